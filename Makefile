@@ -1,0 +1,101 @@
+# Every target installs what it needs; running one twice is quick and harmless.
+
+PORT ?= 8000
+NPM_CI_FLAGS ?=
+ONLY ?=
+
+# The first Python that runs and is new enough, as a shell command.
+FIND_PYTHON = for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$name -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 \
+	&& echo $$name && break; done
+VENV := .venv
+RUN := $(VENV)/bin/python
+
+# $(call apt,packages,what is missing): installs on Debian as root, else says what is missing.
+apt = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing $(1) with apt-get"; \
+		apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(1) >/dev/null; \
+	else echo "Missing: $(2)" >&2; exit 1; fi
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test smoke bench lint format wheel site kernels browsers chromium venv lock clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
+		while IFS='|' read -r target text; do printf '  make %-9s %s\n' "$$target" "$$text"; done
+
+demo: site ## build the pages, serve them on http://localhost:8000 (PORT=…) and open a browser
+	@$(RUN) -m web.serve --port $(PORT) --open
+
+test: kernels site browsers ## run all tests: in CPython, then in Chromium, Firefox and WebKit
+	$(RUN) -m pytest tests_py pkg/webtensor
+	$(RUN) -m pytest tests_browser
+
+smoke: site chromium ## train on the digits page in headless Chromium, on each backend
+	@$(RUN) -m tests_browser.smoke
+
+bench: site chromium ## compare with TensorFlow.js, writing bench/results.json (ONLY=… runs a part)
+	@$(RUN) -m tests_browser.bench $(ONLY)
+
+lint: venv ## check style, types and the direction of imports
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+	$(VENV)/bin/lint-imports --no-cache
+
+format: venv ## rewrite the code in the common style
+	$(RUN) -m ruff check --fix .
+	$(RUN) -m ruff format .
+
+wheel: venv ## build the wheel into dist/
+	@$(RUN) -m web.build --wheel
+
+site: venv node_modules/.stamp ## build the static site into dist/site/
+	@$(RUN) -m web.build
+
+kernels: venv ## compile the WebAssembly kernels into the source tree
+	@$(RUN) -m wasm_build.build
+
+browsers: venv ## see that Chromium, Firefox and WebKit are there, installing what is missing
+	@$(RUN) -m tests_browser.install_browsers
+
+chromium: venv
+	@$(RUN) -m tests_browser.install_browsers chromium
+
+venv: $(VENV)/.stamp
+
+$(VENV)/.requirements: requirements-dev.txt
+	@test -n "$$($(FIND_PYTHON))" || { $(call apt,python3,Python 3.11 or newer); }
+	@python=$$($(FIND_PYTHON)); \
+		test -n "$$python" || { echo "Missing: Python 3.11 or newer" >&2; exit 1; }; \
+		$$python -c 'import ensurepip, venv' 2>/dev/null || \
+			{ $(call apt,python3-venv,Python's venv module (Debian's package python3-venv)); } && \
+		{ test -x $(RUN) || $$python -m venv $(VENV); }
+	@echo "Installing the development requirements into $(VENV)/"
+	@$(RUN) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+$(VENV)/.stamp: $(VENV)/.requirements pyproject.toml wasm_build/hatch_hook.py
+	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $@
+
+node_modules/.stamp: package-lock.json package.json .npmrc
+	@command -v npm >/dev/null || { $(call apt,nodejs npm,npm (it comes with Node.js)); }
+	@echo "Installing npm packages into node_modules/"
+	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error $(NPM_CI_FLAGS)
+	@touch $@
+
+lock: $(VENV)/.requirements ## resolve requirements-dev.in anew into requirements-dev.txt
+	@$(RUN) -m pip install --quiet --dry-run --ignore-installed --report - -r requirements-dev.in \
+	| $(RUN) -c 'import json, sys; \
+		rows = sorted(item["metadata"]["name"].lower() + "==" + item["metadata"]["version"] \
+			for item in json.load(sys.stdin)["install"]); \
+		print("# Resolved from requirements-dev.in by `make lock`.", *rows, sep="\n")' \
+	> requirements-dev.txt.new
+	@mv requirements-dev.txt.new requirements-dev.txt
+
+clean: ## remove everything that was installed or built here
+	rm -rf $(VENV) node_modules dist bench build pkg/webtensor/backends/wasm/kernels \
+		.mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find pkg web wasm_build tests_py tests_browser -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,121 @@
+"""What a backend is: the interface between the engine and the devices.
+
+A tensor's elements lie on a backend behind a **handle** that only the backend understands (an
+array, an address, a texture). The elements are always dense and row-major, so tensors of any
+shape with the same number of elements can share one handle. A **kernel** is called as
+``kernel(inputs, shape, dtype, *attributes)`` with operands that already lie on the backend, and
+returns the handle of its freshly allocated result. Operands and results are never empty: the
+engine and the ops answer zero-size cases without a kernel.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from types import MethodType
+from typing import Any, Protocol
+
+from webtensor.dtypes import DType
+from webtensor.shapes import Shape
+
+__all__ = ["Backend", "Elementwise", "Handle", "Kernel", "KernelTable", "Operand"]
+
+Handle = Any
+Kernel = Callable[..., Handle]
+
+
+class Stored(Protocol):
+    """Where an operand's elements lie."""
+
+    @property
+    def handle(self) -> Handle: ...
+
+
+class Operand(Protocol):
+    """A kernel's view of an input tensor."""
+
+    @property
+    def shape(self) -> Shape: ...
+    @property
+    def dtype(self) -> DType: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def storage(self) -> Stored: ...
+
+
+class Elementwise(Protocol):
+    """A row of the elementwise table, as backends see it (see ``ops/elementwise.py``).
+
+    ``numpy(np, x, …, *parameters)`` computes arrays. ``glsl`` and ``c`` are expressions in
+    ``x``, ``y``, ``z`` and the names of the parameters; ``glsl_int`` and ``c_int`` replace them for int32
+    operands where the float expression would not do.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def parameters(self) -> tuple[str, ...]: ...
+    @property
+    def numpy(self) -> Callable[..., Any]: ...
+    @property
+    def glsl(self) -> str: ...
+    @property
+    def glsl_int(self) -> str | None: ...
+    @property
+    def c(self) -> str: ...
+    @property
+    def c_int(self) -> str | None: ...
+
+
+class KernelTable(dict[str, Callable[..., Handle]]):
+    """Kernels of one backend by name; its modules fill it through the decorator ``table(name)``."""
+
+    def __call__(self, *names: str) -> Callable[[Kernel], Kernel]:
+        """Register the decorated ``function(backend, inputs, shape, dtype, …)`` under ``names``."""
+
+        def register(function: Kernel) -> Kernel:
+            self.update(dict.fromkeys(names, function))
+            return function
+
+        return register
+
+
+class Backend(ABC):
+    """A device that holds elements and runs kernels."""
+
+    name: str
+    #: Reading costs a transfer, so the engine keeps the host copy that a read made.
+    reads_are_copies: bool = True
+
+    def __init__(self, table: Mapping[str, Kernel]) -> None:
+        self.kernels = {name: MethodType(function, self) for name, function in table.items()}
+
+    @abstractmethod
+    def upload(self, host: memoryview, dtype: DType) -> Handle:
+        """Copy a flat, non-empty host buffer to the device."""
+
+    @abstractmethod
+    def read(self, handle: Handle, dtype: DType, size: int) -> memoryview:
+        """Return the elements as a flat memoryview of the dtype's format, waiting for the device."""
+
+    async def read_async(self, handle: Handle, dtype: DType, size: int) -> memoryview:
+        """Return the elements without blocking the event loop."""
+        return self.read(handle, dtype, size)
+
+    @abstractmethod
+    def release(self, handle: Handle) -> None:
+        """Give the memory behind a handle back; the handle is not used again."""
+
+    @abstractmethod
+    def memory(self) -> dict[str, int]:
+        """Counts of what the backend holds: at least ``bytes`` in use."""
+
+    def epsilon(self) -> float:
+        """Smallest number that is safe to divide by in losses on this device."""
+        return 1e-7
+
+    def close(self) -> None:  # noqa: B027
+        """Free the device; the backend is not used again."""
+
+

@@ -1,0 +1,60 @@
+"""The NumPy backend's class, and the table that the kernel modules fill."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from webtensor.backends.api import Backend, Handle, KernelTable, Operand
+from webtensor.dtypes import DType
+
+__all__ = ["NumpyBackend", "array_of", "kernel"]
+
+#: Registers a kernel: ``@kernel("name")``.
+kernel = KernelTable()
+
+
+def array_of(operand: Operand) -> np.ndarray[Any, Any]:
+    """Return an operand's elements in its shape."""
+    array: np.ndarray[Any, Any] = operand.storage.handle
+    return array if array.shape == operand.shape else array.reshape(operand.shape)
+
+
+class NumpyBackend(Backend):
+    """Arrays in host memory."""
+
+    name = "numpy"
+    reads_are_copies = False
+
+    def __init__(self) -> None:
+        from webtensor.backends.numpy import families
+
+        super().__init__(families.TABLE)
+        self._bytes = 0
+        for name, run in self.kernels.items():
+            self.kernels[name] = self._counted(run)
+
+    def _counted(self, run: Any) -> Any:
+        def call(inputs: Any, shape: Any, dtype: DType, *attributes: Any) -> Handle:
+            with np.errstate(all="ignore"):
+                result = run(inputs, shape, dtype, *attributes)
+            array = np.ascontiguousarray(result, dtype=dtype.name)
+            self._bytes += array.nbytes
+            return array
+
+        return call
+
+    def upload(self, host: memoryview, dtype: DType) -> Handle:
+        array = np.array(host, dtype=dtype.name)
+        self._bytes += array.nbytes
+        return array
+
+    def read(self, handle: Handle, dtype: DType, size: int) -> memoryview:
+        return memoryview(handle.reshape(-1))
+
+    def release(self, handle: Handle) -> None:
+        self._bytes -= handle.nbytes
+
+    def memory(self) -> dict[str, int]:
+        return {"bytes": self._bytes}

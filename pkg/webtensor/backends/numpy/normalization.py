@@ -1,0 +1,44 @@
+"""Kernels that normalize the last axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from webtensor.backends.api import Backend, Handle, Operand
+from webtensor.backends.numpy.backend import array_of, kernel
+from webtensor.dtypes import DType
+from webtensor.shapes import Shape
+
+__all__: list[str] = []
+
+
+@kernel("softmax")
+def softmax(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+) -> Handle:
+    """Exponentials over their sum."""
+    x = array_of(inputs[0])
+    exponentials = np.exp(x - x.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+@kernel("log_softmax")
+def log_softmax(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+) -> Handle:
+    """Logarithm of the softmax."""
+    x = array_of(inputs[0])
+    shifted = x - x.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))

@@ -1,0 +1,86 @@
+"""Kernels of pooling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from webtensor.backends.api import Backend, Handle, Operand
+from webtensor.backends.numpy.backend import array_of, kernel
+from webtensor.backends.numpy.windows import Array, fold, padded, windows
+from webtensor.dtypes import DType
+from webtensor.geometry import Window
+from webtensor.shapes import Shape
+
+__all__: list[str] = []
+
+
+def _cells(x: Array, window: Window, value: float) -> Array:
+    """View images as (batch, out_height, out_width, cells of the window, channels)."""
+    view = windows(padded(x, window, value), window)
+    return view.reshape(*view.shape[:3], -1, x.shape[3])
+
+
+def _greatest(x: Array, window: Window) -> Array:
+    """Cell of the first greatest element of each window, never one of the padding."""
+    inside = _cells(np.ones_like(x), window, 0.0) > 0
+    cells = np.where(inside, _cells(x, window, 0.0), -np.inf)
+    return np.where(inside & (cells == -np.inf), np.finfo(np.float32).min, cells).argmax(axis=3)
+
+
+@kernel("max_pool")
+def max_pool(
+    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
+) -> Handle:
+    """Greatest element of each window."""
+    return _cells(array_of(inputs[0]), window, -np.inf).max(axis=3)
+
+
+@kernel("max_pool_pick")
+def max_pool_pick(
+    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
+) -> Handle:
+    """Pick from the first operand where the windows of the second are greatest."""
+    values, x = map(array_of, inputs)
+    cells = _cells(values, window, 0.0)
+    return np.take_along_axis(cells, _greatest(x, window)[:, :, :, None], axis=3)[:, :, :, 0]
+
+
+@kernel("max_pool_scatter")
+def max_pool_scatter(
+    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
+) -> Handle:
+    """Add the first operand where the windows of the second are greatest."""
+    dy, x = map(array_of, inputs)
+    count = window.filter_height * window.filter_width
+    cells = np.zeros((*dy.shape[:3], count, dy.shape[3]), dtype=dy.dtype)
+    np.put_along_axis(cells, _greatest(x, window)[:, :, :, None], dy[:, :, :, None], axis=3)
+    split = (*dy.shape[:3], window.filter_height, window.filter_width, dy.shape[3])
+    return fold(cells.reshape(split), window)
+
+
+def _counts(x_channels: int, window: Window) -> Array:
+    """How many elements of each window lie in the image."""
+    ones = np.ones((window.batch, window.in_height, window.in_width, x_channels), dtype=np.float32)
+    return _cells(ones, window, 0.0).sum(axis=3)
+
+
+@kernel("avg_pool")
+def avg_pool(
+    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
+) -> Handle:
+    """Mean of each window, padding not counted."""
+    x = array_of(inputs[0])
+    return _cells(x, window, 0.0).sum(axis=3) / _counts(x.shape[3], window)
+
+
+@kernel("avg_pool_gradient")
+def avg_pool_gradient(
+    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
+) -> Handle:
+    """Spread each element evenly over its window."""
+    dy = array_of(inputs[0])
+    share = (dy / _counts(dy.shape[3], window))[:, :, :, None, None]
+    size = (*dy.shape[:3], window.filter_height, window.filter_width, dy.shape[3])
+    return fold(np.broadcast_to(share, size), window)

@@ -1,0 +1,42 @@
+"""Random bits by Threefry-2x32 (Salmon et al., SC 2011)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from webtensor.backends.api import Backend, Handle, Operand
+from webtensor.backends.numpy.backend import kernel
+from webtensor.dtypes import DType
+from webtensor.shapes import Shape
+
+__all__: list[str] = []
+
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = 0x1BD11BDA
+
+
+def _rotate(x: np.ndarray[Any, Any], by: int) -> np.ndarray[Any, Any]:
+    return (x << np.uint32(by)) | (x >> np.uint32(32 - by))
+
+
+@kernel("random_bits")
+def random_bits(
+    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, key0: int, key1: int
+) -> Handle:
+    """Element ``i`` is word ``i & 1`` of the block whose counter is ``i >> 1``."""
+    size = prod(shape)
+    keys = [np.uint32(key) for key in (key0, key1, key0 ^ key1 ^ _PARITY)]
+    first = np.arange((size + 1) // 2, dtype=np.uint32) + keys[0]
+    second = np.full_like(first, keys[1])
+    for group in range(5):
+        for by in _ROTATIONS[group % 2]:
+            first = first + second
+            second = _rotate(second, by) ^ first
+        first = first + keys[(group + 1) % 3]
+        second = second + keys[(group + 2) % 3] + np.uint32(group + 1)
+    words = np.stack([first, second], axis=1).reshape(-1)[:size]
+    return words.view(np.int32).reshape(shape)

@@ -1,0 +1,81 @@
+"""Views of images as sliding windows, shared by convolution and pooling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from webtensor.geometry import Window
+
+__all__ = ["Array", "fold", "padded", "windows"]
+
+Array = np.ndarray[Any, Any]
+
+
+def _extent(window: Window) -> tuple[int, int]:
+    """Height and width that the windows reach over, padding included."""
+    height = (window.out_height - 1) * window.stride_height + 1
+    width = (window.out_width - 1) * window.stride_width + 1
+    height += (window.filter_height - 1) * window.dilation_height
+    width += (window.filter_width - 1) * window.dilation_width
+    return (
+        max(height, window.pad_top + window.in_height),
+        max(width, window.pad_left + window.in_width),
+    )
+
+
+def padded(x: Array, window: Window, value: float = 0.0) -> Array:
+    """Surround images with a value so that every window lies inside."""
+    height, width = _extent(window)
+    result = np.full((window.batch, height, width, x.shape[3]), value, dtype=x.dtype)
+    result[
+        :,
+        window.pad_top : window.pad_top + window.in_height,
+        window.pad_left : window.pad_left + window.in_width,
+    ] = x
+    return result
+
+
+def windows(x: Array, window: Window) -> Array:
+    """View padded images as (batch, out_height, out_width, filter_height, filter_width, channels)."""
+    batch, row, column, channel = x.strides
+    return np.lib.stride_tricks.as_strided(
+        x,
+        (
+            window.batch,
+            window.out_height,
+            window.out_width,
+            window.filter_height,
+            window.filter_width,
+            x.shape[3],
+        ),
+        (
+            batch,
+            row * window.stride_height,
+            column * window.stride_width,
+            row * window.dilation_height,
+            column * window.dilation_width,
+            channel,
+        ),
+    )
+
+
+def fold(patches: Array, window: Window) -> Array:
+    """Add windows up where they came from: the transpose of ``windows`` after ``padded``."""
+    height, width = _extent(window)
+    result = np.zeros((window.batch, height, width, patches.shape[5]), dtype=patches.dtype)
+    for row in range(window.filter_height):
+        top = row * window.dilation_height
+        rows = slice(top, top + (window.out_height - 1) * window.stride_height + 1, window.stride_height)
+        for column in range(window.filter_width):
+            left = column * window.dilation_width
+            columns = slice(
+                left, left + (window.out_width - 1) * window.stride_width + 1, window.stride_width
+            )
+            result[:, rows, columns] += patches[:, :, :, row, column]
+    return result[
+        :,
+        window.pad_top : window.pad_top + window.in_height,
+        window.pad_left : window.pad_left + window.in_width,
+    ]

@@ -1,0 +1,74 @@
+"""The element types of tensors, and how they promote.
+
+A :class:`DType` is a string with facts attached, so ``t.dtype == "float32"`` and
+``t.dtype is wt.float32`` both work, and a dtype prints and serializes as its name.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+__all__ = ["DType", "as_dtype", "bool_", "float32", "int32", "promote"]
+
+
+class DType(str):
+    """Name of an element type, with its size in bytes and its ``struct``/buffer format."""
+
+    __slots__ = ("format", "itemsize", "rank")
+
+    itemsize: int
+    format: str
+    rank: int
+
+    def __new__(cls, name: str, itemsize: int, format: str, rank: int) -> DType:
+        dtype = super().__new__(cls, name)
+        dtype.itemsize = itemsize
+        dtype.format = format
+        dtype.rank = rank
+        return dtype
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (as_dtype, (str(self),))
+
+    @property
+    def name(self) -> str:
+        """The plain name, as in NumPy."""
+        return str(self)
+
+
+bool_: Final = DType("bool", 1, "?", 0)
+int32: Final = DType("int32", 4, "i", 1)
+float32: Final = DType("float32", 4, "f", 2)
+
+_BY_NAME: Final[dict[Any, DType]] = {
+    "bool": bool_,
+    "int32": int32,
+    "float32": float32,
+    bool: bool_,
+    int: int32,
+    float: float32,
+}
+
+
+def as_dtype(dtype: Any) -> DType:
+    """Return the :class:`DType` for a name, a Python type, a NumPy dtype or a DType.
+
+    Raises:
+        TypeError: the dtype is not one that tensors can hold.
+    """
+    if type(dtype) is DType:
+        return dtype
+    try:
+        known = _BY_NAME.get(dtype)
+    except TypeError:
+        known = None
+    if known is None:
+        known = _BY_NAME.get(getattr(dtype, "name", None) or getattr(dtype, "__name__", None))
+    if known is None:
+        raise TypeError(f"dtype {dtype!r} is not supported; wanted one of bool, int32, float32")
+    return known
+
+
+def promote(first: DType, second: DType) -> DType:
+    """Return the smallest dtype that holds both: bool < int32 < float32."""
+    return first if first.rank >= second.rank else second

@@ -1,0 +1,74 @@
+"""The engine: tensors and their storage, running primitives on backends, scopes, inspection.
+
+``tensor``, ``variable`` and ``storage`` hold what tensors are; ``operands`` and ``convert`` turn
+users' values into them; ``primitive``, ``dispatch`` and ``registry`` run operations; ``scopes`` and
+``inspection`` are TensorFlow.js's tidy, keep, memory, profile. ``state`` is what is active now.
+"""
+
+from webtensor.engine.dispatch import alias, run
+from webtensor.engine.inspection import (
+    KernelRecord,
+    Profile,
+    TimingResult,
+    disable_debug_mode,
+    enable_debug_mode,
+    memory,
+    profile,
+    time,
+)
+from webtensor.engine.operands import TensorLike, as_operand, as_operands, constant, from_host
+from webtensor.engine.primitive import Gradient, Primitive
+from webtensor.engine.registry import (
+    available_backends,
+    backend,
+    find_backend,
+    get_backend,
+    ready,
+    register_backend,
+    registered_backends,
+    remove_backend,
+    set_backend,
+    unavailable_reason,
+)
+from webtensor.engine.scopes import dispose, keep, tidy
+from webtensor.engine.state import state
+from webtensor.engine.storage import Storage
+from webtensor.engine.tensor import Tensor
+from webtensor.engine.variable import Variable
+
+__all__ = [
+    "Gradient",
+    "KernelRecord",
+    "Primitive",
+    "Profile",
+    "Storage",
+    "Tensor",
+    "TensorLike",
+    "TimingResult",
+    "Variable",
+    "alias",
+    "as_operand",
+    "as_operands",
+    "available_backends",
+    "backend",
+    "constant",
+    "disable_debug_mode",
+    "dispose",
+    "enable_debug_mode",
+    "find_backend",
+    "from_host",
+    "get_backend",
+    "keep",
+    "memory",
+    "profile",
+    "ready",
+    "register_backend",
+    "registered_backends",
+    "remove_backend",
+    "run",
+    "set_backend",
+    "state",
+    "tidy",
+    "time",
+    "unavailable_reason",
+]

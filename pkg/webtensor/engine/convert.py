@@ -1,0 +1,193 @@
+"""Between Python values and flat host buffers: nested lists, buffers, arrays, text."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+from webtensor.dtypes import DType, as_dtype, bool_, float32, int32
+from webtensor.shapes import Shape, prod
+
+__all__ = ["host_buffer", "nested_list", "pack", "shown_values"]
+
+_INT32_RANGE = range(-(2**31), 2**31)
+
+
+def pack(name: str, values: Sequence[Any], dtype: DType) -> memoryview:
+    """Return a flat buffer of the dtype's format that holds Python numbers.
+
+    Raises:
+        TypeError: a value is not a number.
+        ValueError: an integer does not fit int32.
+    """
+    try:
+        if dtype is bool_:
+            return memoryview(bytearray(map(bool, values))).cast("?") if values else _no_bytes()
+        if dtype is int32:
+            numbers = array("i", map(int, values))
+        else:
+            numbers = array("f", values)
+    except OverflowError:
+        worst = next((v for v in values if abs(v) == float("inf") or int(v) not in _INT32_RANGE), None)
+        raise ValueError(f"{name}: {worst!r} does not fit dtype {dtype}") from None
+    except (TypeError, ValueError):
+        strange = next((v for v in values if not _is_number(v)), None)
+        if strange is None:
+            raise ValueError(f"{name}: the values do not fit dtype {dtype}") from None
+        raise TypeError(f"{name}: elements must be numbers, but got {strange!r}") from None
+    return memoryview(numbers)
+
+
+def _no_bytes() -> memoryview:
+    return memoryview(bytearray(1)).cast("?")[:0]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) or hasattr(value, "__float__")
+
+
+def host_buffer(name: str, value: Any, dtype: DType | None) -> tuple[memoryview, Shape, DType]:
+    """Copy a nested sequence, a buffer or an array into a flat host buffer.
+
+    Raises:
+        TypeError: the value holds something other than numbers.
+        ValueError: nested sequences of unequal lengths, or an integer that does not fit int32.
+    """
+    if hasattr(value, "__array__") and not isinstance(value, (list, tuple)):
+        value = _from_array(name, value, dtype)
+    if isinstance(value, (bytes, bytearray, memoryview, array)) or hasattr(value, "__array__"):
+        return _from_buffer(name, memoryview(value), dtype)
+    values, shape = _flatten(name, value)
+    dtype = dtype or _infer_dtype(name, values)
+    return pack(name, values, dtype), shape, dtype
+
+
+def _from_array(name: str, value: Any, dtype: DType | None) -> Any:
+    """Return a NumPy array in row-major order that has the element type wanted."""
+    import numpy
+
+    held = numpy.asarray(value)
+    if held.dtype.kind not in "biuf":
+        raise TypeError(f"{name}: arrays of dtype {held.dtype} are not supported")
+    wanted = dtype or _closest_dtype(held.dtype)
+    if wanted is int32 and held.size and held.dtype.kind != "b":
+        for extreme in (held.min(), held.max()):
+            if extreme != extreme or int(extreme) not in _INT32_RANGE:
+                raise ValueError(f"{name}: {extreme!r} does not fit dtype int32")
+    return numpy.array(held, dtype=wanted.name, order="C")
+
+
+def _from_buffer(
+    name: str, view: memoryview, dtype: DType | None
+) -> tuple[memoryview, Shape, DType]:
+    shape = tuple(view.shape or ())
+    kind = view.format.lstrip("@=<")
+    if kind not in "?bBhHiIlLqQfd":
+        raise TypeError(f"{name}: buffers of format {view.format!r} are not supported")
+    natural = bool_ if kind == "?" else float32 if kind in "fd" else int32
+    dtype = dtype or natural
+    if not view.c_contiguous:
+        raise ValueError(f"{name}: the buffer must be contiguous")
+    if prod(shape) == 0:
+        return pack(name, [], dtype), shape, dtype
+    same_bytes = kind == dtype.format or (dtype is int32 and kind in "lL" and view.itemsize == 4)
+    if same_bytes and kind != "L":
+        flat = memoryview(bytearray(view.cast("B") if view.ndim else view.tobytes()))
+        return flat.cast(dtype.format), shape, dtype
+    flat = view.cast("B").cast(kind) if view.ndim else memoryview(view.tobytes()).cast(kind)
+    return pack(name, _in_range(name, flat.tolist(), dtype), dtype), shape, dtype
+
+
+def _in_range(name: str, values: list[Any], dtype: DType) -> list[Any]:
+    if dtype is int32:
+        for value in values:
+            if value != value or int(value) not in _INT32_RANGE:
+                raise ValueError(f"{name}: {value!r} does not fit dtype int32")
+    return values
+
+
+def _flatten(name: str, value: Any) -> tuple[Sequence[Any], Shape]:
+    """Flatten nested sequences level by level, checking that each level is even."""
+    shape: list[int] = []
+    level: Sequence[Any] = [value]
+    while level and isinstance(level[0], (list, tuple, range)):
+        lengths = {len(item) if isinstance(item, (list, tuple, range)) else -1 for item in level}
+        if len(lengths) != 1:
+            raise ValueError(
+                f"{name}: nested sequences must have equal lengths, but at depth {len(shape)} "
+                f"there are lengths {sorted(length for length in lengths if length >= 0)}"
+                + (" and single elements" if -1 in lengths else "")
+            )
+        shape.append(lengths.pop())
+        level = list(chain.from_iterable(level))
+    return level, tuple(shape)
+
+
+def _infer_dtype(name: str, values: Sequence[Any]) -> DType:
+    kinds = set(map(type, values))
+    if not kinds or float in kinds:
+        return float32
+    if kinds == {bool}:
+        return bool_
+    if kinds <= {int, bool}:
+        return int32
+    dtypes = set()
+    for value in values:
+        if hasattr(value, "dtype"):
+            dtypes.add(_closest_dtype(value.dtype))
+        elif isinstance(value, (int, float)):
+            dtypes.add(as_dtype(type(value)))
+        else:
+            raise TypeError(f"{name}: elements must be numbers, but got {value!r}")
+    return max(dtypes, key=lambda dtype: dtype.rank)
+
+
+def _closest_dtype(dtype: Any) -> DType:
+    kind = getattr(dtype, "kind", None)
+    if kind is None:
+        return as_dtype(dtype)
+    return {"b": bool_, "i": int32, "u": int32}.get(kind, float32)
+
+
+def nested_list(flat: memoryview, shape: Shape) -> Any:
+    """Return a flat buffer as nested lists of the given shape (a number for rank 0)."""
+    values: list[Any] = flat.tolist()
+    if not shape:
+        return values[0]
+    if not values:
+        return _empty_lists(shape)
+    for length in reversed(shape[1:]):
+        values = [values[start : start + length] for start in range(0, len(values), length)]
+    return values
+
+
+def _empty_lists(shape: Shape) -> list[Any]:
+    return [_empty_lists(shape[1:]) for _ in range(shape[0])] if shape else []
+
+
+def _format(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def shown_values(flat: memoryview, shape: Shape, edge: int = 3, most: int = 100) -> str:
+    """Return the elements as text, leaving out the middle of long axes of large tensors."""
+    if len(flat) == 0:
+        return str(_empty_lists(shape))
+    edge = edge if len(flat) > most else max(shape, default=0)
+
+    def show(start: int, stride: int, axis: int) -> str:
+        if axis == len(shape):
+            return _format(flat[start])
+        length = shape[axis]
+        step = stride // length
+        kept = list(range(length))
+        if length > 2 * edge:
+            kept = kept[:edge] + kept[-edge:]
+        parts = [show(start + index * step, step, axis + 1) for index in kept]
+        if length > 2 * edge:
+            parts.insert(edge, "...")
+        return "[" + ", ".join(parts) + "]"
+
+    return show(0, len(flat), 0)

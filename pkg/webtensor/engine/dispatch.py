@@ -1,0 +1,102 @@
+"""Running a primitive: inputs to the backend, kernel, result, observers.
+
+This is the hot path of every eager operation, so it does only that. Shapes and dtypes were
+inferred, and errors raised, by the op that calls ``run``.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from webtensor.backends.api import Backend, Handle
+from webtensor.dtypes import DType
+from webtensor.engine import registry
+from webtensor.engine.primitive import Primitive
+from webtensor.engine.state import state
+from webtensor.engine.storage import Storage, empty_host
+from webtensor.engine.tensor import Tensor
+from webtensor.errors import KernelNotFoundError
+from webtensor.shapes import Shape
+
+__all__ = ["alias", "fallbacks", "run"]
+
+#: How often each kernel ran on another backend because the active one has none, by
+#: ``(kernel, active backend, backend that ran it)``.
+fallbacks: dict[tuple[str, str, str], int] = {}
+
+
+def run(
+    primitive: Primitive,
+    inputs: tuple[Tensor, ...],
+    shape: Shape,
+    dtype: DType,
+    *attributes: Any,
+) -> Tensor:
+    """Compute a primitive on the active backend and return its result."""
+    backend = state.backend
+    if backend is None:
+        backend = registry.activate_default()
+    size = prod(shape)
+    if size == 0:
+        for operand in inputs:
+            operand.storage.size  # noqa: B018  (raises where the tensor is disposed)
+        storage = Storage(dtype, 0, empty_host(dtype))
+    else:
+        for operand in inputs:
+            placed = operand.storage
+            if placed.backend is not backend:
+                placed.move_to(backend)
+        try:
+            handle = backend.kernels[primitive.kernel](inputs, shape, dtype, *attributes)
+        except (KeyError, KernelNotFoundError) as missing:
+            if isinstance(missing, KeyError) and primitive.kernel in backend.kernels:
+                raise
+            backend, handle = _run_elsewhere(primitive, inputs, shape, dtype, attributes)
+        storage = Storage(dtype, size, None, backend, handle)
+    output = Tensor(storage, shape, dtype)
+    if state.observers:
+        for observer in state.observers:
+            observer.record(primitive, inputs, output, attributes)
+    return output
+
+
+def alias(
+    primitive: Primitive, source: Tensor, shape: Shape, *attributes: Any
+) -> Tensor:
+    """Return a tensor of another shape that shares the elements of ``source``."""
+    storage = source.storage
+    storage.size  # noqa: B018  (raises where the tensor is disposed)
+    output = Tensor(storage, shape, source.dtype)
+    if state.observers:
+        for observer in state.observers:
+            observer.record(primitive, (source,), output, attributes)
+    return output
+
+
+def _run_elsewhere(
+    primitive: Primitive,
+    inputs: tuple[Tensor, ...],
+    shape: Shape,
+    dtype: DType,
+    attributes: tuple[Any, ...],
+) -> tuple[Backend, Handle]:
+    """Run a kernel that the active backend lacks on the next backend that has it."""
+    active = state.backend
+    assert active is not None
+    for backend in registry.others(active):
+        if primitive.kernel not in backend.kernels:
+            continue
+        for operand in inputs:
+            operand.storage.move_to(backend)
+        try:
+            handle = backend.kernels[primitive.kernel](inputs, shape, dtype, *attributes)
+        except KernelNotFoundError:
+            continue
+        key = (primitive.kernel, active.name, backend.name)
+        fallbacks[key] = fallbacks.get(key, 0) + 1
+        return backend, handle
+    raise KernelNotFoundError(
+        f"{primitive.name}: neither backend {active.name!r} nor any other available one has a "
+        f"kernel {primitive.kernel!r}"
+    )

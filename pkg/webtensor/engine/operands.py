@@ -1,0 +1,85 @@
+"""Turning what users pass into tensors: host values, Python scalars, variables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webtensor.dtypes import DType, as_dtype, promote
+from webtensor.engine.convert import host_buffer, pack
+from webtensor.engine.scopes import outside_scopes
+from webtensor.engine.storage import Storage
+from webtensor.engine.tensor import Tensor
+from webtensor.engine.variable import Variable
+
+__all__ = ["TensorLike", "as_operand", "as_operands", "constant", "constants_held", "from_host"]
+
+#: What ops accept: a Tensor, a Variable, a Python number, nested lists of numbers, an array.
+TensorLike = Any
+
+_MOST_CONSTANTS = 512
+_constants: dict[tuple[float, DType], Tensor] = {}
+
+
+def from_host(name: str, value: Any, dtype: DType | None = None) -> Tensor:
+    """Make a tensor from host data; ``name`` is the function that errors will name."""
+    host, shape, dtype = host_buffer(name, value, dtype)
+    return Tensor(Storage(dtype, len(host), host), shape, dtype)
+
+
+def constant(name: str, value: float, dtype: DType) -> Tensor:
+    """Return a rank-0 tensor for a Python number, made once and kept.
+
+    Ops meet the same few numbers again and again; keeping them saves an upload each time.
+    """
+    key = (value, dtype)
+    held = _constants.get(key)
+    if held is None:
+        with outside_scopes():
+            held = Tensor(Storage(dtype, 1, pack(name, [value], dtype)), (), dtype)
+        # 0.0 and -0.0 are equal as keys, NaN never is.
+        if value == value and not (value == 0 and str(value)[0] == "-"):
+            if len(_constants) >= _MOST_CONSTANTS:
+                _constants.clear()
+            _constants[key] = held
+    return held
+
+
+def constants_held() -> tuple[int, int]:
+    """Number of constants kept for reuse, and their bytes."""
+    return len(_constants), sum(dtype.itemsize for _, dtype in _constants)
+
+
+def as_operand(name: str, value: TensorLike, dtype: DType | None = None) -> Tensor:
+    """Return ``value`` as a tensor; ``dtype`` is what a Python number becomes."""
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, Variable):
+        return value.value
+    if isinstance(value, (bool, int, float)):
+        return constant(name, value, dtype or as_dtype(type(value)))
+    return from_host(name, value, dtype)
+
+
+def _scalar_dtype(scalar: float, other: DType) -> DType:
+    """Dtype of a Python number beside a tensor: the tensor's, unless it is of a lesser kind."""
+    return promote(as_dtype(type(scalar)), other)
+
+
+def as_operands(name: str, first: TensorLike, second: TensorLike) -> tuple[Tensor, Tensor]:
+    """Return two operands as tensors; a Python number takes the dtype of the other where it fits."""
+    if isinstance(first, Variable):
+        first = first.value
+    if isinstance(second, Variable):
+        second = second.value
+    if not isinstance(first, Tensor):
+        if isinstance(second, Tensor) and isinstance(first, (bool, int, float)):
+            return constant(name, first, _scalar_dtype(first, second.dtype)), second
+        first = as_operand(name, first)
+    if not isinstance(second, Tensor):
+        if isinstance(second, (bool, int, float)):
+            second = constant(name, second, _scalar_dtype(second, first.dtype))
+        else:
+            second = as_operand(name, second)
+    return first, second
+
+

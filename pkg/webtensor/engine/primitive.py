@@ -1,0 +1,44 @@
+"""A primitive: the unit that backends implement and autodiff knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["Gradient", "Primitive"]
+
+#: ``gradient(dy, y, *inputs, *attributes)`` returns the gradient for one input.
+Gradient = Callable[..., Any]
+
+
+class Primitive:
+    """A named operation with the kernel that computes it and one gradient rule per input.
+
+    ``gradients`` holds, for each input, the rule that maps the output's gradient to that input's,
+    None where none flows. An operation with any number of inputs, like concat, gives one callable
+    ``gradients(index)`` that returns the rule for an input. An operation that no gradient flows
+    through at all has ``gradients=None`` and is never recorded.
+    """
+
+    __slots__ = ("gradients", "kernel", "name")
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        kernel: str | None = None,
+        gradients: tuple[Gradient | None, ...] | Callable[[int], Gradient] | None = None,
+    ) -> None:
+        self.name = name
+        self.kernel = kernel or name
+        self.gradients = gradients
+
+    def gradient_for(self, index: int) -> Gradient | None:
+        """Return the rule for input number ``index``."""
+        gradients = self.gradients
+        if isinstance(gradients, tuple):
+            return gradients[index]
+        return gradients(index) if gradients is not None else None
+
+    def __repr__(self) -> str:
+        return f"Primitive({self.name!r})"

@@ -1,0 +1,176 @@
+"""The backends there are, which of them can start here, and which is active."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import NamedTuple
+
+from webtensor.backends.api import Backend
+from webtensor.engine.state import state
+from webtensor.errors import BackendUnavailableError
+
+__all__ = [
+    "activate_default",
+    "available_backends",
+    "backend",
+    "find_backend",
+    "get_backend",
+    "others",
+    "ready",
+    "register_backend",
+    "registered_backends",
+    "remove_backend",
+    "set_backend",
+    "started_backends",
+    "unavailable_reason",
+]
+
+BackendFactory = Callable[[], Backend]
+
+
+class _Entry(NamedTuple):
+    factory: BackendFactory
+    priority: int
+
+
+_entries: dict[str, _Entry] = {}
+_started: dict[str, Backend] = {}
+_refused: dict[str, str] = {}
+
+
+def register_backend(name: str, factory: BackendFactory, priority: int = 1) -> bool:
+    """Make a backend known under ``name``; the highest priority that can start is the default.
+
+    ``factory`` returns the started backend or raises ``BackendUnavailableError``.
+    Returns False, changing nothing, where the name is taken.
+    """
+    if name in _entries:
+        return False
+    _entries[name] = _Entry(factory, priority)
+    return True
+
+
+def remove_backend(name: str) -> None:
+    """Forget a backend and close it if it was started; tensors that live on it are lost.
+
+    Raises:
+        ValueError: no backend of this name.
+    """
+    _require(name)
+    del _entries[name]
+    _refused.pop(name, None)
+    started = _started.pop(name, None)
+    if started is not None:
+        if state.backend is started:
+            state.backend = None
+        started.close()
+
+
+def registered_backends() -> list[str]:
+    """Names of the registered backends, the most preferred first."""
+    return sorted(_entries, key=lambda name: -_entries[name].priority)
+
+
+def available_backends() -> list[str]:
+    """Names of the backends that can start here, the most preferred first."""
+    return [name for name in registered_backends() if find_backend(name) is not None]
+
+
+def unavailable_reason(name: str) -> str | None:
+    """Say why a backend cannot start here; None where it can."""
+    _require(name)
+    find_backend(name)
+    return _refused.get(name)
+
+
+def find_backend(name: str) -> Backend | None:
+    """Return the started backend of this name, or None where it cannot start here."""
+    try:
+        return _start(name)
+    except BackendUnavailableError:
+        return None
+
+
+def set_backend(name: str) -> bool:
+    """Make a backend the active one; tensors move to it when an operation next uses them.
+
+    Returns True, for symmetry with TensorFlow.js.
+
+    Raises:
+        ValueError: no backend of this name is registered.
+        BackendUnavailableError: the backend cannot start here; the message says why.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.set_backend("numpy")
+        True
+        >>> wt.get_backend()
+        'numpy'
+    """
+    state.backend = _start(name)
+    return True
+
+
+def get_backend() -> str:
+    """Return the name of the active backend, starting the default one if none is active."""
+    return backend().name
+
+
+def backend() -> Backend:
+    """Return the active backend, starting the default one if none is active."""
+    return state.backend or activate_default()
+
+
+async def ready() -> str:
+    """Wait until the active backend can compute, and return its name."""
+    active = backend()
+    prepare: Callable[[], Awaitable[None]] | None = getattr(active, "prepare", None)
+    if prepare is not None:
+        await prepare()
+    return active.name
+
+
+def activate_default() -> Backend:
+    """Start and activate the most preferred backend that can start here."""
+    for name in registered_backends():
+        started = find_backend(name)
+        if started is not None:
+            state.backend = started
+            return started
+    reasons = "; ".join(f"{name}: {why}" for name, why in _refused.items())
+    raise BackendUnavailableError(f"no backend can start here ({reasons or 'none is registered'})")
+
+
+def others(active: Backend) -> Iterator[Backend]:
+    """The other backends that can start here, the most preferred first."""
+    for name in registered_backends():
+        candidate = find_backend(name)
+        if candidate is not None and candidate is not active:
+            yield candidate
+
+
+def started_backends() -> list[Backend]:
+    """The backends that were started, in the order in which they were."""
+    return list(_started.values())
+
+
+def _require(name: str) -> _Entry:
+    try:
+        return _entries[name]
+    except (KeyError, TypeError):
+        known = ", ".join(registered_backends())
+        raise ValueError(f"backend {name!r} is not registered; there are {known}") from None
+
+
+def _start(name: str) -> Backend:
+    if name in _started:
+        return _started[name]
+    entry = _require(name)
+    try:
+        started = entry.factory()
+    except BackendUnavailableError as error:
+        _refused[name] = str(error)
+        raise
+    _refused.pop(name, None)
+    _started[name] = started
+    return started

@@ -1,0 +1,109 @@
+"""Storage: the elements behind tensors, on the host, on a backend, or both.
+
+A storage dies with its last reference and gives its device memory back at once. Host data is
+uploaded when a kernel first needs it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from webtensor.backends.api import Backend, Handle
+from webtensor.dtypes import DType
+from webtensor.engine.state import state
+
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+__all__ = ["DISPOSED", "Storage", "empty_host"]
+
+
+def empty_host(dtype: DType) -> memoryview:
+    """Return the flat host buffer of a tensor with no elements."""
+    return memoryview(bytearray(dtype.itemsize)).cast(dtype.format)[:0]
+
+
+class Storage:
+    """``size`` elements of one dtype; ``host`` is a flat memoryview of the dtype's format."""
+
+    __slots__ = ("__weakref__", "backend", "dtype", "handle", "host", "size")
+
+    def __init__(
+        self,
+        dtype: DType,
+        size: int,
+        host: memoryview | None = None,
+        backend: Backend | None = None,
+        handle: Handle = None,
+    ) -> None:
+        self.dtype = dtype
+        self.size = size
+        self.host = host
+        self.backend = backend
+        self.handle = handle
+        state.storages += 1
+        state.bytes += size * dtype.itemsize
+
+    def __del__(self) -> None:
+        state.storages -= 1
+        state.bytes -= self.size * self.dtype.itemsize
+        if self.backend is not None:
+            self.backend.release(self.handle)
+
+    def move_to(self, backend: Backend) -> None:
+        """Put the elements on ``backend``, leaving the one they were on."""
+        if self.size == 0:
+            return
+        host = self.read()
+        handle = backend.upload(host, self.dtype)
+        if self.backend is not None:
+            self.backend.release(self.handle)
+        self.backend = backend
+        self.handle = handle
+
+    def read(self) -> memoryview:
+        """Return the elements on the host, waiting for the device where it must."""
+        if self.host is not None:
+            return self.host
+        backend = self.backend
+        assert backend is not None
+        return self._keep(backend, backend.read(self.handle, self.dtype, self.size))
+
+    async def read_async(self) -> memoryview:
+        """Return the elements on the host without blocking the event loop."""
+        if self.host is not None:
+            return self.host
+        backend = self.backend
+        assert backend is not None
+        return self._keep(backend, await backend.read_async(self.handle, self.dtype, self.size))
+
+    def _keep(self, backend: Backend, host: memoryview) -> memoryview:
+        if backend.reads_are_copies:
+            self.host = host
+        return host
+
+
+class _DisposedStorage:
+    """Stands in for the storage of a disposed tensor; touching it says what happened."""
+
+    __slots__ = ()
+
+    def _refuse(self) -> NoReturn:
+        raise ValueError("the tensor is disposed: its elements were given back by dispose or tidy")
+
+    backend = property(_refuse)
+    handle = property(_refuse)
+    host = property(_refuse)
+    size = property(_refuse)
+
+    def read(self) -> memoryview:
+        self._refuse()
+
+    async def read_async(self) -> memoryview:
+        self._refuse()
+
+    def move_to(self, backend: Backend) -> None:
+        self._refuse()
+
+
+DISPOSED = _DisposedStorage()

@@ -1,0 +1,199 @@
+"""Tensor: an immutable array of one dtype whose elements lie in a Storage.
+
+The operators and the methods named after ops are attached by ``ops/methods.py``; they are declared
+here for type checkers only, since the engine must not know the ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+from weakref import ref
+
+from webtensor.dtypes import DType
+from webtensor.engine.convert import nested_list, shown_values
+from webtensor.engine.state import state
+from webtensor.engine.storage import DISPOSED, Storage
+from webtensor.shapes import Shape
+
+__all__ = ["Tensor"]
+
+
+class Tensor:
+    """An immutable, multi-dimensional array on a backend.
+
+    Make one with ``wt.tensor``, ``wt.zeros`` and the like. ``shape`` is a tuple of lengths and
+    ``dtype`` one of ``wt.float32``, ``wt.int32`` and ``wt.bool``. Its memory is freed when the
+    last reference to it goes, or earlier by ``dispose``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x = wt.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> (x @ x).tolist()
+        [[7.0, 10.0], [15.0, 22.0]]
+    """
+
+    __slots__ = ("__weakref__", "dtype", "shape", "storage")
+
+    storage: Storage
+    shape: Shape
+    dtype: DType
+
+    def __init__(self, storage: Storage, shape: Shape, dtype: DType) -> None:
+        self.storage = storage
+        self.shape = shape
+        self.dtype = dtype
+        state.tensors += 1
+        if state.scope is not None:
+            state.scope.append(ref(self))
+
+    def __del__(self) -> None:
+        if self.storage is not DISPOSED:
+            state.tensors -= 1
+
+    # -- what it is ---------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.storage.size
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    rank = ndim
+
+    @property
+    def device(self) -> str:
+        """Name of the backend that the elements lie on, or ``"host"`` before their first use."""
+        owner = self.storage.backend
+        return "host" if owner is None else owner.name
+
+    # -- its life -----------------------------------------------------------------------------
+
+    def dispose(self) -> None:
+        """Give the memory back now; using the tensor afterwards raises ``ValueError``."""
+        if self.storage is not DISPOSED:
+            state.tensors -= 1
+            self.storage = DISPOSED  # type: ignore[assignment]
+
+    @property
+    def is_disposed(self) -> bool:
+        """Whether ``dispose`` was called."""
+        return self.storage is DISPOSED  # type: ignore[comparison-overlap]
+
+    # -- reading it ---------------------------------------------------------------------------
+
+    def data_sync(self) -> memoryview:
+        """Return the elements as a flat, read-only memoryview, waiting for the device."""
+        return self.storage.read().toreadonly()
+
+    async def data(self) -> memoryview:
+        """Return the elements as a flat, read-only memoryview without blocking the page."""
+        return (await self.storage.read_async()).toreadonly()
+
+    def tolist(self) -> Any:
+        """Return the elements as nested lists of Python numbers (a number for rank 0)."""
+        return nested_list(self.data_sync(), self.shape)
+
+    async def array(self) -> Any:
+        """Return the elements as nested lists of Python numbers without blocking the page."""
+        return nested_list(await self.data(), self.shape)
+
+    def item(self) -> Any:
+        """Return the only element as a Python number.
+
+        Raises:
+            ValueError: the tensor does not have exactly one element.
+        """
+        if self.size != 1:
+            raise ValueError(f"item: wanted a tensor with one element, but its shape is {self.shape}")
+        return self.data_sync()[0]
+
+    def numpy(self) -> Any:
+        """Return the elements as a NumPy array (a copy)."""
+        import numpy
+
+        return numpy.array(self.data_sync(), dtype=self.dtype.name).reshape(self.shape)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if copy is False:
+            raise ValueError("a tensor cannot be given to NumPy without a copy")
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype)
+
+    # NumPy must leave `array + tensor` to the tensor.
+    __array_ufunc__ = None
+
+    def __bool__(self) -> bool:
+        return bool(self._scalar("bool"))
+
+    def __int__(self) -> int:
+        return int(self._scalar("int"))
+
+    def __float__(self) -> float:
+        return float(self._scalar("float"))
+
+    def __index__(self) -> int:
+        if self.dtype != "int32":
+            raise TypeError(f"only an int32 tensor can be an index, but its dtype is {self.dtype}")
+        return int(self._scalar("index"))
+
+    def _scalar(self, name: str) -> Any:
+        if self.shape:
+            raise TypeError(f"{name}: wanted a tensor of rank 0, but its shape is {self.shape}")
+        return self.data_sync()[0]
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a tensor of rank 0 has no len()")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self.shape:
+            raise TypeError("a tensor of rank 0 cannot be iterated over")
+        return (self[index] for index in range(self.shape[0]))
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        if self.is_disposed:
+            return f"Tensor(disposed, shape={self.shape}, dtype={self.dtype})"
+        values = shown_values(self.data_sync(), self.shape)
+        return f"Tensor({values}, shape={self.shape}, dtype={self.dtype}, device={self.device})"
+
+    if TYPE_CHECKING:
+
+        def __getitem__(self, key: Any, /) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __pos__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+        def __add__(self, other: Any, /) -> Tensor: ...
+        def __radd__(self, other: Any, /) -> Tensor: ...
+        def __sub__(self, other: Any, /) -> Tensor: ...
+        def __rsub__(self, other: Any, /) -> Tensor: ...
+        def __mul__(self, other: Any, /) -> Tensor: ...
+        def __rmul__(self, other: Any, /) -> Tensor: ...
+        def __truediv__(self, other: Any, /) -> Tensor: ...
+        def __rtruediv__(self, other: Any, /) -> Tensor: ...
+        def __floordiv__(self, other: Any, /) -> Tensor: ...
+        def __rfloordiv__(self, other: Any, /) -> Tensor: ...
+        def __mod__(self, other: Any, /) -> Tensor: ...
+        def __rmod__(self, other: Any, /) -> Tensor: ...
+        def __pow__(self, other: Any, /) -> Tensor: ...
+        def __rpow__(self, other: Any, /) -> Tensor: ...
+        def __matmul__(self, other: Any, /) -> Tensor: ...
+        def __rmatmul__(self, other: Any, /) -> Tensor: ...
+        def __and__(self, other: Any, /) -> Tensor: ...
+        def __or__(self, other: Any, /) -> Tensor: ...
+        def __xor__(self, other: Any, /) -> Tensor: ...
+        def __lt__(self, other: Any, /) -> Tensor: ...
+        def __le__(self, other: Any, /) -> Tensor: ...
+        def __gt__(self, other: Any, /) -> Tensor: ...
+        def __ge__(self, other: Any, /) -> Tensor: ...
+        def __eq__(self, other: object, /) -> Tensor: ...  # type: ignore[override]
+        def __ne__(self, other: object, /) -> Tensor: ...  # type: ignore[override]
+        def __getattr__(self, name: str, /) -> Any: ...

@@ -1,0 +1,129 @@
+"""Variable: a named place that holds a tensor and can be given another one."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import Any
+
+from webtensor.dtypes import DType, as_dtype
+from webtensor.engine.convert import host_buffer
+from webtensor.engine.scopes import outside_scopes
+from webtensor.engine.state import state
+from webtensor.engine.storage import Storage
+from webtensor.engine.tensor import Tensor
+from webtensor.shapes import Shape
+
+__all__ = ["Variable"]
+
+_numbers = count()
+
+
+class Variable:
+    """A value that training changes.
+
+    It can be used wherever a tensor can; ``value`` is the tensor it holds now. ``assign`` accepts
+    only the shape and dtype it was made with.
+
+    Example:
+        >>> import webtensor as wt
+        >>> weight = wt.Variable([1.0, 2.0], name="weight")
+        >>> weight.assign(weight * 2)
+        >>> weight.tolist()
+        [2.0, 4.0]
+    """
+
+    __slots__ = ("__weakref__", "_value", "name", "trainable")
+
+    __array_ufunc__ = None
+
+    def __init__(
+        self, initial_value: Any, trainable: bool = True, name: str | None = None, dtype: Any = None
+    ) -> None:
+        self._value = self._hold(initial_value, None if dtype is None else as_dtype(dtype))
+        self.trainable = trainable
+        self.name = f"variable_{next(_numbers)}" if name is None else name
+
+    @staticmethod
+    def _hold(value: Any, dtype: DType | None) -> Tensor:
+        """Return a tensor of our own, which no scope disposes, over the elements of ``value``."""
+        if isinstance(value, Variable):
+            value = value._value
+        with outside_scopes():
+            if not isinstance(value, Tensor):
+                host, shape, dtype = host_buffer("Variable", value, dtype)
+                return Tensor(Storage(dtype, len(host), host), shape, dtype)
+            if dtype is not None and value.dtype is not dtype:
+                raise ValueError(f"Variable: wanted dtype {dtype}, but got a {value.dtype} tensor")
+            value.storage.size  # noqa: B018  (raises where the tensor is disposed)
+            return Tensor(value.storage, value.shape, value.dtype)
+
+    @property
+    def value(self) -> Tensor:
+        """The tensor held now. Tapes that are recording note that it was read."""
+        for reader in state.variable_readers:
+            reader.read_variable(self, self._value)
+        return self._value
+
+    @property
+    def shape(self) -> Shape:
+        """Lengths of the axes."""
+        return self._value.shape
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return self._value.dtype
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self._value.size
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._value.shape)
+
+    def assign(self, value: Any) -> None:
+        """Hold another value from now on; the old one is freed when nothing else refers to it.
+
+        Raises:
+            ValueError: the shape or the dtype differs from the variable's.
+        """
+        held = self._hold(value, None if isinstance(value, (Tensor, Variable)) else self.dtype)
+        if held.shape != self.shape or held.dtype is not self.dtype:
+            raise ValueError(
+                f"assign: variable {self.name!r} holds {self.dtype} of shape {self.shape}, "
+                f"but value is {held.dtype} of shape {held.shape}"
+            )
+        self._value = held
+
+    def dispose(self) -> None:
+        """Give the memory back now; using the variable afterwards raises ``ValueError``."""
+        self._value.dispose()
+
+    def __getattr__(self, name: str) -> Any:
+        """Read the tensor's attributes and methods as the variable's own."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.value, name)
+
+    def __len__(self) -> int:
+        return len(self._value)
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def __int__(self) -> int:
+        return int(self._value)
+
+    def __float__(self) -> float:
+        return float(self._value)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return self._value.__array__(dtype, copy)
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return f"Variable({self._value!r}, name={self.name!r}, trainable={self.trainable})"

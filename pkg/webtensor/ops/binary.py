@@ -1,0 +1,404 @@
+"""The elementwise table: functions of two tensors, with broadcasting.
+
+Each function is a row (see ``rows.py``): adding one here adds it to every backend. Operands of
+different dtypes are promoted (bool < int32 < float32); a Python number takes the other operand's
+dtype where it fits. Shapes broadcast as in NumPy; ``ValueError`` where they cannot.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from webtensor.ops.rows import Kind, binary
+
+if TYPE_CHECKING:
+    from webtensor.engine import Tensor, TensorLike
+
+__all__ = [
+    "add",
+    "atan2",
+    "bitwise_and",
+    "divide",
+    "divide_no_nan",
+    "equal",
+    "floor_divide",
+    "greater",
+    "greater_equal",
+    "less",
+    "less_equal",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "multiply",
+    "not_equal",
+    "pow",
+    "prelu",
+    "remainder",
+    "squared_difference",
+    "subtract",
+]
+
+# -- arithmetic ---------------------------------------------------------------------------------
+
+
+@binary(
+    numpy=lambda np, x, y: x + y,
+    glsl="x + y",
+    c="x + y",
+    grad_x=lambda dy, out, x, y: dy,
+    grad_y=lambda dy, out, x, y: dy,
+)
+def add(x: TensorLike, y: TensorLike) -> Tensor:
+    """``x + y``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.add([[1.0], [2.0]], [10.0, 20.0]).tolist()
+        [[11.0, 21.0], [12.0, 22.0]]
+    """
+
+
+@binary(
+    numpy=lambda np, x, y: x - y,
+    glsl="x - y",
+    c="x - y",
+    grad_x=lambda dy, out, x, y: dy,
+    grad_y=lambda dy, out, x, y: -dy,
+)
+def subtract(x: TensorLike, y: TensorLike) -> Tensor:
+    """``x - y``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.subtract([3, 2], 1).tolist()
+        [2, 1]
+    """
+
+
+@binary(
+    numpy=lambda np, x, y: x * y,
+    glsl="x * y",
+    c="x * y",
+    grad_x=lambda dy, out, x, y: dy * y,
+    grad_y=lambda dy, out, x, y: dy * x,
+)
+def multiply(x: TensorLike, y: TensorLike) -> Tensor:
+    """``x * y``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.multiply([3, 2], 1.5).tolist()
+        [4.5, 3.0]
+    """
+
+
+@binary(
+    kind=Kind.FLOAT,
+    numpy=lambda np, x, y: x / y,
+    glsl="x / y",
+    c="x / y",
+    grad_x=lambda dy, out, x, y: dy / y,
+    grad_y=lambda dy, out, x, y: -dy * out / y,
+)
+def divide(x: TensorLike, y: TensorLike) -> Tensor:
+    """True division, in float32 for every dtype.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.divide([3, 2], 2).tolist()
+        [1.5, 1.0]
+    """
+
+
+@binary(
+    kind=Kind.FLOAT,
+    numpy=lambda np, x, y: np.where(y == 0, np.float32(0), x / y),
+    glsl="y == 0.0 ? 0.0 : x / y",
+    c="vsel(y == 0, vset(0.f), x / y)",
+    grad_x=lambda dy, out, x, y: dy.divide_no_nan(y),
+    grad_y=lambda dy, out, x, y: (-dy * out).divide_no_nan(y),
+)
+def divide_no_nan(x: TensorLike, y: TensorLike) -> Tensor:
+    """True division that gives 0 where ``y`` is 0.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.divide_no_nan([3.0, 1.0], [2.0, 0.0]).tolist()
+        [1.5, 0.0]
+    """
+
+
+@binary(
+    numpy=lambda np, x, y: np.floor(x / y) if x.dtype.kind == "f" else x // y,
+    glsl="floor(x / y)",
+    glsl_int="int_floor_divide(x, y)",
+    c="vfloor(x / y)",
+    c_int="vifloordiv(x, y)",
+    grad_x=lambda dy, out, x, y: dy * 0,
+    grad_y=lambda dy, out, x, y: dy * 0,
+)
+def floor_divide(x: TensorLike, y: TensorLike) -> Tensor:
+    """Quotient rounded toward negative infinity; int32 division by zero gives 0.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.floor_divide([7, -7], 2).tolist()
+        [3, -4]
+    """
+
+
+@binary(
+    numpy=lambda np, x, y: np.mod(x, y),
+    glsl="float_remainder(x, y)",
+    glsl_int="int_remainder(x, y)",
+    c="vremainder(x, y)",
+    c_int="viremainder(x, y)",
+    grad_x=lambda dy, out, x, y: dy,
+    grad_y=lambda dy, out, x, y: -dy * (x / y).floor(),
+)
+def remainder(x: TensorLike, y: TensorLike) -> Tensor:
+    """Remainder of division with the sign of ``y``, as Python's ``%``.
+
+    Int32 division by zero gives 0.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.remainder([7, -7], 3).tolist()
+        [1, 2]
+    """
+
+
+@binary(
+    numpy=lambda np, x, y: np.power(x, y) if x.dtype.kind == "f" else _numpy_int_pow(np, x, y),
+    glsl="float_pow(x, y)",
+    glsl_int="int_pow(x, y)",
+    c="vpow(x, y)",
+    c_int="vipow(x, y)",
+    grad_x=lambda dy, out, x, y: dy * (y * x ** (y - 1)).where(y != 0, 0.0),
+    grad_y=lambda dy, out, x, y: dy * (out * x.where(x > 0, 1.0).log()).where(x > 0, 0.0),
+)
+def pow(x: TensorLike, y: TensorLike) -> Tensor:
+    """``x`` to the power ``y``.
+
+    Integer powers of integers wrap on overflow, and negative ones truncate toward zero.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.pow([2.0, 3.0], 2).tolist()
+        [4.0, 9.0]
+    """
+
+
+def _numpy_int_pow(np, x, y):  # type: ignore[no-untyped-def]
+    """Integer power by squaring, with negative exponents truncated toward zero."""
+    x, y = np.broadcast_arrays(x, y)
+    result = np.power(x, np.maximum(y, 0))
+    negative = np.where(x == 1, 1, np.where(x == -1, 1 - 2 * (y & 1), 0)).astype(np.int32)
+    return np.where(y < 0, negative, result)
+
+
+@binary(
+    numpy=lambda np, x, y: np.maximum(x, y),
+    glsl="float_max(x, y)",
+    glsl_int="max(x, y)",
+    c="vmax(x, y)",
+    grad_x=lambda dy, out, x, y: dy.where(x >= y, 0.0),
+    grad_y=lambda dy, out, x, y: dy.where(x < y, 0.0),
+)
+def maximum(x: TensorLike, y: TensorLike) -> Tensor:
+    """The greater of each pair; NaN where either is NaN.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.maximum([1, 5], 3).tolist()
+        [3, 5]
+    """
+
+
+@binary(
+    numpy=lambda np, x, y: np.minimum(x, y),
+    glsl="float_min(x, y)",
+    glsl_int="min(x, y)",
+    c="vmin(x, y)",
+    grad_x=lambda dy, out, x, y: dy.where(x <= y, 0.0),
+    grad_y=lambda dy, out, x, y: dy.where(x > y, 0.0),
+)
+def minimum(x: TensorLike, y: TensorLike) -> Tensor:
+    """The lesser of each pair; NaN where either is NaN.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.minimum([1, 5], 3).tolist()
+        [1, 3]
+    """
+
+
+@binary(
+    numpy=lambda np, x, y: (x - y) * (x - y),
+    glsl="(x - y) * (x - y)",
+    c="(x - y) * (x - y)",
+    grad_x=lambda dy, out, x, y: dy * (x - y) * 2,
+    grad_y=lambda dy, out, x, y: dy * (y - x) * 2,
+)
+def squared_difference(x: TensorLike, y: TensorLike) -> Tensor:
+    """``(x - y) * (x - y)``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.squared_difference([1, 5], 3).tolist()
+        [4, 4]
+    """
+
+
+@binary(
+    kind=Kind.FLOAT,
+    numpy=lambda np, x, y: np.arctan2(x, y),
+    glsl="atan2_(x, y)",
+    c="vatan2(x, y)",
+    grad_x=lambda dy, out, x, y: dy * y / (x * x + y * y),
+    grad_y=lambda dy, out, x, y: -dy * x / (x * x + y * y),
+)
+def atan2(x: TensorLike, y: TensorLike) -> Tensor:
+    """Angle in radians of the point with ordinate ``x`` and abscissa ``y``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.atan2([0.0], [1.0]).tolist()
+        [0.0]
+    """
+
+
+@binary(
+    kind=Kind.FLOAT,
+    numpy=lambda np, x, y: np.where(x < 0, x * y, x),
+    glsl="x < 0.0 ? x * y : x",
+    c="vsel(x < 0, x * y, x)",
+    grad_x=lambda dy, out, x, y: dy.where(x >= 0, dy * y),
+    grad_y=lambda dy, out, x, y: (dy * x).where(x < 0, 0.0),
+)
+def prelu(x: TensorLike, y: TensorLike) -> Tensor:
+    """``x`` where it is positive, else ``y * x``, with the slopes ``y`` a tensor (He et al., 2015).
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.prelu([-4.0, 4.0], [0.5, 0.5]).tolist()
+        [-2.0, 4.0]
+    """
+
+
+@binary(kind=Kind.INTEGER, numpy=lambda np, x, y: x & y, glsl="x & y", c="x & y")
+def bitwise_and(x: TensorLike, y: TensorLike) -> Tensor:
+    """Bitwise AND of int32 tensors.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.bitwise_and([6, 5], 3).tolist()
+        [2, 1]
+    """
+
+
+# -- comparisons --------------------------------------------------------------------------------
+
+
+@binary(kind=Kind.TEST, numpy=lambda np, x, y: x == y, glsl="x == y", c="x == y")
+def equal(x: TensorLike, y: TensorLike) -> Tensor:
+    """Whether ``x == y``, as bool; NaN equals nothing.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.equal([1, 2], 2).tolist()
+        [False, True]
+    """
+
+
+@binary(kind=Kind.TEST, numpy=lambda np, x, y: x != y, glsl="x != y", c="x != y")
+def not_equal(x: TensorLike, y: TensorLike) -> Tensor:
+    """Whether ``x != y``, as bool.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.not_equal([1, 2], 2).tolist()
+        [True, False]
+    """
+
+
+@binary(kind=Kind.TEST, numpy=lambda np, x, y: x < y, glsl="x < y", c="x < y")
+def less(x: TensorLike, y: TensorLike) -> Tensor:
+    """Whether ``x < y``, as bool.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.less([1, 2], 2).tolist()
+        [True, False]
+    """
+
+
+@binary(kind=Kind.TEST, numpy=lambda np, x, y: x <= y, glsl="x <= y", c="x <= y")
+def less_equal(x: TensorLike, y: TensorLike) -> Tensor:
+    """Whether ``x <= y``, as bool.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.less_equal([1, 3], 2).tolist()
+        [True, False]
+    """
+
+
+@binary(kind=Kind.TEST, numpy=lambda np, x, y: x > y, glsl="x > y", c="x > y")
+def greater(x: TensorLike, y: TensorLike) -> Tensor:
+    """Whether ``x > y``, as bool.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.greater([1, 3], 2).tolist()
+        [False, True]
+    """
+
+
+@binary(kind=Kind.TEST, numpy=lambda np, x, y: x >= y, glsl="x >= y", c="x >= y")
+def greater_equal(x: TensorLike, y: TensorLike) -> Tensor:
+    """Whether ``x >= y``, as bool.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.greater_equal([1, 2], 2).tolist()
+        [False, True]
+    """
+
+
+# -- logic --------------------------------------------------------------------------------------
+
+
+@binary(kind=Kind.LOGICAL, numpy=lambda np, x, y: np.logical_and(x, y), glsl="x && y", c="x & y")
+def logical_and(x: TensorLike, y: TensorLike) -> Tensor:
+    """Truth value of ``x`` AND ``y``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.logical_and([True, True], [True, False]).tolist()
+        [True, False]
+    """
+
+
+@binary(kind=Kind.LOGICAL, numpy=lambda np, x, y: np.logical_or(x, y), glsl="x || y", c="x | y")
+def logical_or(x: TensorLike, y: TensorLike) -> Tensor:
+    """Truth value of ``x`` OR ``y``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.logical_or([False, True], [False, False]).tolist()
+        [False, True]
+    """
+
+
+@binary(kind=Kind.LOGICAL, numpy=lambda np, x, y: np.logical_xor(x, y), glsl="x != y", c="x ^ y")
+def logical_xor(x: TensorLike, y: TensorLike) -> Tensor:
+    """Truth value of either ``x`` or ``y`` but not both.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.logical_xor([True, True], [True, False]).tolist()
+        [False, True]
+    """

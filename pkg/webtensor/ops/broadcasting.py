@@ -1,0 +1,56 @@
+"""Broadcasting and its reverse, summing a gradient back to the shape it was broadcast from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand
+from webtensor.ops.movement import clone, reshape, strided_view
+from webtensor.ops.reduction import sum as _sum
+from webtensor.shapes import Shape, as_shape, broadcast_shapes, contiguous_strides
+
+__all__ = ["broadcast_to", "sum_to"]
+
+_BROADCAST = Primitive(
+    "broadcast_to",
+    kernel="strided",
+    gradients=(lambda dy, y, x, strides, offset: sum_to(dy, x.shape),),
+)
+
+
+def broadcast_to(x: TensorLike, shape: int | Sequence[int]) -> Tensor:
+    """Repeat a tensor along axes of length 1, and along new leading axes, to a given shape.
+
+    Raises:
+        ValueError: the tensor's shape cannot be broadcast to it.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.broadcast_to([1, 2], (2, 2)).tolist()
+        [[1, 2], [1, 2]]
+    """
+    x = as_operand("broadcast_to", x)
+    wanted = as_shape("broadcast_to", shape)
+    if wanted == x.shape:
+        return clone(x)
+    if broadcast_shapes("broadcast_to", x.shape, wanted) != wanted:
+        raise ValueError(f"broadcast_to: shape {x.shape} cannot be broadcast to {wanted}")
+    padded = (1,) * (len(wanted) - len(x.shape)) + x.shape
+    strides = tuple(
+        0 if length == 1 else stride
+        for length, stride in zip(padded, contiguous_strides(padded), strict=True)
+    )
+    return strided_view(_BROADCAST, x, wanted, strides, 0)
+
+
+def sum_to(x: Tensor, shape: Shape) -> Tensor:
+    """Sum ``x`` down to ``shape``, from which its shape was broadcast."""
+    if x.shape == shape:
+        return x
+    offset = len(x.shape) - len(shape)
+    axes = tuple(
+        axis
+        for axis, length in enumerate(x.shape)
+        if axis < offset or (shape[axis - offset] == 1 and length != 1)
+    )
+    return reshape(_sum(x, axes), shape)

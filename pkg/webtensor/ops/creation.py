@@ -1,0 +1,204 @@
+"""Making tensors: from host values, filled, in sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import repeat
+from math import ceil
+from typing import Any
+
+from webtensor.dtypes import as_dtype, float32, int32
+from webtensor.engine import Primitive, Tensor, TensorLike, Variable, as_operand, from_host, run
+from webtensor.engine.convert import pack
+from webtensor.engine.storage import Storage
+from webtensor.ops.casting import cast_to
+from webtensor.shapes import as_shape, prod
+
+__all__ = [
+    "arange",
+    "asarray",
+    "eye",
+    "full",
+    "full_like",
+    "linspace",
+    "ones",
+    "ones_like",
+    "tensor",
+    "zeros",
+    "zeros_like",
+]
+
+_FILL = Primitive("fill")
+
+
+def tensor(values: TensorLike, shape: Sequence[int] | None = None, dtype: Any = None) -> Tensor:
+    """Make a tensor from numbers, nested lists, a buffer or an array; the data is copied.
+
+    ``shape`` gives flat values another shape. Without ``dtype``, floats make float32, integers
+    int32 and booleans bool.
+
+    Raises:
+        TypeError: an element is not a number, or the dtype is unknown.
+        ValueError: nested lists are uneven, the shape does not hold the values, or an integer does
+            not fit int32.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.tensor([1, 2, 3, 4], shape=(2, 2)).tolist()
+        [[1, 2], [3, 4]]
+    """
+    wanted = None if dtype is None else as_dtype(dtype)
+    if isinstance(values, (Tensor, Variable)):
+        made = as_operand("tensor", values)
+        made = made if wanted is None else cast_to(made, wanted)
+    else:
+        made = from_host("tensor", values, wanted)
+    if shape is None:
+        return made
+    shape = as_shape("tensor", shape)
+    if prod(shape) != made.size:
+        raise ValueError(
+            f"tensor: shape {shape} holds {prod(shape)} elements, but values has {made.size}"
+        )
+    return Tensor(made.storage, shape, made.dtype)
+
+
+def asarray(obj: TensorLike, dtype: Any = None, copy: bool | None = None) -> Tensor:
+    """Return ``obj`` as a tensor, itself where it is one of the dtype (array API standard).
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.asarray([1.0, 2.0]).dtype
+        'float32'
+    """
+    wanted = None if dtype is None else as_dtype(dtype)
+    made = as_operand("asarray", obj, wanted)
+    if wanted is not None:
+        made = cast_to(made, wanted)
+    return Tensor(made.storage, made.shape, made.dtype) if copy else made
+
+
+def full(shape: int | Sequence[int], fill_value: float, dtype: Any = None) -> Tensor:
+    """Tensor of a shape with every element the same; the dtype follows ``fill_value``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.full((2,), 7).tolist()
+        [7, 7]
+    """
+    shape = as_shape("full", shape)
+    if isinstance(fill_value, (Tensor, Variable)):
+        fill_value = fill_value.item()
+    if not isinstance(fill_value, (bool, int, float)):
+        raise TypeError(f"full: fill_value must be a number, but got {fill_value!r}")
+    made = as_dtype(type(fill_value) if dtype is None else dtype)
+    fill_value = pack("full", [fill_value], made)[0]
+    return run(_FILL, (), shape, made, fill_value)
+
+
+def zeros(shape: int | Sequence[int], dtype: Any = float32) -> Tensor:
+    """Tensor of zeros.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.zeros((2, 1)).tolist()
+        [[0.0], [0.0]]
+    """
+    return full(shape, 0, float32 if dtype is None else dtype)
+
+
+def ones(shape: int | Sequence[int], dtype: Any = float32) -> Tensor:
+    """Tensor of ones.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.ones(2, dtype=wt.int32).tolist()
+        [1, 1]
+    """
+    return full(shape, 1, float32 if dtype is None else dtype)
+
+
+def full_like(x: TensorLike, fill_value: float, dtype: Any = None) -> Tensor:
+    """Tensor with the shape of ``x``, and its dtype by default, with every element the same."""
+    x = as_operand("full_like", x)
+    return full(x.shape, fill_value, x.dtype if dtype is None else dtype)
+
+
+def zeros_like(x: TensorLike, dtype: Any = None) -> Tensor:
+    """Tensor of zeros with the shape of ``x``, and its dtype by default."""
+    return full_like(x, 0, dtype)
+
+
+def ones_like(x: TensorLike, dtype: Any = None) -> Tensor:
+    """Tensor of ones with the shape of ``x``, and its dtype by default."""
+    return full_like(x, 1, dtype)
+
+
+def arange(start: float, stop: float | None = None, step: float = 1, dtype: Any = None) -> Tensor:
+    """Evenly spaced numbers from ``start`` (0 if only one is given) up to, not including, ``stop``.
+
+    int32 where all arguments are integers, else float32.
+
+    Raises:
+        ValueError: ``step`` is 0.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.arange(3).tolist(), wt.arange(1, 2, 0.5).tolist()
+        ([0, 1, 2], [1.0, 1.5])
+    """
+    if stop is None:
+        start, stop = 0, start
+    if step == 0:
+        raise ValueError("arange: step must not be 0")
+    natural = float32
+    if all(isinstance(number, int) for number in (start, stop, step)):
+        natural = int32
+        values: Any = range(int(start), int(stop), int(step))
+    else:
+        count = max(0, ceil((stop - start) / step))
+        values = [start + step * index for index in range(count)]
+    made = natural if dtype is None else as_dtype(dtype)
+    host = pack("arange", values, made)
+    return Tensor(Storage(made, len(host), host), (len(host),), made)
+
+
+def linspace(
+    start: float, stop: float, num: int, dtype: Any = None, endpoint: bool = True
+) -> Tensor:
+    """``num`` evenly spaced numbers from ``start`` to ``stop`` inclusive, as float32.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.linspace(0, 1, 3).tolist()
+        [0.0, 0.5, 1.0]
+    """
+    if num < 0:
+        raise ValueError(f"linspace: num must not be negative, but got {num}")
+    intervals = num - 1 if endpoint else num
+    step = (stop - start) / intervals if intervals > 0 else 0.0
+    values = [start + step * index for index in range(num)]
+    if endpoint and num > 1:
+        values[-1] = stop
+    return from_host("linspace", values, float32 if dtype is None else as_dtype(dtype))
+
+
+def eye(n_rows: int, n_cols: int | None = None, k: int = 0, dtype: Any = float32) -> Tensor:
+    """Matrix with ones on the diagonal number ``k`` and zeros elsewhere.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.eye(2).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    columns = n_rows if n_cols is None else n_cols
+    shape = as_shape("eye", (n_rows, columns))
+    values: list[float] = list(repeat(0, prod(shape)))
+    for row in range(n_rows):
+        if 0 <= row + k < columns:
+            values[row * columns + row + k] = 1
+    made = as_dtype(dtype)
+    host = pack("eye", values, made)
+    return Tensor(Storage(made, len(host), host), shape, made)
+
+

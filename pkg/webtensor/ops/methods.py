@@ -1,0 +1,171 @@
+"""Gives Tensor and Variable their operators, and methods named after ops.
+
+The engine declares them and knows no op; this module attaches them when ``webtensor.ops`` loads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from webtensor.dtypes import bool_
+from webtensor.engine import Tensor, TensorLike, Variable, as_operand
+from webtensor.ops import (
+    binary,
+    broadcasting,
+    casting,
+    contraction,
+    indexing,
+    movement,
+    nn,
+    pooling,
+    reduction,
+    ternary,
+    unary,
+)
+
+__all__: list[str] = []
+
+_PLAIN_NUMBERS = (bool, int, float)
+
+
+def _operator(function: Callable[[Any, Any], Tensor]) -> Callable[[Any, Any], Any]:
+    def forward(self: Any, other: Any) -> Any:
+        if isinstance(other, (Tensor, Variable, *_PLAIN_NUMBERS)) or _is_array_like(other):
+            return function(self, other)
+        return NotImplemented
+
+    return forward
+
+
+def _reflected(function: Callable[[Any, Any], Tensor]) -> Callable[[Any, Any], Any]:
+    def backward(self: Any, other: Any) -> Any:
+        if isinstance(other, _PLAIN_NUMBERS) or _is_array_like(other):
+            return function(other, self)
+        return NotImplemented
+
+    return backward
+
+
+def _is_array_like(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) or hasattr(value, "__array__")
+
+
+def _logical_or_bitwise(
+    logical: Callable[[Any, Any], Tensor], bitwise: Callable[[Any, Any], Tensor] | None
+) -> Callable[[Any, Any], Tensor]:
+    """For ``&``, ``|`` and ``^``: logic on bool tensors, bits on int32 ones."""
+
+    def apply(x: TensorLike, y: TensorLike) -> Tensor:
+        x, y = as_operand(logical.__name__, x), as_operand(logical.__name__, y)
+        if x.dtype is bool_ and y.dtype is bool_:
+            return logical(x, y)
+        if bitwise is None:
+            raise TypeError(
+                f"{logical.__name__}: operands must be bool, but got {x.dtype} and {y.dtype}"
+            )
+        return bitwise(x, y)
+
+    return apply
+
+
+def _where(self: TensorLike, condition: TensorLike, x: TensorLike) -> Tensor:
+    """``self`` where the condition holds, else ``x``."""
+    return ternary.where(condition, self, x)
+
+
+def _invert(self: TensorLike) -> Tensor:
+    held = as_operand("logical_not", self)
+    if held.dtype is not bool_:
+        raise TypeError(f"~: the operand must be bool, but got {held.dtype}")
+    return unary.logical_not(held)
+
+
+_OPERATORS: dict[str, Callable[[Any, Any], Tensor]] = {
+    "add": binary.add,
+    "sub": binary.subtract,
+    "mul": binary.multiply,
+    "truediv": binary.divide,
+    "floordiv": binary.floor_divide,
+    "mod": binary.remainder,
+    "pow": binary.pow,
+    "matmul": contraction.matmul,
+    "and": _logical_or_bitwise(binary.logical_and, binary.bitwise_and),
+    "or": _logical_or_bitwise(binary.logical_or, None),
+    "xor": _logical_or_bitwise(binary.logical_xor, None),
+}
+_COMPARISONS: dict[str, Callable[[Any, Any], Tensor]] = {
+    "lt": binary.less,
+    "le": binary.less_equal,
+    "gt": binary.greater,
+    "ge": binary.greater_equal,
+    "eq": binary.equal,
+    "ne": binary.not_equal,
+}
+_UNARY: dict[str, Callable[[Any], Tensor]] = {
+    "neg": unary.negative,
+    "pos": movement.clone,
+    "abs": unary.abs,
+    "invert": _invert,
+}
+_NAMED: dict[str, Callable[..., Any]] = {
+    name: getattr(module, name)
+    for module, names in (
+        (unary, unary.__all__),
+        (binary, binary.__all__),
+        (reduction, reduction.__all__),
+        (broadcasting, ["broadcast_to"]),
+        (casting, ["astype"]),
+        (contraction, contraction.__all__),
+        (pooling, pooling.__all__),
+        (indexing, ["boolean_mask"]),
+        (nn, ["clip", "log_softmax", "one_hot", "softmax"]),
+        (
+            movement,
+            [
+                "clone",
+                "expand_dims",
+                "flatten",
+                "flip",
+                "gather",
+                "pad",
+                "permute_dims",
+                "reshape",
+                "slice",
+                "split",
+                "squeeze",
+                "take",
+                "tile",
+                "transpose",
+                "unstack",
+            ],
+        ),
+    )
+    for name in names
+}
+
+
+def _attach(owner: type) -> None:
+    for name, function in _OPERATORS.items():
+        setattr(owner, f"__{name}__", _operator(function))
+        setattr(owner, f"__r{name}__", _reflected(function))
+    for name, function in _COMPARISONS.items():
+        setattr(owner, f"__{name}__", _operator(function))
+    for name, unary_function in _UNARY.items():
+        setattr(owner, f"__{name}__", unary_function)
+    for name, method in _NAMED.items():
+        setattr(owner, name, method)
+    owner.where = _where  # type: ignore[attr-defined]
+    owner.__getitem__ = lambda self, key: indexing.get_item(  # type: ignore[attr-defined]
+        as_operand("index", self), key
+    )
+    owner.T = property(movement.transpose)  # type: ignore[attr-defined]
+    owner.mT = property(  # type: ignore[attr-defined]
+        lambda self: movement.permute_dims(
+            self, (*range(len(self.shape) - 2), len(self.shape) - 1, len(self.shape) - 2)
+        )
+    )
+
+
+_attach(Tensor)
+_attach(Variable)

@@ -1,0 +1,536 @@
+"""Moving elements: reshape, transpose, slice, pad, concat, gather and their kin.
+
+Transposes, slices, reversals and broadcasts are all strided views of a tensor, which one kernel
+copies out: element ``(i, j, …)`` of the result is element ``offset + i * strides[0] + …`` of
+the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from webtensor.dtypes import DType, int32, promote
+from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, run
+from webtensor.ops.casting import cast_to
+from webtensor.shapes import (
+    Shape,
+    axis_group,
+    contiguous_strides,
+    normalize_axes,
+    normalize_axis,
+    prod,
+)
+
+__all__ = [
+    "clone",
+    "concat",
+    "expand_dims",
+    "flatten",
+    "flip",
+    "gather",
+    "pad",
+    "permute_dims",
+    "reshape",
+    "slice",
+    "split",
+    "squeeze",
+    "stack",
+    "strided_view",
+    "take",
+    "tile",
+    "transpose",
+    "unstack",
+]
+
+# -- same elements, other shape -----------------------------------------------------------------
+
+_RESHAPE = Primitive("reshape", gradients=(lambda dy, y, x: dy.reshape(x.shape),))
+_CLONE = Primitive("clone", gradients=(lambda dy, y, x: dy,))
+
+
+def reshape(x: TensorLike, shape: int | Sequence[int]) -> Tensor:
+    """Give the elements, in row-major order, another shape; nothing is copied.
+
+    One length may be -1: it is found from the others.
+
+    Raises:
+        ValueError: the shape does not hold the elements.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.reshape([1, 2, 3, 4], (2, -1)).tolist()
+        [[1, 2], [3, 4]]
+    """
+    x = as_operand("reshape", x)
+    if isinstance(shape, int):
+        shape = (shape,)
+    try:
+        wanted = tuple(length.__index__() for length in shape)
+    except (AttributeError, TypeError):
+        raise TypeError(f"reshape: shape must be integers, but got {shape!r}") from None
+    size = prod(x.shape)
+    if -1 in wanted:
+        known = prod([length for length in wanted if length != -1])
+        if wanted.count(-1) == 1 and known > 0 and size % known == 0:
+            wanted = tuple(size // known if length == -1 else length for length in wanted)
+    if min(wanted, default=0) < 0 or prod(wanted) != size:
+        raise ValueError(f"reshape: shape {tuple(shape)} does not hold {size} elements of {x.shape}")
+    return alias(_RESHAPE, x, wanted)
+
+
+def clone(x: TensorLike) -> Tensor:
+    """Another tensor with the same elements, which are shared.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.clone([1, 2]).tolist()
+        [1, 2]
+    """
+    x = as_operand("clone", x)
+    return alias(_CLONE, x, x.shape)
+
+
+def flatten(x: TensorLike) -> Tensor:
+    """The elements along one axis.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.flatten([[1], [2]]).tolist()
+        [1, 2]
+    """
+    x = as_operand("flatten", x)
+    return reshape(x, (x.size,))
+
+
+def expand_dims(x: TensorLike, axis: int = 0) -> Tensor:
+    """Insert an axis of length 1 at ``axis`` of the result.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.expand_dims([1, 2], axis=1).shape
+        (2, 1)
+    """
+    x = as_operand("expand_dims", x)
+    axis = normalize_axis("expand_dims", axis, len(x.shape) + 1)
+    return reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]))
+
+
+def squeeze(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
+    """Remove axes of length 1: the given ones, or all.
+
+    Raises:
+        ValueError: a given axis has another length.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.squeeze([[[1, 2]]]).shape
+        (2,)
+    """
+    x = as_operand("squeeze", x)
+    if axis is None:
+        return reshape(x, tuple(length for length in x.shape if length != 1))
+    axes = normalize_axes("squeeze", axis, len(x.shape))
+    for one in axes:
+        if x.shape[one] != 1:
+            raise ValueError(f"squeeze: axis {one} of shape {x.shape} does not have length 1")
+    return reshape(x, tuple(n for index, n in enumerate(x.shape) if index not in axes))
+
+
+# -- strided views: attributes are (strides, offset, what the gradient needs) -------------------
+
+
+def strided_view(
+    primitive: Primitive, x: Tensor, shape: Shape, strides: Shape, offset: int, *details: Any
+) -> Tensor:
+    """Copy a strided view of ``x`` out."""
+    return run(primitive, (x,), shape, x.dtype, strides, offset, *details)
+
+
+def _inverse(permutation: Sequence[int]) -> tuple[int, ...]:
+    return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
+
+
+_PERMUTE = Primitive(
+    "permute_dims",
+    kernel="strided",
+    gradients=(lambda dy, y, x, strides, offset, axes: dy.permute_dims(_inverse(axes)),),
+)
+_FLIP = Primitive(
+    "flip",
+    kernel="strided",
+    gradients=(lambda dy, y, x, strides, offset, axes: dy.flip(axes),),
+)
+_SLICE = Primitive(
+    "slice",
+    kernel="strided",
+    gradients=(
+        lambda dy, y, x, strides, offset, begin, step: _pad_to(dy, x.shape, begin, step, 0.0),
+    ),
+)
+
+
+def permute_dims(x: TensorLike, axes: Sequence[int]) -> Tensor:
+    """Reorder the axes: axis ``i`` of the result is axis ``axes[i]`` of ``x``.
+
+    Raises:
+        ValueError: ``axes`` is not a permutation of the axes of ``x``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.permute_dims([[1, 2], [3, 4]], (1, 0)).tolist()
+        [[1, 3], [2, 4]]
+    """
+    x = as_operand("permute_dims", x)
+    rank = len(x.shape)
+    order = tuple(normalize_axis("permute_dims", axis, rank) for axis in axes)
+    if sorted(order) != list(range(rank)):
+        raise ValueError(
+            f"permute_dims: axes must be a permutation of the axes of shape {x.shape}, "
+            f"but got {tuple(axes)}"
+        )
+    shape = tuple(x.shape[axis] for axis in order)
+    moved = [axis for axis in order if x.shape[axis] != 1]
+    if moved == sorted(moved):
+        return reshape(x, shape)
+    strides = contiguous_strides(x.shape)
+    return strided_view(_PERMUTE, x, shape, tuple(strides[axis] for axis in order), 0, order)
+
+
+def transpose(x: TensorLike, perm: Sequence[int] | None = None) -> Tensor:
+    """Reorder the axes, by default into the reverse order.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.transpose([[1, 2], [3, 4]]).tolist()
+        [[1, 3], [2, 4]]
+    """
+    x = as_operand("transpose", x)
+    return permute_dims(x, range(len(x.shape) - 1, -1, -1) if perm is None else perm)
+
+
+def flip(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
+    """Reverse the order of the elements along the given axes, or all.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.flip([[1, 2], [3, 4]], axis=1).tolist()
+        [[2, 1], [4, 3]]
+    """
+    x = as_operand("flip", x)
+    axes = normalize_axes("flip", axis, len(x.shape))
+    strides = list(contiguous_strides(x.shape))
+    offset = 0
+    for one in axes:
+        offset += strides[one] * (x.shape[one] - 1)
+        strides[one] = -strides[one]
+    return strided_view(_FLIP, x, x.shape, tuple(strides), offset, axes)
+
+
+def slice(
+    x: TensorLike, begin: int | Sequence[int], size: int | Sequence[int] | None = None
+) -> Tensor:
+    """Cut a block out of a tensor, from ``begin`` and of ``size`` along each axis.
+
+    Axes beyond those given are taken whole; a size of -1 means up to the end.
+
+    Raises:
+        ValueError: the block does not lie within the tensor.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.slice([[1, 2, 3], [4, 5, 6]], (0, 1), (2, 2)).tolist()
+        [[2, 3], [5, 6]]
+    """
+    x = as_operand("slice", x)
+    rank = len(x.shape)
+    begins = [begin] if isinstance(begin, int) else list(begin)
+    sizes = [size] if isinstance(size, int) else [-1] * len(begins) if size is None else list(size)
+    if len(begins) > rank or len(sizes) > rank:
+        raise ValueError(f"slice: begin={begin} and size={size} have more axes than {x.shape}")
+    begins += [0] * (rank - len(begins))
+    sizes += [-1] * (rank - len(sizes))
+    shape = tuple(
+        length - start if wanted == -1 else wanted
+        for start, wanted, length in zip(begins, sizes, x.shape, strict=True)
+    )
+    for start, wanted, length in zip(begins, shape, x.shape, strict=True):
+        if start < 0 or wanted < 0 or start + wanted > length:
+            raise ValueError(
+                f"slice: begin={tuple(begins)} and size={tuple(sizes)} do not lie within {x.shape}"
+            )
+    return stepped_slice(x, tuple(begins), shape, (1,) * rank)
+
+
+def stepped_slice(x: Tensor, begin: Shape, shape: Shape, step: Shape) -> Tensor:
+    """Every ``step``-th element along each axis from ``begin`` on; steps are positive."""
+    if shape == x.shape:
+        return clone(x)
+    strides = contiguous_strides(x.shape)
+    offset = sum(start * stride for start, stride in zip(begin, strides, strict=True))
+    stepped = tuple(stride * by for stride, by in zip(strides, step, strict=True))
+    return strided_view(_SLICE, x, shape, stepped, offset, begin, step)
+
+
+# -- padding: attributes are (low, step, value) -------------------------------------------------
+
+_PAD = Primitive(
+    "pad",
+    gradients=(lambda dy, y, x, low, step, value: stepped_slice(dy, low, x.shape, step),),
+)
+
+
+def _pad_to(x: Tensor, shape: Shape, low: Shape, step: Shape, value: float) -> Tensor:
+    """Spread ``x`` over a tensor of ``value``, ``step`` apart along each axis from ``low`` on."""
+    if x.size == 0:
+        from webtensor.ops.creation import full
+
+        return full(shape, value, x.dtype)
+    return run(_PAD, (x,), shape, x.dtype, low, step, value)
+
+
+def pad(x: TensorLike, paddings: Sequence[Sequence[int]], constant_value: float = 0) -> Tensor:
+    """Surround a tensor with a constant: ``paddings[i]`` is (before, after) along axis ``i``.
+
+    Raises:
+        ValueError: not one pair of non-negative lengths for each axis.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.pad([1, 2], [(1, 2)]).tolist()
+        [0, 1, 2, 0, 0]
+    """
+    x = as_operand("pad", x)
+    pairs = [tuple(pair) for pair in paddings]
+    if len(pairs) != len(x.shape) or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
+        raise ValueError(
+            "pad: paddings must be one (before, after) pair of non-negative lengths for each axis "
+            f"of shape {x.shape}, but got {paddings}"
+        )
+    shape = tuple(
+        length + before + after for length, (before, after) in zip(x.shape, pairs, strict=True)
+    )
+    if shape == x.shape:
+        return clone(x)
+    low = tuple(before for before, _ in pairs)
+    return _pad_to(x, shape, low, (1,) * len(shape), constant_value)
+
+
+# -- joining and parting ------------------------------------------------------------------------
+
+
+def _concat_gradient(index: int) -> Callable[..., Tensor]:
+    """The part of the gradient that belongs to input ``index``; attributes are (outer, lengths)."""
+
+    def rule(dy: Tensor, y: Tensor, *operands: Any) -> Tensor:
+        *inputs, outer, lengths = operands
+        rows = dy.reshape((outer, sum(lengths)))
+        begin = sum(lengths[:index])
+        return slice(rows, (0, begin), (outer, lengths[index])).reshape(inputs[index].shape)  # type: ignore[no-any-return]
+
+    return rule
+
+
+_CONCAT = Primitive("concat", gradients=_concat_gradient)
+
+
+def concat(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
+    """Join tensors along an existing axis; dtypes are promoted.
+
+    Raises:
+        ValueError: no tensors, or shapes that differ elsewhere than along the axis.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.concat([[[1, 2]], [[3, 4]]], axis=1).tolist()
+        [[1, 2, 3, 4]]
+    """
+    operands = _same_dtype("concat", tensors)
+    shape = operands[0].shape
+    axis = normalize_axis("concat", axis, len(shape))
+    for operand in operands:
+        other = operand.shape
+        if len(other) != len(shape) or other[:axis] != shape[:axis] or other[axis + 1 :] != shape[axis + 1 :]:
+            raise ValueError(
+                f"concat: shapes must be equal except along axis {axis}, but got "
+                f"{[one.shape for one in operands]}"
+            )
+    total = sum(operand.shape[axis] for operand in operands)
+    joined = (*shape[:axis], total, *shape[axis + 1 :])
+    held = tuple(operand for operand in operands if operand.shape[axis])
+    if len(held) == 1:
+        return clone(held[0])
+    outer, _, inner = axis_group(shape, axis, axis)
+    lengths = tuple(operand.shape[axis] * inner for operand in held)
+    return run(_CONCAT, held, joined, operands[0].dtype, outer, lengths)
+
+
+def _same_dtype(name: str, tensors: Sequence[TensorLike]) -> list[Tensor]:
+    if isinstance(tensors, Tensor) or not hasattr(tensors, "__iter__"):
+        raise TypeError(f"{name}: tensors must be a sequence of tensors, but got {tensors!r}")
+    operands = [as_operand(name, one) for one in tensors]
+    if not operands:
+        raise ValueError(f"{name}: tensors must not be empty")
+    dtype: DType = operands[0].dtype
+    for operand in operands:
+        dtype = promote(dtype, operand.dtype)
+    return [cast_to(operand, dtype) for operand in operands]
+
+
+def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
+    """Join tensors of one shape along a new axis.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.stack([[1, 2], [3, 4]], axis=1).tolist()
+        [[1, 3], [2, 4]]
+    """
+    operands = _same_dtype("stack", tensors)
+    shapes = {operand.shape for operand in operands}
+    if len(shapes) != 1:
+        raise ValueError(f"stack: shapes must be equal, but got {[one.shape for one in operands]}")
+    return concat([expand_dims(operand, axis) for operand in operands], axis)
+
+
+def unstack(x: TensorLike, axis: int = 0) -> list[Tensor]:
+    """Part a tensor into its slices along an axis, which is removed.
+
+    Example:
+        >>> import webtensor as wt
+        >>> [part.tolist() for part in wt.unstack([[1, 2], [3, 4]])]
+        [[1, 2], [3, 4]]
+    """
+    x = as_operand("unstack", x)
+    axis = normalize_axis("unstack", axis, len(x.shape))
+    return [squeeze(part, axis) for part in split(x, x.shape[axis], axis)] if x.shape[axis] else []
+
+
+def split(x: TensorLike, num_or_size_splits: int | Sequence[int], axis: int = 0) -> list[Tensor]:
+    """Part a tensor along an axis into equal parts, or into parts of the given lengths.
+
+    Raises:
+        ValueError: the parts do not add up to the axis.
+
+    Example:
+        >>> import webtensor as wt
+        >>> [part.tolist() for part in wt.split([1, 2, 3, 4], 2)]
+        [[1, 2], [3, 4]]
+    """
+    x = as_operand("split", x)
+    axis = normalize_axis("split", axis, len(x.shape))
+    length = x.shape[axis]
+    if isinstance(num_or_size_splits, int):
+        count = num_or_size_splits
+        if count <= 0 or length % count:
+            raise ValueError(f"split: axis {axis} of {x.shape} cannot be parted into {count} equal parts")
+        sizes = [length // count] * count
+    else:
+        sizes = list(num_or_size_splits)
+        if sizes.count(-1) == 1:
+            sizes[sizes.index(-1)] = length - sum(sizes) - 1
+        if sum(sizes) != length or min(sizes, default=0) < 0:
+            raise ValueError(f"split: sizes {sizes} do not add up to axis {axis} of {x.shape}")
+    parts = []
+    begin = 0
+    for size in sizes:
+        begins = tuple(begin if index == axis else 0 for index in range(len(x.shape)))
+        shape = (*x.shape[:axis], size, *x.shape[axis + 1 :])
+        parts.append(slice(x, begins, shape))
+        begin += size
+    return parts
+
+
+# -- gathering: attributes are (outer, length, inner, count) ------------------------------------
+
+_GATHER = Primitive(
+    "gather",
+    gradients=(
+        lambda dy, y, x, indices, *group: run(
+            _SCATTER_ADD, (dy, indices), x.shape, x.dtype, *group
+        ),
+        None,
+    ),
+)
+_SCATTER_ADD = Primitive(
+    "scatter_add",
+    gradients=(
+        lambda dy, y, x, indices, *group: run(_GATHER, (dy, indices), x.shape, x.dtype, *group),
+        None,
+    ),
+)
+
+
+def gather(x: TensorLike, indices: TensorLike, axis: int = 0) -> Tensor:
+    """Pick slices along an axis by an int32 tensor of indices of any shape.
+
+    The result's shape is that of ``x`` with the axis replaced by the shape of ``indices``. Negative
+    indices count from the end. An index out of range raises where the indices are known on the
+    host, and picks 0 where a GPU computed them.
+
+    Raises:
+        IndexError: an index known on the host is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.gather([[1, 2], [3, 4], [5, 6]], [2, 0]).tolist()
+        [[5, 6], [1, 2]]
+    """
+    x = as_operand("gather", x)
+    indices = _as_indices("gather", indices)
+    axis = normalize_axis("gather", axis, len(x.shape))
+    length = x.shape[axis]
+    host = indices.storage.host
+    if host is not None and len(host) and not (-length <= min(host) and max(host) < length):
+        raise IndexError(
+            f"gather: indices must lie in [{-length}, {length}) for axis {axis} of {x.shape}, but "
+            f"they range from {min(host)} to {max(host)}"
+        )
+    shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+    if x.size == 0 and prod(shape):
+        raise IndexError(f"gather: axis {axis} of {x.shape} has no elements to pick")
+    return run(
+        _GATHER, (x, indices), shape, x.dtype, *axis_group(x.shape, axis, axis), indices.size
+    )
+
+
+def _as_indices(name: str, indices: TensorLike) -> Tensor:
+    held = as_operand(name, indices)
+    if held.size == 0:
+        return cast_to(held, int32)
+    if held.dtype is not int32:
+        raise TypeError(f"{name}: indices must be int32, but got {held.dtype}")
+    return held
+
+
+def take(x: TensorLike, indices: TensorLike, axis: int | None = None) -> Tensor:
+    """Pick elements along an axis, or of the flat tensor (array API standard). See ``gather``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.take([[1, 2], [3, 4]], [1, 1], axis=1).tolist()
+        [[2, 2], [4, 4]]
+    """
+    return gather(flatten(x), indices, 0) if axis is None else gather(x, indices, axis)
+
+
+def tile(x: TensorLike, repetitions: Sequence[int]) -> Tensor:
+    """Repeat a tensor ``repetitions[i]`` times along axis ``i``.
+
+    Fewer repetitions than axes apply to the last axes, more add axes in front, as in NumPy.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.tile([[1, 2]], (2, 2)).tolist()
+        [[1, 2, 1, 2], [1, 2, 1, 2]]
+    """
+    x = as_operand("tile", x)
+    times = [repetitions] if isinstance(repetitions, int) else list(repetitions)
+    if any(count < 0 for count in times):
+        raise ValueError(f"tile: repetitions must not be negative, but got {repetitions}")
+    rank = max(len(x.shape), len(times))
+    times = [1] * (rank - len(times)) + times
+    shape = (1,) * (rank - len(x.shape)) + x.shape
+    spread = [part for length in shape for part in (1, length)]
+    repeated = [part for pair in zip(times, shape, strict=True) for part in pair]
+    whole = tuple(count * length for count, length in zip(times, shape, strict=True))
+    return reshape(reshape(x, spread).broadcast_to(repeated), whole)

@@ -1,0 +1,134 @@
+"""Softmax and what is built on it, clip and one_hot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webtensor.dtypes import as_dtype, float32, int32
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.ops.binary import equal, maximum, minimum, multiply
+from webtensor.ops.casting import cast_to
+from webtensor.ops.creation import arange
+from webtensor.ops.movement import clone, expand_dims, permute_dims
+from webtensor.ops.reduction import mean, sum as _sum
+from webtensor.ops.ternary import where
+from webtensor.ops.unary import clip_by_value
+from webtensor.shapes import normalize_axis
+
+__all__ = ["clip", "log_softmax", "one_hot", "softmax", "softmax_cross_entropy"]
+
+# Attributes are (outer, length): the last axis is normalized.
+_SOFTMAX = Primitive(
+    "softmax",
+    gradients=(lambda dy, y, x, *sizes: (dy - (dy * y).sum(-1, keepdims=True)) * y,),
+)
+_LOG_SOFTMAX = Primitive(
+    "log_softmax",
+    gradients=(lambda dy, y, x, *sizes: dy - dy.sum(-1, keepdims=True) * y.exp(),),
+)
+
+
+def _normalized(primitive: Primitive, logits: TensorLike, axis: int) -> Tensor:
+    name = primitive.name
+    x = cast_to(as_operand(name, logits), float32)
+    rank = len(x.shape)
+    axis = normalize_axis(name, axis, rank)
+    if axis != rank - 1:
+        order = (*(one for one in range(rank) if one != axis), axis)
+        back = sorted(range(rank), key=order.__getitem__)
+        return permute_dims(_normalized(primitive, permute_dims(x, order), -1), back)
+    length = x.shape[-1]
+    return run(primitive, (x,), x.shape, float32, x.size // length if length else 0, length)
+
+
+def softmax(logits: TensorLike, axis: int = -1) -> Tensor:
+    """Exponentials along an axis divided by their sum, without overflow.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.softmax([1000.0, 1000.0]).tolist()
+        [0.5, 0.5]
+    """
+    return _normalized(_SOFTMAX, logits, axis)
+
+
+def log_softmax(logits: TensorLike, axis: int = -1) -> Tensor:
+    """Logarithm of the softmax, without overflow or underflow.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.log_softmax([0.0]).tolist()
+        [0.0]
+    """
+    return _normalized(_LOG_SOFTMAX, logits, axis)
+
+
+def softmax_cross_entropy(onehot_labels: TensorLike, logits: TensorLike) -> Tensor:
+    """Mean over the batch of the cross-entropy between labels and softmax of the logits.
+
+    Both are (batch, classes); each row of the labels is a probability distribution.
+
+    Raises:
+        ValueError: the shapes differ.
+
+    Example:
+        >>> import webtensor as wt
+        >>> loss = wt.softmax_cross_entropy([[0.0, 1.0]], [[0.0, 0.0]])
+        >>> abs(float(loss) - 0.693147) < 1e-6
+        True
+    """
+    labels = as_operand("softmax_cross_entropy", onehot_labels)
+    scores = as_operand("softmax_cross_entropy", logits)
+    if labels.shape != scores.shape:
+        raise ValueError(
+            f"softmax_cross_entropy: onehot_labels has shape {labels.shape}, but logits has shape "
+            f"{scores.shape}"
+        )
+    return mean(-_sum(multiply(labels, log_softmax(scores)), -1))
+
+
+def one_hot(
+    indices: TensorLike,
+    depth: int,
+    on_value: float = 1,
+    off_value: float = 0,
+    dtype: Any = float32,
+) -> Tensor:
+    """Add an axis of length ``depth`` that holds ``on_value`` at each index, else ``off_value``.
+
+    An index outside ``range(depth)`` gives only ``off_value``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.one_hot([2, 0], 3).tolist()
+        [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+    """
+    held = as_operand("one_hot", indices)
+    if held.dtype is not int32:
+        raise TypeError(f"one_hot: indices must be int32, but got {held.dtype}")
+    if depth < 0:
+        raise ValueError(f"one_hot: depth must not be negative, but got {depth}")
+    hot = equal(expand_dims(held, -1), arange(depth, dtype=int32))
+    made = as_dtype(dtype)
+    if on_value == 1 and off_value == 0:
+        return cast_to(hot, made)
+    return cast_to(where(hot, on_value, off_value), made)
+
+
+def clip(x: TensorLike, min: Any = None, max: Any = None) -> Tensor:
+    """Limit elements to an interval; a bound that is None does not limit. NaN stays NaN.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.clip([-2, 5], 0, 3).tolist()
+        [0, 3]
+    """
+    held = as_operand("clip", x)
+    numbers = all(isinstance(bound, (int, float)) for bound in (min, max))
+    if held.dtype is float32 and numbers:
+        return clip_by_value(held, min, max)
+    if min is not None:
+        held = maximum(held, min)
+    if max is not None:
+        held = minimum(held, max)
+    return clone(held) if min is None and max is None else held

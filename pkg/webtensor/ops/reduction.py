@@ -1,0 +1,226 @@
+"""Reductions along axes: sum, mean, max, min, prod, any, all, argmax, argmin.
+
+A reduction over several axes runs once per group of adjacent axes, so kernels only ever see a
+tensor as (outer, reduced, inner). Over no elements, sums give 0, products 1, ``any`` False and
+``all`` True; the others raise ``ValueError``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from webtensor.dtypes import DType, bool_, float32, int32
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.ops.casting import cast_to
+from webtensor.ops.creation import eye, full
+from webtensor.ops.movement import reshape
+from webtensor.shapes import Shape, axis_group, normalize_axes, normalize_axis, prod as _prod
+
+__all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "sum"]
+
+Axis = int | Sequence[int] | None
+
+# -- gradients: attributes are (kind, outer, reduced, inner) ------------------------------------
+
+
+def _sum_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int) -> Tensor:
+    outer, reduced, inner = group
+    return dy.reshape((outer, 1, inner)).broadcast_to((outer, reduced, inner)).reshape(x.shape)  # type: ignore[no-any-return]
+
+
+def _extremum_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int) -> Tensor:
+    """Divide the gradient evenly among the elements that equal the extremum."""
+    outer, reduced, inner = group
+    is_extremum = cast_to(x.reshape(group) == y.reshape((outer, 1, inner)), float32)
+    share = dy.reshape((outer, 1, inner)) / is_extremum.sum(1, keepdims=True)
+    return (is_extremum * share).reshape(x.shape)  # type: ignore[no-any-return]
+
+
+def _prod_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int) -> Tensor:
+    """Multiply each element's gradient by the product of the others, exact where x is zero."""
+    outer, reduced, inner = group
+    columns = x.reshape(group).permute_dims((0, 2, 1)).reshape((outer * inner, 1, reduced))
+    others = columns.broadcast_to((outer * inner, reduced, reduced))
+    diagonal = eye(reduced)
+    products = (others * (1 - diagonal) + diagonal).prod(2)
+    products = products.reshape((outer, inner, reduced)).permute_dims((0, 2, 1))
+    return (products * dy.reshape((outer, 1, inner))).reshape(x.shape)  # type: ignore[no-any-return]
+
+
+
+
+_SUM = Primitive("sum", kernel="reduce", gradients=(_sum_gradient,))
+_PROD = Primitive("prod", kernel="reduce", gradients=(_prod_gradient,))
+_MAX = Primitive("max", kernel="reduce", gradients=(_extremum_gradient,))
+_MIN = Primitive("min", kernel="reduce", gradients=(_extremum_gradient,))
+_ANY = Primitive("any", kernel="reduce")
+_ALL = Primitive("all", kernel="reduce")
+_ARGMAX = Primitive("argmax", kernel="arg_reduce")
+_ARGMIN = Primitive("argmin", kernel="arg_reduce")
+
+_EMPTY: dict[str, float] = {"sum": 0, "prod": 1, "any": False, "all": True}
+
+
+def _reduce(
+    primitive: Primitive, x: TensorLike, axis: Axis, keepdims: bool, dtype: DType | None = None
+) -> Tensor:
+    """Reduce ``x``, one group of adjacent axes at a time."""
+    name = primitive.name
+    x = as_operand(name, x)
+    if x.dtype is bool_ and dtype is None:
+        dtype = int32
+    if dtype is not None:
+        x = cast_to(x, dtype)
+    axes = normalize_axes(name, axis, len(x.shape))
+    kept: Shape = tuple(
+        1 if index in axes else length
+        for index, length in enumerate(x.shape)
+        if keepdims or index not in axes
+    )
+    if x.size == 0:
+        if name not in _EMPTY and _prod(kept):
+            raise ValueError(f"{name}: no elements to reduce (x.shape={x.shape}, axis={axis})")
+        return full(kept, _EMPTY.get(name, 0), x.dtype)
+    shape = x.shape
+    for first, last in reversed(_adjacent(axes)):
+        outer, reduced, inner = axis_group(shape, first, last)
+        shape = shape[:first] + shape[last + 1 :]
+        if reduced == 1:
+            x = reshape(x, shape)
+        else:
+            x = run(primitive, (x,), shape, x.dtype, name, outer, reduced, inner)
+    return x if x.shape == kept else reshape(x, kept)
+
+
+def _adjacent(axes: Sequence[int]) -> list[tuple[int, int]]:
+    """Group sorted axes into runs of adjacent ones, as (first, last)."""
+    runs = []
+    for _, group in groupby(enumerate(axes), key=lambda pair: pair[1] - pair[0]):
+        members = [axis for _, axis in group]
+        runs.append((members[0], members[-1]))
+    return runs
+
+
+def sum(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Sum of the elements along ``axis`` (all axes by default); bool is summed as int32.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.sum([[1, 2], [3, 4]], axis=0).tolist()
+        [4, 6]
+    """
+    return _reduce(_SUM, x, axis, keepdims)
+
+
+def prod(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Product of the elements along ``axis`` (all axes by default).
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.prod([[1, 2], [3, 4]]).tolist()
+        24
+    """
+    return _reduce(_PROD, x, axis, keepdims)
+
+
+def mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Arithmetic mean along ``axis`` (all axes by default), as float32; NaN over no elements.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.mean([[1, 2], [3, 4]]).tolist()
+        2.5
+    """
+    x = as_operand("mean", x)
+    axes = normalize_axes("mean", axis, len(x.shape))
+    count = _prod(tuple(x.shape[one] for one in axes))
+    return _reduce(_SUM, x, axis, keepdims, float32) / float(count)
+
+
+def max(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Greatest element along ``axis`` (all axes by default); NaN where there is one.
+
+    The gradient is shared evenly among equal greatest elements.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.max([[1, 2], [3, 4]], axis=1).tolist()
+        [2, 4]
+    """
+    return _reduce(_MAX, x, axis, keepdims)
+
+
+def min(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Least element along ``axis`` (all axes by default); NaN where there is one.
+
+    The gradient is shared evenly among equal least elements.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.min([[1, 2], [3, 4]], axis=1).tolist()
+        [1, 3]
+    """
+    return _reduce(_MIN, x, axis, keepdims)
+
+
+def any(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Whether any element along ``axis`` (all axes by default) is true.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.any([[True, False], [False, False]], axis=1).tolist()
+        [True, False]
+    """
+    return _reduce(_ANY, x, axis, keepdims, bool_)
+
+
+def all(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Whether all elements along ``axis`` (all axes by default) are true.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.all([[True, True], [False, True]], axis=1).tolist()
+        [True, False]
+    """
+    return _reduce(_ALL, x, axis, keepdims, bool_)
+
+
+def _arg_reduce(primitive: Primitive, x: TensorLike, axis: int | None, keepdims: bool) -> Tensor:
+    name = primitive.name
+    x = as_operand(name, x)
+    if x.dtype is bool_:
+        x = cast_to(x, int32)
+    shape = x.shape
+    if axis is None:
+        first, last, kept = 0, len(shape) - 1, (1,) * len(shape) if keepdims else ()
+        reduced = x.size
+    else:
+        first = last = normalize_axis(name, axis, len(shape))
+        kept = shape[:first] + ((1,) if keepdims else ()) + shape[first + 1 :]
+        reduced = shape[first]
+    if reduced == 0:
+        raise ValueError(f"{name}: no elements to compare (x.shape={shape}, axis={axis})")
+    return run(primitive, (x,), kept, int32, name, *axis_group(shape, first, last))
+
+
+def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Index of the first greatest element along ``axis`` (of the flat tensor by default), int32.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.argmax([[1, 5], [7, 3]], axis=1).tolist()
+        [1, 0]
+    """
+    return _arg_reduce(_ARGMAX, x, axis, keepdims)
+
+
+def argmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Index of the first least element along ``axis`` (of the flat tensor by default), int32.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.argmin([[1, 5], [7, 3]], axis=1).tolist()
+        [0, 1]
+    """
+    return _arg_reduce(_ARGMIN, x, axis, keepdims)

@@ -1,0 +1,282 @@
+"""How a row of the elementwise table becomes a function.
+
+A row is a decorated, documented function signature. The decorator carries, for one element, the
+NumPy, GLSL and C expressions and the gradient of each input; the function that users call is made
+from them here. ``unary.py``, ``binary.py`` and ``ternary.py`` hold the rows.
+
+Expressions see the operands as ``x``, ``y``, ``z`` and the parameters by name. GLSL expressions are
+scalar and may call the functions of ``backends/webgl/glsl.py``; C expressions are four lanes wide
+(``vf`` or ``vi``, see ``wasm_build/vector.h``) and may call the functions declared there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from functools import wraps
+from inspect import signature
+from typing import Any, TypeVar, cast
+
+from webtensor.dtypes import DType, bool_, float32, int32, promote
+from webtensor.engine import Gradient, Primitive, Tensor, as_operand, as_operands, run
+from webtensor.ops.casting import cast_to
+from webtensor.ops.broadcasting import sum_to
+from webtensor.shapes import broadcast_shapes
+
+__all__ = ["ROWS", "Kind", "Row", "binary", "ternary", "unary"]
+
+Function = TypeVar("Function", bound=Callable[..., Tensor])
+
+
+class Kind(Enum):
+    """Which dtypes a row computes in, and which it returns."""
+
+    #: Computes in float32: int32 and bool operands are converted.
+    FLOAT = "float"
+    #: Computes in float32 or int32 and returns the same; bool operands become int32.
+    NUMERIC = "numeric"
+    #: Computes in int32 only.
+    INTEGER = "integer"
+    #: Takes int32 as bits and returns float32.
+    BITS = "bits"
+    #: Compares float32 or int32 operands, or tests float32 ones, and returns bool.
+    TEST = "test"
+    #: Operands are taken as truth values; returns bool.
+    LOGICAL = "logical"
+
+
+class Row(Primitive):
+    """An elementwise primitive with its expressions for each backend."""
+
+    __slots__ = ("arity", "c", "c_int", "glsl", "glsl_int", "kind", "numpy", "parameters")
+
+    def __init__(
+        self,
+        name: str,
+        arity: int,
+        parameters: tuple[str, ...],
+        kind: Kind,
+        numpy: Callable[..., Any],
+        glsl: str,
+        c: str,
+        glsl_int: str | None,
+        c_int: str | None,
+        gradients: tuple[Gradient | None, ...] | None,
+    ) -> None:
+        super().__init__(
+            name, kernel=("unary", "binary", "ternary")[arity - 1], gradients=gradients
+        )
+        self.arity = arity
+        self.parameters = parameters
+        self.kind = kind
+        self.numpy = numpy
+        self.glsl = glsl
+        self.glsl_int = glsl_int
+        self.c = c
+        self.c_int = c_int
+
+    @property
+    def input_dtypes(self) -> tuple[DType, ...]:
+        """The dtypes for which backends need a kernel."""
+        if self.kind is Kind.FLOAT:
+            return (float32,)
+        if self.kind is Kind.LOGICAL:
+            return (bool_,)
+        if self.kind in (Kind.INTEGER, Kind.BITS):
+            return (int32,)
+        if self.kind is Kind.TEST and self.arity == 1:
+            return (float32,)
+        return (float32, int32)
+
+    def output_dtype(self, dtype: DType) -> DType:
+        """Dtype of the result for operands of ``dtype``."""
+        if self.kind is Kind.BITS:
+            return float32
+        return bool_ if self.kind in (Kind.TEST, Kind.LOGICAL) else dtype
+
+    def compute_dtype(self, dtype: DType) -> DType:
+        """Dtype that operands of ``dtype`` are converted to.
+
+        Raises:
+            TypeError: the row does not take that dtype.
+        """
+        if self.kind in (Kind.INTEGER, Kind.BITS) and dtype is float32:
+            raise TypeError(f"{self.name}: operands must be int32 or bool, but got float32")
+        allowed = self.input_dtypes
+        if dtype in allowed:
+            return dtype
+        return allowed[-1] if dtype is bool_ else allowed[0]
+
+
+#: Every row by name; the C kernels are generated from it.
+ROWS: dict[str, Row] = {}
+
+
+def _add_row(function: Callable[..., Any], arity: int, **columns: Any) -> tuple[Row, str]:
+    name = function.__name__.rstrip("_")
+    parameters = tuple(signature(function).parameters)[arity:]
+    row = Row(name, arity, parameters, **columns)
+    ROWS[name] = row
+    return row, name
+
+
+def unary(
+    *,
+    numpy: Callable[..., Any],
+    glsl: str,
+    c: str,
+    grad: Gradient | None = None,
+    kind: Kind = Kind.FLOAT,
+    glsl_int: str | None = None,
+    c_int: str | None = None,
+) -> Callable[[Function], Function]:
+    """Make a function of one tensor; ``grad(dy, y, x, *parameters)`` is its gradient."""
+
+    def decorate(function: Function) -> Function:
+        gradients = None
+        if grad is not None:
+            gradients = (lambda dy, y, x, row, *parameters: grad(dy, y, x, *parameters),)
+        row, name = _add_row(
+            function,
+            1,
+            kind=kind,
+            numpy=numpy,
+            glsl=glsl,
+            c=c,
+            glsl_int=glsl_int,
+            c_int=c_int,
+            gradients=gradients,
+        )
+
+        takes_float = float32 in row.input_dtypes
+
+        def apply(x: Any, *parameters: float) -> Tensor:
+            if type(x) is not Tensor:
+                x = as_operand(name, x)
+            dtype = x.dtype
+            if dtype is not float32 or not takes_float:
+                dtype = row.compute_dtype(dtype)
+                x = cast_to(x, dtype)
+            return run(row, (x,), x.shape, row.output_dtype(dtype), row, *parameters)
+
+        if not row.parameters:
+            return cast(Function, wraps(function)(lambda x: apply(x)))
+        form = signature(function)
+
+        @wraps(function)
+        def with_parameters(*args: Any, **kwargs: Any) -> Tensor:
+            bound = form.bind(*args, **kwargs)
+            bound.apply_defaults()
+            x, *given = bound.args
+            return apply(x, *(_number(name, key, v) for key, v in zip(row.parameters, given)))
+
+        return cast(Function, with_parameters)
+
+    return decorate
+
+
+def _number(name: str, parameter: str, value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: {parameter} must be a number, but got {value!r}") from None
+
+
+def _summed(grad: Gradient, position: int) -> Gradient:
+    """Sum a gradient over the axes along which its operand was broadcast."""
+
+    def rule(dy: Tensor, y: Tensor, *operands: Any) -> Tensor:
+        *tensors, _row = operands
+        return sum_to(grad(dy, y, *tensors), tensors[position].shape)
+
+    return rule
+
+
+def binary(
+    *,
+    numpy: Callable[..., Any],
+    glsl: str,
+    c: str,
+    grad_x: Gradient | None = None,
+    grad_y: Gradient | None = None,
+    kind: Kind = Kind.NUMERIC,
+    glsl_int: str | None = None,
+    c_int: str | None = None,
+) -> Callable[[Function], Function]:
+    """Make a broadcasting function of two tensors; ``grad_x(dy, out, x, y)`` and so on."""
+
+    def decorate(function: Function) -> Function:
+        gradients = None
+        if grad_x is not None and grad_y is not None:
+            gradients = (_summed(grad_x, 0), _summed(grad_y, 1))
+        row, name = _add_row(
+            function,
+            2,
+            kind=kind,
+            numpy=numpy,
+            glsl=glsl,
+            c=c,
+            glsl_int=glsl_int,
+            c_int=c_int,
+            gradients=gradients,
+        )
+        any_float = kind in (Kind.NUMERIC, Kind.FLOAT, Kind.TEST)
+        float_result = bool_ if kind is Kind.TEST else float32
+
+        @wraps(function)
+        def apply(x: Any, y: Any) -> Tensor:
+            if type(x) is not Tensor or type(y) is not Tensor:
+                x, y = as_operands(name, x, y)
+            if any_float and x.dtype is float32 and y.dtype is float32:
+                dtype = float_result
+            else:
+                computed = row.compute_dtype(promote(x.dtype, y.dtype))
+                x, y = cast_to(x, computed), cast_to(y, computed)
+                dtype = row.output_dtype(computed)
+            shape = x.shape
+            if shape != y.shape:
+                shape = broadcast_shapes(name, shape, y.shape)
+            return run(row, (x, y), shape, dtype, row)
+
+        return cast(Function, apply)
+
+    return decorate
+
+
+def ternary(
+    *, numpy: Callable[..., Any], glsl: str, c: str, grads: tuple[Gradient | None, ...]
+) -> Callable[[Function], Function]:
+    """Make a broadcasting choice between two tensors by a condition."""
+
+    def decorate(function: Function) -> Function:
+        rules = tuple(
+            None if grad is None else _summed(grad, position) for position, grad in enumerate(grads)
+        )
+        row, name = _add_row(
+            function,
+            3,
+            kind=Kind.NUMERIC,
+            numpy=numpy,
+            glsl=glsl,
+            c=c,
+            glsl_int=None,
+            c_int=None,
+            gradients=rules,
+        )
+
+        @wraps(function)
+        def apply(condition: Any, x: Any, y: Any) -> Tensor:
+            condition = cast_to(as_operand(name, condition), bool_)
+            x, y = as_operands(name, x, y)
+            dtype = promote(x.dtype, y.dtype)
+            shape = broadcast_shapes(name, x.shape, y.shape)
+            shape = broadcast_shapes(name, condition.shape, shape)
+            if dtype is bool_:
+                x, y = cast_to(x, int32), cast_to(y, int32)
+                return cast_to(run(row, (condition, x, y), shape, int32, row), bool_)
+            x, y = cast_to(x, dtype), cast_to(y, dtype)
+            return run(row, (condition, x, y), shape, dtype, row)
+
+        return cast(Function, apply)
+
+    return decorate

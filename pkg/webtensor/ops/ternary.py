@@ -1,0 +1,32 @@
+"""The elementwise table: functions of three tensors, with broadcasting."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from webtensor.ops.rows import ternary
+
+if TYPE_CHECKING:
+    from webtensor.engine import Tensor, TensorLike
+
+__all__ = ["where"]
+
+
+@ternary(
+    numpy=lambda np, x, y, z: np.where(x, y, z),
+    glsl="x ? y : z",
+    c="vsel(x, y, z)",
+    grads=(
+        None,
+        lambda dy, out, condition, x, y: dy.where(condition, 0.0),
+        lambda dy, out, condition, x, y: dy.where(condition.logical_not(), 0.0),
+    ),
+)
+def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
+    """``x`` where the condition holds, else ``y``; the three broadcast together.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.where([True, False], [1, 2], 0).tolist()
+        [1, 0]
+    """

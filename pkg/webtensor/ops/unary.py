@@ -1,0 +1,809 @@
+"""The elementwise table: functions of one tensor.
+
+Each function is a row (see ``rows.py``): adding one here adds it to every backend. Functions that
+compute in float32 convert int32 and bool tensors first. Gradients are in terms of ``dy``, the
+gradient of the result, ``y``, the result, and ``x``.
+"""
+
+from __future__ import annotations
+
+from math import pi, sqrt as _sqrt
+from typing import TYPE_CHECKING, Any
+
+from webtensor.ops.rows import Kind, unary
+
+if TYPE_CHECKING:
+    from webtensor.engine import Tensor, TensorLike
+
+# The names shadow builtins as the array API standard's do.
+__all__ = [
+    "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atanh",
+    "ceil",
+    "clip_by_value",
+    "cos",
+    "cosh",
+    "elu",
+    "erf",
+    "erf_inv",
+    "exp",
+    "expm1",
+    "floor",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "leaky_relu",
+    "log",
+    "log1p",
+    "log_sigmoid",
+    "logical_not",
+    "negative",
+    "reciprocal",
+    "relu",
+    "relu6",
+    "round",
+    "rsqrt",
+    "selu",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
+    "softplus",
+    "sqrt",
+    "square",
+    "step",
+    "tan",
+    "tanh",
+    "unit_float",
+]
+
+_SELU_SCALE = 1.0507009873554805
+_SELU_ALPHA = 1.6732632423543772
+
+
+def _numpy_erf(np: Any, x: Any) -> Any:
+    """Rational approximation of the error function, within 2 ULP of float32."""
+    t = np.clip(x, -4, 4)
+    s = t * t
+    top = t * _horner(s, (-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05, -7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02))  # fmt: skip
+    bottom = _horner(s, (-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03, -7.37332916720468e-03, -1.42647390514189e-02))  # fmt: skip
+    return top / bottom
+
+
+def _numpy_erf_inv(np: Any, x: Any) -> Any:
+    """M. Giles, *Approximating the erfinv function* (GPU Computing Gems, 2011), single precision."""
+    w = -np.log((1 - x) * (1 + x))
+    central = _horner(w - 2.5, (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503, -0.00417768164, 0.246640727, 1.50140941))  # fmt: skip
+    tail = _horner(np.sqrt(w) - 3, (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613, 0.00943887047, 1.00167406, 2.83297682))  # fmt: skip
+    return np.where(np.abs(x) == 1, x * np.inf, x * np.where(w < 5, central, tail))
+
+
+def _horner(x: Any, coefficients: tuple[float, ...]) -> Any:
+    """Evaluate a polynomial given from its highest power down."""
+    result = coefficients[0]
+    for coefficient in coefficients[1:]:
+        result = result * x + coefficient
+    return result
+
+
+# -- arithmetic ---------------------------------------------------------------------------------
+
+
+@unary(
+    kind=Kind.NUMERIC,
+    numpy=lambda np, x: np.abs(x),
+    glsl="abs(x)",
+    c="vabs(x)",
+    grad=lambda dy, y, x: dy * x.sign(),
+)
+def abs(x: TensorLike) -> Tensor:
+    """Absolute value.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.abs([-1.5, 2.0]).tolist()
+        [1.5, 2.0]
+    """
+
+
+@unary(
+    kind=Kind.NUMERIC,
+    numpy=lambda np, x: -x,
+    glsl="-x",
+    c="-x",
+    grad=lambda dy, y, x: -dy,
+)
+def negative(x: TensorLike) -> Tensor:
+    """Numerical negative, ``-x``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.negative([1, -2]).tolist()
+        [-1, 2]
+    """
+
+
+@unary(
+    kind=Kind.NUMERIC,
+    numpy=lambda np, x: np.sign(x),
+    glsl="is_nan(x) ? x : sign(x)",
+    glsl_int="sign(x)",
+    c="vsel(x > 0, vset(1.f), vsel(x < 0, vset(-1.f), x))",
+    c_int="vsel(x > 0, vseti(1), vsel(x < 0, vseti(-1), x))",
+    grad=lambda dy, y, x: dy * 0,
+)
+def sign(x: TensorLike) -> Tensor:
+    """-1, 0 or 1 by the sign of ``x``; NaN stays NaN.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.sign([-3.0, 0.0, 2.0]).tolist()
+        [-1.0, 0.0, 1.0]
+    """
+
+
+@unary(
+    kind=Kind.NUMERIC,
+    numpy=lambda np, x: x * x,
+    glsl="x * x",
+    c="x * x",
+    grad=lambda dy, y, x: dy * x * 2,
+)
+def square(x: TensorLike) -> Tensor:
+    """``x * x``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.square([3, -4]).tolist()
+        [9, 16]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.sqrt(x),
+    glsl="sqrt(x)",
+    c="vsqrt(x)",
+    grad=lambda dy, y, x: dy * 0.5 / y,
+)
+def sqrt(x: TensorLike) -> Tensor:
+    """Square root; NaN for negative numbers.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.sqrt([4.0, 9.0]).tolist()
+        [2.0, 3.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: 1 / np.sqrt(x),
+    glsl="1.0 / sqrt(x)",
+    c="1.f / vsqrt(x)",
+    grad=lambda dy, y, x: dy * -0.5 * y / x,
+)
+def rsqrt(x: TensorLike) -> Tensor:
+    """Reciprocal of the square root.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.rsqrt([4.0]).tolist()
+        [0.5]
+    """
+
+
+@unary(
+    numpy=lambda np, x: 1 / x,
+    glsl="1.0 / x",
+    c="1.f / x",
+    grad=lambda dy, y, x: -dy * y * y,
+)
+def reciprocal(x: TensorLike) -> Tensor:
+    """``1 / x``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.reciprocal([4.0]).tolist()
+        [0.25]
+    """
+
+
+# -- rounding -----------------------------------------------------------------------------------
+
+
+@unary(
+    kind=Kind.NUMERIC,
+    numpy=lambda np, x: np.ceil(x),
+    glsl="ceil(x)",
+    glsl_int="x",
+    c="vceil(x)",
+    c_int="x",
+    grad=lambda dy, y, x: dy * 0,
+)
+def ceil(x: TensorLike) -> Tensor:
+    """Smallest integer that is not less.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.ceil([1.2, -1.2]).tolist()
+        [2.0, -1.0]
+    """
+
+
+@unary(
+    kind=Kind.NUMERIC,
+    numpy=lambda np, x: np.floor(x),
+    glsl="floor(x)",
+    glsl_int="x",
+    c="vfloor(x)",
+    c_int="x",
+    grad=lambda dy, y, x: dy * 0,
+)
+def floor(x: TensorLike) -> Tensor:
+    """Largest integer that is not greater.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.floor([1.2, -1.2]).tolist()
+        [1.0, -2.0]
+    """
+
+
+@unary(
+    kind=Kind.NUMERIC,
+    numpy=lambda np, x: np.round(x),
+    glsl="roundEven(x)",
+    glsl_int="x",
+    c="vround(x)",
+    c_int="x",
+    grad=lambda dy, y, x: dy * 0,
+)
+def round(x: TensorLike) -> Tensor:
+    """Nearest integer; halves go to the even one.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.round([0.5, 1.5, -2.7]).tolist()
+        [0.0, 2.0, -3.0]
+    """
+
+
+# -- exponentials and logarithms ----------------------------------------------------------------
+
+
+@unary(
+    numpy=lambda np, x: np.exp(x),
+    glsl="exp_(x)",
+    c="vexp(x)",
+    grad=lambda dy, y, x: dy * y,
+)
+def exp(x: TensorLike) -> Tensor:
+    """Exponential.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.exp([0.0, 1.0]).tolist()[0]
+        1.0
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.expm1(x),
+    glsl="expm1_(x)",
+    c="vexpm1(x)",
+    grad=lambda dy, y, x: dy * (y + 1),
+)
+def expm1(x: TensorLike) -> Tensor:
+    """``exp(x) - 1``, exact to rounding near zero.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.expm1([0.0]).tolist()
+        [0.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.log(x),
+    glsl="log_(x)",
+    c="vlog(x)",
+    grad=lambda dy, y, x: dy / x,
+)
+def log(x: TensorLike) -> Tensor:
+    """Natural logarithm; NaN for negative numbers, -inf for zero.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.log([1.0]).tolist()
+        [0.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.log1p(x),
+    glsl="log1p_(x)",
+    c="vlog1p(x)",
+    grad=lambda dy, y, x: dy / (x + 1),
+)
+def log1p(x: TensorLike) -> Tensor:
+    """``log(1 + x)``, exact to rounding near zero.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.log1p([0.0]).tolist()
+        [0.0]
+    """
+
+
+# -- trigonometry -------------------------------------------------------------------------------
+
+
+@unary(
+    numpy=lambda np, x: np.sin(x),
+    glsl="sin(x)",
+    c="vsin(x)",
+    grad=lambda dy, y, x: dy * x.cos(),
+)
+def sin(x: TensorLike) -> Tensor:
+    """Sine of an angle in radians.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.sin([0.0]).tolist()
+        [0.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.cos(x),
+    glsl="cos(x)",
+    c="vcos(x)",
+    grad=lambda dy, y, x: -dy * x.sin(),
+)
+def cos(x: TensorLike) -> Tensor:
+    """Cosine of an angle in radians.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.cos([0.0]).tolist()
+        [1.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.tan(x),
+    glsl="tan(x)",
+    c="vtan(x)",
+    grad=lambda dy, y, x: dy * (1 + y * y),
+)
+def tan(x: TensorLike) -> Tensor:
+    """Tangent of an angle in radians.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.tan([0.0]).tolist()
+        [0.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.arcsin(x),
+    glsl="asin_(x)",
+    c="vasin(x)",
+    grad=lambda dy, y, x: dy * (1 - x * x).rsqrt(),
+)
+def asin(x: TensorLike) -> Tensor:
+    """Inverse sine in radians; NaN outside [-1, 1].
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.asin([0.0]).tolist()
+        [0.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.arccos(x),
+    glsl="acos_(x)",
+    c="vacos(x)",
+    grad=lambda dy, y, x: -dy * (1 - x * x).rsqrt(),
+)
+def acos(x: TensorLike) -> Tensor:
+    """Inverse cosine in radians; NaN outside [-1, 1].
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.acos([1.0]).tolist()
+        [0.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.arctan(x),
+    glsl="atan_(x)",
+    c="vatan(x)",
+    grad=lambda dy, y, x: dy / (1 + x * x),
+)
+def atan(x: TensorLike) -> Tensor:
+    """Inverse tangent in radians.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.atan([0.0]).tolist()
+        [0.0]
+    """
+
+
+# -- hyperbolic functions -----------------------------------------------------------------------
+
+
+@unary(
+    numpy=lambda np, x: np.sinh(x),
+    glsl="sinh_(x)",
+    c="vsinh(x)",
+    grad=lambda dy, y, x: dy * x.cosh(),
+)
+def sinh(x: TensorLike) -> Tensor:
+    """Hyperbolic sine.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.sinh([0.0]).tolist()
+        [0.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.cosh(x),
+    glsl="cosh_(x)",
+    c="vcosh(x)",
+    grad=lambda dy, y, x: dy * x.sinh(),
+)
+def cosh(x: TensorLike) -> Tensor:
+    """Hyperbolic cosine.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.cosh([0.0]).tolist()
+        [1.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.tanh(x),
+    glsl="tanh_(x)",
+    c="vtanh(x)",
+    grad=lambda dy, y, x: dy * (1 - y * y),
+)
+def tanh(x: TensorLike) -> Tensor:
+    """Hyperbolic tangent.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.tanh([0.0]).tolist()
+        [0.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.arcsinh(x),
+    glsl="asinh_(x)",
+    c="vasinh(x)",
+    grad=lambda dy, y, x: dy * (1 + x * x).rsqrt(),
+)
+def asinh(x: TensorLike) -> Tensor:
+    """Inverse hyperbolic sine.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.asinh([0.0]).tolist()
+        [0.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.arccosh(x),
+    glsl="acosh_(x)",
+    c="vacosh(x)",
+    grad=lambda dy, y, x: dy / y.sinh(),
+)
+def acosh(x: TensorLike) -> Tensor:
+    """Inverse hyperbolic cosine; NaN below 1.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.acosh([1.0]).tolist()
+        [0.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.arctanh(x),
+    glsl="atanh_(x)",
+    c="vatanh(x)",
+    grad=lambda dy, y, x: dy / (1 - x * x),
+)
+def atanh(x: TensorLike) -> Tensor:
+    """Inverse hyperbolic tangent; NaN outside [-1, 1].
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.atanh([0.0]).tolist()
+        [0.0]
+    """
+
+
+# -- error function -----------------------------------------------------------------------------
+
+
+@unary(
+    numpy=_numpy_erf,
+    glsl="erf_(x)",
+    c="verf(x)",
+    grad=lambda dy, y, x: dy * (2 / _sqrt(pi)) * (-x * x).exp(),
+)
+def erf(x: TensorLike) -> Tensor:
+    """Gauss error function.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.erf([0.0]).tolist()
+        [0.0]
+    """
+
+
+@unary(
+    numpy=_numpy_erf_inv,
+    glsl="erf_inv_(x)",
+    c="verf_inv(x)",
+    grad=lambda dy, y, x: dy * (_sqrt(pi) / 2) * (y * y).exp(),
+)
+def erf_inv(x: TensorLike) -> Tensor:
+    """Inverse of the error function; infinite at -1 and 1, NaN beyond.
+
+    Giles, *Approximating the erfinv function*, GPU Computing Gems (2011).
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.erf_inv([0.0]).tolist()
+        [0.0]
+    """
+
+
+# -- activations --------------------------------------------------------------------------------
+
+
+@unary(
+    kind=Kind.NUMERIC,
+    numpy=lambda np, x: np.maximum(x, 0),
+    glsl="x < 0.0 ? 0.0 : x",
+    glsl_int="max(x, 0)",
+    c="vsel(x < 0, vset(0.f), x)",
+    c_int="vmax(x, vseti(0))",
+    grad=lambda dy, y, x: dy * x.step(),
+)
+def relu(x: TensorLike) -> Tensor:
+    """Rectified linear unit, ``max(x, 0)``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.relu([-1.0, 2.0]).tolist()
+        [0.0, 2.0]
+    """
+
+
+@unary(
+    kind=Kind.NUMERIC,
+    numpy=lambda np, x: np.clip(x, 0, 6),
+    glsl="x < 0.0 ? 0.0 : x > 6.0 ? 6.0 : x",
+    glsl_int="clamp(x, 0, 6)",
+    c="vsel(x < 0, vset(0.f), vsel(x > 6, vset(6.f), x))",
+    c_int="vmin(vmax(x, vseti(0)), vseti(6))",
+    grad=lambda dy, y, x: dy * x.step() * (6 - x).step(),
+)
+def relu6(x: TensorLike) -> Tensor:
+    """Rectified linear unit capped at 6, ``min(max(x, 0), 6)``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.relu6([-1.0, 2.0, 8.0]).tolist()
+        [0.0, 2.0, 6.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x, alpha: np.where(x < 0, x * alpha, x),
+    glsl="x < 0.0 ? x * alpha : x",
+    c="vsel(x < 0, x * alpha, x)",
+    grad=lambda dy, y, x, alpha: dy * x.step(alpha),
+)
+def leaky_relu(x: TensorLike, alpha: float = 0.2) -> Tensor:
+    """``x`` where it is positive, else ``alpha * x`` (Maas et al., 2013).
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.leaky_relu([-10.0, 1.0], alpha=0.5).tolist()
+        [-5.0, 1.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x, alpha: np.where(x < 0, alpha * np.expm1(np.minimum(x, 0)), x),
+    glsl="x < 0.0 ? alpha * expm1_(x) : x",
+    c="vsel(x < 0, alpha * vexpm1(x), x)",
+    grad=lambda dy, y, x, alpha: dy * (y + alpha).where(x < 0, 1.0),
+)
+def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
+    """``x`` where it is positive, else ``alpha * (exp(x) - 1)`` (Clevert et al., 2015).
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.elu([0.0, 1.0]).tolist()
+        [0.0, 1.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: _SELU_SCALE * np.where(x < 0, _SELU_ALPHA * np.expm1(np.minimum(x, 0)), x),
+    glsl=f"{_SELU_SCALE} * (x < 0.0 ? {_SELU_ALPHA} * expm1_(x) : x)",
+    c=f"{_SELU_SCALE}f * vsel(x < 0, {_SELU_ALPHA}f * vexpm1(x), x)",
+    grad=lambda dy, y, x: dy * (y + _SELU_SCALE * _SELU_ALPHA).where(x < 0, _SELU_SCALE),
+)
+def selu(x: TensorLike) -> Tensor:
+    """Scaled exponential linear unit (Klambauer et al., 2017).
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.selu([0.0]).tolist()
+        [0.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: 1 / (1 + np.exp(-x)),
+    glsl="1.0 / (1.0 + exp_(-x))",
+    c="1.f / (1.f + vexp(-x))",
+    grad=lambda dy, y, x: dy * y * (1 - y),
+)
+def sigmoid(x: TensorLike) -> Tensor:
+    """Logistic function, ``1 / (1 + exp(-x))``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.sigmoid([0.0]).tolist()
+        [0.5]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))),
+    glsl="(x < 0.0 ? x : is_nan(x) ? x : 0.0) - log1p_(exp_(-abs(x)))",
+    c="vsel(x > 0, vset(0.f), x) - vlog1p(vexp(-vabs(x)))",
+    grad=lambda dy, y, x: dy * (-x).sigmoid(),
+)
+def log_sigmoid(x: TensorLike) -> Tensor:
+    """Logarithm of the logistic function, without overflow.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.log_sigmoid([-1000.0]).tolist()
+        [-1000.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))),
+    glsl="(x < 0.0 ? 0.0 : x) + log1p_(exp_(-abs(x)))",
+    c="vsel(x < 0, vset(0.f), x) + vlog1p(vexp(-vabs(x)))",
+    grad=lambda dy, y, x: dy * x.sigmoid(),
+)
+def softplus(x: TensorLike) -> Tensor:
+    """``log(1 + exp(x))``, without overflow.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.softplus([1000.0]).tolist()
+        [1000.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x, alpha: np.where(np.isnan(x), x, np.where(x > 0, 1, alpha)),
+    glsl="x > 0.0 ? 1.0 : is_nan(x) ? x : alpha",
+    c="vsel(x > 0, vset(1.f), vsel(x == x, vset(alpha), x))",
+    grad=lambda dy, y, x, alpha: dy * 0,
+)
+def step(x: TensorLike, alpha: float = 0.0) -> Tensor:
+    """1 where ``x`` is positive, else ``alpha``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.step([-2.0, 0.0, 3.0]).tolist()
+        [0.0, 0.0, 1.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x, minimum, maximum: np.clip(x, minimum, maximum),
+    glsl="x < minimum ? minimum : x > maximum ? maximum : x",
+    c="vsel(x < minimum, vset(minimum), vsel(x > maximum, vset(maximum), x))",
+    grad=lambda dy, y, x, minimum, maximum: dy.where((x >= minimum) & (x <= maximum), 0.0),
+)
+def clip_by_value(x: TensorLike, minimum: float, maximum: float) -> Tensor:
+    """``x`` limited to an interval of numbers. See ``clip``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.clip_by_value([-2.0, 0.5, 3.0], 0, 1).tolist()
+        [0.0, 0.5, 1.0]
+    """
+
+
+# -- tests --------------------------------------------------------------------------------------
+
+
+@unary(kind=Kind.TEST, numpy=lambda np, x: np.isnan(x), glsl="is_nan(x)", c="x != x")
+def isnan(x: TensorLike) -> Tensor:
+    """Whether each element is NaN, as bool.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.isnan([float("nan"), 1.0]).tolist()
+        [True, False]
+    """
+
+
+@unary(kind=Kind.TEST, numpy=lambda np, x: np.isinf(x), glsl="is_inf(x)", c="vabs(x) == VINF")
+def isinf(x: TensorLike) -> Tensor:
+    """Whether each element is infinite, as bool.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.isinf([float("-inf"), 1.0]).tolist()
+        [True, False]
+    """
+
+
+@unary(kind=Kind.TEST, numpy=lambda np, x: np.isfinite(x), glsl="is_finite(x)", c="vabs(x) < VINF")
+def isfinite(x: TensorLike) -> Tensor:
+    """Whether each element is neither NaN nor infinite, as bool.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.isfinite([float("nan"), 1.0]).tolist()
+        [False, True]
+    """
+
+
+@unary(kind=Kind.LOGICAL, numpy=lambda np, x: np.logical_not(x), glsl="!x", c="!x")
+def logical_not(x: TensorLike) -> Tensor:
+    """Truth value of NOT ``x``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.logical_not([True, False]).tolist()
+        [False, True]
+    """
+
+
+# -- random bits --------------------------------------------------------------------------------
+
+
+@unary(
+    kind=Kind.BITS,
+    numpy=lambda np, x: (x.view(np.uint32) >> np.uint32(8)).astype(np.float32) * np.float32(2**-24),
+    glsl="float(uint(x) >> 8) * 5.9604644775390625e-8",
+    c="vtofloat((vi)((vu)x >> 8)) * 0x1p-24f",
+)
+def unit_float(x: TensorLike) -> Tensor:
+    """Number in [0, 1) made of the upper 24 bits of each int32; exact on every backend.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.unit_float([0, -(2**31)]).tolist()
+        [0.0, 0.5]
+    """

@@ -1,0 +1,86 @@
+"""Arithmetic on shapes: sizes, broadcasting, axes, strides. Knows no tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+__all__ = [
+    "Shape",
+    "as_shape",
+    "axis_group",
+    "broadcast_shapes",
+    "contiguous_strides",
+    "normalize_axes",
+    "normalize_axis",
+    "prod",
+]
+
+Shape = tuple[int, ...]
+
+
+def as_shape(name: str, shape: int | Sequence[int]) -> Shape:
+    """Validate a shape given by a user; an int means one axis."""
+    if isinstance(shape, int) and not isinstance(shape, bool):
+        shape = (shape,)
+    try:
+        result = tuple(length.__index__() for length in shape)
+    except (AttributeError, TypeError):
+        raise TypeError(f"{name}: shape must be integers, but got {shape!r}") from None
+    if any(length < 0 for length in result):
+        raise ValueError(f"{name}: shape must not have negative lengths, but got {result}")
+    return result
+
+
+def broadcast_shapes(name: str, first: Shape, second: Shape) -> Shape:
+    """Broadcast two shapes by the rules of NumPy and the array API standard."""
+    if first == second:
+        return first
+    longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
+    offset = len(longer) - len(shorter)
+    result = list(longer)
+    for axis, length in enumerate(shorter, offset):
+        other = result[axis]
+        if other == length or length == 1:
+            continue
+        if other != 1:
+            raise ValueError(f"{name}: shapes {first} and {second} cannot be broadcast together")
+        result[axis] = length
+    return tuple(result)
+
+
+def normalize_axis(name: str, axis: int, rank: int) -> int:
+    """Turn a possibly negative axis into one in ``0 … rank - 1``."""
+    if isinstance(axis, bool) or not hasattr(axis, "__index__"):
+        raise TypeError(f"{name}: axis must be an integer, but got {axis!r}")
+    index = axis.__index__()
+    if not -rank <= index < rank:
+        raise ValueError(f"{name}: axis {index} is out of range for a tensor of rank {rank}")
+    return index + rank if index < 0 else index
+
+
+def normalize_axes(name: str, axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
+    """Turn the ``axis`` argument of a reduction into sorted, distinct axes; None means all."""
+    if axis is None:
+        return tuple(range(rank))
+    if isinstance(axis, int):
+        return (normalize_axis(name, axis, rank),)
+    axes = sorted(normalize_axis(name, one, rank) for one in axis)
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"{name}: axis {tuple(axis)} names an axis twice (rank {rank})")
+    return tuple(axes)
+
+
+def contiguous_strides(shape: Shape) -> Shape:
+    """Strides, in elements, of a row-major tensor of this shape."""
+    strides = []
+    stride = 1
+    for length in reversed(shape):
+        strides.append(stride)
+        stride *= length
+    return tuple(reversed(strides))
+
+
+def axis_group(shape: Shape, first: int, last: int) -> tuple[int, int, int]:
+    """View ``shape`` as (outer, axes ``first`` to ``last`` inclusive, inner)."""
+    return prod(shape[:first]), prod(shape[first : last + 1]), prod(shape[last + 1 :])

@@ -1,0 +1,146 @@
+"""Which browsers this machine has, and how each is started for WebGL and WebAssembly.
+
+A browser is taken from an environment variable (`WEBTENSOR_CHROMIUM`, `WEBTENSOR_FIREFOX`), from
+Playwright's own downloads, or from the system, in this order. WebKit is Playwright's where it was
+downloaded, else WebKitGTK's MiniBrowser through WebDriver.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserType, Error, Playwright
+from selenium import webdriver
+
+CHROMIUM_ARGUMENTS = ("--no-sandbox",)
+FIREFOX_PREFERENCES: dict[str, str | float | bool] = {
+    "webgl.force-enabled": True,
+    "webgl.disabled": False,
+    "gfx.webrender.software": True,
+    "gfx.x11-egl.force-enabled": True,
+}
+
+SYSTEM_CHROMIUM = (
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)
+SYSTEM_FIREFOX = (
+    "firefox-esr",
+    "firefox",
+    "/Applications/Firefox.app/Contents/MacOS/firefox",
+)
+WEBKIT_DRIVER = "WebKitWebDriver"
+
+
+class BrowserMissingError(RuntimeError):
+    """A browser that was asked for isn't on this machine; the message says how to get it."""
+
+    def __init__(self, name: str) -> None:
+        """Say which browser is missing."""
+        super().__init__(f"{name} isn't installed: run `make browsers`")
+
+
+@dataclass(frozen=True)
+class WebKitGTK:
+    """WebKitGTK's WebDriver and the MiniBrowser that it drives."""
+
+    driver: Path
+    browser: Path
+
+
+def playwright_build(browser_type: BrowserType) -> Path | None:
+    """Find the browser that Playwright downloaded, if it did."""
+    executable = Path(browser_type.executable_path)
+    return executable if executable.exists() else None
+
+
+def system_browser(names: Sequence[str], variable: str | None = None) -> Path | None:
+    """Find an installed browser by an environment variable, or by command names and paths."""
+    chosen = os.environ.get(variable, "") if variable else ""
+    for name in (chosen, *names):
+        found = shutil.which(name) if name else None
+        if found:
+            return Path(found)
+    return None
+
+
+def system_chromium() -> Path | None:
+    """Find the system's Chromium or Chrome."""
+    return system_browser(SYSTEM_CHROMIUM, "WEBTENSOR_CHROMIUM")
+
+
+def system_firefox() -> Path | None:
+    """Find the system's Firefox."""
+    return system_browser(SYSTEM_FIREFOX, "WEBTENSOR_FIREFOX")
+
+
+def system_webkit() -> WebKitGTK | None:
+    """Find WebKitGTK's driver and the newest MiniBrowser."""
+    driver = shutil.which(WEBKIT_DRIVER)
+    browsers = sorted(Path("/usr/lib").glob("*/webkit2gtk-4.*/MiniBrowser"))
+    if driver is None or not browsers:
+        return None
+    return WebKitGTK(Path(driver), browsers[-1])
+
+
+def launch_chromium(playwright: Playwright, arguments: Sequence[str] = ()) -> Browser:
+    """Start headless Chromium; WebGL comes from SwiftShader where there is no GPU."""
+    all_arguments = [*CHROMIUM_ARGUMENTS, *arguments]
+    if "WEBTENSOR_CHROMIUM" not in os.environ and playwright_build(playwright.chromium):
+        return playwright.chromium.launch(args=all_arguments)
+    executable = system_chromium()
+    if executable is None:
+        raise BrowserMissingError("Chromium")
+    return playwright.chromium.launch(executable_path=executable, args=all_arguments)
+
+
+def launch_firefox(playwright: Playwright) -> Browser:
+    """Start headless Firefox; on Linux its WebGL needs a display, real or virtual."""
+    options: dict[str, Any] = {
+        "firefox_user_prefs": FIREFOX_PREFERENCES,
+        "env": {**os.environ, "LIBGL_ALWAYS_SOFTWARE": "1"},
+    }
+    if "WEBTENSOR_FIREFOX" not in os.environ and playwright_build(playwright.firefox):
+        return playwright.firefox.launch(**options)
+    executable = system_firefox()
+    if executable is None:
+        raise BrowserMissingError("Firefox")
+    # A Firefox that isn't Playwright's own build is driven through WebDriver BiDi.
+    try:
+        return playwright.firefox.launch(
+            channel="moz-firefox", executable_path=executable, **options
+        )
+    except Error as error:
+        error.add_note(
+            f"{executable} may be too old or too new for this Playwright; ESR 153 works, and so"
+            " does Playwright's own: .venv/bin/playwright install firefox"
+        )
+        raise
+
+
+def launch_playwright_webkit(playwright: Playwright) -> Browser | None:
+    """Start Playwright's WebKit where it was downloaded."""
+    return playwright.webkit.launch() if playwright_build(playwright.webkit) else None
+
+
+def start_webkit_driver() -> webdriver.WebKitGTK:
+    """Start WebKitGTK's MiniBrowser through WebDriver; it needs a display, real or virtual."""
+    webkit = system_webkit()
+    if webkit is None:
+        raise BrowserMissingError("WebKit")
+    options = webdriver.WebKitGTKOptions()
+    options.binary_location = str(webkit.browser)
+    options.add_argument("--automation")
+    environment = dict(os.environ)
+    if sys.platform == "linux" and os.geteuid() == 0:
+        environment["WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS"] = "1"
+    service = webdriver.WebKitGTKService(str(webkit.driver), env=environment)
+    return webdriver.WebKitGTK(options=options, service=service)

@@ -1,0 +1,229 @@
+"""Fixtures for tests in browsers.
+
+- `chromium_python`, `firefox_python`, `webkit_python`: a `PythonPage`, booted once and shared.
+- `python_page`: the test runs in Chromium and in Firefox; `any_python_page`: in WebKit, too.
+- `chromium_page`, `firefox_page`: a fresh Playwright page, for using the site as a visitor does.
+- `site_url`, `plain_site_url`: the built site, with and without cross-origin isolation.
+- `numpy_python`: Python in Chromium with NumPy loaded, a page of its own because nothing else may
+  come to depend on NumPy; skips where it can't be had.
+
+Console errors and uncaught exceptions in the page fail the test that caused them. A failed test
+leaves a screenshot in `dist/screenshots/`.
+"""
+
+import contextlib
+import shutil
+from collections.abc import Generator, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright
+
+from tests_browser.browsers import (
+    launch_chromium,
+    launch_firefox,
+    launch_playwright_webkit,
+    start_webkit_driver,
+)
+from tests_browser.display import virtual_display
+from tests_browser.page_watch import PageWatch, screenshot_path
+from tests_browser.pyodide_numpy import CACHE, NumpyMissingError, numpy_wheel
+from tests_browser.python_page import PlaywrightPythonPage, PythonPage, WebDriverPythonPage
+from web.build import ROOT, build_site
+from web.serve import serve
+
+collect_ignore = ["pages"]  # these run in browsers
+
+FAILED = pytest.StashKey[bool]()
+
+# Served beside the site for tests only.
+TEST_FOLDERS = {
+    "/tests/": ROOT / "tests_browser" / "pages",
+    "/node_modules/": ROOT / "node_modules",
+    "/cache/": CACHE,
+}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Remember that a test failed, for the fixtures that then keep a screenshot."""
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
+
+
+@pytest.fixture(scope="session")
+def site() -> Path:
+    """The folder of the site, built from the current sources."""
+    return build_site()
+
+
+@pytest.fixture(scope="session")
+def site_url(site: Path) -> Iterator[str]:
+    """The URL of the site, cross-origin isolated."""
+    with serve(site, mounts=TEST_FOLDERS) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def plain_site_url(site: Path) -> Iterator[str]:
+    """The URL of the site served without COOP and COEP, as many hosts do."""
+    with serve(site, isolated=False, mounts=TEST_FOLDERS) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def display() -> Iterator[None]:
+    """A display, virtual where there is no real one."""
+    with virtual_display():
+        yield
+
+
+@pytest.fixture(scope="session")
+def playwright(display: None) -> Iterator[Playwright]:
+    """Playwright's driver."""
+    with sync_playwright() as driver:
+        yield driver
+
+
+@pytest.fixture(scope="session")
+def chromium(playwright: Playwright) -> Iterator[Browser]:
+    """Chromium, started once."""
+    with contextlib.closing(launch_chromium(playwright)) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def firefox(playwright: Playwright) -> Iterator[Browser]:
+    """Firefox, started once."""
+    with contextlib.closing(launch_firefox(playwright)) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def shared_chromium_python(chromium: Browser, site_url: str) -> PythonPage:
+    """The one Python page of Chromium."""
+    return PlaywrightPythonPage("chromium", site_url, chromium.new_page())
+
+
+@pytest.fixture(scope="session")
+def shared_firefox_python(firefox: Browser, site_url: str) -> PythonPage:
+    """The one Python page of Firefox."""
+    return PlaywrightPythonPage("firefox", site_url, firefox.new_page())
+
+
+@pytest.fixture(scope="session")
+def shared_webkit_python(playwright: Playwright, site_url: str) -> Iterator[PythonPage]:
+    """The one Python page of WebKit: Playwright's where it was downloaded, else WebKitGTK's."""
+    browser = launch_playwright_webkit(playwright)
+    if browser is not None:
+        with contextlib.closing(browser):
+            yield PlaywrightPythonPage("webkit", site_url, browser.new_page())
+        return
+    driver = start_webkit_driver()
+    try:
+        yield WebDriverPythonPage("webkit", site_url, driver)
+    finally:
+        driver.quit()
+
+
+@pytest.fixture(scope="session")
+def shared_numpy_python(chromium: Browser, site_url: str) -> PythonPage:
+    """The one Python page with NumPy, in Chromium."""
+    try:
+        wheel = numpy_wheel()
+    except NumpyMissingError as error:
+        pytest.skip(str(error))
+    served = CACHE / wheel.name
+    if wheel != served:
+        CACHE.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(wheel, served)
+    page = PlaywrightPythonPage("chromium", site_url, chromium.new_page())
+    page.evaluate(
+        f"pyodide.loadPackage('{site_url}/cache/{served.name}',"
+        " {checkIntegrity: false, messageCallback: () => {}}).then(() => null)"
+    )
+    return page
+
+
+def watched(shared: PythonPage, request: pytest.FixtureRequest) -> Iterator[PythonPage]:
+    """Lend the shared page to one test, and fail it for errors in the page."""
+    shared.take_errors()
+    yield shared
+    errors = shared.take_errors()
+    if errors or request.node.stash.get(FAILED, False):
+        shared.screenshot(screenshot_path(request.node, shared.browser_name))
+    assert not errors, f"errors in {shared.browser_name}'s page:\n" + "\n".join(errors)
+
+
+@pytest.fixture
+def chromium_python(
+    shared_chromium_python: PythonPage, request: pytest.FixtureRequest
+) -> Iterator[PythonPage]:
+    """Python in Chromium."""
+    yield from watched(shared_chromium_python, request)
+
+
+@pytest.fixture
+def firefox_python(
+    shared_firefox_python: PythonPage, request: pytest.FixtureRequest
+) -> Iterator[PythonPage]:
+    """Python in Firefox."""
+    yield from watched(shared_firefox_python, request)
+
+
+@pytest.fixture
+def webkit_python(
+    shared_webkit_python: PythonPage, request: pytest.FixtureRequest
+) -> Iterator[PythonPage]:
+    """Python in WebKit."""
+    yield from watched(shared_webkit_python, request)
+
+
+@pytest.fixture(params=["chromium", "firefox"])
+def python_page(request: pytest.FixtureRequest) -> PythonPage:
+    """Python in Chromium and, in a second run of the test, in Firefox."""
+    page: PythonPage = request.getfixturevalue(f"{request.param}_python")
+    return page
+
+
+@pytest.fixture(params=["chromium", "firefox", "webkit"])
+def any_python_page(request: pytest.FixtureRequest) -> PythonPage:
+    """Python in each of the three browsers."""
+    page: PythonPage = request.getfixturevalue(f"{request.param}_python")
+    return page
+
+
+def fresh_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """Open a page in a context of its own, and fail the test for errors in it."""
+    context = browser.new_context()
+    page = context.new_page()
+    watch = PageWatch(page)
+    yield page
+    errors = watch.take_errors()
+    if errors or request.node.stash.get(FAILED, False):
+        page.screenshot(path=screenshot_path(request.node, browser.browser_type.name))
+    context.close()
+    assert not errors, "errors in the page:\n" + "\n".join(errors)
+
+
+@pytest.fixture
+def chromium_page(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A fresh page in Chromium."""
+    yield from fresh_page(chromium, request)
+
+
+@pytest.fixture
+def firefox_page(firefox: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A fresh page in Firefox."""
+    yield from fresh_page(firefox, request)
+
+
+@pytest.fixture
+def numpy_python(
+    shared_numpy_python: PythonPage, request: pytest.FixtureRequest
+) -> Iterator[PythonPage]:
+    """Python in Chromium, with NumPy."""
+    yield from watched(shared_numpy_python, request)

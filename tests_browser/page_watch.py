@@ -1,0 +1,41 @@
+"""Notices what goes wrong in a page: console errors and uncaught exceptions."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import ConsoleMessage, Error, Page
+
+SCREENSHOTS = Path(__file__).resolve().parent.parent / "dist" / "screenshots"
+
+
+class PageWatch:
+    """Collects a Playwright page's console errors and uncaught exceptions."""
+
+    def __init__(self, page: Page) -> None:
+        """Start listening to `page`."""
+        self.page = page
+        self._errors: list[str] = []
+        page.on("console", self._on_console)
+        page.on("pageerror", self._on_page_error)
+
+    def take_errors(self) -> list[str]:
+        """Return the errors since the last call, and forget them."""
+        # An event may still be on its way; one trip to the page brings it in.
+        self.page.evaluate("0")
+        errors, self._errors = self._errors, []
+        return errors
+
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            location = message.location
+            self._errors.append(f"{message.text} ({location['url']}:{location['lineNumber']})")
+
+    def _on_page_error(self, error: Error) -> None:
+        self._errors.append(str(error))
+
+
+def screenshot_path(test: pytest.Item, browser_name: str) -> Path:
+    """Name the picture of a failed test; its folder exists afterwards."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    name = "".join(letter if letter.isalnum() else "_" for letter in test.name)
+    return SCREENSHOTS / f"{test.path.stem}-{name}-{browser_name}.png"

@@ -1,0 +1,5 @@
+"""Fails while the page starts."""
+
+from helper import fail
+
+fail()

@@ -1,0 +1,143 @@
+"""Python in a browser's page: `PythonPage.run(source)` runs it in Pyodide and returns its value.
+
+A page is booted once per browser and shared by all tests; every run gets fresh globals, but
+modules, and with them webtensor's state, live on until `reload`. Playwright drives Chromium and
+Firefox (and its own WebKit), Selenium drives WebKitGTK; tests needn't know which.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+from playwright.sync_api import Page
+from selenium import webdriver
+
+from tests_browser.page_watch import PageWatch
+
+SECONDS_TO_BOOT = 120
+SECONDS_TO_RUN = 600
+BLANK_PAGE = "/tests/blank.html"
+
+
+class PythonInPageError(AssertionError):
+    """Python raised in the page; the message is its traceback there."""
+
+
+class PythonPage(ABC):
+    """One page with Pyodide and webtensor's wheel."""
+
+    def __init__(self, browser_name: str, base_url: str) -> None:
+        """Name the browser and the server; `reload` then boots Python."""
+        self.browser_name = browser_name
+        self.base_url = base_url
+
+    def run(self, source: str, /, **values: Any) -> Any:
+        """Run Python source and return the value of its last expression, which must be JSON-able.
+
+        The source may use `await`. `values` become its global variables, carried as JSON. NaN and
+        infinities pass both ways.
+        """
+        answer = json.loads(self._call("runPython", dedent(source), json.dumps(values)))
+        if "error" in answer:
+            raise PythonInPageError(f"in {self.browser_name}:\n{answer['error']}")
+        return answer["value"]
+
+    def reload(self, query: str = "") -> None:
+        """Load the page anew, with a query such as "?wtflags=…", and boot Python in it."""
+        self._open(f"{self.base_url}{BLANK_PAGE}{query}")
+        self._call("waitForPython")
+
+    @abstractmethod
+    def evaluate(self, script: str) -> Any:
+        """Evaluate a JavaScript expression, awaiting it if it is a promise."""
+
+    @abstractmethod
+    def take_errors(self) -> list[str]:
+        """Return the console and page errors since the last call, and forget them."""
+
+    @abstractmethod
+    def screenshot(self, path: Path) -> None:
+        """Write a picture of the page to a PNG file."""
+
+    @abstractmethod
+    def _open(self, url: str) -> None:
+        """Navigate to a URL."""
+
+    @abstractmethod
+    def _call(self, function: str, *arguments: str) -> Any:
+        """Call a global asynchronous JavaScript function with strings, and await its value."""
+
+
+class PlaywrightPythonPage(PythonPage):
+    """Python in a page that Playwright drives; the page itself is `page`."""
+
+    def __init__(self, browser_name: str, base_url: str, page: Page) -> None:
+        """Boot Python in `page`."""
+        super().__init__(browser_name, base_url)
+        self.page = page
+        self.watch = PageWatch(page)
+        page.set_default_timeout(SECONDS_TO_BOOT * 1000)
+        self.reload()
+
+    def evaluate(self, script: str) -> Any:
+        """Evaluate a JavaScript expression, awaiting it if it is a promise."""
+        return self.page.evaluate(script)
+
+    def take_errors(self) -> list[str]:
+        """Return the console and page errors since the last call, and forget them."""
+        return self.watch.take_errors()
+
+    def screenshot(self, path: Path) -> None:
+        """Write a picture of the page to a PNG file."""
+        self.page.screenshot(path=path)
+
+    def _open(self, url: str) -> None:
+        self.page.goto(url)
+
+    def _call(self, function: str, *arguments: str) -> Any:
+        return self.page.evaluate(
+            "([name, ...values]) => window[name](...values)", [function, *arguments]
+        )
+
+
+class WebDriverPythonPage(PythonPage):
+    """Python in a page that Selenium drives; the driver itself is `driver`."""
+
+    def __init__(self, browser_name: str, base_url: str, driver: webdriver.WebKitGTK) -> None:
+        """Boot Python in the driver's window."""
+        super().__init__(browser_name, base_url)
+        self.driver = driver
+        driver.set_script_timeout(SECONDS_TO_RUN)
+        driver.set_page_load_timeout(SECONDS_TO_BOOT)
+        self.reload()
+
+    def evaluate(self, script: str) -> Any:
+        """Evaluate a JavaScript expression, awaiting it if it is a promise."""
+        return self._await(f"({script})")
+
+    def take_errors(self) -> list[str]:
+        """Return the console and page errors since the last call, and forget them."""
+        return [str(error) for error in self.driver.execute_script("return pageErrors.splice(0)")]
+
+    def screenshot(self, path: Path) -> None:
+        """Write a picture of the page to a PNG file."""
+        self.driver.save_screenshot(str(path))
+
+    def _open(self, url: str) -> None:
+        self.driver.get(url)
+
+    def _call(self, function: str, *arguments: str) -> Any:
+        return self._await(f"window[{json.dumps(function)}](...args.slice(0, -1))", *arguments)
+
+    def _await(self, expression: str, *arguments: str) -> Any:
+        answer = self.driver.execute_async_script(
+            "const args = [...arguments]; const done = args.at(-1);"
+            f"(async () => {expression})().then("
+            "(value) => done({value}), (error) => done({error: String(error)}))",
+            *arguments,
+        )
+        if "error" in answer:
+            raise PythonInPageError(f"in {self.browser_name}: {answer['error']}")
+        return answer.get("value")

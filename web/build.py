@@ -1,0 +1,181 @@
+"""Builds the wheel into `dist/` and the static site into `dist/site/`.
+
+The site is the pages of `web/` as they are, Pyodide's core runtime, the wheel, and data assets that
+pages export at build time; `build.json` tells the loader where the runtime and the wheel lie. Both
+lie in folders named after their version or content, so a host may let browsers keep them for ever.
+
+A page adds build-time data with a file `web/<page>/export_data.py` holding
+`export(output_dir: Path) -> None`; what it writes appears beside the page. It runs again only when
+that file changes.
+
+Everything is done only where something changed, so building twice is quick.
+"""
+
+import argparse
+import filecmp
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WEB = ROOT / "web"
+DIST = ROOT / "dist"
+SITE = DIST / "site"
+ASSETS = DIST / "assets"
+PACKAGE = ROOT / "pkg" / "webtensor"
+PYODIDE = ROOT / "node_modules" / "pyodide"
+
+PYODIDE_FILES = (
+    "pyodide.mjs",
+    "pyodide.asm.mjs",
+    "pyodide.asm.wasm",
+    "python_stdlib.zip",
+    "pyodide-lock.json",
+)
+WHEEL_SOURCES = ("pkg", "wasm_build", "pyproject.toml", "README.md", "LICENSE")
+NOT_PUBLISHED = ("build.py", "serve.py", "export_data.py")
+COMPILED = (PACKAGE / "backends" / "wasm" / "kernels", ROOT / "wasm_build" / "generated")
+
+
+def source_files(paths: Iterable[Path]) -> Iterator[Path]:
+    """List the files under `paths` in a stable order, without caches and compiled kernels."""
+    for path in paths:
+        if path.is_file():
+            yield path
+            continue
+        for file in sorted(path.rglob("*")):
+            made = "__pycache__" in file.parts or any(folder in file.parents for folder in COMPILED)
+            if file.is_file() and not made:
+                yield file
+
+
+def digest(paths: Iterable[Path]) -> str:
+    """Hash names and contents of the files under `paths`."""
+    total = hashlib.sha256()
+    for file in source_files(paths):
+        content = file.read_bytes()
+        total.update(f"{file.relative_to(ROOT).as_posix()} {len(content)}\n".encode())
+        total.update(content)
+    return total.hexdigest()
+
+
+def build_wheel() -> Path:
+    """Return the path of the wheel in `dist/`, built anew when its sources changed."""
+    stamp = DIST / ".wheel.json"
+    sources = digest(ROOT / name for name in WHEEL_SOURCES)
+    if stamp.exists():
+        built = json.loads(stamp.read_text())
+        if built["sources"] == sources and (DIST / built["wheel"]).exists():
+            return DIST / str(built["wheel"])
+
+    DIST.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".wheel-", dir=DIST) as scratch:
+        command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", scratch]
+        result = subprocess.run(
+            [*command, str(ROOT)], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        if result.returncode != 0:
+            sys.exit(f"Building the wheel failed:\n{result.stdout}{result.stderr}")
+        (built_wheel,) = Path(scratch).glob("*.whl")
+        wheel = DIST / built_wheel.name
+        built_wheel.replace(wheel)
+    stamp.write_text(json.dumps({"sources": sources, "wheel": wheel.name}))
+    print(f"built {wheel.relative_to(ROOT)}, {wheel.stat().st_size:,} bytes")
+    return wheel
+
+
+def export_page_data(script: Path) -> Path:
+    """Run a page's `export_data.py` if it changed, and return the folder with what it wrote."""
+    folder = ASSETS / script.parent.name
+    stamp = ASSETS / f"{script.parent.name}.digest"
+    current = digest([script])
+    if folder.is_dir() and stamp.exists() and stamp.read_text() == current:
+        return folder
+
+    specification = spec_from_file_location(f"{script.parent.name}_export_data", script)
+    assert specification is not None
+    assert specification.loader is not None
+    module = module_from_spec(specification)
+    specification.loader.exec_module(module)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    module.export(folder)
+    stamp.write_text(current)
+    print(f"exported the data of web/{script.parent.name}/")
+    return folder
+
+
+def page_files() -> dict[str, Path]:
+    """Map the site's URL paths to the files of `web/` and the exported data."""
+    files: dict[str, Path] = {}
+    for file in source_files([WEB]):
+        if file.name not in NOT_PUBLISHED:
+            files[file.relative_to(WEB).as_posix()] = file
+    for script in sorted(WEB.glob("*/export_data.py")):
+        folder = export_page_data(script)
+        for file in source_files([folder]):
+            files[f"{script.parent.name}/{file.relative_to(folder).as_posix()}"] = file
+    return files
+
+
+def runtime_files() -> tuple[str, dict[str, Path]]:
+    """Return the URL path of Pyodide's folder, and its files by URL path."""
+    if not (PYODIDE / "package.json").exists():
+        sys.exit("node_modules/pyodide is missing: run `npm ci` (or `make site`) first.")
+    version = json.loads((PYODIDE / "package.json").read_text())["version"]
+    folder = f"pyodide/{version}/"
+    return folder, {folder + name: PYODIDE / name for name in PYODIDE_FILES}
+
+
+def copy_changed(source: Path, target: Path) -> None:
+    """Copy a file into place in one step, unless the same content is already there."""
+    if target.exists() and filecmp.cmp(source, target, shallow=False):
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(f".{target.name}.{os.getpid()}")
+    shutil.copyfile(source, partial)
+    partial.replace(target)
+
+
+def build_site(wheel: Path | None = None) -> Path:
+    """Build the site with `wheel` (by default the current sources' wheel) and return its folder."""
+    wheel = wheel or build_wheel()
+    wheel_path = f"wheels/{digest([wheel])[:12]}/{wheel.name}"
+    pyodide_path, files = runtime_files()
+    files = {**page_files(), **files, wheel_path: wheel}
+
+    for url_path, source in files.items():
+        copy_changed(source, SITE / url_path)
+    build_file = SITE / "build.json"
+    content = json.dumps({"wheel": wheel_path, "pyodide": pyodide_path}, indent=2) + "\n"
+    if not build_file.exists() or build_file.read_text() != content:
+        build_file.write_text(content)
+
+    for stale in source_files([SITE]):
+        if stale.relative_to(SITE).as_posix() not in {*files, "build.json"}:
+            stale.unlink(missing_ok=True)
+    return SITE
+
+
+def main() -> None:
+    """Build the site, or with --wheel the wheel alone."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--wheel", action="store_true", help="build the wheel only")
+    options = parser.parse_args()
+    if options.wheel:
+        print(build_wheel().relative_to(ROOT))
+    else:
+        site = build_site()
+        size = sum(file.stat().st_size for file in source_files([site]))
+        print(f"{site.relative_to(ROOT)}/ is ready, {size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
