@@ -779,7 +779,7 @@ def isfinite(x: TensorLike) -> Tensor:
     """
 
 
-@unary(kind=Kind.LOGICAL, numpy=lambda np, x: np.logical_not(x), glsl="!x", c="!x")
+@unary(kind=Kind.LOGICAL, numpy=lambda np, x: np.logical_not(x), glsl="!x", c="~x")
 def logical_not(x: TensorLike) -> Tensor:
     """Truth value of NOT ``x``.
 

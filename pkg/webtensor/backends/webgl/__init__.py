@@ -1,0 +1,36 @@
+"""The WebGL backend: the GPU through the page's own WebGL 2 context.
+
+How a tensor lies in memory: its elements, in row-major order, fill the texels of one 2-D texture,
+four to a texel (RGBA), row by row, whatever the tensor's shape. So a reshape costs nothing, an
+elementwise operation on equal shapes reads the texel that it writes, and upload and read-back move
+bytes as they are. The texture's width is a power of two near the square root of the number of
+texels, so that texel ``t`` lies at column ``t & (width - 1)`` and row ``t >> shift``. A float32
+tensor is an RGBA32F texture, int32 is RGBA32I (all 32 bits are exact) and bool is RGBA8UI. Lanes
+beyond the last element hold anything.
+
+``context`` makes the context and its flags; ``device.js`` executes draws that ``queue`` packed;
+``textures`` allocates and recycles; ``compiler`` turns kernels' logical code into GLSL, with the
+functions of ``glsl``; ``programs`` compiles and caches it. The other modules are kernel families.
+"""
+
+from __future__ import annotations
+
+from webtensor.backends.api import Backend
+from webtensor.environment import IN_BROWSER
+from webtensor.errors import BackendUnavailableError
+
+__all__ = ["create_backend"]
+
+
+def create_backend() -> Backend:
+    """Start the backend on a new WebGL 2 context.
+
+    Raises:
+        BackendUnavailableError: not in a browser, WebGL 2 is off, or float render targets lack.
+    """
+    if not IN_BROWSER:
+        raise BackendUnavailableError("the webgl backend needs a browser, and this is not one")
+    from webtensor.backends.webgl.backend import WebGLBackend
+    from webtensor.backends.webgl.context import create_context
+
+    return WebGLBackend(create_context())

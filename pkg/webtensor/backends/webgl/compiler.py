@@ -1,0 +1,134 @@
+"""The shader compiler: from a kernel's logical code to a GLSL ES 3.00 fragment shader.
+
+Kernel authors write GLSL that knows nothing of textures: a function ``compute`` from the index of
+an output to its value, with ``getX(index)`` to read an input named ``x``. A shader works on one
+element at a time (``lanes=1``: indices count elements, values are scalars) or on the four of a
+texel at once (``lanes=4``: indices count texels, values are vectors); an input can be read either
+way, whatever the output's. ``V`` names the value type, ``T`` its scalar. Shapes come in as
+uniforms, so one program serves every shape of a kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from webtensor.backends.webgl.glsl import library_for
+from webtensor.dtypes import DType, bool_, float32, int32
+
+__all__ = ["Input", "Shader", "Uniform", "array_uniform", "fragment_source", "vector_type"]
+
+
+class _Types(NamedTuple):
+    scalar: str
+    vector: str
+    sampler: str
+    stored: str
+
+
+_TYPES = {
+    float32: _Types("float", "vec4", "sampler2D", "vec4"),
+    int32: _Types("int", "ivec4", "isampler2D", "ivec4"),
+    bool_: _Types("bool", "bvec4", "usampler2D", "uvec4"),
+}
+
+
+class Input(NamedTuple):
+    """A texture to read: ``getName(index)`` gives ``lanes`` elements of it."""
+
+    name: str
+    dtype: DType
+    lanes: int
+
+
+#: Name and type ("int" or "float") of a number given with each draw.
+Uniform = tuple[str, str]
+
+
+def array_uniform(name: str, length: int) -> list[Uniform]:
+    """Uniforms for a fixed-length array of integers."""
+    return [(f"{name}[{index}]", "int") for index in range(length)]
+
+
+class Shader(NamedTuple):
+    """A kernel's logical code with all that it reads and writes."""
+
+    name: str
+    inputs: Sequence[Input]
+    output: DType
+    lanes: int
+    uniforms: Sequence[Uniform]
+    code: str
+
+
+def vector_type(dtype: DType, lanes: int) -> str:
+    """GLSL type of ``lanes`` elements."""
+    types = _TYPES[dtype]
+    return types.vector if lanes == 4 else types.scalar
+
+
+def _declarations(uniforms: Sequence[Uniform]) -> str:
+    lengths: dict[tuple[str, str], int] = {}
+    for name, kind in uniforms:
+        plain, bracket, _ = name.partition("[")
+        lengths[plain, kind] = lengths.get((plain, kind), 0) + 1 if bracket else 0
+    return "\n".join(
+        f"uniform {kind} {name}{f'[{length}]' if length else ''};"
+        for (name, kind), length in lengths.items()
+    )
+
+
+def _accessor(source: Input) -> str:
+    """The functions that read one input."""
+    types = _TYPES[source.dtype]
+    name, dtype = source.name, source.dtype
+    getter = f"get{name[0].upper()}{name[1:]}"
+    is_set = "" if dtype is not bool_ else " != 0u"
+    vector = f"notEqual({{}}, uvec4(0u))" if dtype is bool_ else "{}"
+    fetch = f"texelFetch({name}, ivec2(t & ((1 << {name}Shift) - 1), t >> {name}Shift), 0)"
+    lines = [
+        f"uniform highp {types.sampler} {name};",
+        f"uniform int {name}Shift;",
+    ]
+    if source.lanes == 4:
+        lines.append(f"{types.vector} {getter}(int t) {{ return {vector.format(fetch)}; }}")
+    else:
+        lines.append(
+            f"{types.scalar} {getter}(int i) {{\n"
+            f"  int t = i >> 2;\n"
+            f"  {types.stored} v = {fetch};\n"
+            f"  int lane = i & 3;\n"
+            f"  return (lane < 2 ? (lane == 0 ? v.x : v.y) : (lane == 2 ? v.z : v.w)){is_set};\n"
+            f"}}"
+        )
+    return "\n".join(lines)
+
+
+def fragment_source(shader: Shader) -> str:
+    """Generate the fragment shader."""
+    types = _TYPES[shader.output]
+    value = vector_type(shader.output, shader.lanes)
+    if shader.lanes == 4:
+        body = "  result = {}(compute(t));".format(types.stored)
+    else:
+        body = (
+            "  int i = t << 2;\n"
+            f"  result = {types.stored}(compute(i), compute(i + 1), compute(i + 2), compute(i + 3));"
+        )
+    parts = [
+        "#version 300 es",
+        f"// {shader.name}",
+        "precision highp float;\nprecision highp int;",
+        f"#define T {types.scalar}\n#define V {value}",
+        "uniform int outShift;",
+        *(_accessor(source) for source in shader.inputs),
+        _declarations(shader.uniforms),
+        f"layout(location = 0) out highp {types.stored} result;",
+        library_for(shader.code),
+        shader.code.strip(),
+        "void main() {\n"
+        "  int t = (int(gl_FragCoord.y) << outShift) | int(gl_FragCoord.x);\n"
+        f"{body}\n"
+        "}",
+    ]
+    return "\n".join(part for part in parts if part) + "\n"

@@ -1,0 +1,134 @@
+"""Kernel of the matrix product.
+
+A fragment computes four neighbouring columns of one row where the columns are a multiple of four,
+else one element per lane. Operands are read four at a time along whichever axis lies innermost in
+memory and is a multiple of four.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webtensor.backends.api import Handle, Operand
+from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.dtypes import DType, float32
+from webtensor.geometry import MatmulSizes
+from webtensor.shapes import Shape
+
+__all__: list[str] = []
+
+# A texel of the result; a is read along k by fours.
+_TEXEL_BY_FOURS = """
+V compute(int t) {
+  int column = t % (n >> 2); t /= n >> 2;
+  int row = t % m; int batch = t / m;
+  int a = ((batch * aStep) + row * k) >> 2;
+  int b = batch * bStep;
+  V total = V(0);
+  for (int i = 0; i < k; i += 4) {
+    VECTOR left = getA(a + (i >> 2));
+    total += STEP;
+  }
+  return total;
+}
+"""
+# b lies as (k, n): four rows of b, each scaled by its element of a.
+_B_ROWS = """left.x * getB((b + i * n >> 2) + column) + left.y * getB((b + (i + 1) * n >> 2) + column)
+      + left.z * getB((b + (i + 2) * n >> 2) + column)
+      + left.w * getB((b + (i + 3) * n >> 2) + column)"""
+# b lies as (n, k): four dot products.
+_B_COLUMNS = """V(inner(left, getB((b + column * 4 * k + i) >> 2)),
+      inner(left, getB((b + (column * 4 + 1) * k + i) >> 2)),
+      inner(left, getB((b + (column * 4 + 2) * k + i) >> 2)),
+      inner(left, getB((b + (column * 4 + 3) * k + i) >> 2)))"""
+
+# A texel of the result, b as (k, n); a is read one by one, wherever it lies.
+_TEXEL_ONE_BY_ONE = """
+V compute(int t) {
+  int column = t % (n >> 2); t /= n >> 2;
+  int row = t % m; int batch = t / m;
+  int a = batch * aStep + row * aRow;
+  int b = (batch * bStep >> 2) + column;
+  V total = V(0);
+  for (int i = 0; i < k; i++) total += getA(a + i * aColumn) * getB(b + i * (n >> 2));
+  return total;
+}
+"""
+
+# One element of the result; both operands are read one by one.
+_ELEMENT = """
+V compute(int i) {
+  int column = i % n; i /= n;
+  int row = i % m; int batch = i / m;
+  int a = batch * aStep + row * aRow;
+  int b = batch * bStep + column * bColumn;
+  V total = V(0);
+  for (int j = 0; j < k; j++) total += getA(a + j * aColumn) * getB(b + j * bRow);
+  return total;
+}
+"""
+
+# One element of the result; both operands lie along k, read by fours.
+_ELEMENT_DOT = """
+V compute(int i) {
+  int column = i % n; i /= n;
+  int row = i % m; int batch = i / m;
+  int a = (batch * aStep + row * k) >> 2;
+  int b = (batch * bStep + column * k) >> 2;
+  V total = V(0);
+  for (int j = 0; j < k >> 2; j++) total += inner(getA(a + j), getB(b + j));
+  return total;
+}
+"""
+
+_INNER = """
+T inner(VECTOR a, VECTOR b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
+"""
+
+
+@kernel("matmul")
+def matmul(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    sizes: MatmulSizes,
+) -> Handle:
+    """Multiply batches of matrices."""
+    batch, m, k, n, transpose_a, transpose_b, a_batched, b_batched = sizes
+    a_along_k = not transpose_a and k % 4 == 0
+    b_along_k = transpose_b and k % 4 == 0
+    b_along_n = not transpose_b and n % 4 == 0
+    lanes, a_lanes, b_lanes = 4, 4, 4
+    if a_along_k and n % 4 == 0 and (b_along_n or b_along_k):
+        form = _TEXEL_BY_FOURS.replace("STEP", _B_ROWS if b_along_n else _B_COLUMNS)
+    elif b_along_n:
+        form, a_lanes = _TEXEL_ONE_BY_ONE, 1
+    elif a_along_k and b_along_k:
+        form, lanes = _ELEMENT_DOT, 1
+    else:
+        form, lanes, a_lanes, b_lanes = _ELEMENT, 1, 1, 1
+
+    def shader() -> Shader:
+        code = (_INNER if "inner(" in form else "") + form
+        code = code.replace("VECTOR", "vec4" if dtype is float32 else "ivec4")
+        sources = [Input("a", dtype, a_lanes), Input("b", dtype, b_lanes)]
+        names = ("m", "k", "n", "aStep", "bStep", "aRow", "aColumn", "bRow", "bColumn")
+        used = [(name, "int") for name in names]
+        return Shader("matmul", sources, dtype, lanes, used, code)
+
+    return backend.run(
+        ("matmul", dtype, form),
+        shader,
+        inputs,
+        batch * m * n,
+        dtype,
+        m,
+        k,
+        n,
+        m * k if a_batched else 0,
+        k * n if b_batched else 0,
+        *((1, m) if transpose_a else (k, 1)),
+        *((1, k) if transpose_b else (n, 1)),
+    )

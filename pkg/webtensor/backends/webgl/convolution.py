@@ -1,0 +1,338 @@
+"""Kernels of convolutions and of their transposes.
+
+Images are (batch, height, width, channels), channels innermost. Where the channels of the result
+are a multiple of four, a fragment computes four of them; where the channels summed over are, they
+are read by fours. ``CHANNELS`` in the code below counts in units of lanes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webtensor.backends.api import Handle, Operand
+from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.backends.webgl.reduction import reduce_texture
+from webtensor.dtypes import DType, float32
+from webtensor.geometry import Window
+from webtensor.shapes import Shape
+
+__all__ = ["WINDOW_UNIFORMS", "window_numbers"]
+
+_NAMES = (
+    "inHeight",
+    "inWidth",
+    "inChannels",
+    "outHeight",
+    "outWidth",
+    "outChannels",
+    "filterHeight",
+    "filterWidth",
+    "strideHeight",
+    "strideWidth",
+    "dilationHeight",
+    "dilationWidth",
+    "padTop",
+    "padLeft",
+)
+#: The window's geometry as uniforms.
+WINDOW_UNIFORMS = [(name, "int") for name in _NAMES]
+
+
+def window_numbers(window: Window) -> tuple[int, ...]:
+    """Values of ``WINDOW_UNIFORMS``."""
+    return window[1:]
+
+
+# Forward: for each filter cell, the input place that the output place reads.
+_FORWARD = """
+V compute(int t) {
+  int channel = t % (outChannels / LANES); t /= outChannels / LANES;
+  int column = (t % outWidth) * strideWidth - padLeft; t /= outWidth;
+  int row = (t % outHeight) * strideHeight - padTop;
+  int batch = t / outHeight;
+  V total = V(0.0);
+  for (int i = 0; i < filterHeight; i++) {
+    int r = row + i * dilationHeight;
+    if (r < 0 || r >= inHeight) continue;
+    for (int j = 0; j < filterWidth; j++) {
+      int c = column + j * dilationWidth;
+      if (c < 0 || c >= inWidth) continue;
+      int cell = i * filterWidth + j;
+      int place = (batch * inHeight + r) * inWidth + c;
+      BODY
+    }
+  }
+  return total;
+}
+"""
+
+# With respect to the input: for each filter cell, the output place that reads the input place.
+_TO_INPUT = """
+V compute(int t) {
+  int channel = t % (inChannels / LANES); t /= inChannels / LANES;
+  int column = t % inWidth + padLeft; t /= inWidth;
+  int row = t % inHeight + padTop;
+  int batch = t / inHeight;
+  V total = V(0.0);
+  for (int i = 0; i < filterHeight; i++) {
+    int r = row - i * dilationHeight;
+    if (r < 0 || r % strideHeight != 0) continue;
+    r /= strideHeight;
+    if (r >= outHeight) continue;
+    for (int j = 0; j < filterWidth; j++) {
+      int c = column - j * dilationWidth;
+      if (c < 0 || c % strideWidth != 0) continue;
+      c /= strideWidth;
+      if (c >= outWidth) continue;
+      int cell = i * filterWidth + j;
+      int place = (batch * outHeight + r) * outWidth + c;
+      BODY
+    }
+  }
+  return total;
+}
+"""
+
+# With respect to the filter: the batch is split into parts, which a reduction then adds up.
+_TO_FILTER = """
+V compute(int t) {
+  int channel = t % (LAST / LANES); t /= LAST / LANES;
+  int middle = t % inChannels; t /= inChannels;
+  int j = t % filterWidth; t /= filterWidth;
+  int i = t % filterHeight;
+  int part = t / filterHeight;
+  V total = V(0.0);
+  for (int batch = part * partSize; batch < min((part + 1) * partSize, batchSize); batch++) {
+    for (int row = 0; row < outHeight; row++) {
+      int r = row * strideHeight - padTop + i * dilationHeight;
+      if (r < 0 || r >= inHeight) continue;
+      for (int column = 0; column < outWidth; column++) {
+        int c = column * strideWidth - padLeft + j * dilationWidth;
+        if (c < 0 || c >= inWidth) continue;
+        int from = (batch * inHeight + r) * inWidth + c;
+        int to = (batch * outHeight + row) * outWidth + column;
+        BODY
+      }
+    }
+  }
+  return total;
+}
+"""
+
+# The result has four channels: four rows of the filter, each scaled by its element of the input.
+_FORWARD_FOURS = """
+      for (int k = 0; k < inChannels; k += 4) {
+        vec4 x = getX((place * inChannels + k) >> 2);
+        int w = ((cell * inChannels + k) * outChannels >> 2) + channel;
+        int next = outChannels >> 2;
+        total += x.x * getFilter_(w) + x.y * getFilter_(w + next)
+          + x.z * getFilter_(w + 2 * next) + x.w * getFilter_(w + 3 * next);
+      }"""
+_FORWARD_ONES = """
+      for (int k = 0; k < inChannels; k++) {
+        total += getX(place * inChannels + k)
+          * getFilter_((cell * inChannels + k) * (outChannels / LANES) + channel);
+      }"""
+_TO_INPUT_FOURS = """
+      for (int k = 0; k < outChannels; k += 4) {
+        vec4 d = getX((place * outChannels + k) >> 2);
+        int w = ((cell * inChannels + channel * 4) * outChannels + k) >> 2;
+        int next = outChannels >> 2;
+        total += vec4(dot(d, getFilter_(w)), dot(d, getFilter_(w + next)),
+          dot(d, getFilter_(w + 2 * next)), dot(d, getFilter_(w + 3 * next)));
+      }"""
+_TO_INPUT_DOT = """
+      for (int k = 0; k < outChannels; k += 4) {
+        total += dot(getX((place * outChannels + k) >> 2),
+          getFilter_(((cell * inChannels + channel) * outChannels + k) >> 2));
+      }"""
+_TO_INPUT_ONES = """
+      for (int k = 0; k < outChannels; k++) {
+        total += getX(place * outChannels + k)
+          * getFilter_((cell * inChannels + channel) * outChannels + k);
+      }"""
+_TO_FILTER_BODY = """
+        total += getX(from * inChannels + middle) * getDy(to * (outChannels / LANES) + channel);"""
+
+# Depthwise: output channel = input channel * multiplier + one of the multiplier.
+_DEPTHWISE_FORWARD = """
+      total += getX(place * (inChannels / LANES) + channel / multiplier)
+        * getFilter_(cell * (outChannels / LANES) + channel);"""
+_DEPTHWISE_TO_INPUT = """
+      for (int q = 0; q < multiplier; q++) {
+        int k = channel * multiplier + q;
+        total += getX(place * (outChannels / LANES) + k)
+          * getFilter_(cell * (outChannels / LANES) + k);
+      }"""
+_DEPTHWISE_TO_FILTER = """
+        total += getX(from * inChannels + middle)
+          * getDy(to * outChannels + middle * multiplier + channel);"""
+# With one filter per channel, the filter's last two axes are the channels.
+_DEPTHWISE_TO_FILTER_FOURS = """
+        total += getX(from * (inChannels >> 2) + middle) * getDy(to * (inChannels >> 2) + middle);"""
+
+#: Output places that one fragment of a filter gradient adds up at least before it is split.
+_PLACES_PER_PART = 512
+
+
+def _run(
+    backend: WebGLBackend,
+    name: str,
+    inputs: Sequence[Operand],
+    size: int,
+    window: Window,
+    form: str,
+    body: str,
+    lanes: tuple[int, int, int],
+    extra: tuple[tuple[str, int], ...] = (),
+) -> Handle:
+    """Draw a window shader; ``lanes`` are those of the result and of the two operands."""
+
+    def shader() -> Shader:
+        code = form.replace("BODY", body.strip()).replace("LANES", str(lanes[0]))
+        second = "dy" if "getDy" in code else "filter_"
+        sources = [Input("x", float32, lanes[1]), Input(second, float32, lanes[2])]
+        uniforms = [*WINDOW_UNIFORMS, *((key, "int") for key, _ in extra)]
+        return Shader(name, sources, float32, lanes[0], uniforms, code)
+
+    numbers = (*window_numbers(window), *(value for _, value in extra))
+    return backend.run((name, body, lanes), shader, inputs, size, float32, *numbers)
+
+
+@kernel("conv2d")
+def conv2d(
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
+) -> Handle:
+    """Multiply each window by the filter."""
+    size = window.batch * window.out_height * window.out_width * window.out_channels
+    if window.out_channels % 4:
+        body, lanes = _FORWARD_ONES, (1, 1, 1)
+    elif window.in_channels % 4:
+        body, lanes = _FORWARD_ONES, (4, 1, 4)
+    else:
+        body, lanes = _FORWARD_FOURS, (4, 4, 4)
+    return _run(backend, "conv2d", inputs, size, window, _FORWARD, body, lanes)
+
+
+@kernel("conv2d_input_gradient")
+def conv2d_input_gradient(
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
+) -> Handle:
+    """Transpose of ``conv2d`` with respect to its input."""
+    size = window.batch * window.in_height * window.in_width * window.in_channels
+    if window.out_channels % 4:
+        body, lanes = _TO_INPUT_ONES, (1, 1, 1)
+    elif window.in_channels % 4:
+        body, lanes = _TO_INPUT_DOT, (1, 4, 4)
+    else:
+        body, lanes = _TO_INPUT_FOURS, (4, 4, 4)
+    return _run(backend, "conv2d_input_gradient", inputs, size, window, _TO_INPUT, body, lanes)
+
+
+@kernel("conv2d_filter_gradient")
+def conv2d_filter_gradient(
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
+) -> Handle:
+    """Transpose of ``conv2d`` with respect to its filter."""
+    lanes = (1, 1, 1) if window.out_channels % 4 else (4, 1, 4)
+    form = _TO_FILTER.replace("LAST", "outChannels")
+    cells = window.filter_height * window.filter_width * window.in_channels
+    return _filter_gradient(
+        backend,
+        "conv2d_filter_gradient",
+        inputs,
+        cells * window.out_channels,
+        window,
+        form,
+        _TO_FILTER_BODY,
+        lanes,
+    )
+
+
+def _filter_gradient(
+    backend: WebGLBackend,
+    name: str,
+    inputs: Sequence[Operand],
+    size: int,
+    window: Window,
+    form: str,
+    body: str,
+    lanes: tuple[int, int, int],
+    extra: tuple[tuple[str, int], ...] = (),
+) -> Handle:
+    """Add up parts of the batch in parallel, then the parts."""
+    places = window.out_height * window.out_width
+    part = max(1, min(window.batch, -(-_PLACES_PER_PART // places)))
+    parts = -(-window.batch // part)
+    numbers = (*extra, ("batchSize", window.batch), ("partSize", part))
+    result = _run(
+        backend, name, inputs, parts * size, window, form, body, lanes, numbers
+    )
+    if parts == 1:
+        return result
+    total = reduce_texture(backend, result, float32, "sum", (1, parts, size))
+    backend.release(result)
+    return total
+
+
+@kernel("depthwise_conv2d")
+def depthwise_conv2d(
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
+) -> Handle:
+    """Multiply each window by each channel's own filters."""
+    size = window.batch * window.out_height * window.out_width * window.out_channels
+    multiplier = window.out_channels // window.in_channels
+    lanes = (4, 4, 4) if multiplier == 1 and window.in_channels % 4 == 0 else (1, 1, 1)
+    return _run(
+        backend,
+        "depthwise_conv2d",
+        inputs,
+        size,
+        window,
+        _FORWARD,
+        _DEPTHWISE_FORWARD,
+        lanes,
+        (("multiplier", multiplier),),
+    )
+
+
+@kernel("depthwise_conv2d_input_gradient")
+def depthwise_conv2d_input_gradient(
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
+) -> Handle:
+    """Transpose of ``depthwise_conv2d`` with respect to its input."""
+    size = window.batch * window.in_height * window.in_width * window.in_channels
+    multiplier = window.out_channels // window.in_channels
+    lanes = (4, 4, 4) if multiplier == 1 and window.in_channels % 4 == 0 else (1, 1, 1)
+    return _run(
+        backend,
+        "depthwise_conv2d_input_gradient",
+        inputs,
+        size,
+        window,
+        _TO_INPUT,
+        _DEPTHWISE_TO_INPUT,
+        lanes,
+        (("multiplier", multiplier),),
+    )
+
+
+@kernel("depthwise_conv2d_filter_gradient")
+def depthwise_conv2d_filter_gradient(
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
+) -> Handle:
+    """Transpose of ``depthwise_conv2d`` with respect to its filter."""
+    multiplier = window.out_channels // window.in_channels
+    size = window.filter_height * window.filter_width * window.out_channels
+    name = "depthwise_conv2d_filter_gradient"
+    if multiplier == 1 and window.in_channels % 4 == 0:
+        form = _TO_FILTER.replace("LAST / LANES", "1").replace(
+            "t % inChannels; t /= inChannels", "t % (inChannels >> 2); t /= inChannels >> 2"
+        )
+        body, lanes = _DEPTHWISE_TO_FILTER_FOURS, (4, 4, 4)
+    else:
+        form = _TO_FILTER.replace("LAST", "multiplier")
+        body, lanes = _DEPTHWISE_TO_FILTER, (1, 1, 1)
+    extra = (("multiplier", multiplier),)
+    return _filter_gradient(backend, name, inputs, size, window, form, body, lanes, extra)

@@ -1,0 +1,200 @@
+"""Kernels of the elementwise table, casts and fills."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from webtensor.backends.api import Elementwise, Handle, Operand
+from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.compiler import Input, Shader, array_uniform, vector_type
+from webtensor.dtypes import DType, bool_, float32, int32
+from webtensor.shapes import Shape, prod
+from webtensor.views import broadcast_strides, collapse
+
+__all__: list[str] = []
+
+_NAMES = ("x", "y", "z")
+_LANES = ("x", "y", "z", "w")
+
+#: How an operand is read: the texel that is written, one element for all, four along the innermost
+#: axis, or one for the four along it.
+_SAME, _SCALAR, _VECTOR, _SPLAT, _ELEMENT = range(5)
+
+
+def _element_function(row: Elementwise, inputs: Sequence[DType], output: DType) -> str:
+    """GLSL function of one element of each operand."""
+    expression = row.glsl_int if row.glsl_int and inputs[-1] is int32 else row.glsl
+    parameters = ", ".join(
+        f"{vector_type(dtype, 1)} {name}" for dtype, name in zip(inputs, _NAMES, strict=False)
+    )
+    return f"{vector_type(output, 1)} element({parameters}) {{ return {expression}; }}"
+
+
+def _by_lane(modes: Sequence[int], output: DType) -> str:
+    """Call ``element`` for each lane of the operands ``a0``, ``a1`` …"""
+    calls = ", ".join(
+        "element("
+        + ", ".join(
+            f"a{index}.{lane}" if mode in (_SAME, _VECTOR) else f"a{index}"
+            for index, mode in enumerate(modes)
+        )
+        + ")"
+        for lane in _LANES
+    )
+    return f"{vector_type(output, 4)}({calls})"
+
+
+def _row_shader(
+    row: Elementwise, dtypes: Sequence[DType], output: DType, modes: Sequence[int], rank: int
+) -> Shader:
+    lanes = 1 if _ELEMENT in modes else 4
+    inputs = [
+        Input(name, dtype, 4 if mode in (_SAME, _VECTOR) else 1)
+        for name, dtype, mode in zip(_NAMES, dtypes, modes, strict=False)
+    ]
+    uniforms = [(name, "float") for name in row.parameters]
+    strided = any(mode in (_VECTOR, _SPLAT, _ELEMENT) for mode in modes)
+    reads = []
+    if strided:
+        uniforms += array_uniform("lengths", rank)
+    for index, (source, mode) in enumerate(zip(inputs, modes, strict=True)):
+        place = {_SAME: "t", _SCALAR: "0"}.get(mode, f"p{index}")
+        if place[0] == "p":
+            uniforms += array_uniform(f"strides{index}", rank)
+        getter = f"get{source.name.upper()}({place})"
+        reads.append(f"  {vector_type(source.dtype, source.lanes)} a{index} = {getter};")
+    walk = _walk(rank, [index for index, mode in enumerate(modes) if mode > _SCALAR])
+    if lanes == 4:
+        result = _by_lane(modes, output)
+    else:
+        result = f"element({', '.join(f'a{index}' for index in range(len(modes)))})"
+    code = "\n".join(
+        [
+            _element_function(row, dtypes, output),
+            "V compute(int t) {",
+            *([walk] if strided else []),
+            *reads,
+            f"  return {result};",
+            "}",
+        ]
+    )
+    return Shader(row.name, inputs, output, lanes, uniforms, code)
+
+
+def _walk(rank: int, operands: Sequence[int]) -> str:
+    """Decompose ``t`` by ``lengths`` and find each operand's place ``p…`` by its strides."""
+    lines = ["  int rest = t;"]
+    lines += [f"  int p{index} = 0;" for index in operands]
+    for axis in range(rank - 1, -1, -1):
+        if axis:
+            lines.append(f"  int c{axis} = rest % lengths[{axis}]; rest /= lengths[{axis}];")
+        else:
+            lines.append("  int c0 = rest;")
+        lines += [f"  p{index} += c{axis} * strides{index}[{axis}];" for index in operands]
+    return "\n".join(lines)
+
+
+@cache
+def _plan(
+    shape: Shape, operands: tuple[Shape, ...]
+) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
+    """Return how each operand is read, the rank to walk over, and the uniforms of the walk."""
+    size = prod(shape)
+    sizes = [prod(operand) for operand in operands]
+    simple = [_SAME if n == size else _SCALAR if n == 1 else None for n in sizes]
+    if None not in simple:
+        return tuple(mode for mode in simple if mode is not None), 0, ()
+    views = [broadcast_strides(operand, shape) for operand in operands]
+    lengths, strides = collapse(shape, *views)
+    aligned = lengths[-1] % 4 == 0 and all(
+        view[-1] == 0 or (view[-1] == 1 and all(step % 4 == 0 for step in view[:-1]))
+        for view in strides
+    )
+    modes = []
+    uniforms: list[int] = []
+    for mode, view in zip(simple, strides, strict=True):
+        if mode is _SCALAR or (mode is _SAME and aligned):
+            modes.append(mode)
+            continue
+        if not aligned:
+            modes.append(_ELEMENT)
+            uniforms += view
+        elif view[-1] == 1:
+            modes.append(_VECTOR)
+            uniforms += [*(step // 4 for step in view[:-1]), 1]
+        else:
+            modes.append(_SPLAT)
+            uniforms += view
+    if aligned:
+        lengths[-1] //= 4
+    return tuple(modes), len(lengths), (*lengths, *uniforms)
+
+
+@kernel("unary", "binary", "ternary")
+def elementwise(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    row: Elementwise,
+    *parameters: float,
+) -> Handle:
+    """Evaluate a row's GLSL expression with broadcasting."""
+    modes, rank, uniforms = _plan(shape, tuple([operand.shape for operand in inputs]))
+    dtypes = tuple([operand.dtype for operand in inputs])
+    return backend.run(
+        (row.name, dtypes, modes, rank),
+        lambda: _row_shader(row, dtypes, dtype, modes, rank),
+        inputs,
+        prod(shape),
+        dtype,
+        *parameters,
+        *uniforms,
+    )
+
+
+_CASTS = {
+    (float32, int32): "to_int(x)",
+    (float32, bool_): "x != 0.0",
+    (int32, float32): "float(x)",
+    (int32, bool_): "x != 0",
+    (bool_, float32): "x ? 1.0 : 0.0",
+    (bool_, int32): "x ? 1 : 0",
+}
+
+
+@kernel("cast")
+def cast(
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType
+) -> Handle:
+    """Convert to another dtype; float to int32 saturates, and NaN becomes 0."""
+    source = inputs[0].dtype
+
+    def shader() -> Shader:
+        element = (
+            f"{vector_type(dtype, 1)} element({vector_type(source, 1)} x) "
+            f"{{ return {_CASTS[source, dtype]}; }}"
+        )
+        code = (
+            f"{element}\nV compute(int t) {{\n"
+            f"  {vector_type(source, 4)} a0 = getX(t);\n  return {_by_lane([_SAME], dtype)};\n}}"
+        )
+        return Shader("cast", [Input("x", source, 4)], dtype, 4, [], code)
+
+    return backend.run(("cast", source, dtype), shader, inputs, prod(shape), dtype)
+
+
+@kernel("fill")
+def fill(
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, value: float
+) -> Handle:
+    """Repeat one value."""
+    kind = "float" if dtype is float32 else "int"
+
+    def shader() -> Shader:
+        cell = "value != 0" if dtype is bool_ else "value"
+        code = f"V compute(int t) {{ return V({cell}); }}"
+        return Shader("fill", [], dtype, 4, [("value", kind)], code)
+
+    return backend.run(("fill", dtype), shader, inputs, prod(shape), dtype, value)

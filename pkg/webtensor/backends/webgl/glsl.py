@@ -1,0 +1,362 @@
+"""GLSL functions that expressions may call, each with those it needs.
+
+GLSL leaves NaN, infinities and large arguments to the device, so whatever must be right there is
+written out here. NaN is told by its bits: compilers may assume that ``x != x`` never holds.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["library_for"]
+
+_FUNCTIONS = {
+    "is_nan": """
+bool is_nan(float x) { return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u; }
+""",
+    "is_inf": """
+bool is_inf(float x) { return (floatBitsToUint(x) & 0x7fffffffu) == 0x7f800000u; }
+""",
+    "is_finite": """
+bool is_finite(float x) { return (floatBitsToUint(x) & 0x7fffffffu) < 0x7f800000u; }
+""",
+    "nan": """
+float nan() { return uintBitsToFloat(0x7fc00000u); }
+""",
+    "infinity": """
+float infinity() { return uintBitsToFloat(0x7f800000u); }
+""",
+    "float_max": """
+float float_max(float x, float y) { return is_nan(x) ? x : is_nan(y) ? y : max(x, y); }
+""",
+    "float_min": """
+float float_min(float x, float y) { return is_nan(x) ? x : is_nan(y) ? y : min(x, y); }
+""",
+    # exp(x) = 2**n * exp(r), with r in [-ln(2)/2, ln(2)/2] reduced in two parts (Cody & Waite).
+    "exp_": """
+float exp_(float x) {
+  if (!(x < 88.72284)) return is_nan(x) ? x : infinity();
+  if (x < -103.97208) return 0.0;
+  float n = roundEven(x * 1.44269504);
+  float r = (x - n * 0.693359375) + n * 2.12194440e-4;
+  float p = 1.9875691500e-4;
+  p = p * r + 1.3981999507e-3;
+  p = p * r + 8.3334519073e-3;
+  p = p * r + 4.1665795894e-2;
+  p = p * r + 1.6666665459e-1;
+  p = p * r + 5.0000001201e-1;
+  float y = p * r * r + r + 1.0;
+  int half_n = int(n) / 2;
+  return y * uintBitsToFloat(uint(half_n + 127) << 23)
+           * uintBitsToFloat(uint(int(n) - half_n + 127) << 23);
+}
+""",
+    # A Taylor series where the difference would cancel.
+    "expm1_": """
+float expm1_(float x) {
+  if (abs(x) < 0.3) {
+    float p = 1.0 / 5040.0;
+    p = p * x + 1.0 / 720.0;
+    p = p * x + 1.0 / 120.0;
+    p = p * x + 1.0 / 24.0;
+    p = p * x + 1.0 / 6.0;
+    p = p * x + 0.5;
+    return p * x * x + x;
+  }
+  return exp_(x) - 1.0;
+}
+""",
+    # log(x) = e ln(2) + log(m), with m in [sqrt(1/2), sqrt(2)) (Cephes' polynomial).
+    "log_": """
+float log_(float x) {
+  if (!(x > 0.0)) return x == 0.0 ? -infinity() : nan();
+  if (is_inf(x)) return x;
+  float e = 0.0;
+  if (x < 1.17549435e-38) { x *= 8388608.0; e = -23.0; }
+  uint bits = floatBitsToUint(x);
+  e += float(int(bits >> 23) - 126);
+  float m = uintBitsToFloat((bits & 0x007fffffu) | 0x3f000000u);
+  if (m < 0.70710678) { e -= 1.0; m = m + m; }
+  m -= 1.0;
+  float z = m * m;
+  float p = 7.0376836292e-2;
+  p = p * m - 1.1514610310e-1;
+  p = p * m + 1.1676998740e-1;
+  p = p * m - 1.2420140846e-1;
+  p = p * m + 1.4249322787e-1;
+  p = p * m - 1.6668057665e-1;
+  p = p * m + 2.0000714765e-1;
+  p = p * m - 2.4999993993e-1;
+  p = p * m + 3.3333331174e-1;
+  float y = p * m * z - e * 2.12194440e-4 - 0.5 * z;
+  return m + y + e * 0.693359375;
+}
+""",
+    "log1p_": """
+float log1p_(float x) {
+  if (abs(x) < 0.04) {
+    float p = -1.0 / 6.0;
+    p = p * x + 0.2;
+    p = p * x - 0.25;
+    p = p * x + 1.0 / 3.0;
+    p = p * x - 0.5;
+    return p * x * x + x;
+  }
+  if (is_inf(x) && x > 0.0) return x;
+  return log_(1.0 + x);
+}
+""",
+    "asin_": """
+float asin_(float x) {
+  float a = abs(x);
+  if (!(a <= 1.0)) return nan();
+  float z = a > 0.5 ? 0.5 * (1.0 - a) : a * a;
+  float s = a > 0.5 ? sqrt(z) : a;
+  float p = 4.2163199048e-2;
+  p = p * z + 2.4181311049e-2;
+  p = p * z + 4.5470025998e-2;
+  p = p * z + 7.4953002686e-2;
+  p = p * z + 1.6666752422e-1;
+  float r = p * z * s + s;
+  r = a > 0.5 ? 1.5707963268 - 2.0 * r : r;
+  return x < 0.0 ? -r : r;
+}
+""",
+    "acos_": """
+float acos_(float x) {
+  if (!(abs(x) <= 1.0)) return nan();
+  if (x > 0.5) return 2.0 * asin_(sqrt(0.5 * (1.0 - x)));
+  if (x < -0.5) return 3.1415926536 - 2.0 * asin_(sqrt(0.5 * (1.0 + x)));
+  return 1.5707963268 - asin_(x);
+}
+""",
+    "atan_": """
+float atan_(float x) {
+  if (is_nan(x)) return x;
+  float a = abs(x);
+  float base = 0.0;
+  if (a > 2.414213562) { base = 1.5707963268; a = -1.0 / a; }
+  else if (a > 0.4142135624) { base = 0.7853981634; a = (a - 1.0) / (a + 1.0); }
+  float z = a * a;
+  float p = 8.05374449538e-2;
+  p = p * z - 1.38776856032e-1;
+  p = p * z + 1.99777106478e-1;
+  p = p * z - 3.33329491539e-1;
+  float r = base + p * z * a + a;
+  return x < 0.0 ? -r : r;
+}
+""",
+    "atan2_": """
+float atan2_(float y, float x) {
+  if (is_nan(x) || is_nan(y)) return nan();
+  bool y_negative = floatBitsToInt(y) < 0;
+  bool x_negative = floatBitsToInt(x) < 0;
+  float r;
+  if (y == 0.0) r = x_negative ? 3.1415926536 : 0.0;
+  else if (x == 0.0) r = 1.5707963268;
+  else if (is_inf(x) && is_inf(y)) r = x_negative ? 2.3561944902 : 0.7853981634;
+  else if (is_inf(x)) r = x_negative ? 3.1415926536 : 0.0;
+  else if (is_inf(y)) r = 1.5707963268;
+  else { r = atan_(abs(y) / abs(x)); r = x_negative ? 3.1415926536 - r : r; }
+  return y_negative ? -r : r;
+}
+""",
+    "sinh_": """
+float sinh_(float x) {
+  float a = abs(x);
+  if (a < 1.0) {
+    float z = x * x;
+    float p = 2.03721912945e-4;
+    p = p * z + 8.33028376239e-3;
+    p = p * z + 1.66667160211e-1;
+    return p * z * x + x;
+  }
+  float e = exp_(0.5 * a);
+  float r = 0.5 * e * e - 0.5 / e / e;
+  return x < 0.0 ? -r : r;
+}
+""",
+    "cosh_": """
+float cosh_(float x) {
+  float e = exp_(0.5 * abs(x));
+  return 0.5 * e * e + 0.5 / e / e;
+}
+""",
+    "tanh_": """
+float tanh_(float x) {
+  float a = abs(x);
+  if (a < 0.625) {
+    float z = x * x;
+    float p = -5.70498872745e-3;
+    p = p * z + 2.06390887954e-2;
+    p = p * z - 5.37397155531e-2;
+    p = p * z + 1.33314422036e-1;
+    p = p * z - 3.33332819422e-1;
+    return p * z * x + x;
+  }
+  if (is_nan(x)) return x;
+  float r = a > 10.0 ? 1.0 : 1.0 - 2.0 / (exp_(2.0 * a) + 1.0);
+  return x < 0.0 ? -r : r;
+}
+""",
+    "asinh_": """
+float asinh_(float x) {
+  float a = abs(x);
+  float r = a > 1e9 ? log_(a) + 0.69314718056 : log1p_(a + a * a / (1.0 + sqrt(a * a + 1.0)));
+  return x < 0.0 ? -r : r;
+}
+""",
+    "acosh_": """
+float acosh_(float x) {
+  if (!(x >= 1.0)) return nan();
+  float t = x - 1.0;
+  return x > 1e9 ? log_(x) + 0.69314718056 : log1p_(t + sqrt(2.0 * t + t * t));
+}
+""",
+    "atanh_": """
+float atanh_(float x) {
+  float a = abs(x);
+  if (!(a <= 1.0)) return nan();
+  if (a == 1.0) return x < 0.0 ? -infinity() : infinity();
+  float r = 0.5 * log1p_(2.0 * a / (1.0 - a));
+  return x < 0.0 ? -r : r;
+}
+""",
+    # Rational approximation, within 2 ULP.
+    "erf_": """
+float erf_(float x) {
+  if (is_nan(x)) return x;
+  float t = clamp(x, -4.0, 4.0);
+  float s = t * t;
+  float p = -2.72614225801306e-10;
+  p = p * s + 2.77068142495902e-08;
+  p = p * s - 2.10102402082508e-06;
+  p = p * s - 5.69250639462346e-05;
+  p = p * s - 7.34990630326855e-04;
+  p = p * s - 2.95459980854025e-03;
+  p = p * s - 1.60960333262415e-02;
+  float q = -1.45660718464996e-05;
+  q = q * s - 2.13374055278905e-04;
+  q = q * s - 1.68282697438203e-03;
+  q = q * s - 7.37332916720468e-03;
+  q = q * s - 1.42647390514189e-02;
+  return t * p / q;
+}
+""",
+    # M. Giles, Approximating the erfinv function (2011).
+    "erf_inv_": """
+float erf_inv_(float x) {
+  if (!(abs(x) < 1.0)) return abs(x) == 1.0 ? x * infinity() : nan();
+  float w = -log_((1.0 - x) * (1.0 + x));
+  float p;
+  if (w < 5.0) {
+    w -= 2.5;
+    p = 2.81022636e-08;
+    p = p * w + 3.43273939e-07;
+    p = p * w - 3.5233877e-06;
+    p = p * w - 4.39150654e-06;
+    p = p * w + 0.00021858087;
+    p = p * w - 0.00125372503;
+    p = p * w - 0.00417768164;
+    p = p * w + 0.246640727;
+    p = p * w + 1.50140941;
+  } else {
+    w = sqrt(w) - 3.0;
+    p = -0.000200214257;
+    p = p * w + 0.000100950558;
+    p = p * w + 0.00134934322;
+    p = p * w - 0.00367342844;
+    p = p * w + 0.00573950773;
+    p = p * w - 0.0076224613;
+    p = p * w + 0.00943887047;
+    p = p * w + 1.00167406;
+    p = p * w + 2.83297682;
+  }
+  return p * x;
+}
+""",
+    # x**y = 2**(y log2 x); the logarithm's rounding is carried in a second part, so that large
+    # exponents do not magnify it.
+    "float_pow": """
+float float_pow(float x, float y) {
+  if (y == 0.0 || x == 1.0) return 1.0;
+  if (is_nan(x) || is_nan(y)) return nan();
+  float a = abs(x);
+  bool whole = y == floor(y);
+  bool odd = whole && abs(y) < 16777216.0 && (int(y) & 1) == 1;
+  if (is_inf(y)) return a == 1.0 ? 1.0 : (a > 1.0) == (y > 0.0) ? infinity() : 0.0;
+  float sign_ = odd && floatBitsToInt(x) < 0 ? -1.0 : 1.0;
+  if (a == 0.0) return y > 0.0 ? sign_ * 0.0 : sign_ * infinity();
+  if (is_inf(x)) return y > 0.0 ? sign_ * a : sign_ * 0.0;
+  if (x < 0.0 && !whole) return nan();
+  if (whole && abs(y) <= 16.0) {
+    float r = 1.0;
+    for (int i = 0; i < int(abs(y)); i++) r *= a;
+    return sign_ * (y < 0.0 ? 1.0 / r : r);
+  }
+  return sign_ * exp_(y * log_(a));
+}
+""",
+    "int_pow": """
+int int_pow(int x, int y) {
+  if (y < 0) return x == 1 ? 1 : x == -1 ? 1 - 2 * (y & 1) : 0;
+  int r = 1;
+  for (int bit = 0; bit < 31; bit++) {
+    if ((y & 1) == 1) r *= x;
+    y >>= 1;
+    if (y == 0) break;
+    x *= x;
+  }
+  return r;
+}
+""",
+    "int_floor_divide": """
+int int_floor_divide(int x, int y) {
+  if (y == 0) return 0;
+  if (y == -1) return -x;
+  int q = x / y;
+  return q * y != x && (x < 0) != (y < 0) ? q - 1 : q;
+}
+""",
+    "int_remainder": """
+int int_remainder(int x, int y) {
+  if (y == 0 || y == -1) return 0;
+  int r = x - (x / y) * y;
+  return r != 0 && (r < 0) != (y < 0) ? r + y : r;
+}
+""",
+    "float_remainder": """
+float float_remainder(float x, float y) {
+  if (y == 0.0 || is_inf(x) || is_nan(x) || is_nan(y)) return nan();
+  if (is_inf(y)) return x == 0.0 || (x < 0.0) == (y < 0.0) ? x : y;
+  float r = x - y * trunc(x / y);
+  if (abs(r) >= abs(y)) r = 0.0;
+  return r != 0.0 && (r < 0.0) != (y < 0.0) ? r + y : r;
+}
+""",
+    "to_int": """
+int to_int(float x) {
+  if (is_nan(x)) return 0;
+  if (x >= 2147483648.0) return 2147483647;
+  if (x <= -2147483648.0) return -2147483647 - 1;
+  return int(x);
+}
+""",
+}
+
+_WORD = re.compile(r"\b[A-Za-z_]\w*\b")
+
+
+def library_for(code: str) -> str:
+    """Return the functions that ``code`` calls, and those that they call, in a fit order."""
+    needed: dict[str, str] = {}
+
+    def require(text: str) -> None:
+        for name in dict.fromkeys(_WORD.findall(text)):
+            if name in _FUNCTIONS and name not in needed:
+                body = _FUNCTIONS[name].replace(f"{name}(", "", 1)
+                require(body)
+                needed[name] = _FUNCTIONS[name].strip()
+
+    require(code)
+    return "\n".join(needed.values())

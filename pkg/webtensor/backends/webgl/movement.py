@@ -1,0 +1,251 @@
+"""Kernels that move elements. Where whole texels move, four elements are moved at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from webtensor.backends.api import Handle, Operand
+from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.compiler import Input, Shader, Uniform, array_uniform
+from webtensor.dtypes import DType, bool_, int32
+from webtensor.shapes import Shape, contiguous_strides, prod
+from webtensor.views import collapse
+
+__all__: list[str] = []
+
+#: Textures that one concat draw reads; more inputs are joined in a tree.
+_MOST_INPUTS = 8
+
+_ZERO = {"float32": "0.0", "int32": "0", "bool": "false"}
+
+
+@kernel("strided")
+def strided(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    strides: Shape,
+    offset: int,
+    *details: Any,
+) -> Handle:
+    """Copy a strided view out."""
+    lengths, (steps,) = collapse(shape, strides)
+    lanes = 1
+    if (
+        steps[-1] == 1
+        and lengths[-1] % 4 == 0
+        and offset % 4 == 0
+        and all(step % 4 == 0 for step in steps[:-1])
+    ):
+        lanes = 4
+        offset //= 4
+        lengths[-1] //= 4
+        steps = [*(step // 4 for step in steps[:-1]), 1]
+    rank = len(lengths)
+
+    def shader() -> Shader:
+        lines = ["V compute(int t) {", "  int place = offset;"]
+        for axis in range(rank - 1, 0, -1):
+            lines.append(f"  place += (t % lengths[{axis}]) * steps[{axis}]; t /= lengths[{axis}];")
+        lines += ["  return getX(place + t * steps[0]);", "}"]
+        uniforms = [
+            ("offset", "int"),
+            *array_uniform("lengths", rank),
+            *array_uniform("steps", rank),
+        ]
+        return Shader("strided", [Input("x", dtype, lanes)], dtype, lanes, uniforms, "\n".join(lines))
+
+    key = ("strided", dtype, lanes, rank)
+    return backend.run(key, shader, inputs, prod(shape), dtype, offset, *lengths, *steps)
+
+
+def _collapse_padding(
+    shape: Shape, source: Shape, low: Shape, step: Shape
+) -> list[tuple[int, int, int, int]]:
+    """Merge each axis that is not padded into the one before it; gives (length, own, low, step)."""
+    axes: list[tuple[int, int, int, int]] = []
+    for length, own, before, by in zip(shape, source, low, step, strict=True):
+        if axes and length == own and axes[-1][3] == 1:
+            outer = axes.pop()
+            axes.append((outer[0] * length, outer[1] * own, outer[2] * own, 1))
+        else:
+            axes.append((length, own, before, by))
+    return axes or [(1, 1, 0, 1)]
+
+
+@kernel("pad")
+def pad(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    low: Shape,
+    step: Shape,
+    value: float,
+) -> Handle:
+    """Spread elements over a constant, ``step`` apart from ``low`` on."""
+    axes = _collapse_padding(shape, inputs[0].shape, low, step)
+    lanes = 1
+    if axes[-1][3] == 1 and all(number % 4 == 0 for number in axes[-1][:3]):
+        lanes = 4
+        length, own, before, _ = axes[-1]
+        axes[-1] = (length // 4, own // 4, before // 4, 1)
+    rank = len(axes)
+    own_strides = contiguous_strides(tuple(axis[1] for axis in axes))
+
+    def shader() -> Shader:
+        cell = "value != 0.0" if dtype is bool_ else "int(value)" if dtype is int32 else "value"
+        lines = ["V compute(int t) {", "  int place = 0;", "  int c;"]
+        for axis in range(rank - 1, -1, -1):
+            lines += [
+                f"  c = t % lengths[{axis}] - low[{axis}]; t /= lengths[{axis}];",
+                f"  if (c < 0 || c % steps[{axis}] != 0) return V({cell});",
+                f"  c /= steps[{axis}];",
+                f"  if (c >= own[{axis}]) return V({cell});",
+                f"  place += c * strides[{axis}];",
+            ]
+        lines += ["  return getX(place);", "}"]
+        uniforms: list[Uniform] = [("value", "float")]
+        for name in ("lengths", "own", "low", "steps", "strides"):
+            uniforms += array_uniform(name, rank)
+        return Shader("pad", [Input("x", dtype, lanes)], dtype, lanes, uniforms, "\n".join(lines))
+
+    numbers = [axis[part] for part in range(4) for axis in axes]
+    key = ("pad", dtype, lanes, rank)
+    return backend.run(
+        key, shader, inputs, prod(shape), dtype, value, *numbers, *own_strides
+    )
+
+
+@kernel("concat")
+def concat(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    lengths: tuple[int, ...],
+) -> Handle:
+    """Join rows side by side."""
+    textures = [operand.storage.handle for operand in inputs]
+    sizes = list(lengths)
+    made = []
+    while len(textures) > 1:
+        joined = []
+        joined_sizes = []
+        for start in range(0, len(textures), _MOST_INPUTS):
+            part = textures[start : start + _MOST_INPUTS]
+            part_sizes = sizes[start : start + _MOST_INPUTS]
+            joined_sizes.append(sum(part_sizes))
+            if len(part) == 1:
+                joined += part
+                continue
+            joined.append(_join(backend, part, part_sizes, outer, dtype))
+            made.append(joined[-1])
+        textures, sizes = joined, joined_sizes
+    for texture in made[:-1]:
+        backend.release(texture)
+    return textures[0]
+
+
+def _join(
+    backend: WebGLBackend, textures: list[Any], sizes: list[int], outer: int, dtype: DType
+) -> Handle:
+    total = outer * sum(sizes)
+    lanes = 4 if all(size % 4 == 0 for size in sizes) else 1
+    if lanes == 4:
+        sizes = [size // 4 for size in sizes]
+    count = len(sizes)
+
+    def shader() -> Shader:
+        lines = ["V compute(int t) {", "  int row = t / total;", "  int c = t % total;"]
+        for index in range(count - 1):
+            lines += [
+                f"  if (c < sizes[{index}]) return getX{index}(row * sizes[{index}] + c);",
+                f"  c -= sizes[{index}];",
+            ]
+        lines += [f"  return getX{count - 1}(row * sizes[{count - 1}] + c);", "}"]
+        inputs = [Input(f"x{index}", dtype, lanes) for index in range(count)]
+        uniforms = [("total", "int"), *array_uniform("sizes", count)]
+        return Shader("concat", inputs, dtype, lanes, uniforms, "\n".join(lines))
+
+    program = backend.program(("concat", dtype, lanes, count), shader)
+    return backend.draw(program, textures, total, dtype, sum(sizes), *sizes)
+
+
+_GATHER = """
+V compute(int t) {
+  int j = t % inner; t /= inner;
+  int index = getIndices(t % count);
+  if (index < 0) index += length_;
+  if (index < 0 || index >= length_) return V(ZERO);
+  return getX(((t / count) * length_ + index) * inner + j);
+}
+"""
+
+
+@kernel("gather")
+def gather(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+    inner: int,
+    count: int,
+) -> Handle:
+    """Pick slices by index; out of range picks zeros."""
+    lanes = 4 if inner % 4 == 0 else 1
+
+    def shader() -> Shader:
+        sources = [Input("x", dtype, lanes), Input("indices", int32, 1)]
+        uniforms = [("length_", "int"), ("inner", "int"), ("count", "int")]
+        code = _GATHER.replace("ZERO", _ZERO[dtype])
+        return Shader("gather", sources, dtype, lanes, uniforms, code)
+
+    size = outer * count * inner
+    inner = inner // 4 if lanes == 4 else inner
+    return backend.run(("gather", dtype, lanes), shader, inputs, size, dtype, length, inner, count)
+
+
+_SCATTER_ADD = """
+V compute(int t) {
+  int j = t % inner; t /= inner;
+  int place = t % length_;
+  int start = (t / length_) * count;
+  V total = V(0);
+  for (int c = 0; c < count; c++) {
+    int index = getIndices(c);
+    if (index == place || index + length_ == place) total += getX((start + c) * inner + j);
+  }
+  return total;
+}
+"""
+
+
+@kernel("scatter_add")
+def scatter_add(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+    inner: int,
+    count: int,
+) -> Handle:
+    """Add slices up at their indices; those out of range are left out."""
+    lanes = 4 if inner % 4 == 0 else 1
+
+    def shader() -> Shader:
+        sources = [Input("x", dtype, lanes), Input("indices", int32, 1)]
+        uniforms = [("length_", "int"), ("inner", "int"), ("count", "int")]
+        return Shader("scatter_add", sources, dtype, lanes, uniforms, _SCATTER_ADD)
+
+    size = outer * length * inner
+    inner = inner // 4 if lanes == 4 else inner
+    key = ("scatter_add", dtype, lanes)
+    return backend.run(key, shader, inputs, size, dtype, length, inner, count)

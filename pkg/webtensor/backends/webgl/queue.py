@@ -1,0 +1,54 @@
+"""The queue of draws: integers packed into memory that ``device.js`` reads."""
+
+from __future__ import annotations
+
+from array import array
+from struct import Struct
+from typing import Any
+
+__all__ = ["DrawQueue"]
+
+_WORDS = 1 << 15
+#: No record is longer than this many bytes.
+_LONGEST_RECORD = 512
+
+
+class DrawQueue:
+    """Draws that wait for one crossing to JavaScript.
+
+    They are flushed when a result is read, when the queue is full, and in a microtask, that is,
+    before control returns to the event loop.
+    """
+
+    def __init__(self, device: Any) -> None:
+        from pyodide.ffi import create_proxy
+
+        self._buffer = array("i", [-1]) * _WORDS
+        self._address = self._buffer.buffer_info()[0]
+        self._execute = device.flush
+        self._schedule = device.schedule
+        self._position = 0
+        self._last = len(self._buffer) * 4 - _LONGEST_RECORD
+        self._flush_proxy = create_proxy(self.flush)
+
+    def push(self, record: Struct, *words: float) -> None:
+        """Append a draw; ``record`` packs its words and the end mark after them."""
+        position = self._position
+        if position == 0:
+            self._schedule(self._flush_proxy)
+        record.pack_into(self._buffer, position, *words, -1)
+        self._position = position = position + record.size - 4
+        if position > self._last:
+            self.flush()
+
+    def flush(self) -> None:
+        """Execute the waiting draws."""
+        if self._position:
+            self._position = 0
+            self._execute(self._address)
+
+    def close(self) -> None:
+        """Drop what waits and the callback."""
+        self._position = 0
+        self._buffer[0] = -1
+        self._flush_proxy.destroy()

@@ -1,0 +1,225 @@
+"""Kernels of reductions, which see their operand as (outer, reduced, inner).
+
+A long reduction runs in stages, each shortening the reduced axis by a fixed factor, so that enough
+fragments work at once. Reads are four lanes wide where the innermost axis allows it: along
+``inner`` where that is a multiple of four, else along the reduced axis where that is innermost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webtensor.backends.api import Handle, Operand
+from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.compiler import Input, Shader, vector_type
+from webtensor.backends.webgl.textures import Texture
+from webtensor.dtypes import DType, bool_, float32, int32
+from webtensor.shapes import Shape
+
+__all__ = ["reduce_texture"]
+
+#: A reduction longer than this is split into parts of this length.
+_PART = 64
+
+#: How many elements are enough to keep the device busy without splitting the reduction.
+_BUSY = 4096
+
+_COMBINE = {
+    "sum": "a + b",
+    "prod": "a * b",
+    "any": "a || b",
+    "all": "a && b",
+}
+
+_NEUTRAL = {
+    ("sum", float32): "0.0",
+    ("sum", int32): "0",
+    ("prod", float32): "1.0",
+    ("prod", int32): "1",
+    ("max", float32): "-infinity()",
+    ("max", int32): "(-2147483647 - 1)",
+    ("min", float32): "infinity()",
+    ("min", int32): "2147483647",
+    ("any", bool_): "false",
+    ("all", bool_): "true",
+}
+
+
+def _combine(kind: str, dtype: DType, lanes: int) -> str:
+    """GLSL functions ``combine`` for single elements and, for four lanes, for vectors."""
+    expression = _COMBINE.get(kind) or f"{'float_' if dtype is float32 else ''}{kind}(a, b)"
+    scalar, vector = vector_type(dtype, 1), vector_type(dtype, 4)
+    code = f"{scalar} combine({scalar} a, {scalar} b) {{ return {expression}; }}\n"
+    if lanes == 4:
+        calls = ", ".join(f"combine(a.{lane}, b.{lane})" for lane in "xyzw")
+        code += f"{vector} combine({vector} a, {vector} b) {{ return {vector}({calls}); }}\n"
+    return code
+
+
+# Output index t is (outer, part, inner); a part covers `part` places of the reduced axis.
+_ALONG_INNER = """
+V compute(int t) {
+  int j = t % inner; t /= inner;
+  int start = (t % parts) * part;
+  int end = min(start + part, reduced);
+  int row = (t / parts) * reduced;
+  V total = V(NEUTRAL);
+  for (int k = start; k < end; k++) total = combine(total, getX((row + k) * inner + j));
+  return total;
+}
+"""
+
+# The reduced axis is innermost and starts at whole texels; lanes beyond its end are masked.
+_ALONG_REDUCED = """
+V compute(int t) {
+  int start = (t % parts) * part;
+  int end = min(start + part, reduced);
+  int row = (t / parts) * reduced;
+  VECTOR total = VECTOR(NEUTRAL);
+  for (int k = start; k < end; k += 4) {
+    VECTOR v = getX((row + k) >> 2);
+    if (k + 1 >= end) v.y = T(NEUTRAL);
+    if (k + 2 >= end) v.z = T(NEUTRAL);
+    if (k + 3 >= end) v.w = T(NEUTRAL);
+    total = combine(total, v);
+  }
+  return combine(combine(total.x, total.y), combine(total.z, total.w));
+}
+"""
+
+
+def _stage(
+    backend: WebGLBackend,
+    x: Texture,
+    dtype: DType,
+    kind: str,
+    group: tuple[int, int, int],
+    parts: int,
+    part: int,
+) -> Texture:
+    outer, reduced, inner = group
+    if inner % 4 == 0:
+        form, lanes, read_lanes = _ALONG_INNER, 4, 4
+    elif inner == 1 and (reduced % 4 == 0 or outer == 1) and part % 4 == 0:
+        form, lanes, read_lanes = _ALONG_REDUCED, 1, 4
+    else:
+        form, lanes, read_lanes = _ALONG_INNER, 1, 1
+
+    def shader() -> Shader:
+        code = form.replace("NEUTRAL", _NEUTRAL[kind, dtype])
+        code = code.replace("VECTOR", vector_type(dtype, 4))
+        uniforms = [("reduced", "int"), ("parts", "int"), ("part", "int")]
+        if form is _ALONG_INNER:
+            uniforms.append(("inner", "int"))
+        code = _combine(kind, dtype, read_lanes) + code
+        return Shader(kind, [Input("x", dtype, read_lanes)], dtype, lanes, uniforms, code)
+
+    program = backend.program(("reduce", kind, dtype, lanes, read_lanes), shader)
+    numbers = [reduced, parts, part]
+    if form is _ALONG_INNER:
+        numbers.append(inner // 4 if lanes == 4 else inner)
+    return backend.draw(program, [x], outer * parts * inner, dtype, *numbers)
+
+
+def reduce_texture(
+    backend: WebGLBackend, x: Texture, dtype: DType, kind: str, group: tuple[int, int, int]
+) -> Texture:
+    """Reduce the middle axis of a texture's elements, viewed as (outer, reduced, inner)."""
+    outer, reduced, inner = group
+    source = x
+    while True:
+        parts = 1
+        if reduced > 2 * _PART and outer * inner < _BUSY:
+            parts = -(-reduced // _PART)
+        part = -(-reduced // parts) if parts == 1 else _PART
+        part = (part + 3) & ~3
+        result = _stage(backend, source, dtype, kind, (outer, reduced, inner), parts, part)
+        if source is not x:
+            backend.release(source)
+        if parts == 1:
+            return result
+        source, reduced = result, parts
+
+
+@kernel("reduce")
+def reduce(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    kind: str,
+    outer: int,
+    reduced: int,
+    inner: int,
+) -> Handle:
+    """Reduce the middle axis."""
+    x: Texture = inputs[0].storage.handle
+    return reduce_texture(backend, x, dtype, kind, (outer, reduced, inner))
+
+
+# Places are looked for among the candidates of the stage before, or all of the axis at first.
+_ARG_REDUCE = """
+bool better(T a, T b) { return BETTER; }
+int compute(int t) {
+  int j = t % inner; t /= inner;
+  int start = (t % parts) * part;
+  int end = min(start + part, candidates);
+  int o = t / parts;
+  int best = PLACE(start);
+  T value = getX((o * reduced + best) * inner + j);
+  for (int k = start + 1; k < end; k++) {
+    int place = PLACE(k);
+    T other = getX((o * reduced + place) * inner + j);
+    if (better(other, value)) { best = place; value = other; }
+  }
+  return best;
+}
+"""
+
+
+@kernel("arg_reduce")
+def arg_reduce(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    kind: str,
+    outer: int,
+    reduced: int,
+    inner: int,
+) -> Handle:
+    """Find the place of the first extremum along the middle axis; NaN comes before all else."""
+    x = inputs[0].storage.handle
+    source = inputs[0].dtype
+    sign = ">" if kind == "argmax" else "<"
+    found: Texture | None = None
+    candidates = reduced
+    while True:
+        parts = 1
+        if candidates > 2 * _PART and outer * inner < _BUSY:
+            parts = -(-candidates // _PART)
+        part = candidates if parts == 1 else _PART
+        first = found is None
+
+        def shader(first: bool = first) -> Shader:
+            better = f"a {sign} b"
+            if source is float32:
+                better = f"!is_nan(b) && (is_nan(a) || a {sign} b)"
+            place = "#define PLACE(k) (k)\n"
+            sources = [Input("x", source, 1)]
+            if not first:
+                place = "#define PLACE(k) getFound((o * candidates + (k)) * inner + j)\n"
+                sources.append(Input("found", int32, 1))
+            code = place + _ARG_REDUCE.replace("BETTER", better)
+            names = ("reduced", "candidates", "parts", "part", "inner")
+            return Shader(kind, sources, int32, 1, [(name, "int") for name in names], code)
+
+        program = backend.program((kind, source, first), shader)
+        textures = [x] if found is None else [x, found]
+        numbers = (reduced, candidates, parts, part, inner)
+        result = backend.draw(program, textures, outer * parts * inner, int32, *numbers)
+        if found is not None:
+            backend.release(found)
+        if parts == 1:
+            return result
+        found, candidates = result, parts
