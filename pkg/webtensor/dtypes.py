@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["DType", "as_dtype", "bool_", "float32", "int32", "promote"]
+__all__ = ["DType", "as_dtype", "bool_", "float32", "int32", "promote", "typed_view"]
 
 
 class DType(str):
@@ -17,7 +17,7 @@ class DType(str):
     __slots__ = ("format", "itemsize", "rank")
 
     itemsize: int
-    format: str
+    format: str  # type: ignore[assignment]  # the buffer protocol's word wins over str.format
     rank: int
 
     def __new__(cls, name: str, itemsize: int, format: str, rank: int) -> DType:
@@ -67,6 +67,11 @@ def as_dtype(dtype: Any) -> DType:
     if known is None:
         raise TypeError(f"dtype {dtype!r} is not supported; wanted one of bool, int32, float32")
     return known
+
+
+def typed_view(data: bytes | bytearray | memoryview[Any], dtype: DType) -> memoryview[Any]:
+    """View contiguous bytes as flat elements of a dtype."""
+    return memoryview(data).cast("B").cast(dtype.format)  # type: ignore[call-overload, no-any-return]
 
 
 def promote(first: DType, second: DType) -> DType:

@@ -37,8 +37,9 @@ def _parse_flags(text: str) -> dict[str, FlagValue]:
 def _given_flags() -> dict[str, FlagValue]:
     if not IN_BROWSER:
         return _parse_flags(os.environ.get("WEBTENSOR_FLAGS", ""))
-    import js
     from urllib.parse import parse_qs
+
+    import js
 
     location = getattr(js, "location", None)
     query = str(location.search) if location is not None else ""

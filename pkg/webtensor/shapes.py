@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import prod
+import math
+from collections.abc import Iterable, Sequence
 
 __all__ = [
     "Shape",
@@ -19,12 +19,16 @@ __all__ = [
 Shape = tuple[int, ...]
 
 
+def prod(lengths: Iterable[int]) -> int:
+    """Product of lengths; 1 for none."""
+    return math.prod(lengths)
+
+
 def as_shape(name: str, shape: int | Sequence[int]) -> Shape:
     """Validate a shape given by a user; an int means one axis."""
-    if isinstance(shape, int) and not isinstance(shape, bool):
-        shape = (shape,)
+    lengths = (shape,) if isinstance(shape, int) and not isinstance(shape, bool) else shape
     try:
-        result = tuple(length.__index__() for length in shape)
+        result = tuple(length.__index__() for length in lengths)  # type: ignore[union-attr]
     except (AttributeError, TypeError):
         raise TypeError(f"{name}: shape must be integers, but got {shape!r}") from None
     if any(length < 0 for length in result):

@@ -10,7 +10,15 @@ from webtensor.autodiff.tape import Tape, paused
 from webtensor.dtypes import float32
 from webtensor.engine import Primitive, Tensor, TensorLike, Variable, alias, as_operand, state
 
-__all__ = ["custom_grad", "grad", "grads", "value_and_grad", "value_and_grads", "variable_gradients", "variable_grads"]
+__all__ = [
+    "custom_grad",
+    "grad",
+    "grads",
+    "value_and_grad",
+    "value_and_grads",
+    "variable_gradients",
+    "variable_grads",
+]
 
 
 def grad(function: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
@@ -142,7 +150,9 @@ def variable_gradients(
     return loss, reached
 
 
-def custom_grad(function: Callable[..., tuple[Tensor, Callable[..., Any]]]) -> Callable[..., Tensor]:
+def custom_grad(
+    function: Callable[..., tuple[Tensor, Callable[..., Any]]],
+) -> Callable[..., Tensor]:
     """Give a function its own gradient.
 
     ``function(*xs)`` returns ``(value, gradient)``, where ``gradient(dy)`` returns the gradient
@@ -241,7 +251,7 @@ _IDENTITY = Primitive("identity", gradients=(lambda dy, y, x: dy,))
 
 def _ones_like(tensor: Tensor) -> Tensor:
     ones = as_operand("grad", 1.0, float32)
-    return ones if tensor.shape == () else ones.broadcast_to(tensor.shape)  # type: ignore[no-any-return]
+    return ones if tensor.shape == () else ones.broadcast_to(tensor.shape)
 
 
 def _require_tensor(name: str, value: Any) -> Tensor:
@@ -250,5 +260,3 @@ def _require_tensor(name: str, value: Any) -> Tensor:
     if not isinstance(value, Tensor):
         raise TypeError(f"{name}: the function must return a tensor, but returned {value!r}")
     return value
-
-

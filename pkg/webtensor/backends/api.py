@@ -48,8 +48,8 @@ class Elementwise(Protocol):
     """A row of the elementwise table, as backends see it (see ``ops/elementwise.py``).
 
     ``numpy(np, x, …, *parameters)`` computes arrays. ``glsl`` and ``c`` are expressions in
-    ``x``, ``y``, ``z`` and the names of the parameters; ``glsl_int`` and ``c_int`` replace them for int32
-    operands where the float expression would not do.
+    ``x``, ``y``, ``z`` and the names of the parameters; ``glsl_int`` and ``c_int`` replace them
+    for int32 operands where the float expression would not do.
     """
 
     @property
@@ -92,14 +92,14 @@ class Backend(ABC):
         self.kernels = {name: MethodType(function, self) for name, function in table.items()}
 
     @abstractmethod
-    def upload(self, host: memoryview, dtype: DType) -> Handle:
+    def upload(self, host: memoryview[Any], dtype: DType) -> Handle:
         """Copy a flat, non-empty host buffer to the device."""
 
     @abstractmethod
-    def read(self, handle: Handle, dtype: DType, size: int) -> memoryview:
-        """Return the elements as a flat memoryview of the dtype's format, waiting for the device."""
+    def read(self, handle: Handle, dtype: DType, size: int) -> memoryview[Any]:
+        """Return the elements as a flat view of the dtype's format, waiting for the device."""
 
-    async def read_async(self, handle: Handle, dtype: DType, size: int) -> memoryview:
+    async def read_async(self, handle: Handle, dtype: DType, size: int) -> memoryview[Any]:
         """Return the elements without blocking the event loop."""
         return self.read(handle, dtype, size)
 
@@ -117,5 +117,3 @@ class Backend(ABC):
 
     def close(self) -> None:  # noqa: B027
         """Free the device; the backend is not used again."""
-
-

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from webtensor.dtypes import DType, as_dtype, bool_, float32, int32
+from webtensor.dtypes import DType, as_dtype, bool_, float32, int32, typed_view
 from webtensor.shapes import Shape, prod
 
 __all__ = ["host_buffer", "nested_list", "pack", "shown_values"]
@@ -15,7 +15,7 @@ __all__ = ["host_buffer", "nested_list", "pack", "shown_values"]
 _INT32_RANGE = range(-(2**31), 2**31)
 
 
-def pack(name: str, values: Sequence[Any], dtype: DType) -> memoryview:
+def pack(name: str, values: Sequence[Any], dtype: DType) -> memoryview[Any]:
     """Return a flat buffer of the dtype's format that holds Python numbers.
 
     Raises:
@@ -25,12 +25,11 @@ def pack(name: str, values: Sequence[Any], dtype: DType) -> memoryview:
     try:
         if dtype is bool_:
             return memoryview(bytearray(map(bool, values))).cast("?") if values else _no_bytes()
-        if dtype is int32:
-            numbers = array("i", map(int, values))
-        else:
-            numbers = array("f", values)
+        numbers = array("i", map(int, values)) if dtype is int32 else array("f", values)
     except OverflowError:
-        worst = next((v for v in values if abs(v) == float("inf") or int(v) not in _INT32_RANGE), None)
+        worst = next(
+            (v for v in values if abs(v) == float("inf") or int(v) not in _INT32_RANGE), None
+        )
         raise ValueError(f"{name}: {worst!r} does not fit dtype {dtype}") from None
     except (TypeError, ValueError):
         strange = next((v for v in values if not _is_number(v)), None)
@@ -40,7 +39,7 @@ def pack(name: str, values: Sequence[Any], dtype: DType) -> memoryview:
     return memoryview(numbers)
 
 
-def _no_bytes() -> memoryview:
+def _no_bytes() -> memoryview[Any]:
     return memoryview(bytearray(1)).cast("?")[:0]
 
 
@@ -48,7 +47,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) or hasattr(value, "__float__")
 
 
-def host_buffer(name: str, value: Any, dtype: DType | None) -> tuple[memoryview, Shape, DType]:
+def host_buffer(name: str, value: Any, dtype: DType | None) -> tuple[memoryview[Any], Shape, DType]:
     """Copy a nested sequence, a buffer or an array into a flat host buffer.
 
     Raises:
@@ -80,8 +79,8 @@ def _from_array(name: str, value: Any, dtype: DType | None) -> Any:
 
 
 def _from_buffer(
-    name: str, view: memoryview, dtype: DType | None
-) -> tuple[memoryview, Shape, DType]:
+    name: str, view: memoryview[Any], dtype: DType | None
+) -> tuple[memoryview[Any], Shape, DType]:
     shape = tuple(view.shape or ())
     kind = view.format.lstrip("@=<")
     if kind not in "?bBhHiIlLqQfd":
@@ -94,10 +93,9 @@ def _from_buffer(
         return pack(name, [], dtype), shape, dtype
     same_bytes = kind == dtype.format or (dtype is int32 and kind in "lL" and view.itemsize == 4)
     if same_bytes and kind != "L":
-        flat = memoryview(bytearray(view.cast("B") if view.ndim else view.tobytes()))
-        return flat.cast(dtype.format), shape, dtype
-    flat = view.cast("B").cast(kind) if view.ndim else memoryview(view.tobytes()).cast(kind)
-    return pack(name, _in_range(name, flat.tolist(), dtype), dtype), shape, dtype
+        return typed_view(bytearray(view.tobytes()), dtype), shape, dtype
+    values = memoryview(view.tobytes()).cast(kind).tolist()  # type: ignore[call-overload]
+    return pack(name, _in_range(name, values, dtype), dtype), shape, dtype
 
 
 def _in_range(name: str, values: list[Any], dtype: DType) -> list[Any]:
@@ -151,7 +149,7 @@ def _closest_dtype(dtype: Any) -> DType:
     return {"b": bool_, "i": int32, "u": int32}.get(kind, float32)
 
 
-def nested_list(flat: memoryview, shape: Shape) -> Any:
+def nested_list(flat: memoryview[Any], shape: Shape) -> Any:
     """Return a flat buffer as nested lists of the given shape (a number for rank 0)."""
     values: list[Any] = flat.tolist()
     if not shape:
@@ -171,7 +169,7 @@ def _format(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def shown_values(flat: memoryview, shape: Shape, edge: int = 3, most: int = 100) -> str:
+def shown_values(flat: memoryview[Any], shape: Shape, edge: int = 3, most: int = 100) -> str:
     """Return the elements as text, leaving out the middle of long axes of large tensors."""
     if len(flat) == 0:
         return str(_empty_lists(shape))

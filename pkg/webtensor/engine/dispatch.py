@@ -61,9 +61,7 @@ def run(
     return output
 
 
-def alias(
-    primitive: Primitive, source: Tensor, shape: Shape, *attributes: Any
-) -> Tensor:
+def alias(primitive: Primitive, source: Tensor, shape: Shape, *attributes: Any) -> Tensor:
     """Return a tensor of another shape that shares the elements of ``source``."""
     storage = source.storage
     storage.size  # noqa: B018  (raises where the tensor is disposed)

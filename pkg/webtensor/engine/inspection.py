@@ -165,7 +165,7 @@ class _NanCheck:
         attributes: tuple[Any, ...],
     ) -> None:
         shapes = ", ".join(str(operand.shape) for operand in inputs)
-        print(f"{primitive.name}({shapes}) -> {output.dtype} {output.shape}")
+        print(f"{primitive.name}({shapes}) -> {output.dtype} {output.shape}")  # noqa: T201
         if output.dtype is float32 and any(value != value for value in output.data_sync()):
             finite = all(
                 isfinite(value)

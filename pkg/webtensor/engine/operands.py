@@ -66,7 +66,7 @@ def _scalar_dtype(scalar: float, other: DType) -> DType:
 
 
 def as_operands(name: str, first: TensorLike, second: TensorLike) -> tuple[Tensor, Tensor]:
-    """Return two operands as tensors; a Python number takes the dtype of the other where it fits."""
+    """Return two operands as tensors; a number takes the dtype of the other where it fits."""
     if isinstance(first, Variable):
         first = first.value
     if isinstance(second, Variable):
@@ -81,5 +81,3 @@ def as_operands(name: str, first: TensorLike, second: TensorLike) -> tuple[Tenso
         else:
             second = as_operand(name, second)
     return first, second
-
-

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar, overload
+from weakref import ref
 
 from webtensor.engine.state import state
 from webtensor.engine.tensor import Tensor
@@ -35,10 +36,12 @@ class Scope:
 
     def __init__(self) -> None:
         self._kept: list[Tensor] = []
+        self._made: list[ref[Tensor]] = []
+        self._outer: list[ref[Tensor]] | None = None
 
     def __enter__(self) -> Scope:
         self._outer = state.scope
-        state.scope = self._made = []
+        state.scope = self._made
         return self
 
     def keep(self, container: Any) -> Any:

@@ -28,7 +28,15 @@ class Observer(Protocol):
 class EngineState:
     """What is active and how much is alive."""
 
-    __slots__ = ("backend", "bytes", "observers", "scope", "storages", "tensors", "variable_readers")
+    __slots__ = (
+        "backend",
+        "bytes",
+        "observers",
+        "scope",
+        "storages",
+        "tensors",
+        "variable_readers",
+    )
 
     def __init__(self) -> None:
         self.backend: Backend | None = None

@@ -6,10 +6,10 @@ uploaded when a kernel first needs it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from webtensor.backends.api import Backend, Handle
-from webtensor.dtypes import DType
+from webtensor.dtypes import DType, typed_view
 from webtensor.engine.state import state
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["DISPOSED", "Storage", "empty_host"]
 
 
-def empty_host(dtype: DType) -> memoryview:
+def empty_host(dtype: DType) -> memoryview[Any]:
     """Return the flat host buffer of a tensor with no elements."""
-    return memoryview(bytearray(dtype.itemsize)).cast(dtype.format)[:0]
+    return typed_view(bytearray(dtype.itemsize), dtype)[:0]
 
 
 class Storage:
@@ -32,7 +32,7 @@ class Storage:
         self,
         dtype: DType,
         size: int,
-        host: memoryview | None = None,
+        host: memoryview[Any] | None = None,
         backend: Backend | None = None,
         handle: Handle = None,
     ) -> None:
@@ -61,7 +61,7 @@ class Storage:
         self.backend = backend
         self.handle = handle
 
-    def read(self) -> memoryview:
+    def read(self) -> memoryview[Any]:
         """Return the elements on the host, waiting for the device where it must."""
         if self.host is not None:
             return self.host
@@ -69,7 +69,7 @@ class Storage:
         assert backend is not None
         return self._keep(backend, backend.read(self.handle, self.dtype, self.size))
 
-    async def read_async(self) -> memoryview:
+    async def read_async(self) -> memoryview[Any]:
         """Return the elements on the host without blocking the event loop."""
         if self.host is not None:
             return self.host
@@ -77,7 +77,7 @@ class Storage:
         assert backend is not None
         return self._keep(backend, await backend.read_async(self.handle, self.dtype, self.size))
 
-    def _keep(self, backend: Backend, host: memoryview) -> memoryview:
+    def _keep(self, backend: Backend, host: memoryview[Any]) -> memoryview[Any]:
         if backend.reads_are_copies:
             self.host = host
         return host
@@ -96,14 +96,14 @@ class _DisposedStorage:
     host = property(_refuse)
     size = property(_refuse)
 
-    def read(self) -> memoryview:
+    def read(self) -> memoryview[Any]:
         self._refuse()
 
-    async def read_async(self) -> memoryview:
+    async def read_async(self) -> memoryview[Any]:
         self._refuse()
 
     def move_to(self, backend: Backend) -> None:
         self._refuse()
 
 
-DISPOSED = _DisposedStorage()
+DISPOSED = cast("Storage", _DisposedStorage())

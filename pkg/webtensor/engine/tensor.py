@@ -48,7 +48,7 @@ class Tensor:
             state.scope.append(ref(self))
 
     def __del__(self) -> None:
-        if self.storage is not DISPOSED:
+        if not self.is_disposed:
             state.tensors -= 1
 
     # -- what it is ---------------------------------------------------------------------------
@@ -75,22 +75,22 @@ class Tensor:
 
     def dispose(self) -> None:
         """Give the memory back now; using the tensor afterwards raises ``ValueError``."""
-        if self.storage is not DISPOSED:
+        if not self.is_disposed:
             state.tensors -= 1
-            self.storage = DISPOSED  # type: ignore[assignment]
+            self.storage = DISPOSED
 
     @property
     def is_disposed(self) -> bool:
         """Whether ``dispose`` was called."""
-        return self.storage is DISPOSED  # type: ignore[comparison-overlap]
+        return self.storage is DISPOSED
 
     # -- reading it ---------------------------------------------------------------------------
 
-    def data_sync(self) -> memoryview:
+    def data_sync(self) -> memoryview[Any]:
         """Return the elements as a flat, read-only memoryview, waiting for the device."""
         return self.storage.read().toreadonly()
 
-    async def data(self) -> memoryview:
+    async def data(self) -> memoryview[Any]:
         """Return the elements as a flat, read-only memoryview without blocking the page."""
         return (await self.storage.read_async()).toreadonly()
 
@@ -109,7 +109,9 @@ class Tensor:
             ValueError: the tensor does not have exactly one element.
         """
         if self.size != 1:
-            raise ValueError(f"item: wanted a tensor with one element, but its shape is {self.shape}")
+            raise ValueError(
+                f"item: wanted a tensor with one element, but its shape is {self.shape}"
+            )
         return self.data_sync()[0]
 
     def numpy(self) -> Any:
@@ -196,4 +198,5 @@ class Tensor:
         def __ge__(self, other: Any, /) -> Tensor: ...
         def __eq__(self, other: object, /) -> Tensor: ...  # type: ignore[override]
         def __ne__(self, other: object, /) -> Tensor: ...  # type: ignore[override]
+        # Methods named after ops: see ``ops/methods.py``.
         def __getattr__(self, name: str, /) -> Any: ...

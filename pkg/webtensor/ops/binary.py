@@ -7,7 +7,7 @@ dtype where it fits. Shapes broadcast as in NumPy; ``ValueError`` where they can
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from webtensor.ops.rows import Kind, binary
 
@@ -191,7 +191,7 @@ def pow(x: TensorLike, y: TensorLike) -> Tensor:
     """
 
 
-def _numpy_int_pow(np, x, y):  # type: ignore[no-untyped-def]
+def _numpy_int_pow(np: Any, x: Any, y: Any) -> Any:
     """Integer power by squaring, with negative exponents truncated toward zero."""
     x, y = np.broadcast_arrays(x, y)
     result = np.power(x, np.maximum(y, 0))

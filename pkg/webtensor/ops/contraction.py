@@ -6,12 +6,12 @@ from typing import Any
 
 from webtensor.dtypes import float32, int32, promote
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, as_operands, run
+from webtensor.geometry import MatmulSizes, Padding, Window, make_window
 from webtensor.ops.broadcasting import broadcast_to, sum_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import zeros
 from webtensor.ops.movement import permute_dims, reshape
 from webtensor.shapes import Shape, broadcast_shapes, prod
-from webtensor.geometry import MatmulSizes, Padding, Window, make_window
 
 __all__ = ["conv2d", "depthwise_conv2d", "dot", "matmul"]
 
@@ -90,9 +90,7 @@ def _vector_product(a: Tensor, b: Tensor, transpose_a: bool, transpose_b: bool) 
     a_is_vector, b_is_vector = len(a.shape) == 1, len(b.shape) == 1
     left = reshape(a, (1, a.shape[0])) if a_is_vector else a
     right = reshape(b, (b.shape[0], 1)) if b_is_vector else b
-    product = matmul(
-        left, right, transpose_a and not a_is_vector, transpose_b and not b_is_vector
-    )
+    product = matmul(left, right, transpose_a and not a_is_vector, transpose_b and not b_is_vector)
     shape = product.shape
     if b_is_vector:
         shape = shape[:-1]
@@ -188,7 +186,8 @@ def _convolve(
 ) -> Tensor:
     name = primitive.name
     strides, pad, dilations = options
-    window = make_window(name, x.shape, channels, filter.shape[:2], strides, pad, dilations)
+    size = (filter.shape[0], filter.shape[1])
+    window = make_window(name, x.shape, channels, size, strides, pad, dilations)
     shape = (window.batch, window.out_height, window.out_width, window.out_channels)
     if filter.size == 0:
         return zeros(shape)
@@ -196,15 +195,15 @@ def _convolve(
 
 
 def _as_filter(name: str, x: Tensor, filter: TensorLike) -> Tensor:
-    filter = cast_to(as_operand(name, filter), float32)
-    if len(filter.shape) != 4:
-        raise ValueError(f"{name}: filter must have rank 4, but its shape is {filter.shape}")
-    if filter.shape[2] != x.shape[3]:
+    held = cast_to(as_operand(name, filter), float32)
+    if len(held.shape) != 4:
+        raise ValueError(f"{name}: filter must have rank 4, but its shape is {held.shape}")
+    if held.shape[2] != x.shape[3]:
         raise ValueError(
-            f"{name}: filter has {filter.shape[2]} input channels, but x has {x.shape[3]} "
-            f"(x.shape={x.shape}, filter.shape={filter.shape})"
+            f"{name}: filter has {held.shape[2]} input channels, but x has {x.shape[3]} "
+            f"(x.shape={x.shape}, filter.shape={held.shape})"
         )
-    return filter
+    return held
 
 
 def conv2d(
@@ -258,5 +257,3 @@ def depthwise_conv2d(
     channels = filter.shape[2] * filter.shape[3]
     y = _convolve(_DEPTHWISE_CONV2D, images, filter, channels, (strides, pad, dilations))
     return _as_given(y, single, data_format)
-
-

@@ -78,7 +78,7 @@ def asarray(obj: TensorLike, dtype: Any = None, copy: bool | None = None) -> Ten
     return Tensor(made.storage, made.shape, made.dtype) if copy else made
 
 
-def full(shape: int | Sequence[int], fill_value: float, dtype: Any = None) -> Tensor:
+def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None) -> Tensor:
     """Tensor of a shape with every element the same; the dtype follows ``fill_value``.
 
     Example:
@@ -200,5 +200,3 @@ def eye(n_rows: int, n_cols: int | None = None, k: int = 0, dtype: Any = float32
     made = as_dtype(dtype)
     host = pack("eye", values, made)
     return Tensor(Storage(made, len(host), host), shape, made)
-
-

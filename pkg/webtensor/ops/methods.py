@@ -145,7 +145,7 @@ _NAMED: dict[str, Callable[..., Any]] = {
 }
 
 
-def _attach(owner: type) -> None:
+def _attach(owner: Any) -> None:
     for name, function in _OPERATORS.items():
         setattr(owner, f"__{name}__", _operator(function))
         setattr(owner, f"__r{name}__", _reflected(function))
@@ -155,12 +155,10 @@ def _attach(owner: type) -> None:
         setattr(owner, f"__{name}__", unary_function)
     for name, method in _NAMED.items():
         setattr(owner, name, method)
-    owner.where = _where  # type: ignore[attr-defined]
-    owner.__getitem__ = lambda self, key: indexing.get_item(  # type: ignore[attr-defined]
-        as_operand("index", self), key
-    )
-    owner.T = property(movement.transpose)  # type: ignore[attr-defined]
-    owner.mT = property(  # type: ignore[attr-defined]
+    owner.where = _where
+    owner.__getitem__ = lambda self, key: indexing.get_item(as_operand("index", self), key)
+    owner.T = property(movement.transpose)
+    owner.mT = property(
         lambda self: movement.permute_dims(
             self, (*range(len(self.shape) - 2), len(self.shape) - 1, len(self.shape) - 2)
         )

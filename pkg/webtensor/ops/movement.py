@@ -75,7 +75,9 @@ def reshape(x: TensorLike, shape: int | Sequence[int]) -> Tensor:
         if wanted.count(-1) == 1 and known > 0 and size % known == 0:
             wanted = tuple(size // known if length == -1 else length for length in wanted)
     if min(wanted, default=0) < 0 or prod(wanted) != size:
-        raise ValueError(f"reshape: shape {tuple(shape)} does not hold {size} elements of {x.shape}")
+        raise ValueError(
+            f"reshape: shape {tuple(shape)} does not hold {size} elements of {x.shape}"
+        )
     return alias(_RESHAPE, x, wanted)
 
 
@@ -350,7 +352,11 @@ def concat(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
     axis = normalize_axis("concat", axis, len(shape))
     for operand in operands:
         other = operand.shape
-        if len(other) != len(shape) or other[:axis] != shape[:axis] or other[axis + 1 :] != shape[axis + 1 :]:
+        if (
+            len(other) != len(shape)
+            or other[:axis] != shape[:axis]
+            or other[axis + 1 :] != shape[axis + 1 :]
+        ):
             raise ValueError(
                 f"concat: shapes must be equal except along axis {axis}, but got "
                 f"{[one.shape for one in operands]}"
@@ -422,7 +428,9 @@ def split(x: TensorLike, num_or_size_splits: int | Sequence[int], axis: int = 0)
     if isinstance(num_or_size_splits, int):
         count = num_or_size_splits
         if count <= 0 or length % count:
-            raise ValueError(f"split: axis {axis} of {x.shape} cannot be parted into {count} equal parts")
+            raise ValueError(
+                f"split: axis {axis} of {x.shape} cannot be parted into {count} equal parts"
+            )
         sizes = [length // count] * count
     else:
         sizes = list(num_or_size_splits)
@@ -442,7 +450,7 @@ def split(x: TensorLike, num_or_size_splits: int | Sequence[int], axis: int = 0)
 
 # -- gathering: attributes are (outer, length, inner, count) ------------------------------------
 
-_GATHER = Primitive(
+_GATHER: Primitive = Primitive(
     "gather",
     gradients=(
         lambda dy, y, x, indices, *group: run(
@@ -451,7 +459,7 @@ _GATHER = Primitive(
         None,
     ),
 )
-_SCATTER_ADD = Primitive(
+_SCATTER_ADD: Primitive = Primitive(
     "scatter_add",
     gradients=(
         lambda dy, y, x, indices, *group: run(_GATHER, (dy, indices), x.shape, x.dtype, *group),

@@ -11,9 +11,9 @@ from typing import Any
 
 from webtensor.dtypes import float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.geometry import Padding, Window, make_window, pair
 from webtensor.ops.casting import cast_to
 from webtensor.ops.movement import reshape
-from webtensor.geometry import Padding, Window, make_window, pair
 
 __all__ = ["avg_pool", "max_pool"]
 
@@ -26,7 +26,7 @@ def _input_shape(window: Window) -> tuple[int, int, int, int]:
     return window.batch, window.in_height, window.in_width, window.in_channels
 
 
-_MAX_POOL = Primitive(
+_MAX_POOL: Primitive = Primitive(
     "max_pool",
     gradients=(
         lambda dy, y, x, window: run(
@@ -35,7 +35,7 @@ _MAX_POOL = Primitive(
     ),
 )
 #: Adds each element of ``dy`` where the greatest element of its window of ``x`` is.
-_MAX_POOL_SCATTER = Primitive(
+_MAX_POOL_SCATTER: Primitive = Primitive(
     "max_pool_scatter",
     gradients=(
         lambda ddx, dx, dy, x, window: run(
@@ -45,7 +45,7 @@ _MAX_POOL_SCATTER = Primitive(
     ),
 )
 #: Picks from the first operand what lies where the greatest element of each window of ``x`` is.
-_MAX_POOL_PICK = Primitive(
+_MAX_POOL_PICK: Primitive = Primitive(
     "max_pool_pick",
     gradients=(
         lambda dy, y, v, x, window: run(
@@ -54,7 +54,7 @@ _MAX_POOL_PICK = Primitive(
         None,
     ),
 )
-_AVG_POOL = Primitive(
+_AVG_POOL: Primitive = Primitive(
     "avg_pool",
     gradients=(
         lambda dy, y, x, window: run(
@@ -62,7 +62,7 @@ _AVG_POOL = Primitive(
         ),
     ),
 )
-_AVG_POOL_GRADIENT = Primitive(
+_AVG_POOL_GRADIENT: Primitive = Primitive(
     "avg_pool_gradient",
     gradients=(
         lambda ddx, dx, dy, window: run(_AVG_POOL, (ddx,), _output_shape(window), float32, window),

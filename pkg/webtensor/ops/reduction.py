@@ -15,7 +15,8 @@ from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import eye, full
 from webtensor.ops.movement import reshape
-from webtensor.shapes import Shape, axis_group, normalize_axes, normalize_axis, prod as _prod
+from webtensor.shapes import Shape, axis_group, normalize_axes, normalize_axis
+from webtensor.shapes import prod as _prod
 
 __all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "sum"]
 
@@ -31,7 +32,7 @@ def _sum_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int) -> T
 
 def _extremum_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int) -> Tensor:
     """Divide the gradient evenly among the elements that equal the extremum."""
-    outer, reduced, inner = group
+    outer, _, inner = group
     is_extremum = cast_to(x.reshape(group) == y.reshape((outer, 1, inner)), float32)
     share = dy.reshape((outer, 1, inner)) / is_extremum.sum(1, keepdims=True)
     return (is_extremum * share).reshape(x.shape)  # type: ignore[no-any-return]
@@ -46,8 +47,6 @@ def _prod_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int) -> 
     products = (others * (1 - diagonal) + diagonal).prod(2)
     products = products.reshape((outer, inner, reduced)).permute_dims((0, 2, 1))
     return (products * dy.reshape((outer, 1, inner))).reshape(x.shape)  # type: ignore[no-any-return]
-
-
 
 
 _SUM = Primitive("sum", kernel="reduce", gradients=(_sum_gradient,))
@@ -134,7 +133,7 @@ def mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """
     x = as_operand("mean", x)
     axes = normalize_axes("mean", axis, len(x.shape))
-    count = _prod(tuple(x.shape[one] for one in axes))
+    count = _prod([x.shape[one] for one in axes])
     return _reduce(_SUM, x, axis, keepdims, float32) / float(count)
 
 

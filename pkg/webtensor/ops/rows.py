@@ -19,8 +19,8 @@ from typing import Any, TypeVar, cast
 
 from webtensor.dtypes import DType, bool_, float32, int32, promote
 from webtensor.engine import Gradient, Primitive, Tensor, as_operand, as_operands, run
-from webtensor.ops.casting import cast_to
 from webtensor.ops.broadcasting import sum_to
+from webtensor.ops.casting import cast_to
 from webtensor.shapes import broadcast_shapes
 
 __all__ = ["ROWS", "Kind", "Row", "binary", "ternary", "unary"]
@@ -130,7 +130,10 @@ def unary(
     glsl_int: str | None = None,
     c_int: str | None = None,
 ) -> Callable[[Function], Function]:
-    """Make a function of one tensor; ``grad(dy, y, x, *parameters)`` is its gradient."""
+    """Make a function of one tensor; ``grad(dy, y, x, *parameters)`` is its gradient.
+
+    Functions with parameters compute in float32.
+    """
 
     def decorate(function: Function) -> Function:
         gradients = None
@@ -150,27 +153,30 @@ def unary(
 
         takes_float = float32 in row.input_dtypes
 
-        def apply(x: Any, *parameters: float) -> Tensor:
+        def apply(x: Any) -> Tensor:
             if type(x) is not Tensor:
                 x = as_operand(name, x)
             dtype = x.dtype
             if dtype is not float32 or not takes_float:
                 dtype = row.compute_dtype(dtype)
                 x = cast_to(x, dtype)
-            return run(row, (x,), x.shape, row.output_dtype(dtype), row, *parameters)
+            return run(row, (x,), x.shape, row.output_dtype(dtype), row)
 
-        if not row.parameters:
-            return cast(Function, wraps(function)(lambda x: apply(x)))
         form = signature(function)
 
-        @wraps(function)
-        def with_parameters(*args: Any, **kwargs: Any) -> Tensor:
+        def apply_with_parameters(*args: Any, **kwargs: Any) -> Tensor:
             bound = form.bind(*args, **kwargs)
             bound.apply_defaults()
             x, *given = bound.args
-            return apply(x, *(_number(name, key, v) for key, v in zip(row.parameters, given)))
+            numbers = [
+                _number(name, parameter, value)
+                for parameter, value in zip(row.parameters, given, strict=True)
+            ]
+            x = cast_to(as_operand(name, x), float32)
+            return run(row, (x,), x.shape, float32, row, *numbers)
 
-        return cast(Function, with_parameters)
+        chosen = apply_with_parameters if row.parameters else apply
+        return cast(Function, wraps(function)(chosen))
 
     return decorate
 

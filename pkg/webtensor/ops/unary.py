@@ -7,7 +7,8 @@ gradient of the result, ``y``, the result, and ``x``.
 
 from __future__ import annotations
 
-from math import pi, sqrt as _sqrt
+from math import pi
+from math import sqrt as _sqrt
 from typing import TYPE_CHECKING, Any
 
 from webtensor.ops.rows import Kind, unary
@@ -66,20 +67,36 @@ _SELU_SCALE = 1.0507009873554805
 _SELU_ALPHA = 1.6732632423543772
 
 
+# Rational approximation of the error function, from the highest power down.
+_ERF_TOP = (
+    *(-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05),
+    *(-7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02),
+)
+_ERF_BOTTOM = (
+    *(-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03),
+    *(-7.37332916720468e-03, -1.42647390514189e-02),
+)
+
+# M. Giles, *Approximating the erfinv function* (GPU Computing Gems, 2011), single precision.
+_ERF_INV_CENTRAL = (
+    *(2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087),
+    *(-0.00125372503, -0.00417768164, 0.246640727, 1.50140941),
+)
+_ERF_INV_TAIL = (
+    *(-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773),
+    *(-0.0076224613, 0.00943887047, 1.00167406, 2.83297682),
+)
+
+
 def _numpy_erf(np: Any, x: Any) -> Any:
-    """Rational approximation of the error function, within 2 ULP of float32."""
     t = np.clip(x, -4, 4)
-    s = t * t
-    top = t * _horner(s, (-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05, -7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02))  # fmt: skip
-    bottom = _horner(s, (-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03, -7.37332916720468e-03, -1.42647390514189e-02))  # fmt: skip
-    return top / bottom
+    return t * _horner(t * t, _ERF_TOP) / _horner(t * t, _ERF_BOTTOM)
 
 
 def _numpy_erf_inv(np: Any, x: Any) -> Any:
-    """M. Giles, *Approximating the erfinv function* (GPU Computing Gems, 2011), single precision."""
     w = -np.log((1 - x) * (1 + x))
-    central = _horner(w - 2.5, (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503, -0.00417768164, 0.246640727, 1.50140941))  # fmt: skip
-    tail = _horner(np.sqrt(w) - 3, (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613, 0.00943887047, 1.00167406, 2.83297682))  # fmt: skip
+    central = _horner(w - 2.5, _ERF_INV_CENTRAL)
+    tail = _horner(np.sqrt(w) - 3, _ERF_INV_TAIL)
     return np.where(np.abs(x) == 1, x * np.inf, x * np.where(w < 5, central, tail))
 
 

@@ -19,7 +19,7 @@ def create_backend() -> Backend:
         BackendUnavailableError: NumPy is not installed.
     """
     try:
-        import numpy  # noqa: F401
+        import numpy
     except ImportError as error:
         raise BackendUnavailableError("the numpy backend needs NumPy, which is not here") from error
     from webtensor.backends.numpy.backend import NumpyBackend

@@ -45,12 +45,12 @@ class NumpyBackend(Backend):
 
         return call
 
-    def upload(self, host: memoryview, dtype: DType) -> Handle:
+    def upload(self, host: memoryview[Any], dtype: DType) -> Handle:
         array = np.array(host, dtype=dtype.name)
         self._bytes += array.nbytes
         return array
 
-    def read(self, handle: Handle, dtype: DType, size: int) -> memoryview:
+    def read(self, handle: Handle, dtype: DType, size: int) -> memoryview[Any]:
         return memoryview(handle.reshape(-1))
 
     def release(self, handle: Handle) -> None:

@@ -19,14 +19,16 @@ __all__: list[str] = []
 def _cells(x: Array, window: Window, value: float) -> Array:
     """View images as (batch, out_height, out_width, cells of the window, channels)."""
     view = windows(padded(x, window, value), window)
-    return view.reshape(*view.shape[:3], -1, x.shape[3])
+    cells: Array = view.reshape(*view.shape[:3], -1, x.shape[3])
+    return cells
 
 
 def _greatest(x: Array, window: Window) -> Array:
     """Cell of the first greatest element of each window, never one of the padding."""
     inside = _cells(np.ones_like(x), window, 0.0) > 0
     cells = np.where(inside, _cells(x, window, 0.0), -np.inf)
-    return np.where(inside & (cells == -np.inf), np.finfo(np.float32).min, cells).argmax(axis=3)
+    places: Array = np.where(inside & (cells == -np.inf), np.finfo(np.float32).min, cells).argmax(axis=3)
+    return places
 
 
 @kernel("max_pool")
@@ -63,7 +65,8 @@ def max_pool_scatter(
 def _counts(x_channels: int, window: Window) -> Array:
     """How many elements of each window lie in the image."""
     ones = np.ones((window.batch, window.in_height, window.in_width, x_channels), dtype=np.float32)
-    return _cells(ones, window, 0.0).sum(axis=3)
+    counts: Array = _cells(ones, window, 0.0).sum(axis=3)
+    return counts
 
 
 @kernel("avg_pool")

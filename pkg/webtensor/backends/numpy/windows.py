@@ -38,7 +38,7 @@ def padded(x: Array, window: Window, value: float = 0.0) -> Array:
 
 
 def windows(x: Array, window: Window) -> Array:
-    """View padded images as (batch, out_height, out_width, filter_height, filter_width, channels)."""
+    """View padded images as (batch, out_height, out_width, *filter size, channels)."""
     batch, row, column, channel = x.strides
     return np.lib.stride_tricks.as_strided(
         x,
@@ -67,7 +67,9 @@ def fold(patches: Array, window: Window) -> Array:
     result = np.zeros((window.batch, height, width, patches.shape[5]), dtype=patches.dtype)
     for row in range(window.filter_height):
         top = row * window.dilation_height
-        rows = slice(top, top + (window.out_height - 1) * window.stride_height + 1, window.stride_height)
+        rows = slice(
+            top, top + (window.out_height - 1) * window.stride_height + 1, window.stride_height
+        )
         for column in range(window.filter_width):
             left = column * window.dilation_width
             columns = slice(

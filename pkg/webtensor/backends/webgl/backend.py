@@ -12,7 +12,7 @@ from webtensor.backends.webgl.compiler import Shader
 from webtensor.backends.webgl.programs import Program, ProgramCache
 from webtensor.backends.webgl.queue import DrawQueue
 from webtensor.backends.webgl.textures import Texture, TextureManager, texel_count
-from webtensor.dtypes import DType, bool_
+from webtensor.dtypes import DType, bool_, typed_view
 from webtensor.errors import ContextLostError
 
 __all__ = ["WebGLBackend", "kernel"]
@@ -83,22 +83,22 @@ class WebGLBackend(Backend):
 
     # -- the backend's interface --------------------------------------------------------------
 
-    def upload(self, host: memoryview, dtype: DType) -> Texture:
+    def upload(self, host: memoryview[Any], dtype: DType) -> Texture:
         texture = self.textures.allocate(len(host), dtype)
         # Queued draws may still read what the texture held before it was recycled.
         self._queue.flush()
         self._device.upload(texture.id, host)
         return texture
 
-    def read(self, handle: Texture, dtype: DType, size: int) -> memoryview:
+    def read(self, handle: Texture, dtype: DType, size: int) -> memoryview[Any]:
         self._queue.flush()
         self._check_context()
         rows = self._rows(handle, size)
         pixels = bytearray(handle.width * rows * _BYTES_PER_TEXEL_READ)
-        self._device.read(handle.id, rows, memoryview(pixels).cast(_read_format(dtype)))
+        self._device.read(handle.id, rows, _typed_pixels(pixels, dtype))
         return _elements(pixels, dtype, size)
 
-    async def read_async(self, handle: Texture, dtype: DType, size: int) -> memoryview:
+    async def read_async(self, handle: Texture, dtype: DType, size: int) -> memoryview[Any]:
         self._queue.flush()
         self._check_context()
         device = self._device
@@ -146,12 +146,12 @@ class WebGLBackend(Backend):
             raise ContextLostError("webgl: the context was lost, and the tensor with it")
 
 
-def _read_format(dtype: DType) -> str:
-    return "I" if dtype is bool_ else dtype.format
+def _typed_pixels(pixels: bytearray, dtype: DType) -> memoryview[Any]:
+    return memoryview(pixels).cast("I") if dtype is bool_ else typed_view(pixels, dtype)
 
 
-def _elements(pixels: bytearray, dtype: DType, size: int) -> memoryview:
+def _elements(pixels: bytearray, dtype: DType, size: int) -> memoryview[Any]:
     """Cut the elements out of the pixels; bool comes as 32-bit integers, 0 or 1."""
     if dtype is bool_:
         return memoryview(pixels[: size * 4 : 4]).cast("?")
-    return memoryview(pixels)[: size * dtype.itemsize].cast(dtype.format)
+    return typed_view(memoryview(pixels)[: size * dtype.itemsize], dtype)

@@ -84,7 +84,7 @@ def _accessor(source: Input) -> str:
     name, dtype = source.name, source.dtype
     getter = f"get{name[0].upper()}{name[1:]}"
     is_set = "" if dtype is not bool_ else " != 0u"
-    vector = f"notEqual({{}}, uvec4(0u))" if dtype is bool_ else "{}"
+    vector = "notEqual({}, uvec4(0u))" if dtype is bool_ else "{}"
     fetch = f"texelFetch({name}, ivec2(t & ((1 << {name}Shift) - 1), t >> {name}Shift), 0)"
     lines = [
         f"uniform highp {types.sampler} {name};",
@@ -109,11 +109,12 @@ def fragment_source(shader: Shader) -> str:
     types = _TYPES[shader.output]
     value = vector_type(shader.output, shader.lanes)
     if shader.lanes == 4:
-        body = "  result = {}(compute(t));".format(types.stored)
+        body = f"  result = {types.stored}(compute(t));"
     else:
         body = (
             "  int i = t << 2;\n"
-            f"  result = {types.stored}(compute(i), compute(i + 1), compute(i + 2), compute(i + 3));"
+            f"  result = {types.stored}"
+            "(compute(i), compute(i + 1), compute(i + 2), compute(i + 3));"
         )
     parts = [
         "#version 300 es",

@@ -34,7 +34,8 @@ V compute(int t) {
 }
 """
 # b lies as (k, n): four rows of b, each scaled by its element of a.
-_B_ROWS = """left.x * getB((b + i * n >> 2) + column) + left.y * getB((b + (i + 1) * n >> 2) + column)
+_B_ROWS = """left.x * getB((b + i * n >> 2) + column)
+      + left.y * getB((b + (i + 1) * n >> 2) + column)
       + left.z * getB((b + (i + 2) * n >> 2) + column)
       + left.w * getB((b + (i + 3) * n >> 2) + column)"""
 # b lies as (n, k): four dot products.

@@ -170,7 +170,8 @@ _DEPTHWISE_TO_FILTER = """
           * getDy(to * outChannels + middle * multiplier + channel);"""
 # With one filter per channel, the filter's last two axes are the channels.
 _DEPTHWISE_TO_FILTER_FOURS = """
-        total += getX(from * (inChannels >> 2) + middle) * getDy(to * (inChannels >> 2) + middle);"""
+        total += getX(from * (inChannels >> 2) + middle)
+          * getDy(to * (inChannels >> 2) + middle);"""
 
 #: Output places that one fragment of a filter gradient adds up at least before it is split.
 _PLACES_PER_PART = 512
@@ -266,9 +267,7 @@ def _filter_gradient(
     part = max(1, min(window.batch, -(-_PLACES_PER_PART // places)))
     parts = -(-window.batch // part)
     numbers = (*extra, ("batchSize", window.batch), ("partSize", part))
-    result = _run(
-        backend, name, inputs, parts * size, window, form, body, lanes, numbers
-    )
+    result = _run(backend, name, inputs, parts * size, window, form, body, lanes, numbers)
     if parts == 1:
         return result
     total = reduce_texture(backend, result, float32, "sum", (1, parts, size))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from math import prod
 
 from webtensor.backends.api import Elementwise, Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader, array_uniform, vector_type
 from webtensor.dtypes import DType, bool_, float32, int32
-from webtensor.shapes import Shape, prod
+from webtensor.shapes import Shape
 from webtensor.views import broadcast_strides, collapse
 
 __all__: list[str] = []
@@ -165,9 +166,7 @@ _CASTS = {
 
 
 @kernel("cast")
-def cast(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType
-) -> Handle:
+def cast(backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType) -> Handle:
     """Convert to another dtype; float to int32 saturates, and NaN becomes 0."""
     source = inputs[0].dtype
 

@@ -46,16 +46,24 @@ def strided(
     rank = len(lengths)
 
     def shader() -> Shader:
-        lines = ["V compute(int t) {", "  int place = offset;"]
-        for axis in range(rank - 1, 0, -1):
-            lines.append(f"  place += (t % lengths[{axis}]) * steps[{axis}]; t /= lengths[{axis}];")
-        lines += ["  return getX(place + t * steps[0]);", "}"]
+        lines = [
+            "V compute(int t) {",
+            "  int place = offset;",
+            *(
+                f"  place += (t % lengths[{axis}]) * steps[{axis}]; t /= lengths[{axis}];"
+                for axis in range(rank - 1, 0, -1)
+            ),
+            "  return getX(place + t * steps[0]);",
+            "}",
+        ]
         uniforms = [
             ("offset", "int"),
             *array_uniform("lengths", rank),
             *array_uniform("steps", rank),
         ]
-        return Shader("strided", [Input("x", dtype, lanes)], dtype, lanes, uniforms, "\n".join(lines))
+        return Shader(
+            "strided", [Input("x", dtype, lanes)], dtype, lanes, uniforms, "\n".join(lines)
+        )
 
     key = ("strided", dtype, lanes, rank)
     return backend.run(key, shader, inputs, prod(shape), dtype, offset, *lengths, *steps)
@@ -114,9 +122,7 @@ def pad(
 
     numbers = [axis[part] for part in range(4) for axis in axes]
     key = ("pad", dtype, lanes, rank)
-    return backend.run(
-        key, shader, inputs, prod(shape), dtype, value, *numbers, *own_strides
-    )
+    return backend.run(key, shader, inputs, prod(shape), dtype, value, *numbers, *own_strides)
 
 
 @kernel("concat")

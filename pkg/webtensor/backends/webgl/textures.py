@@ -24,9 +24,7 @@ class Texture:
 
     __slots__ = ("height", "id", "kind", "nbytes", "pool", "shift", "width")
 
-    def __init__(
-        self, id: int, shift: int, height: int, kind: int, pool: list[Texture]
-    ) -> None:
+    def __init__(self, id: int, shift: int, height: int, kind: int, pool: list[Texture]) -> None:
         self.id = id
         self.shift = shift
         self.width = 1 << shift
