@@ -131,6 +131,8 @@ def _family(prefix: str) -> tuple[Primitive, Primitive, Primitive]:
         return run(input_gradient, (dy, filter), shape, float32, window)
 
     def to_filter(x: Tensor, dy: Tensor, shape: Shape, window: Window) -> Tensor:
+        if x.size == 0:
+            return zeros(shape)
         return run(filter_gradient, (x, dy), shape, float32, window)
 
     convolve = Primitive(

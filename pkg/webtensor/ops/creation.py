@@ -12,6 +12,7 @@ from webtensor.engine import Primitive, Tensor, TensorLike, Variable, as_operand
 from webtensor.engine.convert import pack
 from webtensor.engine.storage import Storage
 from webtensor.ops.casting import cast_to
+from webtensor.ops.movement import clone, reshape
 from webtensor.shapes import as_shape, prod
 
 __all__ = [
@@ -60,7 +61,7 @@ def tensor(values: TensorLike, shape: Sequence[int] | None = None, dtype: Any = 
         raise ValueError(
             f"tensor: shape {shape} holds {prod(shape)} elements, but values has {made.size}"
         )
-    return Tensor(made.storage, shape, made.dtype)
+    return reshape(made, shape)
 
 
 def asarray(obj: TensorLike, dtype: Any = None, copy: bool | None = None) -> Tensor:
@@ -75,7 +76,7 @@ def asarray(obj: TensorLike, dtype: Any = None, copy: bool | None = None) -> Ten
     made = as_operand("asarray", obj, wanted)
     if wanted is not None:
         made = cast_to(made, wanted)
-    return Tensor(made.storage, made.shape, made.dtype) if copy else made
+    return clone(made) if copy else made
 
 
 def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None) -> Tensor:

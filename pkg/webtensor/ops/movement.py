@@ -285,9 +285,7 @@ _PAD = Primitive(
 def _pad_to(x: Tensor, shape: Shape, low: Shape, step: Shape, value: float) -> Tensor:
     """Spread ``x`` over a tensor of ``value``, ``step`` apart along each axis from ``low`` on."""
     if x.size == 0:
-        from webtensor.ops.creation import full
-
-        return full(shape, value, x.dtype)
+        return _constant(shape, value, x.dtype)
     return run(_PAD, (x,), shape, x.dtype, low, step, value)
 
 
@@ -453,9 +451,7 @@ def split(x: TensorLike, num_or_size_splits: int | Sequence[int], axis: int = 0)
 _GATHER: Primitive = Primitive(
     "gather",
     gradients=(
-        lambda dy, y, x, indices, *group: run(
-            _SCATTER_ADD, (dy, indices), x.shape, x.dtype, *group
-        ),
+        lambda dy, y, x, indices, *group: _scatter_add(dy, indices, x.shape, x.dtype, *group),
         None,
     ),
 )
@@ -466,6 +462,19 @@ _SCATTER_ADD: Primitive = Primitive(
         None,
     ),
 )
+
+
+def _scatter_add(x: Tensor, indices: Tensor, shape: Shape, dtype: DType, *group: int) -> Tensor:
+    """Add the slices of ``x`` up at their indices, in a tensor of zeros."""
+    if x.size == 0:
+        return _constant(shape, 0.0, dtype)
+    return run(_SCATTER_ADD, (x, indices), shape, dtype, *group)
+
+
+def _constant(shape: Shape, value: float, dtype: DType) -> Tensor:
+    from webtensor.ops.creation import full  # which builds on this module
+
+    return full(shape, value, dtype)
 
 
 def gather(x: TensorLike, indices: TensorLike, axis: int = 0) -> Tensor:

@@ -1,7 +1,19 @@
 """Loads every kernel module, and with them the table."""
 
+from webtensor.backends.numpy import (
+    contraction,
+    elementwise,
+    movement,
+    normalization,
+    pooling,
+    random,
+    reduction,
+)
 from webtensor.backends.numpy.backend import kernel
 
-__all__ = ["TABLE"]
+__all__ = ["FAMILIES", "TABLE"]
+
+#: Importing a family registers its kernels.
+FAMILIES = (contraction, elementwise, movement, normalization, pooling, random, reduction)
 
 TABLE = kernel

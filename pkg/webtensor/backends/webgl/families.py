@@ -1,7 +1,29 @@
 """Loads every kernel module, and with them the table."""
 
+from webtensor.backends.webgl import (
+    contraction,
+    convolution,
+    elementwise,
+    movement,
+    normalization,
+    pooling,
+    random,
+    reduction,
+)
 from webtensor.backends.webgl.backend import kernel
 
-__all__ = ["TABLE"]
+__all__ = ["FAMILIES", "TABLE"]
+
+#: Importing a family registers its kernels.
+FAMILIES = (
+    contraction,
+    convolution,
+    elementwise,
+    movement,
+    normalization,
+    pooling,
+    random,
+    reduction,
+)
 
 TABLE = kernel
