@@ -230,7 +230,9 @@ def _differentiate(
             )
     gradients = tape.gradients(value, sources, dy)
     for position, gradient in enumerate(gradients):
-        if gradient is None:
+        if gradient is None and 0 in (sources[position].size, value.size):
+            gradients[position] = _zeros_like(sources[position])
+        elif gradient is None:
             raise ValueError(
                 f"{name}: the function's result does not depend on its argument {position}; make "
                 "sure that it computes the result from the tensor that it is given"
@@ -252,6 +254,10 @@ _IDENTITY = Primitive("identity", gradients=(lambda dy, y, x: dy,))
 def _ones_like(tensor: Tensor) -> Tensor:
     ones = as_operand("grad", 1.0, float32)
     return ones if tensor.shape == () else ones.broadcast_to(tensor.shape)
+
+
+def _zeros_like(tensor: Tensor) -> Tensor:
+    return as_operand("grad", 0.0, float32).broadcast_to(tensor.shape)
 
 
 def _require_tensor(name: str, value: Any) -> Tensor:

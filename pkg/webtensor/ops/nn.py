@@ -93,7 +93,7 @@ def one_hot(
     depth: int,
     on_value: float = 1,
     off_value: float = 0,
-    dtype: Any = float32,
+    dtype: Any = int32,
 ) -> Tensor:
     """Add an axis of length ``depth`` that holds ``on_value`` at each index, else ``off_value``.
 
@@ -102,7 +102,7 @@ def one_hot(
     Example:
         >>> import webtensor as wt
         >>> wt.one_hot([2, 0], 3).tolist()
-        [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]
+        [[0, 0, 1], [1, 0, 0]]
     """
     held = as_operand("one_hot", indices)
     if held.dtype is not int32:

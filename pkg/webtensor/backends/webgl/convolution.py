@@ -270,9 +270,10 @@ def _filter_gradient(
     result = _run(backend, name, inputs, parts * size, window, form, body, lanes, numbers)
     if parts == 1:
         return result
-    total = reduce_texture(backend, result, float32, "sum", (1, parts, size))
-    backend.release(result)
-    return total
+    try:
+        return reduce_texture(backend, result, float32, "sum", (1, parts, size))
+    finally:
+        backend.release(result)
 
 
 @kernel("depthwise_conv2d")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader, Uniform, array_uniform
+from webtensor.backends.webgl.textures import Texture
 from webtensor.dtypes import DType, bool_, int32
 from webtensor.shapes import Shape, contiguous_strides, prod
 from webtensor.views import collapse
@@ -135,30 +137,28 @@ def concat(
     lengths: tuple[int, ...],
 ) -> Handle:
     """Join rows side by side."""
-    textures = [operand.storage.handle for operand in inputs]
-    sizes = list(lengths)
-    made = []
-    while len(textures) > 1:
-        joined = []
-        joined_sizes = []
-        for start in range(0, len(textures), _MOST_INPUTS):
-            part = textures[start : start + _MOST_INPUTS]
-            part_sizes = sizes[start : start + _MOST_INPUTS]
-            joined_sizes.append(sum(part_sizes))
-            if len(part) == 1:
-                joined += part
-                continue
-            joined.append(_join(backend, part, part_sizes, outer, dtype))
-            made.append(joined[-1])
-        textures, sizes = joined, joined_sizes
-    for texture in made[:-1]:
-        backend.release(texture)
-    return textures[0]
+    parts = [
+        (operand.storage.handle, length) for operand, length in zip(inputs, lengths, strict=True)
+    ]
+    with ExitStack() as temporary:
+        while len(parts) > _MOST_INPUTS:
+            joined = []
+            for start in range(0, len(parts), _MOST_INPUTS):
+                some = parts[start : start + _MOST_INPUTS]
+                if len(some) > 1:
+                    texture = _join(backend, some, outer, dtype)
+                    temporary.callback(backend.release, texture)
+                    some = [(texture, sum(length for _, length in some))]
+                joined += some
+            parts = joined
+        return _join(backend, parts, outer, dtype)
 
 
 def _join(
-    backend: WebGLBackend, textures: list[Any], sizes: list[int], outer: int, dtype: DType
-) -> Handle:
+    backend: WebGLBackend, parts: list[tuple[Texture, int]], outer: int, dtype: DType
+) -> Texture:
+    """Join the rows of a few textures in one draw; each comes with the length of its rows."""
+    sizes = [length for _, length in parts]
     total = outer * sum(sizes)
     lanes = 4 if all(size % 4 == 0 for size in sizes) else 1
     if lanes == 4:
@@ -178,6 +178,7 @@ def _join(
         return Shader("concat", inputs, dtype, lanes, uniforms, "\n".join(lines))
 
     program = backend.program(("concat", dtype, lanes, count), shader)
+    textures = [texture for texture, _ in parts]
     return backend.draw(program, textures, total, dtype, sum(sizes), *sizes)
 
 

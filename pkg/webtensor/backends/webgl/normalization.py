@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.reduction import reduce_texture
+from webtensor.backends.webgl.textures import Texture
 from webtensor.dtypes import DType, float32
 from webtensor.shapes import Shape
 
@@ -58,19 +60,22 @@ def _normalize(
         code = _IN_ONE_DRAW.replace("RESULT", _RESULT[kind])
         program = backend.program((kind, "short"), lambda: shader(["x"], code))
         return backend.draw(program, [x], size, float32, length)
-    greatest = reduce_texture(backend, x, float32, "max", (outer, length, 1))
-    program = backend.program("exponentials", lambda: shader(["x", "greatest"], _EXPONENTIALS))
-    exponentials = backend.draw(program, [x, greatest], size, float32, length)
-    total = reduce_texture(backend, exponentials, float32, "sum", (outer, length, 1))
-    if kind == "softmax":
-        names, textures = ["exponentials", "total"], [exponentials, total]
-    else:
-        names, textures = ["x", "greatest", "total"], [x, greatest, total]
-    program = backend.program((kind, "long"), lambda: shader(names, _FINISH[kind]))
-    result = backend.draw(program, textures, size, float32, length)
-    for texture in (greatest, exponentials, total):
-        backend.release(texture)
-    return result
+    with ExitStack() as temporary:
+
+        def held(texture: Texture) -> Texture:
+            temporary.callback(backend.release, texture)
+            return texture
+
+        greatest = held(reduce_texture(backend, x, float32, "max", (outer, length, 1)))
+        program = backend.program("exponentials", lambda: shader(["x", "greatest"], _EXPONENTIALS))
+        exponentials = held(backend.draw(program, [x, greatest], size, float32, length))
+        total = held(reduce_texture(backend, exponentials, float32, "sum", (outer, length, 1)))
+        if kind == "softmax":
+            names, textures = ["exponentials", "total"], [exponentials, total]
+        else:
+            names, textures = ["x", "greatest", "total"], [x, greatest, total]
+        program = backend.program((kind, "long"), lambda: shader(names, _FINISH[kind]))
+        return backend.draw(program, textures, size, float32, length)
 
 
 @kernel("softmax")

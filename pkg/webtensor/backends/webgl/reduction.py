@@ -133,9 +133,11 @@ def reduce_texture(
             parts = -(-reduced // _PART)
         part = -(-reduced // parts) if parts == 1 else _PART
         part = (part + 3) & ~3
-        result = _stage(backend, source, dtype, kind, (outer, reduced, inner), parts, part)
-        if source is not x:
-            backend.release(source)
+        try:
+            result = _stage(backend, source, dtype, kind, (outer, reduced, inner), parts, part)
+        finally:
+            if source is not x:
+                backend.release(source)
         if parts == 1:
             return result
         source, reduced = result, parts
@@ -217,9 +219,11 @@ def arg_reduce(
         program = backend.program((kind, source, first), shader)
         textures = [x] if found is None else [x, found]
         numbers = (reduced, candidates, parts, part, inner)
-        result = backend.draw(program, textures, outer * parts * inner, int32, *numbers)
-        if found is not None:
-            backend.release(found)
+        try:
+            result = backend.draw(program, textures, outer * parts * inner, int32, *numbers)
+        finally:
+            if found is not None:
+                backend.release(found)
         if parts == 1:
             return result
         found, candidates = result, parts
