@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from math import ceil, floor
 from typing import Any, NamedTuple
 
 __all__ = ["MatmulSizes", "Padding", "Window", "make_window", "pair"]
@@ -64,8 +65,22 @@ def pair(name: str, argument: str, value: Any) -> tuple[int, int]:
     return both
 
 
+_ROUNDING: dict[str, Callable[[float], int]] = {
+    "floor": floor,
+    "round": lambda length: floor(length + 0.5),
+    "ceil": ceil,
+}
+
+
 def _span(
-    name: str, axis: str, length: int, size: int, stride: int, dilation: int, padding: Any
+    name: str,
+    axis: str,
+    length: int,
+    size: int,
+    stride: int,
+    dilation: int,
+    padding: Any,
+    rounded: Callable[[float], int],
 ) -> tuple[int, int]:
     """Return (output length, padding before) along one axis."""
     reach = (size - 1) * dilation + 1
@@ -73,7 +88,7 @@ def _span(
         out = -(-length // stride)
         return out, max(0, (out - 1) * stride + reach - length) // 2
     before, after = (0, 0) if padding == "valid" else padding
-    out = (length + before + after - reach) // stride + 1
+    out = rounded((length + before + after - reach) / stride) + 1
     if out <= 0:
         raise ValueError(
             f"{name}: a filter reaching over {reach} does not fit {axis} {length} "
@@ -113,22 +128,32 @@ def make_window(
     strides: Any,
     padding: Padding,
     dilations: Any,
+    dim_rounding_mode: str | None = None,
 ) -> Window:
     """Work out the geometry for an input of shape (batch, height, width, channels).
 
+    ``dim_rounding_mode`` ("floor", which is the default, "round" or "ceil") says what becomes of
+    an output length that is not whole.
+
     Raises:
-        ValueError: strides, dilations or padding are malformed, or the filter does not fit.
+        ValueError: an option is malformed, or the filter does not fit.
     """
+    rounded = _ROUNDING.get(dim_rounding_mode or "floor")
+    if rounded is None:
+        raise ValueError(
+            f"{name}: dim_rounding_mode must be 'floor', 'round' or 'ceil', "
+            f"but got {dim_rounding_mode!r}"
+        )
     batch, in_height, in_width, in_channels = x_shape
     stride_height, stride_width = pair(name, "strides", strides)
     dilation_height, dilation_width = pair(name, "dilations", dilations)
     filter_height, filter_width = filter_size
     vertical, horizontal = _axis_paddings(name, padding)
     out_height, top = _span(
-        name, "height", in_height, filter_height, stride_height, dilation_height, vertical
+        name, "height", in_height, filter_height, stride_height, dilation_height, vertical, rounded
     )
     out_width, left = _span(
-        name, "width", in_width, filter_width, stride_width, dilation_width, horizontal
+        name, "width", in_width, filter_width, stride_width, dilation_width, horizontal, rounded
     )
     return Window(
         batch,

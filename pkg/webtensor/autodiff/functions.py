@@ -38,6 +38,7 @@ def grad(function: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
         >>> wt.grad(cube)(2.0).tolist()
         12.0
     """
+    _require_callable("grad", function)
 
     @wraps(function)
     def gradient(x: TensorLike, dy: TensorLike | None = None) -> Tensor:
@@ -54,6 +55,7 @@ def grads(function: Callable[..., Tensor]) -> Callable[..., list[Tensor]]:
         >>> [g.tolist() for g in wt.grads(lambda x, y: x * y)(2.0, 3.0)]
         [3.0, 2.0]
     """
+    _require_callable("grads", function)
 
     @wraps(function)
     def gradients(*xs: TensorLike, dy: TensorLike | None = None) -> list[Tensor]:
@@ -71,6 +73,7 @@ def value_and_grad(function: Callable[[Tensor], Tensor]) -> Callable[..., tuple[
         >>> value.tolist(), gradient.tolist()
         (9.0, 6.0)
     """
+    _require_callable("value_and_grad", function)
 
     @wraps(function)
     def both(x: TensorLike, dy: TensorLike | None = None) -> tuple[Tensor, Tensor]:
@@ -84,6 +87,7 @@ def value_and_grads(
     function: Callable[..., Tensor],
 ) -> Callable[..., tuple[Tensor, list[Tensor]]]:
     """Like ``grads``, returning ``(function(*xs), gradients)``."""
+    _require_callable("value_and_grads", function)
 
     @wraps(function)
     def both(*xs: TensorLike, dy: TensorLike | None = None) -> tuple[Tensor, list[Tensor]]:
@@ -127,6 +131,7 @@ def variable_gradients(
 
     ``name`` is the function that errors will name. See ``variable_grads``.
     """
+    _require_callable(name, function)
     tape = Tape()
     with tape:
         loss = _require_tensor(name, function())
@@ -167,6 +172,7 @@ def custom_grad(
         >>> wt.grad(clipped)(2.0).tolist()
         1.0
     """
+    _require_callable("custom_grad", function)
 
     @wraps(function)
     def differentiable(*xs: TensorLike) -> Tensor:
@@ -208,6 +214,11 @@ def _custom_primitive(gradient: Callable[..., Any], inputs: Sequence[Tensor]) ->
         return lambda dy, *_: part(index, dy)
 
     return Primitive("custom_grad", gradients=rule)
+
+
+def _require_callable(name: str, function: Any) -> None:
+    if not callable(function):
+        raise TypeError(f"{name}: function must be callable, but got {function!r}")
 
 
 def _differentiate(
@@ -257,7 +268,7 @@ def _ones_like(tensor: Tensor) -> Tensor:
 
 
 def _zeros_like(tensor: Tensor) -> Tensor:
-    return as_operand("grad", 0.0, float32).broadcast_to(tensor.shape)
+    return as_operand("grad", 0.0, float32).broadcast_to(tensor.shape)  # type: ignore[no-any-return]
 
 
 def _require_tensor(name: str, value: Any) -> Tensor:

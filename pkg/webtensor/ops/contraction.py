@@ -187,9 +187,8 @@ def _convolve(
     primitive: Primitive, x: Tensor, filter: Tensor, channels: int, options: tuple[Any, ...]
 ) -> Tensor:
     name = primitive.name
-    strides, pad, dilations = options
     size = (filter.shape[0], filter.shape[1])
-    window = make_window(name, x.shape, channels, size, strides, pad, dilations)
+    window = make_window(name, x.shape, channels, size, *options)
     shape = (window.batch, window.out_height, window.out_width, window.out_channels)
     if filter.size == 0:
         return zeros(shape)
@@ -215,12 +214,15 @@ def conv2d(
     pad: Padding = "valid",
     data_format: str = "NHWC",
     dilations: Any = 1,
+    dim_rounding_mode: str | None = None,
 ) -> Tensor:
     """Two-dimensional convolution (cross-correlation, as in every deep-learning library).
 
     ``x`` is (batch, height, width, in_channels), or without batch; ``filter`` is (height, width,
     in_channels, out_channels). ``strides`` and ``dilations`` are a number or (height, width).
     ``pad`` is "same", "valid", a number, or [[0, 0], [top, bottom], [left, right], [0, 0]].
+    ``dim_rounding_mode`` ("floor", which is the default, "round" or "ceil") says what becomes of an
+    output length that is not whole.
 
     Raises:
         ValueError: shapes or options that do not fit.
@@ -232,7 +234,9 @@ def conv2d(
     """
     images, single = _images("conv2d", x, data_format)
     filter = _as_filter("conv2d", images, filter)
-    y = _convolve(_CONV2D, images, filter, filter.shape[3], (strides, pad, dilations))
+    y = _convolve(
+        _CONV2D, images, filter, filter.shape[3], (strides, pad, dilations, dim_rounding_mode)
+    )
     return _as_given(y, single, data_format)
 
 
@@ -243,6 +247,7 @@ def depthwise_conv2d(
     pad: Padding = "valid",
     data_format: str = "NHWC",
     dilations: Any = 1,
+    dim_rounding_mode: str | None = None,
 ) -> Tensor:
     """Convolution of each channel with filters of its own.
 
@@ -257,5 +262,7 @@ def depthwise_conv2d(
     images, single = _images("depthwise_conv2d", x, data_format)
     filter = _as_filter("depthwise_conv2d", images, filter)
     channels = filter.shape[2] * filter.shape[3]
-    y = _convolve(_DEPTHWISE_CONV2D, images, filter, channels, (strides, pad, dilations))
+    y = _convolve(
+        _DEPTHWISE_CONV2D, images, filter, channels, (strides, pad, dilations, dim_rounding_mode)
+    )
     return _as_given(y, single, data_format)

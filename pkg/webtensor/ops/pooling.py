@@ -71,7 +71,12 @@ _AVG_POOL_GRADIENT: Primitive = Primitive(
 
 
 def _pool(
-    primitive: Primitive, x: TensorLike, filter_size: Any, strides: Any, pad: Padding
+    primitive: Primitive,
+    x: TensorLike,
+    filter_size: Any,
+    strides: Any,
+    pad: Padding,
+    dim_rounding_mode: str | None,
 ) -> Tensor:
     name = primitive.name
     x = cast_to(as_operand(name, x), float32)
@@ -81,31 +86,39 @@ def _pool(
     if len(x.shape) != 4:
         raise ValueError(f"{name}: x must have rank 3 or 4, but its shape is {x.shape}")
     size = pair(name, "filter_size", filter_size)
-    window = make_window(
-        name, x.shape, x.shape[3], size, size if strides is None else strides, pad, 1
-    )
+    strides = size if strides is None else strides
+    window = make_window(name, x.shape, x.shape[3], size, strides, pad, 1, dim_rounding_mode)
     y = run(primitive, (x,), _output_shape(window), float32, window)
     return reshape(y, y.shape[1:]) if single else y
 
 
 def max_pool(
-    x: TensorLike, filter_size: Any, strides: Any = None, pad: Padding = "valid"
+    x: TensorLike,
+    filter_size: Any,
+    strides: Any = None,
+    pad: Padding = "valid",
+    dim_rounding_mode: str | None = None,
 ) -> Tensor:
     """Greatest element of each window of (batch, height, width, channels).
 
     ``filter_size`` and ``strides`` (the size by default) are a number or (height, width); ``pad``
-    is as in ``conv2d``, and padding is never picked.
+    and
+    ``dim_rounding_mode`` are as in ``conv2d``, and padding is never picked.
 
     Example:
         >>> import webtensor as wt
         >>> wt.max_pool(wt.tensor([1.0, 2.0, 3.0, 4.0], shape=(1, 2, 2, 1)), 2).tolist()
         [[[[4.0]]]]
     """
-    return _pool(_MAX_POOL, x, filter_size, strides, pad)
+    return _pool(_MAX_POOL, x, filter_size, strides, pad, dim_rounding_mode)
 
 
 def avg_pool(
-    x: TensorLike, filter_size: Any, strides: Any = None, pad: Padding = "valid"
+    x: TensorLike,
+    filter_size: Any,
+    strides: Any = None,
+    pad: Padding = "valid",
+    dim_rounding_mode: str | None = None,
 ) -> Tensor:
     """Mean of the elements of each window, padding not counted. See ``max_pool``.
 
@@ -114,4 +127,4 @@ def avg_pool(
         >>> wt.avg_pool(wt.tensor([1.0, 2.0, 3.0, 4.0], shape=(1, 2, 2, 1)), 2).tolist()
         [[[[2.5]]]]
     """
-    return _pool(_AVG_POOL, x, filter_size, strides, pad)
+    return _pool(_AVG_POOL, x, filter_size, strides, pad, dim_rounding_mode)
