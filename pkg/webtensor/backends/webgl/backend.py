@@ -13,7 +13,7 @@ from webtensor.backends.webgl.programs import Program, ProgramCache
 from webtensor.backends.webgl.queue import DrawQueue
 from webtensor.backends.webgl.textures import Texture, TextureManager, texel_count
 from webtensor.dtypes import DType, bool_, typed_view
-from webtensor.errors import ContextLostError
+from webtensor.errors import BackendError, ContextLostError
 
 __all__ = ["WebGLBackend", "kernel"]
 
@@ -44,6 +44,7 @@ class WebGLBackend(Backend):
         self.textures = TextureManager(self._device, self._queue.flush)
         self.programs = ProgramCache(gl, self._device)
         self.program = self.programs.get
+        self.most_targets = int(gl.getParameter(gl.MAX_DRAW_BUFFERS))
 
     # -- what kernels call --------------------------------------------------------------------
 
@@ -67,6 +68,35 @@ class WebGLBackend(Backend):
             *uniforms,
         )
         return output
+
+    def draw_several(
+        self,
+        program: Program,
+        count: int,
+        inputs: Sequence[Texture],
+        size: int,
+        dtype: DType,
+        *uniforms: float,
+    ) -> list[Texture]:
+        """Queue one draw into ``count`` new textures of ``size`` elements each."""
+        outputs: list[Texture] = []
+        try:
+            for _ in range(count):
+                outputs.append(self.textures.allocate(size, dtype))  # noqa: PERF401
+        except BackendError:
+            for output in outputs:
+                self.release(output)
+            raise
+        self._push(
+            program.record,
+            program.id,
+            *[texture.id for texture in outputs],
+            *[texture.id for texture in inputs],
+            outputs[0].shift,
+            *[texture.shift for texture in inputs],
+            *uniforms,
+        )
+        return outputs
 
     def run(
         self,

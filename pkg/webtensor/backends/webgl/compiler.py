@@ -59,12 +59,19 @@ class Shader(NamedTuple):
     lanes: int
     uniforms: Sequence[Uniform]
     code: str
+    #: With more than one target, ``compute`` takes a texel's index and sets ``result0`` and so on.
+    targets: int = 1
 
 
 def vector_type(dtype: DType, lanes: int) -> str:
     """GLSL type of ``lanes`` elements."""
     types = _TYPES[dtype]
     return types.vector if lanes == 4 else types.scalar
+
+
+def target_names(count: int) -> list[str]:
+    """Names of the variables that a shader writes."""
+    return ["result"] if count == 1 else [f"result{index}" for index in range(count)]
 
 
 def _declarations(uniforms: Sequence[Uniform]) -> str:
@@ -108,7 +115,9 @@ def fragment_source(shader: Shader) -> str:
     """Generate the fragment shader."""
     types = _TYPES[shader.output]
     value = vector_type(shader.output, shader.lanes)
-    if shader.lanes == 4:
+    if shader.targets > 1:
+        body = "  compute(t);"
+    elif shader.lanes == 4:
         body = f"  result = {types.stored}(compute(t));"
     else:
         body = (
@@ -124,7 +133,10 @@ def fragment_source(shader: Shader) -> str:
         "uniform int outShift;",
         *(_accessor(source) for source in shader.inputs),
         _declarations(shader.uniforms),
-        f"layout(location = 0) out highp {types.stored} result;",
+        *(
+            f"layout(location = {index}) out highp {types.stored} {name};"
+            for index, name in enumerate(target_names(shader.targets))
+        ),
         library_for(shader.code),
         shader.code.strip(),
         "void main() {\n"

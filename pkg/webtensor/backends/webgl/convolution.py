@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.backends.webgl.contraction import multiply
 from webtensor.backends.webgl.reduction import reduce_texture
 from webtensor.dtypes import DType, float32
-from webtensor.geometry import Window
+from webtensor.geometry import MatmulSizes, Window
 from webtensor.shapes import Shape
 
 __all__ = ["WINDOW_UNIFORMS", "window_numbers"]
@@ -177,6 +178,34 @@ _DEPTHWISE_TO_FILTER_FOURS = """
 _PLACES_PER_PART = 512
 
 
+def _is_matrix_product(window: Window) -> bool:
+    """Whether the convolution only mixes the channels of each pixel."""
+    return (
+        window.filter_height == window.filter_width == 1
+        and window.stride_height == window.stride_width == 1
+        and window.pad_top == window.pad_left == 0
+        and (window.in_height, window.in_width) == (window.out_height, window.out_width)
+    )
+
+
+def _multiply(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    m: int,
+    k: int,
+    n: int,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+) -> Handle:
+    a, b = (operand.storage.handle for operand in inputs)
+    sizes = MatmulSizes(1, m, k, n, transpose_a, transpose_b, False, False)
+    return multiply(backend, a, b, float32, sizes)
+
+
+def _pixels(window: Window) -> int:
+    return window.batch * window.out_height * window.out_width
+
+
 def _run(
     backend: WebGLBackend,
     name: str,
@@ -206,6 +235,8 @@ def conv2d(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
     """Multiply each window by the filter."""
+    if _is_matrix_product(window):
+        return _multiply(backend, inputs, _pixels(window), window.in_channels, window.out_channels)
     size = window.batch * window.out_height * window.out_width * window.out_channels
     if window.out_channels % 4:
         body, lanes = _FORWARD_ONES, (1, 1, 1)
@@ -221,6 +252,9 @@ def conv2d_input_gradient(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
     """Transpose of ``conv2d`` with respect to its input."""
+    if _is_matrix_product(window):
+        channels = window.out_channels, window.in_channels
+        return _multiply(backend, inputs, _pixels(window), *channels, transpose_b=True)
     size = window.batch * window.in_height * window.in_width * window.in_channels
     if window.out_channels % 4:
         body, lanes = _TO_INPUT_ONES, (1, 1, 1)
@@ -236,6 +270,9 @@ def conv2d_filter_gradient(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
     """Transpose of ``conv2d`` with respect to its filter."""
+    if _is_matrix_product(window):
+        sizes = window.in_channels, _pixels(window), window.out_channels
+        return _multiply(backend, inputs, *sizes, transpose_a=True)
     lanes = (1, 1, 1) if window.out_channels % 4 else (4, 1, 4)
     form = _TO_FILTER.replace("LAST", "outChannels")
     cells = window.filter_height * window.filter_width * window.in_channels

@@ -25,6 +25,7 @@
 
   let currentProgram = null;
   let currentTarget = null;
+  const multipleTargets = gl.createFramebuffer();
   let activeUnit = -1;
   const boundTextures = [];
 
@@ -53,6 +54,22 @@
     }
     gl.viewport(0, 0, entry.width, entry.height);
     currentTarget = entry;
+  }
+
+  // Render to several textures of one size at once, from their numbers at a place of the queue.
+  function targets(ints, at, count) {
+    gl.bindFramebuffer(gl.FRAMEBUFFER, multipleTargets);
+    const attachments = [];
+    for (let index = 0; index < count; index++) {
+      const attachment = gl.COLOR_ATTACHMENT0 + index;
+      attachments.push(attachment);
+      gl.framebufferTexture2D(
+        gl.FRAMEBUFFER, attachment, gl.TEXTURE_2D, textures[ints[at + index]].texture, 0);
+    }
+    gl.drawBuffers(attachments);
+    const { width, height } = textures[ints[at]];
+    gl.viewport(0, 0, width, height);
+    currentTarget = null;
   }
 
   function finishRead(ticket) {
@@ -112,7 +129,7 @@
     },
 
     // Register a linked program; names are comma-separated, a uniform's type is its last letter.
-    addProgram(program, samplerNames, uniformNames) {
+    addProgram(program, targetCount, samplerNames, uniformNames) {
       const split = (names) => (names === "" ? [] : names.split(","));
       gl.useProgram(program);
       currentProgram = null;
@@ -123,12 +140,12 @@
         isFloat: name.endsWith(":f"),
         value: null,
       }));
-      programs.push({ program, samplerCount: samplers.length, uniforms });
+      programs.push({ program, targetCount, samplerCount: samplers.length, uniforms });
       return programs.length - 1;
     },
 
     // Execute the draws packed at an address of Python's memory, up to a negative program number:
-    // program, target texture, one texture per sampler, one word per uniform.
+    // program, target textures, one texture per sampler, one word per uniform.
     flush(address) {
       const ints = module.HEAP32;
       const floats = module.HEAPF32;
@@ -139,7 +156,9 @@
           gl.useProgram(entry.program);
           currentProgram = entry;
         }
-        target(textures[ints[at++]]);
+        if (entry.targetCount === 1) target(textures[ints[at]]);
+        else targets(ints, at, entry.targetCount);
+        at += entry.targetCount;
         for (let unit = 0; unit < entry.samplerCount; unit++) bind(unit, textures[ints[at++]].texture);
         for (const uniform of entry.uniforms) {
           const value = uniform.isFloat ? floats[at] : ints[at];

@@ -69,11 +69,16 @@ class ProgramCache:
         uniforms = [("outShift", "int"), *((shift, "int") for shift in shifts), *shader.uniforms]
         id = self._device.addProgram(
             linked,
+            shader.targets,
             ",".join(samplers),
             ",".join(f"{name}:{kind[0]}" for name, kind in uniforms),
         )
-        # program, target, textures, uniforms, end mark
-        words = "i" * (2 + len(samplers)) + "".join(kind[0] for _, kind in uniforms) + "i"
+        # program, targets, textures, uniforms, end mark
+        words = (
+            "i" * (1 + shader.targets + len(samplers))
+            + "".join(kind[0] for _, kind in uniforms)
+            + "i"
+        )
         return Program(id, shader.name, source, Struct(f"={words}"))
 
     def _compile_shader(self, kind: int, source: str, name: str) -> Any:
