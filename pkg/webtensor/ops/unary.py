@@ -7,8 +7,7 @@ gradient of the result, ``y``, the result, and ``x``.
 
 from __future__ import annotations
 
-from math import pi
-from math import sqrt as _sqrt
+from math import pi, sqrt as _sqrt
 from typing import TYPE_CHECKING, Any
 
 from webtensor.ops.rows import Kind, unary
@@ -361,7 +360,7 @@ def log1p(x: TensorLike) -> Tensor:
 
 @unary(
     numpy=lambda np, x: np.sin(x),
-    glsl="sin(x)",
+    glsl="sin_(x)",
     c="vsin(x)",
     grad=lambda dy, y, x: dy * x.cos(),
 )
@@ -377,7 +376,7 @@ def sin(x: TensorLike) -> Tensor:
 
 @unary(
     numpy=lambda np, x: np.cos(x),
-    glsl="cos(x)",
+    glsl="cos_(x)",
     c="vcos(x)",
     grad=lambda dy, y, x: -dy * x.sin(),
 )
@@ -393,7 +392,7 @@ def cos(x: TensorLike) -> Tensor:
 
 @unary(
     numpy=lambda np, x: np.tan(x),
-    glsl="tan(x)",
+    glsl="tan_(x)",
     c="vtan(x)",
     grad=lambda dy, y, x: dy * (1 + y * y),
 )

@@ -4,10 +4,7 @@ A fragment computes four neighbouring columns of one row where the columns are a
 else one element per lane. Operands are read four at a time along whichever axis lies innermost in
 memory and is a multiple of four.
 
-Large products are computed in *tiles*: a fragment computes four columns of several rows and writes
-each row to a render target of its own, so that one read of ``b`` serves all the rows; a second draw
-puts the rows together. What bounds the product is the number of texels fetched per multiplication:
-5 per 16 without tiles, 12 per 128 with eight rows.
+Large products are computed in tiles (see ``tiles``).
 """
 
 from __future__ import annotations
@@ -18,6 +15,7 @@ from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.textures import Texture
+from webtensor.backends.webgl.tiles import TILE_ROWS, WORTH_TILING, draw_tiles, tile_rows
 from webtensor.dtypes import DType, float32
 from webtensor.geometry import MatmulSizes
 from webtensor.shapes import Shape
@@ -94,13 +92,6 @@ T inner(VECTOR a, VECTOR b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b
 """
 
 
-#: Rows of a tile, where the device has so many render targets.
-_TILE_ROWS = 8
-
-#: Multiplications from which a second draw is worth its cost.
-_WORTH_TILING = 1 << 20
-
-
 def _tile_code(rows: int, transpose_a: bool, transpose_b: bool) -> str:
     """Code of a tile: ``rows`` rows by four columns, four steps of k at a time."""
     lines = [
@@ -149,28 +140,16 @@ def _tile_steps_along_rows(rows: int) -> list[str]:
     return lines
 
 
-# Puts the rows of the tiles' targets together.
-_JOIN = """
-V compute(int t) {
-  int column = t % (n >> 2); t /= n >> 2;
-  int row = t % m;
-  int place = ((t / m) * blocks + row / ROWS) * (n >> 2) + column;
-  int target = row % ROWS;
-  CHOICES
-}
-"""
-
-
 def _tiles_fit(dtype: DType, sizes: MatmulSizes) -> bool:
     """Whether the product is large, and whole texels lie along the axes that tiles read."""
     _, m, k, n, transpose_a, transpose_b, _, _ = sizes
     return (
         dtype is float32
-        and m >= _TILE_ROWS
+        and m >= TILE_ROWS
         and n % 4 == 0
         and k % 4 == 0
         and not (transpose_a and (m % 4 or transpose_b))
-        and sizes.batch * m * k * n >= _WORTH_TILING
+        and sizes.batch * m * k * n >= WORTH_TILING
     )
 
 
@@ -178,41 +157,24 @@ def _multiply_in_tiles(
     backend: WebGLBackend, a: Texture, b: Texture, sizes: MatmulSizes
 ) -> Texture:
     batch, m, k, n, transpose_a, transpose_b, a_batched, b_batched = sizes
-    rows = min(_TILE_ROWS, backend.most_targets)
+    rows = tile_rows(backend)
     blocks = -(-m // rows)
 
-    def tiles() -> Shader:
+    def shader() -> Shader:
         names = ("m", "k", "n", "blocks", "aStep", "bStep", "aRow")
         sources = [Input("a", float32, 4), Input("b", float32, 4)]
         uniforms = [(name, "int") for name in names]
         code = _tile_code(rows, transpose_a, transpose_b)
         return Shader("matmul", sources, float32, 4, uniforms, code, rows)
 
-    def join() -> Shader:
-        choices = [f"if (target == {row}) return getX{row}(place);" for row in range(rows - 1)]
-        choices.append(f"return getX{rows - 1}(place);")
-        code = _JOIN.replace("ROWS", str(rows)).replace("CHOICES", "\n  ".join(choices))
-        sources = [Input(f"x{row}", float32, 4) for row in range(rows)]
-        uniforms = [("m", "int"), ("n", "int"), ("blocks", "int")]
-        return Shader("matmul_join", sources, float32, 4, uniforms, code)
-
-    parts = backend.draw_several(
-        backend.program(("matmul_tiles", rows, transpose_a, transpose_b), tiles),
-        rows,
-        [a, b],
-        batch * blocks * n,
-        float32,
+    program = backend.program(("matmul_tiles", rows, transpose_a, transpose_b), shader)
+    numbers = (
         *(m, k, n, blocks),
         m * k if a_batched else 0,
         k * n if b_batched else 0,
         1 if transpose_a else k,
     )
-    try:
-        program = backend.program(("matmul_join", rows), join)
-        return backend.draw(program, parts, batch * m * n, float32, m, n, blocks)
-    finally:
-        for part in parts:
-            backend.release(part)
+    return draw_tiles(backend, program, [a, b], batch, m, n, *numbers)
 
 
 @kernel("matmul")

@@ -13,37 +13,19 @@ from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.contraction import multiply
+from webtensor.backends.webgl.convolution_tiles import (
+    convolve_in_tiles,
+    convolve_transposed_in_tiles,
+    filter_gradient_in_tiles,
+    tiles_fit,
+)
 from webtensor.backends.webgl.reduction import reduce_texture
+from webtensor.backends.webgl.windows import WINDOW_UNIFORMS, window_numbers
 from webtensor.dtypes import DType, float32
 from webtensor.geometry import MatmulSizes, Window
 from webtensor.shapes import Shape
 
-__all__ = ["WINDOW_UNIFORMS", "window_numbers"]
-
-_NAMES = (
-    "inHeight",
-    "inWidth",
-    "inChannels",
-    "outHeight",
-    "outWidth",
-    "outChannels",
-    "filterHeight",
-    "filterWidth",
-    "strideHeight",
-    "strideWidth",
-    "dilationHeight",
-    "dilationWidth",
-    "padTop",
-    "padLeft",
-)
-#: The window's geometry as uniforms.
-WINDOW_UNIFORMS = [(name, "int") for name in _NAMES]
-
-
-def window_numbers(window: Window) -> tuple[int, ...]:
-    """Values of ``WINDOW_UNIFORMS``."""
-    return window[1:]
-
+__all__: list[str] = []
 
 # Forward: for each filter cell, the input place that the output place reads.
 _FORWARD = """
@@ -237,6 +219,9 @@ def conv2d(
     """Multiply each window by the filter."""
     if _is_matrix_product(window):
         return _multiply(backend, inputs, _pixels(window), window.in_channels, window.out_channels)
+    if tiles_fit(window):
+        x, filter = (operand.storage.handle for operand in inputs)
+        return convolve_in_tiles(backend, x, filter, window)
     size = window.batch * window.out_height * window.out_width * window.out_channels
     if window.out_channels % 4:
         body, lanes = _FORWARD_ONES, (1, 1, 1)
@@ -255,6 +240,9 @@ def conv2d_input_gradient(
     if _is_matrix_product(window):
         channels = window.out_channels, window.in_channels
         return _multiply(backend, inputs, _pixels(window), *channels, transpose_b=True)
+    if tiles_fit(window):
+        dy, filter = (operand.storage.handle for operand in inputs)
+        return convolve_transposed_in_tiles(backend, dy, filter, window)
     size = window.batch * window.in_height * window.in_width * window.in_channels
     if window.out_channels % 4:
         body, lanes = _TO_INPUT_ONES, (1, 1, 1)
@@ -304,7 +292,11 @@ def _filter_gradient(
     part = max(1, min(window.batch, -(-_PLACES_PER_PART // places)))
     parts = -(-window.batch // part)
     numbers = (*extra, ("batchSize", window.batch), ("partSize", part))
-    result = _run(backend, name, inputs, parts * size, window, form, body, lanes, numbers)
+    if name == "conv2d_filter_gradient" and tiles_fit(window):
+        x, dy = (operand.storage.handle for operand in inputs)
+        result = filter_gradient_in_tiles(backend, x, dy, window, parts, part)
+    else:
+        result = _run(backend, name, inputs, parts * size, window, form, body, lanes, numbers)
     if parts == 1:
         return result
     try:

@@ -106,6 +106,56 @@ float log1p_(float x) {
   return log_(1.0 + x);
 }
 """,
+    # Cephes: reduction to [-pi/4, pi/4] in three parts, then a polynomial. Good to about 1e5; the
+    # built-in functions of some devices are off by 1e-4 beyond a few turns.
+    "quadrant": """
+float quadrant(float x, out int q) {
+  float n = roundEven(x * 0.63661977);
+  q = int(n) & 3;
+  return ((x - n * 1.5703125) - n * 4.837512969970703125e-4) - n * 7.549789948768648e-8;
+}
+""",
+    "sin_polynomial": """
+float sin_polynomial(float r) {
+  float z = r * r;
+  return ((-1.9515295891e-4 * z + 8.3321608736e-3) * z - 1.6666654611e-1) * z * r + r;
+}
+""",
+    "cos_polynomial": """
+float cos_polynomial(float r) {
+  float z = r * r;
+  return ((2.443315711809948e-5 * z - 1.388731625493765e-3) * z + 4.166664568298827e-2) * z * z
+    - 0.5 * z + 1.0;
+}
+""",
+    "sin_": """
+float sin_(float x) {
+  if (!is_finite(x)) return nan();
+  int q;
+  float r = quadrant(x, q);
+  float y = (q & 1) == 0 ? sin_polynomial(r) : cos_polynomial(r);
+  return q >= 2 ? -y : y;
+}
+""",
+    "cos_": """
+float cos_(float x) {
+  if (!is_finite(x)) return nan();
+  int q;
+  float r = quadrant(x, q);
+  float y = (q & 1) == 0 ? cos_polynomial(r) : sin_polynomial(r);
+  return q == 1 || q == 2 ? -y : y;
+}
+""",
+    "tan_": """
+float tan_(float x) {
+  if (!is_finite(x)) return nan();
+  int q;
+  float r = quadrant(x, q);
+  float s = sin_polynomial(r);
+  float c = cos_polynomial(r);
+  return (q & 1) == 0 ? s / c : -c / s;
+}
+""",
     "asin_": """
 float asin_(float x) {
   float a = abs(x);

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.convolution import WINDOW_UNIFORMS, window_numbers
+from webtensor.backends.webgl.windows import WINDOW_UNIFORMS, window_numbers
 from webtensor.dtypes import DType, float32
 from webtensor.geometry import Window
 from webtensor.shapes import Shape
