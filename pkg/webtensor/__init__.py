@@ -3,46 +3,51 @@
 The names here are the public API; import it as ``wt``.
 """
 
-from webtensor import backends as _backends
-from webtensor import optimizers as optimizers
+from webtensor import backends as _backends, optimizers as optimizers
 from webtensor.autodiff import (
-    custom_grad,
-    grad,
-    grads,
-    value_and_grad,
-    value_and_grads,
-    variable_grads,
+    custom_grad as custom_grad,
+    grad as grad,
+    grads as grads,
+    value_and_grad as value_and_grad,
+    value_and_grads as value_and_grads,
+    variable_grads as variable_grads,
 )
-from webtensor.browser import next_frame
-from webtensor.dtypes import DType, bool_, float32, int32
+from webtensor.browser import next_frame as next_frame
+from webtensor.dtypes import (
+    DType as DType,
+    bool_ as bool_,
+    complex64 as complex64,
+    float32 as float32,
+    int32 as int32,
+)
 from webtensor.engine import (
-    Tensor,
-    Variable,
-    available_backends,
-    backend,
-    disable_debug_mode,
-    dispose,
-    enable_debug_mode,
-    find_backend,
-    get_backend,
-    keep,
-    memory,
-    profile,
-    ready,
-    register_backend,
-    registered_backends,
-    remove_backend,
-    set_backend,
-    tidy,
-    time,
-    unavailable_reason,
+    Tensor as Tensor,
+    Variable as Variable,
+    available_backends as available_backends,
+    backend as backend,
+    disable_debug_mode as disable_debug_mode,
+    dispose as dispose,
+    enable_debug_mode as enable_debug_mode,
+    find_backend as find_backend,
+    get_backend as get_backend,
+    keep as keep,
+    memory as memory,
+    profile as profile,
+    ready as ready,
+    register_backend as register_backend,
+    registered_backends as registered_backends,
+    remove_backend as remove_backend,
+    set_backend as set_backend,
+    tidy as tidy,
+    time as time,
+    unavailable_reason as unavailable_reason,
 )
-from webtensor.environment import env
+from webtensor.environment import env as env
 from webtensor.errors import (
-    BackendError,
-    BackendUnavailableError,
-    ContextLostError,
-    KernelNotFoundError,
+    BackendError as BackendError,
+    BackendUnavailableError as BackendUnavailableError,
+    ContextLostError as ContextLostError,
+    KernelNotFoundError as KernelNotFoundError,
 )
 from webtensor.ops import *
 

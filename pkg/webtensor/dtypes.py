@@ -8,23 +8,42 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-__all__ = ["DType", "as_dtype", "bool_", "float32", "int32", "promote", "typed_view"]
+__all__ = [
+    "DType",
+    "as_dtype",
+    "bool_",
+    "complex64",
+    "float32",
+    "int32",
+    "promote",
+    "typed_view",
+]
 
 
 class DType(str):
-    """Name of an element type, with its size in bytes and its ``struct``/buffer format."""
+    """Name of an element type, with its size in bytes and its ``struct``/buffer format.
 
-    __slots__ = ("format", "itemsize", "rank")
+    Elements are stored as ``stored``, ``words`` of them each: the type itself, except that a
+    complex number is stored as two float32, its real and its imaginary part.
+    """
+
+    __slots__ = ("format", "itemsize", "rank", "stored", "words")
 
     itemsize: int
     format: str  # type: ignore[assignment]  # the buffer protocol's word wins over str.format
     rank: int
+    stored: DType
+    words: int
 
-    def __new__(cls, name: str, itemsize: int, format: str, rank: int) -> DType:
+    def __new__(
+        cls, name: str, itemsize: int, format: str, rank: int, stored: DType | None = None
+    ) -> DType:
         dtype = super().__new__(cls, name)
         dtype.itemsize = itemsize
         dtype.format = format
         dtype.rank = rank
+        dtype.stored = stored or dtype
+        dtype.words = itemsize // dtype.stored.itemsize
         return dtype
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -39,6 +58,7 @@ class DType(str):
 bool_: Final = DType("bool", 1, "?", 0)
 int32: Final = DType("int32", 4, "i", 1)
 float32: Final = DType("float32", 4, "f", 2)
+complex64: Final = DType("complex64", 8, "f", 3, stored=float32)
 
 _BY_NAME: Final[dict[Any, DType]] = {
     "bool": bool_,
@@ -47,6 +67,8 @@ _BY_NAME: Final[dict[Any, DType]] = {
     bool: bool_,
     int: int32,
     float: float32,
+    "complex64": complex64,
+    complex: complex64,
 }
 
 
@@ -65,7 +87,9 @@ def as_dtype(dtype: Any) -> DType:
     if known is None:
         known = _BY_NAME.get(getattr(dtype, "name", None) or getattr(dtype, "__name__", None))
     if known is None:
-        raise TypeError(f"dtype {dtype!r} is not supported; wanted one of bool, int32, float32")
+        raise TypeError(
+            f"dtype {dtype!r} is not supported; wanted one of bool, int32, float32, complex64"
+        )
     return known
 
 
@@ -75,5 +99,5 @@ def typed_view(data: bytes | bytearray | memoryview[Any], dtype: DType) -> memor
 
 
 def promote(first: DType, second: DType) -> DType:
-    """Return the smallest dtype that holds both: bool < int32 < float32."""
+    """Return the smallest dtype that holds both: bool < int32 < float32 < complex64."""
     return first if first.rank >= second.rank else second

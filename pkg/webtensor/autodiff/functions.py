@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from webtensor.autodiff.tape import Tape, paused
-from webtensor.dtypes import float32
+from webtensor.dtypes import complex64, float32
 from webtensor.engine import Primitive, Tensor, TensorLike, Variable, alias, as_operand, state
 
 __all__ = [
@@ -254,8 +254,8 @@ def _differentiate(
 def _own_tensor(name: str, x: TensorLike) -> Tensor:
     """Return a float tensor object that nothing else refers to, so that it alone is watched."""
     tensor = as_operand(name, x, float32)
-    if tensor.dtype is not float32:
-        raise TypeError(f"{name}: arguments must be float32, but got {tensor.dtype}")
+    if tensor.dtype not in (float32, complex64):
+        raise TypeError(f"{name}: arguments must be float32 or complex64, but got {tensor.dtype}")
     return alias(_IDENTITY, tensor, tensor.shape)
 
 

@@ -44,6 +44,10 @@ class Tape:
         """Record what is computed from this tensor."""
         self._watched[id(tensor)] = tensor
 
+    def held(self) -> set[int]:
+        """Ids of the tensors that the walk back may need, which ``tidy`` must not dispose."""
+        return {id(tensor) for node in self._nodes for tensor in (*node.inputs, node.output)}
+
     def read_variable(self, variable: Variable, value: Tensor) -> None:
         """Note that a variable was read; a trainable one is watched."""
         if variable.trainable:

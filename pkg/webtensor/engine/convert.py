@@ -7,16 +7,18 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from webtensor.dtypes import DType, as_dtype, bool_, float32, int32, typed_view
+from webtensor.dtypes import DType, as_dtype, bool_, complex64, float32, int32, typed_view
 from webtensor.shapes import Shape, prod
 
-__all__ = ["host_buffer", "nested_list", "pack", "shown_values"]
+__all__ = ["host_buffer", "nested_list", "pack", "python_numbers", "shown_values"]
 
 _INT32_RANGE = range(-(2**31), 2**31)
 
 
 def pack(name: str, values: Sequence[Any], dtype: DType) -> memoryview[Any]:
     """Return a flat buffer of the dtype's format that holds Python numbers.
+
+    Complex numbers become pairs of float32.
 
     Raises:
         TypeError: a value is not a number.
@@ -25,6 +27,10 @@ def pack(name: str, values: Sequence[Any], dtype: DType) -> memoryview[Any]:
     try:
         if dtype is bool_:
             return memoryview(bytearray(map(bool, values))).cast("?") if values else _no_bytes()
+        if dtype is complex64:
+            pairs = ((number.real, number.imag) for number in map(complex, values))
+            parts = chain.from_iterable(pairs)
+            return memoryview(array("f", parts))
         numbers = array("i", map(int, values)) if dtype is int32 else array("f", values)
     except OverflowError:
         worst = next(
@@ -44,38 +50,42 @@ def _no_bytes() -> memoryview[Any]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) or hasattr(value, "__float__")
+    return isinstance(value, (int, float, complex)) or hasattr(value, "__float__")
 
 
 def host_buffer(name: str, value: Any, dtype: DType | None) -> tuple[memoryview[Any], Shape, DType]:
-    """Copy a nested sequence, a buffer or an array into a flat host buffer.
+    """Copy a nested sequence, a buffer or an array into a flat host buffer of ``dtype.stored``.
 
     Raises:
         TypeError: the value holds something other than numbers.
         ValueError: nested sequences of unequal lengths, or an integer that does not fit int32.
     """
     if hasattr(value, "__array__") and not isinstance(value, (list, tuple)):
-        value = _from_array(name, value, dtype)
-    if isinstance(value, (bytes, bytearray, memoryview, array)) or hasattr(value, "__array__"):
+        array_, shape, dtype = _from_array(name, value, dtype)
+        return _from_buffer(name, memoryview(array_), dtype.stored)[0], shape, dtype
+    if isinstance(value, (bytes, bytearray, memoryview, array)):
         return _from_buffer(name, memoryview(value), dtype)
     values, shape = _flatten(name, value)
     dtype = dtype or _infer_dtype(name, values)
     return pack(name, values, dtype), shape, dtype
 
 
-def _from_array(name: str, value: Any, dtype: DType | None) -> Any:
-    """Return a NumPy array in row-major order that has the element type wanted."""
+def _from_array(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape, DType]:
+    """Return a flat NumPy array of the element type wanted as it is stored, its shape and dtype."""
     import numpy
 
     held = numpy.asarray(value)
-    if held.dtype.kind not in "biuf":
+    if held.dtype.kind not in "biufc":
         raise TypeError(f"{name}: arrays of dtype {held.dtype} are not supported")
     wanted = dtype or _closest_dtype(held.dtype)
     if wanted is int32 and held.size and held.dtype.kind != "b":
         for extreme in (held.min(), held.max()):
             if extreme != extreme or int(extreme) not in _INT32_RANGE:
                 raise ValueError(f"{name}: {extreme!r} does not fit dtype int32")
-    return numpy.array(held, dtype=wanted.name, order="C")
+    if held.dtype.kind == "c" and wanted is not complex64:
+        raise TypeError(f"{name}: complex elements do not fit dtype {wanted}")
+    flat = numpy.array(held, dtype=wanted.name, order="C").reshape(-1)
+    return flat.view(wanted.stored.name), held.shape, wanted
 
 
 def _from_buffer(
@@ -89,6 +99,9 @@ def _from_buffer(
     dtype = dtype or natural
     if not view.c_contiguous:
         raise ValueError(f"{name}: the buffer must be contiguous")
+    if dtype is complex64:
+        values = memoryview(view.tobytes()).cast(kind).tolist()  # type: ignore[call-overload]
+        return pack(name, values, dtype), shape, dtype
     if prod(shape) == 0:
         return pack(name, [], dtype), shape, dtype
     same_bytes = kind == dtype.format or (dtype is int32 and kind in "lL" and view.itemsize == 4)
@@ -125,6 +138,8 @@ def _flatten(name: str, value: Any) -> tuple[Sequence[Any], Shape]:
 
 def _infer_dtype(name: str, values: Sequence[Any]) -> DType:
     kinds = set(map(type, values))
+    if complex in kinds:
+        return complex64
     if not kinds or float in kinds:
         return float32
     if kinds == {bool}:
@@ -146,12 +161,19 @@ def _closest_dtype(dtype: Any) -> DType:
     kind = getattr(dtype, "kind", None)
     if kind is None:
         return as_dtype(dtype)
-    return {"b": bool_, "i": int32, "u": int32}.get(kind, float32)
+    return {"b": bool_, "i": int32, "u": int32, "c": complex64}.get(kind, float32)
 
 
-def nested_list(flat: memoryview[Any], shape: Shape) -> Any:
-    """Return a flat buffer as nested lists of the given shape (a number for rank 0)."""
-    values: list[Any] = flat.tolist()
+def python_numbers(flat: memoryview[Any], dtype: DType) -> list[Any]:
+    """Return stored elements as Python numbers."""
+    if dtype is complex64:
+        return list(map(complex, flat[::2], flat[1::2]))
+    return flat.tolist()
+
+
+def nested_list(flat: memoryview[Any], shape: Shape, dtype: DType) -> Any:
+    """Return stored elements as nested lists of the given shape (a number for rank 0)."""
+    values = python_numbers(flat, dtype)
     if not shape:
         return values[0]
     if not values:
@@ -166,18 +188,18 @@ def _empty_lists(shape: Shape) -> list[Any]:
 
 
 def _format(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    return f"{value:.6g}" if isinstance(value, (float, complex)) else str(value)
 
 
-def shown_values(flat: memoryview[Any], shape: Shape, edge: int = 3, most: int = 100) -> str:
+def shown_values(values: Sequence[Any], shape: Shape, edge: int = 3, most: int = 100) -> str:
     """Return the elements as text, leaving out the middle of long axes of large tensors."""
-    if len(flat) == 0:
+    if len(values) == 0:
         return str(_empty_lists(shape))
-    edge = edge if len(flat) > most else max(shape, default=0)
+    edge = edge if len(values) > most else max(shape, default=0)
 
     def show(start: int, stride: int, axis: int) -> str:
         if axis == len(shape):
-            return _format(flat[start])
+            return _format(values[start])
         length = shape[axis]
         step = stride // length
         kept = list(range(length))
@@ -188,4 +210,4 @@ def shown_values(flat: memoryview[Any], shape: Shape, edge: int = 3, most: int =
             parts.insert(edge, "...")
         return "[" + ", ".join(parts) + "]"
 
-    return show(0, len(flat), 0)
+    return show(0, len(values), 0)

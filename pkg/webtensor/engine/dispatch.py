@@ -61,11 +61,17 @@ def run(
     return output
 
 
-def alias(primitive: Primitive, source: Tensor, shape: Shape, *attributes: Any) -> Tensor:
-    """Return a tensor of another shape that shares the elements of ``source``."""
+def alias(
+    primitive: Primitive,
+    source: Tensor,
+    shape: Shape,
+    *attributes: Any,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Return a tensor over the elements of ``source``, in another shape or seen as a dtype."""
     storage = source.storage
     storage.size  # noqa: B018  (raises where the tensor is disposed)
-    output = Tensor(storage, shape, source.dtype)
+    output = Tensor(storage, shape, dtype or source.dtype)
     if state.observers:
         for observer in state.observers:
             observer.record(primitive, (source,), output, attributes)

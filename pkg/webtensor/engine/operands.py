@@ -16,17 +16,18 @@ __all__ = ["TensorLike", "as_operand", "as_operands", "constant", "constants_hel
 #: What ops accept: a Tensor, a Variable, a Python number, nested lists of numbers, an array.
 TensorLike = Any
 
+_NUMBERS = (bool, int, float, complex)
 _MOST_CONSTANTS = 512
-_constants: dict[tuple[float, DType], Tensor] = {}
+_constants: dict[tuple[complex, DType], Tensor] = {}
 
 
 def from_host(name: str, value: Any, dtype: DType | None = None) -> Tensor:
     """Make a tensor from host data; ``name`` is the function that errors will name."""
     host, shape, dtype = host_buffer(name, value, dtype)
-    return Tensor(Storage(dtype, len(host), host), shape, dtype)
+    return Tensor(Storage(dtype.stored, len(host), host), shape, dtype)
 
 
-def constant(name: str, value: float, dtype: DType) -> Tensor:
+def constant(name: str, value: complex, dtype: DType) -> Tensor:
     """Return a rank-0 tensor for a Python number, made once and kept.
 
     Ops meet the same few numbers again and again; keeping them saves an upload each time.
@@ -35,9 +36,9 @@ def constant(name: str, value: float, dtype: DType) -> Tensor:
     held = _constants.get(key)
     if held is None:
         with outside_scopes():
-            held = Tensor(Storage(dtype, 1, pack(name, [value], dtype)), (), dtype)
+            held = Tensor(Storage(dtype.stored, dtype.words, pack(name, [value], dtype)), (), dtype)
         # 0.0 and -0.0 are equal as keys, NaN never is.
-        if value == value and not (value == 0 and str(value)[0] == "-"):
+        if value == value and not (value == 0 and "-" in str(value)):
             if len(_constants) >= _MOST_CONSTANTS:
                 _constants.clear()
             _constants[key] = held
@@ -55,12 +56,12 @@ def as_operand(name: str, value: TensorLike, dtype: DType | None = None) -> Tens
         return value
     if isinstance(value, Variable):
         return value.value
-    if isinstance(value, (bool, int, float)):
+    if isinstance(value, _NUMBERS):
         return constant(name, value, dtype or as_dtype(type(value)))
     return from_host(name, value, dtype)
 
 
-def _scalar_dtype(scalar: float, other: DType) -> DType:
+def _scalar_dtype(scalar: complex, other: DType) -> DType:
     """Dtype of a Python number beside a tensor: the tensor's, unless it is of a lesser kind."""
     return promote(as_dtype(type(scalar)), other)
 
@@ -72,11 +73,11 @@ def as_operands(name: str, first: TensorLike, second: TensorLike) -> tuple[Tenso
     if isinstance(second, Variable):
         second = second.value
     if not isinstance(first, Tensor):
-        if isinstance(second, Tensor) and isinstance(first, (bool, int, float)):
+        if isinstance(second, Tensor) and isinstance(first, _NUMBERS):
             return constant(name, first, _scalar_dtype(first, second.dtype)), second
         first = as_operand(name, first)
     if not isinstance(second, Tensor):
-        if isinstance(second, (bool, int, float)):
+        if isinstance(second, _NUMBERS):
             second = constant(name, second, _scalar_dtype(second, first.dtype))
         else:
             second = as_operand(name, second)

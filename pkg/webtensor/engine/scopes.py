@@ -18,6 +18,9 @@ __all__ = ["dispose", "keep", "outside_scopes", "tensors_in", "tidy"]
 
 Result = TypeVar("Result")
 
+#: What was made in each scope that is open now.
+_open: list[list[ref[Tensor]]] = []
+
 
 def tensors_in(container: Any) -> Iterator[Tensor]:
     """Every tensor in nested lists, tuples, sets and mappings."""
@@ -42,6 +45,7 @@ class Scope:
     def __enter__(self) -> Scope:
         self._outer = state.scope
         state.scope = self._made
+        _open.append(self._made)
         return self
 
     def keep(self, container: Any) -> Any:
@@ -51,7 +55,10 @@ class Scope:
 
     def __exit__(self, *_: object) -> None:
         state.scope = self._outer
+        _open.pop()
         outlives = {id(tensor) for tensor in self._kept}
+        for tape in state.variable_readers:  # gradients are computed after the block
+            outlives |= tape.held()
         for made in self._made:
             tensor = made()
             if tensor is None:
@@ -60,6 +67,7 @@ class Scope:
                 tensor.dispose()
             elif self._outer is not None:
                 self._outer.append(made)
+        self._kept, self._made = [], []
 
 
 @overload
@@ -98,8 +106,8 @@ def keep(tensor: Tensor) -> Tensor:
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"keep: tensor must be a Tensor, but got {type(tensor).__name__}")
-    if state.scope is not None:
-        state.scope[:] = [made for made in state.scope if made() is not tensor]
+    for scope in _open:
+        scope[:] = [made for made in scope if made() is not tensor]
     return tensor
 
 

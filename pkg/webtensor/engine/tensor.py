@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from webtensor.dtypes import DType
-from webtensor.engine.convert import nested_list, shown_values
+from webtensor.engine.convert import nested_list, python_numbers, shown_values
 from webtensor.engine.state import state
 from webtensor.engine.storage import DISPOSED, Storage
 from webtensor.shapes import Shape
@@ -56,7 +56,7 @@ class Tensor:
     @property
     def size(self) -> int:
         """Number of elements."""
-        return self.storage.size
+        return self.storage.size // self.dtype.words
 
     @property
     def ndim(self) -> int:
@@ -87,20 +87,23 @@ class Tensor:
     # -- reading it ---------------------------------------------------------------------------
 
     def data_sync(self) -> memoryview[Any]:
-        """Return the elements as a flat, read-only memoryview, waiting for the device."""
+        """Return the elements as a flat, read-only memoryview, waiting for the device.
+
+        Complex elements come as pairs of float32, real and imaginary part.
+        """
         return self.storage.read().toreadonly()
 
     async def data(self) -> memoryview[Any]:
-        """Return the elements as a flat, read-only memoryview without blocking the page."""
+        """Return what ``data_sync`` does, without blocking the page."""
         return (await self.storage.read_async()).toreadonly()
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers (a number for rank 0)."""
-        return nested_list(self.data_sync(), self.shape)
+        return nested_list(self.data_sync(), self.shape, self.dtype)
 
     async def array(self) -> Any:
         """Return the elements as nested lists of Python numbers without blocking the page."""
-        return nested_list(await self.data(), self.shape)
+        return nested_list(await self.data(), self.shape, self.dtype)
 
     def item(self) -> Any:
         """Return the only element as a Python number.
@@ -112,13 +115,14 @@ class Tensor:
             raise ValueError(
                 f"item: wanted a tensor with one element, but its shape is {self.shape}"
             )
-        return self.data_sync()[0]
+        return python_numbers(self.data_sync(), self.dtype)[0]
 
     def numpy(self) -> Any:
         """Return the elements as a NumPy array (a copy)."""
         import numpy
 
-        return numpy.array(self.data_sync(), dtype=self.dtype.name).reshape(self.shape)
+        held = numpy.array(self.data_sync(), dtype=self.dtype.stored.name)
+        return held.view(self.dtype.name).reshape(self.shape)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if copy is False:
@@ -138,6 +142,9 @@ class Tensor:
     def __float__(self) -> float:
         return float(self._scalar("float"))
 
+    def __complex__(self) -> complex:
+        return complex(self._scalar("complex"))
+
     def __index__(self) -> int:
         if self.dtype != "int32":
             raise TypeError(f"only an int32 tensor can be an index, but its dtype is {self.dtype}")
@@ -146,7 +153,7 @@ class Tensor:
     def _scalar(self, name: str) -> Any:
         if self.shape:
             raise TypeError(f"{name}: wanted a tensor of rank 0, but its shape is {self.shape}")
-        return self.data_sync()[0]
+        return self.item()
 
     def __len__(self) -> int:
         if not self.shape:
@@ -163,7 +170,7 @@ class Tensor:
     def __repr__(self) -> str:
         if self.is_disposed:
             return f"Tensor(disposed, shape={self.shape}, dtype={self.dtype})"
-        values = shown_values(self.data_sync(), self.shape)
+        values = shown_values(python_numbers(self.data_sync(), self.dtype), self.shape)
         return f"Tensor({values}, shape={self.shape}, dtype={self.dtype}, device={self.device})"
 
     if TYPE_CHECKING:

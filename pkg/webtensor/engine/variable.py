@@ -51,7 +51,7 @@ class Variable:
         with outside_scopes():
             if not isinstance(value, Tensor):
                 host, shape, dtype = host_buffer("Variable", value, dtype)
-                return Tensor(Storage(dtype, len(host), host), shape, dtype)
+                return Tensor(Storage(dtype.stored, len(host), host), shape, dtype)
             if dtype is not None and value.dtype is not dtype:
                 raise ValueError(f"Variable: wanted dtype {dtype}, but got a {value.dtype} tensor")
             value.storage.size  # noqa: B018  (raises where the tensor is disposed)

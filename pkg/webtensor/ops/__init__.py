@@ -8,29 +8,30 @@ hold the other primitives with their gradients; ``creation`` and ``random`` make
 
 from webtensor.ops import methods as methods
 from webtensor.ops.binary import *
-from webtensor.ops.broadcasting import broadcast_to
-from webtensor.ops.casting import astype
+from webtensor.ops.broadcasting import broadcast_to as broadcast_to
+from webtensor.ops.casting import astype as astype
+from webtensor.ops.complexes import *
 from webtensor.ops.contraction import *
 from webtensor.ops.creation import *
-from webtensor.ops.indexing import boolean_mask
+from webtensor.ops.indexing import boolean_mask as boolean_mask
 from webtensor.ops.movement import (
-    clone,
-    concat,
-    expand_dims,
-    flatten,
-    flip,
-    gather,
-    pad,
-    permute_dims,
-    reshape,
-    slice,
-    split,
-    squeeze,
-    stack,
-    take,
-    tile,
-    transpose,
-    unstack,
+    clone as clone,
+    concat as concat,
+    expand_dims as expand_dims,
+    flatten as flatten,
+    flip as flip,
+    gather as gather,
+    pad as pad,
+    permute_dims as permute_dims,
+    reshape as reshape,
+    slice as slice,
+    split as split,
+    squeeze as squeeze,
+    stack as stack,
+    take as take,
+    tile as tile,
+    transpose as transpose,
+    unstack as unstack,
 )
 from webtensor.ops.nn import *
 from webtensor.ops.pooling import *

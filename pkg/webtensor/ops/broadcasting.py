@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from webtensor.dtypes import complex64
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand
 from webtensor.ops.movement import clone, reshape, strided_view
+from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.ops.reduction import sum as _sum
 from webtensor.shapes import Shape, as_shape, broadcast_shapes, contiguous_strides
 
@@ -35,6 +37,9 @@ def broadcast_to(x: TensorLike, shape: int | Sequence[int]) -> Tensor:
         return clone(x)
     if broadcast_shapes("broadcast_to", x.shape, wanted) != wanted:
         raise ValueError(f"broadcast_to: shape {x.shape} cannot be broadcast to {wanted}")
+    if x.dtype is complex64:
+        aligned = reshape(x, (1,) * (len(wanted) - len(x.shape)) + x.shape)
+        return from_pairs(broadcast_to(as_pairs(aligned), (*wanted, 2)))
     padded = (1,) * (len(wanted) - len(x.shape)) + x.shape
     strides = tuple(
         0 if length == 1 else stride

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from webtensor.dtypes import DType, as_dtype
+from webtensor.dtypes import DType, as_dtype, bool_, complex64, float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.ops.pairs import as_pairs, from_pairs
 
 __all__ = ["astype", "cast_to"]
 
@@ -14,13 +15,22 @@ def cast_to(x: Tensor, dtype: DType) -> Tensor:
     """Return ``x`` itself where it has the dtype, else its converted copy."""
     if x.dtype is dtype:
         return x
+    if dtype is complex64:
+        real = cast_to(x, float32).expand_dims(-1)
+        return from_pairs(real.pad([(0, 0)] * len(x.shape) + [(0, 1)]))
+    if x.dtype is complex64:
+        pairs = as_pairs(x)
+        if dtype is bool_:
+            return (pairs != 0).any(-1)  # type: ignore[no-any-return]
+        return cast_to(pairs[..., 0], dtype)
     return run(_CAST, (x,), x.shape, dtype)
 
 
 def astype(x: TensorLike, dtype: Any) -> Tensor:
     """Convert a tensor to another dtype.
 
-    Float to int32 truncates toward zero; anything to bool tells whether it differs from zero.
+    Float to int32 truncates toward zero; complex to float or int32 takes the real part; anything to
+    bool tells whether it differs from zero.
 
     Example:
         >>> import webtensor as wt

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from webtensor.dtypes import float32, int32, promote
+from webtensor.dtypes import complex64, float32, int32, promote
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, as_operands, run
 from webtensor.geometry import MatmulSizes, Padding, Window, make_window
 from webtensor.ops.broadcasting import broadcast_to, sum_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import zeros
 from webtensor.ops.movement import permute_dims, reshape
+from webtensor.ops.rows import COMPLEX_RULES
 from webtensor.shapes import Shape, broadcast_shapes, prod
 
 __all__ = ["conv2d", "depthwise_conv2d", "dot", "matmul"]
@@ -55,6 +56,8 @@ def matmul(
         raise ValueError(f"matmul: operands must have axes, but got shapes {a.shape}, {b.shape}")
     dtype = promote(promote(a.dtype, b.dtype), int32)
     a, b = cast_to(a, dtype), cast_to(b, dtype)
+    if dtype is complex64:
+        return COMPLEX_RULES["matmul"](a, b, transpose_a, transpose_b)
     if len(a.shape) == 1 or len(b.shape) == 1:
         return _vector_product(a, b, transpose_a, transpose_b)
     m, k = a.shape[:-3:-1] if transpose_a else a.shape[-2:]

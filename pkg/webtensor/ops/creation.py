@@ -7,12 +7,13 @@ from itertools import repeat
 from math import ceil
 from typing import Any
 
-from webtensor.dtypes import as_dtype, float32, int32
+from webtensor.dtypes import as_dtype, complex64, float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, Variable, as_operand, from_host, run
 from webtensor.engine.convert import pack
 from webtensor.engine.storage import Storage
 from webtensor.ops.casting import cast_to
-from webtensor.ops.movement import clone, reshape
+from webtensor.ops.movement import clone, concat, reshape
+from webtensor.ops.pairs import from_pairs
 from webtensor.shapes import as_shape, prod
 
 __all__ = [
@@ -90,11 +91,14 @@ def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None) -> Tens
     shape = as_shape("full", shape)
     if isinstance(fill_value, (Tensor, Variable)):
         fill_value = fill_value.item()
-    if not isinstance(fill_value, (bool, int, float)):
+    if not isinstance(fill_value, (bool, int, float, complex)):
         raise TypeError(f"full: fill_value must be a number, but got {fill_value!r}")
     made = as_dtype(type(fill_value) if dtype is None else dtype)
-    fill_value = pack("full", [fill_value], made)[0]
-    return run(_FILL, (), shape, made, fill_value)
+    stored = pack("full", [fill_value], made)
+    if made is complex64:
+        filled = concat([full((*shape, 1), part) for part in stored], -1)
+        return from_pairs(filled)
+    return run(_FILL, (), shape, made, stored[0])
 
 
 def zeros(shape: int | Sequence[int], dtype: Any = float32) -> Tensor:
@@ -161,7 +165,7 @@ def arange(start: float, stop: float | None = None, step: float = 1, dtype: Any 
         values = [start + step * index for index in range(count)]
     made = natural if dtype is None else as_dtype(dtype)
     host = pack("arange", values, made)
-    return Tensor(Storage(made, len(host), host), (len(host),), made)
+    return Tensor(Storage(made.stored, len(host), host), (len(values),), made)
 
 
 def linspace(
@@ -200,4 +204,4 @@ def eye(n_rows: int, n_cols: int | None = None, k: int = 0, dtype: Any = float32
             values[row * columns + row + k] = 1
     made = as_dtype(dtype)
     host = pack("eye", values, made)
-    return Tensor(Storage(made, len(host), host), shape, made)
+    return Tensor(Storage(made.stored, len(host), host), shape, made)

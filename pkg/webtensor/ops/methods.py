@@ -14,6 +14,7 @@ from webtensor.ops import (
     binary,
     broadcasting,
     casting,
+    complexes,
     contraction,
     indexing,
     movement,
@@ -26,7 +27,7 @@ from webtensor.ops import (
 
 __all__: list[str] = []
 
-_PLAIN_NUMBERS = (bool, int, float)
+_PLAIN_NUMBERS = (bool, int, float, complex)
 
 
 def _operator(function: Callable[[Any, Any], Tensor]) -> Callable[[Any, Any], Any]:
@@ -116,6 +117,7 @@ _NAMED: dict[str, Callable[..., Any]] = {
         (reduction, reduction.__all__),
         (broadcasting, ["broadcast_to"]),
         (casting, ["astype"]),
+        (complexes, ["angle", "conj", "imag", "real"]),
         (contraction, contraction.__all__),
         (pooling, pooling.__all__),
         (indexing, ["boolean_mask"]),

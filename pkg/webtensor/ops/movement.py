@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from webtensor.dtypes import DType, int32, promote
+from webtensor.dtypes import DType, complex64, int32, promote
 from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, run
 from webtensor.ops.casting import cast_to
+from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.shapes import (
     Shape,
     axis_group,
@@ -195,6 +196,8 @@ def permute_dims(x: TensorLike, axes: Sequence[int]) -> Tensor:
     moved = [axis for axis in order if x.shape[axis] != 1]
     if moved == sorted(moved):
         return reshape(x, shape)
+    if x.dtype is complex64:
+        return from_pairs(permute_dims(as_pairs(x), (*order, rank)))
     strides = contiguous_strides(x.shape)
     return strided_view(_PERMUTE, x, shape, tuple(strides[axis] for axis in order), 0, order)
 
@@ -221,6 +224,8 @@ def flip(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
     """
     x = as_operand("flip", x)
     axes = normalize_axes("flip", axis, len(x.shape))
+    if x.dtype is complex64:
+        return from_pairs(flip(as_pairs(x), axes))
     strides = list(contiguous_strides(x.shape))
     offset = 0
     for one in axes:
@@ -268,6 +273,8 @@ def stepped_slice(x: Tensor, begin: Shape, shape: Shape, step: Shape) -> Tensor:
     """Every ``step``-th element along each axis from ``begin`` on; steps are positive."""
     if shape == x.shape:
         return clone(x)
+    if x.dtype is complex64:
+        return from_pairs(stepped_slice(as_pairs(x), (*begin, 0), (*shape, 2), (*step, 1)))
     strides = contiguous_strides(x.shape)
     offset = sum(start * stride for start, stride in zip(begin, strides, strict=True))
     stepped = tuple(stride * by for stride, by in zip(strides, step, strict=True))
@@ -282,14 +289,22 @@ _PAD = Primitive(
 )
 
 
-def _pad_to(x: Tensor, shape: Shape, low: Shape, step: Shape, value: float) -> Tensor:
+def _pad_to(x: Tensor, shape: Shape, low: Shape, step: Shape, value: complex) -> Tensor:
     """Spread ``x`` over a tensor of ``value``, ``step`` apart along each axis from ``low`` on."""
+    if x.dtype is complex64:
+        parts = [
+            _pad_to(part, (*shape, 1), (*low, 0), (*step, 1), number)
+            for part, number in zip(
+                split(as_pairs(x), 2, -1), (value.real, value.imag), strict=True
+            )
+        ]
+        return from_pairs(concat(parts, -1))
     if x.size == 0:
         return _constant(shape, value, x.dtype)
     return run(_PAD, (x,), shape, x.dtype, low, step, value)
 
 
-def pad(x: TensorLike, paddings: Sequence[Sequence[int]], constant_value: float = 0) -> Tensor:
+def pad(x: TensorLike, paddings: Sequence[Sequence[int]], constant_value: complex = 0) -> Tensor:
     """Surround a tensor with a constant: ``paddings[i]`` is (before, after) along axis ``i``.
 
     Raises:
@@ -364,6 +379,8 @@ def concat(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
     held = tuple(operand for operand in operands if operand.shape[axis])
     if len(held) == 1:
         return clone(held[0])
+    if held[0].dtype is complex64:
+        return from_pairs(concat([as_pairs(operand) for operand in held], axis))
     outer, _, inner = axis_group(shape, axis, axis)
     lengths = tuple(operand.shape[axis] * inner for operand in held)
     return run(_CONCAT, held, joined, operands[0].dtype, outer, lengths)
@@ -471,7 +488,7 @@ def _scatter_add(x: Tensor, indices: Tensor, shape: Shape, dtype: DType, *group:
     return run(_SCATTER_ADD, (x, indices), shape, dtype, *group)
 
 
-def _constant(shape: Shape, value: float, dtype: DType) -> Tensor:
+def _constant(shape: Shape, value: complex, dtype: DType) -> Tensor:
     from webtensor.ops.creation import full  # which builds on this module
 
     return full(shape, value, dtype)
@@ -503,6 +520,8 @@ def gather(x: TensorLike, indices: TensorLike, axis: int = 0) -> Tensor:
             f"they range from {min(host)} to {max(host)}"
         )
     shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
+    if x.dtype is complex64:
+        return from_pairs(gather(as_pairs(x), indices, axis))
     if x.size == 0 and prod(shape):
         raise IndexError(f"gather: axis {axis} of {x.shape} has no elements to pick")
     return run(

@@ -10,8 +10,7 @@ from webtensor.ops.binary import equal, maximum, minimum, multiply
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import arange
 from webtensor.ops.movement import clone, expand_dims, permute_dims
-from webtensor.ops.reduction import mean
-from webtensor.ops.reduction import sum as _sum
+from webtensor.ops.reduction import mean, sum as _sum
 from webtensor.ops.ternary import where
 from webtensor.ops.unary import clip_by_value
 from webtensor.shapes import normalize_axis

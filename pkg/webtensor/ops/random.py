@@ -8,8 +8,7 @@ are exact too; normal ones agree to the rounding of the inverse error function.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import erf as _erf
-from math import sqrt
+from math import erf as _erf, sqrt
 from random import Random
 from typing import Any
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from webtensor.dtypes import DType, bool_, float32, int32
+from webtensor.dtypes import DType, bool_, complex64, float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import eye, full
-from webtensor.ops.movement import reshape
-from webtensor.shapes import Shape, axis_group, normalize_axes, normalize_axis
-from webtensor.shapes import prod as _prod
+from webtensor.ops.movement import concat, reshape
+from webtensor.ops.pairs import as_pairs, from_pairs
+from webtensor.shapes import Shape, axis_group, normalize_axes, normalize_axis, prod as _prod
 
 __all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "sum"]
 
@@ -67,6 +67,8 @@ def _reduce(
     """Reduce ``x``, one group of adjacent axes at a time."""
     name = primitive.name
     x = as_operand(name, x)
+    if x.dtype is complex64 and dtype is None:
+        return _reduce_complex(primitive, x, axis, keepdims)
     if x.dtype is bool_ and dtype is None:
         dtype = int32
     if dtype is not None:
@@ -90,6 +92,29 @@ def _reduce(
         else:
             x = run(primitive, (x,), shape, x.dtype, name, outer, reduced, inner)
     return x if x.shape == kept else reshape(x, kept)
+
+
+def _reduce_complex(primitive: Primitive, x: Tensor, axis: Axis, keepdims: bool) -> Tensor:
+    """Sum real and imaginary parts; multiply complex numbers by halves."""
+    axes = normalize_axes(primitive.name, axis, len(x.shape))
+    if primitive is _SUM:
+        return from_pairs(_reduce(primitive, as_pairs(x), axes, keepdims))
+    if primitive is not _PROD:
+        raise TypeError(f"{primitive.name}: complex64 is not ordered")
+    kept = tuple(
+        1 if index in axes else length
+        for index, length in enumerate(x.shape)
+        if keepdims or index not in axes
+    )
+    order = (*axes, *(index for index in range(len(x.shape)) if index not in axes))
+    factors = x.permute_dims(order).reshape((-1, *(x.shape[one] for one in order[len(axes) :])))
+    while factors.shape[0] > 1:
+        half = factors.shape[0] // 2
+        odd = factors[2 * half :]
+        factors = factors[:half] * factors[half : 2 * half]
+        if odd.shape[0]:
+            factors = concat([factors[:-1], factors[-1:] * odd])
+    return factors.reshape(kept) if factors.shape[0] else full(kept, 1, x.dtype)
 
 
 def _adjacent(axes: Sequence[int]) -> list[tuple[int, int]]:
@@ -134,7 +159,8 @@ def mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     x = as_operand("mean", x)
     axes = normalize_axes("mean", axis, len(x.shape))
     count = _prod([x.shape[one] for one in axes])
-    return _reduce(_SUM, x, axis, keepdims, float32) / float(count)
+    dtype = None if x.dtype is complex64 else float32
+    return _reduce(_SUM, x, axis, keepdims, dtype) / float(count)
 
 
 def max(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:

@@ -17,13 +17,13 @@ from functools import wraps
 from inspect import signature
 from typing import Any, TypeVar, cast
 
-from webtensor.dtypes import DType, bool_, float32, int32, promote
+from webtensor.dtypes import DType, bool_, complex64, float32, int32, promote
 from webtensor.engine import Gradient, Primitive, Tensor, as_operand, as_operands, run
 from webtensor.ops.broadcasting import sum_to
 from webtensor.ops.casting import cast_to
 from webtensor.shapes import broadcast_shapes
 
-__all__ = ["ROWS", "Kind", "Row", "binary", "ternary", "unary"]
+__all__ = ["COMPLEX_RULES", "ROWS", "Kind", "Row", "binary", "ternary", "unary"]
 
 Function = TypeVar("Function", bound=Callable[..., Tensor])
 
@@ -112,6 +112,18 @@ class Row(Primitive):
 ROWS: dict[str, Row] = {}
 
 
+#: How rows compute with complex tensors, by name; ``complexes.py`` fills it.
+COMPLEX_RULES: dict[str, Callable[..., Tensor]] = {}
+
+
+def _complex(row: Row, *operands: Tensor) -> Tensor:
+    """Compute a row with complex operands."""
+    rule = COMPLEX_RULES.get(row.name)
+    if rule is None:
+        raise TypeError(f"{row.name}: complex64 operands are not supported")
+    return rule(*(cast_to(operand, complex64) for operand in operands))
+
+
 def _add_row(function: Callable[..., Any], arity: int, **columns: Any) -> tuple[Row, str]:
     name = function.__name__.rstrip("_")
     parameters = tuple(signature(function).parameters)[arity:]
@@ -157,6 +169,8 @@ def unary(
             if type(x) is not Tensor:
                 x = as_operand(name, x)
             dtype = x.dtype
+            if dtype is complex64:
+                return _complex(row, x)
             if dtype is not float32 or not takes_float:
                 dtype = row.compute_dtype(dtype)
                 x = cast_to(x, dtype)
@@ -172,7 +186,10 @@ def unary(
                 _number(name, parameter, value)
                 for parameter, value in zip(row.parameters, given, strict=True)
             ]
-            x = cast_to(as_operand(name, x), float32)
+            x = as_operand(name, x)
+            if x.dtype is complex64:
+                return _complex(row, x)
+            x = cast_to(x, float32)
             return run(row, (x,), x.shape, float32, row, *numbers)
 
         chosen = apply_with_parameters if row.parameters else apply
@@ -236,7 +253,10 @@ def binary(
             if any_float and x.dtype is float32 and y.dtype is float32:
                 dtype = float_result
             else:
-                computed = row.compute_dtype(promote(x.dtype, y.dtype))
+                promoted = promote(x.dtype, y.dtype)
+                if promoted is complex64:
+                    return _complex(row, x, y)
+                computed = row.compute_dtype(promoted)
                 x, y = cast_to(x, computed), cast_to(y, computed)
                 dtype = row.output_dtype(computed)
             shape = x.shape
@@ -277,6 +297,8 @@ def ternary(
             dtype = promote(x.dtype, y.dtype)
             shape = broadcast_shapes(name, x.shape, y.shape)
             shape = broadcast_shapes(name, condition.shape, shape)
+            if dtype is complex64:
+                return COMPLEX_RULES["where"](condition, cast_to(x, dtype), cast_to(y, dtype))
             if dtype is bool_:
                 x, y = cast_to(x, int32), cast_to(y, int32)
                 return cast_to(run(row, (condition, x, y), shape, int32, row), bool_)

@@ -163,7 +163,7 @@ class WebGLBackend(Backend):
     def close(self) -> None:
         self._queue.close()
         lose = self.gl.getExtension("WEBGL_lose_context")
-        if lose is not None:
+        if lose:
             lose.loseContext()
 
     @staticmethod

@@ -42,12 +42,12 @@ def create_context() -> Any:
 
     options = to_js(_CONTEXT_OPTIONS, dict_converter=js.Object.fromEntries)
     gl = _new_canvas().getContext("webgl2", options)
-    if gl is None:
+    if not gl:  # JavaScript's null isn't None in Pyodide
         raise BackendUnavailableError(
             "WebGL 2 is not available: this browser lacks it, or it is switched off (hardware "
             "acceleration disabled, or the graphics driver blocked)"
         )
-    if gl.getExtension("EXT_color_buffer_float") is None:
+    if not gl.getExtension("EXT_color_buffer_float"):
         raise BackendUnavailableError(
             "this device's WebGL 2 cannot render to float32 textures (EXT_color_buffer_float)"
         )
