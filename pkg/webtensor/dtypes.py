@@ -15,6 +15,7 @@ __all__ = [
     "complex64",
     "float32",
     "int32",
+    "number_dtype",
     "promote",
     "typed_view",
 ]
@@ -96,6 +97,15 @@ def as_dtype(dtype: Any) -> DType:
 def typed_view(data: bytes | bytearray | memoryview[Any], dtype: DType) -> memoryview[Any]:
     """View contiguous bytes as flat elements of a dtype."""
     return memoryview(data).cast("B").cast(dtype.format)  # type: ignore[call-overload, no-any-return]
+
+
+def number_dtype(number: complex) -> DType:
+    """Return the dtype of a Python number, which may be of a type derived from Python's own."""
+    known = _BY_NAME.get(type(number))
+    if known is None:
+        kinds = (bool, int, float, complex)
+        known = next(_BY_NAME[kind] for kind in kinds if isinstance(number, kind))
+    return known
 
 
 def promote(first: DType, second: DType) -> DType:

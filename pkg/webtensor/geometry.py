@@ -55,7 +55,7 @@ class Window(NamedTuple):
 
 def pair(name: str, argument: str, value: Any) -> tuple[int, int]:
     """Validate a positive number, or a pair of them, for (height, width)."""
-    both = (value, value) if isinstance(value, int) else tuple(value)
+    both = tuple(value) if hasattr(value, "__iter__") else (value, value)
     if len(both) == 1:
         both *= 2
     if len(both) != 2 or not all(isinstance(one, int) and one > 0 for one in both):
@@ -106,8 +106,8 @@ def _axis_paddings(name: str, padding: Padding) -> tuple[Any, Any]:
     elif isinstance(padding, int):
         if padding >= 0:
             return (padding, padding), (padding, padding)
-    else:
-        pairs = [tuple(one) for one in padding]
+    elif hasattr(padding, "__iter__"):
+        pairs = [tuple(one) if hasattr(one, "__iter__") else () for one in padding]
         if (
             len(pairs) == 4
             and all(len(one) == 2 and min(one) >= 0 for one in pairs)

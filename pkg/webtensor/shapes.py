@@ -67,7 +67,7 @@ def normalize_axes(name: str, axis: int | Sequence[int] | None, rank: int) -> tu
     """Turn the ``axis`` argument of a reduction into sorted, distinct axes; None means all."""
     if axis is None:
         return tuple(range(rank))
-    if isinstance(axis, int):
+    if not hasattr(axis, "__iter__"):
         return (normalize_axis(name, axis, rank),)
     axes = sorted(normalize_axis(name, one, rank) for one in axis)
     if len(set(axes)) != len(axes):

@@ -3,7 +3,8 @@
 //   import { startPython, runPage } from "../shared/loader.js";
 //
 // `startPython` returns the Pyodide object with `webtensor` ready to import. `runPage` does that and
-// runs a page's Python file. Errors of either, then and later, are written into the page.
+// runs a page's Python file. Errors of either, then and later, are written into the page; progress
+// is shown in its element `#loading` while that exists.
 
 const site = new URL("../", import.meta.url);
 
@@ -12,6 +13,9 @@ const site = new URL("../", import.meta.url);
  * @param {{onProgress?: (fraction: number, text: string) => void}} options
  */
 export async function startPython({ onProgress = () => {} } = {}) {
+  if (typeof WebAssembly !== "object") {
+    throw new Error("This browser, or its security settings, lack WebAssembly, which Python needs.");
+  }
   onProgress(0, "Loading Python");
   const build = await fetchFile(new URL("build.json", site)).then((response) => response.json());
   const indexURL = new URL(build.pyodide, site).href;
@@ -32,7 +36,7 @@ export async function startPython({ onProgress = () => {} } = {}) {
  *   `modules`: further Python files, relative to the page, which `path` may import by their names.
  * @returns the Pyodide object, or undefined when something failed and the page shows it.
  */
-export async function runPage(path, { modules = [], onProgress } = {}) {
+export async function runPage(path, { modules = [], onProgress = showProgress } = {}) {
   addEventListener("error", (event) => showError(event.error ?? event.message));
   addEventListener("unhandledrejection", (event) => showError(event.reason));
   try {
@@ -49,6 +53,7 @@ export async function runPage(path, { modules = [], onProgress } = {}) {
       pyodide.FS.writeFile(name.split("/").pop(), moduleSources[index]),
     );
     await pyodide.runPythonAsync(source, { filename: path });
+    document.getElementById("loading")?.remove();
     return pyodide;
   } catch (error) {
     showError(error);
@@ -56,10 +61,20 @@ export async function runPage(path, { modules = [], onProgress } = {}) {
   }
 }
 
+/** Shows in the page's element `#loading`, where it has one, how far loading has come. */
+function showProgress(fraction, text) {
+  const loading = document.getElementById("loading");
+  if (loading !== null) {
+    loading.querySelector("progress").value = fraction;
+    loading.querySelector("[role=status]").textContent = text;
+  }
+}
+
 /** Writes an error into the page, where the visitor sees it, and into the console. */
 export function showError(error) {
   const text = error?.message ?? String(error);
   console.error(text);
+  document.getElementById("loading")?.remove();
   const box = document.createElement("section");
   box.className = "error";
   box.setAttribute("role", "alert");

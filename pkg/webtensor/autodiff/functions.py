@@ -145,14 +145,13 @@ def variable_gradients(
     if variables is not None:
         chosen = [read[id(variable)] for variable in variables if id(variable) in read]
     gradients = tape.gradients(loss, [value for _, value in chosen], _ones_like(loss))
-    reached = [
-        (variable, gradient)
-        for (variable, _), gradient in zip(chosen, gradients, strict=True)
-        if gradient is not None
-    ]
+    reached = [place for place, gradient in enumerate(gradients) if gradient is not None]
     if not reached:
         raise ValueError(f"{name}: the loss depends on none of the trainable variables")
-    return loss, reached
+    found = _each_its_own([gradient for gradient in gradients if gradient is not None])
+    return loss, [
+        (chosen[place][0], gradient) for place, gradient in zip(reached, found, strict=True)
+    ]
 
 
 def custom_grad(
@@ -178,13 +177,16 @@ def custom_grad(
     def differentiable(*xs: TensorLike) -> Tensor:
         inputs = tuple(as_operand("custom_grad", x) for x in xs)
         with paused():
-            value, gradient = function(*inputs)
-        _require_tensor("custom_grad", value)
-        if not callable(gradient):
-            raise TypeError(
-                "custom_grad: function must return (value, gradient function), but the second is "
-                f"{gradient!r}"
-            )
+            result = function(*inputs)
+            if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
+                raise TypeError(
+                    "custom_grad: function must return (value, gradient function), but it returned "
+                    f"{result!r}"
+                )
+            value, gradient = result
+            value = _require_tensor("custom_grad", value)
+            # A tensor of its own: the function may return one that is recorded already.
+            value = alias(_IDENTITY, value, value.shape)
         primitive = _custom_primitive(gradient, inputs)
         for observer in state.observers:
             observer.record(primitive, inputs, value, ())
@@ -233,7 +235,7 @@ def _differentiate(
     if dy is None:
         dy = _ones_like(value)
     else:
-        dy = as_operand(name, dy, float32)
+        dy = _own_tensor(name, dy)
         if dy.shape != value.shape:
             raise ValueError(
                 f"{name}: dy must have the shape of the function's result, {value.shape}, but its "
@@ -248,7 +250,17 @@ def _differentiate(
                 f"{name}: the function's result does not depend on its argument {position}; make "
                 "sure that it computes the result from the tensor that it is given"
             )
-    return value, [gradient for gradient in gradients if gradient is not None]
+    return value, _each_its_own([gradient for gradient in gradients if gradient is not None])
+
+
+def _each_its_own(gradients: list[Tensor]) -> list[Tensor]:
+    """Give each source a gradient that can be disposed without harm to another's."""
+    seen: set[int] = set()
+    for position, gradient in enumerate(gradients):
+        if id(gradient) in seen:
+            gradients[position] = alias(_IDENTITY, gradient, gradient.shape)
+        seen.add(id(gradient))
+    return gradients
 
 
 def _own_tensor(name: str, x: TensorLike) -> Tensor:
@@ -264,7 +276,7 @@ _IDENTITY = Primitive("identity", gradients=(lambda dy, y, x: dy,))
 
 def _ones_like(tensor: Tensor) -> Tensor:
     ones = as_operand("grad", 1.0, float32)
-    return ones if tensor.shape == () else ones.broadcast_to(tensor.shape)
+    return ones.broadcast_to(tensor.shape)  # type: ignore[no-any-return]
 
 
 def _zeros_like(tensor: Tensor) -> Tensor:

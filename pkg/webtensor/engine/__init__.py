@@ -1,11 +1,24 @@
 """The engine: tensors and their storage, running primitives on backends, scopes, inspection.
 
 ``tensor``, ``variable`` and ``storage`` hold what tensors are; ``operands`` and ``convert`` turn
-users' values into them; ``primitive``, ``dispatch`` and ``registry`` run operations; ``scopes`` and
-``inspection`` are TensorFlow.js's tidy, keep, memory, profile. ``state`` is what is active now.
+users' values into them; ``primitive``, ``dispatch`` and ``registry`` run operations; ``extension``
+is for users' own ops; ``scopes`` and ``inspection`` are TensorFlow.js's tidy, keep, memory and
+profile. ``state`` is what is active now.
 """
 
 from webtensor.engine.dispatch import alias, run
+from webtensor.engine.extension import (
+    copy_registered_kernels,
+    deregister_op,
+    get_gradient,
+    get_kernel,
+    get_kernels_for_backend,
+    register_gradient,
+    register_kernel,
+    register_op,
+    unregister_gradient,
+    unregister_kernel,
+)
 from webtensor.engine.inspection import (
     KernelRecord,
     Profile,
@@ -52,17 +65,25 @@ __all__ = [
     "available_backends",
     "backend",
     "constant",
+    "copy_registered_kernels",
+    "deregister_op",
     "disable_debug_mode",
     "dispose",
     "enable_debug_mode",
     "find_backend",
     "from_host",
     "get_backend",
+    "get_gradient",
+    "get_kernel",
+    "get_kernels_for_backend",
     "keep",
     "memory",
     "profile",
     "ready",
     "register_backend",
+    "register_gradient",
+    "register_kernel",
+    "register_op",
     "registered_backends",
     "remove_backend",
     "run",
@@ -71,4 +92,6 @@ __all__ = [
     "tidy",
     "time",
     "unavailable_reason",
+    "unregister_gradient",
+    "unregister_kernel",
 ]

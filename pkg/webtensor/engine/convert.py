@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-from webtensor.dtypes import DType, as_dtype, bool_, complex64, float32, int32, typed_view
+from webtensor.dtypes import (
+    DType,
+    as_dtype,
+    bool_,
+    complex64,
+    float32,
+    int32,
+    number_dtype,
+    typed_view,
+)
 from webtensor.shapes import Shape, prod
 
 __all__ = ["host_buffer", "nested_list", "pack", "python_numbers", "shown_values"]
@@ -151,7 +160,7 @@ def _infer_dtype(name: str, values: Sequence[Any]) -> DType:
         if hasattr(value, "dtype"):
             dtypes.add(_closest_dtype(value.dtype))
         elif isinstance(value, (int, float)):
-            dtypes.add(as_dtype(type(value)))
+            dtypes.add(number_dtype(value))
         else:
             raise TypeError(f"{name}: elements must be numbers, but got {value!r}")
     return max(dtypes, key=lambda dtype: dtype.rank)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webtensor.dtypes import DType, as_dtype, promote
+from webtensor.dtypes import DType, number_dtype, promote
 from webtensor.engine.convert import host_buffer, pack
 from webtensor.engine.scopes import outside_scopes
 from webtensor.engine.storage import Storage
@@ -34,11 +34,12 @@ def constant(name: str, value: complex, dtype: DType) -> Tensor:
     """
     key = (value, dtype)
     held = _constants.get(key)
-    if held is None:
+    # 0.0 and -0.0 are equal as keys, NaN never is.
+    negative_zero = not value and "-" in str(value)
+    if held is None or negative_zero:
         with outside_scopes():
             held = Tensor(Storage(dtype.stored, dtype.words, pack(name, [value], dtype)), (), dtype)
-        # 0.0 and -0.0 are equal as keys, NaN never is.
-        if value == value and not (value == 0 and "-" in str(value)):
+        if value == value and not negative_zero:
             if len(_constants) >= _MOST_CONSTANTS:
                 _constants.clear()
             _constants[key] = held
@@ -57,13 +58,13 @@ def as_operand(name: str, value: TensorLike, dtype: DType | None = None) -> Tens
     if isinstance(value, Variable):
         return value.value
     if isinstance(value, _NUMBERS):
-        return constant(name, value, dtype or as_dtype(type(value)))
+        return constant(name, value, dtype or number_dtype(value))
     return from_host(name, value, dtype)
 
 
 def _scalar_dtype(scalar: complex, other: DType) -> DType:
     """Dtype of a Python number beside a tensor: the tensor's, unless it is of a lesser kind."""
-    return promote(as_dtype(type(scalar)), other)
+    return promote(number_dtype(scalar), other)
 
 
 def as_operands(name: str, first: TensorLike, second: TensorLike) -> tuple[Tensor, Tensor]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
+from types import MethodType
 from typing import NamedTuple
 
-from webtensor.backends.api import Backend
+from webtensor.backends.api import Backend, Kernel
 from webtensor.engine.state import state
 from webtensor.errors import BackendUnavailableError
 
 __all__ = [
     "activate_default",
+    "added_kernels",
     "available_backends",
     "backend",
     "find_backend",
@@ -21,6 +23,7 @@ __all__ = [
     "registered_backends",
     "remove_backend",
     "set_backend",
+    "set_kernel",
     "started_backends",
     "unavailable_reason",
 ]
@@ -36,6 +39,8 @@ class _Entry(NamedTuple):
 _entries: dict[str, _Entry] = {}
 _started: dict[str, Backend] = {}
 _refused: dict[str, str] = {}
+#: Kernels added from outside, by backend and name.
+_added: dict[str, dict[str, Kernel]] = {}
 
 
 def register_backend(name: str, factory: BackendFactory, priority: int = 1) -> bool:
@@ -154,6 +159,33 @@ def started_backends() -> list[Backend]:
     return list(_started.values())
 
 
+def added_kernels(name: str) -> dict[str, Kernel]:
+    """Return the kernels that were added to a backend from outside."""
+    _require(name)
+    return dict(_added.get(name, {}))
+
+
+def set_kernel(backend: str, name: str, kernel: Kernel | None) -> None:
+    """Add a kernel to a backend, started or not, or take one away.
+
+    Raises:
+        ValueError: the backend is not registered, or has no kernel to take away.
+    """
+    _require(backend)
+    started = _started.get(backend)
+    added = _added.setdefault(backend, {})
+    if kernel is not None:
+        added[name] = kernel
+        if started is not None:
+            started.kernels[name] = MethodType(kernel, started)
+        return
+    had = added.pop(name, None) is not None
+    if started is not None:
+        had = started.kernels.pop(name, None) is not None or had
+    if not had:
+        raise ValueError(f"backend {backend!r} has no kernel {name!r}")
+
+
 def _require(name: str) -> _Entry:
     try:
         return _entries[name]
@@ -173,4 +205,6 @@ def _start(name: str) -> Backend:
         raise
     _refused.pop(name, None)
     _started[name] = started
+    for kernel_name, kernel in _added.get(name, {}).items():
+        started.kernels[kernel_name] = MethodType(kernel, started)
     return started

@@ -7,7 +7,7 @@ from itertools import repeat
 from math import ceil
 from typing import Any
 
-from webtensor.dtypes import as_dtype, complex64, float32, int32
+from webtensor.dtypes import as_dtype, complex64, float32, int32, number_dtype
 from webtensor.engine import Primitive, Tensor, TensorLike, Variable, as_operand, from_host, run
 from webtensor.engine.convert import pack
 from webtensor.engine.storage import Storage
@@ -56,7 +56,7 @@ def tensor(values: TensorLike, shape: Sequence[int] | None = None, dtype: Any = 
     else:
         made = from_host("tensor", values, wanted)
     if shape is None:
-        return made
+        return clone(made) if made is values else made
     shape = as_shape("tensor", shape)
     if prod(shape) != made.size:
         raise ValueError(
@@ -74,10 +74,11 @@ def asarray(obj: TensorLike, dtype: Any = None, copy: bool | None = None) -> Ten
         'float32'
     """
     wanted = None if dtype is None else as_dtype(dtype)
-    made = as_operand("asarray", obj, wanted)
-    if wanted is not None:
-        made = cast_to(made, wanted)
-    return clone(made) if copy else made
+    if not isinstance(obj, (Tensor, Variable)):
+        return from_host("asarray", obj, wanted)
+    made = as_operand("asarray", obj)
+    made = made if wanted is None else cast_to(made, wanted)
+    return clone(made) if copy and made is obj else made
 
 
 def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None) -> Tensor:
@@ -93,7 +94,7 @@ def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None) -> Tens
         fill_value = fill_value.item()
     if not isinstance(fill_value, (bool, int, float, complex)):
         raise TypeError(f"full: fill_value must be a number, but got {fill_value!r}")
-    made = as_dtype(type(fill_value) if dtype is None else dtype)
+    made = number_dtype(fill_value) if dtype is None else as_dtype(dtype)
     stored = pack("full", [fill_value], made)
     if made is complex64:
         filled = concat([full((*shape, 1), part) for part in stored], -1)
@@ -178,6 +179,8 @@ def linspace(
         >>> wt.linspace(0, 1, 3).tolist()
         [0.0, 0.5, 1.0]
     """
+    if not isinstance(num, int):
+        raise TypeError(f"linspace: num must be an integer, but got {num!r}")
     if num < 0:
         raise ValueError(f"linspace: num must not be negative, but got {num}")
     intervals = num - 1 if endpoint else num

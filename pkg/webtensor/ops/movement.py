@@ -379,7 +379,7 @@ def concat(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
     held = tuple(operand for operand in operands if operand.shape[axis])
     if len(held) == 1:
         return clone(held[0])
-    if held[0].dtype is complex64:
+    if operands[0].dtype is complex64:
         return from_pairs(concat([as_pairs(operand) for operand in held], axis))
     outer, _, inner = axis_group(shape, axis, axis)
     lengths = tuple(operand.shape[axis] * inner for operand in held)
@@ -449,6 +449,8 @@ def split(x: TensorLike, num_or_size_splits: int | Sequence[int], axis: int = 0)
         sizes = [length // count] * count
     else:
         sizes = list(num_or_size_splits)
+        if not all(isinstance(size, int) for size in sizes):
+            raise TypeError(f"split: sizes must be integers, but got {num_or_size_splits!r}")
         if sizes.count(-1) == 1:
             sizes[sizes.index(-1)] = length - sum(sizes) - 1
         if sum(sizes) != length or min(sizes, default=0) < 0:
@@ -561,6 +563,8 @@ def tile(x: TensorLike, repetitions: Sequence[int]) -> Tensor:
     """
     x = as_operand("tile", x)
     times = [repetitions] if isinstance(repetitions, int) else list(repetitions)
+    if not all(isinstance(count, int) for count in times):
+        raise TypeError(f"tile: repetitions must be integers, but got {repetitions!r}")
     if any(count < 0 for count in times):
         raise ValueError(f"tile: repetitions must not be negative, but got {repetitions}")
     rank = max(len(x.shape), len(times))

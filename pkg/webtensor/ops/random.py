@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import erf as _erf, sqrt
 from random import Random
+from struct import pack, unpack
 from typing import Any
 
 from webtensor.dtypes import as_dtype, float32, int32
 from webtensor.engine import Primitive, Tensor, run
-from webtensor.ops.binary import add, multiply
+from webtensor.ops.binary import add, minimum, multiply
 from webtensor.ops.casting import cast_to
 from webtensor.ops.unary import clip_by_value, erf_inv, floor, unit_float
 from webtensor.shapes import as_shape
@@ -56,7 +57,7 @@ def random_uniform(
     dtype: Any = float32,
     seed: int | None = None,
 ) -> Tensor:
-    """Numbers uniformly distributed in [minval, maxval).
+    """Numbers uniformly distributed in [minval, maxval); whole ones for int32.
 
     Example:
         >>> import webtensor as wt
@@ -64,9 +65,24 @@ def random_uniform(
         True
     """
     unit = _unit("random_uniform", shape, seed)
-    drawn = add(multiply(unit, float(maxval - minval)), float(minval))
+    drawn = unit
+    if (minval, maxval) != (0, 1):
+        drawn = add(multiply(unit, float(maxval - minval)), float(minval))
+        if minval < maxval:
+            drawn = minimum(drawn, _float32_below(maxval))  # the sum may have been rounded up
     made = as_dtype(dtype)
     return drawn if made is float32 else cast_to(floor(drawn), made)
+
+
+def _float32_below(bound: float) -> float:
+    """Greatest float32 number that is less than ``bound``."""
+    (rounded,) = unpack("f", pack("f", bound))
+    if rounded < bound:
+        return float(rounded)
+    if rounded == 0:
+        return -(2.0**-149)
+    (bits,) = unpack("i", pack("f", rounded))
+    return float(unpack("f", pack("i", bits - 1 if rounded > 0 else bits + 1))[0])
 
 
 def _normal_between(unit: Tensor, low: float, high: float) -> Tensor:

@@ -66,7 +66,7 @@ def _reduce(
 ) -> Tensor:
     """Reduce ``x``, one group of adjacent axes at a time."""
     name = primitive.name
-    x = as_operand(name, x)
+    given = x = as_operand(name, x)
     if x.dtype is complex64 and dtype is None:
         return _reduce_complex(primitive, x, axis, keepdims)
     if x.dtype is bool_ and dtype is None:
@@ -91,7 +91,7 @@ def _reduce(
             x = reshape(x, shape)
         else:
             x = run(primitive, (x,), shape, x.dtype, name, outer, reduced, inner)
-    return x if x.shape == kept else reshape(x, kept)
+    return x if x.shape == kept and x is not given else reshape(x, kept)
 
 
 def _reduce_complex(primitive: Primitive, x: Tensor, axis: Axis, keepdims: bool) -> Tensor:

@@ -8,12 +8,26 @@ from webtensor.backends.numpy import (
     pooling,
     random,
     reduction,
+    scan,
+    scatter,
+    sorting,
 )
 from webtensor.backends.numpy.backend import kernel
 
 __all__ = ["FAMILIES", "TABLE"]
 
 #: Importing a family registers its kernels.
-FAMILIES = (contraction, elementwise, movement, normalization, pooling, random, reduction)
+FAMILIES = (
+    contraction,
+    elementwise,
+    movement,
+    normalization,
+    pooling,
+    random,
+    reduction,
+    scan,
+    scatter,
+    sorting,
+)
 
 TABLE = kernel

@@ -9,6 +9,9 @@ from webtensor.backends.webgl import (
     pooling,
     random,
     reduction,
+    scan,
+    scatter,
+    sorting,
 )
 from webtensor.backends.webgl.backend import kernel
 
@@ -24,6 +27,9 @@ FAMILIES = (
     pooling,
     random,
     reduction,
+    scan,
+    scatter,
+    sorting,
 )
 
 TABLE = kernel

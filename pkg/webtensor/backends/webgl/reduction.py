@@ -161,17 +161,17 @@ def reduce(
 
 # Places are looked for among the candidates of the stage before, or all of the axis at first.
 _ARG_REDUCE = """
-bool better(T a, T b) { return BETTER; }
+bool better(VALUE a, VALUE b) { return BETTER; }
 int compute(int t) {
   int j = t % inner; t /= inner;
   int start = (t % parts) * part;
   int end = min(start + part, candidates);
   int o = t / parts;
   int best = PLACE(start);
-  T value = getX((o * reduced + best) * inner + j);
+  VALUE value = getX((o * reduced + best) * inner + j);
   for (int k = start + 1; k < end; k++) {
     int place = PLACE(k);
-    T other = getX((o * reduced + place) * inner + j);
+    VALUE other = getX((o * reduced + place) * inner + j);
     if (better(other, value)) { best = place; value = other; }
   }
   return best;
@@ -212,7 +212,8 @@ def arg_reduce(
             if not first:
                 place = "#define PLACE(k) getFound((o * candidates + (k)) * inner + j)\n"
                 sources.append(Input("found", int32, 1))
-            code = place + _ARG_REDUCE.replace("BETTER", better)
+            value = f"#define VALUE {'float' if source is float32 else 'int'}\n"
+            code = value + place + _ARG_REDUCE.replace("BETTER", better)
             names = ("reduced", "candidates", "parts", "part", "inner")
             return Shader(kind, sources, int32, 1, [(name, "int") for name in names], code)
 

@@ -1,0 +1,38 @@
+"""Kernels that put slices at their indices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from webtensor.backends.api import Backend, Handle, Operand
+from webtensor.backends.numpy.backend import array_of, kernel
+from webtensor.dtypes import DType
+from webtensor.shapes import Shape
+
+__all__: list[str] = []
+
+
+@kernel("scatter_set")
+def scatter_set(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    length: int,
+    inner: int,
+    count: int,
+) -> Handle:
+    """Replace slices of a copy at their indices: the last of equal ones, none out of range."""
+    result = array_of(inputs[0]).reshape(length, inner).copy()
+    indices = array_of(inputs[1]).reshape(count)
+    updates = array_of(inputs[2]).reshape(count, inner)
+    wrapped = np.where(indices < 0, indices + length, indices)
+    inside = (wrapped >= 0) & (wrapped < length)
+    # Which of equal indices wins is not defined where NumPy assigns; so only the last are kept.
+    last = np.full(length, -1)
+    np.maximum.at(last, wrapped[inside], np.arange(count)[inside])
+    held = last >= 0
+    result[held] = updates[last[held]]
+    return result.reshape(shape)

@@ -1,0 +1,90 @@
+"""Kernels of the elementwise table, casts and fills."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from webtensor.backends.api import Elementwise, Handle, Operand
+from webtensor.backends.wasm.backend import WasmBackend, kernel
+from webtensor.backends.wasm.parameters import broadcast_parameters
+from webtensor.dtypes import DType, float32
+from webtensor.shapes import Shape
+
+__all__: list[str] = []
+
+
+@kernel("unary")
+def unary(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    row: Elementwise,
+    *parameters: float,
+) -> Handle:
+    """Evaluate a row for each element."""
+    (x,) = inputs
+    run = backend.functions[row.name, x.dtype]
+    size = prod(shape)
+    out = backend.allocate(size * dtype.itemsize)
+    run(x.storage.handle, out, size, *parameters)
+    return out
+
+
+@kernel("binary")
+def binary(
+    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, row: Elementwise
+) -> Handle:
+    """Evaluate a row for each pair of elements, with broadcasting."""
+    x, y = inputs
+    size = prod(shape)
+    if x.shape == y.shape:
+        run = backend.functions[row.name, x.dtype]
+        out = backend.allocate(size * dtype.itemsize)
+        run(x.storage.handle, y.storage.handle, out, size)
+        return out
+    run = backend.functions[row.name, x.dtype, "broadcast"]
+    shapes = (shape, x.shape, y.shape)
+    geometry = backend.parameters.address(("broadcast", *shapes), broadcast_parameters, *shapes)
+    out = backend.allocate(size * dtype.itemsize)
+    run(x.storage.handle, y.storage.handle, out, geometry)
+    return out
+
+
+@kernel("ternary")
+def ternary(
+    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, row: Elementwise
+) -> Handle:
+    """Evaluate a row for each three elements, with broadcasting."""
+    x, y, z = inputs
+    run = backend.functions[row.name, y.dtype, "broadcast"]
+    shapes = (shape, x.shape, y.shape, z.shape)
+    geometry = backend.parameters.address(("broadcast", *shapes), broadcast_parameters, *shapes)
+    out = backend.allocate(prod(shape) * dtype.itemsize)
+    run(x.storage.handle, y.storage.handle, z.storage.handle, out, geometry)
+    return out
+
+
+@kernel("cast")
+def cast(backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType) -> Handle:
+    """Convert to another dtype; float to int32 truncates and saturates, and NaN becomes 0."""
+    (x,) = inputs
+    run = backend.functions["cast", x.dtype, dtype]
+    size = prod(shape)
+    out = backend.allocate(size * dtype.itemsize)
+    run(x.storage.handle, out, size)
+    return out
+
+
+@kernel("fill")
+def fill(
+    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, value: Any
+) -> Handle:
+    """Repeat one value."""
+    run = backend.functions["fill", dtype]
+    size = prod(shape)
+    out = backend.allocate(size * dtype.itemsize)
+    run(out, size, float(value) if dtype is float32 else int(value))
+    return out

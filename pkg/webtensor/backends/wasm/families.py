@@ -1,0 +1,31 @@
+"""Loads every kernel module, and with them the table."""
+
+from webtensor.backends.wasm import (
+    contraction,
+    elementwise,
+    movement,
+    normalization,
+    pooling,
+    random,
+    reduction,
+    scan,
+    scatter,
+    sorting,
+)
+from webtensor.backends.wasm.backend import kernel
+
+__all__ = ["FAMILIES", "TABLE"]
+
+FAMILIES = (
+    contraction,
+    elementwise,
+    movement,
+    normalization,
+    pooling,
+    random,
+    reduction,
+    scan,
+    scatter,
+    sorting,
+)
+TABLE = kernel

@@ -1,0 +1,114 @@
+"""What runs the compiled module, and which variant of it.
+
+A host owns the linear memory and calls the module's exports with numbers. Everything else about the
+backend is the same on both hosts.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from importlib.resources import files
+from typing import Any, Final
+
+from webtensor.environment import IN_BROWSER, env
+from webtensor.errors import BackendUnavailableError
+
+__all__ = [
+    "INITIAL_PAGES",
+    "MAXIMUM_PAGES",
+    "PAGE",
+    "Host",
+    "module_bytes",
+    "relaxed_simd_is_supported",
+    "start_host",
+]
+
+PAGE: Final = 65536
+#: As the module was linked (``wasm_build/build.py``).
+INITIAL_PAGES: Final = (16 << 20) // PAGE
+MAXIMUM_PAGES: Final = (2 << 30) // PAGE
+
+
+class Host(ABC):
+    """A running module with its memory."""
+
+    #: Which variant of the kernels runs: "simd" or "relaxed".
+    variant: str
+
+    @abstractmethod
+    def function(self, name: str) -> Callable[..., Any]:
+        """Return an exported function.
+
+        Raises:
+            KeyError: the module exports no such function.
+        """
+
+    @abstractmethod
+    def write(self, address: int, data: memoryview) -> None:
+        """Copy contiguous bytes (format "B") into memory."""
+
+    @abstractmethod
+    def read(self, address: int, count: int) -> bytearray:
+        """Copy bytes out of memory."""
+
+    @abstractmethod
+    def memory_grew(self) -> None:
+        """Refresh views of the memory, which growing detaches."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the module and its memory."""
+
+
+def relaxed_simd_is_supported() -> bool:
+    """Whether the host here runs relaxed SIMD (fused multiply-add among it)."""
+    if not IN_BROWSER:
+        return True
+    from webtensor.backends.wasm.host_javascript import validates
+
+    return validates("relaxed")
+
+
+env().register_flag("WASM_RELAXED_SIMD", relaxed_simd_is_supported)
+
+
+def module_bytes(variant: str) -> bytes:
+    """Return the compiled kernels of one variant.
+
+    Raises:
+        BackendUnavailableError: the package came without them.
+    """
+    name = f"kernels-{variant}.wasm"
+    resource = files("webtensor.backends.wasm") / "kernels" / name
+    try:
+        return resource.read_bytes()
+    except OSError as error:
+        raise BackendUnavailableError(
+            f"the wasm backend needs its compiled kernels, but {name} is missing from the package "
+            "(`make kernels` compiles them)"
+        ) from error
+
+
+def start_host() -> Host:
+    """Start the host that this Python has, with the best variant it runs.
+
+    Raises:
+        BackendUnavailableError: no host, no SIMD, or kernels that are missing or broken.
+    """
+    make: Callable[[str], Host]
+    if IN_BROWSER:
+        from webtensor.backends.wasm.host_javascript import JavascriptHost, require_simd
+
+        require_simd()
+        make = JavascriptHost
+    else:
+        try:
+            from webtensor.backends.wasm.host_wasmtime import WasmtimeHost
+        except ImportError as error:
+            raise BackendUnavailableError(
+                "the wasm backend needs the package wasmtime outside the browser, which is not "
+                "here (pip install webtensor[wasm])"
+            ) from error
+        make = WasmtimeHost
+    return make("relaxed" if env().get_bool("WASM_RELAXED_SIMD") else "simd")

@@ -1,0 +1,113 @@
+"""The host in Pyodide: the page's (or worker's) own WebAssembly.
+
+Crossing from Python to JavaScript costs about 2 µs a call and 0.4 µs an argument, so exports are
+bound once and called with plain numbers, and bulk data moves through typed arrays. No JavaScript
+source is involved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import js
+from pyodide.ffi import JsException
+
+from webtensor.backends.wasm.host import INITIAL_PAGES, MAXIMUM_PAGES, Host, module_bytes
+from webtensor.errors import BackendUnavailableError
+
+__all__ = ["JavascriptHost", "require_simd", "validates"]
+
+#: The smallest modules that use a feature: () -> v128 by ``i8x16.popcnt`` and by
+#: ``i8x16.relaxed_swizzle``.
+_PROBES: Final = {
+    "simd": "0061736d010000000105016000017b03020100"
+    "0a0a010800" "4100fd0ffd620b",
+    "relaxed": "0061736d010000000105016000017b03020100"
+    "0a0f010d00" "4101fd0f4102fd0ffd80020b",
+}  # fmt: skip
+
+
+def _to_javascript(data: bytes | memoryview) -> Any:
+    array = js.Uint8Array.new(len(data))
+    array.assign(data)
+    return array
+
+
+def validates(feature: str) -> bool:
+    """Whether this engine accepts modules that use a feature: "simd" or "relaxed"."""
+    web_assembly = getattr(js, "WebAssembly", None)
+    if web_assembly is None:
+        return False
+    return bool(web_assembly.validate(_to_javascript(bytes.fromhex(_PROBES[feature]))))
+
+
+def require_simd() -> None:
+    """Check that this engine has SIMD.
+
+    Raises:
+        BackendUnavailableError: it does not.
+    """
+    if not validates("simd"):
+        raise BackendUnavailableError(
+            "the wasm backend needs WebAssembly SIMD, which this browser does not have"
+        )
+
+
+def _make_memory() -> Any:
+    """Make the linear memory with the largest maximum that this engine will reserve."""
+    maximum = MAXIMUM_PAGES
+    while True:
+        try:
+            return js.WebAssembly.Memory.new(initial=INITIAL_PAGES, maximum=maximum)
+        except JsException as error:
+            if maximum <= INITIAL_PAGES:
+                raise BackendUnavailableError(
+                    f"the wasm backend cannot get memory for its heap: {error}"
+                ) from error
+            maximum = max(maximum // 2, INITIAL_PAGES)
+
+
+class JavascriptHost(Host):
+    """The kernels in the JavaScript engine that Pyodide itself runs in."""
+
+    def __init__(self, variant: str) -> None:
+        """Compile the kernels, which takes the engine some milliseconds, and start them."""
+        self.variant = variant
+        self._memory = _make_memory()
+        imports = js.Object.new()
+        imports.env = js.Object.new()
+        imports.env.memory = self._memory
+        try:
+            module = js.WebAssembly.Module.new(_to_javascript(module_bytes(variant)))
+            self._exports = js.WebAssembly.Instance.new(module, imports).exports
+        except JsException as error:
+            raise BackendUnavailableError(
+                f"the wasm backend's kernels-{variant}.wasm failed to load: {error}"
+            ) from error
+        self.memory_grew()
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """Return an export; it is bound to nothing, so calling it only crosses once."""
+        exported: Callable[..., Any] | None = getattr(self._exports, name, None)
+        if exported is None:
+            raise KeyError(name)
+        return exported
+
+    def write(self, address: int, data: memoryview) -> None:
+        """Copy contiguous bytes into memory."""
+        self._subarray(address, address + len(data)).assign(data)
+
+    def read(self, address: int, count: int) -> bytearray:
+        """Copy bytes out of memory."""
+        result = bytearray(count)
+        self._subarray(address, address + count).assign_to(result)
+        return result
+
+    def memory_grew(self) -> None:
+        """View the memory anew."""
+        self._subarray = js.Uint8Array.new(self._memory.buffer).subarray
+
+    def close(self) -> None:
+        """Drop the proxies, and with them the module and its memory."""
+        del self._subarray, self._exports, self._memory

@@ -1,0 +1,74 @@
+"""The host in CPython: the optional package wasmtime.
+
+Its calls cost tens of microseconds, so it serves tests and servers without NumPy, not speed.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import wasmtime
+
+from webtensor.backends.wasm.host import INITIAL_PAGES, MAXIMUM_PAGES, Host, module_bytes
+from webtensor.errors import BackendUnavailableError
+
+__all__ = ["WasmtimeHost"]
+
+
+class WasmtimeHost(Host):
+    """The kernels in wasmtime."""
+
+    def __init__(self, variant: str) -> None:
+        """Compile the kernels, or take them from wasmtime's cache, and start them."""
+        self.variant = variant
+        config = wasmtime.Config()
+        config.wasm_simd = True
+        config.wasm_relaxed_simd = True
+        config.cache = True
+        engine = wasmtime.Engine(config)
+        self._store = wasmtime.Store(engine)
+        limits = wasmtime.Limits(INITIAL_PAGES, MAXIMUM_PAGES)
+        self._memory = wasmtime.Memory(self._store, wasmtime.MemoryType(limits))
+        try:
+            module = wasmtime.Module(engine, module_bytes(variant))
+            instance = wasmtime.Instance(self._store, module, [self._memory])
+        except wasmtime.WasmtimeError as error:
+            raise BackendUnavailableError(
+                f"the wasm backend's kernels-{variant}.wasm failed to load: {error}"
+            ) from error
+        self._exports = instance.exports(self._store)
+        # wasmtime's objects complain when they outlive its modules at the interpreter's end.
+        atexit.register(self.close)
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """Return an export."""
+        return partial(self._exports[name], self._store)
+
+    def write(self, address: int, data: memoryview) -> None:
+        """Copy contiguous bytes into memory."""
+        source = (ctypes.c_char * len(data)).from_buffer_copy(data)
+        ctypes.memmove(self._base() + address, source, len(data))
+
+    def read(self, address: int, count: int) -> bytearray:
+        """Copy bytes out of memory."""
+        result = bytearray(count)
+        into = (ctypes.c_char * count).from_buffer(result)
+        ctypes.memmove(into, self._base() + address, count)
+        return result
+
+    def memory_grew(self) -> None:
+        """Nothing to do: the memory's place is asked for each time."""
+
+    def close(self) -> None:
+        """Drop the module and its memory."""
+        atexit.unregister(self.close)
+        del self._exports, self._memory, self._store
+
+    def _base(self) -> int:
+        pointer = ctypes.cast(self._memory.data_ptr(self._store), ctypes.c_void_p).value
+        assert pointer is not None
+        return pointer

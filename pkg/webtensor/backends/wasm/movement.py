@@ -1,0 +1,121 @@
+"""Kernels that move elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from webtensor.backends.api import Handle, Operand
+from webtensor.backends.wasm.backend import WasmBackend, kernel
+from webtensor.backends.wasm.parameters import spread_parameters, strided_parameters
+from webtensor.dtypes import DType, float32
+from webtensor.shapes import Shape
+
+__all__: list[str] = []
+
+#: The kernels' word for an element of so many bytes.
+_ELEMENTS = {1: "bytes", 4: "words"}
+
+
+@kernel("strided")
+def strided(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    strides: Shape,
+    offset: int,
+    *details: Any,
+) -> Handle:
+    """Copy a strided view out."""
+    geometry = backend.parameters.address(
+        ("strided", shape, strides, offset), strided_parameters, shape, strides, offset
+    )
+    out = backend.allocate(prod(shape) * dtype.itemsize)
+    run = backend.functions["strided", _ELEMENTS[dtype.itemsize]]
+    run(inputs[0].storage.handle, out, geometry)
+    return out
+
+
+@kernel("pad")
+def pad(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    low: Shape,
+    step: Shape,
+    value: float,
+) -> Handle:
+    """Spread elements over a constant, ``step`` apart from ``low`` on."""
+    (x,) = inputs
+    geometry = backend.parameters.address(
+        ("spread", x.shape, shape, low, step), spread_parameters, x.shape, shape, low, step
+    )
+    size = prod(shape)
+    out = backend.allocate(size * dtype.itemsize)
+    constant = float(value) if dtype is float32 else int(value)
+    backend.functions["fill", dtype](out, size, constant)
+    backend.functions["spread", _ELEMENTS[dtype.itemsize]](x.storage.handle, out, geometry)
+    return out
+
+
+@kernel("concat")
+def concat(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    lengths: tuple[int, ...],
+) -> Handle:
+    """Join rows side by side."""
+    copy = backend.functions["copy", "rows"]
+    out = backend.allocate(prod(shape) * dtype.itemsize)
+    row = sum(lengths) * dtype.itemsize
+    to: int = out
+    for x, length in zip(inputs, lengths, strict=True):
+        width = length * dtype.itemsize
+        copy(x.storage.handle, to, outer, width, row)
+        to += width
+    return out
+
+
+@kernel("gather")
+def gather(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+    inner: int,
+    count: int,
+) -> Handle:
+    """Pick slices by index; out of range picks zeros."""
+    x, indices = inputs
+    run = backend.functions[("gather",)]
+    out = backend.allocate(prod(shape) * dtype.itemsize)
+    width = inner * dtype.itemsize
+    run(x.storage.handle, indices.storage.handle, out, outer, length, width, count)
+    return out
+
+
+@kernel("scatter_add")
+def scatter_add(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+    inner: int,
+    count: int,
+) -> Handle:
+    """Add slices up at their indices; those out of range are left out."""
+    dy, indices = inputs
+    run = backend.functions["scatter_add", dtype]
+    out = backend.allocate(prod(shape) * dtype.itemsize)
+    run(dy.storage.handle, indices.storage.handle, out, outer, length, inner, count)
+    return out

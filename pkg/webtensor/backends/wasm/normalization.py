@@ -1,0 +1,42 @@
+"""Kernels that normalize the last axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webtensor.backends.api import Handle, Operand
+from webtensor.backends.wasm.backend import WasmBackend, kernel
+from webtensor.dtypes import DType
+from webtensor.shapes import Shape
+
+__all__: list[str] = []
+
+
+@kernel("softmax")
+def softmax(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+) -> Handle:
+    """Exponentials over their sum."""
+    out = backend.allocate(outer * length * 4)
+    backend.functions[("softmax",)](inputs[0].storage.handle, out, outer, length)
+    return out
+
+
+@kernel("log_softmax")
+def log_softmax(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+) -> Handle:
+    """Logarithm of the softmax."""
+    out = backend.allocate(outer * length * 4)
+    backend.functions[("log_softmax",)](inputs[0].storage.handle, out, outer, length)
+    return out

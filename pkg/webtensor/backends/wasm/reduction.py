@@ -1,0 +1,49 @@
+"""Kernels of reductions, which see their operand as (outer, reduced, inner)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webtensor.backends.api import Handle, Operand
+from webtensor.backends.wasm.backend import WasmBackend, kernel
+from webtensor.dtypes import DType
+from webtensor.shapes import Shape
+
+__all__: list[str] = []
+
+
+@kernel("reduce")
+def reduce(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    kind: str,
+    outer: int,
+    reduced: int,
+    inner: int,
+) -> Handle:
+    """Reduce the middle axis."""
+    run = backend.functions["reduce", kind, dtype]
+    out = backend.allocate(outer * inner * dtype.itemsize)
+    run(inputs[0].storage.handle, out, outer, reduced, inner)
+    return out
+
+
+@kernel("arg_reduce")
+def arg_reduce(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    kind: str,
+    outer: int,
+    reduced: int,
+    inner: int,
+) -> Handle:
+    """Find the place of the first extremum along the middle axis."""
+    (x,) = inputs
+    run = backend.functions[kind, x.dtype]
+    out = backend.allocate(outer * inner * dtype.itemsize)
+    run(x.storage.handle, out, outer, reduced, inner)
+    return out

@@ -1,0 +1,31 @@
+"""Kernels that put slices at their indices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webtensor.backends.api import Handle, Operand
+from webtensor.backends.wasm.backend import WasmBackend, kernel
+from webtensor.dtypes import DType
+from webtensor.shapes import Shape
+
+__all__: list[str] = []
+
+
+@kernel("scatter_set")
+def scatter_set(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    length: int,
+    inner: int,
+    count: int,
+) -> Handle:
+    """Replace slices of a copy at their indices: the last of equal ones, none out of range."""
+    x, indices, updates = (operand.storage.handle for operand in inputs)
+    width = inner * dtype.itemsize
+    run = backend.functions["scatter", "set"]
+    out = backend.allocate(length * width)
+    run(x, indices, updates, out, length, width, count)
+    return out

@@ -1,0 +1,53 @@
+"""Kernels that sort the last axis and search in what is sorted. NaN comes last in every order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webtensor.backends.api import Handle, Operand
+from webtensor.backends.wasm.backend import WasmBackend, kernel
+from webtensor.dtypes import DType
+from webtensor.shapes import Shape
+
+__all__: list[str] = []
+
+
+@kernel("argsort")
+def argsort(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    descending: bool,
+    outer: int,
+    length: int,
+) -> Handle:
+    """Places of the elements of each row in order; equal ones stay as they were."""
+    (x,) = inputs
+    run = backend.functions["argsort", x.dtype]
+    scratch = backend.allocate(length * 3 * 4)
+    try:
+        out = backend.allocate(outer * length * 4)
+        run(x.storage.handle, out, scratch, outer, length, int(descending))
+    finally:
+        backend.release(scratch)
+    return out
+
+
+@kernel("search_sorted")
+def search_sorted(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    right: bool,
+    outer: int,
+    length: int,
+    count: int,
+) -> Handle:
+    """Where each value would be inserted into its sorted row."""
+    rows, values = inputs
+    run = backend.functions["search_sorted", rows.dtype]
+    out = backend.allocate(outer * count * 4)
+    run(rows.storage.handle, values.storage.handle, out, outer, length, count, int(right))
+    return out

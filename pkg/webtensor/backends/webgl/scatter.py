@@ -1,0 +1,194 @@
+"""Kernels that put or add slices at their indices.
+
+A fragment shader cannot write where it likes, so each output looks for the indices that name its
+place. Where outputs times indices are many, the indices are sorted first, and an output finds its
+own by bisection; else it walks over all of them, in several parts where the outputs are too few to
+keep the device busy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from webtensor.backends.api import Handle, Operand
+from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.backends.webgl.reduction import reduce_texture
+from webtensor.backends.webgl.sorting import argsort_texture
+from webtensor.backends.webgl.textures import Texture
+from webtensor.dtypes import DType, int32
+from webtensor.shapes import Shape, prod
+
+__all__: list[str] = []
+
+#: Indices are sorted where looking at all of them for each place would take more reads than this.
+_MOST_READS = 1 << 28
+
+#: An output walks over at least this many indices.
+_PART = 64
+
+#: How many outputs keep the device busy.
+_BUSY = 4096
+
+_WRAP = """
+int compute(int c) {
+  int index = getIndices(c);
+  if (index < 0) index += length_;
+  return index < 0 ? length_ : index;
+}
+"""
+
+_FIND = """
+int find(int place) {
+  int low = 0;
+  int high = count;
+  while (low < high) {
+    int middle = (low + high) >> 1;
+    if (getWrapped(getOrder(middle)) COMPARED place) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+"""
+
+
+def _sorted_indices(
+    backend: WebGLBackend, indices: Texture, length: int, count: int, temporary: ExitStack
+) -> list[Texture]:
+    """The indices counted from the front, those out of range as ``length``, and their order."""
+
+    def shader() -> Shader:
+        return Shader("wrap", [Input("indices", int32, 1)], int32, 1, [("length_", "int")], _WRAP)
+
+    wrapped = backend.draw(backend.program("wrap", shader), [indices], count, int32, length)
+    temporary.callback(backend.release, wrapped)
+    order = argsort_texture(backend, wrapped, int32, False, 1, count)
+    temporary.callback(backend.release, order)
+    return [wrapped, order]
+
+
+_SET = """
+V compute(int t) {
+  int j = t % inner;
+  int place = t / inner;
+  for (int c = count - 1; c >= 0; c--) {
+    int index = getIndices(c);
+    if (index == place || index + length_ == place) return getUpdates(c * inner + j);
+  }
+  return getX(t);
+}
+"""
+_SET_SORTED = """
+V compute(int t) {
+  int last = find(t / inner) - 1;
+  if (last < 0) return getX(t);
+  int c = getOrder(last);
+  return getWrapped(c) == t / inner ? getUpdates(c * inner + t % inner) : getX(t);
+}
+"""
+
+
+@kernel("scatter_set")
+def scatter_set(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    length: int,
+    inner: int,
+    count: int,
+) -> Handle:
+    """Replace slices of a copy at their indices: the last of equal ones, none out of range."""
+    x, indices, updates = (operand.storage.handle for operand in inputs)
+    lanes = 4 if inner % 4 == 0 else 1
+    size = length * inner
+    inner //= lanes
+    must_sort = length * inner * count > _MOST_READS
+
+    def shader() -> Shader:
+        names = ["wrapped", "order"] if must_sort else ["indices"]
+        code = _FIND.replace("COMPARED", "<=") + _SET_SORTED if must_sort else _SET
+        sources = [Input("x", dtype, lanes), Input("updates", dtype, lanes)]
+        sources += [Input(name, int32, 1) for name in names]
+        uniforms = [(name, "int") for name in ("length_", "inner", "count")]
+        return Shader("scatter_set", sources, dtype, lanes, uniforms, code)
+
+    program = backend.program(("scatter_set", dtype, lanes, must_sort), shader)
+    with ExitStack() as temporary:
+        places = [indices]
+        if must_sort:
+            places = _sorted_indices(backend, indices, length, count, temporary)
+        return backend.draw(program, [x, updates, *places], size, dtype, length, inner, count)
+
+
+_ADD = """
+V compute(int t) {
+  int j = t % inner; t /= inner;
+  int place = t % length_; t /= length_;
+  int begin = (t % parts) * part;
+  int end = min(begin + part, count);
+  int start = (t / parts) * count;
+  V total = V(0);
+  for (int c = begin; c < end; c++) {
+    int index = getIndices(c);
+    if (index == place || index + length_ == place) total += getX((start + c) * inner + j);
+  }
+  return total;
+}
+"""
+_ADD_SORTED = """
+V compute(int t) {
+  int j = t % inner; t /= inner;
+  int place = t % length_;
+  int start = (t / length_) * count;
+  V total = V(0);
+  for (int found = find(place); found < count; found++) {
+    int c = getOrder(found);
+    if (getWrapped(c) != place) break;
+    total += getX((start + c) * inner + j);
+  }
+  return total;
+}
+"""
+
+
+@kernel("scatter_add")
+def scatter_add(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+    inner: int,
+    count: int,
+) -> Handle:
+    """Add slices up at their indices; those out of range are left out."""
+    x, indices = (operand.storage.handle for operand in inputs)
+    lanes = 4 if inner % 4 == 0 else 1
+    size = prod(shape)
+    inner //= lanes
+    must_sort = outer * length * inner * count > _MOST_READS
+
+    def shader() -> Shader:
+        names = ["wrapped", "order"] if must_sort else ["indices"]
+        code = _FIND.replace("COMPARED", "<") + _ADD_SORTED if must_sort else _ADD
+        sources = [Input("x", dtype, lanes), *(Input(name, int32, 1) for name in names)]
+        numbers = ["length_", "inner", "count"] + ([] if must_sort else ["parts", "part"])
+        return Shader("scatter_add", sources, dtype, lanes, [(n, "int") for n in numbers], code)
+
+    program = backend.program(("scatter_add", dtype, lanes, must_sort), shader)
+    with ExitStack() as temporary:
+        if must_sort:
+            places = _sorted_indices(backend, indices, length, count, temporary)
+            return backend.draw(program, [x, *places], size, dtype, length, inner, count)
+        parts = max(1, min(count // _PART, _BUSY // size))
+        part = -(-count // parts)
+        numbers = (length, inner, count, parts, part)
+        total = backend.draw(program, [x, indices], size * parts, dtype, *numbers)
+        if parts == 1:
+            return total
+        temporary.callback(backend.release, total)
+        group = (outer, parts, length * inner * lanes)
+        return reduce_texture(backend, total, dtype, "sum", group)

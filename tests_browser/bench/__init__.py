@@ -1,0 +1,31 @@
+"""How fast webtensor is beside TensorFlow.js: `make bench`, or `python -m tests_browser.bench`.
+
+One page in headless Chromium holds both libraries. A workload is a row of the table in
+`workloads`: one function for ours, one JavaScript expression for theirs, fed with the same numbers.
+`page` runs the workloads inside that page, `peer.js` beside it is TensorFlow.js's side; `runner`
+drives the page from outside; `report` writes `bench/results.json` and prints the table.
+
+What a number means:
+
+- **A sample** is a batch of calls and one wait, divided by the number of calls. Each side times its
+  own batch with the page's clock, ours in Python, theirs in JavaScript, so that all of Python's
+  overhead is in our number and none of it in theirs. The wait reads one element of the last result
+  with `await t.data()`, on both sides; as a context runs its commands in order, it waits for all.
+- **Results are freed as they would be by a user**: ours by their reference count, theirs by
+  `dispose`, each as the next one arrives.
+- **Rounds alternate**: ours, theirs, ours, theirs, in the same page, so that a slow spell of the
+  machine hits both. A ratio is taken within each round, and its median is reported.
+- **Batches** are made long enough to time (`Effort.sample_ms`) after warming up, which compiles
+  shaders and lets the browser optimize WebAssembly; the number of rounds shrinks for slow
+  workloads, to `Effort.budget_s` in all but to no fewer than `Effort.least_rounds`.
+- **Results agree**, or the row says so: the largest difference between the two results of the first
+  call, divided by the largest magnitude in theirs, must not exceed the workload's tolerance.
+- *Overhead* rows time the calls until all their commands are handed to the browser, and wait
+  outside the timing. TensorFlow.js would compute such tiny tensors on the CPU while they have not
+  been on the GPU; the page switches that off, since tensors amid a network have.
+- *First prediction* rows load a fresh page in a fresh context (nothing cached) per sample, and run
+  from the start of navigation to the numbers of a convolutional network's first prediction. The
+  files come from a server on the same machine.
+- A backend without a kernel is compared through the one a user would turn to: TensorFlow.js cannot
+  train convolutions on `wasm`, so its `cpu` stands in.
+"""

@@ -1,0 +1,53 @@
+"""`python -m tests_browser.bench`: run the benchmarks, write `results.json`, print the table."""
+
+import argparse
+import contextlib
+import sys
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from tests_browser.bench.report import disagreements, one_line, table, write
+from tests_browser.bench.runner import MOUNTS, run
+from tests_browser.browsers import launch_chromium
+from web.build import ROOT, build_site
+from web.serve import serve
+
+RESULTS = ROOT / "bench" / "results.json"
+
+
+def main() -> None:
+    """Run what was asked for; exit with 1 where something failed or results differ."""
+    parser = argparse.ArgumentParser(description="Compare webtensor with TensorFlow.js.")
+    parser.add_argument(
+        "only",
+        nargs="*",
+        help="workloads by the beginning of their names, and backends: matmul wasm",
+    )
+    parser.add_argument("--quick", action="store_true", help="see that it works; times mean little")
+    parser.add_argument("--output", type=Path, default=RESULTS, help="default: bench/results.json")
+    options = parser.parse_args()
+
+    with (
+        serve(build_site(), mounts=MOUNTS) as url,
+        sync_playwright() as playwright,
+        contextlib.closing(launch_chromium(playwright)) as browser,
+    ):
+        try:
+            only = " ".join(options.only)
+            report = run(browser, url, only, options.quick, lambda one: print(one_line(one)))
+        except ValueError as error:
+            sys.exit(str(error))
+
+    write(report, options.output)
+    print(f"\n{table(report['rows'])}\n")
+    for note in report["header"]["notes"]:
+        print(note)
+    print(f"Written to {options.output}")
+    differing, failures = disagreements(report["rows"]), report["failures"]
+    if differing or failures:
+        sys.exit(f"{len(failures)} rows failed; in {len(differing)} the results differ.")
+
+
+if __name__ == "__main__":
+    main()

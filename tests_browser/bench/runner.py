@@ -1,0 +1,152 @@
+"""Drives the bench page: which rows to run, one after the other, and what they gave."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import asdict
+from functools import partial
+from typing import Any, NamedTuple
+
+from playwright.sync_api import Browser, Error, Page
+
+from tests_browser.bench import first_prediction
+from tests_browser.bench.report import Failure, Names, Report, Row, compared, make_header, medians
+from tests_browser.bench.table import WORKLOADS
+from tests_browser.bench.workload import QUICK, Effort, Workload
+from web.build import ROOT
+
+__all__ = ["MOUNTS", "Selection", "run"]
+
+#: What the server offers beside the site.
+MOUNTS = {
+    "/tests/": ROOT / "tests_browser" / "pages",
+    "/bench/": ROOT / "tests_browser" / "bench",
+    "/node_modules/": ROOT / "node_modules",
+}
+OUR_BACKENDS = ("webgl", "wasm")
+
+BENCH_PAGE = "/tests/bench/index.html"
+DESCRIBE = """
+async () => {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const information = gl?.getExtension("WEBGL_debug_renderer_info");
+  return {
+    ...JSON.parse((await bench).describe()),
+    peer: peer.version,
+    renderer: gl ? gl.getParameter(information?.UNMASKED_RENDERER_WEBGL ?? gl.RENDERER) : "none",
+  };
+}
+"""
+RUN_WORKLOAD = "async (given) => JSON.parse(await (await bench).run_workload(...given))"
+
+
+class Selection(NamedTuple):
+    """Which rows are wanted: those that begin with one of the names, on one of our backends."""
+
+    names: tuple[str, ...]
+    backends: tuple[str, ...]
+
+    @classmethod
+    def parse(cls, only: str) -> Selection:
+        """Read a list such as "matmul,wasm"; where it names no backend, all are wanted.
+
+        Raises:
+            ValueError: a name in the list begins no workload's.
+        """
+        words = only.replace(",", " ").split()
+        names = tuple(word for word in words if word not in OUR_BACKENDS)
+        backends = tuple(word for word in words if word in OUR_BACKENDS)
+        known = sorted({workload.name for workload in WORKLOADS} | {first_prediction.NAME})
+        for name in names:
+            if not any(one.startswith(name) for one in known):
+                raise ValueError(
+                    f"no workload's name begins with {name!r}; there are {', '.join(known)}"
+                )
+        return cls(names, backends or OUR_BACKENDS)
+
+    def wants(self, workload: str, backend: str) -> bool:
+        """Tell whether a row is wanted."""
+        named = not self.names or workload.startswith(self.names)
+        return named and backend in self.backends
+
+
+class _Job(NamedTuple):
+    names: Names
+    measure: Callable[[], Row]
+
+
+def run(
+    browser: Browser,
+    base_url: str,
+    only: str = "",
+    quick: bool = False,
+    on_result: Callable[[Row | Failure], None] = lambda _: None,
+) -> Report:
+    """Run the rows that `only` names (all by default); `on_result` hears of each as it is done.
+
+    Raises:
+        ValueError: a name in `only` begins no workload's.
+    """
+    effort = QUICK if quick else Effort()
+    selection = Selection.parse(only)
+    rows: list[Row] = []
+    failures: list[Failure] = []
+
+    with closing(browser.new_page()) as page:
+        page.goto(base_url + BENCH_PAGE)
+        found = page.evaluate(DESCRIBE)
+        peer_version = found["peer"]
+        jobs = [
+            *_workload_jobs(page, selection, effort, peer_version),
+            *_first_prediction_jobs(browser, base_url, selection, effort, peer_version),
+        ]
+        for names, measure in jobs:
+            try:
+                if reason := found["unavailable"].get(names.backend):
+                    raise Error(f"our {names.backend} can't start here: {reason}")
+                rows.append(measure())
+                on_result(rows[-1])
+            except Error as error:
+                failures.append({**names._asdict(), "error": error.message.strip()})  # type: ignore[typeddict-item]
+                on_result(failures[-1])
+
+    header = make_header(found, f"{browser.browser_type.name} {browser.version}", only, quick)
+    return {"header": header, "rows": rows, "failures": failures}
+
+
+def _workload_jobs(
+    page: Page, selection: Selection, effort: Effort, peer_version: str
+) -> Iterator[_Job]:
+    for workload in WORKLOADS:
+        for backend, peer_backend in workload.pairs():
+            if selection.wants(workload.name, backend):
+                names = Names(workload.name, workload.sizes, backend, peer_backend)
+                yield _Job(names, partial(_measure, page, workload, names, effort, peer_version))
+
+
+def _measure(
+    page: Page, workload: Workload, names: Names, effort: Effort, peer_version: str
+) -> Row:
+    given = [workload.key, names.backend, names.peer_backend, json.dumps(asdict(effort))]
+    found: dict[str, Any] = page.evaluate(RUN_WORKLOAD, given)
+    row = compared(
+        names, peer_version, found["ours"], found["theirs"], found["agree"], workload.tolerance
+    )
+    row["enqueue_ms"] = medians(ours=found["ours_enqueue"], theirs=found["theirs_enqueue"])
+    if found["fallbacks"]:
+        row["fallbacks"] = found["fallbacks"]
+    return row
+
+
+def _first_prediction_jobs(
+    browser: Browser, base_url: str, selection: Selection, effort: Effort, peer_version: str
+) -> Iterator[_Job]:
+    for backend, peer_backend in first_prediction.PAIRS:
+        if selection.wants(first_prediction.NAME, backend):
+            names = Names(first_prediction.NAME, first_prediction.SIZES, backend, peer_backend)
+            measure = partial(
+                first_prediction.measure, browser, base_url, names, effort.page_loads, peer_version
+            )
+            yield _Job(names, measure)

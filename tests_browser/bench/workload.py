@@ -1,0 +1,118 @@
+"""What a row of the table of workloads says. The rows themselves are in `table`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+__all__ = [
+    "AND_CPU",
+    "CPU_FOR_WASM",
+    "QUICK",
+    "SAME_BACKEND",
+    "Effort",
+    "Input",
+    "Shape",
+    "Timed",
+    "Workload",
+    "specified",
+]
+
+Shape = tuple[int, ...]
+
+#: Our backends, and theirs that each is compared with.
+SAME_BACKEND = {"webgl": ("webgl",), "wasm": ("wasm",)}
+#: Tiny tensors are where their plain JavaScript backend is at its best.
+AND_CPU = {"webgl": ("webgl",), "wasm": ("wasm", "cpu")}
+#: Their WebAssembly backend has no gradient of a convolution's filter.
+CPU_FOR_WASM = {"webgl": ("webgl",), "wasm": ("cpu",)}
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long to time a workload."""
+
+    #: A batch has so many calls that it takes about this long.
+    sample_ms: float = 50.0
+    #: Calls per batch of overhead rows.
+    enqueued_calls: int = 500
+    #: Time for all rounds of one workload, if the fewest rounds allow it.
+    budget_s: float = 3.0
+    least_rounds: int = 3
+    most_rounds: int = 15
+    #: Loads of each page that is timed from its navigation.
+    page_loads: int = 5
+
+
+#: Enough to see that everything works.
+QUICK = Effort(
+    sample_ms=2.0, enqueued_calls=20, budget_s=0.2, least_rounds=2, most_rounds=2, page_loads=1
+)
+
+
+class Timed(StrEnum):
+    """What of a batch of calls is timed."""
+
+    RUN = "run"  # the calls, and waiting for the last result
+    ENQUEUE = "enqueue"  # the calls, until the browser has all their commands
+    READ = "read"  # reading whole results that were computed before
+
+
+@dataclass(frozen=True)
+class Input:
+    """Numbers drawn uniformly from an interval, the same for both libraries."""
+
+    shape: Shape
+    low: float = -1.0
+    high: float = 1.0
+
+    def __str__(self) -> str:
+        """Write the shape."""
+        return "×".join(map(str, self.shape))
+
+
+def specified(inputs: Mapping[str, Input]) -> list[dict[str, Any]]:
+    """Write inputs as JSON's values, for the JavaScript that makes their numbers."""
+    return [{"name": name, **asdict(one)} for name, one in inputs.items()]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One thing that both libraries do.
+
+    `ours` is called with a tensor per input; `theirs` is a JavaScript expression in which `tf` and
+    the inputs' names stand for theirs.
+    """
+
+    name: str
+    ours: Callable[..., Any]
+    theirs: str
+    inputs: Mapping[str, Input]
+    #: The amount of work where the inputs' shapes don't tell it.
+    described: str = ""
+    timed: Timed = Timed.RUN
+    peers: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: SAME_BACKEND)
+    #: Largest difference allowed, relative to the largest magnitude of their result.
+    tolerance: float = 1e-4
+    #: The functions take host data instead of tensors.
+    from_host: bool = False
+    #: The functions are called once, and return the step that is timed.
+    makes_step: bool = False
+    #: Results are compared after this many calls.
+    calls_before_comparing: int = 1
+
+    @property
+    def sizes(self) -> str:
+        """The amount of work."""
+        return self.described or " ".join(map(str, self.inputs.values()))
+
+    @property
+    def key(self) -> str:
+        """Tells the row from all others."""
+        return f"{self.name} {self.sizes}"
+
+    def pairs(self) -> Iterable[tuple[str, str]]:
+        """The pairs of our backend and theirs that the row compares."""
+        return ((ours, peer) for ours, peers in self.peers.items() for peer in peers)

@@ -1,0 +1,20 @@
+// Numbers for the benchmarks' inputs, the same for both libraries.
+
+/** `count` numbers of an interval, the same ones for the same seed (mulberry32). */
+export function uniform(seed, count, low, high) {
+  const values = new Float32Array(count);
+  let state = (seed + 1) * 0x9e3779b9;
+  for (let index = 0; index < count; index++) {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+    values[index] = low + ((high - low) * ((bits ^ (bits >>> 14)) >>> 0)) / 2 ** 32;
+  }
+  return values;
+}
+
+/** The values of each input; an input's position is its seed. */
+export const valuesOf = (inputs) =>
+  inputs.map(({ shape, low, high }, seed) =>
+    uniform(seed, shape.reduce((size, length) => size * length, 1), low, high),
+  );

@@ -1,0 +1,126 @@
+"""The benchmark machinery runs, and its file says what it promises. Times are not judged."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests_browser.bench.report import Report, disagreements, one_line, table, write
+from tests_browser.bench.runner import MOUNTS, Selection, run
+from tests_browser.bench.table import WORKLOADS
+from web.serve import serve
+
+ROW_TYPES = {
+    "workload": str,
+    "sizes": str,
+    "backend": str,
+    "threads": int,
+    "peer": dict,
+    "ours_ms": dict,
+    "theirs_ms": dict,
+    "ratio": dict,
+    "agree": float,
+    "tolerance": float,
+}
+
+
+@pytest.fixture(scope="module")
+def bench_url(site: Path) -> Iterator[str]:
+    """The site and the bench's pages."""
+    with serve(site, mounts=MOUNTS) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def report(chromium: Browser, bench_url: str) -> Report:
+    """A quick run of a few rows."""
+    return run(chromium, bench_url, "overhead.add training_step first_prediction wasm", quick=True)
+
+
+def test_every_row_is_measured(report: Report):
+    assert not report["failures"]
+    assert [
+        (row["workload"], row["backend"], row["peer"]["backend"]) for row in report["rows"]
+    ] == [
+        ("overhead.add", "wasm", "wasm"),
+        ("overhead.add", "wasm", "cpu"),
+        ("training_step.digits", "wasm", "cpu"),
+        ("first_prediction", "wasm", "wasm"),
+    ]
+
+
+def test_results_agree(report: Report):
+    assert not disagreements(report["rows"])
+
+
+def test_file_has_a_header_and_rows(report: Report, tmp_path: Path):
+    path = tmp_path / "bench" / "results.json"
+    write(report, path)
+    content: dict[str, Any] = json.loads(path.read_text())
+    assert {"date", "browser", "cpu", "webgl_renderer", "peer", "notes"} <= set(content["header"])
+    assert "chromium" in content["header"]["browser"]
+    for row in content["rows"]:
+        assert {name: type(row[name]) for name in ROW_TYPES} == ROW_TYPES
+        assert set(row["peer"]) == {"name", "version", "backend"}
+        assert set(row["ratio"]) == {"median", "min", "max"}
+        for side in ("ours_ms", "theirs_ms"):
+            spread = row[side]
+            assert set(spread) == {"median", "min", "max", "n"}
+            assert 0 < spread["min"] <= spread["median"] <= spread["max"]
+
+
+def test_table_has_a_line_per_row(report: Report):
+    lines = table(report["rows"]).splitlines()
+    assert len(lines) == 1 + len(report["rows"])
+    assert lines[1].startswith("overhead.add")
+
+
+def test_first_prediction_tells_its_steps(report: Report):
+    steps = report["rows"][-1]["steps_ms"]
+    for side in ("ours", "theirs"):
+        times = list(steps[side].values())
+        assert times == sorted(times)
+        assert list(steps[side])[-1] == "predicted"
+
+
+def test_workloads_are_told_apart_by_their_keys():
+    keys = [workload.key for workload in WORKLOADS]
+    assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize(
+    "only, workload, backend, wanted",
+    [
+        ("", "matmul", "webgl", True),
+        ("matmul", "matmul", "wasm", True),
+        ("matmul", "conv2d", "wasm", False),
+        ("wasm", "conv2d", "wasm", True),
+        ("wasm", "conv2d", "webgl", False),
+        ("overhead,webgl", "overhead.add", "webgl", True),
+        ("overhead,webgl", "overhead.add", "wasm", False),
+        ("overhead matmul", "matmul", "wasm", True),
+    ],
+)
+def test_rows_are_chosen_by_prefix_and_backend(only, workload, backend, wanted):
+    assert Selection.parse(only).wants(workload, backend) is wanted
+
+
+def test_a_name_that_means_no_workload_is_refused():
+    with pytest.raises(ValueError, match="begins with 'convolve'; there are conv2d, depth"):
+        Selection.parse("matmul convolve")
+
+
+def test_failures_say_why():
+    line = one_line(
+        {
+            "workload": "matmul",
+            "sizes": "2×2 2×2",
+            "backend": "wasm",
+            "peer_backend": "cpu",
+            "error": "PythonError: Traceback (most…):\n  File …\nKeyError: 'x'\n\n  at",
+        }
+    )
+    assert line == "matmul  2×2 2×2  wasm  cpu  failed: KeyError: 'x'"

@@ -1,0 +1,255 @@
+"""The digits page, used as a visitor uses it."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests_browser.digits_page import DigitsPage
+
+TEST_DIGITS = 360
+ONE = [(0.35, 0.35), (0.5, 0.15), (0.5, 0.85)]
+
+# Scripts that run before the page's own, and take something away from the browser.
+NO_WEBGL = """
+for (const canvas of [HTMLCanvasElement, OffscreenCanvas]) {
+  const getContext = canvas.prototype.getContext;
+  canvas.prototype.getContext = function (kind, ...options) {
+    return kind.startsWith("webgl") ? null : getContext.call(this, kind, ...options);
+  };
+}
+"""
+NO_SIMD = "WebAssembly.validate = () => false;"
+
+
+@pytest.fixture(params=["webgl", "wasm"])
+def backend(request: pytest.FixtureRequest) -> str:
+    """Each backend that computes in pages."""
+    name: str = request.param
+    return name
+
+
+def test_training_is_shown(chromium_page: Page, site_url: str, backend: str):
+    digits = DigitsPage(chromium_page, site_url, f"?backend={backend}&epochs=2")
+    assert digits.facts["backend"] == backend
+    assert digits.chart_points("loss-chart") == 0
+
+    digits.start()
+    digits.wait_for_step(2)
+    shown = digits.chart_points("loss-chart")
+    assert 2 <= shown < digits.facts["step"] + 2
+    expect(chromium_page.locator("#progress-text")).to_have_text(
+        re.compile(r"^Epoch 1 of 2, \d+ s left$")
+    )
+    assert digits.wait_for("done", "failed") == "done", digits.text("notice")
+
+    assert digits.chart_points("loss-chart") == 44
+    assert digits.chart_points("accuracy-chart") == 3
+    accuracy = digits.facts["accuracy"]
+    assert accuracy > 0.85
+    assert digits.text("accuracy") == f"{accuracy:.1%}"
+    assert float(digits.text("seconds").removesuffix(" s")) > 0
+    assert digits.text("longest-task").endswith(" ms")
+    expect(chromium_page.locator("#frames")).to_have_text(re.compile(r"^\d+$"))
+    assert chromium_page.locator("#progress").evaluate("(bar) => bar.value") == 1
+
+
+def test_results_agree_with_each_other(chromium_page: Page, site_url: str):
+    digits = DigitsPage(chromium_page, site_url, "?backend=wasm&epochs=1")
+    digits.train()
+    counts = [
+        [int(cell) for cell in row.split()]
+        for row in chromium_page.locator("#confusion tbody tr").all_inner_texts()
+    ]
+    right = sum(row[1 + digit] for digit, row in enumerate(counts))
+    wrong = chromium_page.locator("#test-digits .wrong").count()
+    assert [row[0] for row in counts] == list(range(10))
+    assert sum(sum(row[1:]) for row in counts) == TEST_DIGITS
+    assert chromium_page.locator("#test-digits li").count() == TEST_DIGITS
+    assert right == TEST_DIGITS - wrong == round(digits.facts["accuracy"] * TEST_DIGITS)
+    assert digits.text("mistakes") == f"{wrong} of {TEST_DIGITS} wrong"
+
+    chromium_page.get_by_label("Mistakes only").check()
+    expect(chromium_page.locator("#test-digits li:visible")).to_have_count(wrong)
+
+
+def test_training_can_be_stopped_and_begun_anew(chromium_page: Page, site_url: str):
+    digits = DigitsPage(chromium_page, site_url, "?backend=wasm&epochs=50")
+    digits.start()
+    digits.wait_for_step(3)
+    expect(chromium_page.get_by_role("button", name="Start")).to_be_disabled()
+    expect(chromium_page.get_by_label("WebAssembly")).to_be_disabled()
+    chromium_page.get_by_role("button", name="Stop").click()
+    digits.wait_for("stopped", seconds=10)
+
+    step = digits.facts["step"]
+    assert 3 <= step < 50 * 22
+    chromium_page.wait_for_timeout(200)
+    assert digits.facts["step"] == step
+    expect(chromium_page.get_by_role("button", name="Stop")).to_be_disabled()
+
+    digits.start()
+    digits.wait_for_step(1)
+    assert digits.facts["step"] < step + 3
+    chromium_page.get_by_role("button", name="Stop").click()
+    digits.wait_for("stopped", seconds=10)
+
+
+def test_drawing_is_classified(chromium_page: Page, site_url: str, backend: str):
+    digits = DigitsPage(chromium_page, site_url, f"?backend={backend}")
+    digits.draw(ONE)
+    digits.expect_guess()
+    assert sum(digits.probabilities()) == pytest.approx(1, abs=0.01)
+
+    chromium_page.get_by_role("button", name="Clear").click()
+    digits.expect_guess("Draw, and the network guesses")
+    assert digits.probabilities() == [0] * 10
+
+
+def test_drawn_one_is_read_after_training(chromium_page: Page, site_url: str):
+    digits = DigitsPage(chromium_page, site_url, "?backend=wasm")
+    digits.train()
+    digits.draw(ONE)
+    digits.expect_guess("Your drawing: read as 1")
+    preview = chromium_page.locator("#preview").evaluate(
+        "(canvas) => [...canvas.getContext('2d').getImageData(0, 0, 8, 8).data]"
+    )
+    ink = preview[3::4]
+    assert all(sum(ink[row : row + 8]) > 0 for row in range(0, 64, 8)), "it fills the height"
+    assert 0.2 < sum(ink) / len(ink) / 255 < 0.4
+
+
+def test_page_lives_while_training(chromium_page: Page, site_url: str):
+    digits = DigitsPage(chromium_page, site_url, "?backend=wasm&epochs=200")
+    digits.start()
+    digits.wait_for_step(1)
+    digits.draw(ONE)
+    digits.expect_guess()
+    assert digits.phase == "training"
+    digits.wait_for_step(digits.facts["step"] + 3)
+    chromium_page.get_by_role("button", name="Stop").click()
+    digits.wait_for("stopped", seconds=10)
+
+
+def test_touch_draws(chromium: Browser, site_url: str):
+    context = chromium.new_context(has_touch=True, viewport={"width": 390, "height": 840})
+    digits = DigitsPage(context.new_page(), site_url, "?backend=wasm")
+    digits.page.locator("#pad").scroll_into_view_if_needed()
+    touch = context.new_cdp_session(digits.page)
+
+    def send(kind: str, *points: Any) -> None:
+        places = [{"x": x, "y": y} for x, y in map(digits.on_screen, points)]
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": places})
+
+    send("touchStart", ONE[0])
+    for point in ONE[1:]:
+        send("touchMove", point)
+    send("touchEnd")
+    digits.expect_guess()
+    scrolled = digits.page.evaluate("document.documentElement.scrollWidth")
+    context.close()
+    assert scrolled <= 390, "the page is as narrow as the screen"
+
+
+def test_test_digit_can_be_shown_by_keyboard(chromium_page: Page, site_url: str):
+    digits = DigitsPage(chromium_page, site_url, "?backend=wasm")
+    digits.draw(ONE)
+    digits.expect_guess()
+    chromium_page.get_by_role("button", name="A test digit").press("Enter")
+    digits.expect_guess(r"A test digit, truly a \d: read as \d")
+
+
+def test_backends_agree_and_weights_move_along(chromium_page: Page, site_url: str):
+    digits = DigitsPage(chromium_page, site_url, "?backend=wasm&epochs=1")
+    digits.train()
+    on_wasm = chromium_page.locator("#test-digits").inner_text()
+    chromium_page.get_by_label("WebGL").check()
+    digits.wait_for("switching", "ready", seconds=10)
+    assert digits.wait_for("ready", "failed", seconds=60) == "ready"
+    assert digits.facts["backend"] == "webgl"
+    assert chromium_page.locator("#test-digits").inner_text() == on_wasm
+
+
+def test_same_initial_weights_give_the_same_predictions(
+    chromium: Browser, chromium_page: Page, site_url: str
+):
+    predictions = [
+        DigitsPage(chromium_page, site_url, f"?backend={name}").facts["initial_predictions"]
+        for name in ("webgl", "wasm")
+    ]
+    assert len(predictions[0]) == TEST_DIGITS
+    assert predictions[0] == predictions[1]
+
+
+def test_works_without_isolation(chromium_page: Page, plain_site_url: str):
+    digits = DigitsPage(chromium_page, plain_site_url, "?backend=wasm&epochs=1")
+    assert chromium_page.evaluate("crossOriginIsolated") is False
+    digits.train()
+
+
+def test_works_in_firefox(firefox_page: Page, site_url: str, backend: str):
+    digits = DigitsPage(firefox_page, site_url, f"?backend={backend}&epochs=1")
+    assert digits.facts["backend"] == backend
+    digits.train()
+    assert digits.facts["accuracy"] > 0.75
+    digits.draw(ONE)
+    digits.expect_guess()
+
+
+def test_missing_webgl_is_explained(chromium_page: Page, site_url: str):
+    chromium_page.add_init_script(NO_WEBGL)
+    digits = DigitsPage(chromium_page, site_url, "?backend=webgl")
+    assert digits.facts["backend"] == "wasm"
+    expect(chromium_page.get_by_label("WebGL")).to_be_disabled()
+    expect(chromium_page.get_by_label("WebAssembly")).to_be_checked()
+    assert "WebGL 2 is not available" in digits.text("webgl-note")
+    assert digits.text("notice").startswith("WebGL isn't available here: ")
+
+
+def test_missing_simd_is_explained(chromium_page: Page, site_url: str):
+    chromium_page.add_init_script(NO_SIMD)
+    digits = DigitsPage(chromium_page, site_url)
+    assert digits.facts["backend"] == "webgl"
+    expect(chromium_page.get_by_label("WebAssembly")).to_be_disabled()
+    assert "WebAssembly SIMD" in digits.text("wasm-note")
+
+
+def test_nothing_to_compute_on_is_explained(chromium_page: Page, site_url: str):
+    chromium_page.add_init_script(NO_WEBGL + NO_SIMD)
+    digits = DigitsPage(chromium_page, site_url)
+    assert digits.phase == "failed"
+    assert "Neither WebGL nor WebAssembly" in digits.text("notice")
+    expect(chromium_page.get_by_role("button", name="Start")).to_be_disabled()
+
+
+def test_unknown_backend_in_the_address_is_explained(chromium_page: Page, site_url: str):
+    digits = DigitsPage(chromium_page, site_url, "?backend=abacus")
+    assert digits.phase == "ready"
+    assert "“abacus” isn't available here" in digits.text("notice")
+
+
+def test_lost_context_is_explained(chromium_page: Page, site_url: str):
+    chromium_page.add_init_script("""
+        const getContext = OffscreenCanvas.prototype.getContext;
+        OffscreenCanvas.prototype.getContext = function (kind, ...options) {
+          const context = getContext.call(this, kind, ...options);
+          if (kind === "webgl2") window.computingContext = context;
+          return context;
+        };
+    """)
+    digits = DigitsPage(chromium_page, site_url, "?backend=webgl&epochs=50")
+    digits.start()
+    digits.wait_for_step(2)
+    chromium_page.evaluate("computingContext.getExtension('WEBGL_lose_context').loseContext()")
+    assert digits.wait_for("failed", "done", seconds=30) == "failed"
+    assert "took the graphics context away" in digits.text("notice")
+
+
+def test_data_names_its_source_and_licence(site: Path):
+    text = (site / "digits" / "digits.json").read_text()
+    assert "Optical Recognition of Handwritten Digits" in text
+    assert "CC BY 4.0" in text
+    assert "scikit-learn" in text
+    assert (site / "digits" / "digits.bin").stat().st_size < 60_000

@@ -1,0 +1,51 @@
+"""The linear page: the file that it shows is the file that it runs."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from web.build import WEB
+
+LISTING = WEB / "linear" / "linear.py"
+
+
+@pytest.mark.parametrize("backend", ["webgl", "wasm"])
+def test_it_predicts_nine_for_five(chromium_page: Page, site_url: str, backend: str):
+    chromium_page.goto(f"{site_url}/linear/?backend={backend}")
+    output = chromium_page.locator("#output")
+    expect(output).to_contain_text("x = 5", timeout=60_000)
+    text = output.inner_text()
+    found = re.search(r"x = 5 +prediction (\d\.\d+)", text)
+    assert found is not None, text
+    assert float(found[1]) == pytest.approx(9, abs=0.05)
+
+    losses = [float(loss) for loss in re.findall(r"loss (\d+\.\d+)", text)]
+    assert losses == sorted(losses, reverse=True)
+    assert chromium_page.locator("#made-on").inner_text().startswith(f"Computed on {backend}")
+
+
+def test_it_shows_the_file_that_it_runs(chromium_page: Page, site_url: str):
+    chromium_page.goto(f"{site_url}/linear/?backend=wasm")
+    source = chromium_page.locator("#source")
+    expect(source).not_to_be_empty(timeout=60_000)
+    assert source.text_content() == LISTING.read_text()
+    assert source.locator(".keyword").count() > 5
+
+
+def test_it_can_be_run_again(chromium_page: Page, site_url: str):
+    chromium_page.goto(f"{site_url}/linear/?backend=wasm")
+    again = chromium_page.get_by_role("button", name="Run again")
+    expect(again).to_be_enabled(timeout=60_000)
+    output = chromium_page.locator("#output")
+    first = output.inner_text()
+    output.evaluate("(output) => output.textContent = ''")
+    again.click()
+    expect(output).to_have_text(first)
+
+
+def test_it_runs_in_firefox(firefox_page: Page, site_url: str):
+    firefox_page.goto(f"{site_url}/linear/")
+    expect(firefox_page.locator("#output")).to_contain_text(
+        re.compile(r"prediction (8\.9|9\.0)"), timeout=60_000
+    )

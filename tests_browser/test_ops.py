@@ -1,0 +1,41 @@
+"""Every case of the table of op cases, in Pyodide: Chromium and Firefox run all, WebKit a sample.
+
+One call to the page runs a family of cases; each wrong one is named with its largest error.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests_browser.python_page import PythonPage
+from tests_py.cases import FAMILIES, Case, failures, runner
+
+RUN = Path(runner.__file__).read_text() + "\nawait run_cases(cases, backend)"
+
+BACKENDS = ("wasm", "webgl")
+
+
+def run(page: PythonPage, cases: list[Case], backend: str) -> list[str]:
+    """Run cases in a page, and return a line for each that is wrong."""
+    answer = page.run(RUN, cases=[case.encoded() for case in cases], backend=backend)
+    return failures(cases, answer, backend)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_family(python_page: PythonPage, backend: str, family: str):
+    wrong = run(python_page, FAMILIES[family], backend)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_sample_in_webkit(webkit_python: PythonPage, backend: str):
+    cases = [case for family in FAMILIES.values() for case in family if case.sample]
+    wrong = run(webkit_python, cases, backend)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_sample_on_numpy_in_pyodide(numpy_python: PythonPage):
+    cases = [case for family in FAMILIES.values() for case in family if case.sample]
+    wrong = run(numpy_python, cases, "numpy")
+    assert not wrong, "\n".join(wrong)

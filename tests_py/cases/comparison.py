@@ -1,0 +1,71 @@
+"""Judges what a run of cases gave."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tests_py.cases.table import Array, Case, dtype_name
+
+__all__ = ["check", "decoded", "difference", "failures"]
+
+DTYPES = {"bool": np.bool_, "int32": np.int32, "float32": np.float32}
+
+
+def decoded(result: dict[str, Any]) -> Array:
+    """Return a tensor that `runner` encoded as an array."""
+    elements = np.frombuffer(b64decode(result["elements"]), DTYPES[result["dtype"]])
+    return elements.reshape(result["shape"])
+
+
+def difference(got: Array, expected: Array, allowed: Array) -> str | None:
+    """Say how far ``got`` is from ``expected`` where it is farther than allowed."""
+    with np.errstate(all="ignore"):
+        errors = np.abs(got.astype(np.float64) - expected)
+    same = (got == expected) | ((got != got) & (expected != expected))
+    errors = np.where(same, 0.0, np.where(np.isnan(errors), np.inf, errors))
+    wrong = errors > allowed
+    if not wrong.any():
+        return None
+    place = np.unravel_index(np.argmax(np.where(wrong, errors, -1)), errors.shape)
+    return (
+        f"max error {errors[place]:.3g} (allowed {allowed[place]:.3g}) at "
+        f"{tuple(map(int, place))}: {got[place]!r} instead of {expected[place]!r}; "
+        f"{int(wrong.sum())} of {wrong.size} elements are wrong"
+    )
+
+
+def check(case: Case, result: Any, backend: str) -> str | None:
+    """Return what is wrong with a case's result, or None."""
+    if isinstance(result, dict) and "error" in result:
+        return f"raised\n{result['error']}"
+    parts = result if case.returns_several else [result]
+    if not isinstance(parts, list) or len(parts) != len(case.expected):
+        return f"returned {len(parts)} tensors instead of {len(case.expected)}"
+    for part, expected, allowed in zip(parts, case.expected, case.allowed(backend), strict=True):
+        got = decoded(part)
+        if part["dtype"] != dtype_name(expected):
+            return f"dtype is {part['dtype']} instead of {dtype_name(expected)}"
+        if got.shape != expected.shape:
+            return f"shape is {got.shape} instead of {expected.shape}"
+        wrong = difference(got, expected, allowed)
+        if wrong is not None:
+            return wrong
+    return None
+
+
+def failures(cases: Sequence[Case], answer: dict[str, Any], backend: str) -> list[str]:
+    """Return a line for each case that is wrong, and for fallbacks and leaks."""
+    found = []
+    for case, result in zip(cases, answer["results"], strict=True):
+        wrong = check(case, result, backend)
+        if wrong is not None:
+            found.append(f"{case.name}: {wrong}")
+    found += [f"kernel {kernel} ran on {used}" for kernel, _, used in answer["fallbacks"]]
+    leaked = {name: count for name, count in answer["leaked"].items() if count}
+    if leaked:
+        found.append(f"counts after the run differ: {leaked}")
+    return found

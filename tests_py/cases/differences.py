@@ -1,0 +1,72 @@
+"""Derivatives of oracles by central differences in float64."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+
+from tests_py.cases.table import Array, Case, wide
+
+__all__ = ["gradients", "second_derivatives"]
+
+
+def _loss(case: Case) -> Callable[[list[Array]], float]:
+    """The sum of the result times ``dy``, as a function of the sources."""
+    held: list[Array] = [wide(tensor) for tensor in case.tensors]
+    dy = wide(case.dy)
+
+    def loss(sources: list[Array]) -> float:
+        tensors = list(held)
+        for place, source in zip(case.sources, sources, strict=True):
+            tensors[place] = source
+        return float(np.sum(case.compute(tensors) * dy))
+
+    return loss
+
+
+def _sources(case: Case) -> list[Array]:
+    return [wide(case.tensors[place]) for place in case.sources]
+
+
+def gradients(case: Case) -> list[Array]:
+    """Differences over 2e-5: truncation and rounding errors are both about 1e-10."""
+    loss = _loss(case)
+    sources = _sources(case)
+    step = 1e-5
+    results = []
+    for place, source in enumerate(sources):
+        result = np.zeros(source.shape)
+        for index in np.ndindex(*source.shape):
+            ends = []
+            for sign in (1, -1):
+                moved = [one.copy() for one in sources]
+                moved[place][index] += sign * step
+                ends.append(loss(moved))
+            result[index] = (ends[0] - ends[1]) / (2 * step)
+        results.append(result)
+    return results
+
+
+def second_derivatives(case: Case) -> list[Array]:
+    """Mixed differences along ``directions`` and each element; errors are about 1e-7."""
+    loss = _loss(case)
+    sources = _sources(case)
+    directions = [wide(direction) for direction in case.directions]
+    step = 3e-4
+    results = []
+    for place, source in enumerate(sources):
+        result = np.zeros(source.shape)
+        for index in np.ndindex(*source.shape):
+            total = 0.0
+            for sign, along in product((1, -1), (1, -1)):
+                moved = [
+                    np.array(one + along * step * direction)
+                    for one, direction in zip(sources, directions, strict=True)
+                ]
+                moved[place][index] += sign * step
+                total += sign * along * loss(moved)
+            result[index] = total / (4 * step * step)
+        results.append(result)
+    return results

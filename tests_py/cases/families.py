@@ -1,0 +1,55 @@
+"""Every case, by family: one page call each in browsers."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tests_py.cases import (
+    binary,
+    contractions,
+    creation,
+    movement,
+    nn,
+    reductions,
+    unary,
+    windows,
+)
+from tests_py.cases.table import Case, one_of_each_name
+
+__all__ = ["FAMILIES"]
+
+
+def sampled(cases: Sequence[Case]) -> list[Case]:
+    """Mark every sixth case as one of the sample."""
+    return [replace(case, sample=place % 6 == 0) for place, case in enumerate(cases)]
+
+
+FAMILIES: dict[str, list[Case]] = {
+    name: one_of_each_name(sampled(cases) if "gradients" in name else cases)
+    for name, cases in {
+        "unary": unary.UNARY,
+        "unary gradients": unary.GRADIENTS,
+        "binary": binary.BINARY,
+        "where and clip": binary.WHERE_AND_CLIP,
+        "operators": binary.OPERATORS,
+        "binary gradients": binary.GRADIENTS,
+        "reductions": reductions.REDUCTIONS,
+        "argmax and argmin": reductions.ARG_REDUCTIONS,
+        "reduction gradients": reductions.GRADIENTS,
+        "matmul": contractions.MATMUL,
+        "matmul gradients": contractions.GRADIENTS,
+        "conv2d": windows.CONV2D,
+        "depthwise_conv2d": windows.DEPTHWISE,
+        "convolution gradients": windows.CONV_GRADIENTS,
+        "pooling": windows.POOLING,
+        "pooling gradients": windows.POOL_GRADIENTS,
+        "movement": movement.MOVEMENT,
+        "indexing": movement.INDEXING,
+        "joining and gathering": movement.JOINING,
+        "movement gradients": movement.GRADIENTS,
+        "creation": creation.CREATION,
+        "casts": creation.CASTS,
+        "random": creation.RANDOM,
+        "softmax and one_hot": nn.NN,
+        "softmax gradients": nn.GRADIENTS,
+    }.items()
+}

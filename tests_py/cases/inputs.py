@@ -1,0 +1,57 @@
+"""Reproducible data: every array follows from its shape and a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["arr", "away_from_ties", "bools", "distinct", "floats", "ints"]
+
+Array = np.ndarray[Any, Any]
+Shape = Sequence[int]
+
+
+def _random(shape: Shape, seed: int) -> np.random.Generator:
+    return np.random.default_rng([seed, len(shape), *shape])
+
+
+def floats(shape: Shape, low: float = -2.0, high: float = 2.0, seed: int = 0) -> Array:
+    """Uniform float32 numbers."""
+    return _random(shape, seed).uniform(low, high, tuple(shape)).astype(np.float32)
+
+
+def ints(shape: Shape, low: int = -9, high: int = 10, seed: int = 0) -> Array:
+    """Uniform int32 numbers in [low, high)."""
+    return _random(shape, seed).integers(low, high, tuple(shape)).astype(np.int32)
+
+
+def bools(shape: Shape, seed: int = 0) -> Array:
+    """Fair coin tosses."""
+    return np.asarray(_random(shape, seed).integers(0, 2, tuple(shape)).astype(np.bool_))
+
+
+def distinct(shape: Shape, low: float = -2.0, high: float = 2.0, seed: int = 0) -> Array:
+    """Evenly spaced float32 numbers in random order, so that none is near another."""
+    size = int(np.prod(shape))
+    return (
+        _random(shape, seed)
+        .permutation(np.linspace(low, high, size))
+        .astype(np.float32)
+        .reshape(shape)
+    )
+
+
+def away_from_ties(shape: Shape, places: Sequence[float], seed: int = 0) -> Array:
+    """Numbers in [-2, 2] at least 0.05 away from ``places``, where a function has a kink."""
+    values = floats(shape, seed=seed)
+    for place in places:
+        near = np.abs(values - place) < 0.05
+        values = np.where(near, place + np.where(values < place, -0.1, 0.1), values)
+    return values.astype(np.float32)
+
+
+def arr(values: Any, dtype: Any = np.float32) -> Array:
+    """An array of given values."""
+    return np.array(values, dtype=dtype)

@@ -1,0 +1,158 @@
+"""Runs cases where webtensor is: in CPython, or in a page that this file's source was sent to.
+
+It needs only the standard library and webtensor. A case arrives as JSON-able data (see
+`table.Case.encoded`), and so does its result leave; judging it is `comparison`'s business.
+"""
+
+import traceback
+from base64 import b64decode, b64encode
+from functools import reduce
+from typing import Any
+
+import webtensor as wt
+
+FORMATS = {"bool": "?", "int32": "i", "float32": "f"}
+
+
+# -- functions of several outputs, or of none of their own, made into functions of one tensor ----
+
+
+def weighted_parts(x: Any, sizes: Any, axis: int) -> Any:
+    """Add the squares of the parts of a split up, each times its number."""
+    parts = wt.split(x, sizes, axis)
+    return reduce(wt.add, [wt.sum(part * part) * (1.0 + n) for n, part in enumerate(parts)])
+
+
+def composed(x: Any, y: Any, *names: str) -> Any:
+    """Apply a chain of functions to ``x``, giving ``y`` to those that take two tensors."""
+    for name in names:
+        function = getattr(wt, name)
+        x = function(x, y) if name in ("matmul", "multiply", "add") else function(x)
+    return x
+
+
+def pooled_squares(x: Any, pool: str, *options: Any) -> Any:
+    """Square what a pooling of squares gives, so that its derivatives depend on ``x``."""
+    return wt.square(getattr(wt, pool)(wt.square(x), *options))
+
+
+EXTRA_FUNCTIONS = {
+    "weighted_parts": weighted_parts,
+    "composed": composed,
+    "pooled_squares": pooled_squares,
+}
+
+
+# -- between JSON and arguments -----------------------------------------------------------------
+
+
+def as_tensor(encoded: dict[str, Any]) -> Any:
+    """Make a tensor of base64 elements."""
+    elements = memoryview(b64decode(encoded["elements"])).cast(FORMATS[encoded["dtype"]])
+    return wt.tensor(elements, shape=encoded["shape"], dtype=encoded["dtype"])
+
+
+def as_argument(template: Any, tensors: list[Any]) -> Any:
+    """Build an argument; tensors stand in it as their place in ``tensors``."""
+    if isinstance(template, list):
+        return [as_argument(part, tensors) for part in template]
+    if not isinstance(template, dict):
+        return template
+    ((kind, content),) = template.items()
+    if kind == "tensor":
+        return tensors[content]
+    if kind == "tuple":
+        return tuple(as_argument(part, tensors) for part in content)
+    if kind == "slice":
+        return slice(*content)
+    if kind == "ellipsis":
+        return ...
+    raise ValueError(f"an argument of kind {kind!r}")
+
+
+def function_named(path: str) -> Any:
+    """Find a function by its dotted path in webtensor, or among the extra ones."""
+    return EXTRA_FUNCTIONS.get(path) or reduce(getattr, path.split("."), wt)
+
+
+# -- running ------------------------------------------------------------------------------------
+
+
+def evaluate(case: dict[str, Any]) -> Any:
+    """Call a case's function, or differentiate it once or twice."""
+    function = function_named(case["function"])
+    tensors = [as_tensor(encoded) for encoded in case["tensors"]]
+
+    def call(given: list[Any]) -> Any:
+        args = [as_argument(argument, given) for argument in case["args"]]
+        kwargs = {name: as_argument(value, given) for name, value in case["kwargs"].items()}
+        return function(*args, **kwargs)
+
+    if case["derivative"] == 0:
+        return call(tensors)
+
+    wrt = case["wrt"]
+    dy = as_tensor(case["dy"])
+
+    def of_sources(*sources: Any) -> Any:
+        given = list(tensors)
+        for place, source in zip(wrt, sources, strict=True):
+            given[place] = source
+        return call(given)
+
+    gradients = wt.grads(of_sources)
+    sources = [tensors[place] for place in wrt]
+    if case["derivative"] == 1:
+        return gradients(*sources, dy=dy)
+
+    directions = [as_tensor(encoded) for encoded in case["directions"]]
+
+    def along(*sources: Any) -> Any:
+        parts = zip(gradients(*sources, dy=dy), directions, strict=True)
+        return reduce(wt.add, [wt.sum(gradient * direction) for gradient, direction in parts])
+
+    return wt.grads(along)(*sources)
+
+
+async def encode(result: Any) -> Any:
+    """Read tensors, and return them as JSON-able data."""
+    if isinstance(result, (list, tuple)):
+        return [await encode(part) for part in result]
+    elements = await result.data()
+    return {
+        "dtype": str(result.dtype),
+        "shape": list(result.shape),
+        "elements": b64encode(elements.tobytes()).decode(),
+    }
+
+
+async def run_cases(cases: list[dict[str, Any]], backend: str) -> dict[str, Any]:
+    """Run cases on a backend; all are dispatched before the first is read.
+
+    Returns their results in order (or ``{"error": traceback}``), the kernels that ran on another
+    backend, and by how much the counts of ``wt.memory()`` changed.
+    """
+    wt.set_backend(backend)
+    before = wt.memory()
+
+    def guarded(case: dict[str, Any]) -> Any:
+        try:
+            return evaluate(case)
+        except Exception:
+            return {"error": traceback.format_exc()}
+
+    seen = wt.profile(lambda: [guarded(case) for case in cases])
+    results = []
+    for place, result in enumerate(seen.result):
+        try:
+            results.append(result if isinstance(result, dict) else await encode(result))
+        except Exception:
+            results.append({"error": traceback.format_exc()})
+        seen.result[place] = result = None
+    after = wt.memory()
+    counts = ("num_tensors", "num_storages", "num_bytes")
+    return {
+        "results": results,
+        "fallbacks": [list(key) for key in seen.fallbacks],
+        "leaked": {name: after[name] - before[name] for name in counts},
+    }

@@ -1,0 +1,393 @@
+"""grad and its kin. That each op's gradient is right is the table's business (``test_ops``)."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import webtensor as wt
+
+Function = Callable[..., Any]
+
+
+def cubes(x: wt.Tensor) -> wt.Tensor:
+    return wt.sum(x * x * x)
+
+
+# -- the five functions -------------------------------------------------------------------------
+
+
+def test_grad(backend: str) -> None:
+    assert wt.grad(cubes)([1.0, 2.0]).tolist() == [3.0, 12.0]
+
+
+def test_grads() -> None:
+    x, y = wt.grads(lambda x, y: x * x * y)(3.0, 5.0)
+    assert (x.tolist(), y.tolist()) == (30.0, 9.0)
+
+
+def test_value_and_grad() -> None:
+    value, gradient = wt.value_and_grad(cubes)([1.0, 2.0])
+    assert value.tolist() == 9.0
+    assert gradient.tolist() == [3.0, 12.0]
+
+
+def test_value_and_grads() -> None:
+    value, (x, y) = wt.value_and_grads(lambda x, y: x / y)(6.0, 2.0)
+    assert value.tolist() == 3.0
+    assert (x.tolist(), y.tolist()) == (0.5, -1.5)
+
+
+def test_variable_grads() -> None:
+    w = wt.Variable([1.0, 2.0], name="w")
+    b = wt.Variable(3.0, name="b")
+    loss, gradients = wt.variable_grads(lambda: wt.sum(w * w) * b)
+    assert loss.tolist() == 15.0
+    assert {name: g.tolist() for name, g in gradients.items()} == {"w": [6.0, 12.0], "b": 5.0}
+
+
+@pytest.mark.parametrize("function", [wt.grad, wt.grads, wt.value_and_grad, wt.value_and_grads])
+def test_the_result_starts_from_ones_or_from_a_given_gradient(function: Function) -> None:
+    def last(found: Any) -> Any:
+        return last(found[-1]) if isinstance(found, (list, tuple)) else found.tolist()
+
+    squared = function(lambda x: x * x)
+    assert last(squared([1.0, 2.0])) == [2.0, 4.0]
+    assert last(squared([1.0, 2.0], dy=[1.0, 10.0])) == [2.0, 40.0]
+
+
+def test_functions_keep_their_names() -> None:
+    assert wt.grad(cubes).__name__ == "cubes"
+
+
+# -- what is differentiated ---------------------------------------------------------------------
+
+
+def test_an_argument_used_twice_gets_the_sum() -> None:
+    assert wt.grad(lambda x: x * x + x)(3.0).tolist() == 7.0
+
+
+def test_the_same_tensor_as_two_arguments_gets_two_gradients() -> None:
+    x = wt.tensor(3.0)
+    first, second = wt.grads(lambda a, b: a * a * b)(x, x)
+    assert (first.tolist(), second.tolist()) == (18.0, 9.0)
+
+
+def test_a_captured_tensor_is_a_constant_even_if_it_is_the_argument() -> None:
+    x = wt.tensor(3.0)
+    assert wt.grad(lambda t: t * x)(x).tolist() == 3.0
+
+
+def test_the_argument_itself_may_be_the_result() -> None:
+    assert wt.grad(lambda x: x)([1.0, 2.0]).tolist() == [1.0, 1.0]
+
+
+def test_python_control_flow_is_followed() -> None:
+    def power(x: wt.Tensor) -> wt.Tensor:
+        y = x
+        while float(y) < 100:
+            y = y * x
+        return y
+
+    assert wt.grad(power)(3.0).tolist() == 5 * 3.0**4
+
+
+def test_a_result_that_does_not_matter_is_left_out() -> None:
+    def function(x: wt.Tensor) -> wt.Tensor:
+        wt.log(x * 0)  # its gradient would be NaN
+        return x * 2
+
+    assert wt.grad(function)(3.0).tolist() == 2.0
+
+
+def test_variables_are_arguments_too() -> None:
+    w = wt.Variable([1.0, 2.0])
+    assert wt.grad(cubes)(w).tolist() == [3.0, 12.0]
+
+
+def test_gradients_stop_at_integers_and_comparisons() -> None:
+    def function(x: wt.Tensor) -> wt.Tensor:
+        return wt.sum(x * wt.astype(wt.astype(x, "int32"), "float32") + (x > 1) * 2.0)
+
+    assert wt.grad(function)([1.5, 2.5]).tolist() == [1.0, 2.0]
+
+
+def test_every_gradient_is_a_tensor_of_its_own() -> None:
+    x, y = wt.grads(lambda x, y: x + y)([1.0], [2.0])
+    x.dispose()
+    assert y.tolist() == [1.0]
+    w, v = wt.Variable(1.0, name="w"), wt.Variable(2.0, name="v")
+    _, gradients = wt.variable_grads(lambda: w + v)
+    gradients["w"].dispose()
+    assert gradients["v"].tolist() == 1.0
+
+
+def test_nothing_is_left_behind(backend: str, no_leak: None) -> None:
+    x = wt.ones((10,))
+    wt.grad(lambda x: wt.sum(wt.exp(wt.sin(x))))(x)
+    wt.grad(lambda x: wt.sum(wt.grad(lambda t: wt.sum(t * t * t))(x)))(x)
+
+
+def test_nothing_is_left_behind_after_an_error(no_leak: None) -> None:
+    with pytest.raises(ValueError, match="broadcast"):
+        wt.grad(lambda x: wt.exp(x) + wt.ones((3,)))(wt.ones((2,)))
+    from webtensor.engine import state
+
+    assert state.observers == ()
+    assert state.variable_readers == ()
+
+
+def test_memory_is_given_back_along_the_way() -> None:
+    x = wt.ones((1000,))
+
+    def deep(x: wt.Tensor) -> wt.Tensor:
+        for _ in range(50):
+            x = wt.sin(x)
+        return wt.sum(x)
+
+    seen = wt.profile(lambda: wt.grad(deep)(x))
+    assert seen.peak_bytes - wt.memory()["num_bytes"] < 60 * 4000
+
+
+# -- higher orders ------------------------------------------------------------------------------
+
+
+def test_derivatives_of_every_order(backend: str) -> None:
+    function: Function = lambda x: x**5  # noqa: E731
+    for order in range(1, 6):
+        function = wt.grad(function)
+        assert function(1.0).tolist() == math.perm(5, order)
+
+
+def test_the_fourth_derivative_of_the_sine_is_the_sine() -> None:
+    fourth = wt.grad(wt.grad(wt.grad(wt.grad(wt.sin))))
+    assert math.isclose(fourth(0.7).tolist(), math.sin(0.7), rel_tol=1e-6)
+
+
+def test_a_gradient_inside_a_loss() -> None:
+    def penalty(x: wt.Tensor) -> wt.Tensor:
+        slope = wt.grad(cubes)(x)
+        return wt.sum(slope * slope)
+
+    # d/dx (3x²)² = 36x³
+    assert wt.grad(penalty)([1.0, 2.0]).tolist() == [36.0, 288.0]
+
+
+def test_mixed_derivatives() -> None:
+    def by_x(x: wt.Tensor, y: wt.Tensor) -> wt.Tensor:
+        return wt.grad(lambda t: t * t * y * y * y)(x)
+
+    # ∂²(x²y³)/∂y∂x = 6xy²
+    assert wt.grad(lambda y: by_x(wt.tensor(2.0), y))(3.0).tolist() == 108.0
+
+
+def test_the_gradient_can_be_differentiated_by_what_it_starts_from() -> None:
+    assert wt.grad(lambda dy: wt.sum(wt.grad(cubes)([1.0, 2.0], dy)))(1.0).tolist() == 15.0
+
+
+def test_gradients_of_variables_can_be_differentiated() -> None:
+    w = wt.Variable(2.0, name="w")
+
+    def loss() -> wt.Tensor:
+        _, gradients = wt.variable_grads(lambda: w * w * w)
+        return gradients["w"] * gradients["w"]
+
+    # d/dw (3w²)² = 36w³
+    assert wt.variable_grads(loss)[1]["w"].tolist() == 288.0
+
+
+# -- variables ----------------------------------------------------------------------------------
+
+
+def test_only_trainable_variables_that_were_read_have_gradients() -> None:
+    w = wt.Variable(2.0, name="w")
+    frozen = wt.Variable(3.0, name="frozen", trainable=False)
+    wt.Variable(5.0, name="unread")
+    _, gradients = wt.variable_grads(lambda: w * frozen)
+    assert set(gradients) == {"w"}
+
+
+def test_variables_that_do_not_matter_have_none() -> None:
+    w, v = wt.Variable(2.0, name="w"), wt.Variable(3.0, name="v")
+
+    def loss() -> wt.Tensor:
+        wt.exp(v)
+        return w * w
+
+    assert set(wt.variable_grads(loss)[1]) == {"w"}
+
+
+def test_a_list_of_variables_narrows() -> None:
+    w, v = wt.Variable(2.0, name="w"), wt.Variable(3.0, name="v")
+    _, gradients = wt.variable_grads(lambda: w * v, [v])
+    assert {name: g.tolist() for name, g in gradients.items()} == {"v": 2.0}
+
+
+def test_the_loss_may_be_a_variable() -> None:
+    w = wt.Variable(2.0, name="w")
+    loss, gradients = wt.variable_grads(lambda: w)
+    assert loss.tolist() == 2.0
+    assert gradients["w"].tolist() == 1.0
+
+
+def test_a_variable_read_twice_gets_the_sum() -> None:
+    w = wt.Variable(3.0, name="w")
+    assert wt.variable_grads(lambda: w * w)[1]["w"].tolist() == 6.0
+
+
+# -- custom gradients ---------------------------------------------------------------------------
+
+
+def test_custom_grad_replaces_the_gradient(backend: str) -> None:
+    @wt.custom_grad
+    def straight_through(x: wt.Tensor) -> Any:
+        return wt.round(x), lambda dy: dy
+
+    assert straight_through([1.4, 1.6]).tolist() == [1.0, 2.0]
+    assert wt.grad(lambda x: wt.sum(straight_through(x) * 3))([1.4, 1.6]).tolist() == [3.0, 3.0]
+
+
+def test_custom_grad_of_several_inputs() -> None:
+    calls = []
+
+    @wt.custom_grad
+    def product(x: wt.Tensor, y: wt.Tensor) -> Any:
+        def gradient(dy: wt.Tensor) -> list[wt.Tensor]:
+            calls.append(1)
+            return [dy * 100, dy * 200]
+
+        return x * y, gradient
+
+    value, (x, y) = wt.value_and_grads(product)(2.0, 3.0)
+    assert (value.tolist(), x.tolist(), y.tolist()) == (6.0, 100.0, 200.0)
+    assert calls == [1]
+
+
+def test_a_custom_gradient_can_be_differentiated() -> None:
+    @wt.custom_grad
+    def cube(x: wt.Tensor) -> Any:
+        return x * x * x, lambda dy: dy * 3 * x * x
+
+    assert wt.grad(cube)(2.0).tolist() == 12.0
+    assert wt.grad(wt.grad(cube))(2.0).tolist() == 12.0
+    assert wt.grad(wt.grad(wt.grad(cube)))(2.0).tolist() == 6.0
+
+
+def test_a_custom_function_may_return_its_input() -> None:
+    @wt.custom_grad
+    def reversed_gradient(x: wt.Tensor) -> Any:
+        return x, lambda dy: -dy
+
+    assert wt.grad(reversed_gradient)(2.0).tolist() == -1.0
+    assert wt.grad(lambda x: reversed_gradient(x * 3) + x)(2.0).tolist() == -2.0
+
+
+def test_custom_functions_nest() -> None:
+    @wt.custom_grad
+    def doubled(x: wt.Tensor) -> Any:
+        return x * 2, lambda dy: dy * 2
+
+    assert wt.grad(lambda x: doubled(doubled(x) * x))(3.0).tolist() == 24.0
+
+
+def test_custom_grad_leaves_nothing_behind(no_leak: None) -> None:
+    @wt.custom_grad
+    def cube(x: wt.Tensor) -> Any:
+        return x * x * x, lambda dy: dy * 3 * x * x
+
+    wt.grad(lambda x: wt.sum(cube(x)))(wt.ones((10,)))
+
+
+# -- errors -------------------------------------------------------------------------------------
+
+W = wt.Variable([1.0, 2.0], name="w")
+ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
+    "a result that does not depend on the argument": (
+        lambda: wt.grad(lambda x: wt.tensor(1.0))(2.0),
+        ValueError,
+        "grad: the function's result does not depend on its argument 0",
+    ),
+    "a result that depends on one of two": (
+        lambda: wt.grads(lambda x, y: x * 2)(1.0, 2.0),
+        ValueError,
+        "grads: the function's result does not depend on its argument 1",
+    ),
+    "a result that left the tensors": (
+        lambda: wt.grad(lambda x: wt.tensor(x.tolist()) * 2)(1.0),
+        ValueError,
+        "does not depend on its argument 0",
+    ),
+    "a second derivative of a linear function": (
+        lambda: wt.grad(wt.grad(lambda x: x * 2))(1.0),
+        ValueError,
+        "does not depend",
+    ),
+    "a loss without variables": (
+        lambda: wt.variable_grads(lambda: wt.sum([1.0])),
+        ValueError,
+        "variable_grads: the loss depends on none of the trainable variables",
+    ),
+    "a loss that is no scalar": (
+        lambda: wt.variable_grads(lambda: W * 2),
+        ValueError,
+        r"variable_grads: function must return a float32 scalar, but .* of shape \(2,\)",
+    ),
+    "a loss of integers": (
+        lambda: wt.variable_grads(lambda: wt.tensor(1)),
+        ValueError,
+        "must return a float32 scalar, but it returned int32",
+    ),
+    "two variables of one name": (
+        lambda: wt.variable_grads(lambda: wt.sum(W * wt.Variable(1.0, name="w"))),
+        ValueError,
+        "variable_grads: two variables are named 'w'",
+    ),
+    "integers as arguments": (
+        lambda: wt.grad(lambda x: x * 2)(wt.tensor([1])),
+        TypeError,
+        "grad: arguments must be float32",
+    ),
+    "a gradient of another shape": (
+        lambda: wt.grad(lambda x: x * 2)([1.0, 2.0], dy=1.0),
+        ValueError,
+        r"grad: dy must have the shape of the function's result, \(2,\), but its shape is \(\)",
+    ),
+    "a function that returns no tensor": (
+        lambda: wt.grad(lambda x: None)(1.0),  # type: ignore[arg-type, return-value]
+        TypeError,
+        "grad: the function must return a tensor, but returned None",
+    ),
+    "no function": (
+        lambda: wt.grad(3),  # type: ignore[arg-type]
+        TypeError,
+        "grad: function must be callable, but got 3",
+    ),
+    "a custom function without a gradient": (
+        lambda: wt.custom_grad(lambda x: x * 2)(1.0),  # type: ignore[arg-type, return-value]
+        TypeError,
+        r"custom_grad: function must return \(value, gradient function\)",
+    ),
+    "a custom gradient that is no function": (
+        lambda: wt.custom_grad(lambda x: (x * 2, 3))(1.0),  # type: ignore[arg-type, return-value]
+        TypeError,
+        r"custom_grad: function must return \(value, gradient function\)",
+    ),
+    "a custom gradient of another shape": (
+        lambda: wt.grad(wt.custom_grad(lambda x: (x * 2, wt.sum)))([1.0, 2.0], [1.0, 1.0]),
+        ValueError,
+        r"custom_grad: gradient must return one tensor per input, of shapes \[\(2,\)\]",
+    ),
+    "too few custom gradients": (
+        lambda: wt.grads(wt.custom_grad(lambda x, y: (x * y, lambda dy: [dy])))(1.0, 2.0),
+        ValueError,
+        "custom_grad: gradient must return one tensor per input",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ERRORS)
+def test_errors(what: str, no_leak: None) -> None:
+    do, kind, message = ERRORS[what]
+    with pytest.raises(kind, match=message):
+        do()

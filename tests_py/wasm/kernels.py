@@ -1,0 +1,49 @@
+"""Calling a kernel with NumPy arrays, as the engine would with tensors."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from webtensor.backends.wasm.backend import WasmBackend
+from webtensor.dtypes import as_dtype
+from webtensor.shapes import Shape
+
+Array = np.ndarray[Any, Any]
+
+
+class Operand:
+    """An array uploaded to the backend; it is its own storage."""
+
+    def __init__(self, backend: WasmBackend, array: Array) -> None:
+        self.shape = array.shape
+        self.size = array.size
+        self.dtype = as_dtype(array.dtype.name)
+        self.handle = backend.upload(
+            memoryview(np.ascontiguousarray(array).reshape(-1)), self.dtype
+        )
+
+    @property
+    def storage(self) -> "Operand":
+        return self
+
+
+def call(
+    backend: WasmBackend,
+    name: str,
+    arrays: Sequence[Array],
+    shape: Shape,
+    dtype: str,
+    *attributes: Any,
+) -> Array:
+    """Run a kernel and return its result, leaving nothing behind."""
+    made = as_dtype(dtype)
+    before = backend.memory()["blocks"]
+    operands = [Operand(backend, array) for array in arrays]
+    handle = backend.kernels[name](operands, shape, made, *attributes)
+    result = np.array(backend.read(handle, made, int(np.prod(shape)))).reshape(shape)
+    for operand in operands:
+        backend.release(operand.handle)
+    backend.release(handle)
+    assert backend.memory()["blocks"] == before
+    return result

@@ -1,0 +1,71 @@
+"""Windows to test with, and an oracle for what they read: plain indexing, one tap at a time."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from tests_py.wasm.kernels import Array
+from webtensor.geometry import Window, make_window
+
+
+def taps(window: Window) -> Iterator[tuple[int, int, int, int, int, int]]:
+    """Yield (i, j, h, w, y, x): output pixel (i, j) at filter position (h, w) reads (y, x)."""
+    for i in range(window.out_height):
+        for j in range(window.out_width):
+            for h in range(window.filter_height):
+                for w in range(window.filter_width):
+                    y = i * window.stride_height - window.pad_top + h * window.dilation_height
+                    x = j * window.stride_width - window.pad_left + w * window.dilation_width
+                    if 0 <= y < window.in_height and 0 <= x < window.in_width:
+                        yield i, j, h, w, y, x
+
+
+def patches(
+    images: Array, window: Window, outside: float = 0
+) -> tuple[Array, Callable[[Array], Array]]:
+    """What each window reads, as (batch, out_height, out_width, filter_height, filter_width,
+    channels), and the function that adds such an array up where it was read.
+    """
+    places = list(taps(window))
+    channels = images.shape[3]
+    taken = np.full((window.batch, *window[4:6], *window[7:9], channels), outside, np.float64)
+    for i, j, h, w, y, x in places:
+        taken[:, i, j, h, w] = images[:, y, x]
+
+    def give(parts: Array) -> Array:
+        total = np.zeros(images.shape, np.float64)
+        for i, j, h, w, y, x in places:
+            total[:, y, x] += parts[:, i, j, h, w]
+        return total
+
+    return taken, give
+
+
+def _window(
+    x_shape: tuple[int, int, int, int],
+    out_channels: int,
+    size: tuple[int, int],
+    strides: tuple[int, int] | int = 1,
+    padding: object = "same",
+    dilations: tuple[int, int] | int = 1,
+) -> Window:
+    return make_window("test", x_shape, out_channels, size, strides, padding, dilations)  # type: ignore[arg-type]
+
+
+WINDOWS = [
+    _window((1, 1, 1, 1), 1, (1, 1)),
+    _window((2, 5, 5, 1), 3, (3, 3)),
+    _window((1, 6, 7, 3), 5, (3, 3), 2),
+    _window((2, 7, 6, 4), 8, (3, 3), (2, 1), "valid"),
+    _window((1, 8, 8, 8), 9, (2, 2), 2, "valid"),
+    _window((1, 9, 9, 5), 7, (3, 3), 1, "same", 2),
+    _window((1, 10, 9, 6), 4, (3, 2), (2, 3), "same", (1, 2)),
+    _window((1, 7, 7, 13), 17, (1, 1)),
+    _window((2, 6, 6, 7), 6, (1, 1), 2),
+    _window((1, 5, 5, 2), 2, (5, 5)),
+    _window((1, 4, 4, 3), 3, (4, 3), 1, [(0, 0), (3, 1), (2, 4), (0, 0)]),
+    _window((1, 3, 3, 2), 10, (3, 3), 3, 2),
+    _window((1, 12, 5, 40), 20, (3, 3)),
+    _window((1, 6, 6, 100), 11, (3, 3)),
+    _window((1, 5, 4, 2), 2, (2, 2), 3, "valid"),
+]

@@ -1,0 +1,112 @@
+"""Compiles the WebAssembly kernels into the package.
+
+The C sources in ``source/`` and the kernels generated from the elementwise table make one module,
+compiled by the C compiler inside the PyPI package ``ziglang`` in several variants; the backend
+picks one when it starts. Nothing happens when neither sources, table nor flags changed.
+
+Run ``python -m wasm_build.build`` to compile by hand.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+KERNELS = ROOT / "pkg" / "webtensor" / "backends" / "wasm" / "kernels"
+GENERATED = HERE / "generated"
+
+#: Memory the module starts with; it must hold the stack and static data, and grows on demand.
+INITIAL_BYTES = 16 << 20
+MAXIMUM_BYTES = 2 << 30
+
+FLAGS = [
+    "-target", "wasm32-freestanding", "-std=c11", "-O2", "-fno-slp-vectorize", "-fwrapv",
+    "-ffp-contract=off", "-Wall", "-Werror", "-msimd128", "-mbulk-memory", "-nostdlib",
+    "-Wl,--no-entry", "-Wl,--import-memory", f"-Wl,--initial-memory={INITIAL_BYTES}",
+    f"-Wl,--max-memory={MAXIMUM_BYTES}", "-Wl,-z,stack-size=262144",
+    "-Wl,-s",
+]  # fmt: skip
+
+#: Flags by variant. Those for threads will add ``-matomics -Wl,--shared-memory``.
+VARIANTS = {
+    "simd": [],
+    "relaxed": ["-mrelaxed-simd"],
+}
+
+
+def generate() -> Path:
+    """Write the elementwise kernels' source, unless it is there already, and return its path."""
+    sys.path.insert(0, str(ROOT / "pkg"))
+    try:
+        from webtensor.ops import binary, ternary, unary  # noqa: F401  (they fill ROWS)
+        from webtensor.ops.rows import ROWS
+    finally:
+        sys.path.remove(str(ROOT / "pkg"))
+    from wasm_build.elementwise_source import elementwise_source
+
+    text = elementwise_source(ROWS.values())
+    path = GENERATED / "elementwise.c"
+    if not path.exists() or path.read_text() != text:
+        GENERATED.mkdir(exist_ok=True)
+        path.write_text(text)
+    return path
+
+
+def compile_module(sources: list[Path], flags: list[str], output: Path) -> None:
+    """Compile and link ``sources`` into one module."""
+    partial = output.with_name(f".{output.name}.{os.getpid()}")
+    command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, *flags, f"-I{HERE / 'source'}"]
+    # The compiler's scratch files stay out of the current folder.
+    environment = {**os.environ, "ZIG_LOCAL_CACHE_DIR": str(GENERATED / "zig-cache")}
+    result = subprocess.run(
+        [*command, "-o", str(partial), *map(str, sources)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if result.returncode != 0:
+        partial.unlink(missing_ok=True)
+        raise RuntimeError(
+            f"compiling {output.name} failed with status {result.returncode}:\n"
+            f"{result.stdout}{result.stderr}"
+        )
+    partial.replace(output)
+
+
+def build(output_dir: Path = KERNELS) -> list[Path]:
+    """Compile every variant whose sources changed, and return the paths of all.
+
+    Raises:
+        RuntimeError: the compiler refused the sources, or is missing.
+    """
+    generated = generate()
+    sources = [*sorted((HERE / "source").glob("*.c")), generated]
+    digest = hashlib.sha256()
+    for file in [*sources, *sorted((HERE / "source").glob("*.h"))]:
+        digest.update(f"{file.name}\n{file.read_text()}\n".encode())
+    output_dir.mkdir(parents=True, exist_ok=True)
+    outputs = []
+    for variant, flags in VARIANTS.items():
+        output = output_dir / f"kernels-{variant}.wasm"
+        # Beside the generated source, not beside the output: the package holds modules only.
+        stamp = GENERATED / f"{hashlib.sha256(str(output).encode()).hexdigest()[:16]}.stamp"
+        state = digest.copy()
+        state.update(json.dumps([FLAGS, flags]).encode())
+        current = state.hexdigest()
+        if not (output.exists() and stamp.exists() and stamp.read_text() == current):
+            compile_module(sources, flags, output)
+            stamp.write_text(current)
+        outputs.append(output)
+    return outputs
+
+
+if __name__ == "__main__":
+    if str(ROOT) not in sys.path:
+        sys.path.insert(0, str(ROOT))
+    for path in build():
+        print(f"{path.relative_to(ROOT)}, {path.stat().st_size:,} bytes")

@@ -1,0 +1,58 @@
+"""Writes the C source of the elementwise kernels from the elementwise table.
+
+For each row and each dtype it computes in, a function of vectors made of the row's C expression,
+and one line that wraps it in the loops of ``source/elementwise.h``. A kernel's export is named
+``<row>_<dtype>``.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from webtensor.dtypes import DType
+    from webtensor.ops.rows import Row
+
+ELEMENTS = {"float32": "float", "int32": "int", "bool": "byte"}
+VECTORS = {"float32": "vf", "int32": "vi", "bool": "vi"}
+
+
+def kernel(row: "Row", dtype: "DType") -> Iterator[str]:
+    """Yield the lines of one row for operands of one dtype."""
+    name = f"{row.name}_{dtype}"
+    out = row.output_dtype(dtype)
+    expression = row.c_int if dtype == "int32" and row.c_int is not None else row.c
+    types = [VECTORS[dtype]] * row.arity
+    if row.arity == 3:
+        types[0] = VECTORS["bool"]
+    operands = [f"{vector} {letter}" for vector, letter in zip(types, "xyz", strict=False)]
+    declared = [f"float {parameter}" for parameter in row.parameters]
+    yield f"INLINE {VECTORS[out]} {name}_lanes({', '.join(operands + declared)}) {{"
+    yield f"  return {expression};"
+    yield "}"
+    if row.arity == 1:
+        parameters = "".join(f", {one}" for one in declared)
+        given = "".join(f", {one}" for one in row.parameters)
+        # Commas inside a macro's argument need a macro of their own.
+        yield f"#define DECLARED {parameters}"
+        yield f"#define GIVEN {given}"
+        yield f"UNARY({name}, {ELEMENTS[dtype]}, {ELEMENTS[out]}, {name}_lanes, DECLARED, GIVEN)"
+        yield "#undef DECLARED"
+        yield "#undef GIVEN"
+    elif row.arity == 2:
+        yield f"BINARY({name}, {ELEMENTS[dtype]}, {ELEMENTS[out]}, {name}_lanes)"
+    else:
+        yield f"TERNARY({name}, byte, {ELEMENTS[dtype]}, {name}_lanes)"
+    yield ""
+
+
+def elementwise_source(rows: Iterable["Row"]) -> str:
+    """Return the C source of every row's kernels."""
+    lines = [
+        "/* Generated from the elementwise table by elementwise_source.py. */",
+        '#include "elementwise.h"',
+        "",
+    ]
+    for row in rows:
+        for dtype in row.input_dtypes:
+            lines += kernel(row, dtype)
+    return "\n".join(lines)

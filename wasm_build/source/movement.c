@@ -1,0 +1,169 @@
+/* Moving elements without looking at them: strided copies, padding, concatenation, gathering.
+ *
+ * Elements are words (four bytes) or bytes. Parameters of a strided copy, as ints: offset, rank,
+ * lengths[rank], strides[rank], outermost axis first; axes are collapsed as far as possible and
+ * rank >= 1.
+ */
+#include "vector.h"
+
+#define MAX_RANK 60
+
+/* A copy of size bytes; memory.copy costs tens of nanoseconds, too much for a few words. */
+INLINE void copy_bytes(byte *to, const byte *from, int size) {
+  if (size >= 256) {
+    __builtin_memcpy(to, from, size);
+    return;
+  }
+  int i = 0;
+  for (; i + 16 <= size; i += 16) wasm_v128_store(to + i, wasm_v128_load(from + i));
+  for (; i + 4 <= size; i += 4) __builtin_memcpy(to + i, from + i, 4);
+  for (; i < size; i++) to[i] = from[i];
+}
+
+/* -- strided copies -------------------------------------------------------------------------- */
+
+/* Copies rows of `x`, along the axis where it is dense, into columns of `out`: the last axis of the
+ * result has another stride. Four rows and columns at a time through registers. */
+static void NOINLINE transpose_words(const int *x, int *out, int rows, int columns, int row_stride,
+                                     int column_stride, int out_stride) {
+  /* out[r * out_stride + c] = x[r * row_stride + c * column_stride], row_stride == 1 */
+  int r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    int c = 0;
+    for (; c + 4 <= columns; c += 4) {
+      const int *from = x + r + c * column_stride;
+      v128_t x0 = wasm_v128_load(from), x1 = wasm_v128_load(from + column_stride);
+      v128_t x2 = wasm_v128_load(from + 2 * column_stride);
+      v128_t x3 = wasm_v128_load(from + 3 * column_stride);
+      v128_t low01 = wasm_i32x4_shuffle(x0, x1, 0, 4, 1, 5);
+      v128_t low23 = wasm_i32x4_shuffle(x2, x3, 0, 4, 1, 5);
+      v128_t high01 = wasm_i32x4_shuffle(x0, x1, 2, 6, 3, 7);
+      v128_t high23 = wasm_i32x4_shuffle(x2, x3, 2, 6, 3, 7);
+      int *to = out + r * out_stride + c;
+      wasm_v128_store(to, wasm_i64x2_shuffle(low01, low23, 0, 2));
+      wasm_v128_store(to + out_stride, wasm_i64x2_shuffle(low01, low23, 1, 3));
+      wasm_v128_store(to + 2 * out_stride, wasm_i64x2_shuffle(high01, high23, 0, 2));
+      wasm_v128_store(to + 3 * out_stride, wasm_i64x2_shuffle(high01, high23, 1, 3));
+    }
+    for (; c < columns; c++)
+      for (int i = 0; i < 4; i++)
+        out[(r + i) * out_stride + c] = x[r + i + c * column_stride];
+  }
+  for (; r < rows; r++)
+    for (int c = 0; c < columns; c++) out[r * out_stride + c] = x[r + c * column_stride];
+}
+
+#define STRIDED_ROW(NAME, TYPE)                                                                    \
+  static void NOINLINE NAME(const TYPE *x, TYPE *out, int size, int stride) {                      \
+    if (stride == 1) {                                                                             \
+      copy_bytes((byte *)out, (const byte *)x, size * (int)sizeof(TYPE));                          \
+    } else {                                                                                       \
+      for (int i = 0; i < size; i++) out[i] = x[i * stride];                                       \
+    }                                                                                              \
+  }
+STRIDED_ROW(strided_row_of_words, int)
+STRIDED_ROW(strided_row_of_bytes, byte)
+
+#define STRIDED(NAME, TYPE, ROW)                                                                   \
+  EXPORT(NAME) void NAME(const TYPE *x, TYPE *out, const int *parameters) {                        \
+    int outer = parameters[1] - 1;                                                                 \
+    const int *lengths = parameters + 2, *strides = lengths + outer + 1;                           \
+    int size = lengths[outer], stride = strides[outer];                                            \
+    int index[MAX_RANK] = {0};                                                                     \
+    x += parameters[0];                                                                            \
+    /* A transposed pair of innermost axes goes through registers. */                              \
+    int transposed = sizeof(TYPE) == 4 && outer > 0 && strides[outer - 1] == 1 && stride > 1;      \
+    int step = transposed ? lengths[outer - 1] : 1;                                                \
+    if (transposed) outer--;                                                                       \
+    for (;;) {                                                                                     \
+      if (transposed)                                                                              \
+        transpose_words((const int *)x, (int *)out, step, size, 1, stride, size);                  \
+      else                                                                                         \
+        ROW(x, out, size, stride);                                                                 \
+      out += step * size;                                                                          \
+      int axis = outer - 1;                                                                        \
+      for (; axis >= 0; axis--) {                                                                  \
+        x += strides[axis];                                                                        \
+        if (++index[axis] < lengths[axis]) break;                                                  \
+        x -= strides[axis] * lengths[axis];                                                        \
+        index[axis] = 0;                                                                           \
+      }                                                                                            \
+      if (axis < 0) return;                                                                        \
+    }                                                                                              \
+  }
+STRIDED(strided_words, int, strided_row_of_words)
+STRIDED(strided_bytes, byte, strided_row_of_bytes)
+
+/* The reverse, for padding: x is read in order and spread over out. */
+#define SPREAD(NAME, TYPE)                                                                         \
+  EXPORT(NAME) void NAME(const TYPE *x, TYPE *out, const int *parameters) {                        \
+    int outer = parameters[1] - 1;                                                                 \
+    const int *lengths = parameters + 2, *strides = lengths + outer + 1;                           \
+    int size = lengths[outer], stride = strides[outer];                                            \
+    int index[MAX_RANK] = {0};                                                                     \
+    out += parameters[0];                                                                          \
+    for (;;) {                                                                                     \
+      if (stride == 1)                                                                             \
+        copy_bytes((byte *)out, (const byte *)x, size * (int)sizeof(TYPE));                        \
+      else                                                                                         \
+        for (int i = 0; i < size; i++) out[i * stride] = x[i];                                     \
+      x += size;                                                                                   \
+      int axis = outer - 1;                                                                        \
+      for (; axis >= 0; axis--) {                                                                  \
+        out += strides[axis];                                                                      \
+        if (++index[axis] < lengths[axis]) break;                                                  \
+        out -= strides[axis] * lengths[axis];                                                      \
+        index[axis] = 0;                                                                           \
+      }                                                                                            \
+      if (axis < 0) return;                                                                        \
+    }                                                                                              \
+  }
+SPREAD(spread_words, int)
+SPREAD(spread_bytes, byte)
+
+/* -- joining --------------------------------------------------------------------------------- */
+
+/* Copy rows of `size` bytes to rows that begin `stride` bytes apart. */
+EXPORT(copy_rows) void copy_rows(const byte *x, byte *out, int rows, int size, int stride) {
+  for (int row = 0; row < rows; row++) copy_bytes(out + row * stride, x + row * size, size);
+}
+
+/* -- gathering ------------------------------------------------------------------------------- */
+
+/* x is (outer, length, inner bytes), out is (outer, count, inner bytes). */
+EXPORT(gather) void gather(const byte *x, const int *indices, byte *out, int outer, int length,
+                           int inner, int count) {
+  for (int o = 0; o < outer; o++) {
+    for (int i = 0; i < count; i++) {
+      int index = indices[i];
+      if (index < 0) index += length;
+      if ((unsigned)index < (unsigned)length)
+        copy_bytes(out, x + index * inner, inner);
+      else
+        __builtin_memset(out, 0, inner);
+      out += inner;
+    }
+    x += length * inner;
+  }
+}
+
+/* dy is (outer, count, inner), out is (outer, length, inner). */
+#define SCATTER_ADD(NAME, TYPE)                                                                    \
+  EXPORT(NAME) void NAME(const TYPE *dy, const int *indices, TYPE *out, int outer, int length,     \
+                         int inner, int count) {                                                   \
+    __builtin_memset(out, 0, outer * length * inner * sizeof(TYPE));                               \
+    for (int o = 0; o < outer; o++) {                                                              \
+      for (int i = 0; i < count; i++, dy += inner) {                                               \
+        int index = indices[i];                                                                    \
+        if (index < 0) index += length;                                                            \
+        if ((unsigned)index >= (unsigned)length) continue;                                         \
+        TYPE *to = out + index * inner;                                                            \
+        int j = 0;                                                                                 \
+        for (; j + 4 <= inner; j += 4) store(to + j, load((const TYPE *)to + j) + load(dy + j));   \
+        for (; j < inner; j++) to[j] += dy[j];                                                     \
+      }                                                                                            \
+      out += length * inner;                                                                       \
+    }                                                                                              \
+  }
+SCATTER_ADD(scatter_add_float32, float)
+SCATTER_ADD(scatter_add_int32, int)

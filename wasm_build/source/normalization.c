@@ -1,0 +1,45 @@
+/* softmax and log_softmax(x, out, outer, length) along dense rows. */
+#include "vector_math.h"
+
+static vf NOINLINE row_maximum(const float *x, int size) {
+  vf greatest = vset(-VINF);
+  int i = 0;
+  for (; i + 4 <= size; i += 4) greatest = vmax(greatest, load(x + i));
+  if (i < size) greatest = vmax(greatest, vsel(first_lanes(size - i), load(x + i), greatest));
+  return vset(__builtin_wasm_max_f32(__builtin_wasm_max_f32(greatest[0], greatest[1]),
+                                     __builtin_wasm_max_f32(greatest[2], greatest[3])));
+}
+
+/* Stores exp(x - shift) and returns the sum. */
+static float NOINLINE row_exponentials(const float *x, float *out, int size, vf shift) {
+  vf sum = vset(0.f);
+  int i = 0;
+  for (; i + 4 <= size; i += 4) {
+    vf e = vexp(load(x + i) - shift);
+    store(out + i, e);
+    sum = sum + e;
+  }
+  if (i < size) {
+    vf e = vexp(load(x + i) - shift);
+    store_part(out + i, e, size - i);
+    sum = sum + vsel(first_lanes(size - i), e, vset(0.f));
+  }
+  return lanes_sum(sum);
+}
+
+EXPORT(softmax) void softmax(const float *x, float *out, int outer, int length) {
+  for (int o = 0; o < outer; o++, x += length, out += length) {
+    vf factor = vset(1.f / row_exponentials(x, out, length, row_maximum(x, length)));
+    for (int i = 0; i < length; i += 4)
+      store_up_to(out + i, load((const float *)out + i) * factor, length - i);
+  }
+}
+
+EXPORT(log_softmax) void log_softmax(const float *x, float *out, int outer, int length) {
+  for (int o = 0; o < outer; o++, x += length, out += length) {
+    vf shift = row_maximum(x, length);
+    vf logarithm = vlog(vset(row_exponentials(x, out, length, shift)));
+    for (int i = 0; i < length; i += 4)
+      store_up_to(out + i, load(x + i) - shift - logarithm, length - i);
+  }
+}

@@ -1,0 +1,158 @@
+/* Pooling over sliding windows, four channels at a time. Padding is never picked nor counted. */
+#include "vector.h"
+#include "window.h"
+
+/* The part of a window that lies inside the input. */
+typedef struct {
+  int row, column;   /* input position of its first element */
+  int rows, columns; /* how many filter positions */
+} Part;
+
+INLINE Part part_at(const Window *w, int row, int column) {
+  Part part;
+  int first, end;
+  int top = row * w->stride_height - w->pad_top, start = column * w->stride_width - w->pad_left;
+  valid_taps(top, w->in_height, w->filter_height, w->dilation_height, &first, &end);
+  part.row = top + first * w->dilation_height;
+  part.rows = end - first;
+  valid_taps(start, w->in_width, w->filter_width, w->dilation_width, &first, &end);
+  part.column = start + first * w->dilation_width;
+  part.columns = end - first;
+  return part;
+}
+
+#define FOR_EACH_WINDOW                                                                            \
+  for (int image = 0; image < w->batch; image++)                                                   \
+    for (int row = 0; row < w->out_height; row++)                                                  \
+      for (int column = 0; column < w->out_width; column++)
+
+#define OFFSET_OF(PART)                                                                            \
+  (((image * w->in_height + (PART).row) * w->in_width + (PART).column) * w->in_channels)
+
+/* -- maximum --------------------------------------------------------------------------------- */
+
+static void NOINLINE greatest(const float *x, float *out, Part part, int row_step, int column_step,
+                              int channels) {
+  for (int c = 0; c < channels; c += 4) {
+    vf best = vset(-VINF);
+    for (int i = 0; i < part.rows; i++)
+      for (int j = 0; j < part.columns; j++)
+        best = vmax(best, load(x + c + i * row_step + j * column_step));
+    store_up_to(out + c, best, channels - c);
+  }
+}
+
+EXPORT(max_pool) void max_pool(const float *x, float *out, const Window *w) {
+  int channels = w->in_channels;
+  FOR_EACH_WINDOW {
+    Part part = part_at(w, row, column);
+    greatest(x + OFFSET_OF(part), out, part, w->dilation_height * w->in_width * channels,
+             w->dilation_width * channels, channels);
+    out += channels;
+  }
+}
+
+/* Offsets, relative to the part's first element, of the first greatest element for four channels;
+ * NaN counts as greatest. */
+static vi NOINLINE where_greatest(const float *x, Part part, int row_step, int column_step) {
+  vf best = load(x);
+  vi where = vseti(0);
+  for (int i = 0; i < part.rows; i++) {
+    for (int j = 0; j < part.columns; j++) {
+      int offset = i * row_step + j * column_step;
+      vf candidate = load(x + offset);
+      vi better = (candidate > best) | ((candidate != candidate) & (best == best));
+      best = vsel(better, candidate, best);
+      where = vsel(better, vseti(offset), where);
+    }
+  }
+  return where;
+}
+
+EXPORT(max_pool_scatter)
+void max_pool_scatter(const float *dy, const float *x, float *out, const Window *w) {
+  int channels = w->in_channels;
+  __builtin_memset(out, 0, w->batch * w->in_height * w->in_width * channels * sizeof(float));
+  FOR_EACH_WINDOW {
+    Part part = part_at(w, row, column);
+    int offset = OFFSET_OF(part);
+    if (part.rows > 0 && part.columns > 0) {
+      for (int c = 0; c < channels; c += 4) {
+        vi where = where_greatest(x + offset + c, part, w->dilation_height * w->in_width * channels,
+                                  w->dilation_width * channels);
+        for (int lane = 0; lane < 4 && c + lane < channels; lane++)
+          out[offset + c + lane + where[lane]] += dy[c + lane];
+      }
+    }
+    dy += channels;
+  }
+}
+
+EXPORT(max_pool_pick)
+void max_pool_pick(const float *values, const float *x, float *out, const Window *w) {
+  int channels = w->in_channels;
+  FOR_EACH_WINDOW {
+    Part part = part_at(w, row, column);
+    int offset = OFFSET_OF(part);
+    for (int c = 0; c < channels; c += 4) {
+      vi where = vseti(0);
+      if (part.rows > 0 && part.columns > 0)
+        where = where_greatest(x + offset + c, part, w->dilation_height * w->in_width * channels,
+                               w->dilation_width * channels);
+      for (int lane = 0; lane < 4 && c + lane < channels; lane++)
+        out[c + lane] = part.rows > 0 && part.columns > 0
+                            ? values[offset + c + lane + where[lane]]
+                            : 0;
+    }
+    out += channels;
+  }
+}
+
+/* -- mean ------------------------------------------------------------------------------------ */
+
+static void NOINLINE mean(const float *x, float *out, Part part, int row_step, int column_step,
+                          int channels) {
+  vf count = vset((float)(part.rows * part.columns));
+  for (int c = 0; c < channels; c += 4) {
+    vf sum = vset(0);
+    for (int i = 0; i < part.rows; i++)
+      for (int j = 0; j < part.columns; j++)
+        sum = sum + load(x + c + i * row_step + j * column_step);
+    store_up_to(out + c, sum / count, channels - c);
+  }
+}
+
+EXPORT(avg_pool) void avg_pool(const float *x, float *out, const Window *w) {
+  int channels = w->in_channels;
+  FOR_EACH_WINDOW {
+    Part part = part_at(w, row, column);
+    mean(x + OFFSET_OF(part), out, part, w->dilation_height * w->in_width * channels,
+         w->dilation_width * channels, channels);
+    out += channels;
+  }
+}
+
+static void NOINLINE spread_mean(const float *dy, float *out, Part part, int row_step,
+                                 int column_step, int channels) {
+  vf count = vset((float)(part.rows * part.columns));
+  for (int c = 0; c < channels; c += 4) {
+    vf share = load(dy + c) / count;
+    for (int i = 0; i < part.rows; i++) {
+      for (int j = 0; j < part.columns; j++) {
+        float *to = out + c + i * row_step + j * column_step;
+        store_up_to(to, load((const float *)to) + share, channels - c);
+      }
+    }
+  }
+}
+
+EXPORT(avg_pool_gradient) void avg_pool_gradient(const float *dy, float *out, const Window *w) {
+  int channels = w->in_channels;
+  __builtin_memset(out, 0, w->batch * w->in_height * w->in_width * channels * sizeof(float));
+  FOR_EACH_WINDOW {
+    Part part = part_at(w, row, column);
+    spread_mean(dy, out + OFFSET_OF(part), part, w->dilation_height * w->in_width * channels,
+                w->dilation_width * channels, channels);
+    dy += channels;
+  }
+}

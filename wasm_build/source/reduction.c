@@ -1,0 +1,186 @@
+/* Reductions of x, seen as (outer, reduced, inner), along its middle axis.
+ *
+ * reduce_<kind>_<dtype>(x, out, outer, reduced, inner). Sums are pairwise, from partial sums of at
+ * most BLOCK terms, so that rounding errors grow with the logarithm of the length.
+ */
+#include "vector.h"
+
+#define SUM(a, b) ((a) + (b))
+#define PROD(a, b) ((a) * (b))
+
+#define BLOCK 64
+
+/* clang 22 crashes where it would turn a recursion that ends in an integer maximum into a loop. */
+#define RECURSIVE NOINLINE __attribute__((disable_tail_calls))
+
+/* Lanes of one vector combined: NAME##_lanes(x). */
+#define ACROSS_LANES(NAME, TYPE, VECTOR, COMBINE)                                                  \
+  INLINE TYPE NAME##_lanes(VECTOR x) {                                                             \
+    VECTOR y = COMBINE(x, (VECTOR)wasm_i32x4_shuffle((v128_t)x, (v128_t)x, 2, 3, 2, 3));           \
+    VECTOR z = COMBINE(y, (VECTOR)wasm_i32x4_shuffle((v128_t)y, (v128_t)y, 1, 1, 1, 1));           \
+    return z[0];                                                                                   \
+  }
+
+/* A dense row, four vectors side by side. START is the neutral element. */
+#define REDUCE(NAME, TYPE, VECTOR, COMBINE, START)                                                 \
+  ACROSS_LANES(NAME, TYPE, VECTOR, COMBINE)                                                        \
+  static VECTOR RECURSIVE NAME##_row(const TYPE *x, int size) {                                    \
+    if (size > 16 * BLOCK) {                                                                       \
+      int half = (size / 2 + 15) & ~15;                                                            \
+      return COMBINE(NAME##_row(x, half), NAME##_row(x + half, size - half));                      \
+    }                                                                                              \
+    const TYPE start = START;                                                                      \
+    const VECTOR neutral = load_splat(&start);                                                     \
+    VECTOR t0 = neutral, t1 = neutral, t2 = neutral, t3 = neutral;                                 \
+    int i = 0;                                                                                     \
+    for (; i + 16 <= size; i += 16) {                                                              \
+      t0 = COMBINE(t0, load(x + i));                                                               \
+      t1 = COMBINE(t1, load(x + i + 4));                                                           \
+      t2 = COMBINE(t2, load(x + i + 8));                                                           \
+      t3 = COMBINE(t3, load(x + i + 12));                                                          \
+    }                                                                                              \
+    for (; i < size; i += 4)                                                                       \
+      t0 = vsel(first_lanes(size - i), COMBINE(t0, load(x + i)), t0);                              \
+    return COMBINE(COMBINE(t0, t1), COMBINE(t2, t3));                                              \
+  }                                                                                                \
+  /* Sixteen columns, of rows that begin `stride` elements apart. */                               \
+  static void NOINLINE NAME##_columns(const TYPE *x, TYPE *sums, int rows, int stride, int left) { \
+    if (rows > BLOCK) {                                                                            \
+      TYPE others[16];                                                                             \
+      int half = rows / 2;                                                                         \
+      NAME##_columns(x, sums, half, stride, left);                                                 \
+      NAME##_columns(x + half * stride, others, rows - half, stride, left);                        \
+      for (int i = 0; i < 16; i += 4)                                                              \
+        store(sums + i, COMBINE(load((const TYPE *)sums + i), load((const TYPE *)others + i)));    \
+      return;                                                                                      \
+    }                                                                                              \
+    const TYPE start = START;                                                                      \
+    const VECTOR neutral = load_splat(&start);                                                     \
+    VECTOR t0 = neutral, t1 = neutral, t2 = neutral, t3 = neutral;                                 \
+    if (left > 4) {                                                                                \
+      for (; rows > 0; rows--, x += stride) {                                                      \
+        t0 = COMBINE(t0, load(x));                                                                 \
+        t1 = COMBINE(t1, load(x + 4));                                                             \
+        t2 = COMBINE(t2, load(x + 8));                                                             \
+        t3 = COMBINE(t3, load(x + 12));                                                            \
+      }                                                                                            \
+    } else {                                                                                       \
+      for (; rows > 0; rows--, x += stride) t0 = COMBINE(t0, load(x));                             \
+    }                                                                                              \
+    store(sums, t0);                                                                               \
+    store(sums + 4, t1);                                                                           \
+    store(sums + 8, t2);                                                                           \
+    store(sums + 12, t3);                                                                          \
+  }                                                                                                \
+  EXPORT(NAME) void NAME(const TYPE *x, TYPE *out, int outer, int reduced, int inner) {            \
+    for (int o = 0; o < outer; o++, x += reduced * inner, out += inner) {                          \
+      if (inner == 1) {                                                                            \
+        *out = NAME##_lanes(NAME##_row(x, reduced));                                               \
+        continue;                                                                                  \
+      }                                                                                            \
+      for (int j = 0; j < inner; j += 16) {                                                        \
+        TYPE sums[16];                                                                             \
+        NAME##_columns(x + j, sums, reduced, inner, inner - j);                                    \
+        for (int i = 0; i < 16 && j + i < inner; i += 4)                                           \
+          store_up_to(out + j + i, load((const TYPE *)sums + i), inner - j - i);                   \
+      }                                                                                            \
+    }                                                                                              \
+  }
+
+#define INT_MIN (-2147483647 - 1)
+REDUCE(reduce_sum_float32, float, vf, SUM, 0.f)
+REDUCE(reduce_sum_int32, int, vi, SUM, 0)
+REDUCE(reduce_prod_float32, float, vf, PROD, 1.f)
+REDUCE(reduce_prod_int32, int, vi, PROD, 1)
+REDUCE(reduce_max_float32, float, vf, vmax, -VINF)
+REDUCE(reduce_max_int32, int, vi, vmax, INT_MIN)
+REDUCE(reduce_min_float32, float, vf, vmin, VINF)
+REDUCE(reduce_min_int32, int, vi, vmin, 2147483647)
+
+/* Bools: stop at the first element that decides. */
+#define REDUCE_BOOL(NAME, DECISIVE)                                                                \
+  EXPORT(NAME) void NAME(const byte *x, byte *out, int outer, int reduced, int inner) {            \
+    for (int o = 0; o < outer; o++, x += reduced * inner) {                                        \
+      for (int j = 0; j < inner; j++) {                                                            \
+        byte result = !DECISIVE;                                                                   \
+        for (int i = 0; i < reduced; i++) {                                                        \
+          if ((x[i * inner + j] != 0) == DECISIVE) {                                               \
+            result = DECISIVE;                                                                     \
+            break;                                                                                 \
+          }                                                                                        \
+        }                                                                                          \
+        *out++ = result;                                                                           \
+      }                                                                                            \
+    }                                                                                              \
+  }
+REDUCE_BOOL(reduce_any_bool, 1)
+REDUCE_BOOL(reduce_all_bool, 0)
+
+/* Index of the first extremum, as int32; the first NaN counts as one. BETTER(a, b) is a mask where
+ * candidate a replaces b. Four columns at a time, or four interleaved parts of a dense row. */
+#define GREATER(a, b) ((a) > (b))
+#define LESS(a, b) ((a) < (b))
+#define GREATER_OR_NAN(a, b) (((a) > (b)) | (((a) != (a)) & ((b) == (b))))
+#define LESS_OR_NAN(a, b) (((a) < (b)) | (((a) != (a)) & ((b) == (b))))
+#define SAME(a, b) ((a) == (b) || ((a) != (a) && (b) != (b)))
+
+#define ARG_REDUCE(NAME, TYPE, VECTOR, BETTER)                                                     \
+  static int NOINLINE NAME##_row(const TYPE *x, int size) {                                        \
+    if (size < 4) {                                                                                \
+      int best = 0;                                                                                \
+      for (int i = 1; i < size; i++)                                                               \
+        if (BETTER(x[i], x[best])) best = i;                                                       \
+      return best;                                                                                 \
+    }                                                                                              \
+    VECTOR best = load(x);                                                                         \
+    vi index = {0, 1, 2, 3}, where = index;                                                        \
+    int i = 4;                                                                                     \
+    for (; i + 4 <= size; i += 4) {                                                                \
+      VECTOR candidate = load(x + i);                                                              \
+      index = index + 4;                                                                           \
+      vi better = BETTER(candidate, best);                                                         \
+      best = vsel(better, candidate, best);                                                        \
+      where = vsel(better, index, where);                                                          \
+    }                                                                                              \
+    TYPE value = best[0];                                                                          \
+    int result = where[0];                                                                         \
+    for (int lane = 1; lane < 4; lane++) {                                                         \
+      if (BETTER(best[lane], value) || (SAME(best[lane], value) && where[lane] < result)) {        \
+        value = best[lane];                                                                        \
+        result = where[lane];                                                                      \
+      }                                                                                            \
+    }                                                                                              \
+    for (; i < size; i++) {                                                                        \
+      if (BETTER(x[i], value)) {                                                                   \
+        value = x[i];                                                                              \
+        result = i;                                                                                \
+      }                                                                                            \
+    }                                                                                              \
+    return result;                                                                                 \
+  }                                                                                                \
+  static void NOINLINE NAME##_columns(const TYPE *x, int *out, int rows, int stride, int left) {   \
+    VECTOR best = load(x);                                                                         \
+    vi where = vseti(0);                                                                           \
+    for (int row = 1; row < rows; row++) {                                                         \
+      VECTOR candidate = load(x + row * stride);                                                   \
+      vi better = BETTER(candidate, best);                                                         \
+      best = vsel(better, candidate, best);                                                        \
+      where = vsel(better, vseti(row), where);                                                     \
+    }                                                                                              \
+    store_up_to(out, where, left);                                                                 \
+  }                                                                                                \
+  EXPORT(NAME) void NAME(const TYPE *x, int *out, int outer, int reduced, int inner) {             \
+    for (int o = 0; o < outer; o++, x += reduced * inner, out += inner) {                          \
+      if (inner == 1) {                                                                            \
+        *out = NAME##_row(x, reduced);                                                             \
+      } else {                                                                                     \
+        for (int j = 0; j < inner; j += 4)                                                         \
+          NAME##_columns(x + j, out + j, reduced, inner, inner - j);                               \
+      }                                                                                            \
+    }                                                                                              \
+  }
+
+ARG_REDUCE(argmax_float32, float, vf, GREATER_OR_NAN)
+ARG_REDUCE(argmax_int32, int, vi, GREATER)
+ARG_REDUCE(argmin_float32, float, vf, LESS_OR_NAN)
+ARG_REDUCE(argmin_int32, int, vi, LESS)

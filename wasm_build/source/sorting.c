@@ -1,0 +1,120 @@
+/* Sorting rows and searching in sorted ones.
+ *
+ * Elements are compared as unsigned keys of 32 bits in the same order; NaN is the greatest key, -0
+ * and 0 have one. Long rows are sorted by four counting passes over bytes of the keys (least
+ * significant first, which keeps equal keys in their order), short ones by insertion.
+ */
+#include "vector.h"
+
+#define SHORT_ROW 48
+
+INLINE uint32_t float_key(float x) {
+  union { float f; uint32_t u; } bits = {x};
+  uint32_t u = bits.u;
+  if ((u & 0x7fffffff) > 0x7f800000) return ~0u;
+  if (u == 0x80000000) u = 0;
+  return u & 0x80000000 ? ~u : u | 0x80000000;
+}
+INLINE uint32_t int_key(int x) { return (uint32_t)x ^ 0x80000000; }
+
+/* The reverse order, except that NaN stays last. */
+INLINE uint32_t descending_float_key(float x) {
+  uint32_t key = float_key(x);
+  return key == ~0u ? key : ~key;
+}
+INLINE uint32_t descending_int_key(int x) { return ~int_key(x); }
+
+/* -- sorting --------------------------------------------------------------------------------- */
+
+static void NOINLINE insertion_sort(uint32_t *keys, int *places, int size) {
+  for (int i = 0; i < size; i++) {
+    uint32_t key = keys[i];
+    int j = i;
+    for (; j > 0 && keys[j - 1] > key; j--) {
+      keys[j] = keys[j - 1];
+      places[j] = places[j - 1];
+    }
+    keys[j] = key;
+    places[j] = i;
+  }
+}
+
+/* Sorts keys and leaves their places in `places`; the other two are scratch of the same size. */
+static void NOINLINE radix_sort(uint32_t *keys, int *places, uint32_t *other_keys,
+                                int *other_places, int size) {
+  uint32_t counts[4][256] = {{0}};
+  for (int i = 0; i < size; i++) {
+    uint32_t key = keys[i];
+    for (int digit = 0; digit < 4; digit++) counts[digit][key >> 8 * digit & 255]++;
+    places[i] = i;
+  }
+  int *result = places;
+  for (int digit = 0; digit < 4; digit++) {
+    uint32_t *starts = counts[digit];
+    int shift = 8 * digit;
+    /* All keys share this byte: nothing to move. */
+    if (starts[keys[0] >> shift & 255] == (uint32_t)size) continue;
+    for (uint32_t value = 0, start = 0; value < 256; value++) {
+      uint32_t count = starts[value];
+      starts[value] = start;
+      start += count;
+    }
+    for (int i = 0; i < size; i++) {
+      uint32_t to = starts[keys[i] >> shift & 255]++;
+      other_keys[to] = keys[i];
+      other_places[to] = places[i];
+    }
+    uint32_t *swapped_keys = keys;
+    int *swapped_places = places;
+    keys = other_keys;
+    places = other_places;
+    other_keys = swapped_keys;
+    other_places = swapped_places;
+  }
+  if (places != result) __builtin_memcpy(result, places, size * sizeof(int));
+}
+
+/* Places of the elements of each row in order; scratch holds 3 * length words. */
+#define ARGSORT(NAME, TYPE, KEY, DESCENDING_KEY)                                                   \
+  EXPORT(NAME) void NAME(const TYPE *x, int *out, uint32_t *scratch, int outer, int length,        \
+                         int descending) {                                                         \
+    for (int o = 0; o < outer; o++, x += length, out += length) {                                  \
+      if (descending)                                                                              \
+        for (int i = 0; i < length; i++) scratch[i] = DESCENDING_KEY(x[i]);                        \
+      else                                                                                         \
+        for (int i = 0; i < length; i++) scratch[i] = KEY(x[i]);                                   \
+      if (length <= SHORT_ROW)                                                                     \
+        insertion_sort(scratch, out, length);                                                      \
+      else                                                                                         \
+        radix_sort(scratch, out, scratch + length, (int *)scratch + 2 * length, length);           \
+    }                                                                                              \
+  }
+
+ARGSORT(argsort_float32, float, float_key, descending_float_key)
+ARGSORT(argsort_int32, int, int_key, descending_int_key)
+
+/* -- searching ------------------------------------------------------------------------------- */
+
+/* How many elements of its sorted row come before each value, or, on the right side, not after. */
+#define SEARCH_SORTED(NAME, TYPE, KEY)                                                             \
+  EXPORT(NAME) void NAME(const TYPE *rows, const TYPE *values, int *out, int outer, int length,    \
+                         int count, int right) {                                                   \
+    for (int o = 0; o < outer; o++, rows += length) {                                              \
+      for (int i = 0; i < count; i++) {                                                            \
+        uint32_t key = KEY(*values++);                                                             \
+        int low = 0, high = length;                                                                \
+        while (low < high) {                                                                       \
+          int middle = (low + high) >> 1;                                                          \
+          uint32_t other = KEY(rows[middle]);                                                      \
+          if (other < key || (right && other == key))                                              \
+            low = middle + 1;                                                                      \
+          else                                                                                     \
+            high = middle;                                                                         \
+        }                                                                                          \
+        *out++ = low;                                                                              \
+      }                                                                                            \
+    }                                                                                              \
+  }
+
+SEARCH_SORTED(search_sorted_float32, float, float_key)
+SEARCH_SORTED(search_sorted_int32, int, int_key)

@@ -1,0 +1,163 @@
+/* Vectors of four 32-bit lanes, as the elementwise table's C column sees them.
+ *
+ * Memory layout: a tensor is a dense row-major array of float, int or byte (bool: 0 or 1, one byte
+ * each) that starts on a multiple of 16 bytes and owns its memory up to the next multiple of 16.
+ * Loading or storing a whole vector at the end of a tensor is therefore safe. Loading past that end
+ * is safe too (the allocator keeps a margin at the end of memory) and gives lanes whose values must
+ * not matter.
+ *
+ * Calling convention: every exported kernel takes addresses first (inputs, then the output), then
+ * sizes, then parameters; addresses and sizes are i32, numbers are f32. Kernels never allocate.
+ *
+ * Masks are vi lanes of all ones or all zeros, as comparisons of vectors give them.
+ */
+#ifndef WEBTENSOR_VECTOR_H
+#define WEBTENSOR_VECTOR_H
+
+#include <stdint.h>
+#include <wasm_simd128.h>
+
+typedef uint8_t byte;
+typedef float vf __attribute__((vector_size(16)));
+typedef int32_t vi __attribute__((vector_size(16)));
+typedef uint32_t vu __attribute__((vector_size(16)));
+typedef double vd __attribute__((vector_size(16)));
+
+#define EXPORT(name) __attribute__((export_name(#name)))
+#define INLINE static inline __attribute__((always_inline))
+#define OVERLOAD static inline __attribute__((always_inline, overloadable))
+#define NOINLINE __attribute__((noinline))
+
+#define VINF __builtin_inff()
+#define VNAN __builtin_nanf("")
+
+/* -- making vectors -------------------------------------------------------------------------- */
+
+INLINE vf vset(float x) { return (vf){x, x, x, x}; }
+INLINE vi vseti(int x) { return (vi){x, x, x, x}; }
+
+/* -- choosing -------------------------------------------------------------------------------- */
+
+/* Lanes of a where the mask is set, else of b. Masks are whole lanes, so that the relaxed form,
+ * one blend instruction on x86, chooses the same. */
+INLINE vi select_lanes(vi mask, vi a, vi b) {
+#ifdef __wasm_relaxed_simd__
+  return (vi)wasm_i32x4_relaxed_laneselect((v128_t)a, (v128_t)b, (v128_t)mask);
+#else
+  return (vi)wasm_v128_bitselect((v128_t)a, (v128_t)b, (v128_t)mask);
+#endif
+}
+OVERLOAD vf vsel(vi mask, vf a, vf b) { return (vf)select_lanes(mask, (vi)a, (vi)b); }
+OVERLOAD vi vsel(vi mask, vi a, vi b) { return select_lanes(mask, a, b); }
+
+INLINE int vany(vi mask) { return wasm_v128_any_true((v128_t)mask); }
+
+/* -- arithmetic ------------------------------------------------------------------------------ */
+
+OVERLOAD vf vabs(vf x) { return (vf)wasm_f32x4_abs((v128_t)x); }
+OVERLOAD vi vabs(vi x) { return (vi)wasm_i32x4_abs((v128_t)x); }
+
+/* NaN where either is NaN. WebAssembly's own min and max also order zeros, for twice as many
+ * instructions on x86. */
+OVERLOAD vf vmin(vf x, vf y) { return vsel((x < y) | (x != x), x, y); }
+OVERLOAD vf vmax(vf x, vf y) { return vsel((x > y) | (x != x), x, y); }
+OVERLOAD vi vmin(vi x, vi y) { return (vi)wasm_i32x4_min((v128_t)x, (v128_t)y); }
+OVERLOAD vi vmax(vi x, vi y) { return (vi)wasm_i32x4_max((v128_t)x, (v128_t)y); }
+
+/* x limited to an interval; NaN stays. */
+INLINE vf vclamp(vf x, float low, float high) {
+  v128_t limited = wasm_f32x4_pmin((v128_t)x, (v128_t)vset(high));
+  return (vf)wasm_f32x4_pmax(limited, (v128_t)vset(low));
+}
+
+INLINE vf vfloor(vf x) { return (vf)wasm_f32x4_floor((v128_t)x); }
+INLINE vf vceil(vf x) { return (vf)wasm_f32x4_ceil((v128_t)x); }
+INLINE vf vround(vf x) { return (vf)wasm_f32x4_nearest((v128_t)x); } /* halves to even */
+INLINE vf vsqrt(vf x) { return (vf)wasm_f32x4_sqrt((v128_t)x); }
+
+/* x * y + z, rounded once or twice: never rely on which. */
+INLINE vf vmadd(vf x, vf y, vf z) {
+#ifdef __wasm_relaxed_simd__
+  return (vf)wasm_f32x4_relaxed_madd((v128_t)x, (v128_t)y, (v128_t)z);
+#else
+  return x * y + z;
+#endif
+}
+INLINE vd vmaddd(vd x, vd y, vd z) {
+#ifdef __wasm_relaxed_simd__
+  return (vd)wasm_f64x2_relaxed_madd((v128_t)x, (v128_t)y, (v128_t)z);
+#else
+  return x * y + z;
+#endif
+}
+
+/* -- conversion ------------------------------------------------------------------------------ */
+
+INLINE vf vtofloat(vi x) { return __builtin_convertvector(x, vf); }
+/* Truncates; saturates; NaN gives 0. */
+INLINE vi vtoint(vf x) { return (vi)wasm_i32x4_trunc_sat_f32x4((v128_t)x); }
+
+INLINE vd vlow(vf x) { return (vd)wasm_f64x2_promote_low_f32x4((v128_t)x); }
+INLINE vd vhigh(vf x) {
+  return (vd)wasm_f64x2_promote_low_f32x4(wasm_i32x4_shuffle((v128_t)x, (v128_t)x, 2, 3, 2, 3));
+}
+INLINE vf vjoin(vd low, vd high) {
+  return (vf)wasm_i32x4_shuffle(wasm_f32x4_demote_f64x2_zero((v128_t)low),
+                                wasm_f32x4_demote_f64x2_zero((v128_t)high), 0, 1, 4, 5);
+}
+
+/* -- memory ---------------------------------------------------------------------------------- */
+
+OVERLOAD vf load(const float *from) { return (vf)wasm_v128_load(from); }
+OVERLOAD vi load(const int *from) { return (vi)wasm_v128_load(from); }
+/* Four bools, as a mask. */
+OVERLOAD vi load(const byte *from) {
+  v128_t lanes = wasm_v128_load32_zero(from);
+  return (vi)wasm_u32x4_extend_low_u16x8(wasm_u16x8_extend_low_u8x16(lanes)) != 0;
+}
+
+OVERLOAD vf load_splat(const float *from) { return (vf)wasm_v128_load32_splat(from); }
+OVERLOAD vi load_splat(const int *from) { return (vi)wasm_v128_load32_splat(from); }
+OVERLOAD vi load_splat(const byte *from) { return vseti(*from ? -1 : 0); }
+
+OVERLOAD void store(float *to, vf x) { wasm_v128_store(to, (v128_t)x); }
+OVERLOAD void store(int *to, vi x) { wasm_v128_store(to, (v128_t)x); }
+INLINE v128_t narrow_mask(vi mask) {
+  v128_t halves = wasm_i16x8_narrow_i32x4((v128_t)mask, (v128_t)mask);
+  return wasm_v128_and(wasm_i8x16_narrow_i16x8(halves, halves), wasm_i8x16_const_splat(1));
+}
+OVERLOAD void store(byte *to, vi mask) { wasm_v128_store32_lane(to, narrow_mask(mask), 0); }
+
+/* Store the first count (1 to 3) lanes. */
+INLINE void store_lanes(void *to, v128_t x, int count) {
+  if (count & 2) {
+    wasm_v128_store64_lane(to, x, 0);
+    if (count & 1) wasm_v128_store32_lane((float *)to + 2, x, 2);
+  } else {
+    wasm_v128_store32_lane(to, x, 0);
+  }
+}
+OVERLOAD void store_part(float *to, vf x, int count) { store_lanes(to, (v128_t)x, count); }
+OVERLOAD void store_part(int *to, vi x, int count) { store_lanes(to, (v128_t)x, count); }
+OVERLOAD void store_part(byte *to, vi mask, int count) {
+  v128_t bytes = narrow_mask(mask);
+  wasm_v128_store8_lane(to, bytes, 0);
+  if (count > 1) wasm_v128_store8_lane(to + 1, bytes, 1);
+  if (count > 2) wasm_v128_store8_lane(to + 2, bytes, 2);
+}
+OVERLOAD void store_up_to(float *to, vf x, int count) {
+  if (count >= 4) store(to, x); else store_part(to, x, count);
+}
+OVERLOAD void store_up_to(int *to, vi x, int count) {
+  if (count >= 4) store(to, x); else store_part(to, x, count);
+}
+
+/* Mask of the first count lanes. */
+INLINE vi first_lanes(int count) { return (vi){0, 1, 2, 3} < vseti(count); }
+
+/* -- across lanes ---------------------------------------------------------------------------- */
+
+OVERLOAD float lanes_sum(vf x) { return (x[0] + x[1]) + (x[2] + x[3]); }
+OVERLOAD int lanes_sum(vi x) { return (int)((unsigned)x[0] + x[1] + x[2] + x[3]); }
+
+#endif

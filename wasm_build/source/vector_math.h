@@ -1,0 +1,476 @@
+/* Mathematical functions of four floats at a time.
+ *
+ * None relies on fused multiply-add: relaxed SIMD only makes them faster. Where float arithmetic
+ * would not do (reducing the arguments of sin, pow, remainders) they compute in double. All handle
+ * NaN, infinities, signed zeros and subnormal numbers.
+ *
+ * Greatest errors against double precision, in units in the last place of the result, over ordinary
+ * ranges and over all classes of floats (tests_py/wasm/test_vector_math.py holds them to it):
+ *
+ *   exp 1.0    log 0.9     sin 1.6   asin 2.5   sinh 2.2   asinh 1.8   erf 1.2
+ *   expm1 1.6  log1p 0.9   cos 1.6   acos 1.4   cosh 1.4   acosh 2.6   pow 0.51
+ *   sqrt 0.5   remainder 0 tan 2.8   atan 2.1   tanh 2.4   atanh 1.8   atan2 2.2
+ */
+#ifndef WEBTENSOR_VECTOR_MATH_H
+#define WEBTENSOR_VECTOR_MATH_H
+
+#include "vector.h"
+
+#define LN2_HIGH 0.693359375f /* nine bits, so that products with exponents are exact */
+#define LN2_LOW -2.12194440e-4f
+#define PI_HALF_HIGH 1.57079637f
+#define PI_HALF_LOW -4.37113883e-8f
+
+INLINE vi sign_of(vf x) { return (vi)x & (int)0x80000000; }
+INLINE vf with_sign(vf magnitude, vi sign) { return (vf)((vi)magnitude | sign); }
+
+/* 2**n for n in [-126, 127]. */
+INLINE vf power_of_two(vi n) { return (vf)((n + 127) << 23); }
+
+/* -- exponentials ---------------------------------------------------------------------------- */
+
+/* Splits x = n ln 2 + r, |r| <= ln 2 / 2, for |x| < 200. Adding 1.5 * 2**23 rounds to an integer
+ * and leaves it in the lowest bits, which saves both conversions. */
+INLINE vf reduce_exponential(vf x, vi *n) {
+  vf shifted = x * 1.44269504f + 0x1.8p23f;
+  *n = (vi)shifted - 0x4b400000;
+  vf whole = shifted - 0x1.8p23f;
+  return (x - whole * LN2_HIGH) - whole * LN2_LOW;
+}
+
+/* exp(r) - 1 - r for |r| <= ln 2 / 2 (after Moshier, Cephes). */
+INLINE vf exponential_rest(vf r) {
+  vf p = vmadd(r, vset(1.9875691500e-4f), vset(1.3981999507e-3f));
+  p = vmadd(p, r, vset(8.3334519073e-3f));
+  p = vmadd(p, r, vset(4.1665795894e-2f));
+  p = vmadd(p, r, vset(1.6666665459e-1f));
+  p = vmadd(p, r, vset(5.0000001201e-1f));
+  return p * (r * r);
+}
+
+/* exp(x) * 2**shift, rounded once even where the result is denormal. */
+INLINE vf exponential_shifted(vf x, int shift) {
+  vi power;
+  vf r = reduce_exponential(vclamp(x, -110.f, 95.f), &power);
+  power = power + shift;
+  vi half = power >> 1;
+  return (exponential_rest(r) + r + 1.f) * power_of_two(half) * power_of_two(power - half);
+}
+
+INLINE vf vexp(vf x) { return exponential_shifted(x, 0); }
+
+INLINE vf vexpm1(vf x) {
+  vi n;
+  vf r = reduce_exponential(vclamp(x, -20.f, 89.f), &n);
+  vf p = exponential_rest(r) + r;
+  vf half = power_of_two(n - 1); /* half of 2**n, which may be 2**128 */
+  vf y = 2.f * (half * p + (half - 0.5f));
+  return vsel(vabs(x) < 1e-4f, with_sign(x + 0.5f * x * x, sign_of(x)), y);
+}
+
+/* -- logarithms ------------------------------------------------------------------------------ */
+
+/* log(1 + f) + n ln 2 + c for 1 + f in [sqrt(1/2), sqrt(2)) and a small c (after FreeBSD's logf). */
+INLINE vf logarithm(vf f, vf n, vf c) {
+  vf s = f / (2.f + f);
+  vf z = s * s, w = z * z;
+  vf even = w * vmadd(w, vset(0.24279078841f), vset(0.40000972152f));
+  vf odd = z * vmadd(w, vset(0.28498786688f), vset(0.66666662693f));
+  vf half_square = 0.5f * f * f;
+  return s * (half_square + (even + odd)) + (n * 9.0580006145e-06f + c) - half_square + f +
+         n * 6.9313812256e-01f;
+}
+
+/* Splits a positive normal x = m 2**n with m in [sqrt(1/2), sqrt(2)); returns m. */
+INLINE vf split_exponent(vf x, vi *n) {
+  vi bits = (vi)x + (0x3f800000 - 0x3f3504f3);
+  *n = (bits >> 23) - 127;
+  return (vf)((bits & 0x007fffff) + 0x3f3504f3);
+}
+
+INLINE vf vlog(vf x) {
+  vi tiny = x < 0x1p-126f;
+  vi n;
+  vf m = split_exponent(vsel(tiny, x * 0x1p23f, x), &n);
+  n = n - (tiny & 23);
+  vf y = logarithm(m - 1.f, vtofloat(n), vset(0.f));
+  y = vsel(x < VINF, y, x); /* infinity and NaN */
+  y = vsel(x == 0.f, vset(-VINF), y);
+  return vsel(x < 0.f, vset(VNAN), y);
+}
+
+INLINE vf vlog1p(vf x) {
+  vf u = 1.f + x;
+  vi n;
+  vf m = split_exponent(u, &n);
+  /* What rounding 1 + x lost, relative to it. */
+  vf c = vsel(n >= 2, 1.f - (u - x), x - (u - 1.f)) / u;
+  vi small = (x > -0.2928932f) & (x < 0.41421356f);
+  vf f = vsel(small, x, m - 1.f);
+  vf y = logarithm(f, vsel(small, vset(0.f), vtofloat(n)), vsel(small, vset(0.f), c));
+  y = vsel(x < VINF, y, x);
+  y = vsel(vabs(x) < 0x1p-24f, x, y);
+  y = vsel(x == -1.f, vset(-VINF), y);
+  return vsel(x < -1.f, vset(VNAN), y);
+}
+
+/* -- trigonometry ---------------------------------------------------------------------------- */
+
+/* Payne & Hanek: x mod pi/2 for |x| >= 2**24, by the 96 bits of 2/pi that matter for its exponent. */
+static double NOINLINE reduce_huge_angle(float x, int *quadrant) {
+  static const uint32_t two_over_pi[] = {0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0,
+                                         0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561};
+  union { float f; uint32_t u; } bits = {x};
+  uint32_t mantissa = (bits.u & 0x7fffff) | 0x800000;
+  /* x = mantissa 2**e. Bit i of 2/pi (weight 2**-i) gives multiples of 4 where e - i > 1. */
+  int first = (int)(bits.u >> 23 & 255) - 150 - 1 - 1;
+  const uint32_t *words = two_over_pi + (first >> 5);
+  int shift = first & 31;
+  uint32_t w[3];
+  for (int i = 0; i < 3; i++)
+    w[i] = shift ? words[i] << shift | words[i + 1] >> (32 - shift) : words[i];
+  uint64_t low = (uint64_t)mantissa * w[2];
+  uint64_t middle = (uint64_t)mantissa * w[1] + (low >> 32);
+  uint64_t product = ((uint64_t)mantissa * w[0] << 32) + middle; /* weight of its top bit: 2 */
+  uint64_t nearest = (product + (1ull << 61)) >> 62;
+  *quadrant = (int)nearest;
+  return (double)(int64_t)(product - (nearest << 62)) * (1.5707963267948966 * 0x1p-62);
+}
+
+/* Splits x = quadrant pi/2 + r, |r| <= pi/4. */
+INLINE vf reduce_angle(vf x, vi *quadrant) {
+  vf magnitude = vabs(x);
+  vi huge = magnitude >= 0x1p26f;
+  vf moderate = vsel(huge, vset(0.f), magnitude);
+  vd low = vlow(moderate), high = vhigh(moderate);
+  vd n_low = (vd)wasm_f64x2_nearest((v128_t)(low * 0.6366197723675814));
+  vd n_high = (vd)wasm_f64x2_nearest((v128_t)(high * 0.6366197723675814));
+  /* pi/2 in 25 + 53 bits: the first product is exact. */
+  low = (low - n_low * 1.57079631090164184570) - n_low * 1.58932547735281966916e-8;
+  high = (high - n_high * 1.57079631090164184570) - n_high * 1.58932547735281966916e-8;
+  vf r = vjoin(low, high);
+  vi q = (vi)wasm_i32x4_shuffle(wasm_i32x4_trunc_sat_f64x2_zero((v128_t)n_low),
+                                wasm_i32x4_trunc_sat_f64x2_zero((v128_t)n_high), 0, 1, 4, 5);
+  if (vany(huge)) {
+    for (int lane = 0; lane < 4; lane++) {
+      if (!(magnitude[lane] >= 0x1p26f && magnitude[lane] < VINF)) continue;
+      int one;
+      r[lane] = (float)reduce_huge_angle(magnitude[lane], &one);
+      q[lane] = one;
+    }
+  }
+  vi negative = (vi)x >> 31;
+  *quadrant = (q ^ negative) - negative;
+  r = (vf)((vi)r ^ sign_of(x));
+  return vsel(magnitude < VINF, r, vset(VNAN));
+}
+
+INLINE vf sine_of_reduced(vf r) {
+  vf z = r * r;
+  vf p = vmadd(z, vset(-1.9515295891e-4f), vset(8.3321608736e-3f));
+  p = vmadd(p, z, vset(-1.6666654611e-1f));
+  return with_sign(p * z * r + r, sign_of(r)); /* of zeros */
+}
+INLINE vf cosine_of_reduced(vf r) {
+  vf z = r * r;
+  vf p = vmadd(z, vset(2.443315711809948e-5f), vset(-1.388731625493765e-3f));
+  p = vmadd(p, z, vset(4.166664568298827e-2f));
+  return p * (z * z) - 0.5f * z + 1.f;
+}
+INLINE vf sine_of_quadrant(vf r, vi quadrant) {
+  vf y = vsel((quadrant & 1) != 0, cosine_of_reduced(r), sine_of_reduced(r));
+  return (vf)((vi)y ^ ((quadrant & 2) << 30));
+}
+
+INLINE vf vsin(vf x) {
+  vi quadrant;
+  vf r = reduce_angle(x, &quadrant);
+  return sine_of_quadrant(r, quadrant);
+}
+INLINE vf vcos(vf x) {
+  vi quadrant;
+  vf r = reduce_angle(x, &quadrant);
+  return sine_of_quadrant(r, quadrant + 1);
+}
+INLINE vf vtan(vf x) {
+  vi quadrant;
+  vf r = reduce_angle(x, &quadrant);
+  vf z = r * r;
+  vf p = vmadd(z, vset(9.38540185543e-3f), vset(3.11992232697e-3f));
+  p = vmadd(p, z, vset(2.44301354525e-2f));
+  p = vmadd(p, z, vset(5.34112807005e-2f));
+  p = vmadd(p, z, vset(1.33387994085e-1f));
+  p = vmadd(p, z, vset(3.33331568548e-1f));
+  vf y = p * z * r + r;
+  return vsel((quadrant & 1) != 0, -1.f / y, y);
+}
+
+/* (asin(x) - x) / x for z = x * x, x in [0, 1/2]. */
+INLINE vf arc_sine_rest(vf z) {
+  vf p = vmadd(z, vset(4.2163199048e-2f), vset(2.4181311049e-2f));
+  p = vmadd(p, z, vset(4.5470025998e-2f));
+  p = vmadd(p, z, vset(7.4953002686e-2f));
+  p = vmadd(p, z, vset(1.6666752422e-1f));
+  return p * z;
+}
+INLINE vf vasin(vf x) {
+  vf a = vabs(x);
+  vi large = a > 0.5f;
+  vf z = vsel(large, 0.5f * (1.f - a), a * a);
+  vf s = vsel(large, vsqrt(z), a);
+  vf y = arc_sine_rest(z) * s + s;
+  y = vsel(large, PI_HALF_HIGH - (2.f * y - PI_HALF_LOW), y);
+  return with_sign(y, sign_of(x));
+}
+INLINE vf vacos(vf x) {
+  vf a = vabs(x);
+  vi large = a > 0.5f;
+  vf z = vsel(large, 0.5f * (1.f - a), a * a);
+  vf s = vsel(large, vsqrt(z), x);
+  vf rest = arc_sine_rest(z) * s;
+  vf near = PI_HALF_HIGH - (s - (PI_HALF_LOW - rest));
+  vf far = 2.f * (s + rest);
+  return vsel(large, vsel(x < 0.f, 2.f * PI_HALF_HIGH - (far - 2.f * PI_HALF_LOW), far), near);
+}
+
+/* atan(t) for t in [0, 1]. */
+INLINE vf arc_tangent_of_unit(vf t) {
+  vi large = t > 0.41421356f;
+  vf r = vsel(large, (t - 1.f) / (t + 1.f), t);
+  vf z = r * r;
+  vf p = vmadd(z, vset(8.05374449538e-2f), vset(-1.38776856032e-1f));
+  p = vmadd(p, z, vset(1.99777106478e-1f));
+  p = vmadd(p, z, vset(-3.33329491539e-1f));
+  vf rest = p * z * r;
+  return vsel(large, 0.5f * PI_HALF_HIGH + (r + (rest + 0.5f * PI_HALF_LOW)), r + rest);
+}
+INLINE vf vatan(vf x) {
+  vf a = vabs(x);
+  vi large = a > 1.f;
+  vf y = arc_tangent_of_unit(vsel(large, 1.f / a, a));
+  y = vsel(large, PI_HALF_HIGH - (y - PI_HALF_LOW), y);
+  return with_sign(y, sign_of(x));
+}
+/* Angle of the point (x, y), first the ordinate, with IEEE 754's answers at zeros and infinities. */
+INLINE vf vatan2(vf y, vf x) {
+  vf a = vabs(x), b = vabs(y);
+  vi steep = b > a;
+  vf larger = vsel(steep, b, a), smaller = vsel(steep, a, b);
+  vf t = smaller / larger;
+  t = vsel(larger == 0.f, vset(0.f), t);
+  t = vsel(smaller == VINF, vset(1.f), t);
+  vf angle = arc_tangent_of_unit(t);
+  angle = vsel(steep, PI_HALF_HIGH - (angle - PI_HALF_LOW), angle);
+  vi backward = (vi)x >> 31;
+  angle = vsel(backward, 2.f * PI_HALF_HIGH - (angle - 2.f * PI_HALF_LOW), angle);
+  angle = with_sign(angle, sign_of(y));
+  return vsel((x == x) & (y == y), angle, x + y);
+}
+
+/* -- hyperbolic functions -------------------------------------------------------------------- */
+
+INLINE vf vsinh(vf x) {
+  vf a = vabs(x);
+  vf t = vexpm1(a);
+  vf moderate = 0.5f * (t + t / (t + 1.f));
+  vf y = vsel(a > 10.f, exponential_shifted(a, -1), moderate);
+  return with_sign(y, sign_of(x));
+}
+INLINE vf vcosh(vf x) {
+  vf half = exponential_shifted(vabs(x), -1);
+  return half + 0.25f / half;
+}
+INLINE vf vtanh(vf x) {
+  vf a = vabs(x);
+  vf t = vexpm1(2.f * vclamp(a, 0.f, 10.f));
+  vf y = vsel(a > 0.55f, 1.f - 2.f / (t + 2.f), t / (t + 2.f));
+  return with_sign(y, sign_of(x));
+}
+INLINE vf vasinh(vf x) {
+  vf a = vabs(x);
+  vi large = a > 4096.f;
+  vf moderate = vlog1p(a + a * a / (vsqrt(a * a + 1.f) + 1.f));
+  vf y = vsel(large, vlog(a) + 0.693147182f, moderate);
+  return with_sign(y, sign_of(x));
+}
+INLINE vf vacosh(vf x) {
+  vf t = x - 1.f;
+  vf moderate = vlog1p(t + vsqrt(t * (t + 2.f)));
+  vf y = vsel(x > 4096.f, vlog(x) + 0.693147182f, moderate);
+  return vsel(x < 1.f, vset(VNAN), y);
+}
+INLINE vf vatanh(vf x) {
+  vf a = vabs(x);
+  vf t = vsel(a < 0.5f, 2.f * a + 2.f * a * a / (1.f - a), 2.f * (a / (1.f - a)));
+  vf y = 0.5f * vlog1p(t);
+  y = vsel(a > 1.f, vset(VNAN), y);
+  return with_sign(y, sign_of(x));
+}
+
+/* -- error function -------------------------------------------------------------------------- */
+
+INLINE vf verf(vf x) {
+  vf a = vabs(x), s = x * x;
+  vf p = vmadd(a, vset(-1.72853470e-5f), vset(3.83197126e-4f));
+  vf u = vmadd(a, vset(-3.88396438e-3f), vset(2.42546219e-2f));
+  p = vmadd(p, s, u);
+  p = vmadd(p, a, vset(-1.06777877e-1f));
+  p = vmadd(p, a, vset(-6.34846687e-1f));
+  p = vmadd(p, a, vset(-1.28717512e-1f));
+  vf tail = 1.f - vexp(p * a - a);
+  tail = vsel(a > 4.f, vset(1.f), tail);
+  vf q = vmadd(s, vset(-5.96761703e-4f), vset(4.99119423e-3f));
+  q = vmadd(q, s, vset(-2.67681349e-2f));
+  q = vmadd(q, s, vset(1.12819925e-1f));
+  q = vmadd(q, s, vset(-3.76125336e-1f));
+  q = vmadd(q, s, vset(1.28379166e-1f));
+  vf y = vsel(a > 0.927734375f, with_sign(tail, sign_of(x)), q * x + x);
+  return vsel(x == x, y, x);
+}
+
+/* Giles, Approximating the erfinv function (GPU Computing Gems, 2011), single precision. */
+INLINE vf verf_inv(vf x) {
+  vf w = -vlog((1.f - x) * (1.f + x));
+  vf c = w - 2.5f;
+  vf p = vmadd(c, vset(2.81022636e-08f), vset(3.43273939e-07f));
+  p = vmadd(p, c, vset(-3.5233877e-06f));
+  p = vmadd(p, c, vset(-4.39150654e-06f));
+  p = vmadd(p, c, vset(0.00021858087f));
+  p = vmadd(p, c, vset(-0.00125372503f));
+  p = vmadd(p, c, vset(-0.00417768164f));
+  p = vmadd(p, c, vset(0.246640727f));
+  p = vmadd(p, c, vset(1.50140941f));
+  vf t = vsqrt(w) - 3.f;
+  vf q = vmadd(t, vset(-0.000200214257f), vset(0.000100950558f));
+  q = vmadd(q, t, vset(0.00134934322f));
+  q = vmadd(q, t, vset(-0.00367342844f));
+  q = vmadd(q, t, vset(0.00573950773f));
+  q = vmadd(q, t, vset(-0.0076224613f));
+  q = vmadd(q, t, vset(0.00943887047f));
+  q = vmadd(q, t, vset(1.00167406f));
+  q = vmadd(q, t, vset(2.83297682f));
+  vf y = x * vsel(w < 5.f, p, q);
+  return vsel(vabs(x) == 1.f, x * VINF, y);
+}
+
+/* -- powers and remainders ------------------------------------------------------------------- */
+
+/* 2**(y log2 m + y n), two lanes in double: error far below a float's. m in [sqrt(1/2), sqrt(2)). */
+INLINE vd power_of_pair(vd m, vd n, vd y) {
+  vd s = (m - 1.0) / (m + 1.0);
+  vd z = s * s;
+  vd p = vmaddd(z, (vd){2.0 / 13, 2.0 / 13}, (vd){2.0 / 11, 2.0 / 11});
+  p = vmaddd(p, z, (vd){2.0 / 9, 2.0 / 9});
+  p = vmaddd(p, z, (vd){2.0 / 7, 2.0 / 7});
+  p = vmaddd(p, z, (vd){2.0 / 5, 2.0 / 5});
+  p = vmaddd(p, z, (vd){2.0 / 3, 2.0 / 3});
+  p = vmaddd(p, z, (vd){2.0, 2.0});
+  vd t = y * (n + s * p * 1.4426950408889634);
+  /* Clamped to where floats are 0 or infinity; the order of operands lets NaN through. */
+  t = (vd)wasm_f64x2_pmin((v128_t)t, wasm_f64x2_const_splat(300.0));
+  t = (vd)wasm_f64x2_pmax((v128_t)t, wasm_f64x2_const_splat(-300.0));
+  vd whole = (vd)wasm_f64x2_nearest((v128_t)t);
+  vd f = (t - whole) * 0.6931471805599453;
+  vd e = vmaddd(f, (vd){1.0 / 40320, 1.0 / 40320}, (vd){1.0 / 5040, 1.0 / 5040});
+  e = vmaddd(e, f, (vd){1.0 / 720, 1.0 / 720});
+  e = vmaddd(e, f, (vd){1.0 / 120, 1.0 / 120});
+  e = vmaddd(e, f, (vd){1.0 / 24, 1.0 / 24});
+  e = vmaddd(e, f, (vd){1.0 / 6, 1.0 / 6});
+  e = vmaddd(e, f, (vd){0.5, 0.5});
+  e = vmaddd(e, f, (vd){1.0, 1.0});
+  e = vmaddd(e, f, (vd){1.0, 1.0});
+  v128_t exponent = wasm_i64x2_extend_low_i32x4(wasm_i32x4_trunc_sat_f64x2_zero((v128_t)whole));
+  v128_t scale = wasm_i64x2_shl(wasm_i64x2_add(exponent, wasm_i64x2_const_splat(1023)), 52);
+  return e * (vd)scale;
+}
+
+/* IEEE 754's pow. */
+INLINE vf vpow(vf x, vf y) {
+  vf a = vabs(x);
+  vi tiny = a < 0x1p-126f;
+  vi n;
+  vf m = split_exponent(vsel(tiny, a * 0x1p23f, a), &n);
+  n = n - (tiny & 23);
+  vf exponent = vtofloat(n);
+  /* The logarithm of zero and of infinity. */
+  vi extreme = (a == 0.f) | (a == VINF);
+  m = vsel(extreme, vset(1.f), m);
+  exponent = vsel(extreme, vsel(a == 0.f, vset(-VINF), vset(VINF)), exponent);
+  vf result = vjoin(power_of_pair(vlow(m), vlow(exponent), vlow(y)),
+                    power_of_pair(vhigh(m), vhigh(exponent), vhigh(y)));
+  vi whole = vfloor(y) == y; /* infinities too */
+  vf halved = y * 0.5f;
+  vi odd = whole & (vfloor(halved) != halved) & (vabs(y) < 0x1p24f);
+  result = with_sign(result, odd & sign_of(x));
+  result = vsel((x < 0.f) & (x > -VINF) & ~whole, vset(VNAN), result);
+  result = vsel((x == x) & (y == y), result, x + y);
+  return vsel((y == 0.f) | (x == 1.f) | ((x == -1.f) & (vabs(y) == VINF)), vset(1.f), result);
+}
+
+/* C's fmod for quotients of any size, exact. */
+static float NOINLINE remainder_by_bits(float x, float y) {
+  double r = __builtin_fabs((double)x), d = __builtin_fabs((double)y);
+  while (r >= d) {
+    double step = d;
+    union { double f; uint64_t u; } ratio = {r / d};
+    int shift = (int)(ratio.u >> 52 & 2047) - 1023;
+    union { uint64_t u; double f; } scale = {(uint64_t)(shift + 1023) << 52};
+    step = d * scale.f;
+    r = r >= step ? r - step : r - 0.5 * step;
+  }
+  return (float)(x < 0 ? -r : r);
+}
+
+INLINE vd truncated_remainder(vd x, vd y) {
+  vd q = (vd)wasm_f64x2_trunc((v128_t)(x / y));
+  return x - q * y; /* exact for |q| < 2**29 */
+}
+
+/* Remainder with the sign of y, as Python's %. */
+INLINE vf vremainder(vf x, vf y) {
+  vf ratio = vabs(x / y);
+  vf r = vjoin(truncated_remainder(vlow(x), vlow(y)), truncated_remainder(vhigh(x), vhigh(y)));
+  r = vsel(vabs(x) < vabs(y), x, r);
+  vi large = (ratio >= 0x1p28f) & (vabs(x) < VINF) & (y != 0.f);
+  if (vany(large)) {
+    for (int lane = 0; lane < 4; lane++)
+      if (large[lane]) r[lane] = remainder_by_bits(x[lane], y[lane]);
+  }
+  vi differ = (r != 0.f) & ((r < 0.f) != (y < 0.f));
+  r = vsel(differ, r + y, r);
+  return vsel(r == 0.f, with_sign(vset(0.f), sign_of(y)), r);
+}
+
+/* -- integers -------------------------------------------------------------------------------- */
+
+INLINE v128_t floored_quotients(v128_t x, v128_t y) {
+  vd q = (vd)wasm_f64x2_convert_low_i32x4(x) / (vd)wasm_f64x2_convert_low_i32x4(y);
+  return wasm_i32x4_trunc_sat_f64x2_zero(wasm_f64x2_floor((v128_t)q));
+}
+
+/* Quotient rounded toward negative infinity; 0 where y is 0. */
+INLINE vi vifloordiv(vi x, vi y) {
+  v128_t x_high = wasm_i32x4_shuffle((v128_t)x, (v128_t)x, 2, 3, 2, 3);
+  v128_t y_high = wasm_i32x4_shuffle((v128_t)y, (v128_t)y, 2, 3, 2, 3);
+  vi q = (vi)wasm_i32x4_shuffle(floored_quotients((v128_t)x, (v128_t)y),
+                                floored_quotients(x_high, y_high), 0, 1, 4, 5);
+  q = vsel(y == -1, -x, q); /* wraps for the least integer */
+  return vsel(y == 0, vseti(0), q);
+}
+
+/* Remainder with the sign of y; 0 where y is 0. */
+INLINE vi viremainder(vi x, vi y) { return vsel(y == 0, vseti(0), x - vifloordiv(x, y) * y); }
+
+/* Power that wraps; negative exponents truncate toward zero. */
+INLINE vi vipow(vi x, vi y) {
+  vi result = vseti(1), square = x, left = vmax(y, vseti(0));
+  while (vany(left != 0)) {
+    result = vsel((left & 1) != 0, result * square, result);
+    square = square * square;
+    left = left >> 1;
+  }
+  vi inverse = vsel(x == 1, vseti(1), vsel(x == -1, 1 - 2 * (y & 1), vseti(0)));
+  return vsel(y < 0, inverse, result);
+}
+
+#endif

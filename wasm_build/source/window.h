@@ -1,0 +1,33 @@
+/* The geometry of a sliding window over (batch, height, width, channels), as passed from Python:
+ * the fields of geometry.Window, in order. Output row i reads input rows
+ * i * stride_height - pad_top + k * dilation_height; columns likewise. */
+#ifndef WEBTENSOR_WINDOW_H
+#define WEBTENSOR_WINDOW_H
+
+typedef struct {
+  int batch, in_height, in_width, in_channels;
+  int out_height, out_width, out_channels;
+  int filter_height, filter_width;
+  int stride_height, stride_width;
+  int dilation_height, dilation_width;
+  int pad_top, pad_left;
+} Window;
+
+/* Filter positions that read inside the input: [first, end) such that
+ * 0 <= start + k * dilation < length. */
+static inline void valid_taps(int start, int length, int taps, int dilation, int *first, int *end) {
+  *first = start < 0 ? (-start + dilation - 1) / dilation : 0;
+  int last = length > start ? (length - start + dilation - 1) / dilation : 0;
+  *end = last < taps ? last : taps;
+  if (*end < *first) *end = *first;
+}
+
+/* The output position that reads input position `at` at filter position k, or -1. */
+static inline int output_reading(int at, int pad, int k, int dilation, int stride, int outputs) {
+  int distance = at + pad - k * dilation;
+  if (distance < 0) return -1;
+  int position = stride == 1 ? distance : distance / stride;
+  return position < outputs && position * stride == distance ? position : -1;
+}
+
+#endif

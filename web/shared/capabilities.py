@@ -1,0 +1,72 @@
+"""What this browser offers to computations: WebGL, WebAssembly's extensions, threads."""
+
+from typing import Any, NamedTuple
+
+import js
+
+from webtensor.backends.wasm.host_javascript import validates
+
+
+class Capability(NamedTuple):
+    """One line of the table of capabilities."""
+
+    name: str
+    there: bool
+    detail: str
+
+
+def capabilities() -> list[Capability]:
+    """Probe this browser."""
+    webgl2, webgl1 = _context("webgl2"), _context("webgl")
+    isolated = bool(js.crossOriginIsolated)
+    return [
+        Capability("WebGL 2", bool(webgl2), renderer(webgl2)),
+        Capability("WebGL 1", bool(webgl1), renderer(webgl1)),
+        _float_targets(webgl2, webgl1),
+        Capability("WebAssembly SIMD", validates("simd"), "128-bit vectors"),
+        Capability("WebAssembly relaxed SIMD", validates("relaxed"), "fused multiply-add"),
+        Capability(
+            "WebAssembly threads",
+            isolated and hasattr(js, "SharedArrayBuffer"),
+            f"{js.navigator.hardwareConcurrency} processors, not used yet"
+            if isolated
+            else "the page isn't cross-origin isolated: its host sends no COOP and COEP headers",
+        ),
+        Capability(
+            "WebAssembly JSPI",
+            hasattr(js.WebAssembly, "Suspending"),
+            "a synchronous read needn't block the page",
+        ),
+        Capability("WebGPU", hasattr(js.navigator, "gpu"), "not used yet"),
+    ]
+
+
+def renderer(context: Any) -> str:
+    """Name the device that draws for a WebGL context."""
+    if not context:
+        return ""
+    extension = context.getExtension("WEBGL_debug_renderer_info")
+    code = extension.UNMASKED_RENDERER_WEBGL if extension else context.RENDERER
+    return str(context.getParameter(code))
+
+
+def webgl_is_software() -> bool:
+    """Tell whether the processor emulates WebGL, which makes WebAssembly the faster choice."""
+    name = renderer(_context("webgl2") or _context("webgl")).lower()
+    return any(word in name for word in ("swiftshader", "llvmpipe", "softpipe", "software"))
+
+
+def _context(kind: str) -> Any:
+    return js.document.createElement("canvas").getContext(kind) or None
+
+
+def _float_targets(webgl2: Any, webgl1: Any) -> Capability:
+    """Say in which precision the graphics processor can write results."""
+    name = "Float render targets"
+    if webgl2 and webgl2.getExtension("EXT_color_buffer_float"):
+        return Capability(name, True, "32 bits")
+    if webgl2 and webgl2.getExtension("EXT_color_buffer_half_float"):
+        return Capability(name, True, "16 bits")
+    if webgl1 and webgl1.getExtension("OES_texture_float"):
+        return Capability(name, bool(webgl1.getExtension("WEBGL_color_buffer_float")), "WebGL 1")
+    return Capability(name, False, "")

@@ -1,0 +1,42 @@
+"""What the pages' Python has in common: elements, events, the address's query, tasks."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+from urllib.parse import parse_qs
+
+from js import document, location
+from pyodide.ffi.wrappers import add_event_listener
+
+_tasks: set[asyncio.Task[Any]] = set()
+
+
+def element(identifier: str) -> Any:
+    """Return the page's element with this id."""
+    found = document.getElementById(identifier)
+    if not found:
+        raise LookupError(f"the page has no element with id {identifier!r}")
+    return found
+
+
+def query(name: str) -> str | None:
+    """Return a parameter of the page's address, such as "wasm" for `?backend=wasm`."""
+    return parse_qs(location.search.lstrip("?")).get(name, [None])[-1]
+
+
+def on(target: Any, event: str, handler: Callable[[Any], Any]) -> None:
+    """Call a function, or run a coroutine function, whenever an event reaches an element."""
+
+    def handle(received: Any) -> None:
+        result = handler(received)
+        if asyncio.iscoroutine(result):
+            run_in_background(result)
+
+    add_event_listener(target, event, handle)
+
+
+def run_in_background(coroutine: Coroutine[Any, Any, None]) -> None:
+    """Start a coroutine and keep it alive until it ends; the page shows its exceptions."""
+    task = asyncio.ensure_future(coroutine)
+    _tasks.add(task)
+    task.add_done_callback(_tasks.discard)
