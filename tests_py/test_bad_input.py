@@ -209,6 +209,11 @@ ERRORS: dict[str, Row] = {
         ValueError,
         "slice: .* more axes",
     ),
+    "a padding value that is no number": (
+        lambda: wt.pad(X, [(1, 1), (1, 1)], "a"),  # type: ignore[arg-type]
+        TypeError,
+        "pad: elements must be numbers, but got 'a'",
+    ),
     "negative padding": (
         lambda: wt.pad(X, [(0, 0), (-1, 0)]),
         ValueError,
@@ -416,11 +421,11 @@ ERRORS: dict[str, Row] = {
         TypeError,
         "bitwise_and: operands must be int32 or bool, but got float32",
     ),
-    "not of floats": (lambda: ~X, TypeError, "~: the operand must be bool, but got float32"),
-    "or of integers": (
-        lambda: wt.tensor([1]) | wt.tensor([2]),
+    "not of floats": (lambda: ~X, TypeError, "bitwise_invert: operands must be int32 or bool"),
+    "or of fractions": (
+        lambda: wt.tensor([1.0]) | wt.tensor([2]),
         TypeError,
-        "logical_or: operands must be bool",
+        "bitwise_or: operands must be int32 or bool, but got float32",
     ),
     "text beside an operator": (lambda: X + "a", TypeError, "unsupported operand"),
     "a parameter that is no number": (

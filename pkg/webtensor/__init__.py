@@ -22,9 +22,11 @@ from webtensor.dtypes import (
 )
 from webtensor.engine import (
     Tensor as Tensor,
+    TensorBuffer as TensorBuffer,
     Variable as Variable,
     available_backends as available_backends,
     backend as backend,
+    buffer as buffer,
     copy_registered_kernels as copy_registered_kernels,
     deregister_op as deregister_op,
     disable_debug_mode as disable_debug_mode,

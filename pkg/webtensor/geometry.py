@@ -1,12 +1,24 @@
-"""Geometry of contractions: matrix sizes, and what a sliding window reads for each output."""
+"""Geometry that kernels share: matrix sizes, and what each output of a window or an image reads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import ceil, floor
+from math import ceil, floor, gcd
 from typing import Any, NamedTuple
 
-__all__ = ["MatmulSizes", "Padding", "Window", "make_window", "pair"]
+__all__ = [
+    "Depth",
+    "MatmulSizes",
+    "Padding",
+    "Resize",
+    "Sampling",
+    "Window",
+    "make_resize",
+    "make_volume_window",
+    "make_window",
+    "pair",
+    "several",
+]
 
 #: "same", "valid", a number, or ((0, 0), (top, bottom), (left, right), (0, 0)).
 Padding = str | int | Sequence[Sequence[int]]
@@ -53,16 +65,36 @@ class Window(NamedTuple):
     pad_left: int
 
 
+class Depth(NamedTuple):
+    """How a three-dimensional window slides along the depth, by the rule of ``Window``."""
+
+    in_length: int
+    out_length: int
+    filter_length: int
+    stride: int
+    dilation: int
+    pad_front: int
+
+
+_SEVERAL = {2: "a pair of them", 3: "three of them"}
+
+
+def several(name: str, argument: str, value: Any, count: int) -> tuple[int, ...]:
+    """Validate a positive number, or one for each of ``count`` axes."""
+    each = tuple(value) if hasattr(value, "__iter__") else (value,)
+    if len(each) == 1:
+        each *= count
+    if len(each) != count or not all(isinstance(one, int) and one > 0 for one in each):
+        raise ValueError(
+            f"{name}: {argument} must be a positive integer or {_SEVERAL[count]}, but got {value!r}"
+        )
+    return each
+
+
 def pair(name: str, argument: str, value: Any) -> tuple[int, int]:
     """Validate a positive number, or a pair of them, for (height, width)."""
-    both = tuple(value) if hasattr(value, "__iter__") else (value, value)
-    if len(both) == 1:
-        both *= 2
-    if len(both) != 2 or not all(isinstance(one, int) and one > 0 for one in both):
-        raise ValueError(
-            f"{name}: {argument} must be a positive integer or a pair of them, but got {value!r}"
-        )
-    return both
+    height, width = several(name, argument, value, 2)
+    return height, width
 
 
 _ROUNDING: dict[str, Callable[[float], int]] = {
@@ -97,27 +129,43 @@ def _span(
     return out, before
 
 
-def _axis_paddings(name: str, padding: Padding) -> tuple[Any, Any]:
-    """Return the padding of the height and of the width: a word, or (before, after)."""
+_EXPLICIT_PADDING = {
+    2: "[[0, 0], [top, bottom], [left, right], [0, 0]]",
+    3: "[[0, 0], [front, back], [top, bottom], [left, right], [0, 0]]",
+}
+
+
+def _axis_paddings(name: str, padding: Padding, axes: int = 2) -> list[Any]:
+    """Return the padding of each spatial axis: a word, or (before, after)."""
     if isinstance(padding, str):
         word = padding.lower()
         if word in ("same", "valid"):
-            return word, word
+            return [word] * axes
     elif isinstance(padding, int):
         if padding >= 0:
-            return (padding, padding), (padding, padding)
+            return [(padding, padding)] * axes
     elif hasattr(padding, "__iter__"):
         pairs = [tuple(one) if hasattr(one, "__iter__") else () for one in padding]
         if (
-            len(pairs) == 4
+            len(pairs) == axes + 2
             and all(len(one) == 2 and min(one) >= 0 for one in pairs)
-            and pairs[0] == pairs[3] == (0, 0)
+            and pairs[0] == pairs[-1] == (0, 0)
         ):
-            return pairs[1], pairs[2]
+            return pairs[1:-1]
     raise ValueError(
         f"{name}: pad must be 'same', 'valid', a non-negative number, or "
-        f"[[0, 0], [top, bottom], [left, right], [0, 0]], but got {padding!r}"
+        f"{_EXPLICIT_PADDING[axes]}, but got {padding!r}"
     )
+
+
+def _rounding(name: str, dim_rounding_mode: str | None) -> Callable[[float], int]:
+    rounded = _ROUNDING.get(dim_rounding_mode or "floor")
+    if rounded is None:
+        raise ValueError(
+            f"{name}: dim_rounding_mode must be 'floor', 'round' or 'ceil', "
+            f"but got {dim_rounding_mode!r}"
+        )
+    return rounded
 
 
 def make_window(
@@ -138,12 +186,7 @@ def make_window(
     Raises:
         ValueError: an option is malformed, or the filter does not fit.
     """
-    rounded = _ROUNDING.get(dim_rounding_mode or "floor")
-    if rounded is None:
-        raise ValueError(
-            f"{name}: dim_rounding_mode must be 'floor', 'round' or 'ceil', "
-            f"but got {dim_rounding_mode!r}"
-        )
+    rounded = _rounding(name, dim_rounding_mode)
     batch, in_height, in_width, in_channels = x_shape
     stride_height, stride_width = pair(name, "strides", strides)
     dilation_height, dilation_width = pair(name, "dilations", dilations)
@@ -172,3 +215,112 @@ def make_window(
         top,
         left,
     )
+
+
+def make_volume_window(
+    name: str,
+    x_shape: Sequence[int],
+    out_channels: int,
+    filter_size: tuple[int, int, int],
+    strides: Any,
+    padding: Padding,
+    dilations: Any,
+    dim_rounding_mode: str | None = None,
+) -> tuple[Depth, Window]:
+    """Work out the geometry for an input of shape (batch, depth, height, width, channels).
+
+    A volume is a stack of planes: the window slides over ``batch * out_depth`` of them. Options are
+    those of ``make_window`` with one axis more.
+
+    Raises:
+        ValueError: an option is malformed, or the filter does not fit.
+    """
+    batch, in_depth, *plane = x_shape
+    stride, *plane_strides = several(name, "strides", strides, 3)
+    dilation, *plane_dilations = several(name, "dilations", dilations, 3)
+    front, *plane_padding = _axis_paddings(name, padding, 3)
+    size, height, width = filter_size
+    rounded = _rounding(name, dim_rounding_mode)
+    out_depth, pad_front = _span(name, "depth", in_depth, size, stride, dilation, front, rounded)
+    window = make_window(
+        name,
+        (batch * out_depth, *plane),
+        out_channels,
+        (height, width),
+        plane_strides,
+        padding if isinstance(padding, str) else [(0, 0), *plane_padding, (0, 0)],
+        plane_dilations,
+        dim_rounding_mode,
+    )
+    return Depth(in_depth, out_depth, size, stride, dilation, pad_front), window
+
+
+class Resize(NamedTuple):
+    """What each pixel of a resized image reads, of (batch, height, width, channels).
+
+    Output row ``i`` lies at row ``(i * row_step + row_offset) / row_divisor`` of the input; columns
+    likewise. Integers make every backend choose the same pixels.
+    """
+
+    batch: int
+    in_height: int
+    in_width: int
+    channels: int
+    out_height: int
+    out_width: int
+    row_step: int
+    row_offset: int
+    row_divisor: int
+    column_step: int
+    column_offset: int
+    column_divisor: int
+
+
+def _ratio(
+    length: int, outputs: int, nearest: bool, align_corners: bool, half_pixel_centers: bool
+) -> tuple[int, int, int]:
+    """Return (step, offset, divisor) along one axis; rounded down, they give nearest pixels."""
+    if align_corners and outputs > 1:
+        step, offset, divisor = length - 1, 0, outputs - 1
+        if nearest:
+            step, offset, divisor = 2 * step, divisor, 2 * divisor
+    elif half_pixel_centers:
+        step, offset, divisor = 2 * length, length - (0 if nearest else outputs), 2 * outputs
+    else:
+        step, offset, divisor = length, 0, outputs
+    common = gcd(step, offset, divisor)
+    return step // common, offset // common, divisor // common
+
+
+def make_resize(
+    x_shape: Sequence[int],
+    size: tuple[int, int],
+    nearest: bool,
+    align_corners: bool,
+    half_pixel_centers: bool,
+) -> Resize:
+    """Work out the geometry for an input of shape (batch, height, width, channels)."""
+    batch, in_height, in_width, channels = x_shape
+    height, width = size
+    options = (nearest, align_corners, half_pixel_centers)
+    rows, columns = _ratio(in_height, height, *options), _ratio(in_width, width, *options)
+    return Resize(batch, in_height, in_width, channels, height, width, *rows, *columns)
+
+
+class Sampling(NamedTuple):
+    """Images of (batch, height, width, channels), and those of ``count`` projective samplings.
+
+    ``bilinear`` is 1, or 0 for the nearest pixel. ``fill_mode`` says what lies outside an image:
+    0 a constant, 1 its reflection, 2 its repetition, 3 its nearest pixel; 4 is a constant for every
+    place outside, even by less than a pixel.
+    """
+
+    batch: int
+    in_height: int
+    in_width: int
+    channels: int
+    count: int
+    out_height: int
+    out_width: int
+    bilinear: int
+    fill_mode: int

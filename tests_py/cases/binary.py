@@ -118,6 +118,34 @@ POWER = Tolerance(
 )
 
 
+def _next_after(x: Any, y: Any) -> Any:
+    return np.nextafter(np.float32(x), np.float32(y)).astype(np.float64)
+
+
+def _copy_sign(x: Any, y: Any) -> Any:
+    return np.copysign(np.float32(x) if np.asarray(x).dtype.kind == "i" else x, y) * 1.0
+
+
+def _left_shift(x: Any, y: Any) -> Any:
+    return np.where((y < 0) | (y > 31), 0, x * 2 ** np.clip(y, 0, 31))
+
+
+def _right_shift(x: Any, y: Any) -> Any:
+    return x // 2 ** np.where((y < 0) | (y > 31), 31, y)
+
+
+LOG_SUM = Tolerance(
+    "the logarithm of a sum is added to the larger operand, which it may nearly cancel",
+    ulps=4,
+    gpu_ulps=16,
+    scale=lambda x, y: np.nan_to_num(np.maximum(np.abs(x), np.abs(y)), posinf=0),
+)
+NEIGHBOUR = Tolerance(
+    "nothing is rounded, but the neighbours of zero are subnormal, which may be flushed",
+    ulps=0.01,
+)
+
+
 @dataclass(frozen=True)
 class Row:
     """A function of two tensors, its oracle, where to sample it, and what it takes."""
@@ -135,6 +163,8 @@ class Row:
     differentiable: bool = True
 
 
+BITS: dict[str, Any] = {"kind": "bits", "differentiable": False, "special": False}
+
 # fmt: off
 ROWS = (
     Row("add", lambda x, y: x + y, ROUNDED, curved=False),
@@ -150,7 +180,15 @@ ROWS = (
     Row("squared_difference", lambda x, y: (x - y) ** 2, FEW_ROUNDINGS),
     Row("atan2", np.arctan2, MATH),
     Row("prelu", lambda x, y: np.where(x < 0, x * y, x) * 1.0, ROUNDED),
-    Row("bitwise_and", lambda x, y: x & y, EXACT, kind="bits", differentiable=False, special=False),
+    Row("hypot", np.hypot, FEW_ROUNDINGS),
+    Row("logaddexp", np.logaddexp, LOG_SUM),
+    Row("copysign", _copy_sign, EXACT, curved=False),
+    Row("nextafter", _next_after, NEIGHBOUR, differentiable=False),
+    Row("bitwise_and", lambda x, y: x & y, EXACT, **BITS),
+    Row("bitwise_or", lambda x, y: x | y, EXACT, **BITS),
+    Row("bitwise_xor", lambda x, y: x ^ y, EXACT, **BITS),
+    Row("bitwise_left_shift", _left_shift, EXACT, **BITS),
+    Row("bitwise_right_shift", _right_shift, EXACT, **BITS),
     Row("equal", lambda x, y: x == y, EXACT, kind="test", differentiable=False),
     Row("not_equal", lambda x, y: x != y, EXACT, kind="test", differentiable=False),
     Row("less", lambda x, y: x < y, EXACT, kind="test", differentiable=False),
@@ -208,7 +246,10 @@ def _of_integers(row: Row) -> list[Case]:
         x, y = x[keep], y[keep]
     cases = [_case(row, x, y, note="of extreme integers")]
     cases.append(_case(row, bools((9,), 1), ints((9,), 1, 4)))
-    if row.function in ("divide", "floor_divide", "remainder", "pow"):
+    if row.function in ("bitwise_and", "bitwise_or", "bitwise_xor"):
+        truths = bools((5, 3), 1), bools((5, 3), 2)
+        cases.append(Case(row.function, truths, row.oracle, row.tolerance))
+    elif row.function in ("divide", "floor_divide", "remainder", "pow"):
         cases.append(_case(row, ints((5, 3)), ints((5, 3), 1, 5)))
     else:
         cases.append(_case(row, bools((5, 3), 1), bools((5, 3), 2)))
@@ -318,8 +359,10 @@ def _operator_cases() -> list[Case]:
         ("pow", np.power, ((np.abs(x), y), (x, 2), (n, m)), POWER),
         ("matmul", np.matmul, ((x, y), (n, m)), summed(lambda a, b: np.abs(a) @ np.abs(b), 3)),
         ("and", np.bitwise_and, ((p, p), (n, m), (n, 3)), EXACT),
-        ("or", np.logical_or, ((p, bools((3,), 1)), (p, True)), EXACT),
-        ("xor", np.logical_xor, ((p, bools((3,), 1)),), EXACT),
+        ("or", np.bitwise_or, ((p, bools((3,), 1)), (p, True), (n, m), (n, 3)), EXACT),
+        ("xor", np.bitwise_xor, ((p, bools((3,), 1)), (n, m)), EXACT),
+        ("lshift", np.left_shift, ((n, m), (n, 2)), EXACT),
+        ("rshift", np.right_shift, ((n, m), (n, 2)), EXACT),
         ("lt", np.less, ((x, y), (x, 0), (n, m)), EXACT),
         ("le", np.less_equal, ((x, y), (n, 0)), EXACT),
         ("gt", np.greater, ((x, y), (n, 0)), EXACT),
@@ -351,6 +394,7 @@ def _operator_cases() -> list[Case]:
         Case("Tensor.__pos__", (n,), np.positive),
         Case("Tensor.__abs__", (n,), np.abs),
         Case("Tensor.__invert__", (p,), np.logical_not),
+        Case("Tensor.__invert__", (n,), np.invert),
     ]
 
 

@@ -12,7 +12,7 @@ from tests_py.cases.table import Array, Case, dtype_name
 
 __all__ = ["check", "decoded", "difference", "failures"]
 
-DTYPES = {"bool": np.bool_, "int32": np.int32, "float32": np.float32}
+DTYPES = {"bool": np.bool_, "int32": np.int32, "float32": np.float32, "complex64": np.complex64}
 
 
 def decoded(result: dict[str, Any]) -> Array:
@@ -24,7 +24,7 @@ def decoded(result: dict[str, Any]) -> Array:
 def difference(got: Array, expected: Array, allowed: Array) -> str | None:
     """Say how far ``got`` is from ``expected`` where it is farther than allowed."""
     with np.errstate(all="ignore"):
-        errors = np.abs(got.astype(np.float64) - expected)
+        errors = np.abs(got.astype(np.result_type(got, np.float64)) - expected)
     same = (got == expected) | ((got != got) & (expected != expected))
     errors = np.where(same, 0.0, np.where(np.isnan(errors), np.inf, errors))
     wrong = errors > allowed

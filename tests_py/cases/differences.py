@@ -21,13 +21,18 @@ def _loss(case: Case) -> Callable[[list[Array]], float]:
         tensors = list(held)
         for place, source in zip(case.sources, sources, strict=True):
             tensors[place] = source
-        return float(np.sum(case.compute(tensors) * dy))
+        return float(np.sum(np.real(case.compute(tensors) * np.conj(dy))))
 
     return loss
 
 
 def _sources(case: Case) -> list[Array]:
     return [wide(case.tensors[place]) for place in case.sources]
+
+
+def _directions(source: Array) -> tuple[complex, ...]:
+    """What to move an element by: complex ones have a derivative along each axis of the plane."""
+    return (1, 1j) if source.dtype.kind == "c" else (1,)
 
 
 def gradients(case: Case) -> list[Array]:
@@ -37,14 +42,14 @@ def gradients(case: Case) -> list[Array]:
     step = 1e-5
     results = []
     for place, source in enumerate(sources):
-        result = np.zeros(source.shape)
-        for index in np.ndindex(*source.shape):
+        result = np.zeros_like(source)
+        for index, along in product(np.ndindex(*source.shape), _directions(source)):
             ends = []
             for sign in (1, -1):
                 moved = [one.copy() for one in sources]
-                moved[place][index] += sign * step
+                moved[place][index] += sign * step * along
                 ends.append(loss(moved))
-            result[index] = (ends[0] - ends[1]) / (2 * step)
+            result[index] += along * (ends[0] - ends[1]) / (2 * step)
         results.append(result)
     return results
 
@@ -57,16 +62,16 @@ def second_derivatives(case: Case) -> list[Array]:
     step = 3e-4
     results = []
     for place, source in enumerate(sources):
-        result = np.zeros(source.shape)
-        for index in np.ndindex(*source.shape):
+        result = np.zeros_like(source)
+        for index, axis in product(np.ndindex(*source.shape), _directions(source)):
             total = 0.0
             for sign, along in product((1, -1), (1, -1)):
                 moved = [
                     np.array(one + along * step * direction)
                     for one, direction in zip(sources, directions, strict=True)
                 ]
-                moved[place][index] += sign * step
+                moved[place][index] += sign * step * axis
                 total += sign * along * loss(moved)
-            result[index] = total / (4 * step * step)
+            result[index] += axis * total / (4 * step * step)
         results.append(result)
     return results

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from tests_py.cases import (
     binary,
+    complexes,
     contractions,
     creation,
     movement,
@@ -32,6 +33,8 @@ FAMILIES: dict[str, list[Case]] = {
         "where and clip": binary.WHERE_AND_CLIP,
         "operators": binary.OPERATORS,
         "binary gradients": binary.GRADIENTS,
+        "complex": complexes.COMPLEX,
+        "complex gradients": complexes.GRADIENTS,
         "reductions": reductions.REDUCTIONS,
         "argmax and argmin": reductions.ARG_REDUCTIONS,
         "reduction gradients": reductions.GRADIENTS,

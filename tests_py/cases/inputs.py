@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["arr", "away_from_ties", "bools", "distinct", "floats", "ints"]
+__all__ = ["arr", "away_from_ties", "bools", "complexes", "distinct", "floats", "ints"]
 
 Array = np.ndarray[Any, Any]
 Shape = Sequence[int]
@@ -20,6 +20,12 @@ def _random(shape: Shape, seed: int) -> np.random.Generator:
 def floats(shape: Shape, low: float = -2.0, high: float = 2.0, seed: int = 0) -> Array:
     """Uniform float32 numbers."""
     return _random(shape, seed).uniform(low, high, tuple(shape)).astype(np.float32)
+
+
+def complexes(shape: Shape, low: float = -2.0, high: float = 2.0, seed: int = 0) -> Array:
+    """Complex64 numbers with uniform real and imaginary parts."""
+    parts = floats((*shape, 2), low, high, seed)
+    return np.ascontiguousarray(parts).view(np.complex64)[..., 0]
 
 
 def ints(shape: Shape, low: int = -9, high: int = 10, seed: int = 0) -> Array:

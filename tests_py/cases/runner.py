@@ -11,7 +11,7 @@ from typing import Any
 
 import webtensor as wt
 
-FORMATS = {"bool": "?", "int32": "i", "float32": "f"}
+FORMATS = {"bool": "?", "int32": "i", "float32": "f", "complex64": "f"}
 
 
 # -- functions of several outputs, or of none of their own, made into functions of one tensor ----
@@ -49,6 +49,9 @@ EXTRA_FUNCTIONS = {
 def as_tensor(encoded: dict[str, Any]) -> Any:
     """Make a tensor of base64 elements."""
     elements = memoryview(b64decode(encoded["elements"])).cast(FORMATS[encoded["dtype"]])
+    if encoded["dtype"] == "complex64":
+        pairs = wt.tensor(elements, shape=(*encoded["shape"], 2))
+        return wt.complex(pairs[..., 0], pairs[..., 1])
     return wt.tensor(elements, shape=encoded["shape"], dtype=encoded["dtype"])
 
 
@@ -109,7 +112,8 @@ def evaluate(case: dict[str, Any]) -> Any:
 
     def along(*sources: Any) -> Any:
         parts = zip(gradients(*sources, dy=dy), directions, strict=True)
-        return reduce(wt.add, [wt.sum(gradient * direction) for gradient, direction in parts])
+        products = [gradient * wt.conj(direction) for gradient, direction in parts]
+        return reduce(wt.add, [wt.sum(wt.real(product)) for product in products])
 
     return wt.grads(along)(*sources)
 

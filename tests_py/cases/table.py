@@ -63,7 +63,7 @@ class Tolerance:
         ulps = self.ulps
         if backend == "webgl" and self.gpu_ulps is not None:
             ulps = self.gpu_ulps
-        if ulps == 0 or expected.dtype.kind != "f":
+        if ulps == 0 or expected.dtype.kind not in "fc":
             return np.zeros(expected.shape)
         size = np.abs(np.where(np.isfinite(expected), expected, 0))
         if self.scale is not None:
@@ -124,10 +124,10 @@ SECOND_DERIVATIVE = Tolerance(
 
 
 def wide(array: Any) -> Any:
-    """Give an oracle float64 for float32 and int64 for int32; bool stays."""
+    """Give an oracle float64 for float32, complex128 for complex64, int64 for int32; bool stays."""
     if isinstance(array, np.ndarray):
-        kind = array.dtype.kind
-        return array.astype(np.float64 if kind == "f" else np.int64) if kind in "fi" else array
+        wider = {"f": np.float64, "c": np.complex128, "i": np.int64}.get(array.dtype.kind)
+        return array if wider is None else array.astype(wider)
     if isinstance(array, (list, tuple)):
         return type(array)(wide(part) for part in array)
     return array
@@ -147,7 +147,7 @@ def narrowed(result: Any) -> Array:
 
 def dtype_name(array: Array) -> str:
     """Name the webtensor dtype that a NumPy array stands for."""
-    return {"f": "float32", "i": "int32", "b": "bool"}[array.dtype.kind]
+    return {"f": "float32", "c": "complex64", "i": "int32", "b": "bool"}[array.dtype.kind]
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,8 @@ class Case:
     NumPy arrays among the arguments become tensors. ``function`` is a dotted path in webtensor.
     ``derivative`` 1 asks for the gradients with respect to the float tensors in ``wrt`` (numbered
     in order; all by default), for a given gradient of the result; 2 asks for the gradient of their
-    products with given directions.
+    products with given directions. The gradient of a complex z = x + iy is the derivative by x plus
+    i times that by y.
     """
 
     function: str
@@ -244,20 +245,21 @@ class Case:
         """Places of the tensors to differentiate with respect to."""
         if self.wrt is not None:
             return self.wrt
-        return tuple(n for n, tensor in enumerate(self.tensors) if tensor.dtype == np.float32)
+        return tuple(n for n, tensor in enumerate(self.tensors) if tensor.dtype.kind in "fc")
 
     @cached_property
     def dy(self) -> Array:
         """The gradient of the result that derivatives start from."""
         shape = np.shape(self.value)
-        return np.random.default_rng([1, *shape]).uniform(0.5, 1.5, shape).astype(np.float32)
+        random = np.random.default_rng([1, *shape])
+        return _uniform(random, shape, np.iscomplexobj(self.value))
 
     @cached_property
     def directions(self) -> list[Array]:
         """One direction per source, for second derivatives."""
         random = np.random.default_rng([2, len(self.sources)])
-        shapes = [self.tensors[place].shape for place in self.sources]
-        return [random.uniform(0.5, 1.5, shape).astype(np.float32) for shape in shapes]
+        sources = [self.tensors[place] for place in self.sources]
+        return [_uniform(random, source.shape, np.iscomplexobj(source)) for source in sources]
 
     def encoded(self) -> dict[str, Any]:
         """The case as JSON-able data for `runner`."""
@@ -278,6 +280,14 @@ class Case:
         return encoded
 
 
+def _uniform(random: np.random.Generator, shape: Sequence[int], is_complex: bool) -> Array:
+    """Numbers, or parts of complex ones, in [0.5, 1.5]."""
+    made = random.uniform(0.5, 1.5, tuple(shape)).astype(np.float32)
+    if not is_complex:
+        return made
+    return (made + 1j * random.uniform(0.5, 1.5, tuple(shape))).astype(np.complex64)
+
+
 def _encoded(array: Array) -> dict[str, Any]:
     return {
         "dtype": dtype_name(array),
@@ -289,7 +299,7 @@ def _encoded(array: Array) -> dict[str, Any]:
 def _template(argument: Any, tensors: list[Array]) -> Any:
     """Make an argument JSON-able, moving arrays to ``tensors``."""
     if isinstance(argument, np.ndarray):
-        if argument.dtype not in (np.float32, np.int32, np.bool_):
+        if argument.dtype not in (np.float32, np.complex64, np.int32, np.bool_):
             raise TypeError(f"a case's tensors must be of our dtypes, not {argument.dtype}")
         tensors.append(argument)
         return {"tensor": len(tensors) - 1}
@@ -316,7 +326,7 @@ def _filled(argument: Any, tensors: Iterator[Array]) -> Any:
 def described(value: Any) -> str:
     """Show an argument in a case's name: arrays by dtype and shape."""
     if isinstance(value, np.ndarray):
-        letter = {"f": "", "i": "int ", "b": "bool "}[value.dtype.kind]
+        letter = {"f": "", "c": "complex ", "i": "int ", "b": "bool "}[value.dtype.kind]
         return f"{letter}{'x'.join(map(str, value.shape)) or 'scalar'}"
     if isinstance(value, (list, tuple)):
         inner = ", ".join(map(described, value))

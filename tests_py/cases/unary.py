@@ -148,6 +148,15 @@ ROWS = (
         integers="int",
         more=(0.5, 1.5, 2.5, 3.5, -0.5, -1.5, -2.5, 0.49999997, 8388609, 4194304.5, 1e10),
     ),
+    Row(
+        "trunc",
+        np.trunc,
+        EXACT,
+        (-9, 9),
+        smooth=None,
+        integers="int",
+        more=(8388609, -8388609, 1e10, -0.2, 1.9999999, -1.9999999),
+    ),
     Row("exp", np.exp, MATH, more=(88.5, 89, -80, -104, 1e4, -1e4, 1e-4, 20, -20)),
     Row("expm1", np.expm1, MATH, more=(1e-4, -1e-4, 1e-8, 88.5, 89, -20, -104)),
     Row(
@@ -159,6 +168,22 @@ ROWS = (
         more=(1e30, 1e-30, LARGEST, 1.001, 0.999),
     ),
     Row("log1p", np.log1p, MATH, (-0.9, 9), smooth=(-0.5, 3), more=(1e-4, -1e-4, 1e-8, 1e30)),
+    Row(
+        "log2",
+        np.log2,
+        MATH,
+        (0.01, 9),
+        smooth=(0.5, 3),
+        more=(1e30, 1e-30, LARGEST, 1.001, 0.999, 0.70710678),
+    ),
+    Row(
+        "log10",
+        np.log10,
+        MATH,
+        (0.01, 9),
+        smooth=(0.5, 3),
+        more=(1e30, 1e-30, LARGEST, 1.001, 0.999),
+    ),
     Row("sin", np.sin, WAVE, (-7, 7), more=(30, -100)),
     Row("cos", np.cos, WAVE, (-7, 7), more=(30, -100)),
     Row("tan", np.tan, MATH, (-1.4, 1.4), smooth=(-1, 1), more=(3, -3.5)),
@@ -240,6 +265,7 @@ ROWS = (
     Row("log_sigmoid", lambda x: -np.logaddexp(0, -x), MATH, more=(20, -20, 80, -1000, 1000)),
     Row("softplus", lambda x: np.logaddexp(0, x), MATH, more=(20, -20, 80, -80, 1000, -1000)),
     Row("step", _nan_kept(lambda x: np.where(x > 0, 1.0, 0.0)), EXACT, smooth=None),
+    Row("signbit", np.signbit, EXACT, smooth=None, integers="bool", more=(-1e-30, LARGEST)),
     Row("isnan", lambda x: x != x, EXACT, smooth=None, integers="bool"),
     Row("isinf", lambda x: (x == INF) | (x == -INF), EXACT, smooth=None, integers="bool"),
     Row(
@@ -289,6 +315,10 @@ def _unary_cases() -> list[Case]:
         Case("clip_by_value", (arr(SPECIAL), -0.5, 1.25), np.clip, EXACT),
         Case("clip_by_value", (arr(SPECIAL), -INF, 1.0), np.clip, EXACT),
         Case("unit_float", (_bits(),), _unit_float, EXACT, sample=True),
+        Case("bitwise_invert", (large,), np.invert, EXACT, sample=True),
+        Case("bitwise_invert", (ints((2, 3)),), np.invert, EXACT),
+        Case("bitwise_invert", (bools((7,)),), np.invert, EXACT),
+        Case("log2", (arr([2.0**n for n in range(-126, 128)]),), np.log2, EXACT, note="of powers"),
     ]
     return cases
 
@@ -333,7 +363,7 @@ def _gradient_cases() -> list[Case]:
         gradient_of(Case("tanh", (floats((0, 3)),), np.tanh)),
         gradient_of(Case("sin", (floats((1, 2, 1, 3, 1, 2)),), np.sin)),
     ]
-    for name in ("sign", "floor", "ceil", "round", "step"):
+    for name in ("sign", "floor", "ceil", "round", "trunc", "step"):
         flat = next(row for row in ROWS if row.function == name)
         cases.append(gradient_of(Case(name, (arr([0.3, -1.3, 2.2]),), flat.oracle)))
     return cases

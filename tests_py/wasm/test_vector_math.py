@@ -32,6 +32,8 @@ FUNCTIONS: list[tuple[str, Callable[[Array], Array], float, list[Range]]] = [
     ("exp", np.exp, 1.0, [(-104, 89), (-1, 1)]),
     ("expm1", np.expm1, 1.6, [(-20, 89), (-1, 1), (-1e-3, 1e-3)]),
     ("log", np.log, 0.9, [(0, 4), (0.9, 1.1), (0, 1e-38), (0, 1e38)]),
+    ("log2", np.log2, 1.7, [(0, 4), (0.9, 1.1), (0, 1e-38), (0, 1e38)]),
+    ("log10", np.log10, 1.9, [(0, 4), (0.9, 1.1), (0, 1e-38), (0, 1e38)]),
     ("log1p", np.log1p, 0.9, [(-1, 4), (-1e-3, 1e-3), (0, 1e38)]),
     ("sin", np.sin, 1.6, [(-10, 10), (-1e5, 1e5), (-1e9, 1e9), (-1e30, 1e30)]),
     ("cos", np.cos, 1.6, [(-10, 10), (-1e5, 1e5), (-1e9, 1e9), (-1e30, 1e30)]),
@@ -120,8 +122,14 @@ def test_error_of_pow(wasm: WasmBackend, bases: Range, exponents: Range) -> None
 
 @pytest.mark.parametrize(
     "name, exact, bound",
-    [("pow", np.power, 0.51), ("atan2", np.arctan2, 2.2), ("remainder", np.mod, 0)],
-    ids=["pow", "atan2", "remainder"],
+    [
+        ("pow", np.power, 0.51),
+        ("atan2", np.arctan2, 2.2),
+        ("remainder", np.mod, 0),
+        ("hypot", np.hypot, 0.51),
+        ("nextafter", np.nextafter, 0),
+    ],
+    ids=["pow", "atan2", "remainder", "hypot", "nextafter"],
 )
 def test_binary_function_of_any_bits(
     wasm: WasmBackend, name: str, exact: Callable[[Array, Array], Array], bound: float
@@ -130,8 +138,8 @@ def test_binary_function_of_any_bits(
     x, y = (random.integers(0, 2**32, SIZE, dtype=np.uint32).view(np.float32) for _ in range(2))
     first, second = (grid.ravel() for grid in np.meshgrid(SPECIAL, SPECIAL))
     x, y = np.concatenate([first, x]), np.concatenate([second, y])
-    # Remainders are exact in single precision, and not the rounded ones of double precision.
-    wide = np.float32 if name == "remainder" else np.float64
+    # These are exact in single precision, and not the rounded ones of double precision.
+    wide = np.float32 if name in ("remainder", "nextafter") else np.float64
     with np.errstate(all="ignore"):
         want = exact(x.astype(wide), y.astype(wide)).astype(np.float64)
     got = call(wasm, "binary", [x, y], x.shape, "float32", ROWS[name])

@@ -37,6 +37,37 @@ static void NOINLINE pixel(const float *x, const float *filter, float *out, int 
   }
 }
 
+/* Four output pixels side by side, whose taps are all inside: each weight serves all four, and
+ * their sums do not wait for one another. */
+static void NOINLINE four_pixels(const float *x, const float *filter, float *out, int rows,
+                                 int columns, int x_row, int x_column, int x_step, int filter_row,
+                                 int channels) {
+  for (int c = 0; c < channels; c += 4) {
+    vf s0 = vset(0), s1 = s0, s2 = s0, s3 = s0;
+    for (int i = 0; i < rows; i++) {
+      const float *x0 = x + c + i * x_row, *weights = filter + c + i * filter_row;
+      const float *x1 = x0 + x_step, *x2 = x1 + x_step, *x3 = x2 + x_step;
+      for (int j = 0; j < columns; j++) {
+        vf weight = load(weights);
+        s0 = vmadd(load(x0), weight, s0);
+        s1 = vmadd(load(x1), weight, s1);
+        s2 = vmadd(load(x2), weight, s2);
+        s3 = vmadd(load(x3), weight, s3);
+        x0 += x_column;
+        x1 += x_column;
+        x2 += x_column;
+        x3 += x_column;
+        weights += channels;
+      }
+    }
+    float *to = out + c;
+    store_up_to(to, s0, channels - c);
+    store_up_to(to + channels, s1, channels - c);
+    store_up_to(to + 2 * channels, s2, channels - c);
+    store_up_to(to + 3 * channels, s3, channels - c);
+  }
+}
+
 static void NOINLINE pixel_multiplied(const float *x, const float *filter, float *out, int rows,
                                       int columns, int x_row, int x_column, int filter_row,
                                       int channels, int multiplier) {
@@ -61,8 +92,18 @@ void depthwise_conv2d(const float *x, const float *filter, float *out, const Win
     for (int row = 0; row < w->out_height; row++) {
       int top = row * w->stride_height - w->pad_top, first_row, end_row;
       valid_taps(top, w->in_height, w->filter_height, w->dilation_height, &first_row, &end_row);
+      int reach = (w->filter_width - 1) * w->dilation_width + 3 * w->stride_width;
       for (int column = 0; column < w->out_width; column++, out += w->out_channels) {
         int start = column * w->stride_width - w->pad_left, first, end;
+        if (multiplier == 1 && start >= 0 && start + reach < w->in_width &&
+            column + 4 <= w->out_width) {
+          four_pixels(x + ((top + first_row * w->dilation_height) * w->in_width + start) * channels,
+                      filter + first_row * filter_row, out, end_row - first_row, w->filter_width,
+                      x_row, x_column, w->stride_width * channels, filter_row, channels);
+          column += 3;
+          out += 3 * channels;
+          continue;
+        }
         valid_taps(start, w->in_width, w->filter_width, w->dilation_width, &first, &end);
         const float *from =
             x + ((top + first_row * w->dilation_height) * w->in_width + start +
@@ -82,27 +123,43 @@ void depthwise_conv2d(const float *x, const float *filter, float *out, const Win
 
 /* -- transpose with respect to the input ----------------------------------------------------- */
 
-/* Adds dy * weights, with the channels that belong to one input channel summed. */
-static void NOINLINE add_weighted(const float *dy, const float *weights, float *out, int channels,
-                                  int multiplier) {
+/* The taps that reach one input pixel, at most so many at a time. */
+#define SOME_TAPS 32
+typedef struct {
+  int count;
+  const float *dy[SOME_TAPS], *weights[SOME_TAPS];
+} Taps;
+
+/* Adds up dy * weights over taps, with the channels that belong to one input channel summed. */
+static void NOINLINE add_taps(const Taps *taps, float *out, int channels, int multiplier) {
   if (multiplier == 1) {
-    for (int c = 0; c < channels; c += 4)
-      store_up_to(out + c, vmadd(load(dy + c), load(weights + c), load((const float *)out + c)),
-                  channels - c);
+    for (int c = 0; c < channels; c += 8) {
+      vf sum0 = load((const float *)out + c), sum1 = load((const float *)out + c + 4);
+      for (int t = 0; t < taps->count; t++) {
+        const float *dy = taps->dy[t] + c, *weights = taps->weights[t] + c;
+        sum0 = vmadd(load(dy), load(weights), sum0);
+        sum1 = vmadd(load(dy + 4), load(weights + 4), sum1);
+      }
+      store_up_to(out + c, sum0, channels - c);
+      if (c + 4 < channels) store_up_to(out + c + 4, sum1, channels - c - 4);
+    }
     return;
   }
-  for (int c = 0, o = 0; c < channels; c++)
-    for (int m = 0; m < multiplier; m++, o++) out[c] += dy[o] * weights[o];
+  for (int t = 0; t < taps->count; t++)
+    for (int c = 0, o = 0; c < channels; c++)
+      for (int m = 0; m < multiplier; m++, o++) out[c] += taps->dy[t][o] * taps->weights[t][o];
 }
 
 EXPORT(depthwise_conv2d_input_gradient)
 void depthwise_conv2d_input_gradient(const float *dy, const float *filter, float *out,
                                      const Window *w) {
   int channels = w->in_channels, multiplier = multiplier_of(w);
+  Taps taps;
+  __builtin_memset(out, 0, w->batch * w->in_height * w->in_width * channels * sizeof(float));
   for (int image = 0; image < w->batch; image++) {
     for (int row = 0; row < w->in_height; row++) {
       for (int column = 0; column < w->in_width; column++, out += channels) {
-        for (int c = 0; c < channels; c++) out[c] = 0;
+        taps.count = 0;
         for (int i = 0; i < w->filter_height; i++) {
           int y = output_reading(row, w->pad_top, i, w->dilation_height, w->stride_height,
                                  w->out_height);
@@ -111,11 +168,15 @@ void depthwise_conv2d_input_gradient(const float *dy, const float *filter, float
             int x = output_reading(column, w->pad_left, j, w->dilation_width, w->stride_width,
                                    w->out_width);
             if (x < 0) continue;
-            add_weighted(dy + (y * w->out_width + x) * w->out_channels,
-                         filter + (i * w->filter_width + j) * w->out_channels, out, channels,
-                         multiplier);
+            taps.dy[taps.count] = dy + (y * w->out_width + x) * w->out_channels;
+            taps.weights[taps.count] = filter + (i * w->filter_width + j) * w->out_channels;
+            if (++taps.count == SOME_TAPS) {
+              add_taps(&taps, out, channels, multiplier);
+              taps.count = 0;
+            }
           }
         }
+        add_taps(&taps, out, channels, multiplier);
       }
     }
     dy += w->out_height * w->out_width * w->out_channels;
@@ -124,11 +185,27 @@ void depthwise_conv2d_input_gradient(const float *dy, const float *filter, float
 
 /* -- transpose with respect to the filter ---------------------------------------------------- */
 
-/* Sum over one row of output pixels of x * dy, for four channels. */
-static vf NOINLINE row_product(const float *x, const float *dy, int count, int x_step, int dy_step) {
+/* Adds the sum over one row of output pixels of x * dy to out, for four channels or sixteen: a
+ * single sum would wait for its own last addition all the time. */
+static void NOINLINE add_row_product(const float *x, const float *dy, float *out, int count,
+                                     int x_step, int dy_step, int channels) {
   vf sum = vset(0);
   for (; count > 0; count--, x += x_step, dy += dy_step) sum = vmadd(load(x), load(dy), sum);
-  return sum;
+  store_up_to(out, load((const float *)out) + sum, channels);
+}
+static void NOINLINE add_row_product_16(const float *x, const float *dy, float *out, int count,
+                                        int x_step, int dy_step) {
+  vf s0 = vset(0), s1 = s0, s2 = s0, s3 = s0;
+  for (; count > 0; count--, x += x_step, dy += dy_step) {
+    s0 = vmadd(load(x), load(dy), s0);
+    s1 = vmadd(load(x + 4), load(dy + 4), s1);
+    s2 = vmadd(load(x + 8), load(dy + 8), s2);
+    s3 = vmadd(load(x + 12), load(dy + 12), s3);
+  }
+  store(out, load((const float *)out) + s0);
+  store(out + 4, load((const float *)out + 4) + s1);
+  store(out + 8, load((const float *)out + 8) + s2);
+  store(out + 12, load((const float *)out + 12) + s3);
 }
 static float NOINLINE row_product_single(const float *x, const float *dy, int count, int x_step,
                                          int dy_step) {
@@ -157,11 +234,12 @@ void depthwise_conv2d_filter_gradient(const float *x, const float *dy, float *ou
                                  first * w->stride_width) * channels;
         const float *gradient = dy + (line * w->out_width + first) * out_channels;
         if (multiplier == 1) {
-          for (int c = 0; c < channels; c += 4)
-            store_up_to(out + c,
-                        load((const float *)out + c) +
-                            row_product(from + c, gradient + c, end - first, x_step, out_channels),
-                        channels - c);
+          int c = 0;
+          for (; c + 16 <= channels; c += 16)
+            add_row_product_16(from + c, gradient + c, out + c, end - first, x_step, channels);
+          for (; c < channels; c += 4)
+            add_row_product(from + c, gradient + c, out + c, end - first, x_step, channels,
+                            channels - c);
         } else {
           for (int o = 0; o < out_channels; o++)
             out[o] += row_product_single(from + o / multiplier, gradient + o, end - first, x_step,

@@ -57,14 +57,14 @@ static void NOINLINE tile(int k, const float *a, const float *b, float *out, int
   STORE_ROW(0) STORE_ROW(1) STORE_ROW(2) STORE_ROW(3) STORE_ROW(4) STORE_ROW(5)
 }
 
-/* A tile that overhangs the result goes through a buffer. */
-static void NOINLINE edge_tile(int k, const float *a, const float *b, float *out, int stride,
-                               int accumulate, int rows, int columns) {
+/* A tile that overhangs the result, or whose rows are scattered, goes through a buffer. */
+static void NOINLINE edge_tile(int k, const float *a, const float *b, float *out,
+                               const int *offsets, int accumulate, int rows, int columns) {
   float buffer[TILE_ROWS * TILE_COLUMNS];
   tile(k, a, b, buffer, TILE_COLUMNS, 0);
   for (int row = 0; row < rows; row++) {
     for (int column = 0; column < columns; column += 4) {
-      float *to = out + row * stride + column;
+      float *to = out + offsets[row] + column;
       vf x = load((const float *)buffer + row * TILE_COLUMNS + column);
       if (accumulate) x = x + load((const float *)to);
       store_up_to(to, x, columns - column);
@@ -76,26 +76,39 @@ static void NOINLINE edge_tile(int k, const float *a, const float *b, float *out
 
 INLINE int smaller(int a, int b) { return a < b ? a : b; }
 
-void gemm(int m, int n, int k, pack_function *pack_a, const void *a, pack_function *pack_b,
-          const void *b, float *out) {
+/* The distance between the rows of a whole tile, or 0 where they are not equally far apart. */
+INLINE int common_stride(const int *offsets) {
+  int stride = offsets[1] - offsets[0];
+  for (int row = 2; row < TILE_ROWS; row++)
+    if (offsets[row] - offsets[row - 1] != stride) return 0;
+  return stride;
+}
+
+void gemm(int m, int n, int k, Left a, Right b, float *out) {
+  int offsets[BLOCK_ROWS];
   for (int column = 0; column < n; column += BLOCK_COLUMNS) {
     int columns = smaller(n - column, BLOCK_COLUMNS);
     for (int k_first = 0; k_first < k; k_first += BLOCK_DEPTH) {
       int depth = smaller(k - k_first, BLOCK_DEPTH);
-      pack_b(b, packed_b, column, columns, k_first, depth);
+      b.pack(b.source, packed_b, column, columns, k_first, depth);
       for (int row = 0; row < m; row += BLOCK_ROWS) {
         int rows = smaller(m - row, BLOCK_ROWS);
-        pack_a(a, packed_a, row, rows, k_first, depth);
+        a.pack(a.source, packed_a, row, rows, k_first, depth);
+        if (a.place)
+          a.place(a.source, offsets, row, rows);
+        else
+          for (int i = 0; i < rows; i++) offsets[i] = (row + i) * n;
         for (int j = 0; j < columns; j += TILE_COLUMNS) {
           const float *panel_b = packed_b + j * depth;
           for (int i = 0; i < rows; i += TILE_ROWS) {
             const float *panel_a = packed_a + i * depth;
-            float *to = out + (row + i) * n + column + j;
-            if (rows - i >= TILE_ROWS && columns - j >= TILE_COLUMNS)
-              tile(depth, panel_a, panel_b, to, n, k_first > 0);
+            int whole = rows - i >= TILE_ROWS && columns - j >= TILE_COLUMNS;
+            int stride = whole ? common_stride(offsets + i) : 0;
+            if (stride)
+              tile(depth, panel_a, panel_b, out + offsets[i] + column + j, stride, k_first > 0);
             else
-              edge_tile(depth, panel_a, panel_b, to, n, k_first > 0, smaller(rows - i, TILE_ROWS),
-                        smaller(columns - j, TILE_COLUMNS));
+              edge_tile(depth, panel_a, panel_b, out + column + j, offsets + i, k_first > 0,
+                        smaller(rows - i, TILE_ROWS), smaller(columns - j, TILE_COLUMNS));
           }
         }
       }

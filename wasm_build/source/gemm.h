@@ -1,8 +1,8 @@
 /* Matrix multiplication by packed panels and register tiles (Goto & van de Geijn, Anatomy of
  * high-performance matrix multiplication, 2008).
  *
- * out (m, n) = A (m, k) B (k, n). Neither operand need exist as a matrix: a pack function writes any
- * block of it as panels. A panel of A is TILE_ROWS rows, k-major: element (row, k) at
+ * out (m, n) = A (m, k) B (k, n). Neither operand need exist as a matrix: a pack function writes
+ * any block of it as panels. A panel of A is TILE_ROWS rows, k-major: element (row, k) at
  * [k * TILE_ROWS + row]; a panel of B is TILE_COLUMNS columns: (k, column) at
  * [k * TILE_COLUMNS + column]. What lies beyond the last row or column is packed as zeros.
  */
@@ -24,8 +24,22 @@
 typedef void pack_function(const void *source, float *panels, int first, int count, int k_first,
                            int k_count);
 
-void gemm(int m, int n, int k, pack_function *pack_a, const void *a, pack_function *pack_b,
-          const void *b, float *out);
+/* Writes where rows first … first + count - 1 of the result begin, as offsets from `out`. */
+typedef void place_function(const void *source, int *offsets, int first, int count);
+
+/* A and where its rows go in the result: one after another where `place` is 0. */
+typedef struct {
+  pack_function *pack;
+  const void *source;
+  place_function *place;
+} Left;
+
+typedef struct {
+  pack_function *pack;
+  const void *source;
+} Right;
+
+void gemm(int m, int n, int k, Left a, Right b, float *out);
 
 /* Element (row, column) is data[row * row_stride + column * column_stride]. */
 typedef struct {

@@ -22,15 +22,14 @@ INLINE void copy_bytes(byte *to, const byte *from, int size) {
 
 /* -- strided copies -------------------------------------------------------------------------- */
 
-/* Copies rows of `x`, along the axis where it is dense, into columns of `out`: the last axis of the
- * result has another stride. Four rows and columns at a time through registers. */
-static void NOINLINE transpose_words(const int *x, int *out, int rows, int columns, int row_stride,
+/* out[r * out_stride + c] = x[r + c * column_stride], four rows and columns at a time through
+ * registers. */
+static void NOINLINE transpose_block(const int *x, int *out, int rows, int columns,
                                      int column_stride, int out_stride) {
-  /* out[r * out_stride + c] = x[r * row_stride + c * column_stride], row_stride == 1 */
-  int r = 0;
-  for (; r + 4 <= rows; r += 4) {
-    int c = 0;
-    for (; c + 4 <= columns; c += 4) {
+  int c = 0;
+  for (; c + 4 <= columns; c += 4) {
+    int r = 0;
+    for (; r + 4 <= rows; r += 4) {
       const int *from = x + r + c * column_stride;
       v128_t x0 = wasm_v128_load(from), x1 = wasm_v128_load(from + column_stride);
       v128_t x2 = wasm_v128_load(from + 2 * column_stride);
@@ -45,12 +44,32 @@ static void NOINLINE transpose_words(const int *x, int *out, int rows, int colum
       wasm_v128_store(to + 2 * out_stride, wasm_i64x2_shuffle(high01, high23, 0, 2));
       wasm_v128_store(to + 3 * out_stride, wasm_i64x2_shuffle(high01, high23, 1, 3));
     }
-    for (; c < columns; c++)
-      for (int i = 0; i < 4; i++)
-        out[(r + i) * out_stride + c] = x[r + i + c * column_stride];
+    for (; r < rows; r++)
+      for (int i = 0; i < 4; i++) out[r * out_stride + c + i] = x[r + (c + i) * column_stride];
   }
-  for (; r < rows; r++)
-    for (int c = 0; c < columns; c++) out[r * out_stride + c] = x[r + c * column_stride];
+  for (; c < columns; c++)
+    for (int r = 0; r < rows; r++) out[r * out_stride + c] = x[r + c * column_stride];
+}
+
+/* In squares of one cache line's width, through a buffer: each line is read and written once, as a
+ * whole. Where strides are powers of two, lines compete for the same places in the caches and would
+ * not survive until their next use. */
+static void NOINLINE transpose_words(const int *x, int *out, int rows, int columns,
+                                     int column_stride) {
+  enum { SIDE = 16 };
+  int square[SIDE * SIDE];
+  for (int r = 0; r < rows; r += SIDE) {
+    int tall = rows - r < SIDE ? rows - r : SIDE;
+    for (int c = 0; c < columns; c += SIDE) {
+      int wide = columns - c < SIDE ? columns - c : SIDE;
+      transpose_block(x + r + c * column_stride, square, tall, wide, column_stride, SIDE);
+      for (int i = 0; i < tall; i++) {
+        int *to = out + (r + i) * columns + c;
+        for (int j = 0; j < wide; j += 4)
+          store_up_to(to + j, load((const int *)square + i * SIDE + j), wide - j);
+      }
+    }
+  }
 }
 
 #define STRIDED_ROW(NAME, TYPE)                                                                    \
@@ -77,7 +96,7 @@ STRIDED_ROW(strided_row_of_bytes, byte)
     if (transposed) outer--;                                                                       \
     for (;;) {                                                                                     \
       if (transposed)                                                                              \
-        transpose_words((const int *)x, (int *)out, step, size, 1, stride, size);                  \
+        transpose_words((const int *)x, (int *)out, step, size, stride);                           \
       else                                                                                         \
         ROW(x, out, size, stride);                                                                 \
       out += step * size;                                                                          \

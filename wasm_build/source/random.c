@@ -1,6 +1,6 @@
 /* Threefry-2x32 with 20 rounds (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, 2011).
  *
- * random_bits(out, size, key0, key1): element i is word i & 1 of the block with counter (i >> 1, 0).
+ * random_bits(out, size, key0, key1): element i is word i & 1 of the block of counter (i >> 1, 0).
  */
 #include "vector.h"
 

@@ -72,6 +72,7 @@ INLINE vf vclamp(vf x, float low, float high) {
 
 INLINE vf vfloor(vf x) { return (vf)wasm_f32x4_floor((v128_t)x); }
 INLINE vf vceil(vf x) { return (vf)wasm_f32x4_ceil((v128_t)x); }
+INLINE vf vtrunc(vf x) { return (vf)wasm_f32x4_trunc((v128_t)x); }
 INLINE vf vround(vf x) { return (vf)wasm_f32x4_nearest((v128_t)x); } /* halves to even */
 INLINE vf vsqrt(vf x) { return (vf)wasm_f32x4_sqrt((v128_t)x); }
 

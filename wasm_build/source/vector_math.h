@@ -8,6 +8,7 @@
  * ranges and over all classes of floats (tests_py/wasm/test_vector_math.py holds them to it):
  *
  *   exp 1.0    log 0.9     sin 1.6   asin 2.5   sinh 2.2   asinh 1.8   erf 1.2
+ *   log2 1.7   log10 1.9   hypot 0.51
  *   expm1 1.6  log1p 0.9   cos 1.6   acos 1.4   cosh 1.4   acosh 2.6   pow 0.51
  *   sqrt 0.5   remainder 0 tan 2.8   atan 2.1   tanh 2.4   atanh 1.8   atan2 2.2
  */
@@ -70,7 +71,7 @@ INLINE vf vexpm1(vf x) {
 
 /* -- logarithms ------------------------------------------------------------------------------ */
 
-/* log(1 + f) + n ln 2 + c for 1 + f in [sqrt(1/2), sqrt(2)) and a small c (after FreeBSD's logf). */
+/* log(1 + f) + n ln 2 + c for 1 + f in [sqrt(1/2), sqrt(2)) and small c (after FreeBSD's logf). */
 INLINE vf logarithm(vf f, vf n, vf c) {
   vf s = f / (2.f + f);
   vf z = s * s, w = z * z;
@@ -114,9 +115,39 @@ INLINE vf vlog1p(vf x) {
   return vsel(x < -1.f, vset(VNAN), y);
 }
 
+/* Splits any positive x as split_exponent does. */
+INLINE vf split_any_exponent(vf x, vf *n) {
+  vi tiny = x < 0x1p-126f, exponent;
+  vf m = split_exponent(vsel(tiny, x * 0x1p23f, x), &exponent);
+  *n = vtofloat(exponent - (tiny & 23));
+  return m;
+}
+/* The logarithm y, where x is not positive and finite. */
+INLINE vf logarithm_at_ends(vf x, vf y) {
+  y = vsel(x < VINF, y, x);
+  y = vsel(x == 0.f, vset(-VINF), y);
+  return vsel(x < 0.f, vset(VNAN), y);
+}
+INLINE vf vlog2(vf x) {
+  vf n, m = split_any_exponent(x, &n);
+  vf y = logarithm(m - 1.f, vset(0.f), vset(0.f));
+  return logarithm_at_ends(x, n + y * 1.44269504f);
+}
+INLINE vf vlog10(vf x) {
+  vf n, m = split_any_exponent(x, &n);
+  vf y = logarithm(m - 1.f, vset(0.f), vset(0.f));
+  /* log10(2) in two parts: products of the first with exponents are exact. */
+  return logarithm_at_ends(x, n * 0.30102539062f + (n * 4.605038981e-6f + y * 0.4342944819f));
+}
+INLINE vf vlogaddexp(vf x, vf y) {
+  vf larger = vmax(x, y);
+  vf sum = larger + vlog1p(vexp(-vabs(x - y)));
+  return vsel(x == y, x + 0.693147182f, sum); /* infinities too */
+}
+
 /* -- trigonometry ---------------------------------------------------------------------------- */
 
-/* Payne & Hanek: x mod pi/2 for |x| >= 2**24, by the 96 bits of 2/pi that matter for its exponent. */
+/* Payne & Hanek: x mod pi/2 for |x| >= 2**24, by the 96 bits of 2/pi that matter there. */
 static double NOINLINE reduce_huge_angle(float x, int *quadrant) {
   static const uint32_t two_over_pi[] = {0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0,
                                          0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561};
@@ -251,7 +282,7 @@ INLINE vf vatan(vf x) {
   y = vsel(large, PI_HALF_HIGH - (y - PI_HALF_LOW), y);
   return with_sign(y, sign_of(x));
 }
-/* Angle of the point (x, y), first the ordinate, with IEEE 754's answers at zeros and infinities. */
+/* Angle of the point (x, y), first the ordinate, with IEEE 754's answers at zeros and infinity. */
 INLINE vf vatan2(vf y, vf x) {
   vf a = vabs(x), b = vabs(y);
   vi steep = b > a;
@@ -355,7 +386,7 @@ INLINE vf verf_inv(vf x) {
 
 /* -- powers and remainders ------------------------------------------------------------------- */
 
-/* 2**(y log2 m + y n), two lanes in double: error far below a float's. m in [sqrt(1/2), sqrt(2)). */
+/* 2**(y log2 m + y n), two lanes in double, far more exactly than a float. sqrt(1/2) <= m. */
 INLINE vd power_of_pair(vd m, vd n, vd y) {
   vd s = (m - 1.0) / (m + 1.0);
   vd z = s * s;
@@ -439,6 +470,24 @@ INLINE vf vremainder(vf x, vf y) {
   vi differ = (r != 0.f) & ((r < 0.f) != (y < 0.f));
   r = vsel(differ, r + y, r);
   return vsel(r == 0.f, with_sign(vset(0.f), sign_of(y)), r);
+}
+
+/* -- numbers by their parts ------------------------------------------------------------------ */
+
+/* In double no square of a float overflows or vanishes. Infinite where either is, even beside NaN. */
+INLINE vf vhypot(vf x, vf y) {
+  vd low = vlow(x) * vlow(x) + vlow(y) * vlow(y), high = vhigh(x) * vhigh(x) + vhigh(y) * vhigh(y);
+  vf root = vjoin((vd)wasm_f64x2_sqrt((v128_t)low), (vd)wasm_f64x2_sqrt((v128_t)high));
+  return vsel((vabs(x) == VINF) | (vabs(y) == VINF), vset(VINF), root);
+}
+
+/* Numbers of one sign are ordered as their bits are. */
+INLINE vf vnextafter(vf x, vf y) {
+  vi away = (x < y) == (x > 0.f);
+  vf next = (vf)((vi)x + vsel(away, vseti(1), vseti(-1)));
+  next = vsel(x == 0.f, (vf)(sign_of(y) | 1), next);
+  next = vsel(x == y, y, next);
+  return vsel((x == x) & (y == y), next, x + y);
 }
 
 /* -- integers -------------------------------------------------------------------------------- */

@@ -1,11 +1,12 @@
 """The engine: tensors and their storage, running primitives on backends, scopes, inspection.
 
-``tensor``, ``variable`` and ``storage`` hold what tensors are; ``operands`` and ``convert`` turn
-users' values into them; ``primitive``, ``dispatch`` and ``registry`` run operations; ``extension``
-is for users' own ops; ``scopes`` and ``inspection`` are TensorFlow.js's tidy, keep, memory and
-profile. ``state`` is what is active now.
+``tensor``, ``variable``, ``buffer`` and ``storage`` hold what tensors are; ``operands`` and
+``convert`` turn users' values into them; ``primitive``, ``dispatch`` and ``registry`` run them;
+``extension`` is for users' own ops; ``scopes`` and ``inspection`` are TensorFlow.js's tidy, keep,
+memory and profile. ``state`` is what is active now.
 """
 
+from webtensor.engine.buffer import TensorBuffer, buffer
 from webtensor.engine.dispatch import alias, run
 from webtensor.engine.extension import (
     copy_registered_kernels,
@@ -56,6 +57,7 @@ __all__ = [
     "Profile",
     "Storage",
     "Tensor",
+    "TensorBuffer",
     "TensorLike",
     "TimingResult",
     "Variable",
@@ -64,6 +66,7 @@ __all__ = [
     "as_operands",
     "available_backends",
     "backend",
+    "buffer",
     "constant",
     "copy_registered_kernels",
     "deregister_op",

@@ -17,7 +17,7 @@ __all__ = ["TensorLike", "as_operand", "as_operands", "constant", "constants_hel
 TensorLike = Any
 
 _NUMBERS = (bool, int, float, complex)
-_MOST_CONSTANTS = 512
+_MOST_CONSTANTS = 128
 _constants: dict[tuple[complex, DType], Tensor] = {}
 
 
@@ -30,7 +30,8 @@ def from_host(name: str, value: Any, dtype: DType | None = None) -> Tensor:
 def constant(name: str, value: complex, dtype: DType) -> Tensor:
     """Return a rank-0 tensor for a Python number, made once and kept.
 
-    Ops meet the same few numbers again and again; keeping them saves an upload each time.
+    Ops meet the same few numbers again and again; keeping them saves an upload each time. The
+    oldest makes room for a new one: a rate that changes at every step would fill any cache.
     """
     key = (value, dtype)
     held = _constants.get(key)
@@ -41,7 +42,7 @@ def constant(name: str, value: complex, dtype: DType) -> Tensor:
             held = Tensor(Storage(dtype.stored, dtype.words, pack(name, [value], dtype)), (), dtype)
         if value == value and not negative_zero:
             if len(_constants) >= _MOST_CONSTANTS:
-                _constants.clear()
+                del _constants[next(iter(_constants))]
             _constants[key] = held
     return held
 

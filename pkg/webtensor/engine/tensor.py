@@ -79,6 +79,10 @@ class Tensor:
             state.tensors -= 1
             self.storage = DISPOSED
 
+    def throw_if_disposed(self) -> None:
+        """Raise ``ValueError`` if ``dispose`` was called."""
+        self.storage.size  # noqa: B018  (raises where the tensor is disposed)
+
     @property
     def is_disposed(self) -> bool:
         """Whether ``dispose`` was called."""
@@ -100,6 +104,14 @@ class Tensor:
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers (a number for rank 0)."""
         return nested_list(self.data_sync(), self.shape, self.dtype)
+
+    def bytes_sync(self) -> bytes:
+        """Return the elements' bytes as they lie in memory, little-endian."""
+        return self.data_sync().tobytes()
+
+    async def bytes(self) -> bytes:
+        """Return what ``bytes_sync`` does, without blocking the page."""
+        return (await self.data()).tobytes()
 
     async def array(self) -> Any:
         """Return the elements as nested lists of Python numbers without blocking the page."""
@@ -199,6 +211,8 @@ class Tensor:
         def __and__(self, other: Any, /) -> Tensor: ...
         def __or__(self, other: Any, /) -> Tensor: ...
         def __xor__(self, other: Any, /) -> Tensor: ...
+        def __lshift__(self, other: Any, /) -> Tensor: ...
+        def __rshift__(self, other: Any, /) -> Tensor: ...
         def __lt__(self, other: Any, /) -> Tensor: ...
         def __le__(self, other: Any, /) -> Tensor: ...
         def __gt__(self, other: Any, /) -> Tensor: ...

@@ -6,14 +6,17 @@ hold the other primitives with their gradients; ``creation`` and ``random`` make
 ``indexing`` and ``methods`` give tensors their subscripts, operators and methods.
 """
 
-from webtensor.ops import methods as methods
+from webtensor.ops import math as math, methods as methods
 from webtensor.ops.binary import *
 from webtensor.ops.broadcasting import broadcast_to as broadcast_to
 from webtensor.ops.casting import astype as astype
 from webtensor.ops.complexes import *
 from webtensor.ops.contraction import *
+from webtensor.ops.convolution import *
 from webtensor.ops.creation import *
+from webtensor.ops.dynamic import *
 from webtensor.ops.indexing import boolean_mask as boolean_mask
+from webtensor.ops.layout import *
 from webtensor.ops.movement import (
     clone as clone,
     concat as concat,
@@ -37,5 +40,9 @@ from webtensor.ops.nn import *
 from webtensor.ops.pooling import *
 from webtensor.ops.random import *
 from webtensor.ops.reduction import *
+from webtensor.ops.scans import *
+from webtensor.ops.scatter import *
+from webtensor.ops.sorting import *
+from webtensor.ops.statistics import *
 from webtensor.ops.ternary import *
 from webtensor.ops.unary import *

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from webtensor.ops.rows import Kind, binary
+from webtensor.ops.rows import BOOL_RULES, Kind, binary
 
 if TYPE_CHECKING:
     from webtensor.engine import Tensor, TensorLike
@@ -18,20 +18,28 @@ __all__ = [
     "add",
     "atan2",
     "bitwise_and",
+    "bitwise_left_shift",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "copysign",
     "divide",
     "divide_no_nan",
     "equal",
     "floor_divide",
     "greater",
     "greater_equal",
+    "hypot",
     "less",
     "less_equal",
+    "logaddexp",
     "logical_and",
     "logical_or",
     "logical_xor",
     "maximum",
     "minimum",
     "multiply",
+    "nextafter",
     "not_equal",
     "pow",
     "prelu",
@@ -288,14 +296,143 @@ def prelu(x: TensorLike, y: TensorLike) -> Tensor:
     """
 
 
+@binary(
+    kind=Kind.FLOAT,
+    numpy=lambda np, x, y: np.hypot(x, y),
+    glsl="hypot_(x, y)",
+    c="vhypot(x, y)",
+    grad_x=lambda dy, out, x, y: (dy * x).divide_no_nan(out),
+    grad_y=lambda dy, out, x, y: (dy * y).divide_no_nan(out),
+)
+def hypot(x: TensorLike, y: TensorLike) -> Tensor:
+    """``sqrt(x * x + y * y)``, without overflow or underflow of the squares.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.hypot([3.0], [4.0]).tolist()
+        [5.0]
+    """
+
+
+@binary(
+    kind=Kind.FLOAT,
+    numpy=lambda np, x, y: np.logaddexp(x, y),
+    glsl="log_add_exp(x, y)",
+    c="vlogaddexp(x, y)",
+    grad_x=lambda dy, out, x, y: dy * (x - out).exp(),
+    grad_y=lambda dy, out, x, y: dy * (y - out).exp(),
+)
+def logaddexp(x: TensorLike, y: TensorLike) -> Tensor:
+    """``log(exp(x) + exp(y))``, without overflow.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.logaddexp([1000.0], [-1000.0]).tolist()
+        [1000.0]
+    """
+
+
+@binary(
+    kind=Kind.FLOAT,
+    numpy=lambda np, x, y: np.copysign(x, y),
+    glsl="copy_sign(x, y)",
+    c="with_sign(vabs(x), sign_of(y))",
+    grad_x=lambda dy, out, x, y: dy * x.sign() * out.sign(),
+    grad_y=lambda dy, out, x, y: dy * 0,
+)
+def copysign(x: TensorLike, y: TensorLike) -> Tensor:
+    """The size of ``x`` with the sign of ``y``, which -0.0 has too.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.copysign([1.0, 2.0], [-3.0, -0.0]).tolist()
+        [-1.0, -2.0]
+    """
+
+
+@binary(
+    kind=Kind.FLOAT,
+    numpy=lambda np, x, y: np.nextafter(x, y),
+    glsl="next_after(x, y)",
+    c="vnextafter(x, y)",
+)
+def nextafter(x: TensorLike, y: TensorLike) -> Tensor:
+    """The float32 number next to ``x`` in the direction of ``y``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.nextafter([1.0], [2.0]).tolist() == [1.0 + 2.0**-23]
+        True
+    """
+
+
+# -- bits ---------------------------------------------------------------------------------------
+
+
 @binary(kind=Kind.INTEGER, numpy=lambda np, x, y: x & y, glsl="x & y", c="x & y")
 def bitwise_and(x: TensorLike, y: TensorLike) -> Tensor:
-    """Bitwise AND of int32 tensors.
+    """Bitwise AND of int32 tensors; logical AND of bool ones.
 
     Example:
         >>> import webtensor as wt
         >>> wt.bitwise_and([6, 5], 3).tolist()
         [2, 1]
+    """
+
+
+@binary(kind=Kind.INTEGER, numpy=lambda np, x, y: x | y, glsl="x | y", c="x | y")
+def bitwise_or(x: TensorLike, y: TensorLike) -> Tensor:
+    """Bitwise OR of int32 tensors; logical OR of bool ones.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.bitwise_or([6, 5], 3).tolist()
+        [7, 7]
+    """
+
+
+@binary(kind=Kind.INTEGER, numpy=lambda np, x, y: x ^ y, glsl="x ^ y", c="x ^ y")
+def bitwise_xor(x: TensorLike, y: TensorLike) -> Tensor:
+    """Bitwise exclusive OR of int32 tensors; logical exclusive OR of bool ones.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.bitwise_xor([6, 5], 3).tolist()
+        [5, 6]
+    """
+
+
+@binary(
+    kind=Kind.INTEGER,
+    numpy=lambda np, x, y: np.where((y < 0) | (y > 31), 0, x << (y & 31)),
+    glsl="y < 0 || y > 31 ? 0 : x << y",
+    c="vsel((vu)y > 31, vseti(0), x << (y & 31))",
+)
+def bitwise_left_shift(x: TensorLike, y: TensorLike) -> Tensor:
+    """The bits of ``x`` moved up by ``y`` places; 0 where ``y`` is not in [0, 31].
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.bitwise_left_shift([1, 3], [4, 1]).tolist()
+        [16, 6]
+    """
+
+
+@binary(
+    kind=Kind.INTEGER,
+    numpy=lambda np, x, y: x >> np.where((y < 0) | (y > 31), 31, y),
+    glsl="x >> (y < 0 || y > 31 ? 31 : y)",
+    c="x >> vsel((vu)y > 31, vseti(31), y)",
+)
+def bitwise_right_shift(x: TensorLike, y: TensorLike) -> Tensor:
+    """The bits of ``x`` moved down by ``y`` places, keeping the sign.
+
+    Where ``y`` is not in [0, 31] only the sign is left: 0 or -1.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.bitwise_right_shift([16, -6], [2, 1]).tolist()
+        [4, -3]
     """
 
 
@@ -402,3 +539,10 @@ def logical_xor(x: TensorLike, y: TensorLike) -> Tensor:
         >>> wt.logical_xor([True, True], [True, False]).tolist()
         [False, True]
     """
+
+
+BOOL_RULES.update(
+    bitwise_and=logical_and,
+    bitwise_or=logical_or,
+    bitwise_xor=logical_xor,
+)

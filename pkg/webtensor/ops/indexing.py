@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from builtins import slice as _slice
+from collections.abc import Iterable
 from typing import Any
 
 from webtensor.dtypes import bool_, int32
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host
 from webtensor.ops.movement import flip, gather, reshape, stepped_slice
-from webtensor.shapes import prod
+from webtensor.shapes import normalize_axis, prod
 
-__all__ = ["boolean_mask", "get_item"]
+__all__ = ["boolean_mask", "check_mask", "get_item", "masked"]
 
 
 def get_item(x: Tensor, key: Any) -> Tensor:
@@ -100,29 +101,43 @@ def _fill_ellipsis(parts: list[Any], rank: int) -> list[Any]:
     return parts[:place] + [_slice(None)] * (rank - used) + parts[place + 1 :]
 
 
-def boolean_mask(x: TensorLike, mask: TensorLike) -> Tensor:
-    """Pick the elements, or slices, where a mask over the leading axes is true.
+def boolean_mask(x: TensorLike, mask: TensorLike, axis: int = 0) -> Tensor:
+    """Pick the elements, or slices, where a mask over the axes from ``axis`` on is true.
 
     The length of the result depends on the mask's values, so they are read to the host.
 
     Raises:
-        IndexError: the mask's shape is not that of the leading axes.
+        IndexError: the mask's shape is not that of the axes.
+        TypeError: the mask is not bool.
 
     Example:
         >>> import webtensor as wt
         >>> wt.boolean_mask([1, 2, 3], [True, False, True]).tolist()
         [1, 3]
     """
-    held = as_operand("boolean_mask", x)
-    chosen = as_operand("boolean_mask", mask)
+    held, chosen, first = check_mask("boolean_mask", x, mask, axis)
+    return masked(held, chosen, chosen.data_sync(), first)
+
+
+def check_mask(name: str, x: TensorLike, mask: TensorLike, axis: int) -> tuple[Tensor, Tensor, int]:
+    """Validate a mask over the axes of ``x`` from ``axis`` on."""
+    held = as_operand(name, x)
+    chosen = as_operand(name, mask)
+    first = normalize_axis(name, axis, len(held.shape))
     if chosen.dtype is not bool_:
-        raise TypeError(f"boolean_mask: mask must be bool, but got {chosen.dtype}")
+        raise TypeError(f"{name}: mask must be bool, but got {chosen.dtype}")
     rank = len(chosen.shape)
-    if rank == 0 or held.shape[:rank] != chosen.shape:
+    if rank == 0 or held.shape[first : first + rank] != chosen.shape:
         raise IndexError(
-            f"boolean_mask: mask of shape {chosen.shape} does not fit the leading axes of "
-            f"{held.shape}"
+            f"{name}: mask of shape {chosen.shape} does not fit the axes of {held.shape} from "
+            f"axis {first} on"
         )
-    places = [place for place, yes in enumerate(chosen.data_sync()) if yes]
-    rows = reshape(held, (prod(chosen.shape), *held.shape[rank:]))
-    return gather(rows, from_host("boolean_mask", places, int32), 0)
+    return held, chosen, first
+
+
+def masked(x: Tensor, mask: Tensor, values: Iterable[bool], axis: int) -> Tensor:
+    """Pick slices by the values of a mask, read to the host."""
+    places = [place for place, yes in enumerate(values) if yes]
+    rest = x.shape[axis + len(mask.shape) :]
+    rows = reshape(x, (*x.shape[:axis], prod(mask.shape), *rest))
+    return gather(rows, from_host("boolean_mask", places, int32), axis)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from webtensor.dtypes import bool_
 from webtensor.engine import Tensor, TensorLike, Variable, as_operand
 from webtensor.ops import (
     binary,
@@ -16,6 +15,7 @@ from webtensor.ops import (
     casting,
     complexes,
     contraction,
+    convolution,
     indexing,
     movement,
     nn,
@@ -52,34 +52,9 @@ def _is_array_like(value: Any) -> bool:
     return isinstance(value, (list, tuple)) or hasattr(value, "__array__")
 
 
-def _logical_or_bitwise(
-    logical: Callable[[Any, Any], Tensor], bitwise: Callable[[Any, Any], Tensor] | None
-) -> Callable[[Any, Any], Tensor]:
-    """For ``&``, ``|`` and ``^``: logic on bool tensors, bits on int32 ones."""
-
-    def apply(x: TensorLike, y: TensorLike) -> Tensor:
-        x, y = as_operand(logical.__name__, x), as_operand(logical.__name__, y)
-        if x.dtype is bool_ and y.dtype is bool_:
-            return logical(x, y)
-        if bitwise is None:
-            raise TypeError(
-                f"{logical.__name__}: operands must be bool, but got {x.dtype} and {y.dtype}"
-            )
-        return bitwise(x, y)
-
-    return apply
-
-
 def _where(self: TensorLike, condition: TensorLike, x: TensorLike) -> Tensor:
     """``self`` where the condition holds, else ``x``."""
     return ternary.where(condition, self, x)
-
-
-def _invert(self: TensorLike) -> Tensor:
-    held = as_operand("logical_not", self)
-    if held.dtype is not bool_:
-        raise TypeError(f"~: the operand must be bool, but got {held.dtype}")
-    return unary.logical_not(held)
 
 
 _OPERATORS: dict[str, Callable[[Any, Any], Tensor]] = {
@@ -91,9 +66,11 @@ _OPERATORS: dict[str, Callable[[Any, Any], Tensor]] = {
     "mod": binary.remainder,
     "pow": binary.pow,
     "matmul": contraction.matmul,
-    "and": _logical_or_bitwise(binary.logical_and, binary.bitwise_and),
-    "or": _logical_or_bitwise(binary.logical_or, None),
-    "xor": _logical_or_bitwise(binary.logical_xor, None),
+    "and": binary.bitwise_and,
+    "or": binary.bitwise_or,
+    "xor": binary.bitwise_xor,
+    "lshift": binary.bitwise_left_shift,
+    "rshift": binary.bitwise_right_shift,
 }
 _COMPARISONS: dict[str, Callable[[Any, Any], Tensor]] = {
     "lt": binary.less,
@@ -107,7 +84,7 @@ _UNARY: dict[str, Callable[[Any], Tensor]] = {
     "neg": unary.negative,
     "pos": movement.clone,
     "abs": unary.abs,
-    "invert": _invert,
+    "invert": unary.bitwise_invert,
 }
 _NAMED: dict[str, Callable[..., Any]] = {
     name: getattr(module, name)
@@ -119,6 +96,7 @@ _NAMED: dict[str, Callable[..., Any]] = {
         (casting, ["astype"]),
         (complexes, ["angle", "conj", "imag", "real"]),
         (contraction, contraction.__all__),
+        (convolution, convolution.__all__),
         (pooling, pooling.__all__),
         (indexing, ["boolean_mask"]),
         (nn, ["clip", "log_softmax", "one_hot", "softmax"]),

@@ -12,6 +12,7 @@ from typing import Any
 
 from webtensor.dtypes import DType, complex64, int32, promote
 from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, run
+from webtensor.engine.convert import pack
 from webtensor.ops.casting import cast_to
 from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.shapes import (
@@ -35,8 +36,10 @@ __all__ = [
     "reshape",
     "slice",
     "split",
+    "spread",
     "squeeze",
     "stack",
+    "stepped_slice",
     "strided_view",
     "take",
     "tile",
@@ -168,7 +171,7 @@ _SLICE = Primitive(
     "slice",
     kernel="strided",
     gradients=(
-        lambda dy, y, x, strides, offset, begin, step: _pad_to(dy, x.shape, begin, step, 0.0),
+        lambda dy, y, x, strides, offset, begin, step: spread(dy, x.shape, begin, step, 0.0),
     ),
 )
 
@@ -289,11 +292,11 @@ _PAD = Primitive(
 )
 
 
-def _pad_to(x: Tensor, shape: Shape, low: Shape, step: Shape, value: complex) -> Tensor:
+def spread(x: Tensor, shape: Shape, low: Shape, step: Shape, value: complex) -> Tensor:
     """Spread ``x`` over a tensor of ``value``, ``step`` apart along each axis from ``low`` on."""
     if x.dtype is complex64:
         parts = [
-            _pad_to(part, (*shape, 1), (*low, 0), (*step, 1), number)
+            spread(part, (*shape, 1), (*low, 0), (*step, 1), number)
             for part, number in zip(
                 split(as_pairs(x), 2, -1), (value.real, value.imag), strict=True
             )
@@ -328,7 +331,9 @@ def pad(x: TensorLike, paddings: Sequence[Sequence[int]], constant_value: comple
     if shape == x.shape:
         return clone(x)
     low = tuple(before for before, _ in pairs)
-    return _pad_to(x, shape, low, (1,) * len(shape), constant_value)
+    if x.dtype is not complex64:
+        constant_value = pack("pad", [constant_value], x.dtype)[0]
+    return spread(x, shape, low, (1,) * len(shape), constant_value)
 
 
 # -- joining and parting ------------------------------------------------------------------------
@@ -470,7 +475,7 @@ def split(x: TensorLike, num_or_size_splits: int | Sequence[int], axis: int = 0)
 _GATHER: Primitive = Primitive(
     "gather",
     gradients=(
-        lambda dy, y, x, indices, *group: _scatter_add(dy, indices, x.shape, x.dtype, *group),
+        lambda dy, y, x, indices, *group: scatter_add(dy, indices, x.shape, x.dtype, *group),
         None,
     ),
 )
@@ -483,7 +488,7 @@ _SCATTER_ADD: Primitive = Primitive(
 )
 
 
-def _scatter_add(x: Tensor, indices: Tensor, shape: Shape, dtype: DType, *group: int) -> Tensor:
+def scatter_add(x: Tensor, indices: Tensor, shape: Shape, dtype: DType, *group: int) -> Tensor:
     """Add the slices of ``x`` up at their indices, in a tensor of zeros."""
     if x.size == 0:
         return _constant(shape, 0.0, dtype)
@@ -496,15 +501,18 @@ def _constant(shape: Shape, value: complex, dtype: DType) -> Tensor:
     return full(shape, value, dtype)
 
 
-def gather(x: TensorLike, indices: TensorLike, axis: int = 0) -> Tensor:
+def gather(x: TensorLike, indices: TensorLike, axis: int = 0, batch_dims: int = 0) -> Tensor:
     """Pick slices along an axis by an int32 tensor of indices of any shape.
 
     The result's shape is that of ``x`` with the axis replaced by the shape of ``indices``. Negative
     indices count from the end. An index out of range raises where the indices are known on the
-    host, and picks 0 where a GPU computed them.
+    host, and picks 0 where a GPU computed them. ``batch_dims`` leading axes are common to ``x`` and
+    ``indices``: there each row of ``x`` is picked from with indices of its own.
 
     Raises:
         IndexError: an index known on the host is out of range.
+        TypeError: the indices are not int32.
+        ValueError: ``batch_dims`` exceeds the axis, or the batches differ.
 
     Example:
         >>> import webtensor as wt
@@ -512,8 +520,12 @@ def gather(x: TensorLike, indices: TensorLike, axis: int = 0) -> Tensor:
         [[5, 6], [1, 2]]
     """
     x = as_operand("gather", x)
-    indices = _as_indices("gather", indices)
+    indices = as_indices("gather", indices)
     axis = normalize_axis("gather", axis, len(x.shape))
+    if batch_dims:
+        from webtensor.ops.scatter import batched_gather  # which builds on this module
+
+        return batched_gather(x, indices, axis, batch_dims)
     length = x.shape[axis]
     host = indices.storage.host
     if host is not None and len(host) and not (-length <= min(host) and max(host) < length):
@@ -531,12 +543,13 @@ def gather(x: TensorLike, indices: TensorLike, axis: int = 0) -> Tensor:
     )
 
 
-def _as_indices(name: str, indices: TensorLike) -> Tensor:
+def as_indices(name: str, indices: TensorLike, argument: str = "indices") -> Tensor:
+    """Return indices as a tensor, after checking that they are int32."""
     held = as_operand(name, indices)
     if held.size == 0:
         return cast_to(held, int32)
     if held.dtype is not int32:
-        raise TypeError(f"{name}: indices must be int32, but got {held.dtype}")
+        raise TypeError(f"{name}: {argument} must be int32, but got {held.dtype}")
     return held
 
 

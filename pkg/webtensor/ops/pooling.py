@@ -2,20 +2,30 @@
 
 Average pooling is linear, so it and its transpose are each other's gradients. Max pooling picks one
 element per window, the first greatest: its gradient scatters to those elements, and the gradient of
-that picks them.
+that picks them. A three-dimensional window is pooled over its planes first, then over its depth.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from webtensor.dtypes import float32
+from webtensor.dtypes import float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
-from webtensor.geometry import Padding, Window, make_window, pair
+from webtensor.geometry import (
+    Padding,
+    Window,
+    make_volume_window,
+    make_window,
+    pair,
+    several,
+)
+from webtensor.ops.binary import add, multiply
+from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
+from webtensor.ops.creation import arange
 from webtensor.ops.movement import reshape
 
-__all__ = ["avg_pool", "max_pool"]
+__all__ = ["avg_pool", "avg_pool3d", "max_pool", "max_pool3d", "max_pool_with_argmax", "pool"]
 
 
 def _output_shape(window: Window) -> tuple[int, int, int, int]:
@@ -70,6 +80,17 @@ _AVG_POOL_GRADIENT: Primitive = Primitive(
 )
 
 
+def _images(name: str, x: TensorLike) -> tuple[Tensor, bool]:
+    """Return ``x`` as a float batch, and whether its axis was added."""
+    images = cast_to(as_operand(name, x), float32)
+    single = len(images.shape) == 3
+    if single:
+        images = reshape(images, (1, *images.shape))
+    if len(images.shape) != 4:
+        raise ValueError(f"{name}: x must have rank 3 or 4, but its shape is {images.shape}")
+    return images, single
+
+
 def _pool(
     primitive: Primitive,
     x: TensorLike,
@@ -79,16 +100,12 @@ def _pool(
     dim_rounding_mode: str | None,
 ) -> Tensor:
     name = primitive.name
-    x = cast_to(as_operand(name, x), float32)
-    single = len(x.shape) == 3
-    if single:
-        x = reshape(x, (1, *x.shape))
-    if len(x.shape) != 4:
-        raise ValueError(f"{name}: x must have rank 3 or 4, but its shape is {x.shape}")
+    images, single = _images(name, x)
     size = pair(name, "filter_size", filter_size)
     strides = size if strides is None else strides
-    window = make_window(name, x.shape, x.shape[3], size, strides, pad, 1, dim_rounding_mode)
-    y = run(primitive, (x,), _output_shape(window), float32, window)
+    channels = images.shape[3]
+    window = make_window(name, images.shape, channels, size, strides, pad, 1, dim_rounding_mode)
+    y = run(primitive, (images,), _output_shape(window), float32, window)
     return reshape(y, y.shape[1:]) if single else y
 
 
@@ -102,8 +119,7 @@ def max_pool(
     """Greatest element of each window of (batch, height, width, channels).
 
     ``filter_size`` and ``strides`` (the size by default) are a number or (height, width); ``pad``
-    and
-    ``dim_rounding_mode`` are as in ``conv2d``, and padding is never picked.
+    and ``dim_rounding_mode`` are as in ``conv2d``, and padding is never picked.
 
     Example:
         >>> import webtensor as wt
@@ -128,3 +144,194 @@ def avg_pool(
         [[[[2.5]]]]
     """
     return _pool(_AVG_POOL, x, filter_size, strides, pad, dim_rounding_mode)
+
+
+_POOLS = {"max": _MAX_POOL, "avg": _AVG_POOL}
+
+
+def pool(
+    input: TensorLike,
+    window_shape: Any,
+    pooling_type: str,
+    pad: Padding,
+    dilations: Any = 1,
+    strides: Any = 1,
+    dim_rounding_mode: str | None = None,
+) -> Tensor:
+    """Pooling over windows that may skip elements: ``pooling_type`` is "max" or "avg".
+
+    ``window_shape``, ``dilations`` and ``strides`` are a number or (height, width). Padding is
+    neither picked nor counted. See ``max_pool``.
+
+    Raises:
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x = wt.tensor([1.0, 5.0, 2.0, 3.0], shape=(1, 4, 1))
+        >>> wt.pool(x, (1, 2), "max", "valid", dilations=2).tolist()
+        [[[2.0], [5.0]]]
+    """
+    primitive = _POOLS.get(pooling_type)
+    if primitive is None:
+        raise ValueError(f"pool: pooling_type must be 'max' or 'avg', but got {pooling_type!r}")
+    images, single = _images("pool", input)
+    size = pair("pool", "window_shape", window_shape)
+    dilations = 1 if dilations is None else dilations
+    strides = 1 if strides is None else strides
+    window = make_window(
+        "pool", images.shape, images.shape[3], size, strides, pad, dilations, dim_rounding_mode
+    )
+    y = run(primitive, (images,), _output_shape(window), float32, window)
+    return reshape(y, y.shape[1:]) if single else y
+
+
+def max_pool_with_argmax(
+    x: TensorLike,
+    filter_size: Any,
+    strides: Any,
+    pad: Padding,
+    include_batch_in_index: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Return the greatest element of each window, and where it is, as int32.
+
+    The index of element (row, column, channel) is ``(row * width + column) * channels + channel``,
+    with those of the batch counted on if ``include_batch_in_index``. The rest is as in
+    ``max_pool``; a gradient flows through the first result.
+
+    Raises:
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x = wt.tensor([1.0, 2.0, 4.0, 3.0], shape=(1, 2, 2, 1))
+        >>> [part.tolist() for part in wt.max_pool_with_argmax(x, 2, 2, "valid")]
+        [[[[[4.0]]]], [[[[2]]]]]
+    """
+    name = "max_pool_with_argmax"
+    images, single = _images(name, x)
+    size = pair(name, "filter_size", filter_size)
+    strides = size if strides is None else strides
+    window = make_window(name, images.shape, images.shape[3], size, strides, pad, 1)
+    greatest = run(_MAX_POOL, (images,), _output_shape(window), float32, window)
+    places = _places(images, window)
+    batch, height, width, channels = images.shape
+    places = add(multiply(places, channels), arange(channels))
+    if include_batch_in_index:
+        starts = multiply(arange(batch), height * width * channels)
+        places = add(places, reshape(starts, (batch, 1, 1, 1)))
+    if single:
+        return reshape(greatest, greatest.shape[1:]), reshape(places, places.shape[1:])
+    return greatest, places
+
+
+#: Integers up to this are exact in float32.
+_EXACT = 1 << 24
+
+
+def _places(images: Tensor, window: Window) -> Tensor:
+    """Place of the greatest element of each window, ``row * width + column``, as int32."""
+    _, height, width, _ = images.shape
+    row = reshape(arange(height, dtype=float32), (1, height, 1, 1))
+    column = reshape(arange(width, dtype=float32), (1, 1, width, 1))
+
+    def picked(values: Tensor) -> Tensor:
+        spread = broadcast_to(values, images.shape)
+        found = run(_MAX_POOL_PICK, (spread, images), _output_shape(window), float32, window)
+        return cast_to(found, int32)
+
+    if height * width <= _EXACT:
+        return picked(add(multiply(row, width), column))
+    return add(multiply(picked(row), width), picked(column))
+
+
+def _pool3d(
+    name: str,
+    primitive: Primitive,
+    x: TensorLike,
+    filter_size: Any,
+    strides: Any,
+    pad: Padding,
+    dim_rounding_mode: str | None,
+    data_format: str,
+) -> Tensor:
+    if data_format != "NDHWC":
+        raise ValueError(f"{name}: data_format must be 'NDHWC', but got {data_format!r}")
+    volumes = cast_to(as_operand(name, x), float32)
+    single = len(volumes.shape) == 4
+    if single:
+        volumes = reshape(volumes, (1, *volumes.shape))
+    if len(volumes.shape) != 5:
+        raise ValueError(f"{name}: x must have rank 4 or 5, but its shape is {volumes.shape}")
+    size = several(name, "filter_size", filter_size, 3)
+    strides = size if strides is None else strides
+    batch, length, *_, channels = volumes.shape
+    depth, plane = make_volume_window(
+        name, volumes.shape, channels, (size[0], size[1], size[2]), strides, pad, 1,
+        dim_rounding_mode,
+    )  # fmt: skip
+    plane = plane._replace(batch=batch * length)
+    y = reshape(volumes, _input_shape(plane))
+    y = run(primitive, (y,), _output_shape(plane), float32, plane)
+    # Along the depth, the pixels of a plane are the width of an image.
+    pixels = plane.out_height * plane.out_width
+    along = Window(
+        batch, length, pixels, channels,
+        depth.out_length, pixels, channels,
+        depth.filter_length, 1, depth.stride, 1, 1, 1, depth.pad_front, 0,
+    )  # fmt: skip
+    y = reshape(y, _input_shape(along))
+    y = run(primitive, (y,), _output_shape(along), float32, along)
+    shape = (batch, depth.out_length, plane.out_height, plane.out_width, channels)
+    return reshape(y, shape[1:] if single else shape)
+
+
+def max_pool3d(
+    x: TensorLike,
+    filter_size: Any = 1,
+    strides: Any = None,
+    pad: Padding = "valid",
+    dim_rounding_mode: str | None = None,
+    data_format: str = "NDHWC",
+) -> Tensor:
+    """Greatest element of each window of (batch, depth, height, width, channels).
+
+    ``filter_size`` and ``strides`` (the size by default) are a number or (depth, height, width).
+    ``pad`` is as in ``conv3d``; the rest is as in ``max_pool``.
+
+    Raises:
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x = wt.reshape(wt.arange(8.0), (2, 2, 2, 1))
+        >>> wt.max_pool3d(x, 2).tolist()
+        [[[[7.0]]]]
+    """
+    return _pool3d(
+        "max_pool3d", _MAX_POOL, x, filter_size, strides, pad, dim_rounding_mode, data_format
+    )
+
+
+def avg_pool3d(
+    x: TensorLike,
+    filter_size: Any,
+    strides: Any = None,
+    pad: Padding = "valid",
+    dim_rounding_mode: str | None = None,
+    data_format: str = "NDHWC",
+) -> Tensor:
+    """Mean of the elements of each window, padding not counted. See ``max_pool3d``.
+
+    Raises:
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x = wt.reshape(wt.arange(8.0), (2, 2, 2, 1))
+        >>> wt.avg_pool3d(x, 2).tolist()
+        [[[[3.5]]]]
+    """
+    return _pool3d(
+        "avg_pool3d", _AVG_POOL, x, filter_size, strides, pad, dim_rounding_mode, data_format
+    )

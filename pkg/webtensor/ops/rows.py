@@ -23,7 +23,7 @@ from webtensor.ops.broadcasting import sum_to
 from webtensor.ops.casting import cast_to
 from webtensor.shapes import broadcast_shapes
 
-__all__ = ["COMPLEX_RULES", "ROWS", "Kind", "Row", "binary", "ternary", "unary"]
+__all__ = ["BOOL_RULES", "COMPLEX_RULES", "ROWS", "Kind", "Row", "binary", "ternary", "unary"]
 
 Function = TypeVar("Function", bound=Callable[..., Tensor])
 
@@ -35,7 +35,7 @@ class Kind(Enum):
     FLOAT = "float"
     #: Computes in float32 or int32 and returns the same; bool operands become int32.
     NUMERIC = "numeric"
-    #: Computes in int32 only.
+    #: Computes in int32 only, or on the bits of bool as ``BOOL_RULES`` says.
     INTEGER = "integer"
     #: Takes int32 as bits and returns float32.
     BITS = "bits"
@@ -112,6 +112,10 @@ class Row(Primitive):
 ROWS: dict[str, Row] = {}
 
 
+#: How rows on bits compute with bool tensors, by name; ``unary.py`` and ``binary.py`` fill it.
+BOOL_RULES: dict[str, Callable[..., Tensor]] = {}
+
+
 #: How rows compute with complex tensors, by name; ``complexes.py`` fills it.
 COMPLEX_RULES: dict[str, Callable[..., Tensor]] = {}
 
@@ -171,6 +175,8 @@ def unary(
             dtype = x.dtype
             if dtype is complex64:
                 return _complex(row, x)
+            if dtype is bool_ and name in BOOL_RULES:
+                return BOOL_RULES[name](x)
             if dtype is not float32 or not takes_float:
                 dtype = row.compute_dtype(dtype)
                 x = cast_to(x, dtype)
@@ -256,6 +262,8 @@ def binary(
                 promoted = promote(x.dtype, y.dtype)
                 if promoted is complex64:
                     return _complex(row, x, y)
+                if promoted is bool_ and name in BOOL_RULES:
+                    return BOOL_RULES[name](x, y)
                 computed = row.compute_dtype(promoted)
                 x, y = cast_to(x, computed), cast_to(y, computed)
                 dtype = row.output_dtype(computed)

@@ -7,10 +7,10 @@ gradient of the result, ``y``, the result, and ``x``.
 
 from __future__ import annotations
 
-from math import pi, sqrt as _sqrt
+from math import log as _log, pi, sqrt as _sqrt
 from typing import TYPE_CHECKING, Any
 
-from webtensor.ops.rows import Kind, unary
+from webtensor.ops.rows import BOOL_RULES, Kind, unary
 
 if TYPE_CHECKING:
     from webtensor.engine import Tensor, TensorLike
@@ -24,6 +24,7 @@ __all__ = [
     "asinh",
     "atan",
     "atanh",
+    "bitwise_invert",
     "ceil",
     "clip_by_value",
     "cos",
@@ -40,6 +41,8 @@ __all__ = [
     "leaky_relu",
     "log",
     "log1p",
+    "log2",
+    "log10",
     "log_sigmoid",
     "logical_not",
     "negative",
@@ -51,6 +54,7 @@ __all__ = [
     "selu",
     "sigmoid",
     "sign",
+    "signbit",
     "sin",
     "sinh",
     "softplus",
@@ -59,6 +63,7 @@ __all__ = [
     "step",
     "tan",
     "tanh",
+    "trunc",
     "unit_float",
 ]
 
@@ -288,6 +293,25 @@ def round(x: TensorLike) -> Tensor:
     """
 
 
+@unary(
+    kind=Kind.NUMERIC,
+    numpy=lambda np, x: np.trunc(x),
+    glsl="trunc(x)",
+    glsl_int="x",
+    c="vtrunc(x)",
+    c_int="x",
+    grad=lambda dy, y, x: dy * 0,
+)
+def trunc(x: TensorLike) -> Tensor:
+    """Nearest integer that is not farther from zero.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.trunc([1.7, -1.7]).tolist()
+        [1.0, -1.0]
+    """
+
+
 # -- exponentials and logarithms ----------------------------------------------------------------
 
 
@@ -351,6 +375,38 @@ def log1p(x: TensorLike) -> Tensor:
     Example:
         >>> import webtensor as wt
         >>> wt.log1p([0.0]).tolist()
+        [0.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.log2(x),
+    glsl="log2_(x)",
+    c="vlog2(x)",
+    grad=lambda dy, y, x: dy / (x * _log(2)),
+)
+def log2(x: TensorLike) -> Tensor:
+    """Logarithm to base 2, exact for powers of two; NaN for negative numbers, -inf for zero.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.log2([8.0, 0.5]).tolist()
+        [3.0, -1.0]
+    """
+
+
+@unary(
+    numpy=lambda np, x: np.log10(x),
+    glsl="log10_(x)",
+    c="vlog10(x)",
+    grad=lambda dy, y, x: dy / (x * _log(10)),
+)
+def log10(x: TensorLike) -> Tensor:
+    """Logarithm to base 10; NaN for negative numbers, -inf for zero.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.log10([1.0]).tolist()
         [0.0]
     """
 
@@ -596,7 +652,7 @@ def erf_inv(x: TensorLike) -> Tensor:
 @unary(
     kind=Kind.NUMERIC,
     numpy=lambda np, x: np.maximum(x, 0),
-    glsl="x < 0.0 ? 0.0 : x",
+    glsl="is_nan(x) ? x : max(x, 0.0)",
     glsl_int="max(x, 0)",
     c="vsel(x < 0, vset(0.f), x)",
     c_int="vmax(x, vseti(0))",
@@ -615,7 +671,7 @@ def relu(x: TensorLike) -> Tensor:
 @unary(
     kind=Kind.NUMERIC,
     numpy=lambda np, x: np.clip(x, 0, 6),
-    glsl="x < 0.0 ? 0.0 : x > 6.0 ? 6.0 : x",
+    glsl="is_nan(x) ? x : clamp(x, 0.0, 6.0)",
     glsl_int="clamp(x, 0, 6)",
     c="vsel(x < 0, vset(0.f), vsel(x > 6, vset(6.f), x))",
     c_int="vmin(vmax(x, vseti(0)), vseti(6))",
@@ -745,7 +801,7 @@ def step(x: TensorLike, alpha: float = 0.0) -> Tensor:
 
 @unary(
     numpy=lambda np, x, minimum, maximum: np.clip(x, minimum, maximum),
-    glsl="x < minimum ? minimum : x > maximum ? maximum : x",
+    glsl="is_nan(x) ? x : min(max(x, minimum), maximum)",
     c="vsel(x < minimum, vset(minimum), vsel(x > maximum, vset(maximum), x))",
     grad=lambda dy, y, x, minimum, maximum: dy.where((x >= minimum) & (x <= maximum), 0.0),
 )
@@ -795,6 +851,22 @@ def isfinite(x: TensorLike) -> Tensor:
     """
 
 
+@unary(
+    kind=Kind.TEST,
+    numpy=lambda np, x: np.signbit(x),
+    glsl="floatBitsToInt(x) < 0",
+    c="(vi)x < 0",
+)
+def signbit(x: TensorLike) -> Tensor:
+    """Whether the sign bit is set, as bool: for negative numbers, -0.0 and NaN of that sign.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.signbit([-0.0, 0.0, -2.0]).tolist()
+        [True, False, True]
+    """
+
+
 @unary(kind=Kind.LOGICAL, numpy=lambda np, x: np.logical_not(x), glsl="!x", c="~x")
 def logical_not(x: TensorLike) -> Tensor:
     """Truth value of NOT ``x``.
@@ -804,6 +876,23 @@ def logical_not(x: TensorLike) -> Tensor:
         >>> wt.logical_not([True, False]).tolist()
         [False, True]
     """
+
+
+# -- bits ---------------------------------------------------------------------------------------
+
+
+@unary(kind=Kind.INTEGER, numpy=lambda np, x: ~x, glsl="~x", c="~x")
+def bitwise_invert(x: TensorLike) -> Tensor:
+    """Bitwise NOT of an int32 tensor; the truth value of NOT ``x`` for a bool one.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.bitwise_invert([0, 5]).tolist()
+        [-1, -6]
+    """
+
+
+BOOL_RULES["bitwise_invert"] = logical_not
 
 
 # -- random bits --------------------------------------------------------------------------------

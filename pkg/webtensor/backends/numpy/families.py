@@ -3,6 +3,7 @@
 from webtensor.backends.numpy import (
     contraction,
     elementwise,
+    image,
     movement,
     normalization,
     pooling,
@@ -20,6 +21,7 @@ __all__ = ["FAMILIES", "TABLE"]
 FAMILIES = (
     contraction,
     elementwise,
+    image,
     movement,
     normalization,
     pooling,

@@ -42,3 +42,20 @@ def log_softmax(
     x = array_of(inputs[0])
     shifted = x - x.max(axis=-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+@kernel("window_sum")
+def window_sum(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+    radius: int,
+) -> Handle:
+    """Sum of each element and of up to ``radius`` neighbours on either side."""
+    x = array_of(inputs[0]).reshape(outer, length)
+    held = np.pad(x, ((0, 0), (radius, radius)))
+    windows = np.lib.stride_tricks.sliding_window_view(held, 2 * radius + 1, axis=1)
+    return windows.sum(axis=2, dtype=x.dtype).reshape(shape)

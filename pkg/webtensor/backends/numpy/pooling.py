@@ -89,3 +89,13 @@ def avg_pool_gradient(
     share = (dy / _counts(dy.shape[3], window))[:, :, :, None, None]
     size = (*dy.shape[:3], window.filter_height, window.filter_width, dy.shape[3])
     return fold(np.broadcast_to(share, size), window)
+
+
+@kernel("dilation2d")
+def dilation2d(
+    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
+) -> Handle:
+    """Greatest sum of each window and the filter."""
+    x, filter = map(array_of, inputs)
+    cells = _cells(x, window, -np.inf)
+    return (cells + filter.reshape(-1, filter.shape[2])).max(axis=3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,6 @@ def search_sorted(
     """Where each value would be inserted into its sorted row."""
     rows = array_of(inputs[0]).reshape(outer, length)
     values = array_of(inputs[1]).reshape(outer, count)
-    side = "right" if right else "left"
+    side: Any = "right" if right else "left"
     found = [np.searchsorted(row, some, side) for row, some in zip(rows, values, strict=True)]
     return np.stack(found).reshape(shape)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -28,7 +29,9 @@ class WasmtimeHost(Host):
         config = wasmtime.Config()
         config.wasm_simd = True
         config.wasm_relaxed_simd = True
-        config.cache = True
+        # Without a folder for its cache, wasmtime compiles anew each time, which takes a second.
+        with suppress(wasmtime.WasmtimeError):
+            config.cache = True
         engine = wasmtime.Engine(config)
         self._store = wasmtime.Store(engine)
         limits = wasmtime.Limits(INITIAL_PAGES, MAXIMUM_PAGES)

@@ -134,11 +134,14 @@ class WebGLBackend(Backend):
         device = self._device
         rows = self._rows(handle, size)
         ticket = device.beginRead(handle.id, rows)
+        pause = 0.0
         try:
             while (status := device.poll(ticket)) != _READY:
                 if status == _LOST:
                     raise ContextLostError("webgl: the context was lost during a read")
-                await asyncio.sleep(0)
+                await asyncio.sleep(pause)
+                # Asking ever more seldom leaves the processor to a GPU that is emulated on it.
+                pause = min(pause + 0.001, 0.016)
         except BaseException:
             device.cancelRead(ticket)
             raise

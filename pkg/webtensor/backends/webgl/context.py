@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from webtensor.environment import env
@@ -22,13 +23,14 @@ _CONTEXT_OPTIONS = {
 }
 
 
-def _new_canvas() -> Any:
-    """Return a canvas of our own, on a page or in a worker."""
+def _canvases() -> Iterator[Any]:
+    """Canvases of our own to ask for a context; WebKitGTK's OffscreenCanvas has none."""
     import js
 
     if hasattr(js, "OffscreenCanvas"):
-        return js.OffscreenCanvas.new(1, 1)
-    return js.document.createElement("canvas")
+        yield js.OffscreenCanvas.new(1, 1)
+    if hasattr(js, "document"):
+        yield js.document.createElement("canvas")
 
 
 def create_context() -> Any:
@@ -41,8 +43,9 @@ def create_context() -> Any:
     from pyodide.ffi import to_js
 
     options = to_js(_CONTEXT_OPTIONS, dict_converter=js.Object.fromEntries)
-    gl = _new_canvas().getContext("webgl2", options)
-    if not gl:  # JavaScript's null isn't None in Pyodide
+    contexts = (canvas.getContext("webgl2", options) for canvas in _canvases())
+    gl = next(filter(None, contexts), None)  # JavaScript's null isn't None in Pyodide
+    if gl is None:
         raise BackendUnavailableError(
             "WebGL 2 is not available: this browser lacks it, or it is switched off (hardware "
             "acceleration disabled, or the graphics driver blocked)"

@@ -43,6 +43,15 @@
     boundTextures[unit] = texture;
   }
 
+  // Make a texture the one that texture calls act on: bound to the unit that is active.
+  function select(texture) {
+    if (activeUnit !== 0) {
+      gl.activeTexture(gl.TEXTURE0);
+      activeUnit = 0;
+    }
+    bind(0, texture);
+  }
+
   function target(entry) {
     if (currentTarget === entry) return;
     if (entry.framebuffer === null) {
@@ -83,7 +92,7 @@
     // Make a texture; kind is 0 for float32, 1 for int32, 2 for bool.
     createTexture(width, height, kind) {
       const texture = gl.createTexture();
-      bind(0, texture);
+      select(texture);
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
       gl.texStorage2D(gl.TEXTURE_2D, 1, FORMATS[kind].internal, width, height);
@@ -113,7 +122,7 @@
         const row = width * 4;
         const rows = Math.floor(elements.length / row);
         const rest = elements.length - rows * row;
-        bind(0, texture);
+        select(texture);
         if (rows > 0) {
           gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, width, rows, format, type, elements.subarray(0, rows * row));
         }

@@ -92,6 +92,62 @@ float log_(float x) {
   return m + y + e * 0.693359375;
 }
 """,
+    # log2(x) = e + log2(m), with m in [sqrt(1/2), sqrt(2)); so powers of two are exact.
+    "log2_": """
+float log2_(float x) {
+  if (!(x > 0.0)) return x == 0.0 ? -infinity() : nan();
+  if (is_inf(x)) return x;
+  float e = 0.0;
+  if (x < 1.17549435e-38) { x *= 8388608.0; e = -23.0; }
+  uint bits = floatBitsToUint(x);
+  e += float(int(bits >> 23) - 127);
+  float m = uintBitsToFloat((bits & 0x007fffffu) | 0x3f800000u);
+  if (m > 1.41421356) { e += 1.0; m *= 0.5; }
+  return e + log_(m) * 1.44269504;
+}
+""",
+    "log10_": """
+float log10_(float x) {
+  float y = log2_(x);
+  if (!is_finite(y)) return y;
+  float e = roundEven(y);
+  float half_e = roundEven(0.5 * e);
+  float m = x * uintBitsToFloat(uint(127.0 - half_e) << 23) * uintBitsToFloat(uint(127.0 - (e - half_e)) << 23);
+  return e * 0.301025390625 + (e * 4.6050390e-6 + log_(m) * 0.434294482);
+}
+""",
+    "hypot_": """
+float hypot_(float x, float y) {
+  if (is_inf(x) || is_inf(y)) return infinity();
+  float a = abs(x);
+  float b = abs(y);
+  float larger = float_max(a, b);
+  if (larger == 0.0 || is_nan(larger)) return larger;
+  float ratio = (a + b > larger ? min(a, b) : 0.0) / larger;
+  return larger * sqrt(1.0 + ratio * ratio);
+}
+""",
+    "log_add_exp": """
+float log_add_exp(float x, float y) {
+  if (x == y) return x + 0.69314718;
+  return float_max(x, y) + log1p_(exp_(-abs(x - y)));
+}
+""",
+    "copy_sign": """
+float copy_sign(float x, float y) {
+  return uintBitsToFloat((floatBitsToUint(x) & 0x7fffffffu) | (floatBitsToUint(y) & 0x80000000u));
+}
+""",
+    # Numbers of one sign are ordered as their bits are.
+    "next_after": """
+float next_after(float x, float y) {
+  if (is_nan(x) || is_nan(y)) return nan();
+  if (x == y) return y;
+  if (x == 0.0) return uintBitsToFloat((floatBitsToUint(y) & 0x80000000u) | 1u);
+  int away = (x < y) == (x > 0.0) ? 1 : -1;
+  return intBitsToFloat(floatBitsToInt(x) + away);
+}
+""",
     "log1p_": """
 float log1p_(float x) {
   if (abs(x) < 0.04) {

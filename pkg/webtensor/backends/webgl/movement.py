@@ -10,7 +10,7 @@ from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader, Uniform, array_uniform
 from webtensor.backends.webgl.textures import Texture
-from webtensor.dtypes import DType, bool_, int32
+from webtensor.dtypes import DType, bool_, float32, int32
 from webtensor.shapes import Shape, contiguous_strides, prod
 from webtensor.views import collapse
 
@@ -106,7 +106,7 @@ def pad(
     own_strides = contiguous_strides(tuple(axis[1] for axis in axes))
 
     def shader() -> Shader:
-        cell = "value != 0.0" if dtype is bool_ else "int(value)" if dtype is int32 else "value"
+        cell = "value != 0" if dtype is bool_ else "value"
         lines = ["V compute(int t) {", "  int place = 0;", "  int c;"]
         for axis in range(rank - 1, -1, -1):
             lines += [
@@ -117,7 +117,7 @@ def pad(
                 f"  place += c * strides[{axis}];",
             ]
         lines += ["  return getX(place);", "}"]
-        uniforms: list[Uniform] = [("value", "float")]
+        uniforms: list[Uniform] = [("value", "float" if dtype is float32 else "int")]
         for name in ("lengths", "own", "low", "steps", "strides"):
             uniforms += array_uniform(name, rank)
         return Shader("pad", [Input("x", dtype, lanes)], dtype, lanes, uniforms, "\n".join(lines))

@@ -1,0 +1,515 @@
+"""Convolutions in one, two and three dimensions, transposed, depthwise and separable.
+
+Two-dimensional convolution is linear in each operand, so three primitives are closed under
+differentiation: the convolution and its transposes with respect to the input and the filter.
+Everything else composes them. A volume is a stack of planes: a convolution over it is one over
+planes that hold the channels of all the planes that the filter reaches, side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from webtensor.dtypes import float32
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.geometry import Depth, Padding, Window, make_volume_window, make_window, several
+from webtensor.ops.casting import cast_to
+from webtensor.ops.creation import zeros
+from webtensor.ops.movement import concat, permute_dims, reshape, slice, spread, stepped_slice
+from webtensor.shapes import Shape, as_shape
+
+__all__ = [
+    "conv1d",
+    "conv2d",
+    "conv2d_transpose",
+    "conv3d",
+    "conv3d_transpose",
+    "depthwise_conv2d",
+    "separable_conv2d",
+]
+
+# -- primitives ---------------------------------------------------------------------------------
+
+
+def _output_shape(window: Window) -> Shape:
+    return window.batch, window.out_height, window.out_width, window.out_channels
+
+
+def _input_shape(window: Window) -> Shape:
+    return window.batch, window.in_height, window.in_width, window.in_channels
+
+
+class _Convolution(NamedTuple):
+    """A convolution and its transposes."""
+
+    forward: Primitive
+    to_input: Primitive
+    to_filter: Primitive
+
+
+def _family(prefix: str) -> _Convolution:
+    """Make a convolution primitive and its two transposes."""
+
+    def convolve(x: Tensor, filter: Tensor, window: Window) -> Tensor:
+        return run(family.forward, (x, filter), _output_shape(window), float32, window)
+
+    def to_input(dy: Tensor, filter: Tensor, window: Window) -> Tensor:
+        return run(family.to_input, (dy, filter), _input_shape(window), float32, window)
+
+    def to_filter(x: Tensor, dy: Tensor, shape: Shape, window: Window) -> Tensor:
+        if x.size == 0:
+            return zeros(shape)
+        return run(family.to_filter, (x, dy), shape, float32, window)
+
+    family = _Convolution(
+        Primitive(
+            prefix,
+            gradients=(
+                lambda dy, y, x, filter, window: to_input(dy, filter, window),
+                lambda dy, y, x, filter, window: to_filter(x, dy, filter.shape, window),
+            ),
+        ),
+        Primitive(
+            f"{prefix}_input_gradient",
+            gradients=(
+                lambda ddx, dx, dy, filter, window: convolve(ddx, filter, window),
+                lambda ddx, dx, dy, filter, window: to_filter(ddx, dy, filter.shape, window),
+            ),
+        ),
+        Primitive(
+            f"{prefix}_filter_gradient",
+            gradients=(
+                lambda ddw, dw, x, dy, window: to_input(dy, ddw, window),
+                lambda ddw, dw, x, dy, window: convolve(x, ddw, window),
+            ),
+        ),
+    )
+    return family
+
+
+_CONV2D = _family("conv2d")
+_DEPTHWISE_CONV2D = _family("depthwise_conv2d")
+
+# -- operands -----------------------------------------------------------------------------------
+
+
+def _images(name: str, x: TensorLike, data_format: str) -> tuple[Tensor, bool]:
+    """Return ``x`` as a float batch with channels last, and whether a batch axis was added."""
+    if data_format not in ("NHWC", "NCHW"):
+        raise ValueError(f"{name}: data_format must be 'NHWC' or 'NCHW', but got {data_format!r}")
+    images, single = _batch(name, x, 4)
+    return (permute_dims(images, (0, 2, 3, 1)) if data_format == "NCHW" else images), single
+
+
+def _batch(name: str, x: TensorLike, rank: int) -> tuple[Tensor, bool]:
+    """Return ``x`` as a float tensor of a rank, and whether the batch axis had to be added."""
+    held = cast_to(as_operand(name, x), float32)
+    single = len(held.shape) == rank - 1
+    if single:
+        held = reshape(held, (1, *held.shape))
+    if len(held.shape) != rank:
+        raise ValueError(
+            f"{name}: x must have rank {rank - 1} or {rank}, but its shape is {held.shape}"
+        )
+    return held, single
+
+
+def _as_given(y: Tensor, single: bool, data_format: str = "NHWC") -> Tensor:
+    """Undo what ``_images`` or ``_batch`` did to the layout."""
+    if data_format == "NCHW":
+        y = permute_dims(y, (0, 3, 1, 2))
+    return reshape(y, y.shape[1:]) if single else y
+
+
+def _as_filter(name: str, x: Tensor, filter: TensorLike, transposed: bool = False) -> Tensor:
+    """Return a filter that fits the channels of ``x``."""
+    held = cast_to(as_operand(name, filter), float32)
+    rank = len(x.shape)
+    if len(held.shape) != rank:
+        raise ValueError(f"{name}: filter must have rank {rank}, but its shape is {held.shape}")
+    axis = -1 if transposed else -2
+    if held.shape[axis] != x.shape[-1]:
+        raise ValueError(
+            f"{name}: filter has {held.shape[axis]} input channels, but x has {x.shape[-1]} "
+            f"(x.shape={x.shape}, filter.shape={held.shape})"
+        )
+    return held
+
+
+def _only(name: str, data_format: str, wanted: str) -> None:
+    if data_format != wanted:
+        raise ValueError(f"{name}: data_format must be {wanted!r}, but got {data_format!r}")
+
+
+# -- two dimensions -----------------------------------------------------------------------------
+
+
+def _convolve(
+    family: _Convolution, x: Tensor, filter: Tensor, channels: int, options: tuple[Any, ...]
+) -> Tensor:
+    name = family.forward.name
+    size = (filter.shape[0], filter.shape[1])
+    window = make_window(name, x.shape, channels, size, *options)
+    if filter.size == 0:
+        return zeros(_output_shape(window))
+    return run(family.forward, (x, filter), _output_shape(window), float32, window)
+
+
+def conv2d(
+    x: TensorLike,
+    filter: TensorLike,
+    strides: Any = 1,
+    pad: Padding = "valid",
+    data_format: str = "NHWC",
+    dilations: Any = 1,
+    dim_rounding_mode: str | None = None,
+) -> Tensor:
+    """Two-dimensional convolution (cross-correlation, as in every deep-learning library).
+
+    ``x`` is (batch, height, width, in_channels), or without batch; ``filter`` is (height, width,
+    in_channels, out_channels). ``strides`` and ``dilations`` are a number or (height, width).
+    ``pad`` is "same", "valid", a number, or [[0, 0], [top, bottom], [left, right], [0, 0]].
+    ``dim_rounding_mode`` ("floor", which is the default, "round" or "ceil") says what becomes of an
+    output length that is not whole.
+
+    Raises:
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.conv2d(wt.ones((1, 2, 2, 1)), wt.ones((2, 2, 1, 1))).tolist()
+        [[[[4.0]]]]
+    """
+    images, single = _images("conv2d", x, data_format)
+    filter = _as_filter("conv2d", images, filter)
+    y = _convolve(
+        _CONV2D, images, filter, filter.shape[3], (strides, pad, dilations, dim_rounding_mode)
+    )
+    return _as_given(y, single, data_format)
+
+
+def depthwise_conv2d(
+    x: TensorLike,
+    filter: TensorLike,
+    strides: Any = 1,
+    pad: Padding = "valid",
+    data_format: str = "NHWC",
+    dilations: Any = 1,
+    dim_rounding_mode: str | None = None,
+) -> Tensor:
+    """Convolution of each channel with filters of its own.
+
+    ``filter`` is (height, width, in_channels, multiplier); the result has in_channels × multiplier
+    channels, those of one input channel side by side. The rest is as in ``conv2d``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.depthwise_conv2d(wt.ones((1, 2, 2, 2)), wt.ones((2, 2, 2, 1))).tolist()
+        [[[[4.0, 4.0]]]]
+    """
+    images, single = _images("depthwise_conv2d", x, data_format)
+    filter = _as_filter("depthwise_conv2d", images, filter)
+    channels = filter.shape[2] * filter.shape[3]
+    y = _convolve(
+        _DEPTHWISE_CONV2D, images, filter, channels, (strides, pad, dilations, dim_rounding_mode)
+    )
+    return _as_given(y, single, data_format)
+
+
+def separable_conv2d(
+    x: TensorLike,
+    depthwise_filter: TensorLike,
+    pointwise_filter: TensorLike,
+    strides: Any,
+    pad: Padding,
+    dilation: Any = 1,
+    data_format: str = "NHWC",
+) -> Tensor:
+    """Depthwise convolution, then a 1×1 convolution that mixes its channels (Chollet, 2017).
+
+    ``depthwise_filter`` is (height, width, in_channels, multiplier) and ``pointwise_filter``
+    (1, 1, in_channels × multiplier, out_channels). The rest is as in ``conv2d``.
+
+    Raises:
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> depthwise, pointwise = wt.ones((2, 2, 2, 1)), wt.ones((1, 1, 2, 1))
+        >>> wt.separable_conv2d(wt.ones((2, 2, 2)), depthwise, pointwise, 1, "valid").tolist()
+        [[[8.0]]]
+    """
+    name = "separable_conv2d"
+    images, single = _images(name, x, data_format)
+    depthwise = _as_filter(name, images, depthwise_filter)
+    pointwise = cast_to(as_operand(name, pointwise_filter), float32)
+    channels = depthwise.shape[2] * depthwise.shape[3]
+    if len(pointwise.shape) != 4 or pointwise.shape[:3] != (1, 1, channels):
+        raise ValueError(
+            f"{name}: pointwise_filter must have shape (1, 1, {channels}, out_channels) for "
+            f"depthwise_filter.shape={depthwise.shape}, but its shape is {pointwise.shape}"
+        )
+    y = depthwise_conv2d(images, depthwise, strides, pad, "NHWC", dilation)
+    return _as_given(conv2d(y, pointwise), single, data_format)
+
+
+def conv2d_transpose(
+    x: TensorLike,
+    filter: TensorLike,
+    output_shape: Sequence[int],
+    strides: Any,
+    pad: Padding,
+    dim_rounding_mode: str | None = None,
+) -> Tensor:
+    """Transpose of a convolution: what its gradient does to its input (Zeiler et al., 2010).
+
+    ``x`` is (batch, height, width, in_channels), or without batch; ``filter`` is (height, width,
+    out_channels, in_channels). ``output_shape`` is the shape, of the rank of ``x``, that ``conv2d``
+    with the same filter and options would turn into that of ``x``.
+
+    Raises:
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x, filter = wt.ones((1, 1, 1)), wt.ones((2, 2, 1, 1))
+        >>> wt.conv2d_transpose(x, filter, (2, 2, 1), 2, "valid").tolist()
+        [[[1.0], [1.0]], [[1.0], [1.0]]]
+    """
+    name = "conv2d_transpose"
+    images, single = _batch(name, x, 4)
+    held = _as_filter(name, images, filter, transposed=True)
+    shape = _wanted_shape(name, output_shape, images, held, single)
+    size = (held.shape[0], held.shape[1])
+    window = make_window(name, shape, images.shape[3], size, strides, pad, 1, dim_rounding_mode)
+    _check_transposed(name, images, shape, _output_shape(window))
+    if images.size == 0:
+        return _as_given(zeros(shape), single)
+    return _as_given(run(_CONV2D.to_input, (images, held), shape, float32, window), single)
+
+
+def _wanted_shape(
+    name: str, output_shape: Sequence[int], x: Tensor, filter: Tensor, single: bool
+) -> Shape:
+    """Return the output shape with its batch, having checked all of it that needs no window."""
+    shape = as_shape(name, output_shape)
+    if single:
+        shape = (1, *shape)
+    if len(shape) != len(x.shape):
+        raise ValueError(
+            f"{name}: output_shape must have the rank of x, but got {tuple(output_shape)} for "
+            f"x.shape={x.shape[1:] if single else x.shape}"
+        )
+    if shape[-1] != filter.shape[-2]:
+        raise ValueError(
+            f"{name}: filter has {filter.shape[-2]} output channels, but output_shape has "
+            f"{shape[-1]} (output_shape={tuple(output_shape)}, filter.shape={filter.shape})"
+        )
+    return shape
+
+
+def _check_transposed(name: str, x: Tensor, shape: Shape, convolved: Shape) -> None:
+    if x.shape != convolved:
+        raise ValueError(
+            f"{name}: a convolution turns output_shape {shape} into {convolved}, but x has shape "
+            f"{x.shape}"
+        )
+
+
+# -- one dimension ------------------------------------------------------------------------------
+
+
+def conv1d(
+    x: TensorLike,
+    filter: TensorLike,
+    stride: int,
+    pad: str | int,
+    data_format: str = "NWC",
+    dilation: int = 1,
+    dim_rounding_mode: str | None = None,
+) -> Tensor:
+    """One-dimensional convolution.
+
+    ``x`` is (batch, width, in_channels), or without batch; ``filter`` is (width, in_channels,
+    out_channels). ``pad`` is "same", "valid" or a number; ``data_format`` may also be "NCW". The
+    rest is as in ``conv2d``.
+
+    Raises:
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.conv1d([[1.0], [2.0], [3.0]], [[[1.0]], [[1.0]]], 1, "valid").tolist()
+        [[3.0], [5.0]]
+    """
+    name = "conv1d"
+    if data_format not in ("NWC", "NCW"):
+        raise ValueError(f"{name}: data_format must be 'NWC' or 'NCW', but got {data_format!r}")
+    rows, single = _batch(name, x, 3)
+    if data_format == "NCW":
+        rows = permute_dims(rows, (0, 2, 1))
+    held = _as_filter(name, rows, filter)
+    if isinstance(pad, str):
+        padding: Padding = pad
+    elif isinstance(pad, int) and pad >= 0:
+        padding = [(0, 0), (0, 0), (pad, pad), (0, 0)]
+    else:
+        raise ValueError(
+            f"{name}: pad must be 'same', 'valid' or a non-negative number, but got {pad!r}"
+        )
+    # A row is an image of height 1.
+    images = reshape(rows, (rows.shape[0], 1, *rows.shape[1:]))
+    weights = reshape(held, (1, *held.shape))
+    strides = (1, _one(name, "stride", stride))
+    dilations = (1, _one(name, "dilation", dilation))
+    window = make_window(
+        name, images.shape, held.shape[2], (1, held.shape[0]), strides, padding, dilations,
+        dim_rounding_mode,
+    )  # fmt: skip
+    shape = _output_shape(window)
+    if held.size == 0:
+        y = zeros(shape)
+    else:
+        y = run(_CONV2D.forward, (images, weights), shape, float32, window)
+    y = reshape(y, (shape[0], *shape[2:]))
+    if data_format == "NCW":
+        y = permute_dims(y, (0, 2, 1))
+    return _as_given(y, single)
+
+
+def _one(name: str, argument: str, value: Any) -> int:
+    if not isinstance(value, int) or value <= 0:
+        raise ValueError(f"{name}: {argument} must be a positive integer, but got {value!r}")
+    return value
+
+
+# -- three dimensions ---------------------------------------------------------------------------
+
+
+def _planes(x: Tensor, depth: Depth, window: Window) -> Tensor:
+    """Stack the planes that the filter reads, their channels side by side.
+
+    ``x`` is (batch, depth, height, width, channels); the result is (batch × out_depth, height,
+    width, filter_depth × channels).
+    """
+    batch, _, *plane = x.shape
+    last = (depth.out_length - 1) * depth.stride + (depth.filter_length - 1) * depth.dilation
+    reach = max(last + 1, depth.pad_front + depth.in_length)
+    if reach != depth.in_length:
+        low = (0, depth.pad_front, 0, 0, 0)
+        x = spread(x, (batch, reach, *plane), low, (1,) * 5, 0.0)
+    taps = [
+        stepped_slice(
+            x,
+            (0, tap * depth.dilation, 0, 0, 0),
+            (batch, depth.out_length, *plane),
+            (1, depth.stride, 1, 1, 1),
+        )
+        for tap in range(depth.filter_length)
+    ]
+    return reshape(concat(taps, -1), (window.batch, *plane[:2], depth.filter_length * plane[2]))
+
+
+def _flat_filter(filter: Tensor) -> Tensor:
+    """Move a filter's depth to its input channels, as ``_planes`` does with the volume's."""
+    depth, height, width, channels, outputs = filter.shape
+    return reshape(
+        permute_dims(filter, (1, 2, 0, 3, 4)), (height, width, depth * channels, outputs)
+    )
+
+
+def conv3d(
+    x: TensorLike,
+    filter: TensorLike,
+    strides: Any,
+    pad: Padding,
+    data_format: str = "NDHWC",
+    dilations: Any = 1,
+) -> Tensor:
+    """Three-dimensional convolution.
+
+    ``x`` is (batch, depth, height, width, in_channels), or without batch; ``filter`` is (depth,
+    height, width, in_channels, out_channels). ``strides`` and ``dilations`` are a number or (depth,
+    height, width). ``pad`` is "same", "valid", a number, or a pair for each of the five axes.
+
+    Raises:
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.conv3d(wt.ones((2, 2, 2, 1)), wt.ones((2, 2, 2, 1, 1)), 1, "valid").tolist()
+        [[[[8.0]]]]
+    """
+    name = "conv3d"
+    _only(name, data_format, "NDHWC")
+    volumes, single = _batch(name, x, 5)
+    held = _as_filter(name, volumes, filter)
+    size = (held.shape[0], held.shape[1], held.shape[2])
+    depth, window = make_volume_window(
+        name, volumes.shape, held.shape[4], size, strides, pad, dilations
+    )
+    shape = (volumes.shape[0], depth.out_length, *_output_shape(window)[1:])
+    if held.size == 0 or volumes.size == 0:
+        return _as_given(zeros(shape), single)
+    window = window._replace(in_channels=depth.filter_length * window.in_channels)
+    planes = _planes(volumes, depth, window)
+    y = run(_CONV2D.forward, (planes, _flat_filter(held)), _output_shape(window), float32, window)
+    return _as_given(reshape(y, shape), single)
+
+
+def conv3d_transpose(
+    x: TensorLike,
+    filter: TensorLike,
+    output_shape: Sequence[int],
+    strides: Any,
+    pad: Padding,
+) -> Tensor:
+    """Transpose of a three-dimensional convolution.
+
+    ``filter`` is (depth, height, width, out_channels, in_channels); ``output_shape`` is the shape
+    that ``conv3d`` would turn into that of ``x``. See ``conv2d_transpose``.
+
+    Raises:
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x, filter = wt.ones((1, 1, 1, 1)), wt.ones((2, 1, 1, 1, 1))
+        >>> wt.conv3d_transpose(x, filter, (2, 1, 1, 1), 1, "valid").tolist()
+        [[[[1.0]]], [[[1.0]]]]
+    """
+    name = "conv3d_transpose"
+    volumes, single = _batch(name, x, 5)
+    held = _as_filter(name, volumes, filter, transposed=True)
+    shape = _wanted_shape(name, output_shape, volumes, held, single)
+    size = (held.shape[0], held.shape[1], held.shape[2])
+    strides = several(name, "strides", strides, 3)
+    depth, window = make_volume_window(name, shape, volumes.shape[4], size, strides, pad, 1)
+    convolved = (shape[0], depth.out_length, *_output_shape(window)[1:])
+    _check_transposed(name, volumes, shape, convolved)
+    if held.size == 0 or volumes.size == 0:
+        return _as_given(zeros(shape), single)
+    window = window._replace(in_channels=depth.filter_length * window.in_channels)
+    planes = reshape(volumes, _output_shape(window))
+    taps = run(
+        _CONV2D.to_input, (planes, _flat_filter(held)), _input_shape(window), float32, window
+    )
+    return _as_given(_volume(taps, shape, depth), single)
+
+
+def _volume(taps: Tensor, shape: Shape, depth: Depth) -> Tensor:
+    """Add the channels of planes up where they came from: the transpose of ``_planes``."""
+    batch, in_depth, *plane = shape
+    channels = plane[-1]
+    split = (batch, depth.out_length, *plane[:2], depth.filter_length * channels)
+    taps = reshape(taps, split)
+    last = (depth.out_length - 1) * depth.stride + depth.filter_length
+    reach = max(last, depth.pad_front + in_depth)
+    total: Any = None
+    for tap in range(depth.filter_length):
+        part = slice(taps, (0, 0, 0, 0, tap * channels), (*split[:4], channels))
+        low, step = (0, tap, 0, 0, 0), (1, depth.stride, 1, 1, 1)
+        part = spread(part, (batch, reach, *plane), low, step, 0.0)
+        total = part if total is None else total + part
+    return slice(total, (0, depth.pad_front, 0, 0, 0), shape)

@@ -1,0 +1,588 @@
+"""Arrangements made of slices, joins and permutations: roll, repeat, blocks, mirrors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from webtensor.dtypes import int32
+from webtensor.engine import Tensor, TensorLike, as_operand, from_host
+from webtensor.ops.binary import greater_equal, less_equal
+from webtensor.ops.broadcasting import broadcast_to
+from webtensor.ops.creation import arange
+from webtensor.ops.indexing import get_item
+from webtensor.ops.movement import (
+    as_indices,
+    concat,
+    expand_dims,
+    flatten,
+    flip,
+    gather,
+    pad,
+    permute_dims,
+    reshape,
+    slice as _slice,
+)
+from webtensor.ops.ternary import where
+from webtensor.shapes import Shape, broadcast_shapes, normalize_axis, prod
+
+__all__ = [
+    "batch_to_space_nd",
+    "broadcast_args",
+    "broadcast_arrays",
+    "depth_to_space",
+    "diag",
+    "ensure_shape",
+    "meshgrid",
+    "mirror_pad",
+    "moveaxis",
+    "repeat",
+    "roll",
+    "space_to_batch_nd",
+    "strided_slice",
+    "tril",
+    "triu",
+]
+
+
+def _integers(name: str, argument: str, value: Any) -> list[int]:
+    """An integer, or a sequence of them, as a list."""
+    many = value if hasattr(value, "__iter__") else [value]
+    try:
+        if any(isinstance(one, bool) for one in many):
+            raise TypeError
+        return [one.__index__() for one in many]
+    except (AttributeError, TypeError):
+        raise TypeError(f"{name}: {argument} must be integers, but got {value!r}") from None
+
+
+def axes_in_order(name: str, axis: int | Sequence[int], rank: int) -> list[int]:
+    """Turn one axis or several, possibly negative, into a list in the order given."""
+    return [normalize_axis(name, one, rank) for one in _integers(name, "axis", axis)]
+
+
+def part_along(x: Tensor, axis: int, begin: int, size: int) -> Tensor:
+    """A block of ``x``, cut along one axis only."""
+    rank = len(x.shape)
+    begins = [begin if index == axis else 0 for index in range(rank)]
+    return _slice(x, begins, [size if index == axis else -1 for index in range(rank)])
+
+
+# -- along axes -----------------------------------------------------------------------------------
+
+
+def roll(
+    x: TensorLike, shift: int | Sequence[int], axis: int | Sequence[int] | None = None
+) -> Tensor:
+    """Shift elements along axes, from the end back to the front (array API standard).
+
+    Without ``axis``, the flat tensor is shifted. Several axes go with several shifts, or one.
+
+    Raises:
+        TypeError: a shift is not an integer.
+        ValueError: an axis is out of range, or there are not as many shifts as axes.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.roll([1, 2, 3, 4], 1).tolist()
+        [4, 1, 2, 3]
+    """
+    held = as_operand("roll", x)
+    shifts = _integers("roll", "shift", shift)
+    if axis is None:
+        return reshape(roll(flatten(held), sum(shifts), 0), held.shape)
+    axes = axes_in_order("roll", axis, len(held.shape))
+    if len(shifts) not in (1, len(axes)):
+        raise ValueError(
+            f"roll: shift must be one number, or one for each axis of {axes}, but got {shift}"
+        )
+    shifts = shifts * len(axes) if len(shifts) == 1 else shifts
+    for one, by in zip(axes, shifts, strict=True):
+        length = held.shape[one]
+        start = -by % length if length else 0
+        if start:
+            held = concat([part_along(held, one, start, -1), part_along(held, one, 0, start)], one)
+    return held if held is not x else held.clone()
+
+
+def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> Tensor:
+    """Repeat each element along an axis, or of the flat tensor (array API standard).
+
+    ``repeats`` is a number for all, or one for each place along the axis; a tensor of them is read
+    to the host, because the result's shape depends on it.
+
+    Raises:
+        TypeError: ``repeats`` are not integers.
+        ValueError: they are negative, or not one for each place.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.repeat([1, 2], 2).tolist(), wt.repeat([[1, 2]], [2, 1], axis=1).tolist()
+        ([1, 1, 2, 2], [[1, 1, 2]])
+    """
+    held = as_operand("repeat", x)
+    if axis is None:
+        held, axis = flatten(held), 0
+    axis = normalize_axis("repeat", axis, len(held.shape))
+    length = held.shape[axis]
+    before, after = held.shape[:axis], held.shape[axis + 1 :]
+    if isinstance(repeats, int) and not isinstance(repeats, bool):
+        counts = [repeats]
+    else:
+        numbers = as_indices("repeat", repeats, "repeats")
+        if len(numbers.shape) > 1 or numbers.size not in (1, length):
+            raise ValueError(
+                f"repeat: repeats must be one number, or one for each of the {length} places along "
+                f"axis {axis}, but its shape is {numbers.shape}"
+            )
+        counts = list(numbers.data_sync())
+    if min(counts, default=0) < 0:
+        raise ValueError(f"repeat: repeats must not be negative, but got {min(counts)}")
+    if len(counts) == 1 and length != 1:
+        spread = broadcast_to(expand_dims(held, axis + 1), (*before, length, counts[0], *after))
+        return reshape(spread, (*before, length * counts[0], *after))
+    places = [place for place, count in enumerate(counts) for _ in range(count)]
+    return gather(held, from_host("repeat", places, int32), axis)
+
+
+def moveaxis(
+    x: TensorLike, source: int | Sequence[int], destination: int | Sequence[int]
+) -> Tensor:
+    """Move axes to other places; the others keep their order (array API standard).
+
+    Raises:
+        ValueError: an axis is out of range or named twice, or there are not as many destinations.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.moveaxis(wt.zeros((2, 3, 4)), 0, -1).shape
+        (3, 4, 2)
+    """
+    held = as_operand("moveaxis", x)
+    rank = len(held.shape)
+    sources, targets = (
+        [normalize_axis("moveaxis", one, rank) for one in _integers("moveaxis", name, axes)]
+        for name, axes in (("source", source), ("destination", destination))
+    )
+    if len(sources) != len(targets):
+        raise ValueError(
+            f"moveaxis: source and destination must name as many axes, but got {source} and "
+            f"{destination}"
+        )
+    if len(set(sources)) != len(sources) or len(set(targets)) != len(targets):
+        raise ValueError(
+            f"moveaxis: source and destination must not name an axis twice, but got {source} and "
+            f"{destination}"
+        )
+    order = [axis for axis in range(rank) if axis not in sources]
+    for target, axis in sorted(zip(targets, sources, strict=True)):
+        order.insert(target, axis)
+    return permute_dims(held, order)
+
+
+# -- diagonals, triangles, grids ------------------------------------------------------------------
+
+
+def _triangle(name: str, x: TensorLike, k: int, lower: bool) -> Tensor:
+    held = as_operand(name, x)
+    if len(held.shape) < 2:
+        raise ValueError(f"{name}: x must have at least two axes, but its shape is {held.shape}")
+    (diagonal,) = _integers(name, "k", k)
+    rows = arange(diagonal, diagonal + held.shape[-2]).reshape((-1, 1))
+    keep = greater_equal if lower else less_equal
+    return where(keep(rows, arange(held.shape[-1])), held, False)
+
+
+def tril(x: TensorLike, k: int = 0) -> Tensor:
+    """Matrices with zeros above the diagonal number ``k`` (array API standard).
+
+    The last two axes are rows and columns; diagonals above the main one have positive numbers.
+
+    Raises:
+        ValueError: ``x`` has fewer than two axes.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.tril([[1, 2], [3, 4]]).tolist()
+        [[1, 0], [3, 4]]
+    """
+    return _triangle("tril", x, k, True)
+
+
+def triu(x: TensorLike, k: int = 0) -> Tensor:
+    """Matrices with zeros below the diagonal number ``k`` (array API standard). See ``tril``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.triu([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [0, 4]]
+    """
+    return _triangle("triu", x, k, False)
+
+
+def diag(x: TensorLike) -> Tensor:
+    """Tensor of twice the rank, with the elements of ``x`` on its diagonal and zeros elsewhere.
+
+    For ``x`` of rank 1, that is a diagonal matrix.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.diag([1, 2]).tolist()
+        [[1, 0], [0, 2]]
+    """
+    held = as_operand("diag", x)
+    size = held.size
+    # With size zeros after each element, the next lies one column further in the next row.
+    spread = flatten(pad(reshape(held, (size, 1)), [(0, 0), (0, size)]))
+    return reshape(_slice(spread, 0, size * size), held.shape * 2)
+
+
+def meshgrid(*arrays: TensorLike, indexing: str = "xy") -> list[Tensor]:
+    """Coordinates of a grid, from those along each of its axes (array API standard).
+
+    For tensors of rank 1, or scalars, returns one tensor of the whole grid's shape each. With
+    ``indexing="xy"`` the first runs along columns and the second along rows, as in plots; with
+    "ij", tensor number ``i`` runs along axis ``i``.
+
+    Raises:
+        ValueError: another ``indexing``, or a tensor of a higher rank.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x, y = wt.meshgrid([1, 2], [3, 4])
+        >>> x.tolist(), y.tolist()
+        ([[1, 2], [1, 2]], [[3, 3], [4, 4]])
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', but got {indexing!r}")
+    operands = [as_operand("meshgrid", one) for one in arrays]
+    for place, operand in enumerate(operands):
+        if len(operand.shape) > 1:
+            raise ValueError(
+                f"meshgrid: arrays must have rank 0 or 1, but number {place} has shape "
+                f"{operand.shape}"
+            )
+    places = list(range(len(operands)))
+    if indexing == "xy" and len(operands) > 1:
+        places[:2] = [1, 0]
+    lengths = [0] * len(operands)
+    for operand, place in zip(operands, places, strict=True):
+        lengths[place] = operand.size
+    grids = []
+    for operand, place in zip(operands, places, strict=True):
+        own = [operand.size if index == place else 1 for index in range(len(operands))]
+        grids.append(broadcast_to(reshape(operand, own), lengths))
+    return grids
+
+
+# -- shapes ---------------------------------------------------------------------------------------
+
+
+def broadcast_arrays(*arrays: TensorLike) -> list[Tensor]:
+    """Broadcast tensors against each other (array API standard).
+
+    Raises:
+        ValueError: the shapes cannot be broadcast together.
+
+    Example:
+        >>> import webtensor as wt
+        >>> [x.tolist() for x in wt.broadcast_arrays([1, 2], 3)]
+        [[1, 2], [3, 3]]
+    """
+    operands = [as_operand("broadcast_arrays", one) for one in arrays]
+    shape: Shape = ()
+    for operand in operands:
+        shape = broadcast_shapes("broadcast_arrays", shape, operand.shape)
+    return [broadcast_to(operand, shape) for operand in operands]
+
+
+def broadcast_args(s0: TensorLike, s1: TensorLike) -> Tensor:
+    """Shape that two shapes, given as int32 tensors, broadcast to. Their values are read.
+
+    Raises:
+        TypeError: the shapes are not int32.
+        ValueError: they do not have rank 1, or cannot be broadcast together.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.broadcast_args([2, 1], [5, 1, 3]).tolist()
+        [5, 2, 3]
+    """
+    shapes = []
+    for argument, value in (("s0", s0), ("s1", s1)):
+        held = as_indices("broadcast_args", value, argument)
+        if len(held.shape) != 1:
+            raise ValueError(
+                f"broadcast_args: {argument} must have rank 1, but its shape is {held.shape}"
+            )
+        shapes.append(tuple(held.data_sync()))
+    joined = broadcast_shapes("broadcast_args", *shapes)
+    return from_host("broadcast_args", list(joined), int32)
+
+
+def ensure_shape(x: TensorLike, shape: Sequence[int | None]) -> Tensor:
+    """Return the tensor itself, after checking its shape; None stands for any length.
+
+    Raises:
+        ValueError: the shape is another one.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.ensure_shape([[1, 2]], (None, 2)).tolist()
+        [[1, 2]]
+    """
+    held = as_operand("ensure_shape", x)
+    wanted = tuple(shape)
+    if len(wanted) != len(held.shape) or any(
+        length not in (None, own) for length, own in zip(wanted, held.shape, strict=True)
+    ):
+        raise ValueError(f"ensure_shape: wanted shape {wanted}, but x has shape {held.shape}")
+    return held
+
+
+# -- slices and mirrors ---------------------------------------------------------------------------
+
+
+def strided_slice(
+    x: TensorLike,
+    begin: Sequence[int],
+    end: Sequence[int],
+    strides: Sequence[int] | None = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+) -> Tensor:
+    """Cut out what ``x[begin[0]:end[0]:strides[0], …]`` means in Python.
+
+    The masks are read bit by bit: where bit ``i`` is set, ``begin_mask`` and ``end_mask`` leave
+    that end of part ``i`` open, ``ellipsis_mask`` makes the part an ellipsis, ``new_axis_mask`` a
+    new axis of length 1, and ``shrink_axis_mask`` the single index ``begin[i]``, which removes the
+    axis.
+
+    Raises:
+        IndexError: more parts than axes, or a single index out of range.
+        TypeError: ``begin``, ``end`` or ``strides`` are not integers.
+        ValueError: they are not equally many, a stride is 0, or there are several ellipses.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.strided_slice([[1, 2, 3], [4, 5, 6]], (0, 2), (2, 0), (1, -1)).tolist()
+        [[3, 2], [6, 5]]
+    """
+    name = "strided_slice"
+    held = as_operand(name, x)
+    begins, ends = _integers(name, "begin", begin), _integers(name, "end", end)
+    steps = [1] * len(begins) if strides is None else _integers(name, "strides", strides)
+    if not len(begins) == len(ends) == len(steps):
+        raise ValueError(
+            f"{name}: begin, end and strides must be equally long, but got {begin}, {end} and "
+            f"{strides}"
+        )
+    if 0 in steps:
+        raise ValueError(f"{name}: strides must not be 0, but got {strides}")
+    if ellipsis_mask & (ellipsis_mask - 1):
+        raise ValueError(f"{name}: ellipsis_mask must have one bit set, but got {ellipsis_mask}")
+    key: list[Any] = []
+    for place, (first, last, step) in enumerate(zip(begins, ends, steps, strict=True)):
+        bit = 1 << place
+        if ellipsis_mask & bit:
+            key.append(...)
+        elif new_axis_mask & bit:
+            key.append(None)
+        elif shrink_axis_mask & bit:
+            if step < 0:
+                raise ValueError(
+                    f"{name}: the stride of a single index must be positive, but strides={strides}"
+                )
+            key.append(first)
+        else:
+            start = None if begin_mask & bit else first
+            key.append(slice(start, None if end_mask & bit else last, step))
+    try:
+        return get_item(held, tuple(key))
+    except IndexError as error:
+        raise IndexError(f"{name}: {error}") from None
+
+
+def mirror_pad(x: TensorLike, paddings: Sequence[Sequence[int]], mode: str) -> Tensor:
+    """Surround a tensor with its mirror images, ``paddings[i]`` (before, after) along axis ``i``.
+
+    With ``mode="reflect"`` the outermost elements are not repeated, with "symmetric" they are.
+
+    Raises:
+        ValueError: another mode, or paddings that are not one pair for each axis, or are longer
+            than the mirror image.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.mirror_pad([1, 2, 3], [(0, 2)], "reflect").tolist()
+        [1, 2, 3, 2, 1]
+        >>> wt.mirror_pad([1, 2, 3], [(0, 2)], "symmetric").tolist()
+        [1, 2, 3, 3, 2]
+    """
+    held = as_operand("mirror_pad", x)
+    if mode not in ("reflect", "symmetric"):
+        raise ValueError(f"mirror_pad: mode must be 'reflect' or 'symmetric', but got {mode!r}")
+    pairs = [_integers("mirror_pad", "paddings", pair) for pair in paddings]
+    skipped = 1 if mode == "reflect" else 0
+    if len(pairs) != len(held.shape) or any(
+        len(pair) != 2 or min(pair) < 0 or max(pair) > max(length - skipped, 0)
+        for pair, length in zip(pairs, held.shape, strict=True)
+    ):
+        raise ValueError(
+            "mirror_pad: paddings must be one (before, after) pair for each axis, not longer than "
+            f"its mirror image, but got {paddings} for shape {held.shape}, mode={mode!r}"
+        )
+    for axis, (before, after) in enumerate(pairs):
+        length = held.shape[axis]
+        parts = [held]
+        if before:
+            parts.insert(0, flip(part_along(held, axis, skipped, before), axis))
+        if after:
+            parts.append(flip(part_along(held, axis, length - skipped - after, after), axis))
+        if len(parts) > 1:
+            held = concat(parts, axis)
+    return held if held is not x else held.clone()
+
+
+# -- blocks ---------------------------------------------------------------------------------------
+
+
+def _check_blocks(
+    name: str, x: Tensor, block_shape: Any, argument: str, margins: Any
+) -> tuple[list[int], list[list[int]]]:
+    blocks = _integers(name, "block_shape", block_shape)
+    pairs = [_integers(name, argument, pair) for pair in margins]
+    if min(blocks, default=1) < 1:
+        raise ValueError(f"{name}: block_shape must be positive, but got {block_shape}")
+    if len(x.shape) <= len(blocks):
+        raise ValueError(
+            f"{name}: x must have more axes than the {len(blocks)} of block_shape, but its shape "
+            f"is {x.shape}"
+        )
+    if len(pairs) != len(blocks) or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
+        raise ValueError(
+            f"{name}: {argument} must be one pair of non-negative lengths for each axis of "
+            f"block_shape {block_shape}, but got {margins}"
+        )
+    return blocks, pairs
+
+
+def space_to_batch_nd(
+    x: TensorLike, block_shape: Sequence[int], paddings: Sequence[Sequence[int]]
+) -> Tensor:
+    """Move blocks of the axes after the first, padded with zeros, into the batch axis.
+
+    ``x`` is (batch, *space, *rest), and ``block_shape`` and ``paddings`` have an entry for each
+    axis of the space. The result is (prod(block_shape) * batch, *space / block_shape, *rest).
+
+    Raises:
+        ValueError: a padded length is not a multiple of its block, or the options do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.space_to_batch_nd([[[1], [2], [3], [4]]], [2], [(0, 0)]).tolist()
+        [[[1], [3]], [[2], [4]]]
+    """
+    name = "space_to_batch_nd"
+    held = as_operand(name, x)
+    blocks, pairs = _check_blocks(name, held, block_shape, "paddings", paddings)
+    count = len(blocks)
+    padded = pad(held, [(0, 0), *pairs, *[(0, 0)] * (len(held.shape) - count - 1)])
+    batch, space, rest = padded.shape[0], padded.shape[1 : count + 1], padded.shape[count + 1 :]
+    if any(length % block for length, block in zip(space, blocks, strict=True)):
+        raise ValueError(
+            f"{name}: the padded lengths {space} must be multiples of block_shape {block_shape} "
+            f"(x.shape={held.shape}, paddings={paddings})"
+        )
+    cells = [length // block for length, block in zip(space, blocks, strict=True)]
+    split = [part for pair in zip(cells, blocks, strict=True) for part in pair]
+    order = [
+        *range(2, 2 * count + 1, 2),
+        0,
+        *range(1, 2 * count + 1, 2),
+        *range(2 * count + 1, 2 * count + 1 + len(rest)),
+    ]
+    moved = permute_dims(reshape(padded, (batch, *split, *rest)), order)
+    return reshape(moved, (prod(blocks) * batch, *cells, *rest))
+
+
+def batch_to_space_nd(
+    x: TensorLike, block_shape: Sequence[int], crops: Sequence[Sequence[int]]
+) -> Tensor:
+    """Undo ``space_to_batch_nd``: move blocks out of the batch axis, and cut the edges off.
+
+    Raises:
+        ValueError: the batch is not a multiple of the blocks, or the options do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.batch_to_space_nd([[[1], [3]], [[2], [4]]], [2], [(0, 1)]).tolist()
+        [[[1], [2], [3]]]
+    """
+    name = "batch_to_space_nd"
+    held = as_operand(name, x)
+    blocks, pairs = _check_blocks(name, held, block_shape, "crops", crops)
+    count = len(blocks)
+    batch, cells, rest = held.shape[0], held.shape[1 : count + 1], held.shape[count + 1 :]
+    if batch % prod(blocks):
+        raise ValueError(
+            f"{name}: the batch of {batch} must be a multiple of the {prod(blocks)} places in "
+            f"block_shape {block_shape}"
+        )
+    space = [cell * block for cell, block in zip(cells, blocks, strict=True)]
+    if any(length < sum(pair) for length, pair in zip(space, pairs, strict=True)):
+        raise ValueError(f"{name}: crops {crops} are longer than the space {space}")
+    batch //= prod(blocks)
+    split = reshape(held, (*blocks, batch, *cells, *rest))
+    order = [count]
+    for axis in range(count):
+        order += [count + 1 + axis, axis]
+    order += range(2 * count + 1, 2 * count + 1 + len(rest))
+    whole = reshape(permute_dims(split, order), (batch, *space, *rest))
+    begins = [0, *(pair[0] for pair in pairs)]
+    sizes = [batch, *(length - sum(pair) for length, pair in zip(space, pairs, strict=True))]
+    return _slice(whole, begins, sizes)
+
+
+def depth_to_space(x: TensorLike, block_size: int, data_format: str = "NHWC") -> Tensor:
+    """Move channels of images into blocks of ``block_size`` by ``block_size`` pixels.
+
+    ``x`` is (batch, height, width, channels), or (batch, channels, height, width) where
+    ``data_format`` is "NCHW".
+
+    Raises:
+        ValueError: another rank or data format, or channels that are not a multiple of
+            ``block_size`` squared.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.depth_to_space([[[[1, 2, 3, 4]]]], 2).tolist()
+        [[[[1], [2]], [[3], [4]]]]
+    """
+    name = "depth_to_space"
+    held = as_operand(name, x)
+    (block,) = _integers(name, "block_size", block_size)
+    if data_format not in ("NHWC", "NCHW"):
+        raise ValueError(f"{name}: data_format must be 'NHWC' or 'NCHW', but got {data_format!r}")
+    if len(held.shape) != 4:
+        raise ValueError(f"{name}: x must have rank 4, but its shape is {held.shape}")
+    if data_format == "NCHW":
+        batch, channels, height, width = held.shape
+    else:
+        batch, height, width, channels = held.shape
+    if block < 1 or channels % (block * block):
+        raise ValueError(
+            f"{name}: the channels must be a multiple of block_size squared, but got {channels} "
+            f"channels and block_size={block_size}"
+        )
+    depth = channels // (block * block)
+    if data_format == "NCHW":
+        parts = reshape(held, (batch, block, block, depth, height, width))
+        moved = permute_dims(parts, (0, 3, 4, 1, 5, 2))
+        return reshape(moved, (batch, depth, height * block, width * block))
+    parts = reshape(held, (batch, height, width, block, block, depth))
+    moved = permute_dims(parts, (0, 1, 3, 2, 4, 5))
+    return reshape(moved, (batch, height * block, width * block, depth))

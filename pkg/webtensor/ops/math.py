@@ -1,0 +1,42 @@
+"""``wt.math``: functions of TensorFlow.js's namespace of that name."""
+
+from __future__ import annotations
+
+from webtensor.engine import Tensor, TensorLike
+from webtensor.ops.movement import as_indices, reshape
+from webtensor.ops.scatter import bincount
+from webtensor.ops.ternary import where
+
+__all__ = ["confusion_matrix"]
+
+
+def confusion_matrix(labels: TensorLike, predictions: TensorLike, num_classes: int) -> Tensor:
+    """Count how often each class, along the rows, was predicted as which, along the columns.
+
+    ``labels`` and ``predictions`` are int32 of rank 1. The result is int32 of shape (num_classes,
+    num_classes); pairs of which either is no class are left out.
+
+    Raises:
+        TypeError: labels or predictions are not int32.
+        ValueError: they are not equally many, or ``num_classes`` is not a positive integer.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.math.confusion_matrix([0, 1, 2, 1, 0], [0, 2, 2, 1, 0], 3).tolist()
+        [[2, 0, 0], [0, 1, 1], [0, 0, 1]]
+    """
+    name = "confusion_matrix"
+    actual = as_indices(name, labels, "labels")
+    predicted = as_indices(name, predictions, "predictions")
+    if len(actual.shape) != 1 or predicted.shape != actual.shape:
+        raise ValueError(
+            f"{name}: labels and predictions must have rank 1 and be equally many, but got shapes "
+            f"{actual.shape} and {predicted.shape}"
+        )
+    if not isinstance(num_classes, int) or num_classes < 1:
+        raise ValueError(f"{name}: num_classes must be a positive integer, but got {num_classes!r}")
+    cells = num_classes * num_classes
+    known = (actual >= 0).logical_and(actual < num_classes)
+    known = known.logical_and(predicted >= 0).logical_and(predicted < num_classes)
+    pairs = where(known, actual * num_classes + predicted, cells)
+    return reshape(bincount(pairs, None, cells), (num_classes, num_classes))

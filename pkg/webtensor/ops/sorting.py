@@ -1,0 +1,293 @@
+"""Sorting along an axis, and searching in what is sorted.
+
+Sorting finds places, and values are gathered from them, so their gradient goes back to where they
+came from. Equal elements keep their order, and NaN comes last whatever the direction.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from webtensor.dtypes import bool_, complex64, float32, int32, promote
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, as_operands, run
+from webtensor.ops.binary import equal, less, logical_and, logical_or, minimum
+from webtensor.ops.casting import cast_to
+from webtensor.ops.creation import arange, full
+from webtensor.ops.movement import expand_dims, flatten, gather, permute_dims, reshape, slice
+from webtensor.ops.reduction import sum as _sum
+from webtensor.ops.unary import isfinite, logical_not
+from webtensor.shapes import normalize_axis, prod
+
+__all__ = [
+    "argsort",
+    "in_top_k",
+    "in_top_k_async",
+    "isin",
+    "lower_bound",
+    "searchsorted",
+    "sort",
+    "topk",
+    "upper_bound",
+]
+
+_ARGSORT = Primitive("argsort")
+_SEARCH_SORTED = Primitive("search_sorted")
+
+
+class TopK(NamedTuple):
+    """The greatest elements, and their places along the last axis."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def _ordered(name: str, x: Tensor, descending: bool) -> Tensor:
+    """Places of the elements along the last axis in order."""
+    if x.dtype is complex64:
+        raise TypeError(f"{name}: complex64 is not ordered")
+    keys = cast_to(x, int32) if x.dtype is bool_ else x
+    length = x.shape[-1]
+    outer = prod(x.shape[:-1])
+    return run(_ARGSORT, (keys,), x.shape, int32, bool(descending), outer, length)
+
+
+def _pick(x: Tensor, places: Tensor) -> Tensor:
+    """Elements of each row of ``x`` at places within the row, all in range."""
+    outer, length = prod(x.shape[:-1]), x.shape[-1]
+    flat = places
+    if outer > 1:
+        starts = arange(0, outer * length, length) if length else full(outer, 0)
+        flat = reshape(places, (outer, places.shape[-1])) + expand_dims(starts, 1)
+    return reshape(gather(flatten(x), flatten(flat)), places.shape)
+
+
+def _to_last(x: Tensor, axis: int) -> tuple[Tensor, list[int] | None]:
+    """Move an axis to the end; gives also the permutation that moves it back, if any."""
+    rank = len(x.shape)
+    if axis == rank - 1:
+        return x, None
+    order = [*(one for one in range(rank) if one != axis), axis]
+    return permute_dims(x, order), sorted(range(rank), key=order.__getitem__)
+
+
+def argsort(x: TensorLike, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
+    """Indices, as int32, that sort a tensor along an axis (array API standard).
+
+    Equal elements keep their order, whether ``stable`` asks for it or not. NaN comes last.
+
+    Raises:
+        TypeError: complex elements, which have no order.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.argsort([3, 1, 2]).tolist(), wt.argsort([3, 1, 2], descending=True).tolist()
+        ([1, 2, 0], [0, 2, 1])
+    """
+    x = as_operand("argsort", x)
+    axis = normalize_axis("argsort", axis, len(x.shape))
+    rows, back = _to_last(x, axis)
+    places = _ordered("argsort", rows, descending)
+    return places if back is None else permute_dims(places, back)
+
+
+def sort(x: TensorLike, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
+    """The elements of a tensor in order along an axis (array API standard); NaN comes last.
+
+    Raises:
+        TypeError: complex elements, which have no order.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.sort([[3, 1, 2], [4, 6, 5]]).tolist()
+        [[1, 2, 3], [4, 5, 6]]
+    """
+    x = as_operand("sort", x)
+    axis = normalize_axis("sort", axis, len(x.shape))
+    rows, back = _to_last(x, axis)
+    values = _pick(rows, _ordered("sort", rows, descending))
+    return values if back is None else permute_dims(values, back)
+
+
+def topk(x: TensorLike, k: int = 1, sorted: bool = True) -> TopK:
+    """The ``k`` greatest elements along the last axis, greatest first, and their indices.
+
+    Of equal elements, the one with the lower index comes first. They are sorted whether ``sorted``
+    asks for it or not. NaN is taken only where nothing else is left.
+
+    Raises:
+        ValueError: ``x`` is a scalar, or ``k`` is not between 0 and the length of the last axis.
+
+    Example:
+        >>> import webtensor as wt
+        >>> values, indices = wt.topk([1.0, 5.0, 3.0], k=2)
+        >>> values.tolist(), indices.tolist()
+        ([5.0, 3.0], [1, 2])
+    """
+    x = as_operand("topk", x)
+    if not x.shape:
+        raise ValueError("topk: x must have at least one axis, but its shape is ()")
+    if not isinstance(k, int) or isinstance(k, bool):
+        raise TypeError(f"topk: k must be an integer, but got {k!r}")
+    if not 0 <= k <= x.shape[-1]:
+        raise ValueError(
+            f"topk: k must be between 0 and the length of the last axis of {x.shape}, but got {k}"
+        )
+    places = _ordered("topk", x, True)
+    first = slice(places, (0,) * len(x.shape), (*x.shape[:-1], k))
+    return TopK(_pick(x, first), first)
+
+
+def searchsorted(
+    x1: TensorLike, x2: TensorLike, side: str = "left", sorter: TensorLike | None = None
+) -> Tensor:
+    """Indices, as int32, at which values would be inserted into sorted ones to keep the order.
+
+    ``x1`` holds the sorted values and ``x2``, of any shape, those to insert. Where ``x1`` has more
+    than one axis, each row of its last axis is searched for the same row of ``x2``, whose other
+    axes must be equal. ``side`` tells what becomes of values that are there: "left" gives the
+    index of the first of them, "right" the one after the last. ``sorter`` are the indices that sort
+    ``x1``, where it is not sorted itself.
+
+    Raises:
+        TypeError: complex values, which have no order.
+        ValueError: another ``side``, ``x1`` is a scalar, or the shapes do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.searchsorted([1, 3, 5], [[0, 3], [4, 9]]).tolist()
+        [[0, 1], [2, 3]]
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"searchsorted: side must be 'left' or 'right', but got {side!r}")
+    held = as_operand("searchsorted", x1)
+    if sorter is not None:
+        order = as_operand("searchsorted", sorter)
+        if len(held.shape) != 1 or order.shape != held.shape:
+            raise ValueError(
+                "searchsorted: sorter needs x1 of rank 1 and of its own shape, but got "
+                f"x1.shape={held.shape}, sorter.shape={order.shape}"
+            )
+        held = gather(held, order)
+    return _search("searchsorted", "x1", "x2", held, x2, side)
+
+
+def lower_bound(sorted_sequence: TensorLike, values: TensorLike) -> Tensor:
+    """Indices of the first elements of a sorted sequence that are not less than the values.
+
+    See ``searchsorted``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.lower_bound([1, 3, 3, 5], [3, 4]).tolist()
+        [1, 3]
+    """
+    return _search("lower_bound", "sorted_sequence", "values", sorted_sequence, values, "left")
+
+
+def upper_bound(sorted_sequence: TensorLike, values: TensorLike) -> Tensor:
+    """Indices of the first elements of a sorted sequence that are greater than the values.
+
+    See ``searchsorted``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.upper_bound([1, 3, 3, 5], [3, 4]).tolist()
+        [3, 3]
+    """
+    return _search("upper_bound", "sorted_sequence", "values", sorted_sequence, values, "right")
+
+
+def _search(
+    name: str, first: str, second: str, rows: TensorLike, values: TensorLike, side: str
+) -> Tensor:
+    held, wanted = as_operands(name, rows, values)
+    dtype = promote(promote(held.dtype, wanted.dtype), int32)
+    if dtype is complex64:
+        raise TypeError(f"{name}: complex64 is not ordered")
+    if not held.shape:
+        raise ValueError(f"{name}: {first} must have at least one axis, but its shape is ()")
+    outer, length = prod(held.shape[:-1]), held.shape[-1]
+    if len(held.shape) > 1 and held.shape[:-1] != wanted.shape[:-1]:
+        raise ValueError(
+            f"{name}: {first} and {second} must have equal shapes except for the last axis, but "
+            f"got {held.shape} and {wanted.shape}"
+        )
+    if length == 0:
+        return full(wanted.shape, 0, int32)
+    return run(
+        _SEARCH_SORTED,
+        (cast_to(held, dtype), cast_to(wanted, dtype)),
+        wanted.shape,
+        int32,
+        side == "right",
+        outer,
+        length,
+        wanted.size // outer if outer else 0,
+    )
+
+
+def isin(x1: TensorLike, x2: TensorLike, invert: bool = False) -> Tensor:
+    """Whether each element of ``x1`` is among those of ``x2``, as bool (array API standard).
+
+    NaN is among nothing. ``invert`` tells the opposite.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.isin([1, 2, 3], [3, 1, 7]).tolist()
+        [True, False, True]
+    """
+    x, candidates = as_operands("isin", x1, x2)
+    if complex64 in (x.dtype, candidates.dtype):
+        pairs = equal(expand_dims(x, -1), flatten(candidates))
+        found = pairs.any(-1)
+    elif candidates.size == 0:
+        found = full(x.shape, False)
+    else:
+        known = sort(flatten(candidates))
+        places = minimum(_search("isin", "x2", "x1", known, x, "left"), known.size - 1)
+        found = equal(gather(known, places), x)
+    return logical_not(found) if invert else found
+
+
+def in_top_k(predictions: TensorLike, targets: TensorLike, k: int = 1) -> Tensor:
+    """Whether each target class is among the ``k`` with the greatest predictions, as bool.
+
+    ``predictions`` is (…, classes) and ``targets``, int32, has its shape without the last axis. Of
+    equal predictions, the one with the lower index counts as greater. A target that is no class,
+    or whose prediction is not finite, is not among them.
+
+    Raises:
+        TypeError: the targets are not int32.
+        ValueError: shapes that do not fit, or ``k`` is not between 1 and the number of classes.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.in_top_k([[0.1, 0.7, 0.2], [0.5, 0.3, 0.2]], [2, 2], k=2).tolist()
+        [True, False]
+    """
+    scores = cast_to(as_operand("in_top_k", predictions), float32)
+    chosen = as_operand("in_top_k", targets)
+    if chosen.dtype is not int32:
+        raise TypeError(f"in_top_k: targets must be int32, but got {chosen.dtype}")
+    if len(scores.shape) < 2 or chosen.shape != scores.shape[:-1]:
+        raise ValueError(
+            "in_top_k: predictions must be (…, classes) and targets have its shape without the "
+            f"last axis, but got {scores.shape} and {chosen.shape}"
+        )
+    classes = scores.shape[-1]
+    if not isinstance(k, int) or not 1 <= k <= classes:
+        raise ValueError(
+            f"in_top_k: k must be between 1 and the number of classes, {classes}, but got {k!r}"
+        )
+    chosen = expand_dims(chosen, -1)
+    numbers = arange(classes)
+    is_target = equal(numbers, chosen)
+    own = _sum(scores.where(is_target, 0.0), -1, keepdims=True)
+    ahead = logical_or(less(own, scores), logical_and(equal(scores, own), less(numbers, chosen)))
+    rank = _sum(ahead, -1)
+    return logical_and(less(rank, k), isfinite(own).squeeze(-1)).logical_and(is_target.any(-1))  # type: ignore[no-any-return]
+
+
+async def in_top_k_async(predictions: TensorLike, targets: TensorLike, k: int = 1) -> Tensor:
+    """Do what ``in_top_k`` does, which waits for nothing; for code that awaits it."""
+    return in_top_k(predictions, targets, k)

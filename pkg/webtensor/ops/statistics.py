@@ -1,0 +1,342 @@
+"""Statistics and norms composed of reductions: moments, std, norm, log_sum_exp, differences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from math import inf
+from typing import NamedTuple
+
+from webtensor.autodiff.tape import paused
+from webtensor.dtypes import bool_, complex64, float32
+from webtensor.engine import Tensor, TensorLike, as_operand
+from webtensor.ops.binary import add, divide, multiply, not_equal, pow, subtract
+from webtensor.ops.casting import cast_to
+from webtensor.ops.layout import axes_in_order, part_along
+from webtensor.ops.movement import concat, reshape
+from webtensor.ops.reduction import max as _max, mean, min as _min, sum as _sum
+from webtensor.ops.ternary import where
+from webtensor.ops.unary import abs, exp, isfinite, log, sqrt, square
+from webtensor.shapes import normalize_axes, normalize_axis, prod
+
+__all__ = [
+    "add_n",
+    "count_nonzero",
+    "diff",
+    "euclidean_norm",
+    "log_sum_exp",
+    "moments",
+    "moving_average",
+    "norm",
+    "std",
+    "var",
+]
+
+Axis = int | Sequence[int] | None
+
+
+class Moments(NamedTuple):
+    """Mean and variance."""
+
+    mean: Tensor
+    variance: Tensor
+
+
+def _real(name: str, x: TensorLike) -> Tensor:
+    """Return ``x`` as float32.
+
+    Raises:
+        TypeError: it is complex.
+    """
+    held = as_operand(name, x)
+    if held.dtype is complex64:
+        raise TypeError(f"{name}: complex64 is not supported")
+    return cast_to(held, float32)
+
+
+def _kept(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
+    return tuple(
+        1 if axis in axes else length
+        for axis, length in enumerate(x.shape)
+        if keepdims or axis not in axes
+    )
+
+
+# -- moments --------------------------------------------------------------------------------------
+
+
+def moments(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Moments:
+    """Mean and variance along ``axis`` (all axes by default), as float32.
+
+    Example:
+        >>> import webtensor as wt
+        >>> mean, variance = wt.moments([1.0, 3.0])
+        >>> mean.tolist(), variance.tolist()
+        (2.0, 1.0)
+    """
+    held = _real("moments", x)
+    axes = normalize_axes("moments", axis, len(held.shape))
+    center = mean(held, axes, keepdims=True)
+    variance = mean(square(subtract(held, center)), axes, keepdims)
+    return Moments(reshape(center, _kept(held, axes, keepdims)), variance)
+
+
+def var(
+    x: TensorLike, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
+) -> Tensor:
+    """Variance along ``axis`` (all axes by default), as float32 (array API standard).
+
+    The squares are divided by the number of elements less ``correction``: 1 gives the unbiased
+    estimate from a sample.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.var([1.0, 3.0]).tolist(), wt.var([1.0, 3.0], correction=1).tolist()
+        (1.0, 2.0)
+    """
+    return _variance("var", x, axis, correction, keepdims)
+
+
+def std(
+    x: TensorLike, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
+) -> Tensor:
+    """Standard deviation along ``axis``, as float32 (array API standard). See ``var``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.std([1.0, 3.0]).tolist()
+        1.0
+    """
+    return sqrt(_variance("std", x, axis, correction, keepdims))
+
+
+def _variance(name: str, x: TensorLike, axis: Axis, correction: float, keepdims: bool) -> Tensor:
+    held = _real(name, x)
+    if not isinstance(correction, (int, float)):
+        raise TypeError(f"{name}: correction must be a number, but got {correction!r}")
+    axes = normalize_axes(name, axis, len(held.shape))
+    count = prod(held.shape[one] for one in axes)
+    squares = square(subtract(held, mean(held, axes, keepdims=True)))
+    return divide(
+        _sum(squares, axes, keepdims), float(count - correction) if count > correction else 0.0
+    )
+
+
+def count_nonzero(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """How many elements along ``axis`` are not zero, as int32 (array API standard).
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.count_nonzero([[0, 1], [2, 3]], axis=1).tolist()
+        [1, 2]
+    """
+    held = as_operand("count_nonzero", x)
+    axes = normalize_axes("count_nonzero", axis, len(held.shape))
+    return _sum(not_equal(held, 0), axes, keepdims)
+
+
+# -- norms ----------------------------------------------------------------------------------------
+
+
+def norm(
+    x: TensorLike, ord: float | str = "euclidean", axis: Axis = None, keepdims: bool = False
+) -> Tensor:
+    """Norm of vectors along one axis, of matrices along two, or of all elements as one vector.
+
+    For vectors, ``ord`` is "euclidean" or 2, any other positive number ``p`` for the p-norm, or
+    ``inf`` or ``-inf`` for the greatest or least absolute value. For matrices it is "euclidean" or
+    "fro" for the root of the sum of squares, 1 for the greatest sum of a column, or ``inf`` or
+    ``-inf`` for the greatest or least sum of a row. ``wt.linalg`` has the norms of the array API
+    standard.
+
+    Raises:
+        ValueError: another ``ord``, or more than two axes.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.norm([3.0, 4.0]).tolist(), wt.norm([[1.0, -2.0], [3.0, 4.0]], 1, (0, 1)).tolist()
+        (5.0, 6.0)
+    """
+    held = as_operand("norm", x)
+    size = abs(held if held.dtype is complex64 else cast_to(held, float32))
+    rank = len(size.shape)
+    if axis is None:
+        flat = _vector_norm("norm", reshape(size, (-1,) if size.size else (0,)), ord, 0)
+        return reshape(flat, (1,) * rank if keepdims else ())
+    axes = axes_in_order("norm", axis, rank)
+    if len(axes) not in (1, 2) or len(set(axes)) != len(axes):
+        raise ValueError(f"norm: axis must name one axis, or two different ones, but got {axis}")
+    if len(axes) == 1:
+        result = _vector_norm("norm", size, ord, axes[0])
+    else:
+        result = _matrix_norm("norm", size, ord, *axes)
+    return reshape(result, _kept(size, tuple(axes), keepdims))
+
+
+def _vector_norm(name: str, size: Tensor, ord: float | str, axis: int) -> Tensor:
+    """Norm of vectors of absolute values, whose axis keeps length 1."""
+    if ord in ("euclidean", 2):
+        return sqrt(_sum(square(size), axis, True))
+    if ord == 1:
+        return _sum(size, axis, True)
+    if ord == inf:
+        return _max(size, axis, True)
+    if ord == -inf:
+        return _min(size, axis, True)
+    if isinstance(ord, (int, float)) and ord > 0:
+        return pow(_sum(pow(size, float(ord)), axis, True), 1 / ord)
+    raise ValueError(
+        f"{name}: ord of vectors must be 'euclidean', a positive number, inf or -inf, but got "
+        f"{ord!r}"
+    )
+
+
+def _matrix_norm(name: str, size: Tensor, ord: float | str, row: int, column: int) -> Tensor:
+    """Norm of matrices of absolute values, whose axes keep length 1."""
+    if ord in ("euclidean", "fro"):
+        return sqrt(_sum(square(size), (row, column), True))
+    if ord == 1:
+        return _max(_sum(size, row, True), column, True)
+    if ord == inf:
+        return _max(_sum(size, column, True), row, True)
+    if ord == -inf:
+        return _min(_sum(size, column, True), row, True)
+    raise ValueError(
+        f"{name}: ord of matrices must be 'euclidean', 'fro', 1, inf or -inf, but got {ord!r}"
+    )
+
+
+def euclidean_norm(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Root of the sum of squares along ``axis`` (all axes by default), which may be any axes.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.euclidean_norm([[3.0, 4.0], [6.0, 8.0]], axis=1).tolist()
+        [5.0, 10.0]
+    """
+    held = as_operand("euclidean_norm", x)
+    size = abs(held) if held.dtype is complex64 else cast_to(held, float32)
+    axes = normalize_axes("euclidean_norm", axis, len(size.shape))
+    return sqrt(_sum(square(size), axes, keepdims))
+
+
+def log_sum_exp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Logarithm of the sum of exponentials along ``axis`` (all by default), without overflow.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.log_sum_exp([1000.0, 0.0]).tolist()
+        1000.0
+    """
+    held = _real("log_sum_exp", x)
+    axes = normalize_axes("log_sum_exp", axis, len(held.shape))
+    if held.size == 0:
+        return log(_sum(exp(held), axes, keepdims))
+    # The greatest element is only a shift, which cancels: no gradient flows through it.
+    with paused():
+        greatest = _max(held, axes, keepdims=True)
+        shift = where(isfinite(greatest), greatest, 0.0)
+    total = _sum(exp(subtract(held, shift)), axes, keepdims)
+    return add(log(total), reshape(shift, total.shape))
+
+
+# -- sums and differences -------------------------------------------------------------------------
+
+
+def add_n(tensors: Sequence[TensorLike]) -> Tensor:
+    """Sum of tensors of one shape and dtype, element by element.
+
+    Raises:
+        TypeError: not a sequence of tensors, or dtypes that differ.
+        ValueError: no tensors, or shapes that differ.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.add_n([[1, 2], [3, 4], [5, 6]]).tolist()
+        [9, 12]
+    """
+    if isinstance(tensors, Tensor) or not hasattr(tensors, "__iter__"):
+        raise TypeError(f"add_n: tensors must be a sequence of tensors, but got {tensors!r}")
+    operands = [as_operand("add_n", one) for one in tensors]
+    if not operands:
+        raise ValueError("add_n: tensors must not be empty")
+    if len({operand.dtype for operand in operands}) > 1:
+        raise TypeError(
+            f"add_n: dtypes must be equal, but got {[str(one.dtype) for one in operands]}"
+        )
+    if len({operand.shape for operand in operands}) > 1:
+        raise ValueError(f"add_n: shapes must be equal, but got {[one.shape for one in operands]}")
+    return reduce(add, operands) if len(operands) > 1 else operands[0].clone()
+
+
+def diff(
+    x: TensorLike,
+    axis: int = -1,
+    n: int = 1,
+    prepend: TensorLike | None = None,
+    append: TensorLike | None = None,
+) -> Tensor:
+    """Differences of neighbours along an axis, ``n`` times over (array API standard).
+
+    ``prepend`` and ``append`` are joined to ``x`` before.
+
+    Raises:
+        ValueError: ``n`` is negative, or the axis is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.diff([1, 4, 9]).tolist(), wt.diff([1, 4, 9], n=2).tolist()
+        ([3, 5], [2])
+    """
+    held = as_operand("diff", x)
+    axis = normalize_axis("diff", axis, len(held.shape))
+    if not isinstance(n, int) or n < 0:
+        raise ValueError(f"diff: n must be an integer that is not negative, but got {n!r}")
+    ends = [as_operand("diff", end) if end is not None else None for end in (prepend, append)]
+    joined = [part for part in (ends[0], held, ends[1]) if part is not None]
+    held = concat(joined, axis) if len(joined) > 1 else held
+    result = held
+    for _ in range(n):
+        length = result.shape[axis] - 1
+        if length < 0:
+            break
+        subtracted = not_equal if held.dtype is bool_ else subtract
+        result = subtracted(
+            part_along(result, axis, 1, length), part_along(result, axis, 0, length)
+        )
+    return result if result is not x else result.clone()
+
+
+def moving_average(
+    v: TensorLike,
+    x: TensorLike,
+    decay: TensorLike,
+    step: TensorLike | None = None,
+    zero_debias: bool = True,
+) -> Tensor:
+    """Next value of a moving average: ``v + (1 - decay) * (x - v)``.
+
+    ``zero_debias`` divides the step by ``1 - decay ** step``, which makes up for an average that
+    started at 0 (Kingma & Ba, *Adam*, ICLR 2015); ``step`` counts from 1 then.
+
+    Raises:
+        ValueError: ``v`` and ``x`` have different shapes or dtypes, or ``step`` is missing.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.moving_average([0.0], [4.0], 0.75, zero_debias=False).tolist()
+        [1.0]
+    """
+    average, value = as_operand("moving_average", v), as_operand("moving_average", x)
+    if average.shape != value.shape or average.dtype is not value.dtype:
+        raise ValueError(
+            f"moving_average: v and x must be alike, but v is {average.dtype} of shape "
+            f"{average.shape} and x is {value.dtype} of shape {value.shape}"
+        )
+    rate = as_operand("moving_average", decay, float32)
+    change = multiply(subtract(value, average), subtract(1.0, rate))
+    if zero_debias:
+        if step is None:
+            raise ValueError("moving_average: step must be given where zero_debias is set")
+        change = divide(change, subtract(1.0, pow(rate, as_operand("moving_average", step))))
+    return add(average, change)

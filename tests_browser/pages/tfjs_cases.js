@@ -1,0 +1,54 @@
+// Runs op cases with TensorFlow.js: the counterpart of tests_py/cases/runner.py.
+
+const ARRAYS = { float32: Float32Array, int32: Int32Array, bool: Uint8Array };
+
+function decode({ dtype, shape, elements }) {
+  const bytes = Uint8Array.from(atob(elements), (letter) => letter.charCodeAt(0));
+  return tf.tensor(new ARRAYS[dtype](bytes.buffer), shape, dtype);
+}
+
+async function encode(result) {
+  if (Array.isArray(result)) return Promise.all(result.map(encode));
+  const { dtype, shape } = result;
+  const bytes = new Uint8Array((await result.data()).buffer);
+  let letters = "";
+  for (let start = 0; start < bytes.length; start += 8192)
+    letters += String.fromCharCode(...bytes.subarray(start, start + 8192));
+  return { dtype, shape, elements: btoa(letters) };
+}
+
+function argument(template, tensors) {
+  if (Array.isArray(template)) return template.map((part) => argument(part, tensors));
+  if (template === null || typeof template !== "object") return template;
+  if ("tensor" in template) return tensors[template.tensor];
+  if ("tuple" in template) return template.tuple.map((part) => argument(part, tensors));
+  throw new Error(`no counterpart of ${JSON.stringify(template)}`);
+}
+
+function evaluate(one) {
+  const apply = eval(one.javascript);
+  const tensors = one.tensors.map(decode);
+  const call = (given) => apply(...one.args.map((template) => argument(template, given)));
+  if (one.derivative === 0) return call(tensors);
+  const sources = one.wrt.map((place) => tensors[place]);
+  const ofSources = (...xs) => {
+    const given = [...tensors];
+    one.wrt.forEach((place, index) => (given[place] = xs[index]));
+    return call(given);
+  };
+  return tf.grads(ofSources)(sources, decode(one.dy));
+}
+
+// Cases as JSON, each with `javascript`, the source of the function to call; results as JSON.
+window.runWithTensorflow = async (json) => {
+  await tf.setBackend("cpu");
+  const results = [];
+  for (const one of JSON.parse(json)) {
+    try {
+      results.push(await encode(await evaluate(one)));
+    } catch (error) {
+      results.push({ error: String(error) });
+    }
+  }
+  return JSON.stringify(results);
+};

@@ -1,0 +1,93 @@
+"""The table of op cases, computed by TensorFlow.js in the same page, gives the same.
+
+Our results come from the WASM backend, theirs from their CPU backend. `tensorflow_js` says which
+function is which, and lists the deliberate differences.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from inspect import signature
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser
+
+import webtensor as wt
+from tests_browser.python_page import PlaywrightPythonPage
+from tests_browser.tensorflow_js import COUNTERPARTS, DIFFERENCES
+from tests_browser.test_ops import RUN
+from tests_py.cases import FAMILIES, Case
+from tests_py.cases.comparison import decoded, difference
+
+TENSORFLOW = "/node_modules/@tensorflow/tfjs/dist/tf.min.js"
+
+
+@pytest.fixture(scope="module")
+def page(chromium: Browser, site_url: str) -> Iterator[PlaywrightPythonPage]:
+    """Python and TensorFlow.js in one page of Chromium."""
+    page = PlaywrightPythonPage("chromium", site_url, chromium.new_page())
+    for url in (TENSORFLOW, "/tests/tfjs_cases.js"):
+        page.page.add_script_tag(url=site_url + url)
+    yield page
+    page.page.close()
+
+
+def reason_not_to_compare(case: Case) -> str | None:
+    """Why a case is among the deliberate differences."""
+    return next((why for pattern, why in DIFFERENCES if re.search(pattern, case.name)), None)
+
+
+def with_all_arguments(case: Case) -> dict[str, Any]:
+    """The case for JavaScript, which has no arguments by name."""
+    encoded = case.encoded()
+    bound = signature(getattr(wt, case.function)).bind(*encoded["args"], **encoded["kwargs"])
+    bound.apply_defaults()
+    # Defaults of ours are types and numbers; a type is given by its name.
+    args = [value if not isinstance(value, str) else str(value) for value in bound.args]
+    return {**encoded, "args": args, "kwargs": {}, "javascript": COUNTERPARTS[case.function]}
+
+
+def disagreement(case: Case, ours: Any, theirs: Any) -> str | None:
+    """Say how two results differ by more than both may be wrong."""
+    for result, whose in ((ours, "ours"), (theirs, "theirs")):
+        if isinstance(result, dict) and "error" in result:
+            return f"{whose} raised {result['error'].strip().splitlines()[-1]}"
+    pairs = zip(ours, theirs, strict=True) if isinstance(ours, list) else [(ours, theirs)]
+    for (our, their), allowed in zip(pairs, case.allowed("wasm"), strict=True):
+        mine, other = decoded(our), decoded(their)
+        if mine.shape != other.shape:
+            return f"shape is {mine.shape}, theirs is {other.shape}"
+        if our["dtype"] != their["dtype"]:
+            return f"dtype is {our['dtype']}, theirs is {their['dtype']}"
+        wrong = difference(mine, other.astype(np.float64), 2 * allowed)
+        if wrong is not None:
+            return wrong
+    return None
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_family_agrees_with_tensorflow_js(page: PlaywrightPythonPage, family: str):
+    cases = [
+        case
+        for case in FAMILIES[family]
+        if case.function in COUNTERPARTS
+        and case.derivative < 2
+        and reason_not_to_compare(case) is None
+    ]
+    ours = page.run(RUN, cases=[case.encoded() for case in cases], backend="wasm")["results"]
+    sent = json.dumps([with_all_arguments(case) for case in cases])
+    theirs = json.loads(page.page.evaluate("(json) => runWithTensorflow(json)", sent))
+    wrong = [
+        f"{case.name}: {found}"
+        for case, our, their in zip(cases, ours, theirs, strict=True)
+        if (found := disagreement(case, our, their)) is not None
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_difference_concerns_a_case():
+    names = [case.name for family in FAMILIES.values() for case in family]
+    for pattern, why in DIFFERENCES:
+        assert any(re.search(pattern, name) for name in names), (pattern, why)
