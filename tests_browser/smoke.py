@@ -60,7 +60,7 @@ def summary(all_facts: dict[str, dict[str, Any]], browser_version: str) -> dict[
     """Return what is printed."""
     shown = ("accuracy", "seconds", "longest_task_ms")
     return {
-        **{name: {key: facts[key] for key in shown} for name, facts in all_facts.items()},
+        **{name: {key: round(facts[key], 4) for key in shown} for name, facts in all_facts.items()},
         "same_initial_predictions": same_initial_predictions(all_facts),
         "first_prediction_ms": {
             name: facts["first_prediction_ms"] for name, facts in all_facts.items()

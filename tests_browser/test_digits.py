@@ -246,6 +246,9 @@ def test_lost_context_is_explained(chromium_page: Page, site_url: str):
     assert digits.wait_for("failed", "done", seconds=30) == "failed"
     assert "took the graphics context away" in digits.text("notice")
 
+    chromium_page.get_by_label("WebAssembly").check()
+    assert digits.wait_for("ready", seconds=30) == "ready"
+
 
 def test_data_names_its_source_and_licence(site: Path):
     text = (site / "digits" / "digits.json").read_text()

@@ -1,8 +1,8 @@
 """Nothing leaks: after 2,000 training steps every count is what it was after a few.
 
 Counted are tensors, storages and bytes of the engine; textures and programs of the WebGL backend;
-bytes, blocks and the size of the heap of the WASM backend; JavaScript objects that Python holds, and
-Python objects that JavaScript holds.
+bytes, blocks and the size of the heap of the WASM backend; JavaScript objects that Python holds,
+and Python objects that JavaScript holds.
 """
 
 from typing import Any
@@ -12,7 +12,7 @@ import pytest
 from tests_browser.python_page import PythonPage
 
 STEPS = 2000
-#: Until the constants that the engine keeps for reuse, such as Adam's rates, are as many as it keeps.
+#: Until the engine has as many constants, such as Adam's rates, as it keeps for reuse.
 WARM_UP = 150
 
 TRAINING = """

@@ -39,10 +39,20 @@ ERRORS: dict[str, Row] = {
     ),
     "text among numbers": (lambda: wt.tensor([1, "a"]), TypeError, "but got 'a'"),
     "None": (lambda: wt.tensor(None), TypeError, "but got None"),
+    "None as float32": (
+        lambda: wt.tensor([1, None], dtype="float32"),
+        TypeError,
+        "tensor: elements must be numbers, but got None",
+    ),
     "None in an op": (
         lambda: wt.add(X, None),
         TypeError,
         "add: elements must be numbers, but got None",
+    ),
+    "tensors with axes in a list": (
+        lambda: wt.tensor([X, X]),
+        TypeError,
+        r"tensor: elements must be numbers, but got Tensor\(\[\[1",
     ),
     "a dictionary": (lambda: wt.tensor({"a": 1}), TypeError, "elements must be numbers"),
     "a set": (lambda: wt.tensor({1, 2}), TypeError, "elements must be numbers"),
@@ -108,7 +118,7 @@ ERRORS: dict[str, Row] = {
         ValueError,
         r"tensor: shape \(2, 2\) holds 4 elements, but values has 3",
     ),
-    "a negative length": (lambda: wt.zeros((2, -1)), ValueError, "must not have negative lengths"),
+    "a negative length": (lambda: wt.zeros((2, -1)), ValueError, "zeros: shape must not have"),
     "a length that is no integer": (lambda: wt.zeros((1.5,)), TypeError, "shape must be integers"),  # type: ignore[arg-type]
     "text as a shape": (lambda: wt.zeros("ab"), TypeError, "shape must be integers"),  # type: ignore[arg-type]
     "a fill value that is no number": (

@@ -100,6 +100,14 @@ def test_a_given_dtype_converts() -> None:
     assert wt.tensor([0.0, math.nan], dtype=bool).tolist() == [False, True]
 
 
+def test_a_fill_value_may_be_a_tensor_or_a_number_of_numpys() -> None:
+    for value in (2.5, wt.tensor(2.5), wt.Variable([2.5]), np.float32(2.5), np.float64(2.5)):
+        assert wt.full((2,), value).tolist() == [2.5, 2.5]
+        assert wt.full((2,), value).dtype == "float32"
+    assert wt.full((2,), np.int64(7)).dtype == "int32"
+    assert wt.full((2,), np.bool_(True)).dtype == "bool"
+
+
 def test_asarray_returns_a_tensor_itself_and_copies_on_request() -> None:
     x = wt.tensor([1.0])
     assert wt.asarray(x) is x

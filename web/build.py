@@ -1,8 +1,9 @@
 """Builds the wheel into `dist/` and the static site into `dist/site/`.
 
-The site is the pages of `web/` as they are, Pyodide's core runtime, the wheel, and data assets that
-pages export at build time; `build.json` tells the loader where the runtime and the wheel lie. Both
-lie in folders named after their version or content, so a host may let browsers keep them for ever.
+The site is the pages of `web/` as they are, the documentation as plain text, Pyodide's core
+runtime, the wheel, and data assets that pages export at build time; `build.json` tells the loader
+where the runtime and the wheel lie. Both lie in folders named after their version or content, so a
+host may let browsers keep them for ever.
 
 A page adds build-time data with a file `web/<page>/export_data.py` holding
 `export(output_dir: Path) -> None`; what it writes appears beside the page. It runs again only when
@@ -26,6 +27,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
+DOCS = ROOT / "docs"
 DIST = ROOT / "dist"
 SITE = DIST / "site"
 ASSETS = DIST / "assets"
@@ -113,11 +115,13 @@ def export_page_data(script: Path) -> Path:
 
 
 def page_files() -> dict[str, Path]:
-    """Map the site's URL paths to the files of `web/` and the exported data."""
+    """Map the site's URL paths to the files of `web/`, the documentation and the exported data."""
     files: dict[str, Path] = {}
     for file in source_files([WEB]):
         if file.name not in NOT_PUBLISHED:
             files[file.relative_to(WEB).as_posix()] = file
+    for file in source_files([DOCS]):
+        files[f"docs/{file.relative_to(DOCS).as_posix()}"] = file
     for script in sorted(WEB.glob("*/export_data.py")):
         folder = export_page_data(script)
         for file in source_files([folder]):

@@ -37,6 +37,7 @@ class SiteRequestHandler(SimpleHTTPRequestHandler):
         ".js": "text/javascript; charset=utf-8",
         ".mjs": "text/javascript; charset=utf-8",
         ".json": "application/json; charset=utf-8",
+        ".md": "text/plain; charset=utf-8",  # browsers show it, and download text/markdown
         ".py": "text/x-python; charset=utf-8",
         ".svg": "image/svg+xml",
         ".wasm": "application/wasm",

@@ -3,7 +3,12 @@
 The names here are the public API; import it as ``wt``.
 """
 
-from webtensor import backends as _backends, optimizers as optimizers
+from webtensor import (
+    backends as _backends,
+    browser as browser,
+    optimizers as optimizers,
+    train as train,
+)
 from webtensor.autodiff import (
     custom_grad as custom_grad,
     grad as grad,

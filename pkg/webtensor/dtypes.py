@@ -17,6 +17,7 @@ __all__ = [
     "int32",
     "number_dtype",
     "promote",
+    "string_",
     "typed_view",
 ]
 
@@ -60,6 +61,8 @@ bool_: Final = DType("bool", 1, "?", 0)
 int32: Final = DType("int32", 4, "i", 1)
 float32: Final = DType("float32", 4, "f", 2)
 complex64: Final = DType("complex64", 8, "f", 3, stored=float32)
+#: Text, as UTF-8 bytes of any number: these tensors stay on the host.
+string_: Final = DType("string", 1, "s", 4)
 
 _BY_NAME: Final[dict[Any, DType]] = {
     "bool": bool_,
@@ -70,6 +73,8 @@ _BY_NAME: Final[dict[Any, DType]] = {
     float: float32,
     "complex64": complex64,
     complex: complex64,
+    "string": string_,
+    str: string_,
 }
 
 
@@ -89,7 +94,7 @@ def as_dtype(dtype: Any) -> DType:
         known = _BY_NAME.get(getattr(dtype, "name", None) or getattr(dtype, "__name__", None))
     if known is None:
         raise TypeError(
-            f"dtype {dtype!r} is not supported; wanted one of bool, int32, float32, complex64"
+            f"dtype {dtype!r} is not supported; wanted one of bool, int32, float32, complex64, string"
         )
     return known
 
@@ -109,5 +114,8 @@ def number_dtype(number: complex) -> DType:
 
 
 def promote(first: DType, second: DType) -> DType:
-    """Return the smallest dtype that holds both: bool < int32 < float32 < complex64."""
+    """Return the smallest dtype that holds both: bool < int32 < float32 < complex64.
+
+    Text promotes to nothing but itself: string wins, and numbers do not convert to it.
+    """
     return first if first.rank >= second.rank else second

@@ -308,7 +308,7 @@ def make_resize(
 
 
 class Sampling(NamedTuple):
-    """Images of (batch, height, width, channels), and those of ``count`` projective samplings.
+    """Images of (batch, height, width, channels), and ``samples`` projective views of them.
 
     ``bilinear`` is 1, or 0 for the nearest pixel. ``fill_mode`` says what lies outside an image:
     0 a constant, 1 its reflection, 2 its repetition, 3 its nearest pixel; 4 is a constant for every
@@ -319,7 +319,7 @@ class Sampling(NamedTuple):
     in_height: int
     in_width: int
     channels: int
-    count: int
+    samples: int
     out_height: int
     out_width: int
     bilinear: int

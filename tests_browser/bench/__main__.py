@@ -3,7 +3,9 @@
 import argparse
 import contextlib
 import sys
+import tempfile
 from pathlib import Path
+from shutil import copytree
 
 from playwright.sync_api import sync_playwright
 
@@ -29,13 +31,20 @@ def main() -> None:
     options = parser.parse_args()
 
     with (
-        serve(build_site(), mounts=MOUNTS) as url,
+        tempfile.TemporaryDirectory() as folder,
+        # A copy: building the site anew meanwhile would pull the wheel from under the pages.
+        serve(Path(copytree(build_site(), folder, dirs_exist_ok=True)), mounts=MOUNTS) as url,
         sync_playwright() as playwright,
         contextlib.closing(launch_chromium(playwright)) as browser,
     ):
         try:
-            only = " ".join(options.only)
-            report = run(browser, url, only, options.quick, lambda one: print(one_line(one)))
+            report = run(
+                browser,
+                url,
+                " ".join(options.only),
+                options.quick,
+                on_result=lambda result: print(one_line(result), flush=True),
+            )
         except ValueError as error:
             sys.exit(str(error))
 

@@ -10,7 +10,8 @@ function decode({ dtype, shape, elements }) {
 async function encode(result) {
   if (Array.isArray(result)) return Promise.all(result.map(encode));
   const { dtype, shape } = result;
-  const bytes = new Uint8Array((await result.data()).buffer);
+  // A cast from bool keeps bytes, whatever the dtype says.
+  const bytes = new Uint8Array(ARRAYS[dtype].from(await result.data()).buffer);
   let letters = "";
   for (let start = 0; start < bytes.length; start += 8192)
     letters += String.fromCharCode(...bytes.subarray(start, start + 8192));
@@ -21,6 +22,7 @@ function argument(template, tensors) {
   if (Array.isArray(template)) return template.map((part) => argument(part, tensors));
   if (template === null || typeof template !== "object") return template;
   if ("tensor" in template) return tensors[template.tensor];
+  if ("number" in template) return Number(template.number);
   if ("tuple" in template) return template.tuple.map((part) => argument(part, tensors));
   throw new Error(`no counterpart of ${JSON.stringify(template)}`);
 }

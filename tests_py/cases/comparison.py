@@ -17,7 +17,7 @@ DTYPES = {"bool": np.bool_, "int32": np.int32, "float32": np.float32, "complex64
 
 def decoded(result: dict[str, Any]) -> Array:
     """Return a tensor that `runner` encoded as an array."""
-    elements = np.frombuffer(b64decode(result["elements"]), DTYPES[result["dtype"]])
+    elements: Array = np.frombuffer(b64decode(result["elements"]), DTYPES[result["dtype"]])
     return elements.reshape(result["shape"])
 
 

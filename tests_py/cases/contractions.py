@@ -86,7 +86,7 @@ def _case(a: Any, b: Any, *flags: bool, **fields: Any) -> Case:
     return Case("matmul", (a, b, *flags), _matmul, DOT_PRODUCTS, **fields)
 
 
-FLAGS = tuple(product((False, True), repeat=2))
+FLAGS = tuple(product((False, True), (False, True)))
 
 
 def _matmul_cases() -> list[Case]:

@@ -359,8 +359,8 @@ def _join_cases() -> list[Case]:
     ):
         cases.append(Case("stack", (_several([shape] * count), axis), np.stack))
     cases.append(Case("stack", ([n, n], 1), np.stack))
-    for shape, axis in (((3,), 0), ((2, 3), 0), ((2, 3), 1), ((2, 3, 4), -1), ((4, 1, 2, 2), 0)):
-        cases.append(Case("unstack", (floats(shape), axis), _unstack))
+    for parted, axis in (((3,), 0), ((2, 3), 0), ((2, 3), 1), ((2, 3, 4), -1), ((4, 1, 2, 2), 0)):
+        cases.append(Case("unstack", (floats(parted), axis), _unstack))
     splits: tuple[tuple[tuple[int, ...], Any, int], ...] = (
         ((6,), 3, 0),
         ((6,), [1, 2, 3], 0),

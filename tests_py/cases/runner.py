@@ -11,7 +11,7 @@ from typing import Any
 
 import webtensor as wt
 
-FORMATS = {"bool": "?", "int32": "i", "float32": "f", "complex64": "f"}
+FORMATS: dict[str, Any] = {"bool": "?", "int32": "i", "float32": "f", "complex64": "f"}
 
 
 # -- functions of several outputs, or of none of their own, made into functions of one tensor ----
@@ -33,10 +33,74 @@ def composed(x: Any, y: Any, *names: str) -> Any:
 
 def pooled_squares(x: Any, pool: str, *options: Any) -> Any:
     """Square what a pooling of squares gives, so that its derivatives depend on ``x``."""
-    return wt.square(getattr(wt, pool)(wt.square(x), *options))
+    return wt.square(function_named(pool)(wt.square(x), *options))
+
+
+def first_output(x: Any, name: str, *options: Any) -> Any:
+    """Apply a function of several outputs, and return the first."""
+    return function_named(name)(x, *options)[0]
+
+
+def combined(name: str, *args: Any) -> Any:
+    """Add the squares of a function's outputs up, each times its number."""
+    parts = function_named(name)(*args)
+    return reduce(wt.add, [wt.sum(part * part) * (1.0 + n) for n, part in enumerate(parts)])
+
+
+def spectrum_power(x: Any) -> Any:
+    """Square the sizes of a real signal's frequencies."""
+    return wt.square(wt.abs(wt.spectral.rfft(x)))
+
+
+def adjoint(x: Any) -> Any:
+    """Transpose matrices, and conjugate them."""
+    return wt.conj(wt.matrix_transpose(x))
+
+
+def part_of(x: Any, function: str, place: int, hermitian: bool = False, **options: Any) -> Any:
+    """Return one of several results, for the Hermitian part of ``x`` if asked."""
+    x = (x + adjoint(x)) * 0.5 if hermitian else x
+    return function_named(function)(x, **options)[place]
+
+
+def cholesky_of_part(x: Any, upper: bool = False) -> Any:
+    """Factor the Hermitian part of ``x``."""
+    return wt.linalg.cholesky((x + adjoint(x)) * 0.5, upper=upper)
+
+
+def inner_products(x: Any, function: str, place: int, rows: bool = False, **options: Any) -> Any:
+    """Multiply one of several results by its adjoint: orthonormal columns, or rows, give 1."""
+    part = part_of(x, function, place, **options)
+    return part @ adjoint(part) if rows else adjoint(part) @ part
+
+
+def squared_sizes(x: Any, function: str, place: int, **options: Any) -> Any:
+    """Square the sizes of one of several results, which no sign or phase changes."""
+    return wt.square(wt.abs(part_of(x, function, place, **options)))
+
+
+def restored(x: Any, function: str, **options: Any) -> Any:
+    """Factor a matrix and multiply the factors."""
+    if function == "linalg.eigh":
+        values, vectors = wt.linalg.eigh((x + adjoint(x)) * 0.5)
+        return (vectors * wt.expand_dims(values, -2)) @ adjoint(vectors)
+    if function == "linalg.svd":
+        u, values, vh = wt.linalg.svd(x, **options)
+        k = values.shape[-1]
+        return (u[..., :k] * wt.expand_dims(values, -2)) @ vh[..., :k, :]
+    q, r = wt.linalg.qr(x, **options)
+    return q @ r
 
 
 EXTRA_FUNCTIONS = {
+    "part_of": part_of,
+    "cholesky_of_part": cholesky_of_part,
+    "inner_products": inner_products,
+    "squared_sizes": squared_sizes,
+    "restored": restored,
+    "combined": combined,
+    "spectrum_power": spectrum_power,
+    "first_output": first_output,
     "weighted_parts": weighted_parts,
     "composed": composed,
     "pooled_squares": pooled_squares,

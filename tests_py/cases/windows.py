@@ -58,6 +58,7 @@ def _patches(
     x: Array, size: tuple[int, int], strides: Pair, pad: Any, dilations: Pair, fill: float = 0.0
 ) -> Array:
     """(batch, out_height, out_width, filter_height, filter_width, channels)."""
+    pads: list[Any]
     if not isinstance(pad, (str, int)):
         pads = [tuple(pad[1]), tuple(pad[2])]
     else:
@@ -236,7 +237,12 @@ def _pool_cases() -> list[Case]:
         for size, strides, pad in product(sizes, (None, *STRIDES), ("same", "valid")):
             sample = size == 3 and strides == 2
             cases.append(case(floats((2, 7, 8, 3)), size, strides, pad, sample=sample))
-        for pad in (1, [[0, 0], [1, 0], [0, 1], [0, 0]], [[0, 0], [2, 1], [0, 2], [0, 0]]):
+        paddings: tuple[Any, ...] = (
+            1,
+            [[0, 0], [1, 0], [0, 1], [0, 0]],
+            [[0, 0], [2, 1], [0, 2], [0, 0]],
+        )
+        for pad in paddings:
             for strides in (1, 2):
                 cases.append(case(floats((1, 6, 7, 4)), 3, strides, pad))
                 cases.append(

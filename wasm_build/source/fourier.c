@@ -11,7 +11,8 @@
  *
  * A plan holds all roots of unity that a length needs, rounded from double:
  *   ints n, m, count, radices[MOST_STAGES]; m is the length of the convolution, or 0
- *   roots of the stages of n, or of m: for each, (r - 1) l complex numbers
+ *   roots of the stages of n, or of m: for each, the r roots of 1 where r > 5, and the (r - 1) l
+ *   that come before its sums
  *   for a convolution: the chirp exp(-i pi j j / n), n numbers; its spectrum over m, m numbers
  *
  * fft_plan_bytes(n), fft_work_bytes(n)   what the caller allocates
@@ -99,7 +100,7 @@ INLINE void butterfly_5(vf *t, const int inverse) {
   t[4] = p - r;
 }
 /* Any odd radix: pairs of results from the sums and differences of pairs of operands. */
-INLINE void butterfly_odd(vf *t, const int radix, const int inverse) {
+INLINE void butterfly_odd(vf *t, const float *circle, const int radix, const int inverse) {
   vf sums[LARGEST_RADIX / 2], turns[LARGEST_RADIX / 2], first = t[0], total = t[0];
   for (int j = 1; 2 * j < radix; j++) {
     sums[j - 1] = t[j] + t[radix - j];
@@ -110,8 +111,7 @@ INLINE void butterfly_odd(vf *t, const int radix, const int inverse) {
   for (int m = 1; 2 * m < radix; m++) {
     vf even = first, odd = vset(0.f);
     for (int j = 1; 2 * j < radix; j++) {
-      float root[2];
-      unit_root(root, j * m % radix, radix);
+      const float *root = circle + 2 * (j * m % radix);
       even = even + sums[j - 1] * root[0];
       odd = odd - turns[j - 1] * root[1];
     }
@@ -119,17 +119,20 @@ INLINE void butterfly_odd(vf *t, const int radix, const int inverse) {
     t[radix - m] = even - odd;
   }
 }
-INLINE void butterfly(vf *t, const int radix, const int inverse) {
+INLINE void butterfly(vf *t, const float *circle, const int radix, const int inverse) {
   if (radix == 2) butterfly_2(t);
   else if (radix == 3) butterfly_3(t, inverse);
   else if (radix == 4) butterfly_4(t, inverse);
   else if (radix == 5) butterfly_5(t, inverse);
-  else butterfly_odd(t, radix, inverse);
+  else butterfly_odd(t, circle, radix, inverse);
 }
 
-/* One stage; `roots` are the (radix - 1) l roots of it. */
-INLINE void stage(const float *x, float *out, const float *roots, int n, int l, const int radix,
+INLINE int circle_floats(int radix) { return radix > 5 ? 2 * radix : 0; }
+
+/* One stage; `table` holds its roots. */
+INLINE void stage(const float *x, float *out, const float *table, int n, int l, const int radix,
                   const int inverse) {
+  const float *circle = table, *roots = table + circle_floats(radix);
   int parts = n / (l * radix), apart = 2 * parts * l;
   vf t[LARGEST_RADIX];
   for (int q = 0; q < parts; q++) {
@@ -140,7 +143,7 @@ INLINE void stage(const float *x, float *out, const float *roots, int n, int l, 
       t[0] = load(from + 2 * k);
       for (int j = 1; j < radix; j++)
         t[j] = times(load(from + j * apart + 2 * k), load(roots + 2 * ((j - 1) * l + k)), inverse);
-      butterfly(t, radix, inverse);
+      butterfly(t, circle, radix, inverse);
       for (int m = 0; m < radix; m++) store(to + 2 * (m * l + k), t[m]);
     }
     if (k < l) {
@@ -148,7 +151,7 @@ INLINE void stage(const float *x, float *out, const float *roots, int n, int l, 
       for (int j = 1; j < radix; j++)
         t[j] = times(load_one(from + j * apart + 2 * k), load_one(roots + 2 * ((j - 1) * l + k)),
                      inverse);
-      butterfly(t, radix, inverse);
+      butterfly(t, circle, radix, inverse);
       for (int m = 0; m < radix; m++) store_one(to + 2 * (m * l + k), t[m]);
     }
   }
@@ -178,15 +181,15 @@ INLINE void first_stage_of_4(const float *x, float *out, int n, const int invers
 }
 
 #define STAGE(RADIX)                                                                               \
-  static void NOINLINE stage_##RADIX(const float *x, float *out, const float *roots, int n, int l, \
+  static void NOINLINE stage_##RADIX(const float *x, float *out, const float *table, int n, int l, \
                                      int inverse) {                                                \
     if (RADIX == 4 && l == 1) {                                                                    \
       if (inverse) first_stage_of_4(x, out, n, 1);                                                 \
       else first_stage_of_4(x, out, n, 0);                                                         \
     } else if (inverse) {                                                                          \
-      stage(x, out, roots, n, l, RADIX, 1);                                                        \
+      stage(x, out, table, n, l, RADIX, 1);                                                        \
     } else {                                                                                       \
-      stage(x, out, roots, n, l, RADIX, 0);                                                        \
+      stage(x, out, table, n, l, RADIX, 0);                                                        \
     }                                                                                              \
   }
 STAGE(2)
@@ -200,21 +203,21 @@ STAGE(13)
 /* Transforms a row of the length whose stages a plan holds; `work` is as long as the row. */
 static void transform_row(const Plan *plan, const float *x, float *out, float *work, int inverse) {
   int n = plan->convolution ? plan->convolution : plan->length;
-  const float *roots = plan->tables;
+  const float *table = plan->tables;
   if (plan->stages == 0) __builtin_memcpy(out, x, 8 * (unsigned)n);
   for (int s = 0, l = 1; s < plan->stages; s++) {
     int radix = plan->radices[s];
     float *to = (plan->stages - s) & 1 ? out : work; /* the last one writes to out */
     switch (radix) {
-      case 2: stage_2(x, to, roots, n, l, inverse); break;
-      case 3: stage_3(x, to, roots, n, l, inverse); break;
-      case 4: stage_4(x, to, roots, n, l, inverse); break;
-      case 5: stage_5(x, to, roots, n, l, inverse); break;
-      case 7: stage_7(x, to, roots, n, l, inverse); break;
-      case 11: stage_11(x, to, roots, n, l, inverse); break;
-      default: stage_13(x, to, roots, n, l, inverse); break;
+      case 2: stage_2(x, to, table, n, l, inverse); break;
+      case 3: stage_3(x, to, table, n, l, inverse); break;
+      case 4: stage_4(x, to, table, n, l, inverse); break;
+      case 5: stage_5(x, to, table, n, l, inverse); break;
+      case 7: stage_7(x, to, table, n, l, inverse); break;
+      case 11: stage_11(x, to, table, n, l, inverse); break;
+      default: stage_13(x, to, table, n, l, inverse); break;
     }
-    roots += 2 * (radix - 1) * l;
+    table += circle_floats(radix) + 2 * (radix - 1) * l;
     l *= radix;
     x = to;
   }
@@ -246,10 +249,11 @@ static int convolution_length(int n) {
 
 INLINE int is_smooth(int n) { return factor(n, 0) >= 0; }
 
-/* The roots of all stages are one less than the length. */
+/* The roots before the sums of all stages are one less than the length; the circles fit the rest. */
+#define CIRCLES_BYTES (10 * 8 * LARGEST_RADIX)
 EXPORT(fft_plan_bytes) int fft_plan_bytes(int n) {
   int m = is_smooth(n) ? 0 : convolution_length(n);
-  return (int)sizeof(Plan) + 8 * (m ? m - 1 + n + m : n - 1) + 64;
+  return (int)sizeof(Plan) + 8 * (m ? m - 1 + n + m : n - 1) + CIRCLES_BYTES;
 }
 EXPORT(fft_work_bytes) int fft_work_bytes(int n) {
   return 8 * (is_smooth(n) ? n : 3 * convolution_length(n)) + 64;
@@ -261,9 +265,13 @@ EXPORT(fft_plan) void fft_plan(Plan *plan, float *work, int n) {
   int m = plan->convolution ? plan->convolution : n;
   plan->stages = factor(m, plan->radices);
   float *to = plan->tables;
-  for (int s = 0, l = 1; s < plan->stages; l *= plan->radices[s++])
-    for (int j = 1; j < plan->radices[s]; j++)
-      for (int k = 0; k < l; k++, to += 2) unit_root(to, j * (int64_t)k, l * plan->radices[s]);
+  for (int s = 0, l = 1; s < plan->stages; s++) {
+    int radix = plan->radices[s];
+    for (int k = 0; 2 * k < circle_floats(radix); k++, to += 2) unit_root(to, k, radix);
+    for (int j = 1; j < radix; j++)
+      for (int k = 0; k < l; k++, to += 2) unit_root(to, j * (int64_t)k, l * radix);
+    l *= radix;
+  }
   if (!plan->convolution) return;
   float *chirp = to, *spectrum = to + 2 * n, *circle = work;
   for (int j = 0; j < n; j++) unit_root(chirp + 2 * j, (int64_t)j * j % (2 * n), 2 * n);

@@ -1,4 +1,4 @@
-/* softmax and log_softmax(x, out, outer, length) along dense rows. */
+/* softmax, log_softmax(x, out, outer, length) and window_sum along dense rows. */
 #include "vector_math.h"
 
 static vf NOINLINE row_maximum(const float *x, int size) {
@@ -42,4 +42,30 @@ EXPORT(log_softmax) void log_softmax(const float *x, float *out, int outer, int 
     for (int i = 0; i < length; i += 4)
       store_up_to(out + i, load(x + i) - shift - logarithm, length - i);
   }
+}
+
+/* Each element of a dense row added to up to `radius` neighbours on either side. */
+static void NOINLINE window_sum_row(const float *x, float *out, int length, int radius) {
+  for (int i = 0; i < length; i += 4) {
+    vf sum = vset(0.f);
+    if (i >= radius && i + 4 + radius <= length) {
+      for (int k = -radius; k <= radius; k++) sum = sum + load(x + i + k);
+    } else {
+      for (int lane = 0; lane < 4 && i + lane < length; lane++) {
+        int first = i + lane - radius, last = i + lane + radius;
+        if (first < 0) first = 0;
+        if (last >= length) last = length - 1;
+        float total = 0;
+        for (int k = first; k <= last; k++) total += x[k];
+        sum[lane] = total;
+      }
+    }
+    store_up_to(out + i, sum, length - i);
+  }
+}
+
+EXPORT(window_sum)
+void window_sum(const float *x, float *out, int outer, int length, int radius) {
+  for (int o = 0; o < outer; o++, x += length, out += length)
+    window_sum_row(x, out, length, radius);
 }

@@ -156,3 +156,31 @@ EXPORT(avg_pool_gradient) void avg_pool_gradient(const float *dy, float *out, co
     dy += channels;
   }
 }
+
+/* -- dilation -------------------------------------------------------------------------------- */
+
+static void NOINLINE greatest_sum(const float *x, const float *filter, float *out, Part part,
+                                  int row_step, int column_step, int filter_row, int channels) {
+  for (int c = 0; c < channels; c += 4) {
+    vf best = vset(-VINF);
+    for (int i = 0; i < part.rows; i++)
+      for (int j = 0; j < part.columns; j++)
+        best = vmax(best, load(x + c + i * row_step + j * column_step) +
+                              load(filter + c + i * filter_row + j * channels));
+    store_up_to(out + c, best, channels - c);
+  }
+}
+
+EXPORT(dilation2d)
+void dilation2d(const float *x, const float *filter, float *out, const Window *w) {
+  int channels = w->in_channels, filter_row = w->filter_width * channels;
+  FOR_EACH_WINDOW {
+    Part part = part_at(w, row, column);
+    int first_row = (part.row - row * w->stride_height + w->pad_top) / w->dilation_height;
+    int first = (part.column - column * w->stride_width + w->pad_left) / w->dilation_width;
+    greatest_sum(x + OFFSET_OF(part), filter + first_row * filter_row + first * channels, out, part,
+                 w->dilation_height * w->in_width * channels, w->dilation_width * channels,
+                 filter_row, channels);
+    out += channels;
+  }
+}

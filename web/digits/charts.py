@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-WIDTH, HEIGHT = 400, 150
-LEFT, RIGHT, TOP, BOTTOM = 38, WIDTH - 6, 8, HEIGHT - 20
+WIDTH, HEIGHT = 340, 135
+LEFT, RIGHT, TOP, BOTTOM = 40, WIDTH - 6, 8, HEIGHT - 20
 
 Points = Sequence[tuple[float, float]]
 

@@ -5,7 +5,7 @@ The address may choose: `?backend=wasm`, `?epochs=3`. What the page knows is als
 done, stopped or failed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import aclosing, contextmanager
 from random import Random
 from time import perf_counter
@@ -22,7 +22,7 @@ from page import element, on, query, run_in_background
 from pyodide.ffi import to_js
 from pyodide.http import pyfetch
 from results import DigitGrid, confusion_matrix, draw_pixels
-from training import EPOCHS, Step, predict, probabilities, train
+from training import EPOCHS, Step, predict, probabilities, train, warm_up
 
 import webtensor as wt
 
@@ -38,9 +38,10 @@ class DigitsPage:
         """Wire the controls to a network that has learnt nothing yet."""
         self.training_digits = training_digits
         self.test_digits = test_digits
-        self.epochs = int(query("epochs") or EPOCHS)
+        self.epochs = max(int(query("epochs") or EPOCHS), 1)
         self.network: DigitsNetwork | None = None  # until a backend is chosen
         self.facts: dict[str, Any] = {}
+        self.published = js.webtensorDigits = js.Object.new()
         self.losses: list[tuple[float, float]] = []
         self.accuracies: list[tuple[float, float]] = []
         self.stop_wanted = False
@@ -89,9 +90,11 @@ class DigitsPage:
             self.network = self.network or DigitsNetwork()
             await self.guess.show()
             if "first_prediction_ms" not in self.facts:
-                self.facts["first_prediction_ms"] = round(js.performance.now())
+                self.publish(first_prediction_ms=round(js.performance.now()))
             predictions = await self.evaluate()
-            self.facts.setdefault("initial_predictions", predictions)
+            if "initial_predictions" not in self.facts:
+                self.publish(initial_predictions=predictions)
+            await warm_up(self.training_digits)
             self.enter("ready")
 
     # -- training ------------------------------------------------------------------------------
@@ -116,8 +119,8 @@ class DigitsPage:
                         break
             if self.stop_wanted:
                 await self.evaluate()
-            self.facts["seconds"] = round(perf_counter() - began, 2)
-            self.enter("stopped" if self.stop_wanted else "done")
+            seconds = round(perf_counter() - began, 2)
+            self.enter("stopped" if self.stop_wanted else "done", seconds=seconds)
             write("progress-text", "Stopped" if self.stop_wanted else "Done")
         self.meter.end()
 
@@ -132,7 +135,7 @@ class DigitsPage:
         labels = self.test_digits.labels
         right = sum(map(int.__eq__, predictions, labels))
         accuracy = right / len(labels)
-        self.facts["accuracy"] = accuracy
+        self.publish(accuracy=accuracy)
         write("accuracy", f"{accuracy:.1%}")
         write("mistakes", f"{len(labels) - right} of {len(labels)} wrong")
         element("confusion").innerHTML = confusion_matrix(labels, predictions)
@@ -146,15 +149,20 @@ class DigitsPage:
     # -- what the visitor sees -----------------------------------------------------------------
 
     def enter(self, phase: str, **facts: Any) -> None:
-        """Enter a phase: enable what makes sense in it, and publish what is known."""
-        self.facts.update(facts, phase=phase)
+        """Enter a phase: publish it with other facts, and enable what makes sense in it."""
+        self.publish(phase=phase, **facts)
         idle = phase in IDLE_PHASES
         self.controls["backends"].disabled = not idle
         self.controls["start"].disabled = not idle or "backend" not in self.facts
         self.controls["stop"].disabled = phase != "training"
         self.controls["sample"].disabled = "first_prediction_ms" not in self.facts
-        js.webtensorDigits = to_js(self.facts)
         self.main.dataset.phase = phase
+
+    def publish(self, **facts: Any) -> None:
+        """Remember facts, and show them to whoever looks into the page from outside."""
+        self.facts.update(facts)
+        for name, fact in facts.items():
+            setattr(self.published, name, to_js(fact))
 
     def show_step(self, step: Step, elapsed: float) -> None:
         """Show the loss, the time and the progress after a step."""
@@ -168,7 +176,7 @@ class DigitsPage:
         write("step-time", f"{elapsed / step.number * 1000:.0f} ms")
         write("longest-task", f"{self.meter.longest_task:.0f} ms")
         element("progress").value = step.number / step.of
-        self.enter("training", step=step.number, longest_task_ms=round(self.meter.longest_task, 1))
+        self.publish(step=step.number, longest_task_ms=round(self.meter.longest_task, 1))
 
     def show_charts(self) -> None:
         """Draw both charts anew."""
@@ -185,6 +193,7 @@ class DigitsPage:
         try:
             yield
         except wt.ContextLostError:
+            self.network = None  # its weights were there
             self.fail("The browser took the graphics context away. Start again, or choose another.")
         except MemoryError:
             self.fail("The memory of this page is used up. Close other tabs, and start again.")
@@ -192,6 +201,15 @@ class DigitsPage:
             summary, _, details = str(error).partition("\n")
             js.console.warn(details)
             self.fail(f"The computation failed: {summary}. Choose another way to compute above.")
+
+    def begin(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something beside whatever is going on."""
+
+        async def guarded() -> None:
+            with self.failures_shown():
+                await work
+
+        run_in_background(guarded())
 
     def fail(self, message: str) -> None:
         """Show a message that ends what was going on."""
@@ -225,13 +243,13 @@ class Guess:
         """Show one of the test digits at random."""
         self.pad.clear()
         self.sample = self.random.randrange(len(self.page.test_digits))
-        run_in_background(self.show())
+        self.page.begin(self.show())
 
     def drawing_changed(self) -> None:
         """Guess anew; called for every movement of the pen."""
         self.sample = None
         if "first_prediction_ms" in self.page.facts:
-            run_in_background(self.show())
+            self.page.begin(self.show())
 
     async def show(self) -> None:
         """Classify what is shown now; calls that come meanwhile lead to one more round."""
@@ -257,7 +275,10 @@ class Guess:
             subject = "Your drawing"
         else:
             return
-        shares = await probabilities(self.page.network, as_images([pixels]))
+        network = self.page.network
+        if network is None:
+            return
+        shares = await probabilities(network, as_images([pixels]))
         if sample == self.sample and (sample is not None or not self.pad.is_empty):
             best = shares.index(max(shares))
             self.describe(pixels, shares, f"{subject}: read as {best} ({shares[best]:.0%})")

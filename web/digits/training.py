@@ -61,6 +61,13 @@ async def train(network: DigitsNetwork, digits: Digits, epochs: int) -> AsyncIte
         await asyncio.sleep(0)
 
 
+async def warm_up(digits: Digits) -> None:
+    """Train another network for one step, so that a GPU's shaders are compiled before Start."""
+    batch = Digits(*(part[:BATCH] for part in digits))
+    async for _ in train(DigitsNetwork(), batch, epochs=1):
+        pass
+
+
 def train_on_batch(
     network: DigitsNetwork, optimizer: wt.optimizers.Optimizer, images: wt.Tensor, labels: wt.Tensor
 ) -> wt.Tensor:

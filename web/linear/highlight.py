@@ -6,12 +6,12 @@ import tokenize
 from html import escape
 
 _CLASSES = {
-    tokenize.COMMENT: "comment",
-    tokenize.NUMBER: "number",
-    tokenize.STRING: "string",
-    tokenize.FSTRING_START: "string",
-    tokenize.FSTRING_MIDDLE: "string",
-    tokenize.FSTRING_END: "string",
+    "COMMENT": "comment",
+    "NUMBER": "number",
+    "STRING": "string",
+    "FSTRING_START": "string",
+    "FSTRING_MIDDLE": "string",
+    "FSTRING_END": "string",
 }
 
 
@@ -35,7 +35,7 @@ def highlight(source: str) -> str:
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         parts.append(copy_until(*token.start))
         text = copy_until(*token.end)
-        kind = _CLASSES.get(token.type)
+        kind = _CLASSES.get(tokenize.tok_name[token.type])
         if token.type == tokenize.NAME and keyword.iskeyword(token.string):
             kind = "keyword"
         parts.append(f'<span class="{kind}">{text}</span>' if kind and text else text)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from webtensor.dtypes import DType, as_dtype, float32
+from webtensor.dtypes import DType, as_dtype, float32, string_
 from webtensor.engine.convert import pack, python_numbers
-from webtensor.engine.storage import Storage
+from webtensor.engine.storage import host_storage
 from webtensor.engine.tensor import Tensor
 from webtensor.shapes import as_shape, contiguous_strides, prod
 
@@ -21,7 +21,7 @@ class TensorBuffer:
         self.shape = as_shape("buffer", shape)
         self.dtype = dtype
         size = prod(self.shape)
-        given = [0] * size if values is None else list(values)
+        given = ["" if dtype is string_ else 0] * size if values is None else list(values)
         if len(given) != size:
             raise ValueError(
                 f"buffer: shape {self.shape} holds {size} elements, but values has {len(given)}"
@@ -66,7 +66,7 @@ class TensorBuffer:
     def to_tensor(self) -> Tensor:
         """Make a tensor of the elements as they are now."""
         host = pack("buffer", self.values, self.dtype)
-        return Tensor(Storage(self.dtype.stored, len(host), host), self.shape, self.dtype)
+        return Tensor(host_storage(self.dtype, host), self.shape, self.dtype)
 
 
 def buffer(

@@ -15,6 +15,7 @@ from webtensor.dtypes import (
     float32,
     int32,
     number_dtype,
+    string_,
     typed_view,
 )
 from webtensor.shapes import Shape, prod
@@ -24,15 +25,17 @@ __all__ = ["host_buffer", "nested_list", "pack", "python_numbers", "shown_values
 _INT32_RANGE = range(-(2**31), 2**31)
 
 
-def pack(name: str, values: Sequence[Any], dtype: DType) -> memoryview[Any]:
+def pack(name: str, values: Sequence[Any], dtype: DType) -> Any:
     """Return a flat buffer of the dtype's format that holds Python numbers.
 
-    Complex numbers become pairs of float32.
+    Complex numbers become pairs of float32, and text a tuple of bytes.
 
     Raises:
         TypeError: a value is not a number.
         ValueError: an integer does not fit int32.
     """
+    if dtype is string_:
+        return tuple(_utf8(name, value) for value in values)
     try:
         if dtype is bool_:
             return memoryview(bytearray(map(bool, values))).cast("?") if values else _no_bytes()
@@ -47,11 +50,22 @@ def pack(name: str, values: Sequence[Any], dtype: DType) -> memoryview[Any]:
         )
         raise ValueError(f"{name}: {worst!r} does not fit dtype {dtype}") from None
     except (TypeError, ValueError):
-        strange = next((v for v in values if not _is_number(v)), None)
-        if strange is None:
+        strange = [value for value in values if not _is_number(value)]
+        if not strange:
             raise ValueError(f"{name}: the values do not fit dtype {dtype}") from None
-        raise TypeError(f"{name}: elements must be numbers, but got {strange!r}") from None
+        raise TypeError(f"{name}: elements must be numbers, but got {strange[0]!r}") from None
     return memoryview(numbers)
+
+
+def _utf8(name: str, value: Any) -> bytes:
+    """Text as UTF-8; bytes stay as they are (as do those of other encodings within a str)."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape")
+    if not isinstance(value, (bytes, bytearray)):
+        raise TypeError(
+            f"{name}: elements must be str or bytes for dtype string, but got {value!r}"
+        )
+    return bytes(value)
 
 
 def _no_bytes() -> memoryview[Any]:
@@ -59,23 +73,42 @@ def _no_bytes() -> memoryview[Any]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, complex)) or hasattr(value, "__float__")
+    if isinstance(value, (int, float, complex)):
+        return True
+    return hasattr(value, "__float__") and not getattr(value, "shape", ())
 
 
-def host_buffer(name: str, value: Any, dtype: DType | None) -> tuple[memoryview[Any], Shape, DType]:
+def host_buffer(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape, DType]:
     """Copy a nested sequence, a buffer or an array into a flat host buffer of ``dtype.stored``.
+
+    Text becomes a tuple of bytes.
 
     Raises:
         TypeError: the value holds something other than numbers.
         ValueError: nested sequences of unequal lengths, or an integer that does not fit int32.
     """
+    if dtype is string_ or isinstance(value, str):
+        return _from_text(name, value, dtype)
     if hasattr(value, "__array__") and not isinstance(value, (list, tuple)):
+        if getattr(getattr(value, "dtype", None), "kind", "") in "SUT":
+            return _from_text(name, value, dtype)
         array_, shape, dtype = _from_array(name, value, dtype)
         return _from_buffer(name, memoryview(array_), dtype.stored)[0], shape, dtype
     if isinstance(value, (bytes, bytearray, memoryview, array)):
         return _from_buffer(name, memoryview(value), dtype)
     values, shape = _flatten(name, value)
     dtype = dtype or _infer_dtype(name, values)
+    return pack(name, values, dtype), shape, dtype
+
+
+def _from_text(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape, DType]:
+    """Copy text, nested sequences of it, or an array of it."""
+    if hasattr(value, "__array__") and not isinstance(value, str):
+        shape: Shape = value.shape
+        values = value.reshape(-1).tolist()
+    else:
+        values, shape = _flatten(name, value)
+    dtype = dtype or string_
     return pack(name, values, dtype), shape, dtype
 
 
@@ -155,6 +188,8 @@ def _infer_dtype(name: str, values: Sequence[Any]) -> DType:
         return bool_
     if kinds <= {int, bool}:
         return int32
+    if kinds <= {str, bytes}:
+        return string_
     dtypes = set()
     for value in values:
         if hasattr(value, "dtype"):
@@ -173,14 +208,16 @@ def _closest_dtype(dtype: Any) -> DType:
     return {"b": bool_, "i": int32, "u": int32, "c": complex64}.get(kind, float32)
 
 
-def python_numbers(flat: memoryview[Any], dtype: DType) -> list[Any]:
-    """Return stored elements as Python numbers."""
+def python_numbers(flat: Any, dtype: DType) -> list[Any]:
+    """Return stored elements as Python numbers, or text as str."""
+    if dtype is string_:
+        return [text.decode("utf-8", "surrogateescape") for text in flat]
     if dtype is complex64:
         return list(map(complex, flat[::2], flat[1::2]))
     return flat.tolist()
 
 
-def nested_list(flat: memoryview[Any], shape: Shape, dtype: DType) -> Any:
+def nested_list(flat: Any, shape: Shape, dtype: DType) -> Any:
     """Return stored elements as nested lists of the given shape (a number for rank 0)."""
     values = python_numbers(flat, dtype)
     if not shape:
@@ -197,6 +234,8 @@ def _empty_lists(shape: Shape) -> list[Any]:
 
 
 def _format(value: Any) -> str:
+    if isinstance(value, str):
+        return repr(value)
     return f"{value:.6g}" if isinstance(value, (float, complex)) else str(value)
 
 

@@ -46,7 +46,7 @@ def run(
         for operand in inputs:
             placed = operand.storage
             if placed.backend is not backend:
-                placed.move_to(backend)
+                placed.move_to(backend, primitive.name)
         try:
             handle = backend.kernels[primitive.kernel](inputs, shape, dtype, *attributes)
         except (KeyError, KernelNotFoundError) as missing:
@@ -92,7 +92,7 @@ def _run_elsewhere(
         if primitive.kernel not in backend.kernels:
             continue
         for operand in inputs:
-            operand.storage.move_to(backend)
+            operand.storage.move_to(backend, primitive.name)
         try:
             handle = backend.kernels[primitive.kernel](inputs, shape, dtype, *attributes)
         except KernelNotFoundError:

@@ -7,7 +7,7 @@ from typing import Any
 from webtensor.dtypes import DType, number_dtype, promote
 from webtensor.engine.convert import host_buffer, pack
 from webtensor.engine.scopes import outside_scopes
-from webtensor.engine.storage import Storage
+from webtensor.engine.storage import Storage, host_storage
 from webtensor.engine.tensor import Tensor
 from webtensor.engine.variable import Variable
 
@@ -24,7 +24,7 @@ _constants: dict[tuple[complex, DType], Tensor] = {}
 def from_host(name: str, value: Any, dtype: DType | None = None) -> Tensor:
     """Make a tensor from host data; ``name`` is the function that errors will name."""
     host, shape, dtype = host_buffer(name, value, dtype)
-    return Tensor(Storage(dtype.stored, len(host), host), shape, dtype)
+    return Tensor(host_storage(dtype, host), shape, dtype)
 
 
 def constant(name: str, value: complex, dtype: DType) -> Tensor:

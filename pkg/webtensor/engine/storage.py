@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from webtensor.backends.api import Backend, Handle
-from webtensor.dtypes import DType, typed_view
+from webtensor.dtypes import DType, string_, typed_view
 from webtensor.engine.state import state
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
-__all__ = ["DISPOSED", "Storage", "empty_host"]
+__all__ = ["DISPOSED", "Storage", "StringStorage", "empty_host", "host_storage"]
 
 
 def empty_host(dtype: DType) -> memoryview[Any]:
@@ -50,8 +50,11 @@ class Storage:
         if self.backend is not None:
             self.backend.release(self.handle)
 
-    def move_to(self, backend: Backend) -> None:
-        """Put the elements on ``backend``, leaving the one they were on."""
+    def move_to(self, backend: Backend, wanted_by: str) -> None:
+        """Put the elements on ``backend``, leaving the one they were on.
+
+        ``wanted_by`` is the operation that errors will name.
+        """
         if self.size == 0:
             return
         host = self.read()
@@ -83,6 +86,33 @@ class Storage:
         return host
 
 
+class StringStorage(Storage):
+    """Text: a tuple of bytes on the host, which it never leaves."""
+
+    __slots__ = ()
+
+    host: Any
+
+    def __init__(self, elements: tuple[bytes, ...]) -> None:
+        super().__init__(string_, len(elements), cast("Any", elements))
+        state.bytes += self._bytes() - self.size
+
+    def __del__(self) -> None:
+        state.bytes -= self._bytes() - self.size
+        super().__del__()
+
+    def _bytes(self) -> int:
+        return sum(map(len, self.host))
+
+    def move_to(self, backend: Backend, wanted_by: str) -> None:
+        raise TypeError(f"{wanted_by}: string operands are not supported")
+
+
+def host_storage(dtype: DType, host: Any) -> Storage:
+    """Return a storage of elements on the host: a buffer of the dtype, or a tuple of bytes."""
+    return StringStorage(host) if dtype is string_ else Storage(dtype.stored, len(host), host)
+
+
 class _DisposedStorage:
     """Stands in for the storage of a disposed tensor; touching it says what happened."""
 
@@ -102,7 +132,7 @@ class _DisposedStorage:
     async def read_async(self) -> memoryview[Any]:
         self._refuse()
 
-    def move_to(self, backend: Backend) -> None:
+    def move_to(self, backend: Backend, wanted_by: str) -> None:
         self._refuse()
 
 

@@ -10,13 +10,23 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from webtensor.dtypes import DType
+from webtensor.dtypes import DType, string_
 from webtensor.engine.convert import nested_list, python_numbers, shown_values
 from webtensor.engine.state import state
 from webtensor.engine.storage import DISPOSED, Storage
+from webtensor.errors import ContextLostError
 from webtensor.shapes import Shape
 
 __all__ = ["Tensor"]
+
+
+def _read_only(elements: Any) -> Any:
+    """A host buffer that cannot be written to; text, which is a tuple, itself."""
+    return elements if type(elements) is tuple else elements.toreadonly()
+
+
+def _bytes(elements: Any) -> Any:
+    return list(elements) if type(elements) is tuple else elements.tobytes()
 
 
 class Tensor:
@@ -90,28 +100,29 @@ class Tensor:
 
     # -- reading it ---------------------------------------------------------------------------
 
-    def data_sync(self) -> memoryview[Any]:
+    def data_sync(self) -> Any:
         """Return the elements as a flat, read-only memoryview, waiting for the device.
 
-        Complex elements come as pairs of float32, real and imaginary part.
+        Complex elements come as pairs of float32, real and imaginary part, and text comes as a
+        tuple of UTF-8 bytes.
         """
-        return self.storage.read().toreadonly()
+        return _read_only(self.storage.read())
 
-    async def data(self) -> memoryview[Any]:
+    async def data(self) -> Any:
         """Return what ``data_sync`` does, without blocking the page."""
-        return (await self.storage.read_async()).toreadonly()
+        return _read_only(await self.storage.read_async())
 
     def tolist(self) -> Any:
-        """Return the elements as nested lists of Python numbers (a number for rank 0)."""
+        """Return the elements as nested lists of Python numbers or str (itself for rank 0)."""
         return nested_list(self.data_sync(), self.shape, self.dtype)
 
-    def bytes_sync(self) -> bytes:
-        """Return the elements' bytes as they lie in memory, little-endian."""
-        return self.data_sync().tobytes()
+    def bytes_sync(self) -> Any:
+        """Return the elements' bytes as they lie in memory, little-endian; for text, a list."""
+        return _bytes(self.data_sync())
 
-    async def bytes(self) -> bytes:
+    async def bytes(self) -> Any:
         """Return what ``bytes_sync`` does, without blocking the page."""
-        return (await self.data()).tobytes()
+        return _bytes(await self.data())
 
     async def array(self) -> Any:
         """Return the elements as nested lists of Python numbers without blocking the page."""
@@ -133,6 +144,9 @@ class Tensor:
         """Return the elements as a NumPy array (a copy)."""
         import numpy
 
+        if self.dtype is string_:
+            texts = python_numbers(self.data_sync(), self.dtype)
+            return numpy.array(texts, dtype=object).reshape(self.shape)
         held = numpy.array(self.data_sync(), dtype=self.dtype.stored.name)
         return held.view(self.dtype.name).reshape(self.shape)
 
@@ -182,7 +196,10 @@ class Tensor:
     def __repr__(self) -> str:
         if self.is_disposed:
             return f"Tensor(disposed, shape={self.shape}, dtype={self.dtype})"
-        values = shown_values(python_numbers(self.data_sync(), self.dtype), self.shape)
+        try:
+            values = shown_values(python_numbers(self.data_sync(), self.dtype), self.shape)
+        except ContextLostError:
+            values = "lost"
         return f"Tensor({values}, shape={self.shape}, dtype={self.dtype}, device={self.device})"
 
     if TYPE_CHECKING:

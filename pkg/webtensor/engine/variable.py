@@ -9,7 +9,7 @@ from webtensor.dtypes import DType, as_dtype
 from webtensor.engine.convert import host_buffer
 from webtensor.engine.scopes import outside_scopes
 from webtensor.engine.state import state
-from webtensor.engine.storage import Storage
+from webtensor.engine.storage import host_storage
 from webtensor.engine.tensor import Tensor
 from webtensor.shapes import Shape
 
@@ -51,7 +51,7 @@ class Variable:
         with outside_scopes():
             if not isinstance(value, Tensor):
                 host, shape, dtype = host_buffer("Variable", value, dtype)
-                return Tensor(Storage(dtype.stored, len(host), host), shape, dtype)
+                return Tensor(host_storage(dtype, host), shape, dtype)
             if dtype is not None and value.dtype is not dtype:
                 raise ValueError(f"Variable: wanted dtype {dtype}, but got a {value.dtype} tensor")
             value.storage.size  # noqa: B018  (raises where the tensor is disposed)

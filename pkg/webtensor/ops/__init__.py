@@ -6,7 +6,17 @@ hold the other primitives with their gradients; ``creation`` and ``random`` make
 ``indexing`` and ``methods`` give tensors their subscripts, operators and methods.
 """
 
-from webtensor.ops import math as math, methods as methods
+from webtensor.ops import (
+    fft as fft,
+    fused as fused,
+    image as image,
+    linalg as linalg,
+    losses as losses,
+    math as math,
+    methods as methods,
+    signal as signal,
+    spectral as spectral,
+)
 from webtensor.ops.binary import *
 from webtensor.ops.broadcasting import broadcast_to as broadcast_to
 from webtensor.ops.casting import astype as astype
@@ -15,8 +25,11 @@ from webtensor.ops.contraction import *
 from webtensor.ops.convolution import *
 from webtensor.ops.creation import *
 from webtensor.ops.dynamic import *
+from webtensor.ops.einstein import *
 from webtensor.ops.indexing import boolean_mask as boolean_mask
 from webtensor.ops.layout import *
+from webtensor.ops.losses import Reduction as Reduction
+from webtensor.ops.morphology import *
 from webtensor.ops.movement import (
     clone as clone,
     concat as concat,
@@ -37,11 +50,18 @@ from webtensor.ops.movement import (
     unstack as unstack,
 )
 from webtensor.ops.nn import *
+from webtensor.ops.normalization import *
 from webtensor.ops.pooling import *
+from webtensor.ops.products import *
 from webtensor.ops.random import *
+from webtensor.ops.recurrent import *
 from webtensor.ops.reduction import *
 from webtensor.ops.scans import *
 from webtensor.ops.scatter import *
+from webtensor.ops.signal import (
+    cosine_window as cosine_window,
+    enclosing_power_of_two as enclosing_power_of_two,
+)
 from webtensor.ops.sorting import *
 from webtensor.ops.statistics import *
 from webtensor.ops.ternary import *

@@ -89,13 +89,18 @@ def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None) -> Tens
         >>> wt.full((2,), 7).tolist()
         [7, 7]
     """
-    shape = as_shape("full", shape)
-    if isinstance(fill_value, (Tensor, Variable)):
+    return _filled("full", shape, fill_value, dtype)
+
+
+def _filled(name: str, shape: int | Sequence[int], fill_value: Any, dtype: Any) -> Tensor:
+    """See ``full``; ``name`` is the function that errors will name."""
+    shape = as_shape(name, shape)
+    if hasattr(fill_value, "item"):  # a tensor, a variable, a number of NumPy's
         fill_value = fill_value.item()
     if not isinstance(fill_value, (bool, int, float, complex)):
-        raise TypeError(f"full: fill_value must be a number, but got {fill_value!r}")
+        raise TypeError(f"{name}: fill_value must be a number, but got {fill_value!r}")
     made = number_dtype(fill_value) if dtype is None else as_dtype(dtype)
-    stored = pack("full", [fill_value], made)
+    stored = pack(name, [fill_value], made)
     if made is complex64:
         filled = concat([full((*shape, 1), part) for part in stored], -1)
         return from_pairs(filled)
@@ -110,7 +115,7 @@ def zeros(shape: int | Sequence[int], dtype: Any = float32) -> Tensor:
         >>> wt.zeros((2, 1)).tolist()
         [[0.0], [0.0]]
     """
-    return full(shape, 0, float32 if dtype is None else dtype)
+    return _filled("zeros", shape, 0, float32 if dtype is None else dtype)
 
 
 def ones(shape: int | Sequence[int], dtype: Any = float32) -> Tensor:
@@ -121,7 +126,7 @@ def ones(shape: int | Sequence[int], dtype: Any = float32) -> Tensor:
         >>> wt.ones(2, dtype=wt.int32).tolist()
         [1, 1]
     """
-    return full(shape, 1, float32 if dtype is None else dtype)
+    return _filled("ones", shape, 1, float32 if dtype is None else dtype)
 
 
 def full_like(x: TensorLike, fill_value: float, dtype: Any = None) -> Tensor:

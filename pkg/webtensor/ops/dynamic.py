@@ -214,7 +214,10 @@ def unique_all(x: TensorLike) -> UniqueAll:
         >>> [part.tolist() for part in wt.unique_all([3, 1, 3])]
         [[1, 3], [1, 0], [1, 0, 1], [1, 2]]
     """
-    name = "unique_all"
+    return _unique_all("unique_all", x)
+
+
+def _unique_all(name: str, x: TensorLike) -> UniqueAll:
     held = as_operand(name, x)
     elements = python_numbers(held.data_sync(), held.dtype)
     found = _ordered(elements, _distinct(elements))
@@ -230,7 +233,7 @@ def unique_counts(x: TensorLike) -> UniqueCounts:
         >>> [part.tolist() for part in wt.unique_counts([3, 1, 3])]
         [[1, 3], [1, 2]]
     """
-    found = unique_all(x)
+    found = _unique_all("unique_counts", x)
     return UniqueCounts(found.values, found.counts)
 
 
@@ -242,7 +245,7 @@ def unique_inverse(x: TensorLike) -> UniqueInverse:
         >>> [part.tolist() for part in wt.unique_inverse([3, 1, 3])]
         [[1, 3], [1, 0, 1]]
     """
-    found = unique_all(x)
+    found = _unique_all("unique_inverse", x)
     return UniqueInverse(found.values, found.inverse_indices)
 
 
@@ -254,7 +257,7 @@ def unique_values(x: TensorLike) -> Tensor:
         >>> wt.unique_values([3, 1, 3]).tolist()
         [1, 3]
     """
-    return unique_all(x).values
+    return _unique_all("unique_values", x).values
 
 
 class SetDifference(NamedTuple):

@@ -52,6 +52,8 @@ def _recurrence_by_b(
 
 def _shifted(x: Tensor, reverse: bool, group: tuple[int, ...]) -> Tensor:
     """Each element's neighbour before it, in the direction of the scan; 0 for the first."""
+    if not x.size:
+        return x
     outer, length, inner = group
     kept = slice(reshape(x, group), (0, int(reverse), 0), (outer, length - 1, inner))
     ends = (0, 1) if reverse else (1, 0)

@@ -66,22 +66,24 @@ _SCATTER_SET: Primitive = Primitive("scatter_set", gradients=(_kept, None, _repl
 # -- indices --------------------------------------------------------------------------------------
 
 
-def _wrapped(name: str, indices: Tensor, length: int) -> Tensor:
-    """Indices along an axis, negative ones counted from its end, as they are in range.
+def _check_range(name: str, indices: Tensor, length: int) -> None:
+    """Check indices along an axis where the host knows them."""
+    host = indices.storage.host
+    if host is not None and len(host) and not (-length <= min(host) and max(host) < length):
+        raise IndexError(
+            f"{name}: indices must lie in [{-length}, {length}), but they range from {min(host)} "
+            f"to {max(host)}"
+        )
+
+
+def _wrapped(indices: Tensor, length: int) -> Tensor:
+    """Indices along an axis, negative ones counted from its end.
 
     Those out of range become ones that no flat index can be mistaken for.
     """
     host = indices.storage.host
-    if host is not None and len(host):
-        least, greatest = min(host), max(host)
-        if least < -length or greatest >= length:
-            raise IndexError(
-                f"{name}: indices must lie in [{-length}, {length}), but they range from {least} "
-                f"to {greatest}"
-            )
-        if least >= 0:
-            return indices
-        return where(indices < 0, indices + length, indices)
+    if host is not None and min(host, default=0) >= 0:
+        return indices
     wrapped = where(indices < 0, indices + length, indices)
     return where((wrapped >= 0).logical_and(wrapped < length), wrapped, _NOWHERE)
 
@@ -180,8 +182,9 @@ def batched_gather(x: Tensor, indices: Tensor, axis: int, batch_dims: int) -> Te
     shape = (*x.shape[:axis], *picked, *rest)
     if x.size == 0 and prod(shape):
         raise IndexError(f"gather: axis {axis} of {x.shape} has no elements to pick")
+    _check_range("gather", indices, length)
     blocks = prod(batch)
-    within = reshape(_wrapped("gather", indices, length), (blocks, 1, prod(picked)))
+    within = reshape(_wrapped(indices, length), (blocks, 1, prod(picked)))
     starts = reshape(arange(blocks * outer) * length, (blocks, outer, 1))
     rows = reshape(x, (blocks * outer * length, prod(rest)))
     return reshape(gather(rows, flatten(starts + within)), shape)
@@ -212,6 +215,7 @@ def take_along_axis(x: TensorLike, indices: TensorLike, axis: int = -1) -> Tenso
             f"take_along_axis: indices must have the rank of x, {rank}, but got x.shape="
             f"{held.shape}, indices.shape={places.shape}"
         )
+    _check_range("take_along_axis", places, held.shape[axis])
     order = [*(one for one in range(rank) if one != axis), axis]
     back = sorted(range(rank), key=order.__getitem__)
     rows, columns = permute_dims(held, order), permute_dims(places, order)

@@ -292,9 +292,18 @@ def diff(
     axis = normalize_axis("diff", axis, len(held.shape))
     if not isinstance(n, int) or n < 0:
         raise ValueError(f"diff: n must be an integer that is not negative, but got {n!r}")
-    ends = [as_operand("diff", end) if end is not None else None for end in (prepend, append)]
-    joined = [part for part in (ends[0], held, ends[1]) if part is not None]
-    held = concat(joined, axis) if len(joined) > 1 else held
+    parts = [held]
+    for argument, end in (("prepend", prepend), ("append", append)):
+        if end is not None:
+            part = as_operand("diff", end)
+            others = (*part.shape[:axis], *part.shape[axis + 1 :])
+            if others != (*held.shape[:axis], *held.shape[axis + 1 :]) or not part.shape:
+                raise ValueError(
+                    f"diff: {argument} must have the shape of x, {held.shape}, except along axis "
+                    f"{axis}, but its shape is {part.shape}"
+                )
+            parts.insert(0 if argument == "prepend" else len(parts), part)
+    held = concat(parts, axis) if len(parts) > 1 else held
     result = held
     for _ in range(n):
         length = result.shape[axis] - 1

@@ -57,12 +57,17 @@ class Optimizer(ABC):
     def update(self, variable: Variable, gradient: Tensor, slots: list[Variable]) -> None:
         """Change one variable and its slots."""
 
+    def initial_slot(self, value: Tensor) -> Tensor:
+        """Return what a slot of a variable that holds ``value`` starts with."""
+        return zeros_like(value)
+
     def _slots_of(self, variable: Variable) -> list[Variable]:
         held = self._state.get(id(variable))
         if held is None:
             with outside_scopes():
                 made = [
-                    Variable(zeros_like(variable.value), trainable=False) for _ in range(self.slots)
+                    Variable(self.initial_slot(variable.value), trainable=False)
+                    for _ in range(self.slots)
                 ]
             held = self._state[id(variable)] = variable, made
         return held[1]

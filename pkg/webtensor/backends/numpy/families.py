@@ -3,7 +3,9 @@
 from webtensor.backends.numpy import (
     contraction,
     elementwise,
+    fourier,
     image,
+    linalg,
     movement,
     normalization,
     pooling,
@@ -21,7 +23,9 @@ __all__ = ["FAMILIES", "TABLE"]
 FAMILIES = (
     contraction,
     elementwise,
+    fourier,
     image,
+    linalg,
     movement,
     normalization,
     pooling,

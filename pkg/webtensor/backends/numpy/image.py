@@ -66,9 +66,9 @@ def resize_bilinear_gradient(
     for axis, (first, second, fraction) in ((1, rows), (2, columns)):
         weight = _along(axis, fraction)
         total = np.zeros((*dy.shape[:axis], shape[axis], *dy.shape[axis + 1 :]), dtype=dy.dtype)
-        before = (slice(None),) * axis
-        np.add.at(total, (*before, first), dy * (1 - weight))
-        np.add.at(total, (*before, second), dy * weight)
+        for places, share in ((first, 1 - weight), (second, weight)):
+            index: Any = (slice(None),) * axis + (places,)
+            np.add.at(total, index, dy * share)
         dy = total
     return dy
 
@@ -89,7 +89,8 @@ def resize_nearest_gradient(
     """Transpose of ``resize_nearest``."""
     (rows, *_), (columns, *_) = _axes(sizes)
     total = np.zeros(shape, dtype=dtype.name)
-    np.add.at(total, (slice(None), rows[:, None], columns), array_of(inputs[0]))
+    index: Any = (slice(None), rows[:, None], columns)
+    np.add.at(total, index, array_of(inputs[0]))
     return total
 
 

@@ -1,4 +1,4 @@
-"""Kernels that normalize the last axis."""
+"""Kernels along the last axis: softmax and its logarithm, and sums of neighbours."""
 
 from __future__ import annotations
 

@@ -3,6 +3,9 @@
 from webtensor.backends.wasm import (
     contraction,
     elementwise,
+    fourier,
+    image,
+    linalg,
     movement,
     normalization,
     pooling,
@@ -19,6 +22,9 @@ __all__ = ["FAMILIES", "TABLE"]
 FAMILIES = (
     contraction,
     elementwise,
+    fourier,
+    image,
+    linalg,
     movement,
     normalization,
     pooling,

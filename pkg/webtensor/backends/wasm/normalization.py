@@ -1,4 +1,4 @@
-"""Kernels that normalize the last axis."""
+"""Kernels along the last axis: softmax and its logarithm, and sums of neighbours."""
 
 from __future__ import annotations
 
@@ -39,4 +39,20 @@ def log_softmax(
     """Logarithm of the softmax."""
     out = backend.allocate(outer * length * 4)
     backend.functions[("log_softmax",)](inputs[0].storage.handle, out, outer, length)
+    return out
+
+
+@kernel("window_sum")
+def window_sum(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+    radius: int,
+) -> Handle:
+    """Sum of each element and of up to ``radius`` neighbours on either side."""
+    out = backend.allocate(outer * length * 4)
+    backend.functions["window", "sum"](inputs[0].storage.handle, out, outer, length, radius)
     return out

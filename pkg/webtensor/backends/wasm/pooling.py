@@ -33,5 +33,12 @@ def _pooling(name: str) -> Kernel:
     return pool
 
 
-for _name in ("max_pool", "max_pool_scatter", "max_pool_pick", "avg_pool", "avg_pool_gradient"):
+for _name in (
+    "max_pool",
+    "max_pool_scatter",
+    "max_pool_pick",
+    "avg_pool",
+    "avg_pool_gradient",
+    "dilation2d",
+):
     kernel(_name)(_pooling(_name))

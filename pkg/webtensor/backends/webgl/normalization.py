@@ -1,4 +1,7 @@
-"""Kernels that normalize the last axis: its greatest element, the sum of exponentials, the rest."""
+"""Kernels along the last axis: softmax and its logarithm, and sums of neighbours.
+
+A softmax finds the greatest element, the sum of exponentials, then the rest.
+"""
 
 from __future__ import annotations
 
@@ -102,3 +105,33 @@ def log_softmax(
 ) -> Handle:
     """Logarithm of the softmax."""
     return _normalize(backend, inputs, "log_softmax", outer, length)
+
+
+_WINDOW_SUM = """
+float compute(int i) {
+  int place = i % length_;
+  float total = 0.0;
+  int end = min(length_ - 1, place + radius);
+  for (int k = max(0, place - radius); k <= end; k++) total += getX(i - place + k);
+  return total;
+}
+"""
+
+
+@kernel("window_sum")
+def window_sum(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+    radius: int,
+) -> Handle:
+    """Sum of each element and of up to ``radius`` neighbours on either side."""
+
+    def shader() -> Shader:
+        uniforms = [("length_", "int"), ("radius", "int")]
+        return Shader("window_sum", [Input("x", float32, 1)], float32, 1, uniforms, _WINDOW_SUM)
+
+    return backend.run("window_sum", shader, inputs, outer * length, float32, length, radius)

@@ -206,3 +206,16 @@ def avg_pool_gradient(
     """Spread each element evenly over its window."""
     code = _PLACES.replace("BODY", _SHARE.strip())
     return _pool(backend, "avg_pool_gradient", ["dy"], inputs, _in_size(window), window, code)
+
+
+@kernel("dilation2d")
+def dilation2d(
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
+) -> Handle:
+    """Greatest sum of each window and the filter."""
+    body = _BEST.replace(
+        "getX(place)", "getX(place) + getFilter_((i * filterWidth + j) * channels + channel)"
+    )
+    code = _over_window("V best = V(-infinity()); bool first = true;", body, "best")
+    names = ["x", "filter_"]
+    return _pool(backend, "dilation2d", names, inputs, _out_size(window), window, code)

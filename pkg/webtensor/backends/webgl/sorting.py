@@ -51,9 +51,10 @@ _ORDER = """
 int compute(int t) {
   int k = t % length_;
   int row = t - k;
-  int m = k - k % block;
-  while (getRanks(row + m) != k) m++;
-  return m;
+  int start = k - k % block;
+  int end = min(start + block, length_);
+  for (int m = start; m < end; m++) if (getRanks(row + m) == k) return m;
+  return 0;
 }
 """
 

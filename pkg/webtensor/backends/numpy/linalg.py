@@ -1,0 +1,165 @@
+"""Kernels that factor batches of matrices, by LAPACK in double precision.
+
+``words`` is 1 for real matrices and 2 for complex ones, whose elements are pairs. Results of several
+parts are packed one after the other, per matrix. What cannot be factored gives NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from webtensor.backends.api import Backend, Handle, Operand
+from webtensor.backends.numpy.backend import array_of, kernel
+from webtensor.dtypes import DType
+from webtensor.shapes import Shape
+
+__all__: list[str] = []
+
+Array = np.ndarray[Any, Any]
+
+
+def _matrices(operand: Operand, words: int, *shape: int) -> Array:
+    """Return an operand's elements in double precision."""
+    x = array_of(operand).reshape(-1)
+    return (x if words == 1 else x.view(np.complex64)).reshape(shape).astype(_wide(words))
+
+
+def _wide(words: int) -> Any:
+    return np.float64 if words == 1 else np.complex128
+
+
+def _packed(shape: Shape, *parts: Array) -> Handle:
+    """Put the parts of each matrix's result one after the other, as float32."""
+    rows = []
+    for part in parts:
+        narrow = np.ascontiguousarray(part, np.complex64 if part.dtype.kind == "c" else np.float32)
+        rows.append(narrow.reshape(len(part), -1).view(np.float32))
+    return np.concatenate(rows, axis=1).reshape(shape)
+
+
+def _each(function: Callable[..., Any], lengths: Sequence[Shape], *matrices: Array) -> list[Array]:
+    """Apply a function to batches, or to each matrix where one of them fails, which gives NaN."""
+    try:
+        results = function(*matrices)
+        return list(results) if isinstance(results, tuple) else [results]
+    except np.linalg.LinAlgError:
+        batch = len(matrices[0])
+        dtype = matrices[0].dtype
+        found = [np.full((batch, *length), np.nan, dtype) for length in lengths]
+        for place in range(batch):
+            try:
+                results = function(*(one[place] for one in matrices))
+            except np.linalg.LinAlgError:
+                continue
+            for to, result in zip(
+                found, results if isinstance(results, tuple) else [results], strict=True
+            ):
+                to[place] = result
+        return found
+
+
+@kernel("cholesky")
+def cholesky(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    words: int,
+    batch: int,
+    n: int,
+) -> Handle:
+    """Lower triangle L of x = L L*."""
+    x = _matrices(inputs[0], words, batch, n, n)
+    return _packed(shape, *_each(np.linalg.cholesky, [(n, n)], x))
+
+
+@kernel("solve")
+def solve(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    words: int,
+    batch: int,
+    n: int,
+    m: int,
+) -> Handle:
+    """Solution x of a x = b."""
+    a = _matrices(inputs[0], words, batch, n, n)
+    b = _matrices(inputs[1], words, batch, n, m)
+    return _packed(shape, *_each(np.linalg.solve, [(n, m)], a, b))
+
+
+@kernel("determinant")
+def determinant(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    words: int,
+    batch: int,
+    n: int,
+    logarithm: bool,
+) -> Handle:
+    """Determinants, or their signs beside the logarithms of their sizes."""
+    x = _matrices(inputs[0], words, batch, n, n)
+    if not logarithm:
+        return _packed(shape, np.linalg.det(x))
+    sign, size = np.linalg.slogdet(x)
+    return _packed(shape, sign, size)
+
+
+@kernel("qr")
+def qr(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    words: int,
+    batch: int,
+    m: int,
+    n: int,
+    full: bool,
+) -> Handle:
+    """Orthonormal Q beside upper triangular R."""
+    x = _matrices(inputs[0], words, batch, m, n)
+    return _packed(shape, *np.linalg.qr(x, "complete" if full else "reduced"))
+
+
+@kernel("eigh")
+def eigh(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    words: int,
+    batch: int,
+    n: int,
+) -> Handle:
+    """Eigenvalues, ascending, beside eigenvectors; the lower triangle counts."""
+    x = _matrices(inputs[0], words, batch, n, n)
+    values, vectors = _each(np.linalg.eigh, [(n,), (n, n)], x)
+    return _packed(shape, values.real, vectors)
+
+
+@kernel("svd")
+def svd(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    words: int,
+    batch: int,
+    m: int,
+    n: int,
+    full: bool,
+) -> Handle:
+    """Singular values, descending, beside U and V*."""
+    x = _matrices(inputs[0], words, batch, m, n)
+    k = min(m, n)
+    lengths = [(m, m if full else k), (k,), (n if full else k, n)]
+    u, values, vh = _each(lambda one: np.linalg.svd(one, full_matrices=full), lengths, x)
+    return _packed(shape, values.real, u, vh)

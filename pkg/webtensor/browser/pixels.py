@@ -1,0 +1,316 @@
+"""Between a page's pixels and tensors: ``from_pixels``, ``to_pixels``, ``draw``.
+
+Pixels pass through host memory as bytes, four to a pixel (red, green, blue, opacity). Slices of
+bytearrays part and join the channels, at the speed of C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from sys import byteorder
+from typing import Any, Final
+
+from webtensor.dtypes import float32, int32
+from webtensor.engine import Storage, Tensor, TensorLike, as_operand
+from webtensor.environment import IN_BROWSER
+from webtensor.ops import add, astype, floor, max as _max, min as _min, multiply
+
+__all__ = ["draw", "from_pixels", "from_pixels_async", "to_pixels"]
+
+Rgba = bytes | bytearray | memoryview
+
+#: Which byte of an int32 holds a number up to 255.
+_LOWEST: Final = 0 if byteorder == "little" else 3
+
+# -- from pixels ---------------------------------------------------------------------------------
+
+
+def from_pixels(pixels: Any, num_channels: int = 3) -> Tensor:
+    """Make an int32 tensor of (height, width, num_channels), with values from 0 to 255.
+
+    In a page, ``pixels`` is an ImageData, a canvas, an image, a video, an ImageBitmap or a
+    VideoFrame. Anywhere it may be a mapping with ``data`` (four bytes a pixel), ``width`` and
+    ``height``, an object with these attributes, or an array of (height, width, channels) of bytes.
+    ``num_channels``, from 1 to 4, leaves the last channels out.
+
+    Raises:
+        TypeError: ``pixels`` is something else, or ``num_channels`` no integer.
+        ValueError: ``num_channels`` is out of range, or sizes do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> pixels = {"data": bytes([1, 2, 3, 255]), "width": 1, "height": 1}
+        >>> wt.browser.from_pixels(pixels).tolist()
+        [[[1, 2, 3]]]
+    """
+    return _from_pixels("from_pixels", pixels, num_channels)
+
+
+async def from_pixels_async(pixels: Any, num_channels: int = 3) -> Tensor:
+    """``from_pixels`` that first waits until an image is loaded and decoded."""
+    name = "from_pixels_async"
+    if IN_BROWSER and _kind(pixels) == "HTMLImageElement":
+        await pixels.decode()
+    return _from_pixels(name, pixels, num_channels)
+
+
+def _from_pixels(name: str, pixels: Any, num_channels: int) -> Tensor:
+    if not isinstance(num_channels, int) or isinstance(num_channels, bool):
+        raise TypeError(f"{name}: num_channels must be an integer, but got {num_channels!r}")
+    if not 1 <= num_channels <= 4:
+        raise ValueError(f"{name}: num_channels must lie between 1 and 4, but got {num_channels}")
+    if IN_BROWSER and _kind(pixels):
+        rgba, width, height = _page_pixels(name, pixels)
+    elif isinstance(pixels, Mapping):
+        missing = {"data", "width", "height"} - pixels.keys()
+        if missing:
+            raise ValueError(f"{name}: pixels lacks {', '.join(sorted(missing))}")
+        rgba, width, height = pixels["data"], pixels["width"], pixels["height"]
+    elif all(hasattr(pixels, attribute) for attribute in ("data", "width", "height")):
+        rgba, width, height = pixels.data, pixels.width, pixels.height
+    elif hasattr(pixels, "__array__"):
+        return _from_array(name, pixels, num_channels)
+    else:
+        raise TypeError(
+            f"{name}: pixels must be an ImageData, a canvas, an image, a video, an ImageBitmap, a "
+            f"mapping with data, width and height, or an array, but got {pixels!r}"
+        )
+    return _tensor(name, rgba, width, height, num_channels)
+
+
+def _tensor(name: str, rgba: Any, width: Any, height: Any, channels: int) -> Tensor:
+    if not all(isinstance(length, int) and length >= 0 for length in (width, height)):
+        raise ValueError(
+            f"{name}: width and height must be non-negative integers, but got {width!r} and "
+            f"{height!r}"
+        )
+    data = _bytes(name, rgba)
+    count = width * height
+    if len(data) != 4 * count:
+        raise ValueError(
+            f"{name}: data must hold {4 * count} bytes, four for each of {width} × {height} "
+            f"pixels, but it holds {len(data)}"
+        )
+    wide = bytearray(4 * channels * count)
+    for channel in range(channels):
+        wide[4 * channel + _LOWEST :: 4 * channels] = data[channel::4]
+    host = memoryview(wide).cast("i") if count else memoryview(bytearray(4)).cast("i")[:0]
+    return Tensor(Storage(int32, len(host), host), (height, width, channels), int32)
+
+
+def _bytes(name: str, data: Any) -> bytes:
+    try:
+        if isinstance(data, int):
+            raise TypeError
+        # A JavaScript typed array has a method of its own.
+        return bytes(data.to_bytes() if hasattr(data, "to_bytes") else data)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: data must be bytes, but got {data!r}") from None
+
+
+def _from_array(name: str, pixels: Any, channels: int) -> Tensor:
+    held = as_operand(name, pixels)
+    if len(held.shape) != 3 or held.shape[2] < channels:
+        raise ValueError(
+            f"{name}: an array of pixels must be (height, width, {channels} or more channels), but "
+            f"its shape is {held.shape}"
+        )
+    if held.dtype is not int32:
+        raise TypeError(f"{name}: an array of pixels must hold integers, but holds {held.dtype}")
+    return held[:, :, :channels]
+
+
+# -- in a page -----------------------------------------------------------------------------------
+
+#: What can be drawn on a canvas, and its attributes for width and height.
+_DRAWABLE = {
+    "HTMLCanvasElement": ("width", "height"),
+    "HTMLImageElement": ("width", "height"),
+    "HTMLVideoElement": ("videoWidth", "videoHeight"),
+    "ImageBitmap": ("width", "height"),
+    "OffscreenCanvas": ("width", "height"),
+    "VideoFrame": ("displayWidth", "displayHeight"),
+}
+
+
+def _kind(value: Any) -> str:
+    """Name the class of a JavaScript object; "" for anything else."""
+    from pyodide.ffi import JsProxy
+
+    return str(value)[len("[object ") : -1] if isinstance(value, JsProxy) else ""
+
+
+def _page_pixels(name: str, pixels: Any) -> tuple[Any, int, int]:
+    """Read the pixels of an object of the page."""
+    kind = _kind(pixels)
+    if kind in _DRAWABLE:
+        width, height = (int(getattr(pixels, attribute)) for attribute in _DRAWABLE[kind])
+        if not width or not height:
+            raise ValueError(f"{name}: the {kind} has no pixels (yet): it is {width} × {height}")
+        context = pixels.getContext("2d") if "Canvas" in kind else None
+        if context is None:
+            context = _scratch(width, height)
+            context.drawImage(pixels, 0, 0, width, height)
+        return context.getImageData(0, 0, width, height).data, width, height
+    if all(hasattr(pixels, attribute) for attribute in ("data", "width", "height")):
+        return pixels.data, int(pixels.width), int(pixels.height)
+    raise TypeError(
+        f"{name}: pixels must be an ImageData, a canvas, an image, a video or an ImageBitmap, but "
+        f"got {pixels}"
+    )
+
+
+def _scratch(width: int, height: int) -> Any:
+    """The 2-D context of an empty canvas of our own."""
+    import js
+
+    if hasattr(js, "OffscreenCanvas"):
+        canvas = js.OffscreenCanvas.new(width, height)
+    else:
+        canvas = js.document.createElement("canvas")
+        canvas.width, canvas.height = width, height
+    return canvas.getContext("2d")
+
+
+def _show(name: str, canvas: Any, rgba: bytes, shape: tuple[int, int], attributes: Any) -> None:
+    """Size a canvas and put pixels on it."""
+    if not IN_BROWSER:
+        raise RuntimeError(f"{name}: a canvas needs a browser, and this is not one")
+    if not hasattr(canvas, "getContext"):
+        raise TypeError(f"{name}: canvas must be a canvas, but got {canvas}")
+    import js
+    from pyodide.ffi import to_js
+
+    given = to_js(dict(attributes or {}), dict_converter=js.Object.fromEntries)
+    context = canvas.getContext("2d", given)
+    if context is None:
+        raise ValueError(f"{name}: the canvas has a context of another type than '2d'")
+    canvas.height, canvas.width = shape
+    if rgba:
+        clamped = js.Uint8ClampedArray.new(len(rgba))
+        clamped.assign(rgba)
+        context.putImageData(js.ImageData.new(clamped, shape[1], shape[0]), 0, 0)
+
+
+# -- to pixels -----------------------------------------------------------------------------------
+
+
+def _checked(name: str, image: TensorLike) -> Tensor:
+    held = as_operand(name, image)
+    if len(held.shape) not in (2, 3) or (len(held.shape) == 3 and held.shape[2] not in (1, 3, 4)):
+        raise ValueError(
+            f"{name}: the image must be (height, width), or (height, width, 1, 3 or 4 channels), "
+            f"but its shape is {held.shape}"
+        )
+    if held.dtype not in (float32, int32):
+        raise TypeError(f"{name}: the image must be float32 or int32, but it is {held.dtype}")
+    return held
+
+
+def _bounds(name: str, image: Tensor, least: float, greatest: float) -> None:
+    """Refuse values that are no colours; NaN is none."""
+    limit = 1 if image.dtype is float32 else 255
+    if not (least >= 0 and greatest <= limit):
+        raise ValueError(
+            f"{name}: values of {image.dtype} images must lie in [0, {limit}], but they range from "
+            f"{least:g} to {greatest:g}"
+        )
+
+
+def _levels(image: Tensor) -> Tensor:
+    """Values from 0 to 255, as int32."""
+    if image.dtype is int32:
+        return image
+    return astype(floor(add(multiply(image, 255.0), 0.5)), int32)
+
+
+def _rgba(levels: memoryview[Any], shape: tuple[int, ...], alpha: float) -> bytes:
+    """Join the channels of a read image, of which there are 1, 3 or 4, to four bytes a pixel."""
+    data = bytes(levels.cast("B")[_LOWEST::4]) if len(levels) else b""
+    channels = shape[2] if len(shape) == 3 else 1
+    count = shape[0] * shape[1]
+    rgba = bytearray([int(255 * alpha + 0.5)]) * (4 * count)
+    for channel in range(max(3, channels)):
+        rgba[channel::4] = data[channel % channels :: channels]
+    return bytes(rgba)
+
+
+async def to_pixels(img: TensorLike, canvas: Any = None) -> bytes:
+    """Return an image as bytes, four to a pixel, and put it on a canvas if one is given.
+
+    ``img`` is (height, width), which gives greys, or (height, width, channels) with 1, 3 or 4
+    channels: a grey, a colour, a colour and its opacity. float32 values lie in [0, 1], int32 values
+    in [0, 255]. The canvas takes the size of the image.
+
+    Raises:
+        TypeError: the image has another dtype, or ``canvas`` is none.
+        ValueError: the image has another shape, or values out of range.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> asyncio.run(wt.browser.to_pixels(wt.tensor([[0.0, 1.0]]))).hex()
+        '000000ffffffffff'
+    """
+    name = "to_pixels"
+    held = _checked(name, img)
+    if held.size:
+        least, greatest = _min(held), _max(held)
+        levels = _levels(held)
+        _bounds(name, held, (await least.data())[0], (await greatest.data())[0])
+        rgba = _rgba(await levels.data(), held.shape, 1)
+    else:
+        rgba = b""
+    if canvas is not None:
+        _show(name, canvas, rgba, (held.shape[0], held.shape[1]), None)
+    return rgba
+
+
+_OPTIONS = {
+    "image_options": ("alpha",),
+    "context_options": ("context_type", "context_attributes"),
+}
+
+
+def draw(image: TensorLike, canvas: Any, options: Mapping[str, Any] | None = None) -> None:
+    """Put an image on a canvas, which takes its size.
+
+    The image is as in ``to_pixels``. ``options`` may hold ``image_options``, a mapping with
+    ``alpha``, the opacity of images without a channel for it, from 0 to 1; and ``context_options``,
+    a mapping with ``context_type``, which must be "2d", and ``context_attributes``, a mapping that
+    the canvas's context is made with.
+
+    Raises:
+        TypeError: the image has another dtype, or ``canvas`` is none.
+        ValueError: the image has another shape, values are out of range, or an option is unknown.
+    """
+    name = "draw"
+    held = _checked(name, image)
+    given = _options(name, options)
+    alpha = given["image_options"].get("alpha", 1)
+    if not isinstance(alpha, (int, float)) or not 0 <= alpha <= 1:
+        raise ValueError(f"{name}: alpha must lie in [0, 1], but got {alpha!r}")
+    context_type = given["context_options"].get("context_type", "2d")
+    if context_type != "2d":
+        raise ValueError(f"{name}: context_type must be '2d', but got {context_type!r}")
+    if held.size:
+        _bounds(name, held, _min(held).item(), _max(held).item())
+        rgba = _rgba(_levels(held).data_sync(), held.shape, alpha)
+    else:
+        rgba = b""
+    attributes = given["context_options"].get("context_attributes")
+    _show(name, canvas, rgba, (held.shape[0], held.shape[1]), attributes)
+
+
+def _options(name: str, options: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
+    held = dict(options or {})
+    for group, given in held.items():
+        known = _OPTIONS.get(group)
+        if known is None:
+            raise ValueError(
+                f"{name}: options may hold {' and '.join(_OPTIONS)}, but not {group!r}"
+            )
+        for option in given:
+            if option not in known:
+                raise ValueError(f"{name}: {group} may hold {' and '.join(known)}, not {option!r}")
+    return {group: held.get(group) or {} for group in _OPTIONS}

@@ -1,0 +1,378 @@
+"""``wt.fft``: the Fourier transforms of the array API standard.
+
+``n`` or ``s`` cut or pad axes before the transform; ``norm`` says which direction is divided by the
+number of elements: "backward" (the inverse), "forward", or "ortho" (both, by its square root).
+``TypeError`` and ``ValueError`` tell of arguments that do not fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any
+
+from webtensor.dtypes import as_dtype, complex64, float32
+from webtensor.engine import Tensor, TensorLike, as_operand, from_host
+from webtensor.ops.casting import cast_to
+from webtensor.ops.complexes import conj
+from webtensor.ops.layout import moveaxis, roll
+from webtensor.ops.spectral import half_inverse, half_transform, resized, transform
+from webtensor.shapes import normalize_axes, normalize_axis
+
+__all__ = [
+    "fft",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfftn",
+    "rfft",
+    "rfftfreq",
+    "rfftn",
+]
+
+_OTHER_NORM = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+
+# -- arguments ----------------------------------------------------------------------------------
+
+
+def _factor(name: str, norm: str, length: int, inverse: bool) -> float:
+    """What the transform of a length is multiplied by."""
+    if norm not in _OTHER_NORM:
+        raise ValueError(f"{name}: norm must be 'backward', 'ortho' or 'forward', but got {norm!r}")
+    if norm == "ortho":
+        return 1 / sqrt(length)
+    return 1 / length if inverse == (norm == "backward") else 1.0
+
+
+def _positive(name: str, what: str, number: Any) -> int:
+    if isinstance(number, bool) or not hasattr(number, "__index__"):
+        raise TypeError(f"{name}: {what} must be an integer, but got {number!r}")
+    if number.__index__() < 1:
+        raise ValueError(f"{name}: {what} must be positive, but got {number}")
+    return int(number.__index__())
+
+
+def _operand(name: str, x: TensorLike, only_real: bool = False) -> Tensor:
+    held = as_operand(name, x)
+    if not only_real:
+        return cast_to(held, complex64)
+    if held.dtype is complex64:
+        raise TypeError(f"{name}: x must be real, but got complex64")
+    return cast_to(held, float32)
+
+
+def _last(name: str, x: Tensor, axis: int, n: int | None) -> tuple[Tensor, int]:
+    """Move an axis to the end; returns the length it is to have, too."""
+    place = normalize_axis(name, axis, len(x.shape))
+    length = x.shape[place] if n is None else _positive(name, "n", n)
+    if x.shape[place] == 0 or length == 0:
+        raise ValueError(f"{name}: axis {axis} of shape {x.shape} has no elements")
+    return moveaxis(x, place, -1), length
+
+
+def _several(
+    name: str, x: Tensor, s: Sequence[int] | None, axes: Sequence[int] | None
+) -> list[tuple[int, int | None]]:
+    """The axes to transform, each with the length it is to have."""
+    rank = len(x.shape)
+    if axes is None:
+        places = list(range(0 if s is None else rank - len(s), rank))
+    else:
+        places = [normalize_axis(name, axis, rank) for axis in axes]
+        if len(set(places)) != len(places):
+            raise ValueError(f"{name}: axes {tuple(axes)} name an axis twice (rank {rank})")
+    lengths = [None] * len(places) if s is None else list(s)
+    if len(lengths) != len(places) or min(places, default=0) < 0:
+        raise ValueError(
+            f"{name}: s and axes must have the same length, at most the rank of x, but got "
+            f"s={s} and axes={axes} (x.shape={x.shape})"
+        )
+    return list(zip(places, lengths, strict=True))
+
+
+def _transform(name: str, x: Tensor, n: int | None, axis: int, norm: str, inverse: bool) -> Tensor:
+    rows, length = _last(name, x, axis, n)
+    factor = _factor(name, norm, length, inverse)
+    return moveaxis(transform(resized(rows, length), inverse, factor), -1, axis)
+
+
+def _half_transform(name: str, x: Tensor, n: int | None, axis: int, norm: str) -> Tensor:
+    rows, length = _last(name, x, axis, n)
+    factor = _factor(name, norm, length, False)
+    return moveaxis(half_transform(resized(rows, length), factor), -1, axis)
+
+
+def _half_inverse(name: str, x: Tensor, n: int | None, axis: int, norm: str) -> Tensor:
+    rows, length = _last(name, x, axis, n)
+    if n is None:
+        length = 2 * (length - 1)
+    if length < 1:
+        raise ValueError(
+            f"{name}: axis {axis} of shape {x.shape} needs at least 2 elements, or n must be given"
+        )
+    factor = _factor(name, norm, length, True)
+    return moveaxis(half_inverse(rows, length, factor), -1, axis)
+
+
+# -- complex transforms -------------------------------------------------------------------------
+
+
+def fft(
+    x: TensorLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
+) -> Tensor:
+    """Discrete Fourier transform along an axis, complex64.
+
+    ``y[k]`` is the sum over ``j`` of ``x[j] * exp(-2 * pi * i * j * k / n)``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.fft.fft([1.0, 0.0, 0.0]).tolist()
+        [(1+0j), (1+0j), (1+0j)]
+    """
+    return _transform("fft", _operand("fft", x), n, axis, norm, False)
+
+
+def ifft(
+    x: TensorLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
+) -> Tensor:
+    """Inverse of ``fft`` along an axis, complex64.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.fft.ifft([2.0, 2.0]).tolist()
+        [(2+0j), 0j]
+    """
+    return _transform("ifft", _operand("ifft", x), n, axis, norm, True)
+
+
+def fftn(
+    x: TensorLike,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str = "backward",
+) -> Tensor:
+    """Discrete Fourier transform along several axes (all by default), complex64.
+
+    ``s`` holds the length that each of the axes is cut or padded to.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.fft.fftn([[1.0, 2.0], [3.0, 4.0]]).tolist()
+        [[(10+0j), (-2+0j)], [(-4+0j), 0j]]
+    """
+    held = _operand("fftn", x)
+    for axis, n in _several("fftn", held, s, axes):
+        held = _transform("fftn", held, n, axis, norm, False)
+    return held
+
+
+def ifftn(
+    x: TensorLike,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str = "backward",
+) -> Tensor:
+    """Inverse of ``fftn`` along several axes (all by default), complex64.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.fft.ifftn([[4.0, 0.0], [0.0, 0.0]]).tolist()
+        [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
+    """
+    held = _operand("ifftn", x)
+    for axis, n in _several("ifftn", held, s, axes):
+        held = _transform("ifftn", held, n, axis, norm, True)
+    return held
+
+
+# -- transforms of real signals -----------------------------------------------------------------
+
+
+def rfft(
+    x: TensorLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
+) -> Tensor:
+    """First ``n // 2 + 1`` elements of the Fourier transform of a real tensor, complex64.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.fft.rfft([1.0, 2.0]).tolist()
+        [(3+0j), (-1+0j)]
+    """
+    return _half_transform("rfft", _operand("rfft", x, only_real=True), n, axis, norm)
+
+
+def irfft(
+    x: TensorLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
+) -> Tensor:
+    """Inverse of ``rfft``, float32; ``n`` is the length of the result, even by default.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.fft.irfft([3 + 0j, -1 + 0j]).tolist()
+        [1.0, 2.0]
+    """
+    return _half_inverse("irfft", _operand("irfft", x), n, axis, norm)
+
+
+def rfftn(
+    x: TensorLike,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str = "backward",
+) -> Tensor:
+    """Fourier transform of a real tensor along several axes; half of the last is left out.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.fft.rfftn([[1.0, 2.0], [3.0, 4.0]]).tolist()
+        [[(10+0j), (-2+0j)], [(-4+0j), 0j]]
+    """
+    held = _operand("rfftn", x, only_real=True)
+    places = _several("rfftn", held, s, axes)
+    if not places:
+        raise ValueError(f"rfftn: wanted at least one axis, but got axes={axes} (rank {held.ndim})")
+    axis, n = places[-1]
+    held = _half_transform("rfftn", held, n, axis, norm)
+    for axis, n in places[:-1]:
+        held = _transform("rfftn", held, n, axis, norm, False)
+    return held
+
+
+def irfftn(
+    x: TensorLike,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str = "backward",
+) -> Tensor:
+    """Inverse of ``rfftn``, float32; the last of ``s`` is the last axis's length in the result.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.fft.irfftn([[10 + 0j, -2 + 0j], [-4 + 0j, 0j]]).tolist()
+        [[1.0, 2.0], [3.0, 4.0]]
+    """
+    held = _operand("irfftn", x)
+    places = _several("irfftn", held, s, axes)
+    if not places:
+        raise ValueError(
+            f"irfftn: wanted at least one axis, but got axes={axes} (rank {held.ndim})"
+        )
+    for axis, n in places[:-1]:
+        held = _transform("irfftn", held, n, axis, norm, True)
+    axis, n = places[-1]
+    return _half_inverse("irfftn", held, n, axis, norm)
+
+
+def hfft(
+    x: TensorLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
+) -> Tensor:
+    """Fourier transform of a signal whose second half mirrors ``x`` (Hermitian), float32.
+
+    ``n`` is the length of the result, even by default.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.fft.hfft([1 + 0j, 2 + 0j]).tolist()
+        [3.0, -1.0]
+    """
+    if norm not in _OTHER_NORM:
+        _factor("hfft", norm, 1, False)
+    return _half_inverse("hfft", conj(_operand("hfft", x)), n, axis, _OTHER_NORM[norm])
+
+
+def ihfft(
+    x: TensorLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
+) -> Tensor:
+    """Inverse of ``hfft``: the first ``n // 2 + 1`` elements of a Hermitian signal, complex64.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.fft.ihfft([3.0, -1.0]).tolist()
+        [(1-0j), (2-0j)]
+    """
+    if norm not in _OTHER_NORM:
+        _factor("ihfft", norm, 1, False)
+    held = _operand("ihfft", x, only_real=True)
+    return conj(_half_transform("ihfft", held, n, axis, _OTHER_NORM[norm]))
+
+
+# -- frequencies --------------------------------------------------------------------------------
+
+
+def _frequencies(name: str, n: int, d: float, count: int, dtype: Any, device: Any) -> Tensor:
+    made = float32 if dtype is None else as_dtype(dtype)
+    if made is not float32:
+        raise TypeError(f"{name}: dtype must be float32, but got {made}")
+    step = 1 / (n * float(d))
+    positive = (n - 1) // 2 + 1 if name == "fftfreq" else count
+    return from_host(name, [(k if k < positive else k - n) * step for k in range(count)], made)
+
+
+def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
+    """Frequencies of the elements of ``fft``, for samples ``d`` apart.
+
+    ``device`` is for the array API standard: tensors move to where they are used.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.fft.fftfreq(4).tolist()
+        [0.0, 0.25, -0.5, -0.25]
+    """
+    n = _positive("fftfreq", "n", n)
+    return _frequencies("fftfreq", n, d, n, dtype, device)
+
+
+def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
+    """Frequencies of the elements of ``rfft`` of ``n`` samples, ``d`` apart.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.fft.rfftfreq(4).tolist()
+        [0.0, 0.25, 0.5]
+    """
+    n = _positive("rfftfreq", "n", n)
+    return _frequencies("rfftfreq", n, d, n // 2 + 1, dtype, device)
+
+
+def _shifted(name: str, x: TensorLike, axes: int | Sequence[int] | None, inverse: bool) -> Tensor:
+    """Exchange the halves of axes; of an odd length, the middle goes with the front or the back."""
+    held = as_operand(name, x)
+    chosen = normalize_axes(name, axes, len(held.shape))
+    return roll(held, [(held.shape[one] + inverse) // 2 for one in chosen], chosen)
+
+
+def fftshift(x: TensorLike, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
+    """Move frequency 0 to the middle of the axes (all by default).
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.fft.fftshift([0, 1, 2, -2, -1]).tolist()
+        [-2, -1, 0, 1, 2]
+    """
+    return _shifted("fftshift", x, axes, False)
+
+
+def ifftshift(x: TensorLike, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
+    """Undo ``fftshift``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.fft.ifftshift([-2, -1, 0, 1, 2]).tolist()
+        [0, 1, 2, -2, -1]
+    """
+    return _shifted("ifftshift", x, axes, True)

@@ -1,0 +1,170 @@
+"""Products and convolutions with their bias and activation in one call: ``wt.fused``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from webtensor.dtypes import float32
+from webtensor.engine import Tensor, TensorLike, as_operand
+from webtensor.geometry import Padding
+from webtensor.ops import contraction, convolution, unary
+from webtensor.ops.binary import add, prelu
+from webtensor.ops.casting import cast_to
+from webtensor.ops.movement import reshape
+from webtensor.shapes import broadcast_shapes
+
+__all__ = ["conv2d", "depthwise_conv2d", "mat_mul"]
+
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "elu": unary.elu,
+    "relu": unary.relu,
+    "relu6": unary.relu6,
+    "sigmoid": unary.sigmoid,
+}
+_NAMES = ("linear", *_ACTIVATIONS, "prelu", "leakyrelu")
+
+
+def _check(name: str, activation: str | None, prelu_weights: TensorLike | None) -> str:
+    chosen = activation or "linear"
+    if chosen not in _NAMES:
+        raise ValueError(
+            f"{name}: activation must be one of {', '.join(_NAMES)}, but got {activation!r}"
+        )
+    if chosen == "prelu" and prelu_weights is None:
+        raise ValueError(f"{name}: activation 'prelu' needs prelu_activation_weights")
+    return chosen
+
+
+def _finish(
+    name: str,
+    y: Tensor,
+    bias: TensorLike | None,
+    activation: str,
+    prelu_weights: TensorLike | None,
+    leakyrelu_alpha: float,
+    channels_first: bool = False,
+) -> Tensor:
+    """Add the bias and apply the activation."""
+
+    def fitted(argument: str, value: TensorLike) -> Tensor:
+        held = cast_to(as_operand(name, value), y.dtype)
+        if channels_first and len(held.shape) == 1:
+            held = reshape(held, (held.shape[0], 1, 1))
+        try:
+            fits = broadcast_shapes(name, held.shape, y.shape) == y.shape
+        except ValueError:
+            fits = False
+        if not fits:
+            raise ValueError(
+                f"{name}: {argument} has shape {held.shape}, which does not broadcast to that of "
+                f"the result, {y.shape}"
+            )
+        return held
+
+    if bias is not None:
+        y = add(y, fitted("bias", bias))
+    if activation == "linear":
+        return y
+    if activation == "prelu":
+        return prelu(y, fitted("prelu_activation_weights", prelu_weights))
+    if activation == "leakyrelu":
+        return unary.leaky_relu(y, leakyrelu_alpha)
+    return _ACTIVATIONS[activation](y)
+
+
+def conv2d(
+    x: TensorLike,
+    filter: TensorLike,
+    strides: Any,
+    pad: Padding,
+    data_format: str = "NHWC",
+    dilations: Any = 1,
+    dim_rounding_mode: str | None = None,
+    bias: TensorLike | None = None,
+    activation: str | None = "linear",
+    prelu_activation_weights: TensorLike | None = None,
+    leakyrelu_alpha: float = 0.2,
+) -> Tensor:
+    """``wt.conv2d``, then a bias added, then an activation.
+
+    ``bias`` and ``prelu_activation_weights`` hold a number per channel, or have another shape that
+    broadcasts to that of the result. ``activation`` is "linear", "relu", "relu6", "elu", "sigmoid",
+    "prelu" or "leakyrelu".
+
+    Raises:
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x, filter = wt.ones((2, 2, 1)), wt.ones((2, 2, 1, 1))
+        >>> wt.fused.conv2d(x, filter, 1, "valid", bias=[-5.0], activation="relu").tolist()
+        [[[0.0]]]
+    """
+    name = "fused.conv2d"
+    chosen = _check(name, activation, prelu_activation_weights)
+    y = convolution.conv2d(x, filter, strides, pad, data_format, dilations, dim_rounding_mode)
+    weights, first = prelu_activation_weights, data_format == "NCHW"
+    return _finish(name, y, bias, chosen, weights, leakyrelu_alpha, first)
+
+
+def depthwise_conv2d(
+    x: TensorLike,
+    filter: TensorLike,
+    strides: Any,
+    pad: Padding,
+    data_format: str = "NHWC",
+    dilations: Any = 1,
+    dim_rounding_mode: str | None = None,
+    bias: TensorLike | None = None,
+    activation: str | None = "linear",
+    prelu_activation_weights: TensorLike | None = None,
+    leakyrelu_alpha: float = 0.2,
+) -> Tensor:
+    """``wt.depthwise_conv2d``, then a bias added, then an activation. See ``fused.conv2d``.
+
+    Raises:
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x, filter = wt.ones((2, 2, 1)), wt.ones((2, 2, 1, 1))
+        >>> wt.fused.depthwise_conv2d(x, filter, 1, "valid", bias=1.0).tolist()
+        [[[5.0]]]
+    """
+    name = "fused.depthwise_conv2d"
+    chosen = _check(name, activation, prelu_activation_weights)
+    y = convolution.depthwise_conv2d(
+        x, filter, strides, pad, data_format, dilations, dim_rounding_mode
+    )
+    weights, first = prelu_activation_weights, data_format == "NCHW"
+    return _finish(name, y, bias, chosen, weights, leakyrelu_alpha, first)
+
+
+def mat_mul(
+    a: TensorLike,
+    b: TensorLike,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    bias: TensorLike | None = None,
+    activation: str | None = "linear",
+    prelu_activation_weights: TensorLike | None = None,
+    leakyrelu_alpha: float = 0.2,
+) -> Tensor:
+    """``wt.matmul``, then a bias added, then an activation. See ``fused.conv2d``.
+
+    Raises:
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> a, b = [[1.0, 2.0]], [[3.0], [4.0]]
+        >>> wt.fused.mat_mul(a, b, bias=[-20.0], activation="relu6").tolist()
+        [[0.0]]
+    """
+    name = "fused.mat_mul"
+    chosen = _check(name, activation, prelu_activation_weights)
+    y = contraction.matmul(a, b, transpose_a, transpose_b)
+    if bias is not None or chosen != "linear":
+        y = cast_to(y, float32)
+    return _finish(name, y, bias, chosen, prelu_activation_weights, leakyrelu_alpha)

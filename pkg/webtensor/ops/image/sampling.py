@@ -1,0 +1,426 @@
+"""Cropping, rotating and warping images: projective sampling.
+
+One primitive does all three. Pixel (x, y) of a result shows its image at ``((t0 x + t1 y + t2) / p,
+(t3 x + t4 y + t5) / p)``, where ``p = t6 x + t7 y + 1``. Its gradients are those of the same
+computation out of ops that differentiate (``_composed``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import cos, sin
+from typing import Any
+
+from webtensor.autodiff import grads
+from webtensor.dtypes import float32, int32
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host, run
+from webtensor.geometry import Sampling
+from webtensor.ops.binary import (
+    add,
+    divide,
+    equal,
+    greater,
+    greater_equal,
+    less,
+    less_equal,
+    logical_and,
+    multiply,
+    subtract,
+)
+from webtensor.ops.broadcasting import broadcast_to
+from webtensor.ops.casting import cast_to
+from webtensor.ops.contraction import matmul
+from webtensor.ops.creation import arange, ones, zeros_like
+from webtensor.ops.image.resize import image_size
+from webtensor.ops.movement import expand_dims, gather, reshape, slice
+from webtensor.ops.nn import clip
+from webtensor.ops.ternary import where
+from webtensor.ops.unary import floor, isfinite, logical_not, negative
+
+__all__ = ["crop_and_resize", "rotate_with_offset", "transform"]
+
+_CONSTANT, _REFLECT, _WRAP, _NEAREST, _CROP = range(5)
+_FILL_MODES = {
+    "constant": _CONSTANT,
+    "reflect": _REFLECT,
+    "wrap": _WRAP,
+    "nearest": _NEAREST,
+}
+
+# -- the primitive, and what it computes --------------------------------------------------------
+
+
+def _is_inside(x: Tensor, length: int, mode: int) -> Tensor:
+    """Whether anything of an image may be read at a coordinate."""
+    if mode == _CONSTANT:
+        return logical_and(greater(x, -2.0), less(x, length + 1.0))
+    if mode == _CROP:
+        slack = 1e-6 * length
+        return logical_and(greater_equal(x, -slack), less_equal(x, length - 1 + slack))
+    return isfinite(x)
+
+
+def _mapped(x: Tensor, length: int, mode: int) -> Tensor:
+    """Where in the image a coordinate outside it is read."""
+    if mode == _CONSTANT:
+        return x
+    before, last = less(x, 0.0), length - 1.0
+    if mode == _REFLECT and length > 1:
+        # [abcd] goes on as [dcba|abcd|dcba].
+        period = 2.0 * length
+        below = add(multiply(floor(divide(negative(x), period)), period), x)
+        below = where(less(below, -length), add(below, period), subtract(negative(below), 1.0))
+        above = subtract(x, multiply(floor(divide(x, period)), period))
+        above = where(greater_equal(above, length), subtract(period - 1.0, above), above)
+        x = where(before, below, where(greater(x, last), above, x))
+    if mode == _WRAP and length > 1:
+        # [abcd] goes on as [abcd|abcd|abcd].
+        below = add(x, multiply(add(floor(divide(negative(x), last)), 1.0), length))
+        above = subtract(x, multiply(floor(divide(x, last)), length))
+        x = where(before, below, where(greater(x, last), above, x))
+    return clip(x, 0.0, last)
+
+
+def _composed(
+    images: Tensor, transforms: Tensor, indices: Tensor, sizes: Sampling, fill: float
+) -> Tensor:
+    """Sample images, with a kernel for each step."""
+    count, mode = sizes.samples, sizes.fill_mode
+    height, width = sizes.in_height, sizes.in_width
+    x = reshape(arange(sizes.out_width, dtype=float32), (1, 1, sizes.out_width))
+    y = reshape(arange(sizes.out_height, dtype=float32), (1, sizes.out_height, 1))
+
+    def plane(first: int, constant: Any) -> Tensor:
+        a, b = (
+            reshape(slice(transforms, (0, number), (count, 1)), (count, 1, 1))
+            for number in (first, first + 1)
+        )
+        return add(add(multiply(a, x), multiply(b, y)), constant)
+
+    def offset(number: int) -> Tensor:
+        return reshape(slice(transforms, (0, number), (count, 1)), (count, 1, 1))
+
+    projection = plane(6, 1.0)
+    flat = equal(projection, 0.0)
+    projection = where(flat, 1.0, projection)
+    across = divide(plane(0, offset(2)), projection)
+    down = divide(plane(3, offset(5)), projection)
+    known = logical_and(greater_equal(indices, 0), less(indices, sizes.batch))
+    inside = logical_and(reshape(known, (count, 1, 1)), logical_not(flat))
+    inside = logical_and(inside, _is_inside(across, width, mode))
+    inside = logical_and(inside, _is_inside(down, height, mode))
+    across = _mapped(where(inside, across, 0.0), width, mode)
+    down = _mapped(where(inside, down, 0.0), height, mode)
+    pixels = reshape(images, (sizes.batch * height * width, sizes.channels))
+    first = reshape(multiply(where(known, indices, 0), height * width), (count, 1, 1))
+
+    def read(row: Tensor, column: Tensor) -> Tensor:
+        """Pixels at whole coordinates, and the constant outside."""
+        rows, columns = cast_to(row, int32), cast_to(column, int32)
+        held_rows, held_columns = clip(rows, 0, height - 1), clip(columns, 0, width - 1)
+        places = add(first, add(multiply(held_rows, width), held_columns))
+        found = gather(pixels, places)
+        if mode != _CONSTANT:
+            return found
+        valid = logical_and(equal(rows, held_rows), equal(columns, held_columns))
+        return where(expand_dims(valid, -1), found, fill)
+
+    def blend(before: Tensor, after: Tensor, weight: Tensor) -> Tensor:
+        return add(multiply(before, subtract(1.0, weight)), multiply(after, weight))
+
+    top, left = floor(down), floor(across)
+    lower, right = subtract(down, top), subtract(across, left)
+    if sizes.bilinear:
+        right, lower = expand_dims(right, -1), expand_dims(lower, -1)
+        under, beside = add(top, 1.0), add(left, 1.0)
+        above = blend(read(top, left), read(top, beside), right)
+        below = blend(read(under, left), read(under, beside), right)
+        sampled = blend(above, below, lower)
+    else:
+        row = add(top, cast_to(greater_equal(lower, 0.5), float32))
+        column = add(left, cast_to(greater_equal(right, 0.5), float32))
+        sampled = read(row, column)
+    return where(expand_dims(inside, -1), sampled, fill)
+
+
+def _images_gradient(
+    dy: Tensor,
+    y: Tensor,
+    images: Tensor,
+    transforms: Tensor,
+    indices: Tensor,
+    sizes: Sampling,
+    fill: float,
+) -> Tensor:
+    def sampled(x: Tensor) -> Tensor:
+        return _composed(x, transforms, indices, sizes, fill)
+
+    return grads(sampled)(images, dy=dy)[0]
+
+
+def _transforms_gradient(
+    dy: Tensor,
+    y: Tensor,
+    images: Tensor,
+    transforms: Tensor,
+    indices: Tensor,
+    sizes: Sampling,
+    fill: float,
+) -> Tensor:
+    if not sizes.bilinear:
+        return zeros_like(transforms)
+
+    def sampled(t: Tensor) -> Tensor:
+        return _composed(images, t, indices, sizes, fill)
+
+    return grads(sampled)(transforms, dy=dy)[0]
+
+
+_SAMPLE = Primitive("sample", gradients=(_images_gradient, _transforms_gradient, None))
+
+
+def _sample(
+    images: Tensor,
+    transforms: Tensor,
+    indices: Tensor,
+    size: tuple[int, int],
+    bilinear: bool,
+    fill_mode: int,
+    fill: float,
+) -> Tensor:
+    batch, in_height, in_width, channels = images.shape
+    count = transforms.shape[0]
+    sizes = Sampling(batch, in_height, in_width, channels, count, *size, int(bilinear), fill_mode)
+    shape = (count, *size, channels)
+    return run(_SAMPLE, (images, transforms, indices), shape, float32, sizes, fill)
+
+
+# -- operands -----------------------------------------------------------------------------------
+
+
+def _images(name: str, image: TensorLike) -> tuple[Tensor, bool]:
+    """Return images as float32, and whether they were int32."""
+    held = as_operand(name, image)
+    if len(held.shape) != 4:
+        raise ValueError(f"{name}: image must have rank 4, but its shape is {held.shape}")
+    if 0 in held.shape[1:3]:
+        raise ValueError(f"{name}: image must not be empty, but its shape is {held.shape}")
+    return cast_to(held, float32), held.dtype is int32
+
+
+def _is_bilinear(name: str, argument: str, method: str) -> bool:
+    if method not in ("bilinear", "nearest"):
+        raise ValueError(f"{name}: {argument} must be 'bilinear' or 'nearest', but got {method!r}")
+    return method == "bilinear"
+
+
+def _number(name: str, argument: str, value: Any) -> float:
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"{name}: {argument} must be a number, but got {value!r}")
+    return float(value)
+
+
+# -- what users call ----------------------------------------------------------------------------
+
+
+def crop_and_resize(
+    image: TensorLike,
+    boxes: TensorLike,
+    box_ind: TensorLike,
+    crop_size: Sequence[int],
+    method: str = "bilinear",
+    extrapolation_value: float = 0,
+) -> Tensor:
+    """Cut boxes out of images and scale them to ``crop_size``, (height, width), as float32.
+
+    ``image`` is (batch, height, width, channels). ``boxes`` is (count, 4): each box is (y1, x1, y2,
+    x2), where (0, 0) is the centre of the first pixel and (1, 1) that of the last; y1 > y2 mirrors.
+    ``box_ind`` is (count,), the number of each box's image. Pixels of a crop that lie outside the
+    image are ``extrapolation_value``. ``method`` is "bilinear" or "nearest".
+
+    Gradients flow to the images and, for "bilinear", to the boxes.
+
+    Raises:
+        TypeError: ``box_ind`` is not int32, or ``extrapolation_value`` no number.
+        ValueError: shapes or options that do not fit.
+        IndexError: a number in ``box_ind`` that is known on the host is out of range. One that is
+            not gives ``extrapolation_value``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x = wt.tensor([0.0, 1.0, 2.0, 3.0], shape=(1, 2, 2, 1))
+        >>> wt.image.crop_and_resize(x, [[0.0, 0.0, 1.0, 1.0]], [0], (1, 3)).flatten().tolist()
+        [1.0, 1.5, 2.0]
+    """
+    name = "crop_and_resize"
+    images, _ = _images(name, image)
+    places = cast_to(as_operand(name, boxes), float32)
+    if len(places.shape) != 2 or places.shape[1] != 4:
+        raise ValueError(f"{name}: boxes must have shape (count, 4), but got {places.shape}")
+    count = places.shape[0]
+    indices = _box_indices(name, box_ind, count, images.shape[0])
+    size = image_size(name, "crop_size", crop_size)
+    bilinear = _is_bilinear(name, "method", method)
+    fill = _number(name, "extrapolation_value", extrapolation_value)
+    # Columns t0 to t7 of the transforms as sums of the columns y1, x1, y2, x2 of the boxes.
+    y1, x1, y2, x2 = rows = [[0.0] * 8 for _ in range(4)]
+    for first, second, scale, start, length, outputs in (
+        (x1, x2, 0, 2, images.shape[2], size[1]),
+        (y1, y2, 4, 5, images.shape[1], size[0]),
+    ):
+        if outputs > 1:
+            second[scale] = (length - 1) / (outputs - 1)
+            first[scale] = -second[scale]
+            first[start] = length - 1.0
+        else:
+            first[start] = second[start] = 0.5 * (length - 1)
+    transforms = matmul(places, from_host(name, rows))
+    return _sample(images, transforms, indices, size, bilinear, _CROP, fill)
+
+
+def _box_indices(name: str, box_ind: TensorLike, count: int, batch: int) -> Tensor:
+    indices = as_operand(name, box_ind)
+    if indices.shape != (count,):
+        raise ValueError(
+            f"{name}: box_ind must have shape ({count},), one for each box, but got {indices.shape}"
+        )
+    if count == 0:
+        return cast_to(indices, int32)
+    if indices.dtype is not int32:
+        raise TypeError(f"{name}: box_ind must be int32, but got {indices.dtype}")
+    host = indices.storage.host
+    if host is not None and not (min(host) >= 0 and max(host) < batch):
+        raise IndexError(
+            f"{name}: box_ind must lie in [0, {batch}), the number of images, but ranges from "
+            f"{min(host)} to {max(host)}"
+        )
+    if batch == 0:
+        raise IndexError(f"{name}: there are no images for the {count} boxes")
+    return indices
+
+
+def transform(
+    image: TensorLike,
+    transforms: TensorLike,
+    interpolation: str = "nearest",
+    fill_mode: str = "constant",
+    fill_value: float = 0,
+    output_shape: Sequence[int] | None = None,
+) -> Tensor:
+    """Warp images by projective transforms, which take places of the result to the image's.
+
+    ``image`` is (batch, height, width, channels); ``transforms`` is (batch, 8), or (1, 8) for all:
+    pixel (x, y) of the result shows ``((t0 x + t1 y + t2) / p, (t3 x + t4 y + t5) / p)``, where
+    ``p = t6 x + t7 y + 1``. ``interpolation`` is "nearest" or "bilinear". What lies outside the
+    image is, by ``fill_mode``: "constant", which is ``fill_value``; "reflect", the image mirrored
+    at its edges; "wrap", the image repeated; "nearest", its nearest pixel. ``output_shape`` is
+    (height, width), the image's by default.
+
+    The result is float32, or int32 for int32 images and "nearest". Gradients flow to the images
+    and, for "bilinear", to the transforms.
+
+    Raises:
+        TypeError: ``fill_value`` is no number.
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x = wt.tensor([1, 2, 3], shape=(1, 1, 3, 1))
+        >>> move = [[1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 0.0]]
+        >>> wt.image.transform(x, move, fill_value=9).flatten().tolist()
+        [2, 3, 9]
+    """
+    name = "transform"
+    images, whole = _images(name, image)
+    batch, height, width, _ = images.shape
+    matrices = cast_to(as_operand(name, transforms), float32)
+    if matrices.shape not in ((batch, 8), (1, 8)):
+        raise ValueError(
+            f"{name}: transforms must have shape ({batch}, 8) or (1, 8) for image.shape="
+            f"{images.shape}, but got {matrices.shape}"
+        )
+    bilinear = _is_bilinear(name, "interpolation", interpolation)
+    mode = _FILL_MODES.get(fill_mode)
+    if mode is None:
+        raise ValueError(
+            f"{name}: fill_mode must be one of {', '.join(_FILL_MODES)}, but got {fill_mode!r}"
+        )
+    fill = _number(name, "fill_value", fill_value)
+    size = (height, width)
+    if output_shape is not None:
+        size = image_size(name, "output_shape", output_shape)
+    matrices = broadcast_to(matrices, (batch, 8))
+    y = _sample(images, matrices, arange(batch), size, bilinear, mode, fill)
+    return cast_to(y, int32) if whole and not bilinear else y
+
+
+#: What a channel for opacity holds outside the image.
+_OPAQUE = 255.0
+
+
+def rotate_with_offset(
+    image: TensorLike,
+    radians: float,
+    fill_value: float | Sequence[float] = 0,
+    center: float | Sequence[float] = 0.5,
+) -> Tensor:
+    """Rotate images about a point, counter-clockwise on the screen; pixels are the nearest.
+
+    ``image`` is (batch, height, width, channels). What lies outside the image is ``fill_value``, a
+    number, or one for each channel; after three of them a fourth channel is 255, opaque.
+    ``center`` is a fraction of the width and of the height, or one for each, (x, y). The dtype of
+    int32 images stays; others give float32.
+
+    Raises:
+        TypeError: ``radians``, ``fill_value`` or ``center`` is no number.
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x = wt.tensor([1, 2, 3, 4, 5, 6, 7, 8, 9], shape=(1, 3, 3, 1))
+        >>> y = wt.image.rotate_with_offset(x, 3.14159265, center=1 / 3)
+        >>> y.reshape((3, 3)).tolist()
+        [[9, 8, 7], [6, 5, 4], [3, 2, 1]]
+    """
+    name = "rotate_with_offset"
+    images, whole = _images(name, image)
+    batch, height, width, channels = images.shape
+    angle = _number(name, "radians", radians)
+    x, y = _center(name, center)
+    x, y = x * width, y * height
+    turn = [
+        *(cos(angle), -sin(angle), x - x * cos(angle) + y * sin(angle)),
+        *(sin(angle), cos(angle), y - x * sin(angle) - y * cos(angle)),
+        *(0.0, 0.0),
+    ]
+    matrices = broadcast_to(from_host(name, [turn]), (batch, 8))
+    size, indices = (height, width), arange(batch)
+    if isinstance(fill_value, (int, float)):
+        rotated = _sample(images, matrices, indices, size, False, _CONSTANT, float(fill_value))
+    else:
+        fill = _channel_fill(name, fill_value, channels)
+        rotated = _sample(images, matrices, indices, size, False, _CONSTANT, 0.0)
+        mask = ones((batch, height, width, 1))
+        inside = _sample(mask, matrices, indices, size, False, _CONSTANT, 0.0)
+        rotated = where(greater(inside, 0.0), rotated, from_host(name, fill))
+    return cast_to(rotated, int32) if whole else rotated
+
+
+def _center(name: str, center: Any) -> tuple[float, float]:
+    both = tuple(center) if hasattr(center, "__iter__") else (center, center)
+    if len(both) != 2:
+        raise ValueError(f"{name}: center must be a number or (x, y), but got {center!r}")
+    return _number(name, "center", both[0]), _number(name, "center", both[1])
+
+
+def _channel_fill(name: str, fill_value: Any, channels: int) -> list[float]:
+    given = list(fill_value) if hasattr(fill_value, "__iter__") else [fill_value]
+    values = [_number(name, "fill_value", one) for one in given]
+    if len(values) == 3 and channels == 4:
+        values.append(_OPAQUE)
+    if len(values) != channels:
+        raise ValueError(
+            f"{name}: fill_value must be a number, or one for each of {channels} channels, but got "
+            f"{fill_value!r}"
+        )
+    return values

@@ -1,0 +1,310 @@
+"""Choosing boxes by score, without those that overlap a better one.
+
+How many boxes are chosen depends on their values, and each choice on the ones before, so boxes and
+scores are read to the host, whatever the backend, and chosen there. The functions in ``…_async``
+await that; the others wait.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+from math import exp, inf
+from typing import Any, NamedTuple
+
+from webtensor.dtypes import float32, int32
+from webtensor.engine import Tensor, TensorLike, as_operand, from_host
+from webtensor.ops.casting import cast_to
+
+__all__ = [
+    "PaddedSelection",
+    "ScoredSelection",
+    "non_max_suppression",
+    "non_max_suppression_async",
+    "non_max_suppression_padded",
+    "non_max_suppression_padded_async",
+    "non_max_suppression_with_score",
+    "non_max_suppression_with_score_async",
+]
+
+
+class ScoredSelection(NamedTuple):
+    """Numbers of the chosen boxes, int32, and their scores, float32, which may be lowered."""
+
+    selected_indices: Tensor
+    selected_scores: Tensor
+
+
+class PaddedSelection(NamedTuple):
+    """Numbers of the chosen boxes, int32, perhaps padded with 0, and their count, a scalar."""
+
+    selected_indices: Tensor
+    valid_outputs: Tensor
+
+
+class _Options(NamedTuple):
+    most: int
+    iou_threshold: float
+    score_threshold: float
+    sigma: float
+
+
+def _checked(
+    name: str,
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: int,
+    iou_threshold: float,
+    score_threshold: float,
+    soft_nms_sigma: float = 0.0,
+) -> tuple[Tensor, Tensor, _Options]:
+    places = cast_to(as_operand(name, boxes), float32)
+    ranks = cast_to(as_operand(name, scores), float32)
+    if len(places.shape) != 2 or places.shape[1] != 4:
+        raise ValueError(f"{name}: boxes must have shape (count, 4), but got {places.shape}")
+    count = places.shape[0]
+    if ranks.shape != (count,):
+        raise ValueError(
+            f"{name}: scores must have shape ({count},), one for each box, but got {ranks.shape}"
+        )
+    if not isinstance(max_output_size, int) or isinstance(max_output_size, bool):
+        raise TypeError(f"{name}: max_output_size must be an integer, but got {max_output_size!r}")
+    if max_output_size < 0:
+        raise ValueError(f"{name}: max_output_size must not be negative, but got {max_output_size}")
+    if not isinstance(score_threshold, (int, float)):
+        raise TypeError(f"{name}: score_threshold must be a number, but got {score_threshold!r}")
+    for argument, value in (("iou_threshold", iou_threshold), ("soft_nms_sigma", soft_nms_sigma)):
+        if not isinstance(value, (int, float)) or not 0 <= value <= 1:
+            raise ValueError(f"{name}: {argument} must lie in [0, 1], but got {value!r}")
+    most = min(max_output_size, count)
+    return places, ranks, _Options(most, iou_threshold, score_threshold, soft_nms_sigma)
+
+
+# -- the algorithm ------------------------------------------------------------------------------
+
+Box = tuple[float, float, float, float, float]
+
+
+def _box(boxes: Any, index: int) -> Box:
+    """Least y and x, greatest y and x, and area."""
+    y1, x1, y2, x2 = boxes[4 * index : 4 * index + 4]
+    if y1 > y2:
+        y1, y2 = y2, y1
+    if x1 > x2:
+        x1, x2 = x2, x1
+    return y1, x1, y2, x2, (y2 - y1) * (x2 - x1)
+
+
+def _overlap(first: Box, second: Box) -> float:
+    """Intersection over union; 0 for boxes without area."""
+    top, left, bottom, right, area = first
+    other_top, other_left, other_bottom, other_right, other_area = second
+    height = (bottom if bottom < other_bottom else other_bottom) - (
+        top if top > other_top else other_top
+    )
+    width = (right if right < other_right else other_right) - (
+        left if left > other_left else other_left
+    )
+    if height <= 0 or width <= 0 or area <= 0 or other_area <= 0:
+        return 0.0
+    shared = height * width
+    return shared / (area + other_area - shared)
+
+
+def _choose(boxes: Any, scores: Any, options: _Options) -> tuple[list[int], list[float]]:
+    """Return the numbers and the scores of the chosen boxes, the best first.
+
+    A box that overlaps a chosen one by the threshold or more is left out. With a ``sigma``, other
+    overlaps lower its score (soft-NMS, Bodla et al., 2017), and it waits for its new turn.
+    """
+    most, iou_threshold, score_threshold, sigma = options
+    # The best first, the first of equals; the last number is of chosen boxes compared with already.
+    waiting = [(-score, index, 0) for index, score in enumerate(scores) if score > score_threshold]
+    heapify(waiting)
+    scale = -0.5 / sigma if sigma > 0 else 0.0
+    chosen: list[Box] = []
+    indices: list[int] = []
+    chosen_scores: list[float] = []
+    while waiting and len(chosen) < most:
+        negative, index, compared = heappop(waiting)
+        score = -negative
+        box = _box(boxes, index)
+        for place in range(len(chosen) - 1, compared - 1, -1):
+            overlap = _overlap(box, chosen[place])
+            if overlap >= iou_threshold:
+                score = -inf
+            elif scale:
+                score *= exp(scale * overlap * overlap)
+            if score <= score_threshold:
+                break
+        else:
+            if score == -negative:
+                indices.append(index)
+                chosen_scores.append(score)
+                chosen.append(box)
+            else:
+                heappush(waiting, (-score, index, len(chosen)))
+    return indices, chosen_scores
+
+
+def _chosen(name: str, indices: list[int]) -> Tensor:
+    return from_host(name, indices, int32)
+
+
+def _padded(
+    name: str, indices: list[int], most: int, pad_to_max_output_size: bool
+) -> PaddedSelection:
+    valid = len(indices)
+    if pad_to_max_output_size:
+        indices = indices + [0] * (most - valid)
+    return PaddedSelection(_chosen(name, indices), from_host(name, valid, int32))
+
+
+def _scored(name: str, indices: list[int], scores: list[float]) -> ScoredSelection:
+    return ScoredSelection(_chosen(name, indices), from_host(name, scores, float32))
+
+
+# -- what users call ----------------------------------------------------------------------------
+
+
+def non_max_suppression(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: int,
+    iou_threshold: float = 0.5,
+    score_threshold: float = -inf,
+) -> Tensor:
+    """Numbers of the boxes with the best scores that overlap no better one, as int32.
+
+    ``boxes`` is (count, 4), each box two opposite corners, (y1, x1, y2, x2); ``scores`` is
+    (count,). At most ``max_output_size`` boxes are chosen, the best first; those that overlap a
+    chosen one by ``iou_threshold`` or more, as intersection over union, are left out, and so are
+    those whose score is not above ``score_threshold``. Boxes and scores are read from the device.
+
+    Raises:
+        TypeError: ``max_output_size`` is not an integer, or ``score_threshold`` no number.
+        ValueError: shapes that do not fit, or a threshold outside [0, 1].
+
+    Example:
+        >>> import webtensor as wt
+        >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.0], [2.0, 2.0, 3.0, 3.0]]
+        >>> wt.image.non_max_suppression(boxes, [0.9, 0.8, 0.7], 3).tolist()
+        [0, 2]
+    """
+    name = "non_max_suppression"
+    places, ranks, options = _checked(
+        name, boxes, scores, max_output_size, iou_threshold, score_threshold
+    )
+    return _chosen(name, _choose(places.data_sync(), ranks.data_sync(), options)[0])
+
+
+async def non_max_suppression_async(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: int,
+    iou_threshold: float = 0.5,
+    score_threshold: float = -inf,
+) -> Tensor:
+    """``non_max_suppression`` without blocking the page."""
+    name = "non_max_suppression_async"
+    places, ranks, options = _checked(
+        name, boxes, scores, max_output_size, iou_threshold, score_threshold
+    )
+    return _chosen(name, _choose(await places.data(), await ranks.data(), options)[0])
+
+
+def non_max_suppression_with_score(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: int,
+    iou_threshold: float = 0.5,
+    score_threshold: float = -inf,
+    soft_nms_sigma: float = 0.0,
+) -> ScoredSelection:
+    """``non_max_suppression`` that returns the scores too, and can lower them.
+
+    With ``soft_nms_sigma``, a box that overlaps a chosen one has its score multiplied by
+    ``exp(-overlap² / (2 * soft_nms_sigma))`` (soft-NMS, Bodla et al., 2017).
+
+    Raises:
+        TypeError: ``max_output_size`` is not an integer, or ``score_threshold`` no number.
+        ValueError: shapes that do not fit, or a threshold or ``soft_nms_sigma`` outside [0, 1].
+
+    Example:
+        >>> import webtensor as wt
+        >>> boxes = [[0.0, 0.0, 1.0, 1.0], [2.0, 2.0, 3.0, 3.0]]
+        >>> chosen = wt.image.non_max_suppression_with_score(boxes, [0.5, 0.75], 2)
+        >>> chosen.selected_indices.tolist(), chosen.selected_scores.tolist()
+        ([1, 0], [0.75, 0.5])
+    """
+    name = "non_max_suppression_with_score"
+    places, ranks, options = _checked(
+        name, boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma
+    )
+    return _scored(name, *_choose(places.data_sync(), ranks.data_sync(), options))
+
+
+async def non_max_suppression_with_score_async(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: int,
+    iou_threshold: float = 0.5,
+    score_threshold: float = -inf,
+    soft_nms_sigma: float = 0.0,
+) -> ScoredSelection:
+    """``non_max_suppression_with_score`` without blocking the page."""
+    name = "non_max_suppression_with_score_async"
+    places, ranks, options = _checked(
+        name, boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma
+    )
+    return _scored(name, *_choose(await places.data(), await ranks.data(), options))
+
+
+def non_max_suppression_padded(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: int,
+    iou_threshold: float = 0.5,
+    score_threshold: float = -inf,
+    pad_to_max_output_size: bool = False,
+) -> PaddedSelection:
+    """``non_max_suppression`` that can pad its result with 0, and says how many are chosen.
+
+    ``pad_to_max_output_size`` makes the result as long as the lesser of ``max_output_size`` and the
+    number of boxes.
+
+    Raises:
+        TypeError: ``max_output_size`` is not an integer, or ``score_threshold`` no number.
+        ValueError: shapes that do not fit, or a threshold outside [0, 1].
+
+    Example:
+        >>> import webtensor as wt
+        >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.0]]
+        >>> chosen = wt.image.non_max_suppression_padded(
+        ...     boxes, [0.5, 0.75], 2, pad_to_max_output_size=True
+        ... )
+        >>> chosen.selected_indices.tolist(), chosen.valid_outputs.tolist()
+        ([1, 0], 1)
+    """
+    name = "non_max_suppression_padded"
+    places, ranks, options = _checked(
+        name, boxes, scores, max_output_size, iou_threshold, score_threshold
+    )
+    indices, _ = _choose(places.data_sync(), ranks.data_sync(), options)
+    return _padded(name, indices, options.most, pad_to_max_output_size)
+
+
+async def non_max_suppression_padded_async(
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: int,
+    iou_threshold: float = 0.5,
+    score_threshold: float = -inf,
+    pad_to_max_output_size: bool = False,
+) -> PaddedSelection:
+    """``non_max_suppression_padded`` without blocking the page."""
+    name = "non_max_suppression_padded_async"
+    places, ranks, options = _checked(
+        name, boxes, scores, max_output_size, iou_threshold, score_threshold
+    )
+    indices, _ = _choose(await places.data(), await ranks.data(), options)
+    return _padded(name, indices, options.most, pad_to_max_output_size)

@@ -1,0 +1,96 @@
+"""Norms of vectors and matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from webtensor.dtypes import complex64, float32
+from webtensor.engine import Tensor, TensorLike, as_operand
+from webtensor.ops.casting import cast_to
+from webtensor.ops.linalg.factorizations import svdvals
+from webtensor.ops.linalg.stacks import matrices
+from webtensor.ops.movement import reshape
+from webtensor.ops.reduction import max as _max, min as _min, sum as _sum
+from webtensor.ops.unary import abs, sqrt, square
+from webtensor.shapes import normalize_axes
+
+__all__ = ["matrix_norm", "vector_norm"]
+
+
+def vector_norm(
+    x: TensorLike,
+    /,
+    *,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    ord: float = 2,
+) -> Tensor:
+    """Norm of vectors along ``axis`` (all axes by default, as one vector), float32.
+
+    ``ord`` is the p of the p-norm, the root of the sum of p-th powers of sizes; ``inf`` and
+    ``-inf`` give the greatest and least size, 0 the number of elements that are not zero.
+
+    Raises:
+        TypeError: ``ord`` is not a number.
+        ValueError: an axis is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.linalg.vector_norm([3.0, 4.0]).tolist()
+        5.0
+    """
+    held = as_operand("vector_norm", x)
+    if isinstance(ord, (bool, str)) or not hasattr(ord, "__float__"):
+        raise TypeError(f"vector_norm: ord must be a number, but got {ord!r}")
+    axes = normalize_axes("vector_norm", axis, len(held.shape))
+    sizes = abs(held if held.dtype is complex64 else cast_to(held, float32))
+    if ord == inf:
+        return _max(sizes, axes, keepdims)
+    if ord == -inf:
+        return _min(sizes, axes, keepdims)
+    if ord == 0:
+        return _sum(cast_to(sizes != 0, float32), axes, keepdims)
+    if ord == 1:
+        return _sum(sizes, axes, keepdims)
+    if ord == 2:
+        return sqrt(_sum(square(sizes), axes, keepdims))
+    return _sum(sizes ** float(ord), axes, keepdims) ** (1 / float(ord))
+
+
+def matrix_norm(
+    x: TensorLike, /, *, keepdims: bool = False, ord: float | str | None = "fro"
+) -> Tensor:
+    """Norm of matrices, (..., m, n), float32.
+
+    ``ord`` is "fro" for the root of the sum of squares; "nuc" for the sum, 2 and -2 for the
+    greatest and the least of the singular values; 1 and -1 for the greatest and least sum of sizes
+    of a column, ``inf`` and ``-inf`` of a row.
+
+    Raises:
+        ValueError: ``x`` has fewer than two axes, or ``ord`` is something else.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.linalg.matrix_norm([[3.0, 0.0], [0.0, 4.0]]).tolist()
+        5.0
+    """
+    held = matrices("matrix_norm", x)
+    norms: Tensor
+    if ord in ("fro", None):
+        norms = vector_norm(held, axis=(-2, -1))
+    elif ord == "nuc":
+        norms = _sum(svdvals(held), -1)
+    elif ord == 2:
+        norms = _max(svdvals(held), -1)
+    elif ord == -2:
+        norms = _min(svdvals(held), -1)
+    elif ord in (1, -1):
+        norms = (_max if ord == 1 else _min)(_sum(abs(held), -2), -1)
+    elif ord in (inf, -inf):
+        norms = (_max if ord == inf else _min)(_sum(abs(held), -1), -1)
+    else:
+        raise ValueError(
+            f"matrix_norm: ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, but got {ord!r}"
+        )
+    return reshape(norms, (*norms.shape, 1, 1)) if keepdims else norms

@@ -1,0 +1,89 @@
+"""What singular values tell: the rank of matrices, and their pseudo-inverse."""
+
+from __future__ import annotations
+
+from webtensor.autodiff import custom_grad
+from webtensor.dtypes import float32, int32
+from webtensor.engine import Tensor, TensorLike, as_operand
+from webtensor.ops.binary import divide_no_nan
+from webtensor.ops.casting import cast_to
+from webtensor.ops.contraction import matmul
+from webtensor.ops.creation import full
+from webtensor.ops.linalg.factorizations import svd, svdvals
+from webtensor.ops.linalg.stacks import adjoint, matrices
+from webtensor.ops.movement import expand_dims
+from webtensor.ops.reduction import max as _max, sum as _sum
+
+__all__ = ["matrix_rank", "pinv"]
+
+#: Spacing of float32 numbers in [1, 2).
+_EPSILON = 2.0**-23
+
+
+def _threshold(name: str, values: Tensor, x: Tensor, rtol: TensorLike | None) -> Tensor:
+    """Singular values up to this count as zero: a part of the greatest."""
+    if rtol is None:
+        rtol = max(x.shape[-2:]) * _EPSILON
+    else:
+        rtol = expand_dims(cast_to(as_operand(name, rtol, float32), float32), -1)
+    return _max(values, -1, keepdims=True) * rtol
+
+
+def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
+    """Rank of matrices, (..., m, n): how many singular values exceed ``rtol`` times the greatest.
+
+    ``rtol`` is max(m, n) * 2**-23 by default, and may be a tensor that broadcasts with the stack.
+
+    Raises:
+        ValueError: ``x`` has fewer than two axes.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).tolist()
+        1
+    """
+    held = matrices("matrix_rank", x)
+    if 0 in held.shape[-2:]:
+        return full(held.shape[:-2], 0, int32)
+    values = svdvals(held)
+    return _sum(values > _threshold("matrix_rank", values, held, rtol), -1)
+
+
+def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
+    """Pseudo-inverse (Moore–Penrose) of matrices: (..., m, n) becomes (..., n, m).
+
+    Singular values up to ``rtol`` times the greatest, max(m, n) * 2**-23 by default, count as zero.
+    The gradient is that at constant rank (Golub and Pereyra, 1973).
+
+    Raises:
+        ValueError: ``x`` has fewer than two axes.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.linalg.pinv([[2.0, 0.0], [0.0, 0.0]]).tolist()
+        [[0.5, 0.0], [0.0, 0.0]]
+    """
+    held = matrices("pinv", x)
+    if 0 in held.shape[-2:]:
+        return held.reshape((*held.shape[:-2], held.shape[-1], held.shape[-2]))  # type: ignore[no-any-return]
+
+    def with_gradient(a: Tensor) -> tuple[Tensor, object]:
+        u, values, vh = svd(a, full_matrices=False)
+        kept = values.where(values > _threshold("pinv", values, a, rtol), 0.0)
+        inverses = divide_no_nan(1.0, kept)
+        inverse = matmul(adjoint(vh) * expand_dims(inverses, -2), adjoint(u))
+
+        def gradient(dy: Tensor) -> Tensor:
+            p = pinv(a, rtol=rtol)  # anew, so that it can be differentiated again
+            ph, slope = adjoint(p), adjoint(dy)
+            rows = slope - matmul(a, matmul(p, slope))
+            columns = slope - matmul(matmul(slope, p), a)
+            return (
+                matmul(rows, matmul(p, ph))
+                + matmul(matmul(ph, p), columns)
+                - matmul(ph, matmul(dy, ph))
+            )
+
+        return inverse, gradient
+
+    return custom_grad(with_gradient)(held)  # type: ignore[arg-type]

@@ -1,0 +1,137 @@
+"""Greyscale morphology: dilation, a convolution with sums for products and maxima for sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webtensor.dtypes import float32
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.geometry import Padding, Window, make_window
+from webtensor.ops.binary import add, equal, logical_and, logical_or
+from webtensor.ops.casting import cast_to
+from webtensor.ops.creation import full
+from webtensor.ops.movement import reshape, slice, spread, stack, stepped_slice
+from webtensor.ops.reduction import sum as _sum
+from webtensor.ops.ternary import where
+from webtensor.ops.unary import logical_not
+
+__all__ = ["dilation2d"]
+
+
+class _Taps:
+    """What each place of the filter adds to the windows: views of the padded images."""
+
+    def __init__(self, x: Tensor, window: Window) -> None:
+        self.window = window
+        height = (window.out_height - 1) * window.stride_height + 1
+        width = (window.out_width - 1) * window.stride_width + 1
+        height += (window.filter_height - 1) * window.dilation_height
+        width += (window.filter_width - 1) * window.dilation_width
+        self.shape = (
+            window.batch,
+            max(height, window.pad_top + window.in_height),
+            max(width, window.pad_left + window.in_width),
+            window.in_channels,
+        )
+        self.low = (0, window.pad_top, window.pad_left, 0)
+        self.step = (1, window.stride_height, window.stride_width, 1)
+        self.x = spread(x, self.shape, self.low, (1,) * 4, float("-inf"))
+
+    def places(self) -> list[tuple[int, int]]:
+        """Rows and columns of the filter, in order."""
+        rows, columns = range(self.window.filter_height), range(self.window.filter_width)
+        return [(row, column) for row in rows for column in columns]
+
+    def _begin(self, row: int, column: int) -> tuple[int, int, int, int]:
+        return 0, row * self.window.dilation_height, column * self.window.dilation_width, 0
+
+    def read(self, row: int, column: int) -> Tensor:
+        """What every window reads at one place of the filter."""
+        window = self.window
+        shape = (window.batch, window.out_height, window.out_width, window.in_channels)
+        return stepped_slice(self.x, self._begin(row, column), shape, self.step)
+
+    def spread(self, part: Tensor, row: int, column: int) -> Tensor:
+        """Put a value for every window where it reads at one place of the filter."""
+        return spread(part, self.shape, self._begin(row, column), self.step, 0.0)
+
+
+def _shares(
+    dy: Tensor, y: Tensor, x: Tensor, filter: Tensor, window: Window
+) -> tuple[_Taps, list[Tensor]]:
+    """For each place of the filter, the gradient of the windows whose first greatest it is."""
+    taps = _Taps(x, window)
+    found = full(y.shape, False)
+    shares = []
+    for row, column in taps.places():
+        hit = equal(add(taps.read(row, column), filter[row, column]), y)
+        hit = logical_and(hit, logical_not(found))
+        found = logical_or(found, hit)
+        shares.append(where(hit, dy, 0.0))
+    return taps, shares
+
+
+def _input_gradient(dy: Tensor, y: Tensor, x: Tensor, filter: Tensor, window: Window) -> Tensor:
+    taps, shares = _shares(dy, y, x, filter, window)
+    total: Any = 0.0
+    for place, share in zip(taps.places(), shares, strict=True):
+        total = add(total, taps.spread(share, *place))
+    return slice(total, taps.low, x.shape)
+
+
+def _filter_gradient(dy: Tensor, y: Tensor, x: Tensor, filter: Tensor, window: Window) -> Tensor:
+    _, shares = _shares(dy, y, x, filter, window)
+    return reshape(stack([_sum(share, (0, 1, 2)) for share in shares]), filter.shape)
+
+
+_DILATION2D = Primitive("dilation2d", gradients=(_input_gradient, _filter_gradient))
+
+
+def dilation2d(
+    x: TensorLike,
+    filter: TensorLike,
+    strides: Any,
+    pad: Padding,
+    dilations: Any = 1,
+    data_format: str = "NHWC",
+) -> Tensor:
+    """Greatest sum of each window and the filter, for each channel (greyscale dilation).
+
+    ``x`` is (batch, height, width, channels), or without batch; ``filter`` is (height, width,
+    channels). Options are as in ``conv2d``; padding is never picked. The gradient of each result
+    goes to the first greatest sum of its window.
+
+    Raises:
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x = wt.tensor([1.0, 4.0, 2.0], shape=(1, 3, 1))
+        >>> wt.dilation2d(x, wt.tensor([0.0, 3.0], shape=(1, 2, 1)), 1, "valid").tolist()
+        [[[7.0], [5.0]]]
+    """
+    name = "dilation2d"
+    if data_format != "NHWC":
+        raise ValueError(f"{name}: data_format must be 'NHWC', but got {data_format!r}")
+    images = cast_to(as_operand(name, x), float32)
+    single = len(images.shape) == 3
+    if single:
+        images = reshape(images, (1, *images.shape))
+    if len(images.shape) != 4:
+        raise ValueError(f"{name}: x must have rank 3 or 4, but its shape is {images.shape}")
+    held = cast_to(as_operand(name, filter), float32)
+    if len(held.shape) != 3:
+        raise ValueError(f"{name}: filter must have rank 3, but its shape is {held.shape}")
+    channels = images.shape[3]
+    if held.shape[2] != channels:
+        raise ValueError(
+            f"{name}: filter has {held.shape[2]} channels, but x has {channels} "
+            f"(x.shape={images.shape}, filter.shape={held.shape})"
+        )
+    size = (held.shape[0], held.shape[1])
+    if 0 in size:
+        raise ValueError(f"{name}: filter must not be empty, but its shape is {held.shape}")
+    window = make_window(name, images.shape, channels, size, strides, pad, dilations)
+    shape = (window.batch, window.out_height, window.out_width, channels)
+    y = run(_DILATION2D, (images, held), shape, float32, window)
+    return reshape(y, shape[1:]) if single else y

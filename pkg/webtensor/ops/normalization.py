@@ -1,0 +1,245 @@
+"""Normalization by statistics and by neighbours, and dropout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from webtensor.dtypes import float32
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.ops.binary import add, greater_equal, multiply, pow, subtract
+from webtensor.ops.casting import cast_to
+from webtensor.ops.movement import clone
+from webtensor.ops.random import random_uniform
+from webtensor.ops.unary import rsqrt, square
+from webtensor.shapes import Shape, as_shape, broadcast_shapes
+
+__all__ = [
+    "batch_norm",
+    "batch_norm2d",
+    "batch_norm3d",
+    "batch_norm4d",
+    "dropout",
+    "local_response_normalization",
+]
+
+# -- batch normalization ------------------------------------------------------------------------
+
+
+def batch_norm(
+    x: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    offset: TensorLike | None = None,
+    scale: TensorLike | None = None,
+    variance_epsilon: float = 0.001,
+) -> Tensor:
+    """Normalize by a mean and a variance, then scale and shift (Ioffe & Szegedy, 2015).
+
+    ``(x - mean) / sqrt(variance + variance_epsilon) * scale + offset``, as float32. The parameters
+    hold a number per channel, which is the last axis, or have another shape that broadcasts to
+    that of ``x``.
+
+    Raises:
+        ValueError: a parameter's shape does not broadcast to that of ``x``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.batch_norm([[1.0], [3.0]], [2.0], [0.25], variance_epsilon=0.0).tolist()
+        [[-2.0], [2.0]]
+    """
+    return _batch_norm("batch_norm", x, mean, variance, offset, scale, variance_epsilon)
+
+
+def _batch_norm(
+    name: str,
+    x: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    offset: TensorLike | None,
+    scale: TensorLike | None,
+    variance_epsilon: float,
+    rank: int | None = None,
+) -> Tensor:
+    """Normalize; with ``rank``, ``x`` must have that rank, and parameters that rank or 1."""
+    held = cast_to(as_operand(name, x), float32)
+    if rank is not None and len(held.shape) != rank:
+        raise ValueError(f"{name}: x must have rank {rank}, but its shape is {held.shape}")
+    if not isinstance(variance_epsilon, (int, float)) or not variance_epsilon >= 0:
+        raise ValueError(
+            f"{name}: variance_epsilon must be a non-negative number, but got {variance_epsilon!r}"
+        )
+
+    def parameter(argument: str, value: TensorLike) -> Tensor:
+        number = cast_to(as_operand(name, value), float32)
+        shape = number.shape
+        if rank is not None and len(shape) not in (1, rank):
+            raise ValueError(
+                f"{name}: {argument} must have rank 1 or {rank}, but has shape {shape}"
+            )
+        if not _broadcasts_to(shape, held.shape):
+            raise ValueError(
+                f"{name}: {argument} has shape {shape}, which does not broadcast to that of x, "
+                f"{held.shape}"
+            )
+        return number
+
+    # The difference comes first: folding the mean into the offset would cancel.
+    centred = subtract(held, parameter("mean", mean))
+    factor = rsqrt(add(parameter("variance", variance), float(variance_epsilon)))
+    if scale is not None:
+        factor = multiply(factor, parameter("scale", scale))
+    y = multiply(centred, factor)
+    return y if offset is None else add(y, parameter("offset", offset))
+
+
+def _broadcasts_to(shape: Shape, wanted: Shape) -> bool:
+    try:
+        return broadcast_shapes("", shape, wanted) == wanted
+    except ValueError:
+        return False
+
+
+def batch_norm2d(
+    x: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    offset: TensorLike | None = None,
+    scale: TensorLike | None = None,
+    variance_epsilon: float = 0.001,
+) -> Tensor:
+    """``batch_norm`` of a tensor of rank 2, by parameters of rank 1 or 2.
+
+    Raises:
+        ValueError: ranks or shapes that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.batch_norm2d([[1.0], [3.0]], [2.0], [0.25], variance_epsilon=0.0).tolist()
+        [[-2.0], [2.0]]
+    """
+    return _batch_norm("batch_norm2d", x, mean, variance, offset, scale, variance_epsilon, 2)
+
+
+def batch_norm3d(
+    x: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    offset: TensorLike | None = None,
+    scale: TensorLike | None = None,
+    variance_epsilon: float = 0.001,
+) -> Tensor:
+    """``batch_norm`` of a tensor of rank 3, by parameters of rank 1 or 3. See ``batch_norm2d``."""
+    return _batch_norm("batch_norm3d", x, mean, variance, offset, scale, variance_epsilon, 3)
+
+
+def batch_norm4d(
+    x: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
+    offset: TensorLike | None = None,
+    scale: TensorLike | None = None,
+    variance_epsilon: float = 0.001,
+) -> Tensor:
+    """``batch_norm`` of a tensor of rank 4, by parameters of rank 1 or 4. See ``batch_norm2d``."""
+    return _batch_norm("batch_norm4d", x, mean, variance, offset, scale, variance_epsilon, 4)
+
+
+# -- local response normalization ---------------------------------------------------------------
+
+#: Adds up to each element its neighbours along the last axis; it is its own transpose. Attributes
+#: are (outer, length, radius).
+_WINDOW_SUM: Primitive = Primitive(
+    "window_sum",
+    gradients=(lambda dy, y, x, *sizes: run(_WINDOW_SUM, (dy,), x.shape, float32, *sizes),),
+)
+
+
+def local_response_normalization(
+    x: TensorLike,
+    depth_radius: int = 5,
+    bias: float = 1,
+    alpha: float = 1,
+    beta: float = 0.5,
+) -> Tensor:
+    """Divide by the neighbouring channels (Krizhevsky et al., *AlexNet*, 2012).
+
+    ``x / (bias + alpha * s) ** beta``, where ``s`` is the sum of the squares of the channel and of
+    those up to ``depth_radius`` before and after it. ``x`` is (batch, height, width, channels), or
+    without batch.
+
+    Raises:
+        TypeError: ``depth_radius`` is not an integer.
+        ValueError: ``x`` has another rank, or ``depth_radius`` is negative.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.local_response_normalization([[[1.0, 1.0, 0.0]]], 1, 2.0).tolist()
+        [[[0.5, 0.5, 0.0]]]
+    """
+    name = "local_response_normalization"
+    held = cast_to(as_operand(name, x), float32)
+    if len(held.shape) not in (3, 4):
+        raise ValueError(f"{name}: x must have rank 3 or 4, but its shape is {held.shape}")
+    if not isinstance(depth_radius, int) or isinstance(depth_radius, bool):
+        raise TypeError(f"{name}: depth_radius must be an integer, but got {depth_radius!r}")
+    if depth_radius < 0:
+        raise ValueError(f"{name}: depth_radius must not be negative, but got {depth_radius}")
+    for argument, value in (("bias", bias), ("alpha", alpha), ("beta", beta)):
+        if not isinstance(value, (int, float)):
+            raise TypeError(f"{name}: {argument} must be a number, but got {value!r}")
+    channels = held.shape[-1]
+    outer = held.size // channels if channels else 0
+    radius = min(depth_radius, max(channels - 1, 0))
+    sums = run(_WINDOW_SUM, (square(held),), held.shape, float32, outer, channels, radius)
+    norm = add(multiply(sums, float(alpha)), float(bias))
+    return multiply(held, pow(norm, -float(beta)))
+
+
+# -- dropout ------------------------------------------------------------------------------------
+
+
+def dropout(
+    x: TensorLike,
+    rate: float,
+    noise_shape: Sequence[int | None] | None = None,
+    seed: int | None = None,
+) -> Tensor:
+    """Set elements to zero with probability ``rate``, and scale the others up (Srivastava, 2014).
+
+    What is kept is divided by ``1 - rate``, so that the expected sum stays. ``noise_shape``, which
+    broadcasts to the shape of ``x``, makes elements fall together along its axes of length 1; None
+    in it stands for the length of ``x``.
+
+    Raises:
+        TypeError: ``x`` is not float32.
+        ValueError: ``rate`` is outside [0, 1), or ``noise_shape`` does not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> sorted(set(wt.dropout(wt.ones((50,)), 0.5, seed=1).tolist()))
+        [0.0, 2.0]
+    """
+    held = as_operand("dropout", x, float32)
+    if held.dtype is not float32:
+        raise TypeError(f"dropout: x must be float32, but got {held.dtype}")
+    if not isinstance(rate, (int, float)) or not 0 <= rate < 1:
+        raise ValueError(f"dropout: rate must lie in [0, 1), but got {rate!r}")
+    if rate == 0:
+        return clone(held)
+    shape = held.shape
+    if noise_shape is not None:
+        lengths: list[Any] = list(noise_shape)
+        if len(lengths) == len(shape):
+            lengths = [
+                length if one is None else one for one, length in zip(lengths, shape, strict=True)
+            ]
+        noise = as_shape("dropout", lengths)
+        if not _broadcasts_to(noise, shape):
+            raise ValueError(
+                f"dropout: noise_shape {tuple(noise_shape)} does not broadcast to the shape of x, "
+                f"{shape}"
+            )
+        shape = noise
+    kept = greater_equal(random_uniform(shape, seed=seed), float(rate))
+    return multiply(held, multiply(cast_to(kept, float32), 1 / (1 - rate)))

@@ -1,0 +1,160 @@
+"""Products of vectors, matrices and tensors, composed of transposes and the matrix product."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webtensor.dtypes import bool_, int32, promote
+from webtensor.engine import Tensor, TensorLike, as_operand, as_operands
+from webtensor.ops.binary import multiply
+from webtensor.ops.broadcasting import broadcast_to
+from webtensor.ops.casting import cast_to
+from webtensor.ops.complexes import conj
+from webtensor.ops.contraction import matmul
+from webtensor.ops.movement import permute_dims, reshape
+from webtensor.ops.reduction import sum as _sum
+from webtensor.shapes import broadcast_shapes, normalize_axis, prod
+
+__all__ = ["matrix_transpose", "outer_product", "tensordot", "vecdot"]
+
+
+def matrix_transpose(x: TensorLike) -> Tensor:
+    """Exchange the last two axes.
+
+    Raises:
+        ValueError: ``x`` has fewer than two axes.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.matrix_transpose([[1, 2], [3, 4]]).tolist()
+        [[1, 3], [2, 4]]
+    """
+    held = as_operand("matrix_transpose", x)
+    rank = len(held.shape)
+    if rank < 2:
+        raise ValueError(
+            f"matrix_transpose: x must have at least two axes, but its shape is {held.shape}"
+        )
+    return permute_dims(held, (*range(rank - 2), rank - 1, rank - 2))
+
+
+def _numbers(name: str, x1: TensorLike, x2: TensorLike) -> tuple[Tensor, Tensor]:
+    """Return operands in one numeric dtype."""
+    x, y = as_operands(name, x1, x2)
+    dtype = promote(x.dtype, y.dtype)
+    dtype = int32 if dtype is bool_ else dtype
+    return cast_to(x, dtype), cast_to(y, dtype)
+
+
+def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
+    """Inner products of vectors along an axis, of which the first is conjugated.
+
+    The other axes broadcast together.
+
+    Raises:
+        ValueError: the axis is out of range, or the vectors have different lengths.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.vecdot([[1, 2], [3, 4]], [5, 6]).tolist()
+        [17, 39]
+    """
+    x, y = _numbers("vecdot", x1, x2)
+    lengths = [one.shape[normalize_axis("vecdot", axis, len(one.shape))] for one in (x, y)]
+    if lengths[0] != lengths[1] or (axis >= 0 and len(x.shape) != len(y.shape)):
+        raise ValueError(
+            f"vecdot: operands must have the same length along axis {axis}, but got shapes "
+            f"{x.shape} and {y.shape}"
+        )
+    return _sum(multiply(conj(x), y), axis)
+
+
+def _contracted_axes(
+    x: Tensor, y: Tensor, axes: int | Sequence[Sequence[int]]
+) -> tuple[list[int], list[int]]:
+    if isinstance(axes, int) and not isinstance(axes, bool):
+        if not 0 <= axes <= min(len(x.shape), len(y.shape)):
+            raise ValueError(
+                f"tensordot: axes must be at most the operands' ranks, but got {axes} for shapes "
+                f"{x.shape} and {y.shape}"
+            )
+        return list(range(len(x.shape) - axes, len(x.shape))), list(range(axes))
+    try:
+        first, second = axes  # type: ignore[misc]
+        names = [
+            [normalize_axis("tensordot", axis, len(operand.shape)) for axis in given]
+            for operand, given in ((x, first), (y, second))
+        ]
+    except TypeError:
+        raise TypeError(
+            f"tensordot: axes must be an integer or a pair of sequences, but got {axes!r}"
+        ) from None
+    if len(names[0]) != len(names[1]) or any(len(set(one)) != len(one) for one in names):
+        raise ValueError(
+            f"tensordot: axes must name as many, different axes of both operands, but got {axes}"
+        )
+    return names[0], names[1]
+
+
+def tensordot(
+    x1: TensorLike, x2: TensorLike, /, *, axes: int | Sequence[Sequence[int]] = 2
+) -> Tensor:
+    """Sum of products over some axes of two tensors.
+
+    ``axes`` is how many of the last axes of the first go with the first ones of the second, or a
+    pair of the axes of each. The result has the other axes of the first, then of the second.
+
+    Raises:
+        TypeError: ``axes`` is something else.
+        ValueError: the axes do not exist, or have different lengths.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.tensordot([[1, 2], [3, 4]], [5, 6], axes=1).tolist()
+        [17, 39]
+    """
+    x, y = _numbers("tensordot", x1, x2)
+    first, second = _contracted_axes(x, y, axes)
+    lengths = [x.shape[axis] for axis in first]
+    if lengths != [y.shape[axis] for axis in second]:
+        raise ValueError(
+            f"tensordot: axes {tuple(first)} of shape {x.shape} and {tuple(second)} of {y.shape} "
+            "have different lengths"
+        )
+    rows = [axis for axis in range(len(x.shape)) if axis not in first]
+    columns = [axis for axis in range(len(y.shape)) if axis not in second]
+    row_lengths = [x.shape[axis] for axis in rows]
+    column_lengths = [y.shape[axis] for axis in columns]
+    left = reshape(permute_dims(x, (*rows, *first)), (prod(row_lengths), prod(lengths)))
+    right = reshape(permute_dims(y, (*second, *columns)), (prod(lengths), prod(column_lengths)))
+    return reshape(matmul(left, right), (*row_lengths, *column_lengths))
+
+
+def outer_product(v1: TensorLike, v2: TensorLike) -> Tensor:
+    """Matrix of the products of the elements of two vectors.
+
+    Raises:
+        ValueError: an operand does not have rank 1.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.outer_product([1, 2], [3, 4]).tolist()
+        [[3, 4], [6, 8]]
+    """
+    return outer_named("outer_product", v1, v2)
+
+
+def outer_named(name: str, v1: TensorLike, v2: TensorLike) -> Tensor:
+    """Outer product; ``name`` is the function that errors will name."""
+    x, y = _numbers(name, v1, v2)
+    if len(x.shape) != 1 or len(y.shape) != 1:
+        raise ValueError(f"{name}: operands must have rank 1, but got {x.shape} and {y.shape}")
+    return multiply(reshape(x, (x.shape[0], 1)), y)
+
+
+def broadcast_batches(name: str, *operands: Tensor) -> list[Tensor]:
+    """Give stacks of matrices the same axes before the last two."""
+    batch: tuple[int, ...] = ()
+    for operand in operands:
+        batch = broadcast_shapes(name, batch, operand.shape[:-2])
+    return [broadcast_to(operand, (*batch, *operand.shape[-2:])) for operand in operands]

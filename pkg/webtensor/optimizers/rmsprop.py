@@ -1,0 +1,56 @@
+"""RMSprop."""
+
+from __future__ import annotations
+
+from webtensor.engine import Tensor, Variable
+from webtensor.optimizers.base import Optimizer
+
+__all__ = ["RMSprop"]
+
+
+class RMSprop(Optimizer):
+    """Gradients divided by the root of their mean square (Tieleman & Hinton, 2012).
+
+    ``s`` is a decaying mean of the square of the gradient, and ``d = learning_rate * g /
+    sqrt(s + epsilon)``; ``centered`` takes the square of the mean gradient off ``s``. Then ``w -=
+    d``, or with ``momentum`` ``v = momentum * v + d`` and ``w -= v``. Defaults are Keras's.
+    TensorFlow.js subtracts ``epsilon`` in the centered form, which can make the root NaN.
+
+    Example:
+        >>> import webtensor as wt
+        >>> w = wt.Variable(1.0)
+        >>> optimizer = wt.optimizers.RMSprop(0.1)
+        >>> optimizer.minimize(lambda: w * w).tolist(), float(w) < 1.0
+        (1.0, True)
+    """
+
+    def __init__(
+        self,
+        learning_rate: float = 0.001,
+        rho: float = 0.9,
+        momentum: float = 0.0,
+        epsilon: float = 1e-7,
+        centered: bool = False,
+    ) -> None:
+        super().__init__(learning_rate)
+        self.rho = rho
+        self.momentum = momentum
+        self.epsilon = epsilon
+        self.centered = centered
+        self.slots = 1 + bool(momentum) + bool(centered)
+
+    def update(self, variable: Variable, gradient: Tensor, slots: list[Variable]) -> None:
+        square, *others = slots
+        square.assign(square.value + (gradient * gradient - square.value) * (1 - self.rho))
+        spread = square.value
+        if self.centered:
+            mean = others[-1]
+            mean.assign(mean.value + (gradient - mean.value) * (1 - self.rho))
+            # A variance; rounding alone can make it negative.
+            spread = (spread - mean.value * mean.value).relu()
+        change = gradient / (spread + self.epsilon).sqrt() * self.learning_rate
+        if self.momentum:
+            velocity = others[0]
+            velocity.assign(velocity.value * self.momentum + change)
+            change = velocity.value
+        variable.assign(variable.value - change)

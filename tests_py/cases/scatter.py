@@ -1,0 +1,390 @@
+"""Cases of picking and putting by tensors of indices. Oracles are plain loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests_py.cases.inputs import arr, bools, complexes, floats, ints
+from tests_py.cases.movement import large_ints
+from tests_py.cases.table import (
+    FEW_ROUNDINGS,
+    Array,
+    Case,
+    gradient_of,
+    summed,
+)
+
+__all__ = ["GATHERING", "GRADIENTS", "SCATTERING"]
+
+# -- oracles -------------------------------------------------------------------------------------
+
+
+def gather(x: Array, indices: Any, axis: int = 0, batch_dims: int = 0) -> Array:
+    places = np.asarray(indices)
+    axis %= x.ndim
+    if batch_dims:
+        parts = zip(x, places, strict=True)
+        rows = [gather(row, some, axis - 1, batch_dims - 1) for row, some in parts]
+        shape = (*x.shape[:axis], *places.shape[batch_dims:], *x.shape[axis + 1 :])
+        return np.array(rows, x.dtype).reshape(shape)
+    return np.take(x, places.astype(np.int64), axis)
+
+
+def gather_nd(x: Array, indices: Array) -> Array:
+    depth = indices.shape[-1]
+    shape = (*indices.shape[:-1], *x.shape[depth:])
+    rows = [x[tuple(place)] for place in indices.reshape(-1, depth).tolist()] if depth else []
+    if not depth:
+        return np.broadcast_to(x, shape)
+    return np.array(rows, x.dtype).reshape(shape)
+
+
+def take_along_axis(x: Array, indices: Array, axis: int = -1) -> Array:
+    return np.take_along_axis(x, indices.astype(np.int64), axis)
+
+
+def _put(result: Array, indices: Array, updates: Array, add: bool) -> Array:
+    depth = indices.shape[-1]
+    count = int(np.prod(indices.shape[:-1]))
+    rows = updates.reshape(count, *updates.shape[indices.ndim - 1 :])
+    for place, row in zip(indices.reshape(-1, depth).tolist(), rows, strict=True):
+        result[tuple(place)] = result[tuple(place)] + row if add else row
+    return result
+
+
+def scatter_nd(indices: Array, updates: Array, shape: Any) -> Array:
+    return _put(np.zeros(shape, updates.dtype), indices, updates, True)
+
+
+def tensor_scatter_update(tensor: Array, indices: Array, updates: Any) -> Array:
+    dtype = np.result_type(tensor.dtype, np.asarray(updates).dtype)
+    return _put(tensor.astype(dtype), indices, np.asarray(updates), False)
+
+
+def sparse_to_dense(indices: Any, values: Any, shape: Any, default: Any = 0) -> Array:
+    held = np.asarray(values)
+    places = np.asarray(indices)
+    places = places.reshape(-1, 1) if places.ndim < 2 else places
+    result = np.full(shape, default, np.result_type(held.dtype, np.asarray(default, held.dtype)))
+    return _put(result, places, np.broadcast_to(held, (len(places),)), False)
+
+
+def unsorted_segment_sum(x: Array, segments: Array, count: int) -> Array:
+    result = np.zeros((count, *x.shape[1:]), (x * 1).dtype)
+    for row, segment in zip(x, segments.tolist(), strict=True):
+        if 0 <= segment < count:
+            result[segment] += row
+    return result
+
+
+def dense_bincount(
+    x: Array, weights: Any = None, size: int | None = None, binary_output: bool = False
+) -> Array:
+    given = None if weights is None else np.asarray(weights)
+    dtype = np.int64 if given is None else (given * 1).dtype
+    length = x.max() + 1 if size is None and x.size else size or 0
+    rows = x.reshape(int(np.prod(x.shape[:-1])), x.shape[-1])
+    result = np.zeros((len(rows), length), dtype)
+    for row in range(len(rows)):
+        for column, number in enumerate(rows[row].tolist()):
+            if number < length:
+                plain = given is None or not given.size
+                weight = 1 if plain else given.reshape(rows.shape)[row, column]
+                result[row, number] += weight
+    if binary_output:
+        result = (dense_bincount(x, None, length) > 0).astype(dtype).reshape(result.shape)
+        if given is not None and given.dtype == np.bool_:
+            result = result.astype(np.bool_)
+    return result.reshape(*x.shape[:-1], length)
+
+
+def bincount(x: Array, weights: Any = None, size: int | None = None) -> Array:
+    return dense_bincount(x, weights, size)
+
+
+def confusion_matrix(labels: Array, predictions: Array, classes: int) -> Array:
+    result = np.zeros((classes, classes), np.int64)
+    for label, prediction in zip(labels.tolist(), predictions.tolist(), strict=True):
+        if 0 <= label < classes and 0 <= prediction < classes:
+            result[label, prediction] += 1
+    return result
+
+
+# -- picking -------------------------------------------------------------------------------------
+
+
+def places_in(shape: tuple[int, ...], lead: tuple[int, ...], seed: int = 0) -> Array:
+    """Random index tuples within a shape, of shape (*lead, rank)."""
+    random = np.random.default_rng([seed, *shape, *lead])
+    columns = [random.integers(0, length, lead) for length in shape]
+    return np.stack(columns, -1).astype(np.int32)
+
+
+def _gather_cases() -> list[Case]:
+    cases = []
+    for shape, indices_shape, axis, batch_dims in (
+        ((3, 5), (3, 2), 1, 1),
+        ((3, 5), (3,), 1, 1),
+        ((3, 5), (3, 2, 2), -1, 1),
+        ((3, 5, 4), (3, 2), 1, 1),
+        ((3, 5, 4), (3, 2), 2, 1),
+        ((2, 3, 5, 4), (2, 3, 7), 2, 2),
+        ((2, 3, 5, 4), (2, 3), 3, 2),
+        ((2, 3, 2, 5, 2, 3), (2, 3, 2, 4), 3, 3),
+        ((2, 0, 5), (2, 0, 3), 2, 2),
+        ((3, 5), (3, 0), 1, 1),
+    ):
+        length = shape[axis]
+        chosen = ints(indices_shape, -length, length)
+        sample = len(shape) == 3
+        cases.append(
+            Case("gather", (floats(shape), chosen, axis, batch_dims), gather, sample=sample)
+        )
+    cases += [
+        Case("gather", (large_ints((3, 5)), ints((3, 4), 0, 5), 1, 1), gather),
+        Case("gather", (bools((3, 5)), ints((3, 4), 0, 5), 1, 1), gather),
+    ]
+    cases += [
+        Case("gather", (complexes((3, 5)), ints((3, 4), 0, 5), 1, 1), gather),
+        Case("gather_nd", (complexes((3, 5)), places_in((3, 5), (6,))), gather_nd),
+        Case("gather_nd", (complexes((3, 5)), places_in((3,), (2,))), gather_nd),
+        Case("take_along_axis", (complexes((3, 5)), ints((2, 5), 0, 3), 0), take_along_axis),
+        Case("take_along_axis", (complexes((1, 5)), ints((3, 2), 0, 5)), take_along_axis),
+    ]
+    for shape, lead, depth in (
+        ((5,), (3,), 1),
+        ((5,), (), 1),
+        ((3, 5), (4,), 2),
+        ((3, 5), (4,), 1),
+        ((3, 5), (2, 2), 2),
+        ((3, 5), (), 2),
+        ((3, 5), (2,), 0),
+        ((2, 3, 4), (5,), 2),
+        ((2, 3, 4), (5,), 3),
+        ((2, 3, 1, 2, 4), (2, 3), 4),
+        ((2, 2, 2, 2, 2, 2), (3,), 6),
+        ((2, 2, 2, 2, 2, 2), (3,), 2),
+        ((3, 5), (0,), 2),
+        ((3, 0), (2,), 1),
+        ((70, 33), (40,), 2),
+    ):
+        places = places_in(shape[:depth], lead) if depth else np.zeros((*lead, 0), np.int32)
+        sample = len(shape) == 3
+        cases.append(Case("gather_nd", (floats(shape), places), gather_nd, sample=sample))
+    places = places_in((3, 5), (6,))
+    cases += [
+        Case("gather_nd", (large_ints((3, 5)), places), gather_nd),
+        Case("gather_nd", (bools((3, 5)), places), gather_nd),
+    ]
+    for shape, indices_shape, axis in (
+        ((5,), (3,), 0),
+        ((3, 5), (3, 2), 1),
+        ((3, 5), (2, 5), 0),
+        ((3, 5), (3, 2), -1),
+        ((3, 5), (1, 2), 1),
+        ((1, 5), (3, 2), 1),
+        ((2, 3, 4), (2, 7, 4), 1),
+        ((2, 3, 1, 2, 4), (2, 3, 1, 5, 4), 3),
+        ((2, 2, 2, 2, 2, 2), (2, 2, 2, 2, 2, 3), 5),
+        ((3, 5), (3, 0), 1),
+        ((70, 33), (70, 40), 1),
+    ):
+        length = shape[axis]
+        chosen = ints(indices_shape, -length, length)
+        sample = len(shape) == 2
+        cases.append(
+            Case("take_along_axis", (floats(shape), chosen, axis), take_along_axis, sample=sample)
+        )
+    cases.append(Case("take_along_axis", (bools((3, 5)), ints((3, 2), 0, 5)), take_along_axis))
+    return cases
+
+
+# -- putting -------------------------------------------------------------------------------------
+
+
+def _sum_of(indices: Array, updates: Array, shape: Any) -> Array:
+    return scatter_nd(indices, np.abs(updates), shape)
+
+
+def _scatter_cases() -> list[Case]:
+    cases = []
+    sums = summed(_sum_of, 8)
+    for shape, lead, depth in (
+        ((5,), (7,), 1),
+        ((5,), (), 1),
+        ((3, 5), (4,), 2),
+        ((3, 5), (4,), 1),
+        ((3, 5), (2, 2), 2),
+        ((2, 3, 4), (5,), 2),
+        ((2, 3, 4), (9,), 3),
+        ((2, 3, 1, 2, 4), (2, 3), 4),
+        ((2, 2, 2, 2, 2, 2), (3,), 6),
+        ((3, 5), (0,), 2),
+        ((3, 0), (2,), 1),
+        ((70, 33), (300,), 2),
+        ((1031,), (40,), 1),
+    ):
+        places = places_in(shape[:depth], lead)
+        updates = floats((*lead, *shape[depth:]))
+        sample = len(shape) == 2
+        cases.append(Case("scatter_nd", (places, updates, shape), scatter_nd, sums, sample=sample))
+        x = floats(shape, seed=1)
+        cases.append(
+            Case(
+                "tensor_scatter_update", (x, places, updates), tensor_scatter_update, sample=sample
+            )
+        )
+    places = places_in((3, 5), (6,))
+    many = places_in((70, 300), (20_000,))
+    cases += [
+        Case("scatter_nd", (places, large_ints((6,)), (3, 5)), scatter_nd),
+        Case("scatter_nd", (places, bools((6,)), (3, 5)), lambda *args: scatter_nd(*args) > 0),
+        Case("scatter_nd", (many, ints((20_000,)), (70, 300)), scatter_nd, note="of very many"),
+        Case(
+            "tensor_scatter_update", (ints((3, 5)), places, large_ints((6,))), tensor_scatter_update
+        ),
+        Case("tensor_scatter_update", (bools((3, 5)), places, bools((6,))), tensor_scatter_update),
+        Case("tensor_scatter_update", (ints((3, 5)), places, floats((6,))), tensor_scatter_update),
+        Case(
+            "tensor_scatter_update",
+            (ints((70, 300)), many, ints((20_000,), 0, 100_000)),
+            tensor_scatter_update,
+            note="of very many",
+        ),
+        Case("sparse_to_dense", (places, floats((6,)), (3, 5)), sparse_to_dense),
+        Case("sparse_to_dense", (places, floats((6,)), (3, 5), 7.0), sparse_to_dense),
+        Case("sparse_to_dense", (places, 3, (3, 5), -1), sparse_to_dense),
+        Case(
+            "sparse_to_dense", (arr([4, 0, 2], np.int32), large_ints((3,)), (5,)), sparse_to_dense
+        ),
+        Case("sparse_to_dense", (3, 2.5, (5,), 1.0), sparse_to_dense),
+        Case("sparse_to_dense", (places[:, :1], bools((6,)), (3,), False), sparse_to_dense),
+        Case("sparse_to_dense", (places[:0], floats((0,)), (3, 5), 2.0), sparse_to_dense),
+    ]
+    z = complexes((3, 5))
+    cases += [
+        Case("scatter_nd", (places, complexes((6,)), (3, 5)), scatter_nd, summed(_sum_of, 8)),
+        Case("tensor_scatter_update", (z, places, complexes((6,))), tensor_scatter_update),
+        Case("tensor_scatter_update", (z, places, floats((6,))), tensor_scatter_update),
+        Case("sparse_to_dense", (places, complexes((6,)), (3, 5), 1j), sparse_to_dense),
+        Case(
+            "unsorted_segment_sum",
+            (z, arr([1, 0, 1], np.int32), 3),
+            unsorted_segment_sum,
+            FEW_ROUNDINGS,
+        ),
+    ]
+    for shape, count in (
+        ((7,), 3),
+        ((7, 4), 5),
+        ((7, 3), 5),
+        ((40, 2, 3), 4),
+        ((9, 1, 2, 1, 3, 1), 2),
+        ((0, 3), 2),
+        ((5,), 0),
+        ((300, 8), 40),
+    ):
+        segments = ints(shape[:1], -1, count + 1)
+        tolerance = summed(
+            lambda x, ids, count: unsorted_segment_sum(np.abs(x), ids, count), shape[0]
+        )
+        cases.append(
+            Case(
+                "unsorted_segment_sum",
+                (floats(shape), segments, count),
+                unsorted_segment_sum,
+                tolerance,
+            )
+        )
+    ids = ints((30_000,), 0, 20_000)
+    cases += [
+        Case("unsorted_segment_sum", (large_ints((9,)), ints((9,), 0, 3), 3), unsorted_segment_sum),
+        Case("unsorted_segment_sum", (bools((9, 2)), ints((9,), 0, 3), 3), unsorted_segment_sum),
+        Case(
+            "unsorted_segment_sum",
+            (ints((30_000,)), ids, 20_000),
+            unsorted_segment_sum,
+            note="of very many",
+        ),
+    ]
+    for shape, size in (
+        ((9,), 5),
+        ((9,), 12),
+        ((4, 9), 5),
+        ((0,), 3),
+        ((2, 0), 3),
+        ((1000,), 7),
+        ((9,), 0),
+    ):
+        numbers = ints(shape, 0, 8)
+        weights = floats(shape, 0.5, 2)
+        tolerance = summed(lambda x, w, size, *rest: dense_bincount(x, np.abs(w), size), shape[-1])
+        for name, oracle in (("bincount", bincount), ("dense_bincount", dense_bincount)):
+            if name == "bincount" and len(shape) == 2:
+                continue
+            cases += [
+                Case(name, (numbers, weights, size), oracle, tolerance),
+                Case(name, (numbers, None, size), oracle),
+                Case(name, (numbers, floats((0,)), size), oracle),
+                Case(name, (numbers, ints(shape), size), oracle),
+            ]
+        cases += [
+            Case("dense_bincount", (numbers, weights, size, True), dense_bincount),
+            Case("dense_bincount", (numbers, None, size, True), dense_bincount),
+        ]
+    cases += [
+        Case("bincount", (ints((9,), 0, 8),), bincount),
+        Case("dense_bincount", (ints((3, 9), 0, 8),), dense_bincount),
+        Case("dense_bincount", (ints((3, 9), 0, 8), bools((3, 9)), 8, True), dense_bincount),
+        Case(
+            "math.confusion_matrix",
+            (ints((50,), 0, 4), ints((50,), 0, 4, seed=1), 4),
+            confusion_matrix,
+        ),
+        Case(
+            "math.confusion_matrix",
+            (ints((9,), -2, 7), ints((9,), -2, 7, seed=1), 4),
+            confusion_matrix,
+        ),
+        Case("math.confusion_matrix", (ints((0,)), ints((0,)), 3), confusion_matrix),
+        Case("math.confusion_matrix", (ints((3,), 0, 1), ints((3,), 0, 1), 1), confusion_matrix),
+    ]
+    return cases
+
+
+# -- gradients -----------------------------------------------------------------------------------
+
+
+def _gradient_cases() -> list[Case]:
+    x = floats((3, 4))
+    places = arr([[0, 1], [2, 3], [0, 1], [1, 0]], np.int32)
+    rows = arr([[2], [0], [2]], np.int32)
+    linear = [
+        Case("gather", (x, ints((3, 5), -4, 4), 1, 1), gather),
+        Case("gather", (floats((2, 3, 2, 2)), ints((2, 3), 0, 3), 1, 1), gather),
+        Case("gather_nd", (x, places), gather_nd),
+        Case("gather_nd", (x, rows), gather_nd),
+        Case("take_along_axis", (x, ints((3, 6), 0, 4), 1), take_along_axis),
+        Case("take_along_axis", (floats((1, 4)), ints((3, 2), 0, 4), 1), take_along_axis),
+        Case("scatter_nd", (places, floats((4,)), (3, 4)), scatter_nd),
+        Case("scatter_nd", (rows, floats((3, 2)), (3, 2)), scatter_nd),
+        Case("tensor_scatter_update", (x, places, floats((4,), seed=1)), tensor_scatter_update),
+        Case("tensor_scatter_update", (x, rows, floats((3, 4), seed=1)), tensor_scatter_update),
+        Case("sparse_to_dense", (places, floats((4,)), (3, 4), 1.5), sparse_to_dense),
+        Case(
+            "unsorted_segment_sum",
+            (floats((5, 2)), arr([1, 0, -1, 1, 9], np.int32), 3),
+            unsorted_segment_sum,
+        ),
+        Case("unsorted_segment_sum", (floats((0, 2)), arr([], np.int32), 3), unsorted_segment_sum),
+        Case("bincount", (ints((7,), 0, 5), floats((7,)), 4), bincount),
+        Case("dense_bincount", (ints((2, 7), 0, 5), floats((2, 7)), 4), dense_bincount),
+    ]
+    return list(map(gradient_of, linear))
+
+
+GATHERING = _gather_cases()
+SCATTERING = _scatter_cases()
+GRADIENTS = _gradient_cases()

@@ -1,0 +1,130 @@
+"""The pages' Python that needs no browser: the digits' network and its data, charts, listings.
+
+Pages' modules import each other by their bare names, so each test sees their folder on `sys.path`.
+"""
+
+import asyncio
+import runpy
+import sys
+from collections.abc import Callable, Iterator
+from html import unescape
+from importlib import import_module
+from pathlib import Path
+from re import sub
+from types import ModuleType
+
+import pytest
+from threadpoolctl import threadpool_limits
+
+import webtensor as wt
+
+WEB = Path(__file__).resolve().parent.parent / "web"
+
+
+PageModules = Callable[[str], ModuleType]
+
+
+@pytest.fixture
+def page_module(monkeypatch: pytest.MonkeyPatch) -> Iterator[PageModules]:
+    """Import a page's module by its name; it is forgotten after the test."""
+    for page in ("digits", "linear"):
+        monkeypatch.syspath_prepend(WEB / page)
+    yield import_module
+    for name, module in list(sys.modules.items()):
+        if WEB in Path(getattr(module, "__file__", None) or "/").parents and "." not in name:
+            del sys.modules[name]
+
+
+@pytest.fixture
+def exported(page_module: PageModules, tmp_path: Path) -> Path:
+    """The folder of the exported digits."""
+    page_module("export_data").export(tmp_path)
+    return tmp_path
+
+
+def test_split_keeps_every_digit_once(page_module: PageModules, exported: Path):
+    data = page_module("data")
+    pairs = data.unpack(1797, (exported / "digits.bin").read_bytes())
+    training, test = data.split(pairs)
+    assert (len(training), len(test)) == (1437, 360)
+    assert test.images.shape == (360, 8, 8, 1)
+    pixels, labels = training.pixels + test.pixels, training.labels + test.labels
+    assert sorted(zip(pixels, labels, strict=True)) == sorted(pairs)
+    assert data.split(pairs)[1].labels == test.labels, "the split is fixed"
+
+
+def test_digits_are_those_of_scikit_learn(page_module: PageModules, exported: Path):
+    from sklearn.datasets import load_digits
+
+    pairs = page_module("data").unpack(1797, (exported / "digits.bin").read_bytes())
+    expected = load_digits()
+    assert [label for _, label in pairs] == expected.target.tolist()
+    assert list(pairs[1000][0]) == expected.data[1000].tolist()
+
+
+def test_incomplete_data_is_refused(page_module: PageModules, exported: Path):
+    with pytest.raises(ValueError, match="wanted 1798 digits"):
+        page_module("data").unpack(1798, (exported / "digits.bin").read_bytes())
+
+
+def test_network_reaches_97_percent(page_module: PageModules, exported: Path):
+    data, training = page_module("data"), page_module("training")
+    pairs = data.unpack(1797, (exported / "digits.bin").read_bytes())
+    training_digits, test_digits = data.split(pairs)
+    network = page_module("model").DigitsNetwork()
+
+    async def run() -> tuple[list, list[int]]:
+        steps = [step async for step in training.train(network, training_digits, training.EPOCHS)]
+        return steps, await training.predict(network, test_digits.images)
+
+    with threadpool_limits(1):  # for matrices this small, threads only wait for each other
+        steps, predictions = asyncio.run(run())
+    right = sum(map(int.__eq__, predictions, test_digits.labels))
+    assert right / len(test_digits) >= 0.97
+    assert [step.number for step in steps] == list(range(1, 22 * 12 + 1))
+    assert [step.ends_epoch for step in steps if step.ends_epoch] == list(range(1, 13))
+    assert steps[0].loss > 2 > 0.1 > steps[-1].loss
+
+
+def test_training_holds_no_more_memory_with_every_step(page_module: PageModules, exported: Path):
+    data, training = page_module("data"), page_module("training")
+    digits, _ = data.split(data.unpack(1797, (exported / "digits.bin").read_bytes()))
+    network = page_module("model").DigitsNetwork()
+
+    async def held_after_each_step() -> list[int]:
+        steps = training.train(network, digits, 1)
+        return [wt.memory()["num_tensors"] async for _ in steps]
+
+    with threadpool_limits(1):
+        held = asyncio.run(held_after_each_step())
+    assert len(set(held[1:])) == 1
+
+
+def test_chart_places_its_points(page_module: PageModules):
+    charts = page_module("charts")
+    chart = charts.line_chart("Accuracy", [(0, 0.0), (2, 100.0)], 2, 100, " %")
+    first = f"{charts.LEFT:.1f},{charts.BOTTOM:.1f}"
+    last = f"{charts.RIGHT:.1f},{charts.TOP:.1f}"
+    assert f'points="{first} {last}"' in chart
+    assert "Accuracy: 100 % after epoch 2" in chart
+    assert 'data-points="0"' in charts.line_chart("Loss", [], 2, 1)
+
+
+def test_running_mean_begins_at_the_first_value(page_module: PageModules):
+    running_mean = page_module("charts").running_mean
+    assert running_mean([(0, 2.0)]) == [(0, 2.0)]
+    assert running_mean([(0, 1.0), (1, 1.0)]) == [(0, 1.0), (1, 1.0)]
+
+
+def test_linear_model_runs_outside_a_browser(capsys: pytest.CaptureFixture[str]):
+    namespace = runpy.run_path(str(WEB / "linear" / "linear.py"))
+    assert namespace["prediction"].item() == pytest.approx(9, abs=0.01)
+    assert "x = 5   prediction 8.99" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", ["linear/linear.py", "digits/main.py", "build.py"])
+def test_highlighting_keeps_the_text(page_module: PageModules, path: str):
+    source = (WEB / path).read_text()
+    html = page_module("highlight").highlight(source)
+    assert unescape(sub("</?span[^>]*>", "", html)) == source
+    assert '<span class="keyword">import</span>' in html

@@ -1,0 +1,253 @@
+/* Resampling images of (batch, height, width, channels): resizing and projective sampling. */
+#include "vector.h"
+
+INLINE int clamped(int place, int length) {
+  return place < 0 ? 0 : place >= length ? length - 1 : place;
+}
+
+/* Elements of four bytes each, few of them: the channels of a pixel. */
+INLINE void copy_pixel(int *to, const int *from, int channels) {
+  for (int c = 0; c < channels; c += 4) store_up_to(to + c, load(from + c), channels - c);
+}
+
+/* -- resizing -------------------------------------------------------------------------------- */
+
+/* The fields of geometry.Resize, in order. */
+typedef struct {
+  int batch, in_height, in_width, channels;
+  int out_height, out_width;
+  int row_step, row_offset, row_divisor;
+  int column_step, column_offset, column_divisor;
+} Resize;
+
+/* Walks along the places (i * step + offset) / divisor, rounded down, without dividing. */
+typedef struct {
+  int low, rest; /* the place is low + rest / divisor */
+  int whole_step, rest_step, divisor;
+} Walk;
+
+INLINE Walk walk(int step, int offset, int divisor) {
+  Walk w = {offset / divisor, offset % divisor, step / divisor, step % divisor, divisor};
+  if (w.rest < 0) w.low--, w.rest += divisor;
+  return w;
+}
+INLINE void advance(Walk *w) {
+  w->low += w->whole_step;
+  w->rest += w->rest_step;
+  if (w->rest >= w->divisor) w->low++, w->rest -= w->divisor;
+}
+INLINE float fraction_of(const Walk *w) { return (float)w->rest / (float)w->divisor; }
+
+#define ROWS walk(r->row_step, r->row_offset, r->row_divisor)
+#define COLUMNS walk(r->column_step, r->column_offset, r->column_divisor)
+
+/* A fraction of 0 keeps what the second pixel holds out, be it infinite or NaN. */
+INLINE vf blend(vf first, vf second, float fraction) {
+  return fraction == 0 ? first : first + (second - first) * vset(fraction);
+}
+
+static void NOINLINE resized_row(const float *upper, const float *lower, float *out, float down,
+                                 const Resize *r) {
+  int channels = r->channels;
+  Walk w = COLUMNS;
+  for (int column = 0; column < r->out_width; column++, advance(&w), out += channels) {
+    int left = clamped(w.low, r->in_width) * channels;
+    int right = clamped(w.low + 1, r->in_width) * channels;
+    float across = fraction_of(&w);
+    for (int c = 0; c < channels; c += 4) {
+      vf above = blend(load(upper + left + c), load(upper + right + c), across);
+      vf below = blend(load(lower + left + c), load(lower + right + c), across);
+      store_up_to(out + c, blend(above, below, down), channels - c);
+    }
+  }
+}
+
+EXPORT(resize_bilinear) void resize_bilinear(const float *x, float *out, const Resize *r) {
+  int line = r->in_width * r->channels;
+  for (int image = 0; image < r->batch; image++, x += r->in_height * line) {
+    Walk w = ROWS;
+    for (int row = 0; row < r->out_height; row++, advance(&w)) {
+      resized_row(x + clamped(w.low, r->in_height) * line,
+                  x + clamped(w.low + 1, r->in_height) * line, out, fraction_of(&w), r);
+      out += r->out_width * r->channels;
+    }
+  }
+}
+
+INLINE void add_weighted(float *to, vf x, float weight, int count) {
+  store_up_to(to, load((const float *)to) + x * vset(weight), count);
+}
+
+static void NOINLINE spread_row(const float *dy, float *upper, float *lower, float down,
+                                const Resize *r) {
+  int channels = r->channels;
+  Walk w = COLUMNS;
+  for (int column = 0; column < r->out_width; column++, advance(&w), dy += channels) {
+    int left = clamped(w.low, r->in_width) * channels;
+    int right = clamped(w.low + 1, r->in_width) * channels;
+    float across = fraction_of(&w);
+    for (int c = 0; c < channels; c += 4) {
+      vf above = load(dy + c) * vset(1 - down), below = load(dy + c) * vset(down);
+      /* The pixels may be the same, so that each is stored before the next is loaded. */
+      add_weighted(upper + left + c, above, 1 - across, channels - c);
+      add_weighted(upper + right + c, above, across, channels - c);
+      add_weighted(lower + left + c, below, 1 - across, channels - c);
+      add_weighted(lower + right + c, below, across, channels - c);
+    }
+  }
+}
+
+EXPORT(resize_bilinear_gradient)
+void resize_bilinear_gradient(const float *dy, float *out, const Resize *r) {
+  int line = r->in_width * r->channels;
+  __builtin_memset(out, 0, r->batch * r->in_height * line * sizeof(float));
+  for (int image = 0; image < r->batch; image++, out += r->in_height * line) {
+    Walk w = ROWS;
+    for (int row = 0; row < r->out_height; row++, advance(&w)) {
+      spread_row(dy, out + clamped(w.low, r->in_height) * line,
+                 out + clamped(w.low + 1, r->in_height) * line, fraction_of(&w), r);
+      dy += r->out_width * r->channels;
+    }
+  }
+}
+
+EXPORT(resize_nearest) void resize_nearest(const int *x, int *out, const Resize *r) {
+  int channels = r->channels, line = r->in_width * channels;
+  for (int image = 0; image < r->batch; image++, x += r->in_height * line) {
+    Walk rows = ROWS;
+    for (int row = 0; row < r->out_height; row++, advance(&rows)) {
+      const int *from = x + clamped(rows.low, r->in_height) * line;
+      Walk columns = COLUMNS;
+      for (int column = 0; column < r->out_width; column++, advance(&columns), out += channels)
+        copy_pixel(out, from + clamped(columns.low, r->in_width) * channels, channels);
+    }
+  }
+}
+
+EXPORT(resize_nearest_gradient)
+void resize_nearest_gradient(const float *dy, float *out, const Resize *r) {
+  int channels = r->channels, line = r->in_width * channels;
+  __builtin_memset(out, 0, r->batch * r->in_height * line * sizeof(float));
+  for (int image = 0; image < r->batch; image++, out += r->in_height * line) {
+    Walk rows = ROWS;
+    for (int row = 0; row < r->out_height; row++, advance(&rows)) {
+      float *line_to = out + clamped(rows.low, r->in_height) * line;
+      Walk columns = COLUMNS;
+      for (int column = 0; column < r->out_width; column++, advance(&columns), dy += channels) {
+        float *to = line_to + clamped(columns.low, r->in_width) * channels;
+        for (int c = 0; c < channels; c += 4) add_weighted(to + c, load(dy + c), 1, channels - c);
+      }
+    }
+  }
+}
+
+/* -- projective sampling --------------------------------------------------------------------- */
+
+/* The fields of geometry.Sampling, in order. */
+typedef struct {
+  int batch, in_height, in_width, channels;
+  int samples, out_height, out_width;
+  int bilinear, fill_mode;
+} Sampling;
+
+enum { CONSTANT, REFLECT, WRAP, NEAREST, CROP };
+
+/* Whether anything of an image of `length` may be read at x. */
+INLINE int is_inside(float x, int length, int mode) {
+  if (mode == CONSTANT) return x > -2 && x < length + 1;
+  if (mode == CROP) {
+    /* What rounding moved out of the image by a hair lies on its edge. */
+    float slack = 1e-6f * (float)length;
+    return x >= -slack && x <= (float)(length - 1) + slack;
+  }
+  return __builtin_fabsf(x) < VINF;
+}
+
+/* Where in the image a coordinate outside it is read. */
+static float mapped(float x, int length, int mode) {
+  float last = (float)(length - 1), whole = (float)length;
+  if (mode == CONSTANT) return x;
+  if (mode == REFLECT && length > 1) {
+    float period = 2 * whole;
+    if (x < 0) {
+      x = __builtin_truncf(-x / period) * period + x;
+      x = x < -whole ? x + period : -x - 1;
+    } else if (x > last) {
+      x = x - __builtin_truncf(x / period) * period;
+      if (x >= whole) x = period - x - 1;
+    }
+  }
+  if (mode == WRAP && length > 1) {
+    if (x < 0)
+      x = x + (__builtin_truncf(-x / last) + 1) * whole;
+    else if (x > last)
+      x = x - __builtin_truncf(x / last) * whole;
+  }
+  return x < 0 ? 0 : x > last ? last : x;
+}
+
+INLINE float rounded(float x) {
+  float low = __builtin_floorf(x);
+  return x - low >= 0.5f ? low + 1 : low;
+}
+
+/* Four channels of a pixel, or of the constant outside the image. */
+INLINE vf pixel_at(const float *image, int row, int column, int c, float fill, const Sampling *s) {
+  if ((unsigned)row >= (unsigned)s->in_height || (unsigned)column >= (unsigned)s->in_width)
+    return vset(fill);
+  return load(image + (row * s->in_width + column) * s->channels + c);
+}
+
+INLINE vf weighted(vf first, vf second, float weight) {
+  return weight == 0 ? first : first * vset(1 - weight) + second * vset(weight);
+}
+
+static void NOINLINE sample_pixel(const float *image, float *out, float down, float across,
+                                  float fill, const Sampling *s) {
+  int channels = s->channels;
+  if (!s->bilinear) {
+    int row = (int)rounded(down), column = (int)rounded(across);
+    for (int c = 0; c < channels; c += 4)
+      store_up_to(out + c, pixel_at(image, row, column, c, fill, s), channels - c);
+    return;
+  }
+  float top = __builtin_floorf(down), left = __builtin_floorf(across);
+  float lower = down - top, right = across - left;
+  int row = (int)top, column = (int)left;
+  for (int c = 0; c < channels; c += 4) {
+    vf above = weighted(pixel_at(image, row, column, c, fill, s),
+                        pixel_at(image, row, column + 1, c, fill, s), right);
+    vf below = weighted(pixel_at(image, row + 1, column, c, fill, s),
+                        pixel_at(image, row + 1, column + 1, c, fill, s), right);
+    store_up_to(out + c, weighted(above, below, lower), channels - c);
+  }
+}
+
+/* Output pixel (x, y) of sampling n shows image indices[n] at ((t0 x + t1 y + t2) / p,
+ * (t3 x + t4 y + t5) / p), where p = t6 x + t7 y + 1 and t is row n of transforms. */
+EXPORT(sample)
+void sample(const float *x, const float *transforms, const int *indices, float *out, float fill,
+            const Sampling *s) {
+  int channels = s->channels;
+  for (int n = 0; n < s->samples; n++, transforms += 8) {
+    const float *t = transforms;
+    int known = (unsigned)indices[n] < (unsigned)s->batch;
+    const float *image = x + (known ? indices[n] : 0) * s->in_height * s->in_width * channels;
+    for (int row = 0; row < s->out_height; row++) {
+      float y = (float)row;
+      for (int column = 0; column < s->out_width; column++, out += channels) {
+        float z = (float)column;
+        float projection = t[6] * z + t[7] * y + 1;
+        float across = (t[0] * z + t[1] * y + t[2]) / projection;
+        float down = (t[3] * z + t[4] * y + t[5]) / projection;
+        if (known && projection != 0 && is_inside(across, s->in_width, s->fill_mode) &&
+            is_inside(down, s->in_height, s->fill_mode)) {
+          sample_pixel(image, out, mapped(down, s->in_height, s->fill_mode),
+                       mapped(across, s->in_width, s->fill_mode), fill, s);
+        } else {
+          for (int c = 0; c < channels; c += 4) store_up_to(out + c, vset(fill), channels - c);
+        }
+      }
+    }
+  }
+}
