@@ -32,10 +32,15 @@ ERRORS: dict[str, Row] = {
         ValueError,
         "add: nested sequences",
     ),
-    "text": (
-        lambda: wt.tensor("abc"),
+    "text as numbers": (
+        lambda: wt.tensor("abc", dtype="float32"),
         TypeError,
         "tensor: elements must be numbers, but got 'abc'",
+    ),
+    "an object that is no number": (
+        lambda: wt.tensor(np.array([object()])),
+        TypeError,
+        "arrays of dtype object are not supported",
     ),
     "text among numbers": (lambda: wt.tensor([1, "a"]), TypeError, "but got 'a'"),
     "None": (lambda: wt.tensor(None), TypeError, "but got None"),
@@ -62,10 +67,10 @@ ERRORS: dict[str, Row] = {
         TypeError,
         "arrays of dtype object are not supported",
     ),
-    "text in an array": (
-        lambda: wt.tensor(np.array(["a"])),
+    "text as numbers in an array": (
+        lambda: wt.tensor(np.array(["a"]), dtype="float32"),
         TypeError,
-        "arrays of dtype <U1 are not supported",
+        "elements must be numbers, but got 'a'",
     ),
     "an integer beyond int32": (
         lambda: wt.tensor([1, 2**31]),
@@ -122,9 +127,9 @@ ERRORS: dict[str, Row] = {
     "a length that is no integer": (lambda: wt.zeros((1.5,)), TypeError, "shape must be integers"),  # type: ignore[arg-type]
     "text as a shape": (lambda: wt.zeros("ab"), TypeError, "shape must be integers"),  # type: ignore[arg-type]
     "a fill value that is no number": (
-        lambda: wt.full((2,), "a"),
+        lambda: wt.full((2,), "a", dtype="float32"),
         TypeError,
-        "full: fill_value must be a number, but got 'a'",
+        "full: elements must be numbers, but got 'a'",
     ),
     "shapes that do not broadcast": (
         lambda: wt.add(X, [1.0, 2.0]),

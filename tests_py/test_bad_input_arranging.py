@@ -192,7 +192,6 @@ ARRANGING: list[Row] = [
     *of_operand("diag"),
     (lambda: wt.meshgrid(V, indexing="yx"), ValueError, "indexing must be 'xy' or 'ij'"),
     (lambda: wt.meshgrid(V, X), ValueError, "meshgrid: arrays must have rank 0 or 1, but number 1"),
-    (lambda: wt.broadcast_arrays(V, I), ValueError, "broadcast_arrays: shapes .* cannot be"),
     (lambda: wt.broadcast_args([2], [3]), ValueError, "broadcast_args: shapes .* cannot be"),
     (lambda: wt.broadcast_args(2, [3]), ValueError, "broadcast_args: s0 must have rank 1"),
     (lambda: wt.broadcast_args([2], [0.5]), TypeError, "broadcast_args: s1 must be int32"),

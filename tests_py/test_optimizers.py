@@ -52,6 +52,65 @@ def adam(
     return update
 
 
+def rmsprop(
+    learning_rate: float, rho: float, momentum: float, epsilon: float, centered: bool
+) -> Callable[[Array, int], Array]:
+    square, mean, velocity = np.zeros(3), np.zeros(3), np.zeros(3)
+
+    def update(w: Array, step: int) -> Array:
+        nonlocal square, mean, velocity
+        gradient = CURVATURE * w
+        square = rho * square + (1 - rho) * gradient**2
+        mean = rho * mean + (1 - rho) * gradient
+        spread = square - mean**2 if centered else square
+        velocity = momentum * velocity + learning_rate * gradient / np.sqrt(spread + epsilon)
+        return w - velocity
+
+    return update
+
+
+def adagrad(learning_rate: float, initial: float, epsilon: float) -> Callable[[Array, int], Array]:
+    total = np.full(3, initial)
+
+    def update(w: Array, step: int) -> Array:
+        nonlocal total
+        gradient = CURVATURE * w
+        total = total + gradient**2
+        return w - learning_rate * gradient / np.sqrt(total + epsilon)
+
+    return update
+
+
+def adadelta(learning_rate: float, rho: float, epsilon: float) -> Callable[[Array, int], Array]:
+    square, steps = np.zeros(3), np.zeros(3)
+
+    def update(w: Array, step: int) -> Array:
+        nonlocal square, steps
+        gradient = CURVATURE * w
+        square = rho * square + (1 - rho) * gradient**2
+        change = np.sqrt(steps + epsilon) / np.sqrt(square + epsilon) * gradient
+        steps = rho * steps + (1 - rho) * change**2
+        return w - learning_rate * change
+
+    return update
+
+
+def adamax(
+    learning_rate: float, beta_1: float, beta_2: float, epsilon: float, decay: float = 0.0
+) -> Callable[[Array, int], Array]:
+    mean, greatest = np.zeros(3), np.zeros(3)
+
+    def update(w: Array, step: int) -> Array:
+        nonlocal mean, greatest
+        gradient = CURVATURE * w
+        mean = beta_1 * mean + (1 - beta_1) * gradient
+        greatest = np.maximum(beta_2 * greatest, np.abs(gradient))
+        rate = learning_rate / (1 + decay * (step - 1)) / (1 - beta_1**step)
+        return w - rate * mean / (greatest + epsilon)
+
+    return update
+
+
 OPTIMIZERS: dict[str, tuple[Callable[[], Any], Callable[[], Callable[[Array, int], Array]]]] = {
     "SGD": (lambda: wt.optimizers.SGD(0.1), lambda: sgd(0.1)),
     "SGD by default": (wt.optimizers.SGD, lambda: sgd(0.01)),
@@ -66,6 +125,71 @@ OPTIMIZERS: dict[str, tuple[Callable[[], Any], Callable[[], Callable[[Array, int
         lambda: adam(0.05, 0.8, 0.95, 1e-3),
     ),
     "Adam by default": (wt.optimizers.Adam, lambda: adam(0.001, 0.9, 0.999, 1e-7)),
+    "RMSprop": (
+        lambda: wt.optimizers.RMSprop(0.02, 0.8, 0.5, 1e-3),
+        lambda: rmsprop(0.02, 0.8, 0.5, 1e-3, False),
+    ),
+    "centered RMSprop": (
+        lambda: wt.optimizers.RMSprop(0.02, 0.8, epsilon=1e-2, centered=True),
+        lambda: rmsprop(0.02, 0.8, 0.0, 1e-2, True),
+    ),
+    "centered RMSprop with momentum": (
+        lambda: wt.optimizers.RMSprop(0.01, 0.8, 0.5, 1e-2, True),
+        lambda: rmsprop(0.01, 0.8, 0.5, 1e-2, True),
+    ),
+    "RMSprop by default": (
+        wt.optimizers.RMSprop,
+        lambda: rmsprop(0.001, 0.9, 0.0, 1e-7, False),
+    ),
+    "Adagrad": (
+        lambda: wt.optimizers.Adagrad(0.1, 0.5, 1e-3),
+        lambda: adagrad(0.1, 0.5, 1e-3),
+    ),
+    "Adagrad by default": (wt.optimizers.Adagrad, lambda: adagrad(0.001, 0.1, 1e-7)),
+    "Adadelta": (
+        lambda: wt.optimizers.Adadelta(0.5, 0.9, 1e-3),
+        lambda: adadelta(0.5, 0.9, 1e-3),
+    ),
+    "Adadelta by default": (wt.optimizers.Adadelta, lambda: adadelta(0.001, 0.95, 1e-7)),
+    "Adamax": (
+        lambda: wt.optimizers.Adamax(0.05, 0.8, 0.95, 1e-3),
+        lambda: adamax(0.05, 0.8, 0.95, 1e-3),
+    ),
+    "Adamax by default": (wt.optimizers.Adamax, lambda: adamax(0.001, 0.9, 0.999, 1e-7)),
+    "train.sgd": (lambda: wt.train.sgd(0.1), lambda: sgd(0.1)),
+    "train.momentum": (lambda: wt.train.momentum(0.02, 0.8), lambda: momentum(0.02, 0.8, False)),
+    "train.momentum with Nesterov's": (
+        lambda: wt.train.momentum(0.02, 0.8, True),
+        lambda: momentum(0.02, 0.8, True),
+    ),
+    "train.rmsprop": (
+        lambda: wt.train.rmsprop(0.02),
+        lambda: rmsprop(0.02, 0.9, 0.0, 1e-7, False),
+    ),
+    "train.rmsprop with options": (
+        lambda: wt.train.rmsprop(0.01, 0.8, 0.5, 1e-2, True),
+        lambda: rmsprop(0.01, 0.8, 0.5, 1e-2, True),
+    ),
+    "train.adam": (wt.train.adam, lambda: adam(0.001, 0.9, 0.999, 1e-7)),
+    "train.adam with options": (
+        lambda: wt.train.adam(0.05, 0.8, 0.95, 1e-3),
+        lambda: adam(0.05, 0.8, 0.95, 1e-3),
+    ),
+    "train.adadelta": (wt.train.adadelta, lambda: adadelta(0.001, 0.95, 1e-7)),
+    "train.adadelta with options": (
+        lambda: wt.train.adadelta(0.5, 0.9, 1e-3),
+        lambda: adadelta(0.5, 0.9, 1e-3),
+    ),
+    "train.adagrad": (lambda: wt.train.adagrad(0.1), lambda: adagrad(0.1, 0.1, 1e-7)),
+    "train.adagrad with options": (
+        lambda: wt.train.adagrad(0.1, 0.5),
+        lambda: adagrad(0.1, 0.5, 1e-7),
+    ),
+    "train.adamax": (wt.train.adamax, lambda: adamax(0.002, 0.9, 0.999, 1e-7)),
+    "train.adamax with decay": (
+        lambda: wt.train.adamax(0.05, 0.8, 0.95, 1e-3, 0.1),
+        lambda: adamax(0.05, 0.8, 0.95, 1e-3, 0.1),
+    ),
 }
 
 

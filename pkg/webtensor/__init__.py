@@ -24,6 +24,7 @@ from webtensor.dtypes import (
     complex64 as complex64,
     float32 as float32,
     int32 as int32,
+    string_ as string_,
 )
 from webtensor.engine import (
     Tensor as Tensor,
@@ -67,6 +68,10 @@ from webtensor.errors import (
     KernelNotFoundError as KernelNotFoundError,
 )
 from webtensor.ops import *
+from webtensor.ops.standard import (
+    __array_api_version__ as __array_api_version__,
+    __array_namespace_info__ as __array_namespace_info__,
+)
 
 bool = bool_
 

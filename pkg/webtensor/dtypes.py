@@ -94,7 +94,8 @@ def as_dtype(dtype: Any) -> DType:
         known = _BY_NAME.get(getattr(dtype, "name", None) or getattr(dtype, "__name__", None))
     if known is None:
         raise TypeError(
-            f"dtype {dtype!r} is not supported; wanted one of bool, int32, float32, complex64, string"
+            f"dtype {dtype!r} is not supported; "
+            "wanted one of bool, int32, float32, complex64, string"
         )
     return known
 

@@ -24,15 +24,15 @@ def prod(lengths: Iterable[int]) -> int:
     return math.prod(lengths)
 
 
-def as_shape(name: str, shape: int | Sequence[int]) -> Shape:
-    """Validate a shape given by a user; an int means one axis."""
+def as_shape(name: str, shape: int | Sequence[int], argument: str = "shape") -> Shape:
+    """Validate a shape given by a user as ``argument``; an int means one axis."""
     lengths = (shape,) if isinstance(shape, int) and not isinstance(shape, bool) else shape
     try:
         result = tuple(length.__index__() for length in lengths)  # type: ignore[union-attr]
     except (AttributeError, TypeError):
-        raise TypeError(f"{name}: shape must be integers, but got {shape!r}") from None
+        raise TypeError(f"{name}: {argument} must be integers, but got {shape!r}") from None
     if any(length < 0 for length in result):
-        raise ValueError(f"{name}: shape must not have negative lengths, but got {result}")
+        raise ValueError(f"{name}: {argument} must not have negative lengths, but got {result}")
     return result
 
 
@@ -67,7 +67,7 @@ def normalize_axes(name: str, axis: int | Sequence[int] | None, rank: int) -> tu
     """Turn the ``axis`` argument of a reduction into sorted, distinct axes; None means all."""
     if axis is None:
         return tuple(range(rank))
-    if not hasattr(axis, "__iter__"):
+    if not isinstance(axis, Iterable):
         return (normalize_axis(name, axis, rank),)
     axes = sorted(normalize_axis(name, one, rank) for one in axis)
     if len(set(axes)) != len(axes):

@@ -1,9 +1,10 @@
 """How fast webtensor is beside TensorFlow.js: `make bench`, or `python -m tests_browser.bench`.
 
-One page in headless Chromium holds both libraries. A workload is a row of the table in
-`workloads`: one function for ours, one JavaScript expression for theirs, fed with the same numbers.
-`page` runs the workloads inside that page, `peer.js` beside it is TensorFlow.js's side; `runner`
-drives the page from outside; `report` writes `bench/results.json` and prints the table.
+One page in headless Chromium holds both libraries. A workload is a row of `table` (`workload` says
+what a row can say): one function for ours, one JavaScript expression for theirs, fed with the same
+numbers. `page` runs the workloads inside that page (`tests_browser/pages/bench/`), where `peer.js`
+is TensorFlow.js's side; `first_prediction` loads pages of its own; `runner` drives them from
+outside; `report` writes `bench/results.json` and the table that people read.
 
 What a number means:
 
@@ -12,14 +13,15 @@ What a number means:
   overhead is in our number and none of it in theirs. The wait reads one element of the last result
   with `await t.data()`, on both sides; as a context runs its commands in order, it waits for all.
 - **Results are freed as they would be by a user**: ours by their reference count, theirs by
-  `dispose`, each as the next one arrives.
+  `dispose`, each as the next one arrives (which is as quick as a `tidy` around the batch).
 - **Rounds alternate**: ours, theirs, ours, theirs, in the same page, so that a slow spell of the
   machine hits both. A ratio is taken within each round, and its median is reported.
 - **Batches** are made long enough to time (`Effort.sample_ms`) after warming up, which compiles
   shaders and lets the browser optimize WebAssembly; the number of rounds shrinks for slow
   workloads, to `Effort.budget_s` in all but to no fewer than `Effort.least_rounds`.
 - **Results agree**, or the row says so: the largest difference between the two results of the first
-  call, divided by the largest magnitude in theirs, must not exceed the workload's tolerance.
+  call (of the fifth training step), divided by the largest magnitude in theirs, must not exceed the
+  workload's tolerance.
 - *Overhead* rows time the calls until all their commands are handed to the browser, and wait
   outside the timing. TensorFlow.js would compute such tiny tensors on the CPU while they have not
   been on the GPU; the page switches that off, since tensors amid a network have.

@@ -92,7 +92,19 @@ def restored(x: Any, function: str, **options: Any) -> Any:
     return q @ r
 
 
+def flat_outputs(name: str, *args: Any) -> Any:
+    """Apply a function whose outputs are nested, and return them in one list."""
+
+    def flat(outputs: Any) -> Any:
+        if isinstance(outputs, (list, tuple)):
+            return [one for part in outputs for one in flat(part)]
+        return [outputs]
+
+    return flat(function_named(name)(*args))
+
+
 EXTRA_FUNCTIONS = {
+    "flat_outputs": flat_outputs,
     "part_of": part_of,
     "cholesky_of_part": cholesky_of_part,
     "inner_products": inner_products,

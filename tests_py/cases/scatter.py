@@ -90,8 +90,9 @@ def dense_bincount(
     for row in range(len(rows)):
         for column, number in enumerate(rows[row].tolist()):
             if number < length:
-                plain = given is None or not given.size
-                weight = 1 if plain else given.reshape(rows.shape)[row, column]
+                weight: Any = 1
+                if given is not None and given.size:
+                    weight = given.reshape(rows.shape)[row, column]
                 result[row, number] += weight
     if binary_output:
         result = (dense_bincount(x, None, length) > 0).astype(dtype).reshape(result.shape)
@@ -124,7 +125,7 @@ def places_in(shape: tuple[int, ...], lead: tuple[int, ...], seed: int = 0) -> A
 
 def _gather_cases() -> list[Case]:
     cases = []
-    for shape, indices_shape, axis, batch_dims in (
+    batched: list[tuple[tuple[int, ...], tuple[int, ...], int, int]] = [
         ((3, 5), (3, 2), 1, 1),
         ((3, 5), (3,), 1, 1),
         ((3, 5), (3, 2, 2), -1, 1),
@@ -135,7 +136,8 @@ def _gather_cases() -> list[Case]:
         ((2, 3, 2, 5, 2, 3), (2, 3, 2, 4), 3, 3),
         ((2, 0, 5), (2, 0, 3), 2, 2),
         ((3, 5), (3, 0), 1, 1),
-    ):
+    ]
+    for shape, indices_shape, axis, batch_dims in batched:
         length = shape[axis]
         chosen = ints(indices_shape, -length, length)
         sample = len(shape) == 3
@@ -153,7 +155,7 @@ def _gather_cases() -> list[Case]:
         Case("take_along_axis", (complexes((3, 5)), ints((2, 5), 0, 3), 0), take_along_axis),
         Case("take_along_axis", (complexes((1, 5)), ints((3, 2), 0, 5)), take_along_axis),
     ]
-    for shape, lead, depth in (
+    picks: list[tuple[tuple[int, ...], tuple[int, ...], int]] = [
         ((5,), (3,), 1),
         ((5,), (), 1),
         ((3, 5), (4,), 2),
@@ -169,7 +171,8 @@ def _gather_cases() -> list[Case]:
         ((3, 5), (0,), 2),
         ((3, 0), (2,), 1),
         ((70, 33), (40,), 2),
-    ):
+    ]
+    for shape, lead, depth in picks:
         places = places_in(shape[:depth], lead) if depth else np.zeros((*lead, 0), np.int32)
         sample = len(shape) == 3
         cases.append(Case("gather_nd", (floats(shape), places), gather_nd, sample=sample))
@@ -178,7 +181,7 @@ def _gather_cases() -> list[Case]:
         Case("gather_nd", (large_ints((3, 5)), places), gather_nd),
         Case("gather_nd", (bools((3, 5)), places), gather_nd),
     ]
-    for shape, indices_shape, axis in (
+    along: list[tuple[tuple[int, ...], tuple[int, ...], int]] = [
         ((5,), (3,), 0),
         ((3, 5), (3, 2), 1),
         ((3, 5), (2, 5), 0),
@@ -190,7 +193,8 @@ def _gather_cases() -> list[Case]:
         ((2, 2, 2, 2, 2, 2), (2, 2, 2, 2, 2, 3), 5),
         ((3, 5), (3, 0), 1),
         ((70, 33), (70, 40), 1),
-    ):
+    ]
+    for shape, indices_shape, axis in along:
         length = shape[axis]
         chosen = ints(indices_shape, -length, length)
         sample = len(shape) == 2
@@ -211,7 +215,7 @@ def _sum_of(indices: Array, updates: Array, shape: Any) -> Array:
 def _scatter_cases() -> list[Case]:
     cases = []
     sums = summed(_sum_of, 8)
-    for shape, lead, depth in (
+    puts: list[tuple[tuple[int, ...], tuple[int, ...], int]] = [
         ((5,), (7,), 1),
         ((5,), (), 1),
         ((3, 5), (4,), 2),
@@ -225,7 +229,8 @@ def _scatter_cases() -> list[Case]:
         ((3, 0), (2,), 1),
         ((70, 33), (300,), 2),
         ((1031,), (40,), 1),
-    ):
+    ]
+    for shape, lead, depth in puts:
         places = places_in(shape[:depth], lead)
         updates = floats((*lead, *shape[depth:]))
         sample = len(shape) == 2
@@ -268,7 +273,11 @@ def _scatter_cases() -> list[Case]:
         Case("scatter_nd", (places, complexes((6,)), (3, 5)), scatter_nd, summed(_sum_of, 8)),
         Case("tensor_scatter_update", (z, places, complexes((6,))), tensor_scatter_update),
         Case("tensor_scatter_update", (z, places, floats((6,))), tensor_scatter_update),
-        Case("sparse_to_dense", (places, complexes((6,)), (3, 5), 1j), sparse_to_dense),
+        Case(
+            "sparse_to_dense",
+            (places, complexes((6,)), (3, 5), arr(1j, np.complex64)),
+            sparse_to_dense,
+        ),
         Case(
             "unsorted_segment_sum",
             (z, arr([1, 0, 1], np.int32), 3),

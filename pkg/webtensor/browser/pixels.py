@@ -147,8 +147,9 @@ def _page_pixels(name: str, pixels: Any) -> tuple[Any, int, int]:
         width, height = (int(getattr(pixels, attribute)) for attribute in _DRAWABLE[kind])
         if not width or not height:
             raise ValueError(f"{name}: the {kind} has no pixels (yet): it is {width} × {height}")
+        # Null, which is false, where the canvas has a context of another type.
         context = pixels.getContext("2d") if "Canvas" in kind else None
-        if context is None:
+        if not context:
             context = _scratch(width, height)
             context.drawImage(pixels, 0, 0, width, height)
         return context.getImageData(0, 0, width, height).data, width, height
@@ -169,7 +170,15 @@ def _scratch(width: int, height: int) -> Any:
     else:
         canvas = js.document.createElement("canvas")
         canvas.width, canvas.height = width, height
-    return canvas.getContext("2d")
+    return _context(canvas, {"willReadFrequently": True})
+
+
+def _context(canvas: Any, attributes: Mapping[str, Any]) -> Any:
+    """The 2-D context of a canvas, or null."""
+    import js
+    from pyodide.ffi import to_js
+
+    return canvas.getContext("2d", to_js(attributes, dict_converter=js.Object.fromEntries))
 
 
 def _show(name: str, canvas: Any, rgba: bytes, shape: tuple[int, int], attributes: Any) -> None:
@@ -179,11 +188,9 @@ def _show(name: str, canvas: Any, rgba: bytes, shape: tuple[int, int], attribute
     if not hasattr(canvas, "getContext"):
         raise TypeError(f"{name}: canvas must be a canvas, but got {canvas}")
     import js
-    from pyodide.ffi import to_js
 
-    given = to_js(dict(attributes or {}), dict_converter=js.Object.fromEntries)
-    context = canvas.getContext("2d", given)
-    if context is None:
+    context = _context(canvas, dict(attributes or {}))
+    if not context:
         raise ValueError(f"{name}: the canvas has a context of another type than '2d'")
     canvas.height, canvas.width = shape
     if rgba:

@@ -214,7 +214,8 @@ def python_numbers(flat: Any, dtype: DType) -> list[Any]:
         return [text.decode("utf-8", "surrogateescape") for text in flat]
     if dtype is complex64:
         return list(map(complex, flat[::2], flat[1::2]))
-    return flat.tolist()
+    numbers: list[Any] = flat.tolist()
+    return numbers
 
 
 def nested_list(flat: Any, shape: Shape, dtype: DType) -> Any:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from webtensor.dtypes import DType, string_
+from webtensor.engine import registry
 from webtensor.engine.convert import nested_list, python_numbers, shown_values
 from webtensor.engine.state import state
 from webtensor.engine.storage import DISPOSED, Storage
@@ -80,6 +81,30 @@ class Tensor:
         """Name of the backend that the elements lie on, or ``"host"`` before their first use."""
         owner = self.storage.backend
         return "host" if owner is None else owner.name
+
+    def to_device(self, device: str, /, *, stream: Any = None) -> Tensor:
+        """Put the elements on a backend, by its name, and return the tensor itself.
+
+        Tensors go to the active backend by themselves when an operation uses them; this only saves
+        the time then. ``stream`` is for the array API standard and must be None.
+
+        Raises:
+            TypeError: the tensor holds text.
+            ValueError: the backend is not available, or there is a stream.
+        """
+        if stream is not None:
+            raise ValueError(f"to_device: stream must be None, but got {stream!r}")
+        if device in ("host", self.device):
+            return self
+        known = device in registry.registered_backends()
+        found = registry.find_backend(device) if known else None
+        if found is None:
+            raise ValueError(
+                f"to_device: device must be one of {registry.available_backends()}, but got "
+                f"{device!r}"
+            )
+        self.storage.move_to(found, "to_device")
+        return self
 
     # -- its life -----------------------------------------------------------------------------
 
@@ -155,6 +180,14 @@ class Tensor:
             raise ValueError("a tensor cannot be given to NumPy without a copy")
         array = self.numpy()
         return array if dtype is None else array.astype(dtype)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """Export a copy of the elements in host memory, through NumPy."""
+        return self.numpy().__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Say that ``__dlpack__`` exports host memory."""
+        return 1, 0
 
     # NumPy must leave `array + tensor` to the tensor.
     __array_ufunc__ = None

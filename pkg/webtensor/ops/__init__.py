@@ -15,7 +15,9 @@ from webtensor.ops import (
     math as math,
     methods as methods,
     signal as signal,
+    sparse as sparse,
     spectral as spectral,
+    string as string,
 )
 from webtensor.ops.binary import *
 from webtensor.ops.broadcasting import broadcast_to as broadcast_to
@@ -24,6 +26,7 @@ from webtensor.ops.complexes import *
 from webtensor.ops.contraction import *
 from webtensor.ops.convolution import *
 from webtensor.ops.creation import *
+from webtensor.ops.distributions import *
 from webtensor.ops.dynamic import *
 from webtensor.ops.einstein import *
 from webtensor.ops.indexing import boolean_mask as boolean_mask
@@ -53,6 +56,7 @@ from webtensor.ops.nn import *
 from webtensor.ops.normalization import *
 from webtensor.ops.pooling import *
 from webtensor.ops.products import *
+from webtensor.ops.ragged import *
 from webtensor.ops.random import *
 from webtensor.ops.recurrent import *
 from webtensor.ops.reduction import *
@@ -63,6 +67,7 @@ from webtensor.ops.signal import (
     enclosing_power_of_two as enclosing_power_of_two,
 )
 from webtensor.ops.sorting import *
+from webtensor.ops.standard import *
 from webtensor.ops.statistics import *
 from webtensor.ops.ternary import *
 from webtensor.ops.unary import *

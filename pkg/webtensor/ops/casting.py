@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webtensor.dtypes import DType, as_dtype, bool_, complex64, float32
+from webtensor.dtypes import DType, as_dtype, bool_, complex64, float32, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, run
 from webtensor.ops.pairs import as_pairs, from_pairs
 
@@ -15,6 +15,8 @@ def cast_to(x: Tensor, dtype: DType) -> Tensor:
     """Return ``x`` itself where it has the dtype, else its converted copy."""
     if x.dtype is dtype:
         return x
+    if string_ in (x.dtype, dtype):
+        raise TypeError(f"astype: {x.dtype} cannot be converted to {dtype}")
     if dtype is complex64:
         real = cast_to(x, float32).expand_dims(-1)
         return from_pairs(real.pad([(0, 0)] * len(x.shape) + [(0, 1)]))
@@ -26,11 +28,12 @@ def cast_to(x: Tensor, dtype: DType) -> Tensor:
     return run(_CAST, (x,), x.shape, dtype)
 
 
-def astype(x: TensorLike, dtype: Any) -> Tensor:
+def astype(x: TensorLike, dtype: Any, copy: bool = True, device: str | None = None) -> Tensor:
     """Convert a tensor to another dtype.
 
     Float to int32 truncates toward zero; complex to float or int32 takes the real part; anything to
-    bool tells whether it differs from zero.
+    bool tells whether it differs from zero. Without ``copy``, a tensor of the dtype is returned
+    itself. ``device`` names the backend that the result goes to at once.
 
     Example:
         >>> import webtensor as wt
@@ -39,7 +42,10 @@ def astype(x: TensorLike, dtype: Any) -> Tensor:
     """
     x = as_operand("astype", x)
     wanted = as_dtype(dtype)
-    return alias(_SAME, x, x.shape) if x.dtype is wanted else cast_to(x, wanted)
+    made = cast_to(x, wanted)
+    if made is x and copy:
+        made = alias(_SAME, x, x.shape)
+    return made if device is None else made.to_device(device)
 
 
 _CAST = Primitive("cast")

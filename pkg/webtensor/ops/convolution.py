@@ -293,7 +293,7 @@ def _wanted_shape(
     name: str, output_shape: Sequence[int], x: Tensor, filter: Tensor, single: bool
 ) -> Shape:
     """Return the output shape with its batch, having checked all of it that needs no window."""
-    shape = as_shape(name, output_shape)
+    shape = as_shape(name, output_shape, "output_shape")
     if single:
         shape = (1, *shape)
     if len(shape) != len(x.shape):

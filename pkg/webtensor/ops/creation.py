@@ -1,4 +1,8 @@
-"""Making tensors: from host values, filled, in sequence."""
+"""Making tensors: from host values, filled, in sequence.
+
+``device`` names the backend that a tensor goes to at once; without it, tensors go to the active
+backend when an operation first uses them.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,23 @@ from itertools import repeat
 from math import ceil
 from typing import Any
 
-from webtensor.dtypes import as_dtype, complex64, float32, int32, number_dtype
+from webtensor.dtypes import as_dtype, complex64, float32, int32, number_dtype, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, Variable, as_operand, from_host, run
 from webtensor.engine.convert import pack
 from webtensor.engine.storage import Storage
 from webtensor.ops.casting import cast_to
 from webtensor.ops.movement import clone, concat, reshape
 from webtensor.ops.pairs import from_pairs
+from webtensor.ops.text import text_tensor
 from webtensor.shapes import as_shape, prod
 
 __all__ = [
     "arange",
     "asarray",
+    "empty",
+    "empty_like",
     "eye",
+    "from_dlpack",
     "full",
     "full_like",
     "linspace",
@@ -65,8 +73,17 @@ def tensor(values: TensorLike, shape: Sequence[int] | None = None, dtype: Any = 
     return reshape(made, shape)
 
 
-def asarray(obj: TensorLike, dtype: Any = None, copy: bool | None = None) -> Tensor:
+def _placed(made: Tensor, device: str | None) -> Tensor:
+    return made if device is None else made.to_device(device)
+
+
+def asarray(
+    obj: TensorLike, dtype: Any = None, copy: bool | None = None, device: str | None = None
+) -> Tensor:
     """Return ``obj`` as a tensor, itself where it is one of the dtype (array API standard).
+
+    Raises:
+        ValueError: ``copy`` is False, but the elements have to be copied.
 
     Example:
         >>> import webtensor as wt
@@ -74,14 +91,42 @@ def asarray(obj: TensorLike, dtype: Any = None, copy: bool | None = None) -> Ten
         'float32'
     """
     wanted = None if dtype is None else as_dtype(dtype)
-    if not isinstance(obj, (Tensor, Variable)):
-        return from_host("asarray", obj, wanted)
+    is_tensor = isinstance(obj, (Tensor, Variable))
+    if copy is False and (not is_tensor or wanted not in (None, obj.dtype)):
+        raise ValueError(
+            "asarray: copy must not be False for values of the host or of another dtype"
+        )
+    if not is_tensor:
+        return _placed(from_host("asarray", obj, wanted), device)
     made = as_operand("asarray", obj)
     made = made if wanted is None else cast_to(made, wanted)
-    return clone(made) if copy and made is obj else made
+    return _placed(clone(made) if copy and made is obj else made, device)
 
 
-def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None) -> Tensor:
+def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Tensor:
+    """Make a tensor of another library's array in host memory, through NumPy; the data is copied.
+
+    Raises:
+        TypeError: ``x`` does not export its elements.
+        ValueError: ``copy`` is False.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.from_dlpack(wt.tensor([1.0, 2.0])).tolist()
+        [1.0, 2.0]
+    """
+    import numpy
+
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"from_dlpack: x must have __dlpack__, but got {type(x).__name__}")
+    if copy is False:
+        raise ValueError("from_dlpack: copy must not be False, since the data is copied")
+    return _placed(from_host("from_dlpack", numpy.from_dlpack(x), None), device)
+
+
+def full(
+    shape: int | Sequence[int], fill_value: Any, dtype: Any = None, device: str | None = None
+) -> Tensor:
     """Tensor of a shape with every element the same; the dtype follows ``fill_value``.
 
     Example:
@@ -89,7 +134,7 @@ def full(shape: int | Sequence[int], fill_value: Any, dtype: Any = None) -> Tens
         >>> wt.full((2,), 7).tolist()
         [7, 7]
     """
-    return _filled("full", shape, fill_value, dtype)
+    return _placed(_filled("full", shape, fill_value, dtype), device)
 
 
 def _filled(name: str, shape: int | Sequence[int], fill_value: Any, dtype: Any) -> Tensor:
@@ -97,6 +142,9 @@ def _filled(name: str, shape: int | Sequence[int], fill_value: Any, dtype: Any) 
     shape = as_shape(name, shape)
     if hasattr(fill_value, "item"):  # a tensor, a variable, a number of NumPy's
         fill_value = fill_value.item()
+    if isinstance(fill_value, (str, bytes)):
+        made = string_ if dtype is None else as_dtype(dtype)
+        return text_tensor(pack(name, [fill_value], made) * prod(shape), shape)
     if not isinstance(fill_value, (bool, int, float, complex)):
         raise TypeError(f"{name}: fill_value must be a number, but got {fill_value!r}")
     made = number_dtype(fill_value) if dtype is None else as_dtype(dtype)
@@ -107,7 +155,7 @@ def _filled(name: str, shape: int | Sequence[int], fill_value: Any, dtype: Any) 
     return run(_FILL, (), shape, made, stored[0])
 
 
-def zeros(shape: int | Sequence[int], dtype: Any = float32) -> Tensor:
+def zeros(shape: int | Sequence[int], dtype: Any = float32, device: str | None = None) -> Tensor:
     """Tensor of zeros.
 
     Example:
@@ -115,10 +163,21 @@ def zeros(shape: int | Sequence[int], dtype: Any = float32) -> Tensor:
         >>> wt.zeros((2, 1)).tolist()
         [[0.0], [0.0]]
     """
-    return _filled("zeros", shape, 0, float32 if dtype is None else dtype)
+    return _placed(_filled("zeros", shape, 0, float32 if dtype is None else dtype), device)
 
 
-def ones(shape: int | Sequence[int], dtype: Any = float32) -> Tensor:
+def empty(shape: int | Sequence[int], dtype: Any = float32, device: str | None = None) -> Tensor:
+    """Tensor whose elements don't matter, for the array API standard: zeros.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.empty((2, 1)).shape
+        (2, 1)
+    """
+    return _placed(_filled("empty", shape, 0, float32 if dtype is None else dtype), device)
+
+
+def ones(shape: int | Sequence[int], dtype: Any = float32, device: str | None = None) -> Tensor:
     """Tensor of ones.
 
     Example:
@@ -126,26 +185,39 @@ def ones(shape: int | Sequence[int], dtype: Any = float32) -> Tensor:
         >>> wt.ones(2, dtype=wt.int32).tolist()
         [1, 1]
     """
-    return _filled("ones", shape, 1, float32 if dtype is None else dtype)
+    return _placed(_filled("ones", shape, 1, float32 if dtype is None else dtype), device)
 
 
-def full_like(x: TensorLike, fill_value: float, dtype: Any = None) -> Tensor:
+def full_like(
+    x: TensorLike, fill_value: float, dtype: Any = None, device: str | None = None
+) -> Tensor:
     """Tensor with the shape of ``x``, and its dtype by default, with every element the same."""
     x = as_operand("full_like", x)
-    return full(x.shape, fill_value, x.dtype if dtype is None else dtype)
+    return full(x.shape, fill_value, x.dtype if dtype is None else dtype, device)
 
 
-def zeros_like(x: TensorLike, dtype: Any = None) -> Tensor:
+def zeros_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Tensor:
     """Tensor of zeros with the shape of ``x``, and its dtype by default."""
-    return full_like(x, 0, dtype)
+    return full_like(x, 0, dtype, device)
 
 
-def ones_like(x: TensorLike, dtype: Any = None) -> Tensor:
+def empty_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Tensor:
+    """Tensor like ``x`` whose elements don't matter, for the array API standard: zeros."""
+    return full_like(x, 0, dtype, device)
+
+
+def ones_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Tensor:
     """Tensor of ones with the shape of ``x``, and its dtype by default."""
-    return full_like(x, 1, dtype)
+    return full_like(x, 1, dtype, device)
 
 
-def arange(start: float, stop: float | None = None, step: float = 1, dtype: Any = None) -> Tensor:
+def arange(
+    start: float,
+    stop: float | None = None,
+    step: float = 1,
+    dtype: Any = None,
+    device: str | None = None,
+) -> Tensor:
     """Evenly spaced numbers from ``start`` (0 if only one is given) up to, not including, ``stop``.
 
     int32 where all arguments are integers, else float32.
@@ -171,11 +243,16 @@ def arange(start: float, stop: float | None = None, step: float = 1, dtype: Any 
         values = [start + step * index for index in range(count)]
     made = natural if dtype is None else as_dtype(dtype)
     host = pack("arange", values, made)
-    return Tensor(Storage(made.stored, len(host), host), (len(values),), made)
+    return _placed(Tensor(Storage(made.stored, len(host), host), (len(values),), made), device)
 
 
 def linspace(
-    start: float, stop: float, num: int, dtype: Any = None, endpoint: bool = True
+    start: float,
+    stop: float,
+    num: int,
+    dtype: Any = None,
+    endpoint: bool = True,
+    device: str | None = None,
 ) -> Tensor:
     """``num`` evenly spaced numbers from ``start`` to ``stop`` inclusive, as float32.
 
@@ -193,10 +270,17 @@ def linspace(
     values = [start + step * index for index in range(num)]
     if endpoint and num > 1:
         values[-1] = stop
-    return from_host("linspace", values, float32 if dtype is None else as_dtype(dtype))
+    made = float32 if dtype is None else as_dtype(dtype)
+    return _placed(from_host("linspace", values, made), device)
 
 
-def eye(n_rows: int, n_cols: int | None = None, k: int = 0, dtype: Any = float32) -> Tensor:
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    k: int = 0,
+    dtype: Any = float32,
+    device: str | None = None,
+) -> Tensor:
     """Matrix with ones on the diagonal number ``k`` and zeros elsewhere.
 
     Example:
@@ -210,6 +294,6 @@ def eye(n_rows: int, n_cols: int | None = None, k: int = 0, dtype: Any = float32
     for row in range(n_rows):
         if 0 <= row + k < columns:
             values[row * columns + row + k] = 1
-    made = as_dtype(dtype)
+    made = float32 if dtype is None else as_dtype(dtype)
     host = pack("eye", values, made)
-    return Tensor(Storage(made.stored, len(host), host), shape, made)
+    return _placed(Tensor(Storage(made.stored, len(host), host), shape, made), device)

@@ -24,12 +24,11 @@ from webtensor.ops.movement import (
     slice as _slice,
 )
 from webtensor.ops.ternary import where
-from webtensor.shapes import Shape, broadcast_shapes, normalize_axis, prod
+from webtensor.shapes import broadcast_shapes, normalize_axis, prod
 
 __all__ = [
     "batch_to_space_nd",
     "broadcast_args",
-    "broadcast_arrays",
     "depth_to_space",
     "diag",
     "ensure_shape",
@@ -276,24 +275,6 @@ def meshgrid(*arrays: TensorLike, indexing: str = "xy") -> list[Tensor]:
 
 
 # -- shapes ---------------------------------------------------------------------------------------
-
-
-def broadcast_arrays(*arrays: TensorLike) -> list[Tensor]:
-    """Broadcast tensors against each other (array API standard).
-
-    Raises:
-        ValueError: the shapes cannot be broadcast together.
-
-    Example:
-        >>> import webtensor as wt
-        >>> [x.tolist() for x in wt.broadcast_arrays([1, 2], 3)]
-        [[1, 2], [3, 3]]
-    """
-    operands = [as_operand("broadcast_arrays", one) for one in arrays]
-    shape: Shape = ()
-    for operand in operands:
-        shape = broadcast_shapes("broadcast_arrays", shape, operand.shape)
-    return [broadcast_to(operand, shape) for operand in operands]
 
 
 def broadcast_args(s0: TensorLike, s1: TensorLike) -> Tensor:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from webtensor.dtypes import string_
 from webtensor.engine import Tensor, TensorLike, Variable, as_operand
 from webtensor.ops import (
     binary,
@@ -25,10 +26,13 @@ from webtensor.ops import (
     nn,
     normalization,
     pooling,
+    products,
     reduction,
     scans,
     scatter,
     sorting,
+    spectral,
+    standard,
     statistics,
     ternary,
     unary,
@@ -42,6 +46,8 @@ _PLAIN_NUMBERS = (bool, int, float, complex)
 def _operator(function: Callable[[Any, Any], Tensor]) -> Callable[[Any, Any], Any]:
     def forward(self: Any, other: Any) -> Any:
         if isinstance(other, (Tensor, Variable, *_PLAIN_NUMBERS)) or _is_array_like(other):
+            return function(self, other)
+        if isinstance(other, str) and self.dtype is string_:
             return function(self, other)
         return NotImplemented
 
@@ -105,6 +111,7 @@ _NAMED: dict[str, Callable[..., Any]] = {
         (casting, ["astype"]),
         (complexes, ["angle", "conj", "imag", "real"]),
         (contraction, contraction.__all__),
+        (spectral, spectral.__all__),
         (convolution, convolution.__all__),
         (pooling, pooling.__all__),
         (morphology, morphology.__all__),
@@ -167,11 +174,8 @@ def _attach(owner: Any) -> None:
     owner.where = _where
     owner.__getitem__ = lambda self, key: indexing.get_item(as_operand("index", self), key)
     owner.T = property(movement.transpose)
-    owner.mT = property(
-        lambda self: movement.permute_dims(
-            self, (*range(len(self.shape) - 2), len(self.shape) - 1, len(self.shape) - 2)
-        )
-    )
+    owner.mT = property(products.matrix_transpose)
+    owner.__array_namespace__ = standard.array_namespace
 
 
 _attach(Tensor)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from webtensor.dtypes import DType, complex64, int32, promote
+from webtensor.dtypes import DType, complex64, int32, promote, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, run
 from webtensor.engine.convert import pack
 from webtensor.ops.casting import cast_to
 from webtensor.ops.pairs import as_pairs, from_pairs
+from webtensor.ops.text import check_all_text, gathered_texts, joined_texts, viewed_texts
 from webtensor.shapes import (
     Shape,
     axis_group,
@@ -53,10 +54,11 @@ _RESHAPE = Primitive("reshape", gradients=(lambda dy, y, x: dy.reshape(x.shape),
 _CLONE = Primitive("clone", gradients=(lambda dy, y, x: dy,))
 
 
-def reshape(x: TensorLike, shape: int | Sequence[int]) -> Tensor:
+def reshape(x: TensorLike, shape: int | Sequence[int], copy: bool | None = None) -> Tensor:
     """Give the elements, in row-major order, another shape; nothing is copied.
 
-    One length may be -1: it is found from the others.
+    One length may be -1: it is found from the others. ``copy`` is for the array API standard: as
+    tensors never change, a copy could not be told from the original.
 
     Raises:
         ValueError: the shape does not hold the elements.
@@ -150,6 +152,8 @@ def strided_view(
     primitive: Primitive, x: Tensor, shape: Shape, strides: Shape, offset: int, *details: Any
 ) -> Tensor:
     """Copy a strided view of ``x`` out."""
+    if x.dtype is string_:
+        return viewed_texts(x, shape, strides, offset)
     return run(primitive, (x,), shape, x.dtype, strides, offset, *details)
 
 
@@ -354,8 +358,8 @@ def _concat_gradient(index: int) -> Callable[..., Tensor]:
 _CONCAT = Primitive("concat", gradients=_concat_gradient)
 
 
-def concat(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
-    """Join tensors along an existing axis; dtypes are promoted.
+def concat(tensors: Sequence[TensorLike], axis: int | None = 0) -> Tensor:
+    """Join tensors along an existing axis, or their elements if it is None; dtypes are promoted.
 
     Raises:
         ValueError: no tensors, or shapes that differ elsewhere than along the axis.
@@ -366,6 +370,8 @@ def concat(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
         [[1, 2, 3, 4]]
     """
     operands = _same_dtype("concat", tensors)
+    if axis is None:
+        operands, axis = [flatten(operand) for operand in operands], 0
     shape = operands[0].shape
     axis = normalize_axis("concat", axis, len(shape))
     for operand in operands:
@@ -388,6 +394,8 @@ def concat(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
         return from_pairs(concat([as_pairs(operand) for operand in held], axis))
     outer, _, inner = axis_group(shape, axis, axis)
     lengths = tuple(operand.shape[axis] * inner for operand in held)
+    if operands[0].dtype is string_:
+        return joined_texts(held, joined, outer)
     return run(_CONCAT, held, joined, operands[0].dtype, outer, lengths)
 
 
@@ -397,6 +405,7 @@ def _same_dtype(name: str, tensors: Sequence[TensorLike]) -> list[Tensor]:
     operands = [as_operand(name, one) for one in tensors]
     if not operands:
         raise ValueError(f"{name}: tensors must not be empty")
+    check_all_text(name, [operand.dtype for operand in operands])
     dtype: DType = operands[0].dtype
     for operand in operands:
         dtype = promote(dtype, operand.dtype)
@@ -538,9 +547,10 @@ def gather(x: TensorLike, indices: TensorLike, axis: int = 0, batch_dims: int = 
         return from_pairs(gather(as_pairs(x), indices, axis))
     if x.size == 0 and prod(shape):
         raise IndexError(f"gather: axis {axis} of {x.shape} has no elements to pick")
-    return run(
-        _GATHER, (x, indices), shape, x.dtype, *axis_group(x.shape, axis, axis), indices.size
-    )
+    group = *axis_group(x.shape, axis, axis), indices.size
+    if x.dtype is string_:
+        return gathered_texts(x, indices, shape, *group)
+    return run(_GATHER, (x, indices), shape, x.dtype, *group)
 
 
 def as_indices(name: str, indices: TensorLike, argument: str = "indices") -> Tensor:

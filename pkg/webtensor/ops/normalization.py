@@ -234,7 +234,7 @@ def dropout(
             lengths = [
                 length if one is None else one for one, length in zip(lengths, shape, strict=True)
             ]
-        noise = as_shape("dropout", lengths)
+        noise = as_shape("dropout", lengths, "noise_shape")
         if not _broadcasts_to(noise, shape):
             raise ValueError(
                 f"dropout: noise_shape {tuple(noise_shape)} does not broadcast to the shape of x, "

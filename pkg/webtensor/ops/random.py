@@ -40,14 +40,19 @@ def set_random_seed(seed: int) -> None:
     _seeds.seed(seed)
 
 
-def _unit(name: str, shape: int | Sequence[int], seed: int | None) -> Tensor:
-    """Uniform float32 numbers in [0, 1), multiples of 2**-24."""
+def random_bits(name: str, shape: int | Sequence[int], seed: int | None) -> Tensor:
+    """Int32 numbers of 32 random bits; ``name`` is the function that errors will name."""
     if seed is None:
         seed = _seeds.getrandbits(64)
     elif not isinstance(seed, int):
         raise TypeError(f"{name}: seed must be an integer or None, but got {seed!r}")
     key = seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF
-    return unit_float(run(_RANDOM_BITS, (), as_shape(name, shape), int32, *key))
+    return run(_RANDOM_BITS, (), as_shape(name, shape), int32, *key)
+
+
+def unit_numbers(name: str, shape: int | Sequence[int], seed: int | None) -> Tensor:
+    """Uniform float32 numbers in [0, 1), multiples of 2**-24."""
+    return unit_float(random_bits(name, shape, seed))
 
 
 def random_uniform(
@@ -64,7 +69,7 @@ def random_uniform(
         >>> wt.random_uniform((2,), seed=1).tolist() == wt.random_uniform((2,), seed=1).tolist()
         True
     """
-    unit = _unit("random_uniform", shape, seed)
+    unit = unit_numbers("random_uniform", shape, seed)
     drawn = unit
     if (minval, maxval) != (0, 1):
         drawn = add(multiply(unit, float(maxval - minval)), float(minval))
@@ -85,7 +90,7 @@ def _float32_below(bound: float) -> float:
     return float(unpack("f", pack("i", bits - 1 if rounded > 0 else bits + 1))[0])
 
 
-def _normal_between(unit: Tensor, low: float, high: float) -> Tensor:
+def normal_between(unit: Tensor, low: float, high: float) -> Tensor:
     """Normal numbers by inversion, for uniform ones mapped to probabilities in (low, high)."""
     centred = add(multiply(unit, (high - low)), low + 2.0**-25 * (high - low))
     return multiply(erf_inv(centred), sqrt(2))
@@ -105,7 +110,7 @@ def random_normal(
         >>> wt.random_normal((2, 3), seed=1).shape
         (2, 3)
     """
-    normal = _normal_between(_unit("random_normal", shape, seed), -1.0, 1.0)
+    normal = normal_between(unit_numbers("random_normal", shape, seed), -1.0, 1.0)
     return cast_to(add(multiply(normal, float(stddev)), float(mean)), as_dtype(dtype))
 
 
@@ -125,6 +130,6 @@ def truncated_normal(
         True
     """
     edge = _erf(sqrt(2))
-    unit = _unit("truncated_normal", shape, seed)
-    normal = clip_by_value(_normal_between(unit, -edge, edge), -2.0, 2.0)
+    unit = unit_numbers("truncated_normal", shape, seed)
+    normal = clip_by_value(normal_between(unit, -edge, edge), -2.0, 2.0)
     return cast_to(add(multiply(normal, float(stddev)), float(mean)), as_dtype(dtype))

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import Any
 
-from webtensor.dtypes import DType, bool_, complex64, float32, int32
+from webtensor.dtypes import DType, as_dtype, bool_, complex64, float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import eye, full
@@ -126,26 +127,34 @@ def _adjacent(axes: Sequence[int]) -> list[tuple[int, int]]:
     return runs
 
 
-def sum(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def _converted(name: str, x: TensorLike, dtype: Any) -> TensorLike:
+    return x if dtype is None else cast_to(as_operand(name, x), as_dtype(dtype))
+
+
+def sum(x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
     """Sum of the elements along ``axis`` (all axes by default); bool is summed as int32.
+
+    With ``dtype``, they are converted first.
 
     Example:
         >>> import webtensor as wt
         >>> wt.sum([[1, 2], [3, 4]], axis=0).tolist()
         [4, 6]
     """
-    return _reduce(_SUM, x, axis, keepdims)
+    return _reduce(_SUM, _converted("sum", x, dtype), axis, keepdims)
 
 
-def prod(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+def prod(x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
     """Product of the elements along ``axis`` (all axes by default).
+
+    With ``dtype``, they are converted first.
 
     Example:
         >>> import webtensor as wt
         >>> wt.prod([[1, 2], [3, 4]]).tolist()
         24
     """
-    return _reduce(_PROD, x, axis, keepdims)
+    return _reduce(_PROD, _converted("prod", x, dtype), axis, keepdims)
 
 
 def mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:

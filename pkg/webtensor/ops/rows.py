@@ -17,10 +17,11 @@ from functools import wraps
 from inspect import signature
 from typing import Any, TypeVar, cast
 
-from webtensor.dtypes import DType, bool_, complex64, float32, int32, promote
+from webtensor.dtypes import DType, bool_, complex64, float32, int32, promote, string_
 from webtensor.engine import Gradient, Primitive, Tensor, as_operand, as_operands, run
 from webtensor.ops.broadcasting import sum_to
 from webtensor.ops.casting import cast_to
+from webtensor.ops.text import check_all_text, chosen_texts, compared_texts
 from webtensor.shapes import broadcast_shapes
 
 __all__ = ["BOOL_RULES", "COMPLEX_RULES", "ROWS", "Kind", "Row", "binary", "ternary", "unary"]
@@ -100,6 +101,8 @@ class Row(Primitive):
         Raises:
             TypeError: the row does not take that dtype.
         """
+        if dtype is string_:
+            raise TypeError(f"{self.name}: string operands are not supported")
         if self.kind in (Kind.INTEGER, Kind.BITS) and dtype is float32:
             raise TypeError(f"{self.name}: operands must be int32 or bool, but got float32")
         allowed = self.input_dtypes
@@ -126,6 +129,15 @@ def _complex(row: Row, *operands: Tensor) -> Tensor:
     if rule is None:
         raise TypeError(f"{row.name}: complex64 operands are not supported")
     return rule(*(cast_to(operand, complex64) for operand in operands))
+
+
+def _of_text(row: Row, x: Tensor, y: Tensor) -> Tensor:
+    """Compare text, which is all that rows do with it."""
+    if row.name not in ("equal", "not_equal"):
+        raise TypeError(f"{row.name}: string operands are not supported")
+    check_all_text(row.name, [x.dtype, y.dtype])
+    shape = broadcast_shapes(row.name, x.shape, y.shape)
+    return compared_texts(x, y, shape, row.name == "equal")
 
 
 def _add_row(function: Callable[..., Any], arity: int, **columns: Any) -> tuple[Row, str]:
@@ -195,7 +207,7 @@ def unary(
             x = as_operand(name, x)
             if x.dtype is complex64:
                 return _complex(row, x)
-            x = cast_to(x, float32)
+            x = cast_to(x, row.compute_dtype(x.dtype))
             return run(row, (x,), x.shape, float32, row, *numbers)
 
         chosen = apply_with_parameters if row.parameters else apply
@@ -264,6 +276,8 @@ def binary(
                     return _complex(row, x, y)
                 if promoted is bool_ and name in BOOL_RULES:
                     return BOOL_RULES[name](x, y)
+                if promoted is string_:
+                    return _of_text(row, x, y)
                 computed = row.compute_dtype(promoted)
                 x, y = cast_to(x, computed), cast_to(y, computed)
                 dtype = row.output_dtype(computed)
@@ -305,6 +319,9 @@ def ternary(
             dtype = promote(x.dtype, y.dtype)
             shape = broadcast_shapes(name, x.shape, y.shape)
             shape = broadcast_shapes(name, condition.shape, shape)
+            if dtype is string_:
+                check_all_text(name, [x.dtype, y.dtype])
+                return chosen_texts(condition, x, y, shape)
             if dtype is complex64:
                 return COMPLEX_RULES["where"](condition, cast_to(x, dtype), cast_to(y, dtype))
             if dtype is bool_:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webtensor.dtypes import bool_, complex64, int32, promote
+from webtensor.dtypes import bool_, complex64, int32, promote, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host, run
 from webtensor.ops.binary import equal, multiply
 from webtensor.ops.broadcasting import broadcast_to
@@ -18,6 +18,7 @@ from webtensor.ops.creation import arange, full, ones, zeros_like
 from webtensor.ops.movement import as_indices, flatten, gather, permute_dims, reshape, scatter_add
 from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.ops.ternary import where
+from webtensor.ops.text import check_all_text, put_texts
 from webtensor.shapes import (
     Shape,
     as_shape,
@@ -288,6 +289,7 @@ def tensor_scatter_update(tensor: TensorLike, indices: TensorLike, updates: Tens
     given = as_operand(name, updates, held.dtype)
     counted, rest = _split_at(name, places, held.shape)
     _check_updates(name, given, places, rest)
+    check_all_text(name, [held.dtype, given.dtype])
     dtype = promote(held.dtype, given.dtype)
     held, given = cast_to(held, dtype), cast_to(given, dtype)
     if dtype is complex64:
@@ -296,6 +298,8 @@ def tensor_scatter_update(tensor: TensorLike, indices: TensorLike, updates: Tens
         return held.clone()  # type: ignore[no-any-return]
     flat = _flat_indices(name, places, counted)
     group = (prod(counted), prod(rest), flat.size)
+    if dtype is string_:
+        return put_texts(held, flat, given, *group[:2])
     return run(_SCATTER_SET, (held, flat, given), held.shape, dtype, *group)
 
 
@@ -341,9 +345,12 @@ def sparse_to_dense(
             f"{name}: sparse_values must be a scalar or have shape {(count,)}, but its shape is "
             f"{values.shape}"
         )
+    if values.dtype is string_ and default_value == 0:
+        default_value = ""
     default = as_operand(name, default_value, values.dtype)
     if default.shape != ():
         raise ValueError(f"{name}: default_value must be a scalar, but got shape {default.shape}")
+    check_all_text(name, [values.dtype, default.dtype])
     dtype = promote(values.dtype, default.dtype)
     background = broadcast_to(cast_to(default, dtype), shape)
     return tensor_scatter_update(background, places, broadcast_to(cast_to(values, dtype), (count,)))

@@ -4,8 +4,9 @@ Kernel authors write GLSL that knows nothing of textures: a function ``compute``
 an output to its value, with ``getX(index)`` to read an input named ``x``. A shader works on one
 element at a time (``lanes=1``: indices count elements, values are scalars) or on the four of a
 texel at once (``lanes=4``: indices count texels, values are vectors); an input can be read either
-way, whatever the output's. ``V`` names the value type, ``T`` its scalar. Shapes come in as
-uniforms, so one program serves every shape of a kind.
+way, whatever the output's. ``getXHere()`` reads the texel that lies where the result's does: the
+same elements, where both have as many. ``V`` names the value type, ``T`` its scalar. Shapes come in
+as uniforms, so one program serves every shape of a kind.
 """
 
 from __future__ import annotations
@@ -98,7 +99,11 @@ def _accessor(source: Input) -> str:
         f"uniform int {name}Shift;",
     ]
     if source.lanes == 4:
-        lines.append(f"{types.vector} {getter}(int t) {{ return {vector.format(fetch)}; }}")
+        here = f"texelFetch({name}, ivec2(gl_FragCoord.xy), 0)"
+        lines += [
+            f"{types.vector} {getter}(int t) {{ return {vector.format(fetch)}; }}",
+            f"{types.vector} {getter}Here() {{ return {vector.format(here)}; }}",
+        ]
     else:
         lines.append(
             f"{types.scalar} {getter}(int i) {{\n"

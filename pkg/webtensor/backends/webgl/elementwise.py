@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from math import prod
 
 from webtensor.backends.api import Elementwise, Handle, Operand
@@ -63,7 +63,7 @@ def _row_shader(
         place = {_SAME: "t", _SCALAR: "0"}.get(mode, f"p{index}")
         if place[0] == "p":
             uniforms += array_uniform(f"strides{index}", rank)
-        getter = f"get{source.name.upper()}({place})"
+        getter = f"get{source.name.upper()}" + ("Here()" if mode == _SAME else f"({place})")
         reads.append(f"  {vector_type(source.dtype, source.lanes)} a{index} = {getter};")
     walk = _walk(rank, [index for index, mode in enumerate(modes) if mode > _SCALAR])
     if lanes == 4:
@@ -96,7 +96,7 @@ def _walk(rank: int, operands: Sequence[int]) -> str:
     return "\n".join(lines)
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _plan(
     shape: Shape, operands: tuple[Shape, ...]
 ) -> tuple[tuple[int, ...], int, tuple[int, ...]]:
@@ -177,7 +177,7 @@ def cast(backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: 
         )
         code = (
             f"{element}\nV compute(int t) {{\n"
-            f"  {vector_type(source, 4)} a0 = getX(t);\n  return {_by_lane([_SAME], dtype)};\n}}"
+            f"  {vector_type(source, 4)} a0 = getXHere();\n  return {_by_lane([_SAME], dtype)};\n}}"
         )
         return Shader("cast", [Input("x", source, 4)], dtype, 4, [], code)
 

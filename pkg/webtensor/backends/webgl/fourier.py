@@ -2,9 +2,9 @@
 
 After stages of radices whose product is ``l``, a row holds the transforms, of length ``l``, of the
 ``n / l`` interleaved parts of the input, one after the other. A stage of radix ``r`` joins ``r`` of
-them. A fragment computes two complex numbers of the result, each a sum over ``r`` of the stage before,
-so no stage needs its numbers reordered. Lengths with a prime factor above 13 become a convolution
-(Bluestein), whose length is a power of two.
+them. A fragment computes two complex numbers of the result, each a sum over ``r`` of the stage
+before, so no stage needs its numbers reordered. Lengths with a prime factor above 13 become a
+convolution (Bluestein), whose length is a power of two.
 """
 
 from __future__ import annotations
@@ -176,20 +176,14 @@ def _stages(
     return source
 
 
-def _convolved(
-    backend: WebGLBackend, x: Texture, rows: int, length: int, turn: float
-) -> Texture:
+def _convolved(backend: WebGLBackend, x: Texture, rows: int, length: int, turn: float) -> Texture:
     """Bluestein: j k = (j j + k k - (k - j)**2) / 2 makes the transform a convolution."""
     over = 1 << (2 * length - 2).bit_length()
     radices = _radices(over)
     assert radices is not None
 
-    def draw(
-        name: str, code: str, inputs: dict[str, Texture], size: int, angle: float
-    ) -> Texture:
-        program = backend.program(
-            name, lambda: _shader(name, code, list(inputs), ["n", "m"])
-        )
+    def draw(name: str, code: str, inputs: dict[str, Texture], size: int, angle: float) -> Texture:
+        program = backend.program(name, lambda: _shader(name, code, list(inputs), ["n", "m"]))
         return backend.draw(program, list(inputs.values()), 2 * size, float32, length, over, angle)
 
     with ExitStack() as temporary:

@@ -112,7 +112,8 @@ float log10_(float x) {
   if (!is_finite(y)) return y;
   float e = roundEven(y);
   float half_e = roundEven(0.5 * e);
-  float m = x * uintBitsToFloat(uint(127.0 - half_e) << 23) * uintBitsToFloat(uint(127.0 - (e - half_e)) << 23);
+  float m = x * uintBitsToFloat(uint(127.0 - half_e) << 23)
+              * uintBitsToFloat(uint(127.0 - (e - half_e)) << 23);
   return e * 0.301025390625 + (e * 4.6050390e-6 + log_(m) * 0.434294482);
 }
 """,

@@ -173,8 +173,8 @@ def gram_schmidt(xs: TensorLike | Sequence[TensorLike]) -> Any:
 
     Example:
         >>> import webtensor as wt
-        >>> wt.linalg.gram_schmidt([[0.0, 2.0]]).tolist()
-        [[0.0, 1.0]]
+        >>> wt.linalg.gram_schmidt([[2.0]]).tolist()
+        [[1.0]]
     """
     listed = isinstance(xs, (list, tuple)) and any(isinstance(x, Tensor) for x in xs)
     held = stack(xs) if listed else as_operand("gram_schmidt", xs)

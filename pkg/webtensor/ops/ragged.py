@@ -1,0 +1,309 @@
+"""Ragged tensors: rows of unequal lengths, as dense values and where each row ends.
+
+Row ``i`` of an axis is ``values[splits[i]:splits[i + 1]]``. Splits decide the shapes of results, so
+they are read to the host. Values are picked on the device, and gradients flow through them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain, pairwise
+from math import ceil
+from typing import Any, NamedTuple
+
+from webtensor.dtypes import complex64, int32, promote, string_
+from webtensor.engine import Tensor, TensorLike, as_operand, from_host
+from webtensor.engine.convert import python_numbers
+from webtensor.ops.broadcasting import broadcast_to
+from webtensor.ops.casting import cast_to
+from webtensor.ops.movement import as_indices, concat, gather, reshape
+from webtensor.ops.text import check_all_text
+from webtensor.shapes import Shape, prod
+
+__all__ = ["ragged_gather", "ragged_range", "ragged_tensor_to_tensor"]
+
+
+class RaggedGather(NamedTuple):
+    """Splits of each ragged axis of the result, from the outermost in, and its dense values."""
+
+    output_nested_splits: list[Tensor]
+    output_dense_values: Tensor
+
+
+class RaggedRange(NamedTuple):
+    """Where each range ends, and the numbers of all."""
+
+    rt_nested_splits: Tensor
+    rt_dense_values: Tensor
+
+
+def _splits(name: str, argument: str, value: TensorLike) -> list[int]:
+    """Read splits to the host."""
+    held = as_indices(name, value, argument)
+    if len(held.shape) != 1:
+        raise ValueError(f"{name}: {argument} must have rank 1, but its shape is {held.shape}")
+    return list(held.data_sync())
+
+
+def ragged_gather(
+    params_nested_splits: Sequence[TensorLike],
+    params_dense_values: TensorLike,
+    indices: TensorLike,
+    output_ragged_rank: int,
+) -> RaggedGather:
+    """Pick rows of a ragged tensor by an int32 tensor of indices of any shape.
+
+    ``params_nested_splits`` holds the splits of each ragged axis from the outermost in. The result
+    has ``output_ragged_rank`` ragged axes: those of ``params`` and those of ``indices`` but one.
+
+    Raises:
+        IndexError: an index is out of range.
+        TypeError: splits or indices are not int32.
+        ValueError: splits that fall or point past the values, or another ``output_ragged_rank``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> found = wt.ragged_gather([[0, 3, 3, 5, 6]], [1, 2, 3, 4, 5, 6], [2, 1, 0], 1)
+        >>> found.output_nested_splits[0].tolist(), found.output_dense_values.tolist()
+        ([0, 2, 2, 5], [4, 5, 1, 2, 3])
+    """
+    name = "ragged_gather"
+    nested = [
+        _splits(name, f"params_nested_splits[{place}]", one)
+        for place, one in enumerate(params_nested_splits)
+    ]
+    held = as_operand(name, params_dense_values)
+    chosen = as_indices(name, indices)
+    if not nested:
+        raise ValueError(f"{name}: params_nested_splits must not be empty")
+    if not held.shape:
+        raise ValueError(f"{name}: params_dense_values must have at least one axis")
+    for place, splits in enumerate(nested):
+        limit = len(nested[place + 1]) - 1 if place + 1 < len(nested) else held.shape[0]
+        if not splits or splits[0] < 0 or splits != sorted(splits) or splits[-1] > limit:
+            raise ValueError(
+                f"{name}: params_nested_splits[{place}] must rise from 0 or more to at most "
+                f"{limit}, but is {splits}"
+            )
+    natural = len(nested) + len(chosen.shape) - 1
+    if output_ragged_rank != natural:
+        raise ValueError(
+            f"{name}: output_ragged_rank must be {natural} for these splits and indices, but got "
+            f"{output_ragged_rank!r}"
+        )
+    numbers = list(chosen.data_sync())
+    rows = len(nested[0]) - 1
+    if numbers and not (min(numbers) >= 0 and max(numbers) < rows):
+        raise IndexError(
+            f"{name}: indices must lie in [0, {rows}), but they range from {min(numbers)} to "
+            f"{max(numbers)}"
+        )
+    made: list[list[int]] = []
+    count = 1
+    for length, row_length in pairwise(chosen.shape):
+        count *= length
+        made.append([row * row_length for row in range(count + 1)])
+    # The ranges of rows that are picked, followed down one ragged axis after the other.
+    ranges = [(number, number + 1) for number in numbers]
+    for place, splits in enumerate(nested):
+        if place or chosen.shape:
+            ends = [0]
+            for begin, end in ranges:
+                ends += [ends[-1] + splits[row + 1] - splits[begin] for row in range(begin, end)]
+            made.append(ends)
+        ranges = [(splits[begin], splits[end]) for begin, end in ranges]
+    places = list(chain.from_iterable(range(begin, end) for begin, end in ranges))
+    return RaggedGather(
+        [from_host(name, ends, int32) for ends in made],
+        gather(held, from_host(name, places, int32)),
+    )
+
+
+def ragged_range(starts: TensorLike, limits: TensorLike, deltas: TensorLike) -> RaggedRange:
+    """Ranges of numbers, from ``starts`` by ``deltas`` to ``limits``, as rows of a ragged tensor.
+
+    Each is a scalar, the same for all rows, or a tensor of rank 1; the limits are not included. The
+    values are read to the host.
+
+    Raises:
+        TypeError: complex numbers or text.
+        ValueError: higher ranks, unequal lengths, or a delta of 0.
+
+    Example:
+        >>> import webtensor as wt
+        >>> found = wt.ragged_range([0, 5, 8], [3, 5, 2], [1, 1, -3])
+        >>> found.rt_nested_splits.tolist(), found.rt_dense_values.tolist()
+        ([0, 3, 3, 5], [0, 1, 2, 8, 5])
+    """
+    name = "ragged_range"
+    operands = [as_operand(name, one) for one in (starts, limits, deltas)]
+    dtype = operands[0].dtype
+    for operand in operands:
+        dtype = promote(dtype, operand.dtype)
+    dtype = promote(dtype, int32)
+    if dtype in (complex64, string_):
+        raise TypeError(f"{name}: {dtype} operands are not supported")
+    lengths = {operand.shape for operand in operands if operand.shape}
+    if len(lengths) > 1 or any(len(operand.shape) > 1 for operand in operands):
+        raise ValueError(
+            f"{name}: starts, limits and deltas must be scalars or of rank 1 and equally long, but "
+            f"got shapes {[operand.shape for operand in operands]}"
+        )
+    rows = lengths.pop()[0] if lengths else 1
+    columns = [
+        python_numbers(operand.data_sync(), operand.dtype) * (1 if operand.shape else rows)
+        for operand in operands
+    ]
+    values: list[float] = []
+    ends = [0]
+    for start, limit, delta in zip(*columns, strict=True):
+        if delta == 0:
+            raise ValueError(f"{name}: deltas must not be 0")
+        count = max(0, ceil((limit - start) / delta))
+        values += [start + number * delta for number in range(count)]
+        ends.append(len(values))
+    return RaggedRange(from_host(name, ends, int32), from_host(name, values, dtype))
+
+
+# -- to a dense tensor ----------------------------------------------------------------------------
+
+_PARTITIONS = ("FIRST_DIM_SIZE", "VALUE_ROWIDS", "ROW_SPLITS")
+
+
+def ragged_tensor_to_tensor(
+    shape: TensorLike,
+    values: TensorLike,
+    default_value: TensorLike,
+    row_partition_tensors: Sequence[TensorLike],
+    row_partition_types: Sequence[str],
+) -> Tensor:
+    """Dense tensor with the values of a ragged one, and a default value where rows are short.
+
+    ``row_partition_types`` says how each int32 tensor of ``row_partition_tensors`` parts an axis,
+    from the outermost in: "ROW_SPLITS" where rows end, "VALUE_ROWIDS" the row of each value, which
+    must follow a "FIRST_DIM_SIZE", the number of rows. ``shape`` is the result's, with -1 for
+    lengths that fit the longest row, or just -1; rows that are longer are cut.
+
+    Raises:
+        TypeError: partitions or the shape are not int32.
+        ValueError: partitions, shape or default value that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.ragged_tensor_to_tensor(
+        ...     -1, [1, 2, 3, 4], 0, [[0, 1, 1, 4]], ["ROW_SPLITS"]
+        ... ).tolist()
+        [[1, 0, 0], [0, 0, 0], [2, 3, 4]]
+    """
+    name = "ragged_tensor_to_tensor"
+    held = as_operand(name, values)
+    default = as_operand(name, default_value, held.dtype)
+    check_all_text(name, [held.dtype, default.dtype])
+    default = cast_to(default, held.dtype)
+    if not held.shape:
+        raise ValueError(f"{name}: values must have at least one axis, but its shape is ()")
+    first, rows_of = _row_numbers(name, row_partition_tensors, row_partition_types, held.shape[0])
+    element = held.shape[1:]
+    if len(default.shape) > len(element):
+        raise ValueError(
+            f"{name}: default_value of shape {default.shape} does not fit elements of shape "
+            f"{element}"
+        )
+    # The column of each value of a ragged axis, and the length of its longest row.
+    columns = [_columns(rows) for rows in rows_of]
+    widths = [max(column, default=-1) + 1 for column in columns]
+    lengths = _output_shape(name, shape, [first, *widths], element)
+    outer = lengths[: 1 + len(widths)]
+    # The place of each row among those of the result; None where it is cut off.
+    places: list[int | None] = [row if row < outer[0] else None for row in range(first)]
+    for rows, column, width in zip(rows_of, columns, outer[1:], strict=True):
+        inside: list[int | None] = []
+        for row, number in zip(rows, column, strict=True):
+            above = places[row]
+            inside.append(None if above is None or number >= width else above * width + number)
+        places = inside
+    count = held.shape[0]
+    sources = [count] * prod(outer)
+    for number, place in enumerate(places):
+        if place is not None:
+            sources[place] = number
+    background = reshape(broadcast_to(default, element), (1, *element))
+    candidates = concat([held, background])
+    return reshape(gather(candidates, from_host(name, sources, int32)), lengths)
+
+
+def _row_numbers(
+    name: str, tensors: Sequence[TensorLike], types: Sequence[str], count: int
+) -> tuple[int, list[list[int]]]:
+    """The number of outermost rows, and for each ragged axis the row that each value lies in."""
+    kinds = list(types)
+    if not kinds or len(kinds) != len(tensors) or any(kind not in _PARTITIONS for kind in kinds):
+        raise ValueError(
+            f"{name}: row_partition_types must be one of {_PARTITIONS} for each of the "
+            f"{len(tensors)} row_partition_tensors, but got {kinds}"
+        )
+    held = [
+        as_indices(name, tensor, f"row_partition_tensors[{place}]")
+        for place, tensor in enumerate(tensors)
+    ]
+    parts = [list(tensor.data_sync()) for tensor in held]
+    rows_of: list[list[int]] = []
+    if kinds[0] == "FIRST_DIM_SIZE":
+        if len(parts[0]) != 1 or parts[0][0] < 0:
+            raise ValueError(f"{name}: FIRST_DIM_SIZE must be one length, but is {parts[0]}")
+        first = parts[0][0]
+        kinds, parts = kinds[1:], parts[1:]
+    elif kinds[0] == "ROW_SPLITS":
+        first = len(parts[0]) - 1
+    else:
+        raise ValueError(f"{name}: VALUE_ROWIDS must follow FIRST_DIM_SIZE, but got {list(types)}")
+    rows = first
+    for kind, part in zip(kinds, parts, strict=True):
+        if kind == "FIRST_DIM_SIZE":
+            raise ValueError(f"{name}: FIRST_DIM_SIZE must come first, but got {list(types)}")
+        if kind == "ROW_SPLITS":
+            if len(part) != rows + 1 or part[0] != 0 or part != sorted(part):
+                raise ValueError(
+                    f"{name}: ROW_SPLITS of {rows} rows must rise from 0 and be {rows + 1}, but "
+                    f"are {part}"
+                )
+            part = [
+                row for row, (begin, end) in enumerate(pairwise(part)) for _ in range(begin, end)
+            ]
+        elif part != sorted(part) or (part and (part[0] < 0 or part[-1] >= rows)):
+            raise ValueError(
+                f"{name}: VALUE_ROWIDS must not fall, and lie in [0, {rows}), but are {part}"
+            )
+        rows_of.append(part)
+        rows = len(part)
+    if rows != count:
+        raise ValueError(f"{name}: the partitions are of {rows} values, but there are {count}")
+    return first, rows_of
+
+
+def _columns(rows: Sequence[int]) -> list[int]:
+    """How many values of its row come before each value."""
+    columns: list[int] = []
+    for place, row in enumerate(rows):
+        same = place > 0 and rows[place - 1] == row
+        columns.append(columns[-1] + 1 if same else 0)
+    return columns
+
+
+def _output_shape(name: str, shape: TensorLike, natural: Sequence[int], element: Shape) -> Shape:
+    """Fill in the lengths of a shape that are -1, and check the others."""
+    held = as_indices(name, shape, "shape")
+    given: list[Any] = list(held.data_sync())
+    wanted = (*natural, *element)
+    if not held.shape:
+        if given != [-1]:
+            raise ValueError(f"{name}: a scalar shape must be -1, but got {given[0]}")
+        return wanted
+    if len(held.shape) != 1 or len(given) != len(wanted):
+        raise ValueError(
+            f"{name}: shape must give {len(wanted)} lengths for these values, but is {given}"
+        )
+    full = tuple(own if length < 0 else length for length, own in zip(given, wanted, strict=True))
+    if min(given, default=0) < -1 or full[len(natural) :] != element:
+        raise ValueError(f"{name}: shape {given} does not fit elements of shape {element}")
+    return full

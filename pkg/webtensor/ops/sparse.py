@@ -1,0 +1,241 @@
+"""``wt.sparse``: sparse tensors given by the coordinates, the values and the shape.
+
+Coordinates decide the shapes of results, so they are read to the host. Values are picked and added
+on the device, and gradients flow through them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from webtensor.dtypes import bool_, float32, int32, string_
+from webtensor.engine import Tensor, TensorLike, as_operand, from_host
+from webtensor.ops.binary import divide_no_nan
+from webtensor.ops.casting import cast_to
+from webtensor.ops.movement import as_indices, concat, gather, reshape
+from webtensor.ops.scatter import bincount, unsorted_segment_sum
+from webtensor.ops.text import check_all_text
+from webtensor.shapes import contiguous_strides, prod
+
+__all__ = [
+    "sparse_fill_empty_rows",
+    "sparse_reshape",
+    "sparse_segment_mean",
+    "sparse_segment_sum",
+]
+
+
+class FilledRows(NamedTuple):
+    """A sparse tensor without empty rows, which rows were empty, and where its elements went."""
+
+    output_indices: Tensor
+    output_values: Tensor
+    empty_row_indicator: Tensor
+    reverse_index_map: Tensor
+
+
+class Reshaped(NamedTuple):
+    """Coordinates in the new shape, and the shape."""
+
+    output_indices: Tensor
+    output_shape: Tensor
+
+
+def _read(name: str, argument: str, value: TensorLike, rank: int) -> Tensor:
+    """Return int32 numbers of a rank."""
+    held = as_indices(name, value, argument)
+    if len(held.shape) != rank:
+        raise ValueError(f"{name}: {argument} must have rank {rank}, but its shape is {held.shape}")
+    return held
+
+
+def _rows(indices: Tensor) -> list[list[int]]:
+    """The coordinates of each element, read to the host."""
+    count, rank = indices.shape
+    flat = list(indices.data_sync())
+    return [flat[row * rank : (row + 1) * rank] for row in range(count)]
+
+
+def _as_matrix(name: str, rows: Sequence[Sequence[int]], rank: int) -> Tensor:
+    flat = [number for row in rows for number in row]
+    return reshape(from_host(name, flat, int32), (len(rows), rank))
+
+
+def sparse_fill_empty_rows(
+    indices: TensorLike, values: TensorLike, dense_shape: TensorLike, default_value: TensorLike
+) -> FilledRows:
+    """Put a default value at the beginning of each empty row of a sparse matrix or tensor.
+
+    ``indices`` is (count, rank), ``values`` (count,), ``dense_shape`` (rank,); the first axis
+    counts rows. Returns the indices and values in the order of rows, for each row whether it was
+    empty (bool), and for each element where it went (int32).
+
+    Raises:
+        IndexError: the row of an element is out of range.
+        TypeError: indices or shape are not int32.
+        ValueError: operands of other ranks, or that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> filled = wt.sparse.sparse_fill_empty_rows([[0, 1], [2, 0]], [5, 6], [3, 2], -1)
+        >>> filled.output_indices.tolist(), filled.output_values.tolist()
+        ([[0, 1], [1, 0], [2, 0]], [5, -1, 6])
+    """
+    name = "sparse_fill_empty_rows"
+    places = _read(name, "indices", indices, 2)
+    held = as_operand(name, values)
+    shape = _read(name, "dense_shape", dense_shape, 1)
+    default = as_operand(name, default_value, held.dtype)
+    count, rank = places.shape
+    if held.shape != (count,):
+        raise ValueError(
+            f"{name}: values must have shape {(count,)}, but its shape is {held.shape}"
+        )
+    if shape.size != rank or rank == 0:
+        raise ValueError(
+            f"{name}: dense_shape must give {rank} lengths for these indices, but gives "
+            f"{shape.size}"
+        )
+    if default.shape:
+        raise ValueError(f"{name}: default_value must be a scalar, but got shape {default.shape}")
+    check_all_text(name, [held.dtype, default.dtype])
+    dense_rows = shape.data_sync()[0]
+    coordinates = _rows(places)
+    members: list[list[int]] = [[] for _ in range(dense_rows)]
+    for number, place in enumerate(coordinates):
+        if not 0 <= place[0] < dense_rows:
+            raise IndexError(
+                f"{name}: indices[{number}] has row {place[0]}, but dense_shape has {dense_rows} "
+                "rows"
+            )
+        members[place[0]].append(number)
+    # Where each element of the result comes from; number `count` stands for the default value.
+    sources: list[int] = []
+    filled: list[list[int]] = []
+    went = [0] * count
+    for row, numbers in enumerate(members):
+        for number in numbers:
+            went[number] = len(sources)
+            sources.append(number)
+            filled.append(coordinates[number])
+        if not numbers:
+            sources.append(count)
+            filled.append([row] + [0] * (rank - 1))
+    candidates = concat([held, cast_to(reshape(default, (1,)), held.dtype)])
+    return FilledRows(
+        _as_matrix(name, filled, rank),
+        gather(candidates, from_host(name, sources, int32)),
+        from_host(name, [not numbers for numbers in members], bool_),
+        from_host(name, went, int32),
+    )
+
+
+def sparse_reshape(
+    input_indices: TensorLike, input_shape: TensorLike, new_shape: TensorLike
+) -> Reshaped:
+    """Coordinates of the elements of a sparse tensor in another shape of as many elements.
+
+    ``input_indices`` is (count, rank), the shapes are int32 of rank 1; one length of the new one
+    may be -1.
+
+    Raises:
+        TypeError: operands that are not int32.
+        ValueError: operands of other ranks, or a shape that does not hold the elements.
+
+    Example:
+        >>> import webtensor as wt
+        >>> found = wt.sparse.sparse_reshape([[0, 1], [1, 2]], [2, 3], [3, -1])
+        >>> found.output_indices.tolist(), found.output_shape.tolist()
+        ([[0, 1], [2, 1]], [3, 2])
+    """
+    name = "sparse_reshape"
+    places = _read(name, "input_indices", input_indices, 2)
+    before = tuple(_read(name, "input_shape", input_shape, 1).data_sync())
+    wanted = tuple(_read(name, "new_shape", new_shape, 1).data_sync())
+    rank = places.shape[1]
+    if len(before) != rank:
+        raise ValueError(
+            f"{name}: input_shape must give {rank} lengths for these indices, but is {before}"
+        )
+    size = prod(before)
+    after = wanted
+    known = prod(length for length in wanted if length != -1)
+    if wanted.count(-1) == 1 and known > 0 and size % known == 0:
+        after = tuple(size // known if length == -1 else length for length in wanted)
+    if min(after, default=0) < 0 or prod(after) != size:
+        raise ValueError(f"{name}: new_shape {wanted} does not hold {size} elements of {before}")
+    old_strides, new_strides = contiguous_strides(before), contiguous_strides(after)
+    moved = []
+    for place in _rows(places):
+        flat = sum(index * stride for index, stride in zip(place, old_strides, strict=True))
+        row = []
+        for stride in new_strides:
+            row.append(flat // stride)
+            flat %= stride
+        moved.append(row)
+    return Reshaped(_as_matrix(name, moved, len(after)), from_host(name, list(after), int32))
+
+
+def _segments(
+    name: str, data: TensorLike, indices: TensorLike, segment_ids: TensorLike
+) -> tuple[Tensor, Tensor, int]:
+    """The slices picked, their segment numbers, and how many segments there are."""
+    held = as_operand(name, data)
+    places = _read(name, "indices", indices, 1)
+    segments = _read(name, "segment_ids", segment_ids, 1)
+    if not held.shape:
+        raise ValueError(f"{name}: data must have at least one axis, but its shape is ()")
+    if held.dtype is string_:
+        raise TypeError(f"{name}: string operands are not supported")
+    if places.shape != segments.shape:
+        raise ValueError(
+            f"{name}: indices and segment_ids must be equally many, but got {places.size} and "
+            f"{segments.size}"
+        )
+    numbers = list(segments.data_sync())
+    if numbers != sorted(numbers) or (numbers and numbers[0] < 0):
+        raise ValueError(f"{name}: segment_ids must rise from 0 or more, but got {numbers}")
+    rows = list(places.data_sync())
+    if rows and not (min(rows) >= 0 and max(rows) < held.shape[0]):
+        raise IndexError(
+            f"{name}: indices must lie in [0, {held.shape[0]}), but they range from {min(rows)} to "
+            f"{max(rows)}"
+        )
+    return gather(held, places), segments, numbers[-1] + 1 if numbers else 0
+
+
+def sparse_segment_sum(data: TensorLike, indices: TensorLike, segment_ids: TensorLike) -> Tensor:
+    """Sum the slices of ``data`` that ``indices`` name, by their segment.
+
+    ``indices`` and ``segment_ids`` are int32 of rank 1; the latter must not fall. The result has
+    one slice for each number up to the last segment's, with zeros where there is none.
+
+    Raises:
+        IndexError: an index is out of range.
+        TypeError: indices or segments are not int32.
+        ValueError: they are not equally many, or the segments fall or are negative.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.sparse.sparse_segment_sum([[1, 2], [3, 4], [5, 6]], [0, 2, 1], [0, 0, 2]).tolist()
+        [[6, 8], [0, 0], [3, 4]]
+    """
+    picked, segments, count = _segments("sparse_segment_sum", data, indices, segment_ids)
+    return unsorted_segment_sum(picked, segments, count)
+
+
+def sparse_segment_mean(data: TensorLike, indices: TensorLike, segment_ids: TensorLike) -> Tensor:
+    """Mean of the slices of ``data`` that ``indices`` name, by their segment, as float32.
+
+    See ``sparse_segment_sum``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.sparse.sparse_segment_mean([[1, 2], [3, 4], [5, 6]], [0, 2, 1], [0, 0, 2]).tolist()
+        [[3.0, 4.0], [0.0, 0.0], [3.0, 4.0]]
+    """
+    picked, segments, count = _segments("sparse_segment_mean", data, indices, segment_ids)
+    totals = unsorted_segment_sum(cast_to(picked, float32), segments, count)
+    sizes = bincount(segments, None, count)
+    return divide_no_nan(totals, reshape(sizes, (count,) + (1,) * (len(totals.shape) - 1)))

@@ -1,0 +1,210 @@
+"""``wt.string``: splitting, hashing and rewriting text, which is computed on the host.
+
+String tensors hold UTF-8 bytes. They are made from ``str`` or ``bytes`` by ``wt.tensor``, and move
+and compare like others: reshape, slice, concat, gather, tile, equal, where, unique and so on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from webtensor.dtypes import int32, string_
+from webtensor.engine import Tensor, TensorLike, from_host
+from webtensor.engine.convert import pack
+from webtensor.ops.fingerprint import fingerprint64
+from webtensor.ops.movement import as_indices, reshape
+from webtensor.ops.text import as_text, text_tensor, texts_of
+
+__all__ = [
+    "static_regex_replace",
+    "string_n_grams",
+    "string_split",
+    "string_to_hash_bucket_fast",
+]
+
+
+class NGrams(NamedTuple):
+    """n-grams of all rows one after the other, and where each row's begin and end."""
+
+    n_grams: Tensor
+    n_grams_splits: Tensor
+
+
+class Split(NamedTuple):
+    """A sparse matrix of parts: (row, number) of each, the parts, and the matrix's shape."""
+
+    indices: Tensor
+    values: Tensor
+    shape: Tensor
+
+
+def static_regex_replace(
+    input: TensorLike, pattern: str, rewrite: str, replace_global: bool = True
+) -> Tensor:
+    r"""Replace what matches a regular expression in each text of a tensor.
+
+    Pattern and rewrite are as in Python's ``re.sub``, and ``\0`` in the rewrite is the whole match.
+    Without ``replace_global``, only the first match in each text is replaced.
+
+    Raises:
+        TypeError: ``input`` is not string.
+        ValueError: the pattern or the rewrite is malformed.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.string.static_regex_replace(["format   this", "a  b"], " +", "_").tolist()
+        ['format_this', 'a_b']
+    """
+    name = "static_regex_replace"
+    held = as_text(name, "input", input)
+    count = 0 if replace_global else 1
+    whole = re.sub(r"(\\\\)|\\0(?![0-7])", lambda found: found[1] or r"\g<0>", rewrite)
+    try:
+        expression = re.compile(pattern)
+        changed = [
+            expression.sub(whole, text.decode("utf-8", "surrogateescape"), count)
+            for text in texts_of(held)
+        ]
+    except re.error as error:
+        raise ValueError(
+            f"{name}: pattern {pattern!r} with rewrite {rewrite!r} is malformed: {error}"
+        ) from None
+    return text_tensor(pack(name, changed, string_), held.shape)
+
+
+def string_n_grams(
+    data: TensorLike,
+    data_splits: TensorLike,
+    separator: str,
+    ngram_widths: Sequence[int],
+    left_pad: str,
+    right_pad: str,
+    pad_width: int,
+    preserve_short_sequences: bool,
+) -> NGrams:
+    """Join each ``n`` neighbours in the rows of a ragged tensor of words, for each width ``n``.
+
+    Row ``i`` is ``data[data_splits[i]:data_splits[i + 1]]``. Rows are padded at both ends with
+    ``pad_width`` pads, or as many as make every word the first and the last of an n-gram where
+    ``pad_width`` is -1, but never more than ``n - 1``. ``preserve_short_sequences`` makes one
+    n-gram of a row that is too short for any.
+
+    Raises:
+        TypeError: ``data`` is not string, or ``data_splits`` not int32.
+        ValueError: another rank than 1, splits that do not part the data, or a width below 1.
+
+    Example:
+        >>> import webtensor as wt
+        >>> words = ["a", "b", "c"]
+        >>> found = wt.string.string_n_grams(words, [0, 2, 3], "|", [2], "<", ">", -1, False)
+        >>> found.n_grams.tolist(), found.n_grams_splits.tolist()
+        (['<|a', 'a|b', 'b|>', '<|c', 'c|>'], [0, 3, 5])
+    """
+    name = "string_n_grams"
+    held = as_text(name, "data", data)
+    marks = as_indices(name, data_splits, "data_splits")
+    for argument, tensor in (("data", held), ("data_splits", marks)):
+        if len(tensor.shape) != 1:
+            raise ValueError(
+                f"{name}: {argument} must have rank 1, but its shape is {tensor.shape}"
+            )
+    widths = list(ngram_widths)
+    if any(not isinstance(width, int) or width < 1 for width in widths):
+        raise ValueError(f"{name}: ngram_widths must be positive integers, but got {ngram_widths}")
+    words, splits = texts_of(held), list(marks.data_sync())
+    if splits and (splits[0] != 0 or splits[-1] != len(words) or splits != sorted(splits)):
+        raise ValueError(
+            f"{name}: data_splits must rise from 0 to the {len(words)} elements of data, but got "
+            f"{splits}"
+        )
+    middle, left, right = pack(name, [separator, left_pad, right_pad], string_)
+    grams: list[bytes] = []
+    ends = [0] if splits else []
+    for begin, end in pairwise(splits):
+        row = words[begin:end]
+        made: list[bytes] = []
+        for width in widths:
+            pads = min(width - 1 if pad_width < 0 else pad_width, width - 1)
+            padded = [left] * pads + list(row) + [right] * pads
+            made += [middle.join(padded[at : at + width]) for at in range(len(padded) - width + 1)]
+        if preserve_short_sequences and row and not made:
+            pads = max(pad_width, 0)
+            made.append(middle.join([left] * pads + list(row) + [right] * pads))
+        grams += made
+        ends.append(len(grams))
+    return NGrams(text_tensor(grams, (len(grams),)), from_host(name, ends, int32))
+
+
+def string_split(input: TensorLike, delimiter: str, skip_empty: bool = True) -> Split:
+    """Split each text of a tensor of rank 1 into parts, as a sparse matrix.
+
+    The text is parted at every byte that is one of the delimiter's, or into single bytes where it
+    is empty. Returns (indices, values, shape), both int32 but the values.
+
+    Raises:
+        TypeError: ``input`` is not string.
+        ValueError: another rank.
+
+    Example:
+        >>> import webtensor as wt
+        >>> found = wt.string.string_split(["hello world", "a b c"], " ")
+        >>> found.values.tolist(), found.indices.tolist(), found.shape.tolist()
+        (['hello', 'world', 'a', 'b', 'c'], [[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]], [2, 3])
+    """
+    name = "string_split"
+    held = as_text(name, "input", input)
+    mark = as_text(name, "delimiter", delimiter)
+    if len(held.shape) != 1:
+        raise ValueError(f"{name}: input must have rank 1, but its shape is {held.shape}")
+    if mark.shape:
+        raise ValueError(f"{name}: delimiter must be a scalar, but its shape is {mark.shape}")
+    (delimiters,) = texts_of(mark)
+    indices: list[int] = []
+    values: list[bytes] = []
+    longest = 0
+    for row, text in enumerate(texts_of(held)):
+        parts = [part for part in _parts(text, delimiters) if part or not skip_empty]
+        for number, part in enumerate(parts):
+            indices += (row, number)
+            values.append(part)
+        longest = max(longest, len(parts))
+    return Split(
+        reshape(from_host(name, indices, int32), (len(values), 2)),
+        text_tensor(values, (len(values),)),
+        from_host(name, [held.size, longest], int32),
+    )
+
+
+def _parts(text: bytes, delimiters: bytes) -> list[bytes]:
+    if not text:
+        return []
+    if not delimiters:
+        return [text[at : at + 1] for at in range(len(text))]
+    for other in delimiters[1:]:
+        text = text.replace(bytes((other,)), delimiters[:1])
+    return text.split(delimiters[:1])
+
+
+def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int) -> Tensor:
+    """Number each text of a tensor by its hash, FarmHash's Fingerprint64, modulo ``num_buckets``.
+
+    Returns int32 numbers in the shape of ``input``: the same as TensorFlow gives.
+
+    Raises:
+        TypeError: ``input`` is not string.
+        ValueError: ``num_buckets`` is not positive.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.string.string_to_hash_bucket_fast(["a", "b", "c", "d"], 10).tolist()
+        [9, 2, 2, 5]
+    """
+    name = "string_to_hash_bucket_fast"
+    held = as_text(name, "input", input)
+    if not isinstance(num_buckets, int) or num_buckets < 1:
+        raise ValueError(f"{name}: num_buckets must be a positive integer, but got {num_buckets!r}")
+    numbers = [fingerprint64(text) % num_buckets for text in texts_of(held)]
+    return reshape(from_host(name, numbers, int32), held.shape)

@@ -1,0 +1,131 @@
+"""Moving and comparing the elements of string tensors, which lie on the host.
+
+No backend knows text. The few primitives through which every op moves elements have their forms for
+it here, on tuples of bytes; all others raise ``TypeError``. No gradient flows through text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any
+
+from webtensor.dtypes import DType, bool_, string_
+from webtensor.engine import Tensor, TensorLike, as_operand, from_host
+from webtensor.engine.storage import StringStorage
+from webtensor.shapes import Shape
+from webtensor.views import broadcast_strides
+
+__all__ = [
+    "as_text",
+    "check_all_text",
+    "chosen_texts",
+    "compared_texts",
+    "gathered_texts",
+    "joined_texts",
+    "put_texts",
+    "text_tensor",
+    "texts_of",
+    "viewed_texts",
+]
+
+
+def text_tensor(elements: Iterable[bytes], shape: Shape) -> Tensor:
+    """Make a string tensor."""
+    return Tensor(StringStorage(tuple(elements)), shape, string_)
+
+
+def texts_of(x: Tensor) -> tuple[bytes, ...]:
+    """Elements of a string tensor."""
+    texts: Any = x.storage.read()
+    return texts  # type: ignore[no-any-return]
+
+
+def as_text(name: str, argument: str, value: TensorLike) -> Tensor:
+    """Return ``value`` as a string tensor.
+
+    Raises:
+        TypeError: it holds something else than text.
+    """
+    held = as_operand(name, value, string_)
+    if held.dtype is not string_:
+        raise TypeError(f"{name}: {argument} must be string, but got {held.dtype}")
+    return held
+
+
+def check_all_text(name: str, dtypes: Sequence[DType]) -> None:
+    """Check that operands which are joined are all text, or none of them.
+
+    Raises:
+        TypeError: text beside numbers.
+    """
+    if string_ in dtypes and any(dtype is not string_ for dtype in dtypes):
+        raise TypeError(
+            f"{name}: text and numbers do not mix, but got {[str(dtype) for dtype in dtypes]}"
+        )
+
+
+def viewed_texts(x: Tensor, shape: Shape, strides: Sequence[int], offset: int) -> Tensor:
+    """Copy a strided view out."""
+    places = [offset]
+    for length, stride in zip(shape, strides, strict=True):
+        places = [place + index * stride for place in places for index in range(length)]
+    texts = texts_of(x)
+    return text_tensor((texts[place] for place in places), shape)
+
+
+def joined_texts(tensors: Sequence[Tensor], shape: Shape, outer: int) -> Tensor:
+    """Join rows side by side."""
+    rows = []
+    for tensor in tensors:
+        texts = texts_of(tensor)
+        width = len(texts) // outer if outer else 0
+        rows.append([texts[row * width : (row + 1) * width] for row in range(outer)])
+    parts = chain.from_iterable(zip(*rows, strict=True))
+    return text_tensor(chain.from_iterable(parts), shape)
+
+
+def gathered_texts(
+    x: Tensor, indices: Tensor, shape: Shape, outer: int, length: int, inner: int, count: int
+) -> Tensor:
+    """Pick slices by index; out of range picks empty text."""
+    texts = texts_of(x)
+    empty = (b"",) * inner
+    picked: list[bytes] = []
+    wanted = [index + length if index < 0 else index for index in indices.data_sync()]
+    for row in range(outer):
+        for index in wanted:
+            start = (row * length + index) * inner
+            picked += texts[start : start + inner] if 0 <= index < length else empty
+    return text_tensor(picked, shape)
+
+
+def put_texts(x: Tensor, indices: Tensor, updates: Tensor, length: int, inner: int) -> Tensor:
+    """Replace slices of a copy at their indices; those out of range are left out."""
+    texts = list(texts_of(x))
+    given = texts_of(updates)
+    for number, index in enumerate(indices.data_sync()):
+        if 0 <= index < length:
+            part = given[number * inner : (number + 1) * inner]
+            texts[index * inner : (index + 1) * inner] = part
+    return text_tensor(texts, x.shape)
+
+
+def compared_texts(x: Tensor, y: Tensor, shape: Shape, wanted: bool) -> Tensor:
+    """Tell where two tensors hold equal text, or where not, with broadcasting."""
+    sides = [
+        texts_of(viewed_texts(side, shape, broadcast_strides(side.shape, shape), 0))
+        for side in (x, y)
+    ]
+    equal = [(a == b) is wanted for a, b in zip(*sides, strict=True)]
+    return Tensor(from_host("equal", equal, bool_).storage, shape, bool_)
+
+
+def chosen_texts(condition: Tensor, x: Tensor, y: Tensor, shape: Shape) -> Tensor:
+    """Take text of ``x`` where the condition holds, else of ``y``, with broadcasting."""
+    sides = [
+        texts_of(viewed_texts(side, shape, broadcast_strides(side.shape, shape), 0))
+        for side in (x, y)
+    ]
+    yes = condition.broadcast_to(shape).data_sync()
+    return text_tensor((a if one else b for one, a, b in zip(yes, *sides, strict=True)), shape)
