@@ -153,6 +153,7 @@ REFUSALS: list[tuple[str, str]] = [
     ),
     ("Tensors must have the same shape", "ours broadcast in every function of two tensors"),
     ("Either strides or dilations must be 1", "ours take both"),
+    ("mask's shape must match", "ours count a negative axis of boolean_mask from the end"),
     ("dilation rates greater than 1 are not yet supported", "ours have that gradient"),
     ("number of input channels", "ours take gradients with channels first"),
     ("The shape of dy passed in grads", "see conv2d with a number as padding, below"),

@@ -7,6 +7,7 @@ def test_views_follow_memory_as_it_grows(any_python_page: PythonPage):
     answer = any_python_page.run("""
         import webtensor as wt
         wt.set_backend("wasm")
+        wt.tensor([1.0]) * 2.0 + 1.0  # these constants stay
         before = wt.backend().memory()
         x = wt.tensor([1.0, 2.0, 3.0]) * 2.0
         large = [wt.ones((4 << 20,)) for _ in range(4)]
