@@ -8,6 +8,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from functools import reduce
 from inspect import signature
 from typing import Any
 
@@ -43,14 +44,17 @@ def reason_not_to_compare(case: Case) -> str | None:
 def with_all_arguments(case: Case) -> dict[str, Any]:
     """The case for JavaScript, which has no arguments by name."""
     encoded = case.encoded()
-    bound = signature(getattr(wt, case.function)).bind(*encoded["args"], **encoded["kwargs"])
+    function: Any = reduce(getattr, case.function.split("."), wt)
+    bound = signature(function).bind(*encoded["args"], **encoded["kwargs"])
     bound.apply_defaults()
     args = [in_json(value) for value in bound.args]
     return {**encoded, "args": args, "kwargs": {}, "javascript": COUNTERPARTS[case.function]}
 
 
 def in_json(value: Any) -> Any:
-    """Write numbers that JSON lacks as text."""
+    """Write numbers that JSON lacks as text; functions, which are defaults, are left out."""
+    if callable(value):
+        return None
     if isinstance(value, (list, tuple)):
         return [in_json(part) for part in value]
     if isinstance(value, float) and not math.isfinite(value):
@@ -78,7 +82,8 @@ def disagreement(case: Case, ours: Any, theirs: Any) -> str | None:
             return f"theirs is malformed: {error}"
         if mine.shape != other.shape:
             return f"shape is {mine.shape}, theirs is {other.shape}"
-        wrong = difference(mine, other.astype(np.float64), 2 * allowed)
+        wide = np.result_type(other, np.float64)
+        wrong = difference(mine, other.astype(wide), 2 * allowed)
         if wrong is not None:
             return wrong
     return None

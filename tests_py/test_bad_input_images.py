@@ -1009,7 +1009,38 @@ OPTIMIZERS: dict[str, Row] = {
     for name in ("Adadelta", "Adagrad", "Adamax", "RMSprop")
 }
 
-ERRORS = {**WINDOWS, **NORMALIZATION, **IMAGES, **LOSSES, **PIXELS, **OPTIMIZERS}
+Z = wt.complex(IMAGE, IMAGE)
+Z1, Z5 = wt.complex([1.0], [1.0]), wt.complex(VOLUME, VOLUME)
+
+COMPLEX: dict[str, Row] = {
+    f"complex numbers in {name}": (
+        do,
+        TypeError,
+        rf"{name}: .* must hold real numbers, but it is complex64",
+    )
+    for name, do in {
+        "conv1d": lambda: wt.conv1d(Z[0], CONV1D, 1, "same"),
+        "conv2d": lambda: wt.conv2d(Z, FILTER),
+        "conv2d_transpose": lambda: wt.conv2d_transpose(Z, TURNED, (1, 6, 6, 2), 1, "same"),
+        "conv3d": lambda: wt.conv3d(Z5, VOLUME_FILTER, 1, "same"),
+        "separable_conv2d": lambda: wt.separable_conv2d(Z, DEPTHWISE, POINTWISE, 1, "same"),
+        "dilation2d": lambda: wt.dilation2d(Z, STRUCTURE, 1, "same"),
+        "pool": lambda: wt.pool(Z, 2, "max", "same"),
+        "max_pool3d": lambda: wt.max_pool3d(Z5, 2),
+        "batch_norm": lambda: wt.batch_norm(Z1, [1.0], [1.0]),
+        "local_response_normalization": lambda: wt.local_response_normalization(Z),
+        "fused.mat_mul": lambda: wt.fused.mat_mul(Z[0, 0], wt.ones((3, 1)), bias=1.0),
+        "resize_bilinear": lambda: wt.image.resize_bilinear(Z, (2, 2)),
+        "crop_and_resize": lambda: wt.image.crop_and_resize(Z, BOXES, FIRST, (2, 2)),
+        "transform": lambda: wt.image.transform(Z, MOVE),
+        "non_max_suppression": lambda: wt.image.non_max_suppression(BOXES, Z1, 1),
+        "huber_loss": lambda: wt.losses.huber_loss(Z1, [1.0]),
+        "compute_weighted_loss": lambda: wt.losses.compute_weighted_loss([1.0], Z1),
+        "basic_lstm_cell": lambda: wt.basic_lstm_cell(Z1, *CELL),
+    }.items()
+}
+
+ERRORS = {**COMPLEX, **WINDOWS, **NORMALIZATION, **IMAGES, **LOSSES, **PIXELS, **OPTIMIZERS}
 
 
 @pytest.mark.parametrize("what", ERRORS)

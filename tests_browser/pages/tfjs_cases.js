@@ -1,9 +1,16 @@
 // Runs op cases with TensorFlow.js: the counterpart of tests_py/cases/runner.py.
 
-const ARRAYS = { float32: Float32Array, int32: Int32Array, bool: Uint8Array };
+const ARRAYS = {
+  float32: Float32Array, int32: Int32Array, bool: Uint8Array, complex64: Float32Array,
+};
 
 function decode({ dtype, shape, elements }) {
   const bytes = Uint8Array.from(atob(elements), (letter) => letter.charCodeAt(0));
+  if (dtype === "complex64") {
+    const pairs = new Float32Array(bytes.buffer);
+    const part = (first) => tf.tensor(pairs.filter((_, n) => n % 2 === first), shape);
+    return tf.complex(part(0), part(1));
+  }
   return tf.tensor(new ARRAYS[dtype](bytes.buffer), shape, dtype);
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
 
@@ -10,7 +11,14 @@ import numpy as np
 
 from tests_py.cases.creation import threefry
 from tests_py.cases.inputs import arr, floats
-from tests_py.cases.table import EXACT, Array, Case, Tolerance
+from tests_py.cases.table import (
+    EXACT,
+    Array,
+    Case,
+    Tolerance,
+    gradient_of,
+    second_derivative_of,
+)
 
 __all__ = ["DISTRIBUTIONS"]
 
@@ -93,6 +101,26 @@ def _multinomial(logits: Any, count: int, seed: int = 0, normalized: bool = Fals
     return np.sum(unit[..., None] >= edges[..., None, :], -1).astype(np.int64)
 
 
+# -- the polynomial that quantiles are made of ----------------------------------------------------
+
+COEFFICIENTS = tuple(1 - place / 8 for place in range(17))
+POLYNOMIAL = Tolerance(
+    "the terms are rounded twice each, the larger ones less than the sum of all sizes",
+    ulps=4,
+    scale=lambda x, *coefficients: np.polyval(np.abs(coefficients), np.abs(x)),
+)
+
+
+def _polynomial(x: Any, *coefficients: float) -> Any:
+    return sum(c * x ** (16 - place) for place, c in enumerate(coefficients))
+
+
+def _polynomial_cases() -> list[Case]:
+    case = Case("polynomial", (floats((5, 7), -1, 1), *COEFFICIENTS), _polynomial, POLYNOMIAL)
+    small = replace(case, args=(floats((4,), -1, 1), *COEFFICIENTS))
+    return [case, gradient_of(small), second_derivative_of(small)]
+
+
 def _cases() -> list[Case]:
     gamma: tuple[tuple[Any, ...], ...] = (
         ((17,), 2.0),
@@ -117,6 +145,7 @@ def _cases() -> list[Case]:
     probabilities = arr([0.25, 0.5, 0.125, 0.125])
     return [
         *cases,
+        *_polynomial_cases(),
         Case("random_gamma", ((9,), 4.0, 1.0, "int32"), _gamma, EXACT, {"seed": 5}),
         Case("random_standard_normal", ((2, 9),), _normal, normal, {"seed": 4}),
         Case("multinomial", (floats((5,)), 40), _multinomial, EXACT, {"seed": 2}, sample=True),

@@ -98,6 +98,7 @@ def _resize_cases() -> list[Case]:
                 case(floats((4, 5, 3)), (7, 2), corners, centers),
                 case(floats((1, 49, 2, 1)), (98, 49), corners, centers),
                 case(floats((1, 32, 24, 4)), (11, 50), corners, centers),
+                case(floats((2, 2, 5, 3)), (3, 1030), corners, centers),
                 case(floats((0, 4, 4, 2)), (2, 3), corners, centers),
                 case(floats((2, 4, 4, 0)), (2, 3), corners, centers),
                 case(ints((1, 4, 5, 3), -100, 100), (7, 3), corners, centers),

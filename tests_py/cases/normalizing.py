@@ -179,6 +179,7 @@ def _normalization_cases() -> list[Case]:
     cases += [
         Case(name, (floats((2, 3, 16)),), _lrn, LRN, sample=True),
         Case(name, (floats((2, 3, 4, 40)), 2, 2, 1e-2, 0.5), _lrn, LRN),
+        *(Case(name, (floats((2, 3, 4, 6)), 1, 1, 0.5, beta), _lrn, LRN) for beta in (0.3, 1, 2)),
         Case(name, (floats((2, 3, 4, 5)), 1, 1, 1, 0), _lrn, LRN),
         Case(name, (floats((2, 3, 4, 5)), 1, 1, 1, -1), _lrn, LRN),
         Case(name, (ints((2, 3, 4)), 1), _lrn, LRN),
@@ -280,8 +281,8 @@ def _gradient_cases() -> list[Case]:
         cases += [gradient_of(case), second_derivative_of(case, (0, 1, 2, 4))]
     whole = _norm_case("batch_norm2d", (2, 3), (2, 3), offset=floats((2, 3)), scale=floats((2, 3)))
     cases += [gradient_of(whole), gradient_of(_norm_case("batch_norm3d", (1, 2, 3), (3,)))]
-    for channels, radius in ((1, 2), (3, 1), (5, 2), (4, 9)):
-        args = (floats((1, 2, 2, channels)), radius, 1.5, 0.5, 0.75)
+    for channels, radius, beta in ((1, 2, 0.75), (3, 1, 0.5), (5, 2, 1.0), (4, 9, 0.3)):
+        args = (floats((1, 2, 2, channels)), radius, 1.5, 0.5, beta)
         case = Case("local_response_normalization", args, _lrn)
         cases += [gradient_of(case), second_derivative_of(case)]
     cell = Case("combined", ("basic_lstm_cell", *_cell_arguments(2, 2, 2)), _combined)

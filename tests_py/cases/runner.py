@@ -10,6 +10,7 @@ from functools import reduce
 from typing import Any
 
 import webtensor as wt
+from webtensor.ops.unary import polynomial
 
 FORMATS: dict[str, Any] = {"bool": "?", "int32": "i", "float32": "f", "complex64": "f"}
 
@@ -104,6 +105,7 @@ def flat_outputs(name: str, *args: Any) -> Any:
 
 
 EXTRA_FUNCTIONS = {
+    "polynomial": polynomial,
     "flat_outputs": flat_outputs,
     "part_of": part_of,
     "cholesky_of_part": cholesky_of_part,

@@ -1,4 +1,4 @@
-/* Resampling images of (batch, height, width, channels): resizing and projective sampling. */
+/* Images of (batch, height, width, channels): resizing, projective sampling, boxes in them. */
 #include "vector.h"
 
 INLINE int clamped(int place, int length) {
@@ -46,30 +46,83 @@ INLINE vf blend(vf first, vf second, float fraction) {
   return fraction == 0 ? first : first + (second - first) * vset(fraction);
 }
 
-static void NOINLINE resized_row(const float *upper, const float *lower, float *out, float down,
-                                 const Resize *r) {
-  int channels = r->channels;
-  Walk w = COLUMNS;
-  for (int column = 0; column < r->out_width; column++, advance(&w), out += channels) {
-    int left = clamped(w.low, r->in_width) * channels;
-    int right = clamped(w.low + 1, r->in_width) * channels;
-    float across = fraction_of(&w);
+/* What a column of the result reads of a row, worked out once for all rows. */
+typedef struct {
+  int left, right; /* offsets of the first channels */
+  float across;
+} Tap;
+#define MOST_TAPS 1024
+static Tap taps[MOST_TAPS];
+
+/* One pixel after the other. Where there are few channels, all four lanes are stored as long as
+ * they stay within the row: the pixels after it are stored later. */
+INLINE void store_pixel(float *out, int c, vf x, int channels, int is_wide) {
+  if (is_wide)
+    store(out + c, x);
+  else
+    store_up_to(out + c, x, channels - c);
+}
+
+static void NOINLINE resized_row(const float *row, float *out, int columns, int channels) {
+  int wide = channels < 4 ? columns - 4 / channels : 0;
+  for (int column = 0; column < columns; column++, out += channels) {
+    const Tap *tap = &taps[column];
+    for (int c = 0; c < channels; c += 4)
+      store_pixel(out, c, blend(load(row + tap->left + c), load(row + tap->right + c), tap->across),
+                  channels, column < wide);
+  }
+}
+
+static void NOINLINE resized_rows(const float *upper, const float *lower, float *out, float down,
+                                  int columns, int channels) {
+  int wide = channels < 4 ? columns - 4 / channels : 0;
+  for (int column = 0; column < columns; column++, out += channels) {
+    const Tap *tap = &taps[column];
     for (int c = 0; c < channels; c += 4) {
-      vf above = blend(load(upper + left + c), load(upper + right + c), across);
-      vf below = blend(load(lower + left + c), load(lower + right + c), across);
-      store_up_to(out + c, blend(above, below, down), channels - c);
+      vf above = blend(load(upper + tap->left + c), load(upper + tap->right + c), tap->across);
+      vf below = blend(load(lower + tap->left + c), load(lower + tap->right + c), tap->across);
+      store_pixel(out, c, blend(above, below, down), channels, column < wide);
     }
   }
 }
 
+/* Two rows blended into one, where that is less work than blending each pixel of both. */
+#define LONGEST_BLENDED 8192
+static float blended[LONGEST_BLENDED + 4]; /* loads may reach beyond the last channel */
+static void NOINLINE blend_rows(const float *upper, const float *lower, float down, int size) {
+  for (int i = 0; i < size; i += 4)
+    store(blended + i, blend(load(upper + i), load(lower + i), down));
+}
+
 EXPORT(resize_bilinear) void resize_bilinear(const float *x, float *out, const Resize *r) {
-  int line = r->in_width * r->channels;
-  for (int image = 0; image < r->batch; image++, x += r->in_height * line) {
-    Walk w = ROWS;
-    for (int row = 0; row < r->out_height; row++, advance(&w)) {
-      resized_row(x + clamped(w.low, r->in_height) * line,
-                  x + clamped(w.low + 1, r->in_height) * line, out, fraction_of(&w), r);
-      out += r->out_width * r->channels;
+  int channels = r->channels, line = r->in_width * channels;
+  int blends_rows = line <= LONGEST_BLENDED && r->in_width <= 2 * r->out_width;
+  Walk column = COLUMNS;
+  for (int begin = 0; begin < r->out_width; begin += MOST_TAPS) {
+    int count = r->out_width - begin;
+    if (count > MOST_TAPS) count = MOST_TAPS;
+    for (int i = 0; i < count; i++, advance(&column)) {
+      taps[i].left = clamped(column.low, r->in_width) * channels;
+      taps[i].right = clamped(column.low + 1, r->in_width) * channels;
+      taps[i].across = fraction_of(&column);
+    }
+    for (int image = 0; image < r->batch; image++) {
+      const float *from = x + image * r->in_height * line;
+      Walk row = ROWS;
+      for (int i = 0; i < r->out_height; i++, advance(&row)) {
+        float *to = out + ((image * r->out_height + i) * r->out_width + begin) * channels;
+        const float *upper = from + clamped(row.low, r->in_height) * line;
+        const float *lower = from + clamped(row.low + 1, r->in_height) * line;
+        float down = fraction_of(&row);
+        if (down == 0) {
+          resized_row(upper, to, count, channels);
+        } else if (blends_rows) {
+          blend_rows(upper, lower, down, line);
+          resized_row(blended, to, count, channels);
+        } else {
+          resized_rows(upper, lower, to, down, count, channels);
+        }
+      }
     }
   }
 }
@@ -250,4 +303,72 @@ void sample(const float *x, const float *transforms, const int *indices, float *
       }
     }
   }
+}
+
+/* -- boxes that overlap ---------------------------------------------------------------------- */
+
+typedef struct {
+  double top, left, bottom, right, area;
+} Box;
+
+static Box box_at(const float *boxes, int index) {
+  const float *corners = boxes + 4 * index;
+  int flipped = corners[0] > corners[2], mirrored = corners[1] > corners[3];
+  Box box = {corners[flipped ? 2 : 0], corners[mirrored ? 3 : 1], corners[flipped ? 0 : 2],
+             corners[mirrored ? 1 : 3], 0};
+  box.area = (box.bottom - box.top) * (box.right - box.left);
+  return box;
+}
+
+INLINE double least(double a, double b) { return a < b ? a : b; }
+INLINE double greatest(double a, double b) { return a > b ? a : b; }
+
+/* Intersection over union, in double precision as on the host; 0 for boxes without area. */
+static double overlap(const Box *a, const Box *b) {
+  double height = least(a->bottom, b->bottom) - greatest(a->top, b->top);
+  double width = least(a->right, b->right) - greatest(a->left, b->left);
+  if (height <= 0 || width <= 0 || a->area <= 0 || b->area <= 0) return 0;
+  double shared = height * width;
+  return shared / (a->area + b->area - shared);
+}
+
+INLINE int comes_before(const float *scores, int a, int b) {
+  return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
+}
+
+/* Restore the order of a heap whose best element comes first, below `place`. */
+static void sift(int *heap, int size, int place, const float *scores) {
+  int element = heap[place];
+  for (;;) {
+    int child = 2 * place + 1;
+    if (child >= size) break;
+    if (child + 1 < size && comes_before(scores, heap[child + 1], heap[child])) child++;
+    if (!comes_before(scores, heap[child], element)) break;
+    heap[place] = heap[child];
+    place = child;
+  }
+  heap[place] = element;
+}
+
+/* Stores how many boxes are chosen, then their numbers, the best first; `waiting` has room for
+ * `count` ints. */
+EXPORT(non_max_suppression)
+void non_max_suppression(const float *boxes, const float *scores, int *out, int *waiting, int count,
+                         int most, double iou_threshold, double score_threshold) {
+  int size = 0, chosen = 0;
+  for (int i = 0; i < count; i++)
+    if (scores[i] > score_threshold) waiting[size++] = i;
+  for (int place = size / 2 - 1; place >= 0; place--) sift(waiting, size, place, scores);
+  while (size > 0 && chosen < most) {
+    int index = waiting[0], kept = 1;
+    waiting[0] = waiting[--size];
+    if (size > 0) sift(waiting, size, 0, scores);
+    Box box = box_at(boxes, index);
+    for (int i = chosen; i > 0 && kept; i--) {
+      Box other = box_at(boxes, out[i]);
+      kept = !(overlap(&box, &other) >= iou_threshold);
+    }
+    if (kept) out[++chosen] = index;
+  }
+  out[0] = chosen;
 }

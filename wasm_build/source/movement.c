@@ -171,6 +171,14 @@ EXPORT(gather) void gather(const byte *x, const int *indices, byte *out, int out
   EXPORT(NAME) void NAME(const TYPE *dy, const int *indices, TYPE *out, int outer, int length,     \
                          int inner, int count) {                                                   \
     __builtin_memset(out, 0, outer * length * inner * sizeof(TYPE));                               \
+    if (outer * inner == 1) {                                                                      \
+      for (int i = 0; i < count; i++) {                                                            \
+        int index = indices[i];                                                                    \
+        if (index < 0) index += length;                                                            \
+        if ((unsigned)index < (unsigned)length) out[index] += dy[i];                               \
+      }                                                                                            \
+      return;                                                                                      \
+    }                                                                                              \
     for (int o = 0; o < outer; o++) {                                                              \
       for (int i = 0; i < count; i++, dy += inner) {                                               \
         int index = indices[i];                                                                    \

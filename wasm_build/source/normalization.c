@@ -1,4 +1,4 @@
-/* softmax, log_softmax(x, out, outer, length) and window_sum along dense rows. */
+/* softmax and log_softmax(x, out, outer, length), and other kernels along dense rows. */
 #include "vector_math.h"
 
 static vf NOINLINE row_maximum(const float *x, int size) {
@@ -68,4 +68,19 @@ EXPORT(window_sum)
 void window_sum(const float *x, float *out, int outer, int length, int radius) {
   for (int o = 0; o < outer; o++, x += length, out += length)
     window_sum_row(x, out, length, radius);
+}
+
+/* (x - mean) * factor + offset along dense rows of channels. */
+static void NOINLINE normalize_row(const float *x, const float *mean, const float *factor,
+                                   const float *offset, float *out, int channels) {
+  for (int c = 0; c < channels; c += 4)
+    store_up_to(out + c, (load(x + c) - load(mean + c)) * load(factor + c) + load(offset + c),
+                channels - c);
+}
+
+EXPORT(normalize)
+void normalize(const float *x, const float *mean, const float *factor, const float *offset,
+               float *out, int outer, int channels) {
+  for (int o = 0; o < outer; o++, x += channels, out += channels)
+    normalize_row(x, mean, factor, offset, out, channels);
 }

@@ -93,28 +93,80 @@ static void NOINLINE radix_sort(uint32_t *keys, int *places, uint32_t *other_key
 ARGSORT(argsort_float32, float, float_key, descending_float_key)
 ARGSORT(argsort_int32, int, int_key, descending_int_key)
 
-/* -- searching ------------------------------------------------------------------------------- */
+/* -- selecting ------------------------------------------------------------------------------- */
 
-/* How many elements of its sorted row come before each value, or, on the right side, not after. */
-#define SEARCH_SORTED(NAME, TYPE, KEY)                                                             \
-  EXPORT(NAME) void NAME(const TYPE *rows, const TYPE *values, int *out, int outer, int length,    \
-                         int count, int right) {                                                   \
-    for (int o = 0; o < outer; o++, rows += length) {                                              \
-      for (int i = 0; i < count; i++) {                                                            \
-        uint32_t key = KEY(*values++);                                                             \
-        int low = 0, high = length;                                                                \
-        while (low < high) {                                                                       \
-          int middle = (low + high) >> 1;                                                          \
-          uint32_t other = KEY(rows[middle]);                                                      \
-          if (other < key || (right && other == key))                                              \
-            low = middle + 1;                                                                      \
-          else                                                                                     \
-            high = middle;                                                                         \
-        }                                                                                          \
-        *out++ = low;                                                                              \
+/* Puts `item` where it belongs in a heap of `size`, from the top down; the greatest is on top. */
+INLINE void sift(uint64_t *heap, int size, int at, uint64_t item) {
+  for (int child; (child = 2 * at + 1) < size; at = child) {
+    if (child + 1 < size && heap[child + 1] > heap[child]) child++;
+    if (heap[child] <= item) break;
+    heap[at] = heap[child];
+  }
+  heap[at] = item;
+}
+
+/* Places of the k greatest elements of each row, the greatest first, of equal ones the first. The k
+ * best so far are kept in a heap, the worst on top, as (descending key, place); scratch holds them. */
+#define TOPK(NAME, TYPE, DESCENDING_KEY)                                                           \
+  EXPORT(NAME) void NAME(const TYPE *x, int *out, uint64_t *heap, int outer, int length, int k) {  \
+    for (int o = 0; o < outer; o++, x += length, out += k) {                                       \
+      for (int i = 0; i < k; i++) heap[i] = (uint64_t)DESCENDING_KEY(x[i]) << 32 | (uint32_t)i;    \
+      for (int i = k / 2 - 1; i >= 0; i--) sift(heap, k, i, heap[i]);                              \
+      for (int i = k; i < length; i++) {                                                           \
+        uint32_t key = DESCENDING_KEY(x[i]);                                                       \
+        if (key < heap[0] >> 32) sift(heap, k, 0, (uint64_t)key << 32 | (uint32_t)i);              \
+      }                                                                                            \
+      for (int left = k - 1; left >= 0; left--) {                                                  \
+        out[left] = (int)heap[0];                                                                  \
+        sift(heap, left, 0, heap[left]);                                                           \
       }                                                                                            \
     }                                                                                              \
   }
 
-SEARCH_SORTED(search_sorted_float32, float, float_key)
-SEARCH_SORTED(search_sorted_int32, int, int_key)
+TOPK(topk_float32, float, descending_float_key)
+TOPK(topk_int32, int, descending_int_key)
+
+/* -- searching ------------------------------------------------------------------------------- */
+
+/* How many of the first `size` elements, which are sorted, are less than a value, or not greater.
+ * Without a branch in the loop, whose outcomes no processor could foresee. */
+#define COUNT(NAME, TYPE, COMPARED)                                                                \
+  INLINE int NAME(const TYPE *row, int size, TYPE value) {                                         \
+    const TYPE *base = row;                                                                        \
+    while (size > 1) {                                                                             \
+      int half = size >> 1;                                                                        \
+      base += base[half - 1] COMPARED value ? half : 0;                                            \
+      size -= half;                                                                                \
+    }                                                                                              \
+    return (int)(base - row) + (size == 1 && *base COMPARED value);                                \
+  }
+COUNT(count_less_float32, float, <)
+COUNT(count_less_int32, int, <)
+COUNT(count_not_greater_float32, float, <=)
+COUNT(count_not_greater_int32, int, <=)
+
+INLINE int is_nan_float32(float x) { return x != x; }
+INLINE int is_nan_int32(int x) { return 0; }
+
+/* How many elements of its sorted row come before each value, or, on the right side, not after. NaN
+ * comes after all others. */
+#define SEARCH_SORTED(NAME, TYPE, DTYPE)                                                           \
+  EXPORT(NAME) void NAME(const TYPE *rows, const TYPE *values, int *out, int outer, int length,    \
+                         int count, int right) {                                                   \
+    for (int o = 0; o < outer; o++, rows += length) {                                              \
+      int numbers = length;                                                                        \
+      while (numbers > 0 && is_nan_##DTYPE(rows[numbers - 1])) numbers--;                          \
+      for (int i = 0; i < count; i++, out++) {                                                     \
+        TYPE value = *values++;                                                                    \
+        if (is_nan_##DTYPE(value))                                                                 \
+          *out = right ? length : numbers;                                                         \
+        else if (right)                                                                            \
+          *out = count_not_greater_##DTYPE(rows, numbers, value);                                  \
+        else                                                                                       \
+          *out = count_less_##DTYPE(rows, numbers, value);                                         \
+      }                                                                                            \
+    }                                                                                              \
+  }
+
+SEARCH_SORTED(search_sorted_float32, float, float32)
+SEARCH_SORTED(search_sorted_int32, int, int32)

@@ -87,6 +87,8 @@ class Backend(ABC):
     name: str
     #: Reading costs a transfer, so the engine keeps the host copy that a read made.
     reads_are_copies: bool = True
+    #: Kernels run on the processor that Python runs on, so that reading is no more than a copy.
+    computes_on_host: bool = False
 
     def __init__(self, table: Mapping[str, Kernel]) -> None:
         self.kernels = {name: MethodType(function, self) for name, function in table.items()}

@@ -3,7 +3,12 @@
 ``unary``, ``binary`` and ``ternary`` are the elementwise table, whose machinery is ``rows``;
 ``reduction``, ``movement``, ``broadcasting``, ``casting``, ``contraction``, ``pooling`` and ``nn``
 hold the other primitives with their gradients; ``creation`` and ``random`` make tensors;
-``indexing`` and ``methods`` give tensors their subscripts, operators and methods.
+``indexing`` and ``methods`` give tensors their subscripts, operators and methods. ``scans``,
+``sorting``, ``scatter``, ``dynamic`` (shapes that depend on values), ``layout``, ``statistics`` and
+``ragged`` are what their names say; ``text`` moves the elements of string tensors. ``fft``,
+``fused``, ``image``, ``linalg``, ``losses``, ``math``, ``signal``, ``sparse``, ``spectral`` and
+``string`` are namespaces that users see; ``standard`` is what the array API standard asks for
+beside operations.
 """
 
 from webtensor.ops import (

@@ -8,7 +8,7 @@ from webtensor.dtypes import DType, as_dtype, bool_, complex64, float32, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, run
 from webtensor.ops.pairs import as_pairs, from_pairs
 
-__all__ = ["astype", "cast_to"]
+__all__ = ["as_float", "astype", "cast_to"]
 
 
 def cast_to(x: Tensor, dtype: DType) -> Tensor:
@@ -26,6 +26,18 @@ def cast_to(x: Tensor, dtype: DType) -> Tensor:
             return (pairs != 0).any(-1)  # type: ignore[no-any-return]
         return cast_to(pairs[..., 0], dtype)
     return run(_CAST, (x,), x.shape, dtype)
+
+
+def as_float(name: str, argument: str, value: TensorLike) -> Tensor:
+    """Return an operand as float32.
+
+    Raises:
+        TypeError: it is complex, whose imaginary part would be lost, or holds strings.
+    """
+    held = as_operand(name, value)
+    if held.dtype in (complex64, string_):
+        raise TypeError(f"{name}: {argument} must hold real numbers, but it is {held.dtype}")
+    return cast_to(held, float32)
 
 
 def astype(x: TensorLike, dtype: Any, copy: bool = True, device: str | None = None) -> Tensor:

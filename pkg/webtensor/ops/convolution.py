@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from webtensor.dtypes import float32
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.engine import Primitive, Tensor, TensorLike, run
 from webtensor.geometry import Depth, Padding, Window, make_volume_window, make_window, several
-from webtensor.ops.casting import cast_to
+from webtensor.ops.casting import as_float
 from webtensor.ops.creation import zeros
 from webtensor.ops.movement import concat, permute_dims, reshape, slice, spread, stepped_slice
 from webtensor.shapes import Shape, as_shape
@@ -104,7 +104,7 @@ def _images(name: str, x: TensorLike, data_format: str) -> tuple[Tensor, bool]:
 
 def _batch(name: str, x: TensorLike, rank: int) -> tuple[Tensor, bool]:
     """Return ``x`` as a float tensor of a rank, and whether the batch axis had to be added."""
-    held = cast_to(as_operand(name, x), float32)
+    held = as_float(name, "x", x)
     single = len(held.shape) == rank - 1
     if single:
         held = reshape(held, (1, *held.shape))
@@ -124,7 +124,7 @@ def _as_given(y: Tensor, single: bool, data_format: str = "NHWC") -> Tensor:
 
 def _as_filter(name: str, x: Tensor, filter: TensorLike, transposed: bool = False) -> Tensor:
     """Return a filter that fits the channels of ``x``."""
-    held = cast_to(as_operand(name, filter), float32)
+    held = as_float(name, "filter", filter)
     rank = len(x.shape)
     if len(held.shape) != rank:
         raise ValueError(f"{name}: filter must have rank {rank}, but its shape is {held.shape}")
@@ -243,7 +243,7 @@ def separable_conv2d(
     name = "separable_conv2d"
     images, single = _images(name, x, data_format)
     depthwise = _as_filter(name, images, depthwise_filter)
-    pointwise = cast_to(as_operand(name, pointwise_filter), float32)
+    pointwise = as_float(name, "pointwise_filter", pointwise_filter)
     channels = depthwise.shape[2] * depthwise.shape[3]
     if len(pointwise.shape) != 4 or pointwise.shape[:3] != (1, 1, channels):
         raise ValueError(

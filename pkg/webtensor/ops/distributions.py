@@ -21,7 +21,7 @@ from webtensor.ops.nn import softmax
 from webtensor.ops.random import normal_between, random_bits, random_normal, unit_numbers
 from webtensor.ops.scans import cumsum
 from webtensor.ops.sorting import upper_bound
-from webtensor.ops.unary import exp as _exp, log, round
+from webtensor.ops.unary import exp as _exp, log, polynomial, round
 from webtensor.shapes import as_shape, prod
 
 __all__ = ["multinomial", "rand", "random_gamma", "random_standard_normal", "random_uniform_int"]
@@ -198,8 +198,6 @@ def _quantile_polynomial(a: float) -> tuple[float, ...]:
         for power, coefficient in enumerate(before):
             following[power] -= coefficient
         before, current = current, following
-    while len(result) > 1 and abs(result[-1]) < 1e-9:
-        result.pop()
     return tuple(reversed(result))
 
 
@@ -236,10 +234,7 @@ def random_gamma(
         boosts += 1
     unit = unit_numbers("random_gamma", (boosts + 1, *lengths), seed)
     place = multiply(normal_between(unit[0], -1.0, 1.0), 1 / _FARTHEST)
-    first, *others = _quantile_polynomial(float(alpha + boosts))
-    power: Any = first
-    for coefficient in others:
-        power = add(multiply(place, power), coefficient)
+    power = polynomial(place, *_quantile_polynomial(float(alpha + boosts)))
     for boost in range(boosts):
         uniform = add(unit[boost + 1], 2.0**-25)
         power = add(power, multiply(log(uniform), 1 / (alpha + boost)))

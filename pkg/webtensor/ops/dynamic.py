@@ -1,22 +1,29 @@
 """Ops whose result's shape depends on values: nonzero, unique, setdiff1d.
 
-Each reads its operand to the host once, which waits for the device; where TensorFlow.js has the op
-as an asynchronous one, ``…_async`` reads without blocking the page. Values are then picked on the
-device, so that gradients flow through them.
+Each reads something to the host once, which waits for the device: as little as a count where the
+device can do the rest. Where TensorFlow.js has the op as an asynchronous one, ``…_async`` reads
+without blocking the page. Values are picked on the device, so that gradients flow through them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from array import array
+from collections import Counter
 from typing import Any, NamedTuple
 
-from webtensor.dtypes import bool_, int32
-from webtensor.engine import Tensor, TensorLike, as_operand, from_host
+from webtensor.dtypes import bool_, complex64, int32, string_
+from webtensor.engine import Tensor, TensorLike, as_operand, backend, from_host
 from webtensor.engine.convert import python_numbers
+from webtensor.ops.binary import floor_divide, not_equal, remainder
 from webtensor.ops.casting import cast_to
+from webtensor.ops.creation import full, zeros
 from webtensor.ops.indexing import check_mask, masked
-from webtensor.ops.movement import flatten, gather, permute_dims, reshape
-from webtensor.shapes import Shape, normalize_axis
+from webtensor.ops.masks import count_true, count_true_async, true_places
+from webtensor.ops.movement import concat, flatten, gather, permute_dims, reshape, stack
+from webtensor.ops.scans import cumsum
+from webtensor.ops.scatter import put
+from webtensor.ops.sorting import argsort, isin
+from webtensor.shapes import normalize_axis
 
 __all__ = [
     "argwhere",
@@ -35,27 +42,27 @@ __all__ = [
 # -- places ---------------------------------------------------------------------------------------
 
 
-def _coordinates(shape: Shape, values: Iterable[bool]) -> list[list[int]]:
+def _coordinates(truth: Tensor, count: int) -> list[Tensor]:
     """Indices along each axis of the elements that are true, in row-major order."""
-    places = [place for place, yes in enumerate(values) if yes]
-    columns = []
-    for length in reversed(shape):
-        columns.append([place % length for place in places])
-        places = [place // length for place in places]
-    return columns[::-1]
+    places = true_places(truth, count)
+    columns: list[Tensor] = []
+    for axis, length in reversed(list(enumerate(truth.shape))):
+        columns.insert(0, remainder(places, length) if axis else places)
+        if axis:
+            places = floor_divide(places, length)
+    return columns
 
 
-def _stacked(name: str, shape: Shape, values: Sequence[bool]) -> Tensor:
-    columns = _coordinates(shape, values)
-    count = len(columns[0]) if columns else sum(map(bool, values))
-    flat = [index for row in zip(*columns, strict=True) for index in row]
-    return reshape(from_host(name, flat, int32), (count, len(shape)))
+def _stacked(truth: Tensor, count: int) -> Tensor:
+    if not truth.shape:
+        return zeros((count, 0), int32)
+    return stack(_coordinates(truth, count), 1)
 
 
 def nonzero(x: TensorLike) -> tuple[Tensor, ...]:
     """Indices of the elements that are not zero, as one int32 tensor for each axis.
 
-    They come in row-major order (array API standard). The values are read to the host.
+    They come in row-major order (array API standard). How many there are is read to the host.
 
     Raises:
         ValueError: ``x`` is a scalar.
@@ -69,14 +76,13 @@ def nonzero(x: TensorLike) -> tuple[Tensor, ...]:
     if not held.shape:
         raise ValueError("nonzero: x must have at least one axis, but its shape is ()")
     truth = cast_to(held, bool_)
-    columns = _coordinates(held.shape, truth.data_sync())
-    return tuple(from_host("nonzero", column, int32) for column in columns)
+    return tuple(_coordinates(truth, count_true(truth)))
 
 
 def argwhere(condition: TensorLike) -> Tensor:
     """Indices of the elements that are true, as int32 of shape (count, rank).
 
-    They come in row-major order. The values are read to the host.
+    They come in row-major order. How many there are is read to the host.
 
     Example:
         >>> import webtensor as wt
@@ -84,19 +90,19 @@ def argwhere(condition: TensorLike) -> Tensor:
         [[0, 1], [1, 0]]
     """
     truth = cast_to(as_operand("argwhere", condition), bool_)
-    return _stacked("argwhere", truth.shape, truth.data_sync())
+    return _stacked(truth, count_true(truth))
 
 
 async def where_async(condition: TensorLike) -> Tensor:
-    """Do what ``argwhere`` does, without blocking the page while the values are read."""
+    """Do what ``argwhere`` does, without blocking the page while their number is read."""
     truth = cast_to(as_operand("where_async", condition), bool_)
-    return _stacked("where_async", truth.shape, await truth.data())
+    return _stacked(truth, await count_true_async(truth))
 
 
 async def boolean_mask_async(x: TensorLike, mask: TensorLike, axis: int = 0) -> Tensor:
     """Do what ``boolean_mask`` does, without blocking the page while the mask is read."""
     held, chosen, first = check_mask("boolean_mask_async", x, mask, axis)
-    return masked(held, chosen, await chosen.data(), first)
+    return masked(held, chosen, await count_true_async(chosen), first)
 
 
 # -- distinct values ------------------------------------------------------------------------------
@@ -132,43 +138,83 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Tensor
 
 
-class _Distinct(NamedTuple):
-    first: list[int]
-    inverse: list[int]
-    counts: list[int]
+class _Groups(NamedTuple):
+    """For each distinct element its first place and its count; for each element which it is."""
+
+    first: Tensor
+    inverse: Tensor
+    counts: Tensor
 
 
-def _distinct(elements: Sequence[Any]) -> _Distinct:
-    """Find distinct elements in the order of their first appearance; NaN equals nothing."""
-    numbers: dict[Any, int] = {}
-    first: list[int] = []
-    inverse: list[int] = []
-    counts: list[int] = []
-    for place, element in enumerate(elements):
-        number = numbers.setdefault(element, len(first))
-        if number == len(first):
-            first.append(place)
-            counts.append(0)
-        counts[number] += 1
-        inverse.append(number)
-    return _Distinct(first, inverse, counts)
+def _groups(name: str, x: Tensor, slices: list[Any] | None = None) -> _Groups:
+    """Find the distinct elements of a tensor of rank 1, or slices of it, which stay as they are.
+
+    They come in order where backends sort, NaN last, else in the order of their first appearance.
+    NaN equals nothing. Sorting takes a GPU longer than hashing takes the host, so that there, and
+    for what has no order, the values are read; else only how many are distinct.
+    """
+    if slices is None and _sorts(x):
+        return _sorted_groups(x)
+    elements = python_numbers(x.data_sync(), x.dtype) if slices is None else slices
+    numbers = {element: number for number, element in enumerate(dict.fromkeys(elements))}
+    places = range(len(elements) - 1, -1, -1)
+    first = dict(zip(reversed(elements), places, strict=True))
+    counts = Counter(elements)
+    return _Groups(
+        _indices(name, map(first.__getitem__, numbers)),
+        _indices(name, map(numbers.__getitem__, elements)),
+        _indices(name, map(counts.__getitem__, numbers)),
+    )
 
 
-def _ordered(elements: Sequence[Any], found: _Distinct) -> _Distinct:
+def _sorts(x: Tensor) -> bool:
+    return x.dtype not in (complex64, string_) and x.size > 0 and backend().computes_on_host
+
+
+def _indices(name: str, numbers: Any) -> Tensor:
+    return from_host(name, array("i", numbers), int32)
+
+
+def _sorted_groups(x: Tensor) -> _Groups:
+    """Sort, number the runs of equal elements, and put the numbers back."""
+    order = argsort(x)
+    ordered = gather(x, order)
+    fresh = concat([full(1, True), not_equal(ordered[1:], ordered[:-1])])
+    runs = cumsum(fresh) - 1
+    starts = true_places(fresh, count_true(fresh))
+    return _Groups(
+        gather(order, starts),
+        put(runs, order, runs),
+        concat([starts[1:], full(1, x.size)]) - starts,
+    )
+
+
+def _in_order(x: Tensor, found: _Groups) -> _Groups:
     """Put distinct elements in order, NaN last and complex ones by their real part first."""
+    elements = python_numbers(gather(x, found.first).data_sync(), x.dtype)
 
     def key(number: int) -> Any:
-        element = elements[found.first[number]]
+        element = elements[number]
         if isinstance(element, complex):
             return element != element, element.real, element.imag
         return element != element, element
 
-    order = sorted(range(len(found.first)), key=key)
+    order = sorted(range(len(elements)), key=key)
     places = sorted(range(len(order)), key=order.__getitem__)
-    return _Distinct(
-        [found.first[number] for number in order],
-        [places[number] for number in found.inverse],
-        [found.counts[number] for number in order],
+    return _renumbered(found, _indices("unique", order), _indices("unique", places))
+
+
+def _by_first_appearance(found: _Groups) -> _Groups:
+    order = argsort(found.first)
+    return _renumbered(found, order, argsort(order))
+
+
+def _renumbered(found: _Groups, order: Tensor, places: Tensor) -> _Groups:
+    """Take distinct elements in another order, and number elements by their new places."""
+    return _Groups(
+        gather(found.first, order),
+        gather(places, found.inverse),
+        gather(found.counts, order),
     )
 
 
@@ -190,16 +236,20 @@ def unique(x: TensorLike, axis: int = 0) -> Unique:
     """
     held = as_operand("unique", x)
     axis = normalize_axis("unique", axis, len(held.shape))
-    length = held.shape[axis]
-    order = [axis, *(one for one in range(len(held.shape)) if one != axis)]
-    slices = permute_dims(held, order)
-    elements = python_numbers(slices.data_sync(), held.dtype)
-    if len(held.shape) > 1:
-        size = held.size // length if length else 0
-        elements = [tuple(elements[begin * size : (begin + 1) * size]) for begin in range(length)]
-    found = _distinct(elements)
-    first = from_host("unique", found.first, int32)
-    return Unique(gather(held, first, axis), from_host("unique", found.inverse, int32))
+    if len(held.shape) == 1:
+        found = _by_first_appearance(_groups("unique", held))
+    else:
+        found = _groups("unique", held, _slices(held, axis))
+    return Unique(gather(held, found.first, axis), found.inverse)
+
+
+def _slices(x: Tensor, axis: int) -> list[Any]:
+    """The slices of a tensor along an axis as tuples of numbers."""
+    order = [axis, *(one for one in range(len(x.shape)) if one != axis)]
+    elements = python_numbers(permute_dims(x, order).data_sync(), x.dtype)
+    length = x.shape[axis]
+    size = x.size // length if length else 0
+    return [tuple(elements[begin * size : (begin + 1) * size]) for begin in range(length)]
 
 
 def unique_all(x: TensorLike) -> UniqueAll:
@@ -219,10 +269,11 @@ def unique_all(x: TensorLike) -> UniqueAll:
 
 def _unique_all(name: str, x: TensorLike) -> UniqueAll:
     held = as_operand(name, x)
-    elements = python_numbers(held.data_sync(), held.dtype)
-    found = _ordered(elements, _distinct(elements))
-    first, inverse, counts = (from_host(name, numbers, int32) for numbers in found)
-    return UniqueAll(gather(flatten(held), first), first, reshape(inverse, held.shape), counts)
+    flat = flatten(held)
+    found = _groups(name, flat)
+    found = found if _sorts(flat) else _in_order(flat, found)
+    inverse = reshape(found.inverse, held.shape)
+    return UniqueAll(gather(flat, found.first), found.first, inverse, found.counts)
 
 
 def unique_counts(x: TensorLike) -> UniqueCounts:
@@ -279,19 +330,25 @@ def _lists(name: str, x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
     return first, second
 
 
-def _difference(name: str, x: Tensor, flat: Any, other: Any) -> SetDifference:
-    known = set(python_numbers(other, x.dtype))
-    elements = python_numbers(flat, x.dtype)
-    places = [place for place, element in enumerate(elements) if element not in known]
-    indices = from_host(name, places, int32)
-    return SetDifference(gather(x, indices), indices)
+def _remaining(name: str, x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
+    """The elements of ``x``, and which of them are not in ``y``."""
+    first, second = _lists(name, x, y)
+    if first.dtype is not string_:
+        return first, isin(first, second, invert=True)
+    known = set(second.data_sync())
+    return first, from_host(name, [text not in known for text in first.data_sync()], bool_)
+
+
+def _difference(x: Tensor, remaining: Tensor, count: int) -> SetDifference:
+    places = true_places(remaining, count)
+    return SetDifference(gather(x, places), places)
 
 
 def setdiff1d(x: TensorLike, y: TensorLike) -> SetDifference:
     """Elements of ``x`` that are not in ``y``, in their order, and their int32 indices in ``x``.
 
-    Both have rank 1. Elements that occur several times stay as often. The values are read to the
-    host.
+    Both have rank 1. Elements that occur several times stay as often. How many there are is read to
+    the host.
 
     Raises:
         TypeError: the dtypes differ.
@@ -303,12 +360,11 @@ def setdiff1d(x: TensorLike, y: TensorLike) -> SetDifference:
         >>> values.tolist(), indices.tolist()
         ([2, 3, 3], [1, 2, 4])
     """
-    first, second = _lists("setdiff1d", x, y)
-    return _difference("setdiff1d", first, first.data_sync(), second.data_sync())
+    first, remaining = _remaining("setdiff1d", x, y)
+    return _difference(first, remaining, count_true(remaining))
 
 
 async def setdiff1d_async(x: TensorLike, y: TensorLike) -> SetDifference:
-    """Do what ``setdiff1d`` does, without blocking the page while the values are read."""
-    name = "setdiff1d_async"
-    first, second = _lists(name, x, y)
-    return _difference(name, first, await first.data(), await second.data())
+    """Do what ``setdiff1d`` does, without blocking the page while their number is read."""
+    first, remaining = _remaining("setdiff1d_async", x, y)
+    return _difference(first, remaining, await count_true_async(remaining))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike, as_operand
 from webtensor.geometry import Padding
 from webtensor.ops import contraction, convolution, unary
 from webtensor.ops.binary import add, prelu
-from webtensor.ops.casting import cast_to
+from webtensor.ops.casting import as_float, cast_to
 from webtensor.ops.movement import reshape
 from webtensor.shapes import broadcast_shapes
 
@@ -166,5 +165,5 @@ def mat_mul(
     chosen = _check(name, activation, prelu_activation_weights)
     y = contraction.matmul(a, b, transpose_a, transpose_b)
     if bias is not None or chosen != "linear":
-        y = cast_to(y, float32)
+        y = as_float(name, "the product", y)
     return _finish(name, y, bias, chosen, prelu_activation_weights, leakyrelu_alpha)

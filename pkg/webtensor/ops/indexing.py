@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from builtins import slice as _slice
-from collections.abc import Iterable
 from typing import Any
 
 from webtensor.dtypes import bool_, int32
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host
+from webtensor.ops.masks import count_true, true_places
 from webtensor.ops.movement import flip, gather, reshape, stepped_slice
 from webtensor.shapes import normalize_axis, prod
 
@@ -104,7 +104,7 @@ def _fill_ellipsis(parts: list[Any], rank: int) -> list[Any]:
 def boolean_mask(x: TensorLike, mask: TensorLike, axis: int = 0) -> Tensor:
     """Pick the elements, or slices, where a mask over the axes from ``axis`` on is true.
 
-    The length of the result depends on the mask's values, so they are read to the host.
+    The length of the result depends on the mask's values, so how many are true is read to the host.
 
     Raises:
         IndexError: the mask's shape is not that of the axes.
@@ -116,7 +116,7 @@ def boolean_mask(x: TensorLike, mask: TensorLike, axis: int = 0) -> Tensor:
         [1, 3]
     """
     held, chosen, first = check_mask("boolean_mask", x, mask, axis)
-    return masked(held, chosen, chosen.data_sync(), first)
+    return masked(held, chosen, count_true(chosen), first)
 
 
 def check_mask(name: str, x: TensorLike, mask: TensorLike, axis: int) -> tuple[Tensor, Tensor, int]:
@@ -135,9 +135,8 @@ def check_mask(name: str, x: TensorLike, mask: TensorLike, axis: int) -> tuple[T
     return held, chosen, first
 
 
-def masked(x: Tensor, mask: Tensor, values: Iterable[bool], axis: int) -> Tensor:
-    """Pick slices by the values of a mask, read to the host."""
-    places = [place for place, yes in enumerate(values) if yes]
+def masked(x: Tensor, mask: Tensor, count: int, axis: int) -> Tensor:
+    """Pick the ``count`` slices where a mask is true."""
     rest = x.shape[axis + len(mask.shape) :]
     rows = reshape(x, (*x.shape[:axis], prod(mask.shape), *rest))
-    return gather(rows, from_host("boolean_mask", places, int32), axis)
+    return gather(rows, true_places(mask, count), axis)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from webtensor.dtypes import float32
-from webtensor.engine import Tensor, TensorLike, as_operand
+from webtensor.engine import Tensor, TensorLike
 from webtensor.ops.binary import (
     add,
     divide,
@@ -16,7 +16,7 @@ from webtensor.ops.binary import (
     subtract,
 )
 from webtensor.ops.broadcasting import broadcast_to
-from webtensor.ops.casting import cast_to
+from webtensor.ops.casting import as_float, cast_to
 from webtensor.ops.nn import log_softmax
 from webtensor.ops.reduction import mean as _mean, sum as _sum
 from webtensor.ops.unary import abs as _abs, exp, log, log1p, negative, relu, square
@@ -66,7 +66,7 @@ def _reduced(
         if chosen is Reduction.NONE:
             return losses
         return _sum(losses) if chosen is Reduction.SUM else _mean(losses)
-    held = cast_to(as_operand(name, weights), float32)
+    held = as_float(name, "weights", weights)
     try:
         fits = broadcast_shapes(name, held.shape, losses.shape) == losses.shape
     except ValueError:
@@ -106,15 +106,15 @@ def compute_weighted_loss(
         3.5
     """
     name = "compute_weighted_loss"
-    return _reduced(name, cast_to(as_operand(name, losses), float32), weights, reduction)
+    return _reduced(name, as_float(name, "losses", losses), weights, reduction)
 
 
 def _pair(
     name: str, first: str, labels: TensorLike, second: str, predictions: TensorLike
 ) -> tuple[Tensor, Tensor]:
     """Return two float tensors of one shape."""
-    a = cast_to(as_operand(name, labels), float32)
-    b = cast_to(as_operand(name, predictions), float32)
+    a = as_float(name, first, labels)
+    b = as_float(name, second, predictions)
     if a.shape != b.shape:
         raise ValueError(f"{name}: {first} has shape {a.shape}, but {second} has shape {b.shape}")
     return a, b

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.dtypes import float32
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.engine import Primitive, Tensor, TensorLike, run
 from webtensor.geometry import Padding, Window, make_window
 from webtensor.ops.binary import add, equal, logical_and, logical_or
-from webtensor.ops.casting import cast_to
+from webtensor.ops.casting import as_float
 from webtensor.ops.creation import full
 from webtensor.ops.movement import reshape, slice, spread, stack, stepped_slice
 from webtensor.ops.reduction import sum as _sum
@@ -113,13 +113,13 @@ def dilation2d(
     name = "dilation2d"
     if data_format != "NHWC":
         raise ValueError(f"{name}: data_format must be 'NHWC', but got {data_format!r}")
-    images = cast_to(as_operand(name, x), float32)
+    images = as_float(name, "x", x)
     single = len(images.shape) == 3
     if single:
         images = reshape(images, (1, *images.shape))
     if len(images.shape) != 4:
         raise ValueError(f"{name}: x must have rank 3 or 4, but its shape is {images.shape}")
-    held = cast_to(as_operand(name, filter), float32)
+    held = as_float(name, "filter", filter)
     if len(held.shape) != 3:
         raise ValueError(f"{name}: filter must have rank 3, but its shape is {held.shape}")
     channels = images.shape[3]

@@ -8,10 +8,12 @@ from typing import Any
 from webtensor.dtypes import float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.ops.binary import add, greater_equal, multiply, pow, subtract
-from webtensor.ops.casting import cast_to
+from webtensor.ops.casting import as_float, cast_to
+from webtensor.ops.creation import zeros
 from webtensor.ops.movement import clone
 from webtensor.ops.random import random_uniform
-from webtensor.ops.unary import rsqrt, square
+from webtensor.ops.reduction import sum as _sum
+from webtensor.ops.unary import negative, reciprocal, rsqrt, sqrt, square
 from webtensor.shapes import Shape, as_shape, broadcast_shapes
 
 __all__ = [
@@ -24,6 +26,24 @@ __all__ = [
 ]
 
 # -- batch normalization ------------------------------------------------------------------------
+
+
+def _by_channel(x: Tensor) -> Tensor:
+    """Sum over all axes but the last."""
+    return _sum(x, tuple(range(len(x.shape) - 1)))
+
+
+#: ``(x - mean) * factor + offset`` with a number per channel for each; attributes are (outer,
+#: channels). The difference comes first: folding the mean into the offset would cancel.
+_NORMALIZE = Primitive(
+    "normalize",
+    gradients=(
+        lambda dy, y, x, mean, factor, offset, *sizes: multiply(dy, factor),
+        lambda dy, y, x, mean, factor, offset, *sizes: negative(multiply(_by_channel(dy), factor)),
+        lambda dy, y, x, mean, factor, offset, *sizes: _by_channel(multiply(dy, subtract(x, mean))),
+        lambda dy, y, x, mean, factor, offset, *sizes: _by_channel(dy),
+    ),
+)
 
 
 def batch_norm(
@@ -62,7 +82,7 @@ def _batch_norm(
     rank: int | None = None,
 ) -> Tensor:
     """Normalize; with ``rank``, ``x`` must have that rank, and parameters that rank or 1."""
-    held = cast_to(as_operand(name, x), float32)
+    held = as_float(name, "x", x)
     if rank is not None and len(held.shape) != rank:
         raise ValueError(f"{name}: x must have rank {rank}, but its shape is {held.shape}")
     if not isinstance(variance_epsilon, (int, float)) or not variance_epsilon >= 0:
@@ -71,7 +91,7 @@ def _batch_norm(
         )
 
     def parameter(argument: str, value: TensorLike) -> Tensor:
-        number = cast_to(as_operand(name, value), float32)
+        number = as_float(name, argument, value)
         shape = number.shape
         if rank is not None and len(shape) not in (1, rank):
             raise ValueError(
@@ -84,13 +104,20 @@ def _batch_norm(
             )
         return number
 
-    # The difference comes first: folding the mean into the offset would cancel.
-    centred = subtract(held, parameter("mean", mean))
+    middle = parameter("mean", mean)
     factor = rsqrt(add(parameter("variance", variance), float(variance_epsilon)))
     if scale is not None:
         factor = multiply(factor, parameter("scale", scale))
-    y = multiply(centred, factor)
-    return y if offset is None else add(y, parameter("offset", offset))
+    shift = None if offset is None else parameter("offset", offset)
+    channels = held.shape[-1:]
+    if len(channels) == 1 and middle.shape == factor.shape == channels:
+        shift = zeros(channels) if shift is None else shift
+        if shift.shape == channels:
+            outer = held.size // channels[0] if channels[0] else 0
+            operands = (held, middle, factor, shift)
+            return run(_NORMALIZE, operands, held.shape, float32, outer, channels[0])
+    y = multiply(subtract(held, middle), factor)
+    return y if shift is None else add(y, shift)
 
 
 def _broadcasts_to(shape: Shape, wanted: Shape) -> bool:
@@ -178,7 +205,7 @@ def local_response_normalization(
         [[[0.5, 0.5, 0.0]]]
     """
     name = "local_response_normalization"
-    held = cast_to(as_operand(name, x), float32)
+    held = as_float(name, "x", x)
     if len(held.shape) not in (3, 4):
         raise ValueError(f"{name}: x must have rank 3 or 4, but its shape is {held.shape}")
     if not isinstance(depth_radius, int) or isinstance(depth_radius, bool):
@@ -193,7 +220,19 @@ def local_response_normalization(
     radius = min(depth_radius, max(channels - 1, 0))
     sums = run(_WINDOW_SUM, (square(held),), held.shape, float32, outer, channels, radius)
     norm = add(multiply(sums, float(alpha)), float(bias))
-    return multiply(held, pow(norm, -float(beta)))
+    return multiply(held, _negative_power(norm, float(beta)))
+
+
+def _negative_power(x: Tensor, beta: float) -> Tensor:
+    """``x ** -beta``; the usual exponents need roots only, which are quicker and more exact."""
+    if beta == 1:
+        return reciprocal(x)
+    if beta == 0.5:
+        return rsqrt(x)
+    if beta == 0.75:
+        root = rsqrt(x)
+        return multiply(root, sqrt(root))
+    return pow(x, -beta)
 
 
 # -- dropout ------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.dtypes import float32, int32
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.engine import Primitive, Tensor, TensorLike, run
 from webtensor.geometry import (
     Padding,
     Window,
@@ -21,7 +21,7 @@ from webtensor.geometry import (
 )
 from webtensor.ops.binary import add, multiply
 from webtensor.ops.broadcasting import broadcast_to
-from webtensor.ops.casting import cast_to
+from webtensor.ops.casting import as_float, cast_to
 from webtensor.ops.creation import arange
 from webtensor.ops.movement import reshape
 
@@ -82,7 +82,7 @@ _AVG_POOL_GRADIENT: Primitive = Primitive(
 
 def _images(name: str, x: TensorLike) -> tuple[Tensor, bool]:
     """Return ``x`` as a float batch, and whether its axis was added."""
-    images = cast_to(as_operand(name, x), float32)
+    images = as_float(name, "x", x)
     single = len(images.shape) == 3
     if single:
         images = reshape(images, (1, *images.shape))
@@ -257,7 +257,7 @@ def _pool3d(
 ) -> Tensor:
     if data_format != "NDHWC":
         raise ValueError(f"{name}: data_format must be 'NDHWC', but got {data_format!r}")
-    volumes = cast_to(as_operand(name, x), float32)
+    volumes = as_float(name, "x", x)
     single = len(volumes.shape) == 4
     if single:
         volumes = reshape(volumes, (1, *volumes.shape))
@@ -273,6 +273,9 @@ def _pool3d(
     plane = plane._replace(batch=batch * length)
     y = reshape(volumes, _input_shape(plane))
     y = run(primitive, (y,), _output_shape(plane), float32, plane)
+    shape = (batch, depth.out_length, plane.out_height, plane.out_width, channels)
+    if depth == (length, length, 1, 1, 1, 0):
+        return reshape(y, shape[1:] if single else shape)
     # Along the depth, the pixels of a plane are the width of an image.
     pixels = plane.out_height * plane.out_width
     along = Window(
@@ -282,7 +285,6 @@ def _pool3d(
     )  # fmt: skip
     y = reshape(y, _input_shape(along))
     y = run(primitive, (y,), _output_shape(along), float32, along)
-    shape = (batch, depth.out_length, plane.out_height, plane.out_width, channels)
     return reshape(y, shape[1:] if single else shape)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike, as_operand
 from webtensor.ops.binary import add, multiply
-from webtensor.ops.casting import cast_to
+from webtensor.ops.casting import as_float
 from webtensor.ops.contraction import matmul
 from webtensor.ops.movement import concat, split
 from webtensor.ops.unary import sigmoid, tanh
@@ -44,7 +43,7 @@ def basic_lstm_cell(
     name = "basic_lstm_cell"
 
     def operand(argument: str, value: TensorLike, rank: int | None) -> Tensor:
-        held = cast_to(as_operand(name, value), float32)
+        held = as_float(name, argument, value)
         if rank is not None and len(held.shape) != rank:
             raise ValueError(
                 f"{name}: {argument} must have rank {rank}, but its shape is {held.shape}"

@@ -15,7 +15,15 @@ from webtensor.ops.binary import equal, multiply
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import arange, full, ones, zeros_like
-from webtensor.ops.movement import as_indices, flatten, gather, permute_dims, reshape, scatter_add
+from webtensor.ops.movement import (
+    as_indices,
+    flatten,
+    gather,
+    host_indices,
+    permute_dims,
+    reshape,
+    scatter_add,
+)
 from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.ops.ternary import where
 from webtensor.ops.text import check_all_text, put_texts
@@ -64,16 +72,23 @@ def _replaced(
 
 _SCATTER_SET: Primitive = Primitive("scatter_set", gradients=(_kept, None, _replaced))
 
+
+def put(x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
+    """Copy of a tensor of rank 1 with elements replaced at their indices."""
+    group = (x.size, 1, indices.size)
+    return run(_SCATTER_SET, (x, indices, updates), x.shape, x.dtype, *group)
+
+
 # -- indices --------------------------------------------------------------------------------------
 
 
 def _check_range(name: str, indices: Tensor, length: int) -> None:
     """Check indices along an axis where the host knows them."""
-    host = indices.storage.host
-    if host is not None and len(host) and not (-length <= min(host) and max(host) < length):
+    known = host_indices(indices)
+    if known is not None and not (-length <= min(known) and max(known) < length):
         raise IndexError(
-            f"{name}: indices must lie in [{-length}, {length}), but they range from {min(host)} "
-            f"to {max(host)}"
+            f"{name}: indices must lie in [{-length}, {length}), but they range from {min(known)} "
+            f"to {max(known)}"
         )
 
 
@@ -82,8 +97,8 @@ def _wrapped(indices: Tensor, length: int) -> Tensor:
 
     Those out of range become ones that no flat index can be mistaken for.
     """
-    host = indices.storage.host
-    if host is not None and min(host, default=0) >= 0:
+    known = host_indices(indices)
+    if known is not None and min(known) >= 0:
         return indices
     wrapped = where(indices < 0, indices + length, indices)
     return where((wrapped >= 0).logical_and(wrapped < length), wrapped, _NOWHERE)
@@ -99,23 +114,24 @@ def _flat_indices(name: str, indices: Tensor, lengths: Shape) -> Tensor:
     Raises:
         IndexError: one of them, known on the host, is negative or too great.
     """
-    host = indices.storage.host
+    known = host_indices(indices)
     depth = len(lengths)
-    if host is not None:
+    if known is not None:
         for place, length in enumerate(lengths):
-            column = host[place::depth]
-            if len(column) and not (min(column) >= 0 and max(column) < length):
+            column = known[place::depth]
+            if not (min(column) >= 0 and max(column) < length):
                 raise IndexError(
                     f"{name}: indices along axis {place} must lie in [0, {length}), but they range "
                     f"from {min(column)} to {max(column)}"
                 )
     rows = reshape(indices, (prod(indices.shape[:-1]), depth))
-    if depth == 1 and host is not None:
-        return flatten(rows)
-    strides = from_host(name, list(contiguous_strides(lengths)), int32)
-    flat = multiply(rows, strides).sum(-1)
-    if host is not None:
-        return flat  # type: ignore[no-any-return]
+    if depth == 1:
+        flat = flatten(rows)
+    else:
+        strides = from_host(name, list(contiguous_strides(lengths)), int32)
+        flat = multiply(rows, strides).sum(-1)
+    if known is not None:
+        return flat
     limits = from_host(name, list(lengths), int32)
     inside = (rows >= 0).logical_and(rows < limits).all(-1)
     return where(inside, flat, prod(lengths))
@@ -363,10 +379,10 @@ def _add_up(
     name: str, argument: str, x: Tensor, segments: Tensor, count: int, refuse_negative: bool
 ) -> Tensor:
     """Add rows of ``x`` up by segment number; those outside ``range(count)`` are left out."""
-    host = segments.storage.host
-    if host is None or (len(host) and min(host) < 0):
-        if host is not None and refuse_negative:
-            raise ValueError(f"{name}: {argument} must not be negative, but got {min(host)}")
+    known = host_indices(segments)
+    if known is None or min(known) < 0:
+        if known is not None and refuse_negative:
+            raise ValueError(f"{name}: {argument} must not be negative, but got {min(known)}")
         segments = where(segments < 0, count, segments)
     rest = x.shape[1:]
     group = (1, count, prod(rest), segments.size)
@@ -467,8 +483,9 @@ def _bincount(name: str, x: Tensor, weights: TensorLike | None, size: int | None
     amounts = ones(x.shape, dtype) if given is None or not given.size else cast_to(given, dtype)
     numbers = x
     if len(x.shape) == 2:
-        if x.storage.host is not None and x.size and min(x.storage.host) < 0:
-            raise ValueError(f"{name}: x must not be negative, but got {min(x.storage.host)}")
+        known = host_indices(x)
+        if known is not None and min(known) < 0:
+            raise ValueError(f"{name}: x must not be negative, but got {min(known)}")
         starts = reshape(arange(x.shape[0]) * length, (x.shape[0], 1))
         inside = (x >= 0).logical_and(x < length)
         numbers = where(inside, x + starts, x.shape[0] * length)

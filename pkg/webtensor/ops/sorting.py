@@ -13,7 +13,7 @@ from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, as_opera
 from webtensor.ops.binary import equal, less, logical_and, logical_or, minimum
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import arange, full
-from webtensor.ops.movement import expand_dims, flatten, gather, permute_dims, reshape, slice
+from webtensor.ops.movement import expand_dims, flatten, gather, permute_dims, reshape
 from webtensor.ops.reduction import sum as _sum
 from webtensor.ops.unary import isfinite, logical_not
 from webtensor.shapes import normalize_axis, prod
@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 _ARGSORT = Primitive("argsort")
+_TOPK = Primitive("topk")
 _SEARCH_SORTED = Primitive("search_sorted")
 
 
@@ -41,11 +42,20 @@ class TopK(NamedTuple):
     indices: Tensor
 
 
-def _ordered(name: str, x: Tensor, descending: bool) -> Tensor:
-    """Places of the elements along the last axis in order."""
+def _keys(name: str, x: Tensor) -> Tensor:
+    """Return numbers that backends can compare.
+
+    Raises:
+        TypeError: complex elements.
+    """
     if x.dtype is complex64:
         raise TypeError(f"{name}: complex64 is not ordered")
-    keys = cast_to(x, int32) if x.dtype is bool_ else x
+    return cast_to(x, int32) if x.dtype is bool_ else x
+
+
+def _ordered(name: str, x: Tensor, descending: bool) -> Tensor:
+    """Places of the elements along the last axis in order."""
+    keys = _keys(name, x)
     length = x.shape[-1]
     outer = prod(x.shape[:-1])
     return run(_ARGSORT, (keys,), x.shape, int32, bool(descending), outer, length)
@@ -132,9 +142,10 @@ def topk(x: TensorLike, k: int = 1, sorted: bool = True) -> TopK:
         raise ValueError(
             f"topk: k must be between 0 and the length of the last axis of {x.shape}, but got {k}"
         )
-    places = _ordered("topk", x, True)
-    first = slice(places, (0,) * len(x.shape), (*x.shape[:-1], k))
-    return TopK(_pick(x, first), first)
+    keys = _keys("topk", x)
+    shape = (*x.shape[:-1], k)
+    places = run(_TOPK, (keys,), shape, int32, prod(x.shape[:-1]), x.shape[-1], k)
+    return TopK(_pick(x, places), places)
 
 
 def searchsorted(

@@ -646,6 +646,51 @@ def erf_inv(x: TensorLike) -> Tensor:
     """
 
 
+# -- polynomials --------------------------------------------------------------------------------
+
+
+def _polynomial_source() -> str:
+    """Horner's rule for the coefficients ``c0`` to ``c16``, in GLSL and C alike."""
+    source = "c0"
+    for index in range(1, 17):
+        source = f"({source} * x + c{index})"
+    return source
+
+
+def _polynomial_gradient(dy: Tensor, y: Tensor, x: Tensor, *coefficients: float) -> Tensor:
+    slopes = [c * (16 - place) for place, c in enumerate(coefficients[:-1])]
+    return dy * polynomial(x, 0.0, *slopes)
+
+
+@unary(
+    numpy=lambda np, x, *coefficients: _horner(x, coefficients),
+    glsl=_polynomial_source(),
+    c=_polynomial_source(),
+    grad=_polynomial_gradient,
+)
+def polynomial(
+    x: TensorLike,
+    c0: float,
+    c1: float,
+    c2: float,
+    c3: float,
+    c4: float,
+    c5: float,
+    c6: float,
+    c7: float,
+    c8: float,
+    c9: float,
+    c10: float,
+    c11: float,
+    c12: float,
+    c13: float,
+    c14: float,
+    c15: float,
+    c16: float,
+) -> Tensor:
+    """Polynomial of degree 16 with the given coefficients, the highest first. Not public."""
+
+
 # -- activations --------------------------------------------------------------------------------
 
 

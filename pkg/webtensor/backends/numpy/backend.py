@@ -26,6 +26,7 @@ class NumpyBackend(Backend):
 
     name = "numpy"
     reads_are_copies = False
+    computes_on_host = True
 
     def __init__(self) -> None:
         from webtensor.backends.numpy import families

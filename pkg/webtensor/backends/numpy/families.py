@@ -1,6 +1,7 @@
 """Loads every kernel module, and with them the table."""
 
 from webtensor.backends.numpy import (
+    compaction,
     contraction,
     elementwise,
     fourier,
@@ -21,6 +22,7 @@ __all__ = ["FAMILIES", "TABLE"]
 
 #: Importing a family registers its kernels.
 FAMILIES = (
+    compaction,
     contraction,
     elementwise,
     fourier,

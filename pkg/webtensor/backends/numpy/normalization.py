@@ -1,4 +1,4 @@
-"""Kernels along the last axis: softmax and its logarithm, and sums of neighbours."""
+"""Kernels along the last axis: softmax, sums of neighbours, normalization by channel."""
 
 from __future__ import annotations
 
@@ -59,3 +59,17 @@ def window_sum(
     held = np.pad(x, ((0, 0), (radius, radius)))
     windows = np.lib.stride_tricks.sliding_window_view(held, 2 * radius + 1, axis=1)
     return windows.sum(axis=2, dtype=x.dtype).reshape(shape)
+
+
+@kernel("normalize")
+def normalize(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    channels: int,
+) -> Handle:
+    """``(x - mean) * factor + offset``, with a number per channel for each."""
+    x, mean, factor, offset = map(array_of, inputs)
+    return (x - mean) * factor + offset

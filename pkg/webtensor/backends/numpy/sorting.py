@@ -32,6 +32,21 @@ def argsort(
     return np.argsort(x, axis=1, kind="stable").reshape(shape)
 
 
+@kernel("topk")
+def topk(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+    k: int,
+) -> Handle:
+    """Places of the greatest elements of each row, the greatest first."""
+    places = argsort(backend, inputs, (outer, length), dtype, True, outer, length)
+    return places[:, :k].reshape(shape)
+
+
 @kernel("search_sorted")
 def search_sorted(
     backend: Backend,

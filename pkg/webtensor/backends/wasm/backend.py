@@ -43,6 +43,7 @@ class WasmBackend(Backend):
     """Tensors in the linear memory of a WebAssembly module."""
 
     name = "wasm"
+    computes_on_host = True
 
     def __init__(self, host: Host) -> None:
         """Take over a host that was started."""

@@ -1,6 +1,7 @@
 """Loads every kernel module, and with them the table."""
 
 from webtensor.backends.wasm import (
+    compaction,
     contraction,
     elementwise,
     fourier,
@@ -20,6 +21,7 @@ from webtensor.backends.wasm.backend import kernel
 __all__ = ["FAMILIES", "TABLE"]
 
 FAMILIES = (
+    compaction,
     contraction,
     elementwise,
     fourier,

@@ -1,4 +1,4 @@
-"""Kernels that resample images."""
+"""Kernels that resample images, and that choose among boxes in them."""
 
 from __future__ import annotations
 
@@ -52,4 +52,29 @@ def sample(
     geometry = backend.parameters.integers(sizes)
     out = backend.allocate(prod(shape) * 4)
     run(*(operand.storage.handle for operand in inputs), out, fill, geometry)
+    return out
+
+
+@kernel("non_max_suppression")
+def non_max_suppression(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    most: int,
+    iou_threshold: float,
+    score_threshold: float,
+) -> Handle:
+    """Choose boxes: how many, then their numbers."""
+    boxes, scores = inputs
+    run = backend.functions[("non_max_suppression",)]
+    waiting = backend.allocate(scores.size * 4)
+    try:
+        out = backend.allocate(prod(shape) * 4)
+        run(
+            *(boxes.storage.handle, scores.storage.handle, out, waiting, scores.size, most),
+            *(float(iou_threshold), float(score_threshold)),
+        )
+    finally:
+        backend.release(waiting)
     return out

@@ -1,4 +1,4 @@
-"""Kernels along the last axis: softmax and its logarithm, and sums of neighbours."""
+"""Kernels along the last axis: softmax, sums of neighbours, normalization by channel."""
 
 from __future__ import annotations
 
@@ -55,4 +55,20 @@ def window_sum(
     """Sum of each element and of up to ``radius`` neighbours on either side."""
     out = backend.allocate(outer * length * 4)
     backend.functions["window", "sum"](inputs[0].storage.handle, out, outer, length, radius)
+    return out
+
+
+@kernel("normalize")
+def normalize(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    channels: int,
+) -> Handle:
+    """``(x - mean) * factor + offset``, with a number per channel for each."""
+    out = backend.allocate(outer * channels * 4)
+    addresses = (operand.storage.handle for operand in inputs)
+    backend.functions[("normalize",)](*addresses, out, outer, channels)
     return out

@@ -34,6 +34,28 @@ def argsort(
     return out
 
 
+@kernel("topk")
+def topk(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+    k: int,
+) -> Handle:
+    """Places of the greatest elements of each row, the greatest first."""
+    (x,) = inputs
+    run = backend.functions["topk", x.dtype]
+    scratch = backend.allocate(k * 8)
+    try:
+        out = backend.allocate(outer * k * 4)
+        run(x.storage.handle, out, scratch, outer, length, k)
+    finally:
+        backend.release(scratch)
+    return out
+
+
 @kernel("search_sorted")
 def search_sorted(
     backend: WasmBackend,

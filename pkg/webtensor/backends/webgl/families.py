@@ -1,6 +1,7 @@
 """Loads every kernel module, and with them the table."""
 
 from webtensor.backends.webgl import (
+    compaction,
     contraction,
     convolution,
     elementwise,
@@ -21,6 +22,7 @@ __all__ = ["FAMILIES", "TABLE"]
 
 #: Importing a family registers its kernels.
 FAMILIES = (
+    compaction,
     contraction,
     convolution,
     elementwise,

@@ -1,11 +1,14 @@
 """Kernels that resample images, four channels at a time where the channels are a multiple of four.
 
+Where they are not, a fragment computes four elements that follow each other in memory, and walks
+from pixel to pixel: dividing an index into its coordinates costs more than reading a texel.
 Gradients are gathered: a fragment walks over the outputs that may read its input pixel.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
@@ -41,43 +44,104 @@ int lowColumn(int i, out float fraction) {
 }
 """
 
-_OUTPUT_PIXEL = """
+# ``locate`` finds what an output pixel reads, and ``value`` reads one channel of it, or four.
+_FOUR_CHANNELS = """
 V compute(int t) {
-  int pixel = channels / LANES;
-  int channel = t % pixel; t /= pixel;
-  float across, down;
-  int left = lowColumn(t % outWidth, across); t /= outWidth;
-  int top = lowRow(t % outHeight, down);
-  int image = t / outHeight;
+  int channel = t % (channels >> 2); t /= channels >> 2;
+  int column = t % outWidth; t /= outWidth;
+  return value(locate(t / outHeight, t % outHeight, column), channel);
+}
 """
+# Four elements of no more than two pixels.
+_TWO_PIXELS = """
+V compute(int t) {
+  int channel = (t << 2) % channels; t = (t << 2) / channels;
+  int column = t % outWidth; t /= outWidth;
+  int row = t % outHeight;
+  int image = t / outHeight;
+  Place here = locate(image, row, column);
+  if (++column == outWidth) {
+    column = 0;
+    if (++row == outHeight) { row = 0; image++; }
+  }
+  Place next = locate(image, row, column);
+  V result;
+  for (int lane = 0; lane < 4; lane++) {
+    if (channel == channels) { channel = 0; here = next; }
+    result[lane] = value(here, channel++);
+  }
+  return result;
+}
+"""
+_FOUR_PIXELS = """
+V compute(int t) {
+  t <<= 2;
+  int column = t % outWidth; t /= outWidth;
+  int row = t % outHeight;
+  int image = t / outHeight;
+  V result;
+  for (int lane = 0; lane < 4; lane++) {
+    result[lane] = value(locate(image, row, column), 0);
+    if (++column < outWidth) continue;
+    column = 0;
+    if (++row == outHeight) { row = 0; image++; }
+  }
+  return result;
+}
+"""
+
+
+def _over_outputs(code: str, channels: int) -> tuple[str, int, str]:
+    """Return a name for what a fragment computes, the lanes to read, and the code."""
+    if channels % 4 == 0:
+        filled = code.replace("ELEMENT", "V").replace("CHANNELS", "(channels >> 2)")
+        return "channels", 4, filled + _FOUR_CHANNELS
+    filled = code.replace("ELEMENT", "T").replace("CHANNELS", "channels")
+    if channels == 1:
+        return "pixels", 1, filled + _FOUR_PIXELS
+    return "two pixels", 1, filled + _TWO_PIXELS
+
 
 _BILINEAR = (
     _PLACES
     + """
-V blend(V a, V b, float fraction) { return fraction == 0.0 ? a : a + (b - a) * fraction; }
-"""
-    + _OUTPUT_PIXEL
-    + """
+struct Place { int upperLeft, upperRight, lowerLeft, lowerRight; float across, down; };
+Place locate(int image, int row, int column) {
+  Place p;
+  int left = lowColumn(column, p.across);
+  int top = lowRow(row, p.down);
   int upper = (image * inHeight + clamp(top, 0, inHeight - 1)) * inWidth;
   int lower = (image * inHeight + clamp(top + 1, 0, inHeight - 1)) * inWidth;
   int right = clamp(left + 1, 0, inWidth - 1);
   left = clamp(left, 0, inWidth - 1);
-  V above = blend(getX((upper + left) * pixel + channel), getX((upper + right) * pixel + channel),
-    across);
-  V below = blend(getX((lower + left) * pixel + channel), getX((lower + right) * pixel + channel),
-    across);
-  return blend(above, below, down);
+  p.upperLeft = (upper + left) * CHANNELS;
+  p.upperRight = (upper + right) * CHANNELS;
+  p.lowerLeft = (lower + left) * CHANNELS;
+  p.lowerRight = (lower + right) * CHANNELS;
+  return p;
+}
+ELEMENT blend(ELEMENT a, ELEMENT b, float fraction) {
+  return fraction == 0.0 ? a : a + (b - a) * fraction;
+}
+ELEMENT value(Place p, int channel) {
+  ELEMENT above = blend(getX(p.upperLeft + channel), getX(p.upperRight + channel), p.across);
+  ELEMENT below = blend(getX(p.lowerLeft + channel), getX(p.lowerRight + channel), p.across);
+  return blend(above, below, p.down);
 }
 """
 )
 
 _NEAREST = (
     _PLACES
-    + _OUTPUT_PIXEL
     + """
-  int row = image * inHeight + clamp(top, 0, inHeight - 1);
-  return getX((row * inWidth + clamp(left, 0, inWidth - 1)) * pixel + channel);
+#define Place int
+int locate(int image, int row, int column) {
+  float rest;
+  int left = clamp(lowColumn(column, rest), 0, inWidth - 1);
+  int top = clamp(lowRow(row, rest), 0, inHeight - 1);
+  return ((image * inHeight + top) * inWidth + left) * CHANNELS;
 }
+ELEMENT value(int pixel, int channel) { return getX(pixel + channel); }
 """
 )
 
@@ -134,18 +198,15 @@ def _resize(
     shape: Shape,
     dtype: DType,
     name: str,
-    operand: str,
     code: str,
     sizes: Resize,
 ) -> Handle:
-    lanes = 4 if sizes.channels % 4 == 0 else 1
+    form, lanes, filled = _over_outputs(code, sizes.channels)
 
     def shader() -> Shader:
-        sources = [Input(operand, dtype, lanes)]
-        filled = code.replace("LANES", str(lanes))
-        return Shader(name, sources, dtype, lanes, _RESIZE_UNIFORMS, filled)
+        return Shader(name, [Input("x", dtype, lanes)], dtype, 4, _RESIZE_UNIFORMS, filled)
 
-    return backend.run((name, dtype, lanes), shader, inputs, prod(shape), dtype, *sizes[1:])
+    return backend.run((name, dtype, form), shader, inputs, prod(shape), dtype, *sizes[1:])
 
 
 @kernel("resize_bilinear")
@@ -153,7 +214,7 @@ def resize_bilinear(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Resize
 ) -> Handle:
     """Interpolate along the width, then along the height."""
-    return _resize(backend, inputs, shape, dtype, "resize_bilinear", "x", _BILINEAR, sizes)
+    return _resize(backend, inputs, shape, dtype, "resize_bilinear", _BILINEAR, sizes)
 
 
 @kernel("resize_nearest")
@@ -161,7 +222,25 @@ def resize_nearest(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Resize
 ) -> Handle:
     """Pick the nearest pixels."""
-    return _resize(backend, inputs, shape, dtype, "resize_nearest", "x", _NEAREST, sizes)
+    return _resize(backend, inputs, shape, dtype, "resize_nearest", _NEAREST, sizes)
+
+
+def _resize_gradient(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    name: str,
+    weight: str,
+    sizes: Resize,
+) -> Handle:
+    lanes = 4 if sizes.channels % 4 == 0 else 1
+
+    def shader() -> Shader:
+        code = _GRADIENT.replace("WEIGHT", weight).replace("LANES", str(lanes))
+        sources = [Input("dy", float32, lanes)]
+        return Shader(name, sources, float32, lanes, _RESIZE_UNIFORMS, code)
+
+    return backend.run((name, lanes), shader, inputs, prod(shape), float32, *sizes[1:])
 
 
 @kernel("resize_bilinear_gradient")
@@ -169,8 +248,8 @@ def resize_bilinear_gradient(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Resize
 ) -> Handle:
     """Transpose of ``resize_bilinear``."""
-    code = _GRADIENT.replace("WEIGHT", _BILINEAR_WEIGHT)
-    return _resize(backend, inputs, shape, dtype, "resize_bilinear_gradient", "dy", code, sizes)
+    name = "resize_bilinear_gradient"
+    return _resize_gradient(backend, inputs, shape, name, _BILINEAR_WEIGHT, sizes)
 
 
 @kernel("resize_nearest_gradient")
@@ -178,8 +257,8 @@ def resize_nearest_gradient(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Resize
 ) -> Handle:
     """Transpose of ``resize_nearest``."""
-    code = _GRADIENT.replace("WEIGHT", _NEAREST_WEIGHT)
-    return _resize(backend, inputs, shape, dtype, "resize_nearest_gradient", "dy", code, sizes)
+    name = "resize_nearest_gradient"
+    return _resize_gradient(backend, inputs, shape, name, _NEAREST_WEIGHT, sizes)
 
 
 # -- projective sampling ------------------------------------------------------------------------
@@ -228,39 +307,102 @@ bool isInside(float x, float whole) { return INSIDE; }
 float mapped(float x, float whole) {
 MAPPED
 }
-V pixelAt(int image, int row, int column, int channel) {
-  if (row < 0 || row >= inHeight || column < 0 || column >= inWidth) return V(fill);
-  return getX(((image * inHeight + row) * inWidth + column) * (channels / LANES) + channel);
-}
 float rounded(float x) { float f = floor(x); return x - f >= 0.5 ? f + 1.0 : f; }
-V weighted(V a, V b, float w) { return w == 0.0 ? a : a * (1.0 - w) + b * w; }
-V compute(int t) {
-  int channel = t % (channels / LANES); t /= channels / LANES;
-  float x = float(t % outWidth); t /= outWidth;
-  float y = float(t % outHeight);
-  int n = t / outHeight;
+struct Place { bool inside; PLACE };
+Place locate(int n, int row, int column) {
+  Place p;
+  float x = float(column), y = float(row);
   int image = getIndices(n);
   vec4 a = getTransforms(2 * n), b = getTransforms(2 * n + 1);
   float projection = b.z * x + b.w * y + 1.0;
-  if (image < 0 || image >= batch || projection == 0.0) return V(fill);
   float across = (a.x * x + a.y * y + a.z) / projection;
   float down = (a.w * x + b.x * y + b.y) / projection;
-  if (!(isInside(across, float(inWidth)) && isInside(down, float(inHeight)))) return V(fill);
+  p.inside = image >= 0 && image < batch && projection != 0.0
+    && isInside(across, float(inWidth)) && isInside(down, float(inHeight));
   across = mapped(across, float(inWidth));
   down = mapped(down, float(inHeight));
+  LOCATE
+  return p;
+}
+ELEMENT weighted(ELEMENT a, ELEMENT b, float w) { return w == 0.0 ? a : a * (1.0 - w) + b * w; }
+FUNCTIONS
+ELEMENT value(Place p, int channel) {
+  if (!p.inside) return ELEMENT(fill);
   READ
 }
 """
-_READ = {
-    0: "return pixelAt(image, int(rounded(down)), int(rounded(across)), channel);",
-    1: """float right = across - floor(across), lower = down - floor(down);
-  int row = int(floor(down)), column = int(floor(across));
-  return weighted(
-    weighted(pixelAt(image, row, column, channel), pixelAt(image, row, column + 1, channel), right),
-    weighted(pixelAt(image, row + 1, column, channel), pixelAt(image, row + 1, column + 1, channel),
-      right),
-    lower);""",
+
+
+class _Reading(NamedTuple):
+    """What a place holds, how it is found, and how its pixels are read."""
+
+    place: str
+    locate: str
+    read: str
+    functions: str = ""
+
+
+# Pixels may lie outside the image, each on its own.
+_PIXEL_OR_FILL = """
+ELEMENT pixelAt(int image, int row, int column, int channel) {
+  if (row < 0 || row >= inHeight || column < 0 || column >= inWidth) return ELEMENT(fill);
+  return getX(((image * inHeight + row) * inWidth + column) * CHANNELS + channel);
 }
+"""
+#: By whether pixels may lie outside the image, and whether four are read.
+_READINGS = {
+    (True, False): _Reading(
+        "int image, above, left;",
+        "p.image = image; p.above = int(rounded(down)); p.left = int(rounded(across));",
+        "return pixelAt(p.image, p.above, p.left, channel);",
+        _PIXEL_OR_FILL,
+    ),
+    (True, True): _Reading(
+        "int image, above, left; float lower, right;",
+        """p.image = image;
+  p.above = int(floor(down)); p.lower = down - floor(down);
+  p.left = int(floor(across)); p.right = across - floor(across);""",
+        """int next = p.left + 1, below = p.above + 1;
+  return weighted(
+    weighted(pixelAt(p.image, p.above, p.left, channel),
+      pixelAt(p.image, p.above, next, channel), p.right),
+    weighted(pixelAt(p.image, below, p.left, channel),
+      pixelAt(p.image, below, next, channel), p.right),
+    p.lower);""",
+        _PIXEL_OR_FILL,
+    ),
+    (False, False): _Reading(
+        "int pixel;",
+        "p.pixel = ((image * inHeight + int(rounded(down))) * inWidth + int(rounded(across)))"
+        " * CHANNELS;",
+        "return getX(p.pixel + channel);",
+    ),
+    (False, True): _Reading(
+        "int upperLeft, upperRight, lowerLeft, lowerRight; float lower, right;",
+        """int above = int(floor(down)), left = int(floor(across));
+  p.lower = down - floor(down);
+  p.right = across - floor(across);
+  int upper = (image * inHeight + above) * inWidth;
+  int under = (image * inHeight + min(above + 1, inHeight - 1)) * inWidth;
+  int next = min(left + 1, inWidth - 1);
+  p.upperLeft = (upper + left) * CHANNELS;
+  p.upperRight = (upper + next) * CHANNELS;
+  p.lowerLeft = (under + left) * CHANNELS;
+  p.lowerRight = (under + next) * CHANNELS;""",
+        """return weighted(
+    weighted(getX(p.upperLeft + channel), getX(p.upperRight + channel), p.right),
+    weighted(getX(p.lowerLeft + channel), getX(p.lowerRight + channel), p.right),
+    p.lower);""",
+    ),
+}
+
+
+def _sampling_code(mode: int, bilinear: bool) -> str:
+    reading = _READINGS[mode == 0, bilinear]
+    code = _SAMPLE.replace("INSIDE", _INSIDE.get(mode, "is_finite(x)"))
+    code = code.replace("MAPPED", _MAPPED.get(mode, _CLAMPED).strip("\n"))
+    code = code.replace("PLACE", reading.place).replace("LOCATE", reading.locate)
+    return code.replace("FUNCTIONS", reading.functions).replace("READ", reading.read)
 
 
 @kernel("sample")
@@ -273,20 +415,17 @@ def sample(
     fill: float,
 ) -> Handle:
     """Read images at projected places; see ``wasm_build/source/image.c``."""
-    lanes = 4 if sizes.channels % 4 == 0 else 1
-    mode = sizes.fill_mode
+    mode, bilinear = sizes.fill_mode, bool(sizes.bilinear)
+    form, lanes, code = _over_outputs(_sampling_code(mode, bilinear), sizes.channels)
 
     def shader() -> Shader:
-        code = _SAMPLE.replace("INSIDE", _INSIDE.get(mode, "is_finite(x)"))
-        code = code.replace("MAPPED", _MAPPED.get(mode, _CLAMPED).strip("\n"))
-        code = code.replace("READ", _READ[sizes.bilinear]).replace("LANES", str(lanes))
         sources = [
             Input("x", float32, lanes),
             Input("transforms", float32, 4),
             Input("indices", int32, 1),
         ]
-        return Shader("sample", sources, float32, lanes, _SAMPLE_UNIFORMS, code)
+        return Shader("sample", sources, float32, 4, _SAMPLE_UNIFORMS, code)
 
-    key = ("sample", lanes, mode, sizes.bilinear)
+    key = ("sample", form, mode, bilinear)
     numbers = (*sizes[:4], sizes.out_height, sizes.out_width)
     return backend.run(key, shader, inputs, prod(shape), dtype, *numbers, fill)

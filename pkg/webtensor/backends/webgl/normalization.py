@@ -1,4 +1,4 @@
-"""Kernels along the last axis: softmax and its logarithm, and sums of neighbours.
+"""Kernels along the last axis: softmax, sums of neighbours, normalization by channel.
 
 A softmax finds the greatest element, the sum of exponentials, then the rest.
 """
@@ -116,6 +116,25 @@ float compute(int i) {
   return total;
 }
 """
+# A texel of sums: each texel that holds a neighbour is read once.
+_WINDOW_SUM_BY_FOURS = """
+float near(vec4 x, ivec4 distance_) {
+  vec4 kept = mix(vec4(0.0), x, lessThanEqual(abs(distance_), ivec4(radius)));
+  return kept.x + kept.y + kept.z + kept.w;
+}
+vec4 compute(int t) {
+  int place = (t << 2) % length_;
+  int row = t - (place >> 2);
+  int end = min(length_ - 1, place + 3 + radius) >> 2;
+  vec4 total = vec4(0.0);
+  for (int k = max(0, place - radius) >> 2; k <= end; k++) {
+    vec4 x = getX(row + k);
+    ivec4 d = ivec4(0, 1, 2, 3) + ((k << 2) - place);
+    total += vec4(near(x, d), near(x, d - 1), near(x, d - 2), near(x, d - 3));
+  }
+  return total;
+}
+"""
 
 
 @kernel("window_sum")
@@ -129,9 +148,40 @@ def window_sum(
     radius: int,
 ) -> Handle:
     """Sum of each element and of up to ``radius`` neighbours on either side."""
+    lanes, code = (4, _WINDOW_SUM_BY_FOURS) if length % 4 == 0 else (1, _WINDOW_SUM)
 
     def shader() -> Shader:
         uniforms = [("length_", "int"), ("radius", "int")]
-        return Shader("window_sum", [Input("x", float32, 1)], float32, 1, uniforms, _WINDOW_SUM)
+        sources = [Input("x", float32, lanes)]
+        return Shader("window_sum", sources, float32, lanes, uniforms, code)
 
-    return backend.run("window_sum", shader, inputs, outer * length, float32, length, radius)
+    key = ("window_sum", lanes)
+    return backend.run(key, shader, inputs, outer * length, float32, length, radius)
+
+
+_NORMALIZE = """
+V compute(int t) {
+  int channel = t % channels;
+  return (getX(t) - getMean(channel)) * getFactor(channel) + getOffset(channel);
+}
+"""
+
+
+@kernel("normalize")
+def normalize(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    channels: int,
+) -> Handle:
+    """``(x - mean) * factor + offset``, with a number per channel for each."""
+    lanes = 4 if channels % 4 == 0 else 1
+
+    def shader() -> Shader:
+        sources = [Input(name, float32, lanes) for name in ("x", "mean", "factor", "offset")]
+        return Shader("normalize", sources, float32, lanes, [("channels", "int")], _NORMALIZE)
+
+    key = ("normalize", lanes)
+    return backend.run(key, shader, inputs, outer * channels, float32, channels // lanes)

@@ -2,8 +2,9 @@
 
 The axis is cut into blocks. A first draw scans within each block; the last element of each block is
 what the block adds up to, and scanning those (in the same way, recursively) gives what the last
-draw carries into each block. That takes 2 draws per factor of 32 in length, and some 20 reads an
-element. Four lanes work side by side where the innermost axis is a multiple of four.
+draw carries into each block. So a million elements take 7 draws. Four lanes work side by side where
+the innermost axis is a multiple of four; where it is 1 and rows begin at whole texels, the four
+elements of a texel are scanned together.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from webtensor.backends.webgl.textures import Texture
 from webtensor.dtypes import DType, float32
 from webtensor.shapes import Shape
 
-__all__: list[str] = []
+__all__ = ["cumsum_texture"]
 
 _BLOCK = 32
+_BLOCK_OF_TEXELS = 64
 
 _NEUTRAL = {
     ("cumsum", "float32"): "0.0",
@@ -30,11 +32,11 @@ _NEUTRAL = {
     ("cumprod", "int32"): "1",
     ("recurrence", "float32"): "0.0",
 }
-#: What element ``q`` (by its index) does to the total.
+#: What comes after ``total`` with an element ``x`` (and the coefficient ``a`` of a recurrence).
 _STEP = {
-    "cumsum": "total + getX(at)",
-    "cumprod": "total * getX(at)",
-    "recurrence": "getA(at) * total + getX(at)",
+    "cumsum": "total + x",
+    "cumprod": "total * x",
+    "recurrence": "a * total + x",
 }
 
 # Positions count along the direction of the scan. Element q of this level is the last of `stride`
@@ -46,7 +48,7 @@ V compute(int t) {
   int row = (t / length_) * source_length;
   int p = turned == 1 ? length_ - 1 - k : k;
   V total = V(NEUTRAL);
-  for (int q = p & ~(BLOCK - 1); q <= p; q++) {
+  for (int q = p - p % block; q <= p; q++) {
     int s = min((q + 1) * stride, source_length) - 1 - shift;
     if (s < 0) continue;
     int at = (row + (source_turned == 1 ? source_length - 1 - s : s)) * inner + j;
@@ -56,19 +58,47 @@ V compute(int t) {
 }
 """
 
-_CARRY = {
-    "cumsum": "carry + getX(t)",
-    "cumprod": "carry * getX(t)",
-    "recurrence": "getA(t) * carry + getX(t)",
+# Rows begin at whole texels, or there is one only. Position p is the first of a texel's four.
+_WITHIN_BLOCKS_OF_TEXELS = """
+T step_(T total, T x, T a) { return STEP; }
+
+int texel(int row, int p) { return row + ((turned == 1 ? length_ - 4 - p : p) >> 2); }
+
+V compute(int t) {
+  int k = (t << 2) % length_;
+  int row = ((t << 2) - k) >> 2;
+  int p = turned == 1 ? length_ - 4 - k : k;
+  int start = p - p % block;
+  T total = T(NEUTRAL);
+  if (shift == 1 && start > 0) {
+    V before = getX(texel(row, start - 4));
+    total = turned == 1 ? before.x : before.w;
+  }
+  V result;
+  for (int q = start; q <= p; q += 4) {
+    V x = getX(texel(row, q));
+    V a = COEFFICIENTS;
+    if (turned == 1) { x = x.wzyx; a = a.wzyx; }
+    result.x = step_(total, x.x, a.x);
+    result.y = step_(result.x, x.y, a.y);
+    result.z = step_(result.y, x.z, a.z);
+    result.w = step_(result.z, x.w, a.w);
+    if (q < p) total = result.w;
+  }
+  if (shift == 1) result = V(total, result.xyz);
+  return turned == 1 ? result.wzyx : result;
 }
+"""
+
 _INTO_BLOCKS = """
 V compute(int t) {
-  int i = t / inner;
+  int i = PER_TEXEL * t / inner;
   int k = i % length_;
-  int block = (turned == 1 ? length_ - 1 - k : k) / BLOCK;
-  if (block == 0) return getX(t);
-  V carry = getCarries(((i / length_) * blocks + block - 1) * inner + t % inner);
-  return CARRY;
+  int b = (turned == 1 ? length_ - PER_TEXEL - k : k) / block;
+  V x = getX(t);
+  if (b == 0) return x;
+  C total = getCarries(((i / length_) * blocks + b - 1) * inner + t % inner);
+  return STEP;
 }
 """
 
@@ -84,13 +114,6 @@ class _Level(NamedTuple):
     source_turned: int
 
 
-def _shader(
-    name: str, kind: str, dtype: DType, lanes: int, inputs: Sequence[str], code: str, numbers: str
-) -> Shader:
-    sources = [Input(one, dtype, lanes) for one in inputs]
-    return Shader(name, sources, dtype, lanes, [(one, "int") for one in numbers.split()], code)
-
-
 class _Scan:
     """A scan of one kind, with what all its levels share. Textures live until the stack closes."""
 
@@ -99,7 +122,6 @@ class _Scan:
     ) -> None:
         self.backend = backend
         self.dtype = dtype
-        self.lanes = 4 if inner % 4 == 0 else 1
         self.outer = outer
         self.inner = inner
         self.temporary = temporary
@@ -108,47 +130,99 @@ class _Scan:
         self.temporary.callback(self.backend.release, texture)
         return texture
 
-    def _within_blocks(self, kind: str, sources: Sequence[Texture], level: _Level) -> Texture:
-        dtype, lanes = self.dtype, self.lanes
+    def _draw(
+        self,
+        name: str,
+        code: str,
+        lanes: int,
+        sources: Sequence[tuple[str, Texture, int]],
+        level: _Level,
+        **numbers: int,
+    ) -> Texture:
+        """Draw the elements of a level from sources (name, texture, lanes)."""
+        dtype = self.dtype
 
         def shader() -> Shader:
-            code = _WITHIN_BLOCKS.replace("NEUTRAL", _NEUTRAL[kind, dtype])
-            code = code.replace("STEP", _STEP[kind]).replace("BLOCK", str(_BLOCK))
-            names = ["x", "a"][: len(sources)]
-            numbers = "length_ source_length stride shift turned source_turned inner"
-            return _shader(kind, kind, dtype, lanes, names, code, numbers)
+            inputs = [Input(source, dtype, wide) for source, _, wide in sources]
+            return Shader(name, inputs, dtype, lanes, [(number, "int") for number in numbers], code)
 
-        program = self.backend.program(("scan", kind, dtype, lanes), shader)
+        wides = tuple(wide for _, _, wide in sources)
+        program = self.backend.program((name, dtype, lanes, *wides), shader)
         size = self.outer * level.length * self.inner
-        return self.backend.draw(program, sources, size, dtype, *level, self.inner // lanes)
+        textures = [texture for _, texture, _ in sources]
+        return self.backend.draw(program, textures, size, dtype, *numbers.values())
+
+    def _texels_are_whole(self, level: _Level) -> bool:
+        """Whether the four elements of a texel follow each other along the axis."""
+        if self.inner > 1 or level.stride > 1:
+            return False
+        return level.length % 4 == 0 or (self.outer == 1 and not level.turned)
+
+    def _within_blocks(
+        self, kind: str, sources: Sequence[Texture], level: _Level, block: int
+    ) -> Texture:
+        neutral = _NEUTRAL[kind, self.dtype]
+        names = ("x", "a")[: len(sources)]
+        if self._texels_are_whole(level):
+            code = _WITHIN_BLOCKS_OF_TEXELS.replace("NEUTRAL", neutral)
+            code = code.replace("STEP", _STEP[kind])
+            code = code.replace("COEFFICIENTS", "getA(texel(row, q))" if "a" in names else "V(0)")
+            numbers = {
+                "length_": level.length,
+                "shift": level.shift,
+                "turned": level.turned,
+                "block": block,
+            }
+            wide = [(name, texture, 4) for name, texture in zip(names, sources, strict=True)]
+            return self._draw(f"{kind} within texels", code, 4, wide, level, **numbers)
+        lanes = 4 if self.inner % 4 == 0 else 1
+        step = _STEP[kind].replace("x", "getX(at)").replace("a *", "getA(at) *")
+        code = _WITHIN_BLOCKS.replace("NEUTRAL", neutral).replace("STEP", step)
+        numbers = {
+            "length_": level.length,
+            "source_length": level.source_length,
+            "stride": level.stride,
+            "shift": level.shift,
+            "turned": level.turned,
+            "source_turned": level.source_turned,
+            "block": block,
+            "inner": self.inner // lanes,
+        }
+        wide = [(name, texture, lanes) for name, texture in zip(names, sources, strict=True)]
+        return self._draw(f"{kind} within blocks", code, lanes, wide, level, **numbers)
 
     def run(self, kind: str, sources: Sequence[Texture], level: _Level) -> Texture:
         """Scan a level; the sources are ``x`` and, for a recurrence, its coefficients ``a``."""
         length = level.length
-        blocks = -(-length // _BLOCK)
+        whole = self._texels_are_whole(level)
+        block = _BLOCK_OF_TEXELS if whole else _BLOCK
+        blocks = -(-length // block)
         if blocks == 1:
-            return self._within_blocks(kind, sources, level)
-        parts = [self._held(self._within_blocks(kind, sources, level))]
+            return self._within_blocks(kind, sources, level, block)
+        parts = [self._held(self._within_blocks(kind, sources, level, block))]
         if kind == "recurrence":
-            parts.append(self._held(self._within_blocks("cumprod", [sources[1]], level)))
-        totals = _Level(blocks, length, _BLOCK, 0, 0, level.turned)
+            parts.append(self._held(self._within_blocks("cumprod", [sources[1]], level, block)))
+        totals = _Level(blocks, length, block, 0, 0, level.turned)
         carries = self._held(self.run(kind, parts, totals))
-        return self._into_blocks(kind, carries, parts, level, blocks)
-
-    def _into_blocks(
-        self, kind: str, carries: Texture, parts: Sequence[Texture], level: _Level, blocks: int
-    ) -> Texture:
-        dtype, lanes = self.dtype, self.lanes
-
-        def shader() -> Shader:
-            code = _INTO_BLOCKS.replace("BLOCK", str(_BLOCK)).replace("CARRY", _CARRY[kind])
-            names = ["carries", "x", "a"][: 1 + len(parts)]
-            return _shader(kind, kind, dtype, lanes, names, code, "length_ turned blocks inner")
-
-        program = self.backend.program(("scan carry", kind, dtype, lanes), shader)
-        size = self.outer * level.length * self.inner
-        numbers = (level.length, level.turned, blocks, self.inner // lanes)
-        return self.backend.draw(program, [carries, *parts], size, dtype, *numbers)
+        lanes = 4 if whole or self.inner % 4 == 0 else 1
+        code = _INTO_BLOCKS.replace("STEP", _STEP[kind].replace("a *", "getA(t) *"))
+        code = code.replace("PER_TEXEL", "4" if whole else "1")
+        code = code.replace("C total", "T total" if whole else "V total")
+        wide = [("carries", carries, 1 if whole else lanes)]
+        wide += [(name, part, lanes) for name, part in zip(("x", "a"), parts, strict=False)]
+        name = f"{kind} into {'texels' if whole else 'blocks'}"
+        return self._draw(
+            name,
+            code,
+            lanes,
+            wide,
+            level,
+            length_=length,
+            turned=level.turned,
+            block=block,
+            blocks=blocks,
+            inner=1 if whole else self.inner // lanes,
+        )
 
 
 def _run(
@@ -166,6 +240,16 @@ def _run(
     with ExitStack() as temporary:
         scanner = _Scan(backend, dtype, outer, inner, temporary)
         return scanner.run(kind, [operand.storage.handle for operand in inputs], level)
+
+
+def cumsum_texture(
+    backend: WebGLBackend, x: Texture, dtype: DType, group: tuple[int, int, int]
+) -> Texture:
+    """Running sums along the middle axis of a texture, viewed as (outer, length, inner)."""
+    outer, length, inner = group
+    with ExitStack() as temporary:
+        scanner = _Scan(backend, dtype, outer, inner, temporary)
+        return scanner.run("cumsum", [x], _Level(length, length, 1, 0, 0, 0))
 
 
 @kernel("scan")

@@ -22,14 +22,21 @@ from webtensor.shapes import Shape, prod
 
 __all__: list[str] = []
 
-#: Indices are sorted where looking at all of them for each place would take more reads than this.
-_MOST_READS = 1 << 28
+#: Indices are sorted where looking at all of them for each output would take more reads than this,
+#: and for so many outputs: sorting reads some hundred times per index.
+_MOST_READS = 1 << 24
+_MANY_OUTPUTS = 512
 
 #: An output walks over at least this many indices.
 _PART = 64
 
 #: How many outputs keep the device busy.
 _BUSY = 4096
+
+
+def _must_sort(outputs: int, count: int) -> bool:
+    return outputs > _MANY_OUTPUTS and outputs * count > _MOST_READS
+
 
 _WRAP = """
 int compute(int c) {
@@ -104,7 +111,7 @@ def scatter_set(
     lanes = 4 if inner % 4 == 0 else 1
     size = length * inner
     inner //= lanes
-    must_sort = length * inner * count > _MOST_READS
+    must_sort = _must_sort(length * inner, count)
 
     def shader() -> Shader:
         names = ["wrapped", "order"] if must_sort else ["indices"]
@@ -169,7 +176,7 @@ def scatter_add(
     lanes = 4 if inner % 4 == 0 else 1
     size = prod(shape)
     inner //= lanes
-    must_sort = outer * length * inner * count > _MOST_READS
+    must_sort = _must_sort(outer * length * inner, count)
 
     def shader() -> Shader:
         names = ["wrapped", "order"] if must_sort else ["indices"]

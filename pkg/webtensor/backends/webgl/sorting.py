@@ -1,15 +1,17 @@
 """Kernels that sort the last axis and search in what is sorted. NaN comes last in every order.
 
-Rows are sorted in two stages. Blocks of up to 128 elements are sorted by counting: each element's
+Rows are sorted in two stages. Blocks of up to 32 elements are sorted by counting: each element's
 place is the number of those that come before it, and a second draw turns places into the order.
-Then each further draw merges pairs of runs: an output finds by bisection how many of the elements
-before it come from the first run (Green, McColl & Bader, *GPU merge path*, 2012). So a million
-elements take 15 draws with some 20 bisections each, where a bitonic network takes 210.
+Then further draws merge pairs of runs: an output finds by bisection how many of the elements before
+it come from the first run (Green, McColl & Bader, *GPU merge path*, 2012). So a million elements
+take 17 merges with some 20 bisections each, where a bitonic network takes 210 draws. The greatest
+few elements of a row are found without sorting it, by keeping those of each block, again and again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
@@ -20,17 +22,25 @@ from webtensor.shapes import Shape
 
 __all__ = ["argsort_texture"]
 
-_BLOCK = 128
+_BLOCK = 32
+
+#: For more than so many of the greatest elements, rows are sorted.
+_MOST_SELECTED = 32
+
+
+def _value(dtype: DType) -> str:
+    return "float" if dtype is float32 else "int"
 
 
 def _before(dtype: DType, descending: bool) -> str:
     """GLSL function that tells whether ``a`` must come before ``b``."""
     test = "a > b" if descending else "a < b"
     if dtype is float32:
-        return f"bool before(float a, float b) {{ return !is_nan(a) && (is_nan(b) || {test}); }}\n"
-    return f"bool before(int a, int b) {{ return {test}; }}\n"
+        test = f"!is_nan(a) && (is_nan(b) || {test})"
+    return f"bool before({_value(dtype)} a, {_value(dtype)} b) {{ return {test}; }}\n"
 
 
+# Element k's place among those of its block.
 _RANK = """
 int compute(int t) {
   int k = t % length_;
@@ -47,6 +57,7 @@ int compute(int t) {
 }
 """
 
+# The element of the block that has place k.
 _ORDER = """
 int compute(int t) {
   int k = t % length_;
@@ -58,9 +69,8 @@ int compute(int t) {
 }
 """
 
+# Values are those of x in the order of places so far.
 _MERGE = """
-VALUE at(int row, int k) { return getX(row + getPlaces(row + k)); }
-
 int compute(int t) {
   int k = t % length_;
   int row = t - k;
@@ -73,63 +83,73 @@ int compute(int t) {
   int high = min(d, first_size);
   while (low < high) {
     int middle = (low + high) >> 1;
-    if (before(at(row, second + d - 1 - middle), at(row, first + middle))) high = middle;
-    else low = middle + 1;
+    if (before(getValues(row + second + d - 1 - middle), getValues(row + first + middle)))
+      high = middle;
+    else
+      low = middle + 1;
   }
   int other = d - low;
-  bool from_first = low < first_size &&
-    (other >= second_size || !before(at(row, second + other), at(row, first + low)));
+  bool from_first = low < first_size && (other >= second_size ||
+    !before(getValues(row + second + other), getValues(row + first + low)));
   return getPlaces(row + (from_first ? first + low : second + other));
 }
 """
+
+_VALUES = """
+VALUE compute(int t) { return getX(t - t % length_ + getPlaces(t)); }
+"""
+
+
+#: Name, texture and dtype of what a shader reads.
+_Source = tuple[str, Texture, DType]
+
+
+def _draw(
+    backend: WebGLBackend,
+    name: str,
+    code: str,
+    order: tuple[DType, bool],
+    sources: Sequence[_Source],
+    size: int,
+    output: DType = int32,
+    **numbers: int,
+) -> Texture:
+    """Draw with code that may call ``before``, for an order (dtype, descending)."""
+
+    def shader() -> Shader:
+        full = (_before(*order) + code).replace("VALUE", _value(order[0]))
+        inputs = [Input(source, dtype, 1) for source, _, dtype in sources]
+        return Shader(name, inputs, output, 1, [(number, "int") for number in numbers], full)
+
+    program = backend.program((name, *order), shader)
+    textures = [texture for _, texture, _ in sources]
+    return backend.draw(program, textures, size, output, *numbers.values())
 
 
 def argsort_texture(
     backend: WebGLBackend, x: Texture, dtype: DType, descending: bool, outer: int, length: int
 ) -> Texture:
     """Places of the elements of each row of a texture, viewed as (outer, length), in order."""
-    value = "float" if dtype is float32 else "int"
     size = outer * length
-
-    def shader(name: str, inputs: Sequence[Input], code: str, *numbers: str) -> Shader:
-        code = (_before(dtype, descending) + code).replace("VALUE", value)
-        uniforms = [(number, "int") for number in ("length_", *numbers)]
-        return Shader(name, inputs, int32, 1, uniforms, code)
-
-    rank = backend.program(
-        ("rank", dtype, descending),
-        lambda: shader("rank", [Input("x", dtype, 1)], _RANK, "block"),
-    )
-    order = backend.program(
-        "order",
-        lambda: Shader(
-            "order",
-            [Input("ranks", int32, 1)],
-            int32,
-            1,
-            [("length_", "int"), ("block", "int")],
-            _ORDER,
-        ),
-    )
-    block = min(length, _BLOCK)
-    ranks = backend.draw(rank, [x], size, int32, length, block)
-    try:
-        places = backend.draw(order, [ranks], size, int32, length, block)
-    finally:
-        backend.release(ranks)
-    run = block
+    order = dtype, descending
+    run = min(length, _BLOCK)
+    with ExitStack() as temporary:
+        sources = [("x", x, dtype)]
+        ranks = _draw(backend, "rank", _RANK, order, sources, size, length_=length, block=run)
+        temporary.callback(backend.release, ranks)
+        sources = [("ranks", ranks, int32)]
+        places = _draw(backend, "order", _ORDER, order, sources, size, length_=length, block=run)
     while run < length:
-        merge = backend.program(
-            ("merge", dtype, descending),
-            lambda: shader(
-                "merge", [Input("x", dtype, 1), Input("places", int32, 1)], _MERGE, "run"
-            ),
-        )
-        try:
-            merged = backend.draw(merge, [x, places], size, int32, length, run)
-        finally:
-            backend.release(places)
-        places = merged
+        with ExitStack() as temporary:
+            temporary.callback(backend.release, places)
+            known = ("places", places, int32)
+            sources = [("x", x, dtype), known]
+            values = _draw(
+                backend, "ordered values", _VALUES, order, sources, size, dtype, length_=length
+            )
+            temporary.callback(backend.release, values)
+            sources = [("values", values, dtype), known]
+            places = _draw(backend, "merge", _MERGE, order, sources, size, length_=length, run=run)
         run *= 2
     return places
 
@@ -148,6 +168,119 @@ def argsort(
     (x,) = inputs
     return argsort_texture(backend, x.storage.handle, x.dtype, descending, outer, length)
 
+
+# -- the greatest elements ------------------------------------------------------------------------
+
+# Candidates are places in rows of x, in ascending order within blocks, or -1 for none.
+_CANDIDATE_RANK = """
+int compute(int t) {
+  int c = t % candidates;
+  int row = t / candidates;
+  int own_place = CANDIDATE(row, c);
+  if (own_place < 0) return 1 << 30;
+  int start = c - c % block;
+  int end = min(start + block, candidates);
+  VALUE own = getX(row * length_ + own_place);
+  int rank = 0;
+  for (int m = start; m < end; m++) {
+    int place = CANDIDATE(row, m);
+    if (place < 0) continue;
+    VALUE other = getX(row * length_ + place);
+    if (m < c ? !before(own, other) : before(other, own)) rank++;
+  }
+  return rank;
+}
+"""
+
+# Output (block, r) is the candidate of the block that has place r.
+_SELECT = """
+int compute(int t) {
+  int r = t % k; t /= k;
+  int blocks = (candidates + block - 1) / block;
+  int start = (t % blocks) * block;
+  int row = t / blocks;
+  int end = min(start + block, candidates);
+  for (int m = start; m < end; m++)
+    if (getRanks(row * candidates + m) == r) return CANDIDATE(row, m);
+  return -1;
+}
+"""
+
+
+def _select(
+    backend: WebGLBackend, x: Texture, dtype: DType, outer: int, length: int, k: int
+) -> Texture:
+    """Places of the k greatest elements of each row, by rounds that keep those of each block."""
+    order = dtype, True
+    # At least twice as many as are kept, so that each round leaves no more than half.
+    block = max(16, 1 << (2 * k - 1).bit_length())
+    places: Texture | None = None
+    candidates = length
+    while True:
+        blocks = -(-candidates // block)
+        with ExitStack() as temporary:
+            macro, known, suffix = "#define CANDIDATE(row, c) (c)\n", list[_Source](), "first"
+            if places is not None:
+                temporary.callback(backend.release, places)
+                macro = "#define CANDIDATE(row, c) getPlaces((row) * candidates + (c))\n"
+                known, suffix = [("places", places, int32)], "further"
+            ranks = _draw(
+                backend,
+                f"candidate rank {suffix}",
+                macro + _CANDIDATE_RANK,
+                order,
+                [("x", x, dtype), *known],
+                outer * candidates,
+                candidates=candidates,
+                block=block,
+                length_=length,
+            )
+            temporary.callback(backend.release, ranks)
+            places = _draw(
+                backend,
+                f"select {suffix}",
+                macro + _SELECT,
+                order,
+                [("ranks", ranks, int32), *known],
+                outer * blocks * k,
+                candidates=candidates,
+                block=block,
+                k=k,
+            )
+        if blocks == 1:
+            return places
+        candidates = blocks * k
+
+
+_CUT = """
+int compute(int t) { return getPlaces((t / k) * length_ + t % k); }
+"""
+
+
+@kernel("topk")
+def topk(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+    k: int,
+) -> Handle:
+    """Places of the greatest elements of each row, the greatest first."""
+    order = inputs[0].dtype, True
+    x: Texture = inputs[0].storage.handle
+    if k <= _MOST_SELECTED:
+        return _select(backend, x, order[0], outer, length, k)
+    places = argsort_texture(backend, x, *order, outer, length)
+    try:
+        sources = [("places", places, int32)]
+        return _draw(backend, "cut", _CUT, order, sources, outer * k, length_=length, k=k)
+    finally:
+        backend.release(places)
+
+
+# -- searching ------------------------------------------------------------------------------------
 
 _SEARCH = """
 int compute(int t) {
@@ -179,14 +312,15 @@ def search_sorted(
 ) -> Handle:
     """Where each value would be inserted into its sorted row."""
     kind = inputs[0].dtype
-
-    def shader() -> Shader:
-        code = _before(kind, False) + _SEARCH
-        code = code.replace("VALUE", "float" if kind is float32 else "int")
-        sources = [Input("rows", kind, 1), Input("values", kind, 1)]
-        uniforms = [(name, "int") for name in ("length_", "count", "right")]
-        return Shader("search_sorted", sources, int32, 1, uniforms, code)
-
-    size = outer * count
-    key = ("search_sorted", kind)
-    return backend.run(key, shader, inputs, size, int32, length, count, int(right))
+    rows, values = (operand.storage.handle for operand in inputs)
+    return _draw(
+        backend,
+        "search_sorted",
+        _SEARCH,
+        (kind, False),
+        [("rows", rows, kind), ("values", values, kind)],
+        outer * count,
+        length_=length,
+        count=count,
+        right=int(right),
+    )

@@ -7,7 +7,7 @@ from typing import Any
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.geometry import Resize, make_resize
-from webtensor.ops.casting import cast_to
+from webtensor.ops.casting import as_float
 from webtensor.ops.movement import clone, reshape
 from webtensor.shapes import Shape
 
@@ -98,7 +98,7 @@ def resize_bilinear(
         [0.0, 1.0, 2.0, 2.0]
     """
     name = "resize_bilinear"
-    held = cast_to(as_operand(name, images), float32)
+    held = as_float(name, "images", images)
     return _resized(name, _BILINEAR, held, size, align_corners, half_pixel_centers)
 
 

@@ -28,7 +28,7 @@ from webtensor.ops.binary import (
     subtract,
 )
 from webtensor.ops.broadcasting import broadcast_to
-from webtensor.ops.casting import cast_to
+from webtensor.ops.casting import as_float, cast_to
 from webtensor.ops.contraction import matmul
 from webtensor.ops.creation import arange, ones, zeros_like
 from webtensor.ops.image.resize import image_size
@@ -205,7 +205,7 @@ def _images(name: str, image: TensorLike) -> tuple[Tensor, bool]:
         raise ValueError(f"{name}: image must have rank 4, but its shape is {held.shape}")
     if 0 in held.shape[1:3]:
         raise ValueError(f"{name}: image must not be empty, but its shape is {held.shape}")
-    return cast_to(held, float32), held.dtype is int32
+    return as_float(name, "image", held), held.dtype is int32
 
 
 def _is_bilinear(name: str, argument: str, method: str) -> bool:
@@ -254,7 +254,7 @@ def crop_and_resize(
     """
     name = "crop_and_resize"
     images, _ = _images(name, image)
-    places = cast_to(as_operand(name, boxes), float32)
+    places = as_float(name, "boxes", boxes)
     if len(places.shape) != 2 or places.shape[1] != 4:
         raise ValueError(f"{name}: boxes must have shape (count, 4), but got {places.shape}")
     count = places.shape[0]
@@ -333,7 +333,7 @@ def transform(
     name = "transform"
     images, whole = _images(name, image)
     batch, height, width, _ = images.shape
-    matrices = cast_to(as_operand(name, transforms), float32)
+    matrices = as_float(name, "transforms", transforms)
     if matrices.shape not in ((batch, 8), (1, 8)):
         raise ValueError(
             f"{name}: transforms must have shape ({batch}, 8) or (1, 8) for image.shape="

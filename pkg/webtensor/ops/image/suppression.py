@@ -1,8 +1,9 @@
 """Choosing boxes by score, without those that overlap a better one.
 
-How many boxes are chosen depends on their values, and each choice on the ones before, so boxes and
-scores are read to the host, whatever the backend, and chosen there. The functions in ``…_async``
-await that; the others wait.
+How many boxes are chosen depends on their values, and each choice on the ones before. A backend
+may have a kernel for it (the WASM backend does); elsewhere, and where scores are lowered, boxes and
+scores are read to the host and chosen there. The functions in ``…_async`` await what must be read;
+the others wait.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from math import exp, inf
 from typing import Any, NamedTuple
 
 from webtensor.dtypes import float32, int32
-from webtensor.engine import Tensor, TensorLike, as_operand, from_host
-from webtensor.ops.casting import cast_to
+from webtensor.engine import Primitive, Tensor, TensorLike, backend, from_host, run
+from webtensor.ops.casting import as_float
 
 __all__ = [
     "PaddedSelection",
@@ -57,8 +58,8 @@ def _checked(
     score_threshold: float,
     soft_nms_sigma: float = 0.0,
 ) -> tuple[Tensor, Tensor, _Options]:
-    places = cast_to(as_operand(name, boxes), float32)
-    ranks = cast_to(as_operand(name, scores), float32)
+    places = as_float(name, "boxes", boxes)
+    ranks = as_float(name, "scores", scores)
     if len(places.shape) != 2 or places.shape[1] != 4:
         raise ValueError(f"{name}: boxes must have shape (count, 4), but got {places.shape}")
     count = places.shape[0]
@@ -146,6 +147,42 @@ def _choose(boxes: Any, scores: Any, options: _Options) -> tuple[list[int], list
     return indices, chosen_scores
 
 
+#: Gives how many boxes are chosen, then their numbers; attributes are (most, IoU threshold, score
+#: threshold).
+_SUPPRESS = Primitive("non_max_suppression")
+
+
+def _on_device(boxes: Tensor, scores: Tensor, options: _Options) -> Tensor | None:
+    """Choose with the active backend's kernel, if it has one and no score is to be lowered."""
+    if options.sigma or not options.most or _SUPPRESS.kernel not in backend().kernels:
+        return None
+    return run(_SUPPRESS, (boxes, scores), (options.most + 1,), int32, *options[:3])
+
+
+def _counted(found: Any, scores: Any) -> tuple[list[int], list[float]]:
+    """Read what the kernel gave."""
+    indices = found[1 : 1 + found[0]].tolist()
+    return indices, [scores[index] for index in indices]
+
+
+def _select(boxes: Tensor, scores: Tensor, options: _Options) -> tuple[list[int], list[float]]:
+    """Return the numbers and the scores of the chosen boxes, waiting for the device."""
+    found = _on_device(boxes, scores, options)
+    if found is not None:
+        return _counted(found.data_sync(), scores.data_sync())
+    return _choose(boxes.data_sync(), scores.data_sync(), options)
+
+
+async def _select_async(
+    boxes: Tensor, scores: Tensor, options: _Options
+) -> tuple[list[int], list[float]]:
+    """Do what ``_select`` does without blocking the page."""
+    found = _on_device(boxes, scores, options)
+    if found is not None:
+        return _counted(await found.data(), await scores.data())
+    return _choose(await boxes.data(), await scores.data(), options)
+
+
 def _chosen(name: str, indices: list[int]) -> Tensor:
     return from_host(name, indices, int32)
 
@@ -194,7 +231,7 @@ def non_max_suppression(
     places, ranks, options = _checked(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold
     )
-    return _chosen(name, _choose(places.data_sync(), ranks.data_sync(), options)[0])
+    return _chosen(name, _select(places, ranks, options)[0])
 
 
 async def non_max_suppression_async(
@@ -209,7 +246,7 @@ async def non_max_suppression_async(
     places, ranks, options = _checked(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold
     )
-    return _chosen(name, _choose(await places.data(), await ranks.data(), options)[0])
+    return _chosen(name, (await _select_async(places, ranks, options))[0])
 
 
 def non_max_suppression_with_score(
@@ -240,7 +277,7 @@ def non_max_suppression_with_score(
     places, ranks, options = _checked(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma
     )
-    return _scored(name, *_choose(places.data_sync(), ranks.data_sync(), options))
+    return _scored(name, *_select(places, ranks, options))
 
 
 async def non_max_suppression_with_score_async(
@@ -256,7 +293,7 @@ async def non_max_suppression_with_score_async(
     places, ranks, options = _checked(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma
     )
-    return _scored(name, *_choose(await places.data(), await ranks.data(), options))
+    return _scored(name, *(await _select_async(places, ranks, options)))
 
 
 def non_max_suppression_padded(
@@ -289,7 +326,7 @@ def non_max_suppression_padded(
     places, ranks, options = _checked(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold
     )
-    indices, _ = _choose(places.data_sync(), ranks.data_sync(), options)
+    indices, _ = _select(places, ranks, options)
     return _padded(name, indices, options.most, pad_to_max_output_size)
 
 
@@ -306,5 +343,5 @@ async def non_max_suppression_padded_async(
     places, ranks, options = _checked(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold
     )
-    indices, _ = _choose(await places.data(), await ranks.data(), options)
+    indices, _ = await _select_async(places, ranks, options)
     return _padded(name, indices, options.most, pad_to_max_output_size)

@@ -1,0 +1,24 @@
+"""Kernels that list where a mask is true."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webtensor.backends.api import Handle, Operand
+from webtensor.backends.wasm.backend import WasmBackend, kernel
+from webtensor.dtypes import DType
+from webtensor.shapes import Shape
+
+__all__: list[str] = []
+
+
+@kernel("true_places")
+def true_places(
+    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType
+) -> Handle:
+    """Places of the elements that are true, of which there are as many as the result has."""
+    (mask,) = inputs
+    run = backend.functions["true", "places"]
+    out = backend.allocate((shape[0] + 1) * 4)
+    run(mask.storage.handle, out, mask.size)
+    return out

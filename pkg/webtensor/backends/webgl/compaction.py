@@ -1,0 +1,59 @@
+"""Kernels that list where a mask is true.
+
+A running count of true elements says for each how many there are up to it; the place of the n-th is
+found in the counts by bisection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+from webtensor.backends.api import Handle, Operand
+from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.backends.webgl.scan import cumsum_texture
+from webtensor.dtypes import DType, bool_, int32
+from webtensor.shapes import Shape
+
+__all__: list[str] = []
+
+_COUNTED = """
+ivec4 compute(int t) { return ivec4(getMask(t)); }
+"""
+
+_NTH = """
+int compute(int n) {
+  int low = 0;
+  int high = size;
+  while (low < high) {
+    int middle = (low + high) >> 1;
+    if (getCounts(middle) <= n) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+"""
+
+
+@kernel("true_places")
+def true_places(
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType
+) -> Handle:
+    """Places of the elements that are true, of which there are as many as the result has."""
+    (mask,) = inputs
+    size = mask.size
+
+    def counted() -> Shader:
+        return Shader("counted", [Input("mask", bool_, 4)], int32, 4, [], _COUNTED)
+
+    def nth() -> Shader:
+        inputs = [Input("counts", int32, 1)]
+        return Shader("true_places", inputs, int32, 1, [("size", "int")], _NTH)
+
+    with ExitStack() as temporary:
+        ones = backend.run("counted", counted, inputs, size, int32)
+        temporary.callback(backend.release, ones)
+        counts = cumsum_texture(backend, ones, int32, (1, size, 1))
+        temporary.callback(backend.release, counts)
+        return backend.draw(backend.program("true_places", nth), [counts], shape[0], int32, size)

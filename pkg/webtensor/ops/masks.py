@@ -1,0 +1,28 @@
+"""Where a mask is true. How often it is must be read from the device; the places stay there."""
+
+from __future__ import annotations
+
+from webtensor.dtypes import int32
+from webtensor.engine import Primitive, Tensor, run
+from webtensor.ops.reduction import sum as _sum
+
+__all__ = ["count_true", "count_true_async", "true_places"]
+
+_TRUE_PLACES = Primitive("true_places")
+
+
+def count_true(mask: Tensor) -> int:
+    """How many elements of a bool tensor are true, read from the device."""
+    count: int = _sum(mask).item()
+    return count
+
+
+async def count_true_async(mask: Tensor) -> int:
+    """Do what ``count_true`` does, without blocking the page."""
+    count: int = await _sum(mask).array()
+    return count
+
+
+def true_places(mask: Tensor, count: int) -> Tensor:
+    """Indices, in the flat tensor, of the elements that are true, of which there are ``count``."""
+    return run(_TRUE_PLACES, (mask,), (count,), int32)
