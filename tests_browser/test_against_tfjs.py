@@ -1,7 +1,8 @@
 """The table of op cases, computed by TensorFlow.js in the same page, gives the same.
 
-Our results come from the WASM backend, theirs from their CPU backend. `tensorflow_js` says which
-function is which, and lists the deliberate differences.
+Our results come from the WASM and the WebGL backend, theirs from their CPU backend. To the rows of
+the table come random calls of every function. `tensorflow_js` says which function is which, and
+lists the deliberate differences.
 """
 
 import json
@@ -19,10 +20,12 @@ from playwright.sync_api import Browser
 import webtensor as wt
 from tests_browser.python_page import PlaywrightPythonPage
 from tests_browser.tensorflow_js import COUNTERPARTS, DIFFERENCES, REFUSALS
-from tests_browser.test_ops import RUN
-from tests_py.cases import FAMILIES, Case
+from tests_browser.test_ops import BACKENDS, RUN
+from tests_py.cases import FAMILIES, Case, failures
 from tests_py.cases.comparison import decoded, difference
+from tests_py.cases.randomized import RANDOM_FAMILIES
 
+ALL_FAMILIES = {**FAMILIES, **RANDOM_FAMILIES}
 TENSORFLOW = "/node_modules/@tensorflow/tfjs/dist/tf.min.js"
 
 
@@ -62,7 +65,7 @@ def in_json(value: Any) -> Any:
     return value
 
 
-def disagreement(case: Case, ours: Any, theirs: Any) -> str | None:
+def disagreement(case: Case, ours: Any, theirs: Any, backend: str) -> str | None:
     """Say how two results differ in shape, or in values by more than both may be wrong.
 
     Dtypes are the table's business: theirs follow other rules for bool and for Python's numbers.
@@ -74,7 +77,7 @@ def disagreement(case: Case, ours: Any, theirs: Any) -> str | None:
         refused = any(re.search(pattern, error) for pattern, _ in REFUSALS)
         return None if refused else f"theirs raised {error}"
     pairs = zip(ours, theirs, strict=True) if isinstance(ours, list) else [(ours, theirs)]
-    for (our, their), allowed in zip(pairs, case.allowed("wasm"), strict=True):
+    for (our, their), allowed in zip(pairs, case.allowed(backend), strict=True):
         mine = decoded(our)
         try:
             other = decoded(their)
@@ -89,27 +92,50 @@ def disagreement(case: Case, ours: Any, theirs: Any) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_family_agrees_with_tensorflow_js(page: PlaywrightPythonPage, family: str):
-    cases = [
+def compared(family: str) -> list[Case]:
+    """The cases of a family that both libraries compute, and should alike."""
+    return [
         case
-        for case in FAMILIES[family]
+        for case in ALL_FAMILIES[family]
         if case.function in COUNTERPARTS
         and case.derivative < 2
         and reason_not_to_compare(case) is None
     ]
-    ours = page.run(RUN, cases=[case.encoded() for case in cases], backend="wasm")["results"]
+
+
+def ours_of(page: PlaywrightPythonPage, cases: list[Case], backend: str) -> dict[str, Any]:
+    """What our backend gives for the cases."""
+    answer: dict[str, Any] = page.run(
+        RUN, cases=[case.encoded() for case in cases], backend=backend
+    )
+    return answer
+
+
+@pytest.mark.parametrize("family", ALL_FAMILIES)
+def test_family_agrees_with_tensorflow_js(page: PlaywrightPythonPage, family: str):
+    cases = compared(family)
     sent = json.dumps([with_all_arguments(case) for case in cases])
     theirs = json.loads(page.page.evaluate("(json) => runWithTensorflow(json)", sent))
     wrong = [
-        f"{case.name}: {found}"
-        for case, our, their in zip(cases, ours, theirs, strict=True)
-        if (found := disagreement(case, our, their)) is not None
+        f"{backend}: {case.name}: {found}"
+        for backend in BACKENDS
+        for case, our, their in zip(
+            cases, ours_of(page, cases, backend)["results"], theirs, strict=True
+        )
+        if (found := disagreement(case, our, their, backend)) is not None
     ]
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("family", RANDOM_FAMILIES)
+def test_random_calls(page: PlaywrightPythonPage, family: str, backend: str):
+    cases = RANDOM_FAMILIES[family]
+    wrong = failures(cases, ours_of(page, cases, backend), backend)
+    assert not wrong, "\n".join(wrong)
+
+
 def test_every_difference_concerns_a_case():
-    names = [case.name for family in FAMILIES.values() for case in family]
+    names = [case.name for family in ALL_FAMILIES.values() for case in family]
     for pattern, why in DIFFERENCES:
         assert any(re.search(pattern, name) for name in names), (pattern, why)
