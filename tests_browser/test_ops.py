@@ -10,7 +10,8 @@ import pytest
 from tests_browser.python_page import PythonPage
 from tests_py.cases import FAMILIES, Case, failures, runner
 
-RUN = Path(runner.__file__).read_text() + "\nawait run_cases(cases, backend)"
+#: What earlier tests left in cycles, such as those of tracebacks, is no business of a run.
+RUN = Path(runner.__file__).read_text() + "\nimport gc; gc.collect()\nawait run_cases(cases, backend)"
 
 BACKENDS = ("wasm", "webgl")
 
