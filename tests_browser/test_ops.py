@@ -11,10 +11,13 @@ from tests_browser.python_page import PythonPage
 from tests_py.cases import FAMILIES, Case, failures, runner
 
 #: What earlier tests left in cycles, such as those of tracebacks, is no business of a run.
-RUN = Path(runner.__file__).read_text() + """
+RUN = (
+    Path(runner.__file__).read_text()
+    + """
 import gc
 gc.collect()
 await run_cases(cases, backend)"""
+)
 
 BACKENDS = ("wasm", "webgl")
 
