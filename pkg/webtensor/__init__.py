@@ -68,6 +68,7 @@ from webtensor.errors import (
     KernelNotFoundError as KernelNotFoundError,
 )
 from webtensor.ops import *
+from webtensor.ops.shorthands import print as print
 from webtensor.ops.standard import (
     __array_api_version__ as __array_api_version__,
     __array_namespace_info__ as __array_namespace_info__,

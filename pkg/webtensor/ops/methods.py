@@ -17,6 +17,7 @@ from webtensor.ops import (
     complexes,
     contraction,
     convolution,
+    creation,
     dynamic,
     image,
     indexing,
@@ -30,6 +31,7 @@ from webtensor.ops import (
     reduction,
     scans,
     scatter,
+    shorthands,
     sorting,
     spectral,
     standard,
@@ -122,7 +124,9 @@ _NAMED: dict[str, Callable[..., Any]] = {
         (scans, scans.__all__),
         (sorting, ["argsort", "isin", "searchsorted", "sort", "topk"]),
         (scatter, ["gather_nd", "take_along_axis", "unsorted_segment_sum"]),
+        (creation, ["ones_like", "zeros_like"]),
         (dynamic, ["nonzero", "unique"]),
+        (shorthands, [name for name in shorthands.__all__ if name != "buffer_of"]),
         (statistics, ["euclidean_norm", "log_sum_exp", "moments", "norm", "std", "var"]),
         (
             layout,
@@ -172,6 +176,7 @@ def _attach(owner: Any) -> None:
     for name, method in _NAMED.items():
         setattr(owner, name, method)
     owner.where = _where
+    owner.buffer = shorthands.buffer_of
     owner.__getitem__ = lambda self, key: indexing.get_item(as_operand("index", self), key)
     owner.T = property(movement.transpose)
     owner.mT = property(products.matrix_transpose)

@@ -1,0 +1,81 @@
+"""Methods of TensorFlow.js's tensors that stand for a call of another function."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+import webtensor as wt
+
+pytestmark = pytest.mark.usefixtures("no_leak")
+
+
+@pytest.mark.parametrize(
+    "method, lengths", [("as1d", ()), ("as2d", (6, 4)), ("as3d", (2, 3, 4)), ("as4d", (1, 2, 3, 4))]
+)
+def test_rank(method: str, lengths: tuple[int, ...], backend: str):
+    y = getattr(wt.arange(24), method)(*lengths)
+    assert y.shape == (lengths or (24,))
+    assert wt.flatten(y).tolist() == list(range(24))
+
+
+def test_five_axes_and_the_shape_of_another(backend: str):
+    assert wt.arange(24).as5d(1, 2, 3, 2, 2).shape == (1, 2, 3, 2, 2)
+    assert wt.arange(6).reshape_as(wt.zeros((3, 2))).tolist() == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_scalar(backend: str):
+    x = wt.tensor([[3.0]]).as_scalar()
+    assert (x.shape, x.item()) == ((), 3.0)
+    with pytest.raises(ValueError, match=r"as_scalar: .* one element, .* \(2,\)"):
+        wt.zeros(2).as_scalar()
+
+
+def test_dtypes(backend: str):
+    x = wt.tensor([0.0, -1.5, 2.0])
+    assert x.to_int().tolist() == [0, -1, 2]
+    assert x.to_bool().tolist() == [False, True, True]
+    assert x.to_int().to_float().dtype == "float32"
+
+
+def test_joining(backend: str):
+    x, y = wt.tensor([1, 2]), wt.tensor([3, 4])
+    assert x.concat(y).tolist() == [1, 2, 3, 4]
+    assert x.concat([y, x]).tolist() == [1, 2, 3, 4, 1, 2]
+    assert x.stack(y, 1).tolist() == [[1, 3], [2, 4]]
+    assert x.stack([y, y]).shape == (3, 2)
+
+
+@pytest.mark.parametrize(
+    "values, dtype",
+    [
+        ([[1.5, 2.0]], "float32"),
+        ([[7, 2**30 + 1]], "int32"),
+        ([[True, False]], "bool"),
+        ([[1 + 2j, 3j]], "complex64"),
+        ([["a", "ü"]], "string"),
+    ],
+)
+def test_buffers(values: Any, dtype: str, backend: str):
+    x = wt.tensor(values, dtype=dtype)
+    for copy in (x.buffer_sync(), asyncio.run(x.buffer())):
+        copy.set(values[0][1], 0, 0)
+        y = copy.to_tensor()
+        assert (y.dtype, y.tolist()) == (dtype, [[values[0][1]] * 2])
+    assert x.tolist() == values
+
+
+def test_variable(backend: str):
+    x = wt.tensor([1.0, 2.0])
+    held = x.variable(trainable=False, name="held")
+    x.dispose()
+    assert (held.name, held.trainable, held.tolist()) == ("held", False, [1.0, 2.0])
+    held.dispose()
+
+
+def test_print(capsys: pytest.CaptureFixture[str]):
+    x = wt.tensor([[1, 2]])
+    x.print()
+    wt.print(x, verbose=True)
+    line = "Tensor([[1, 2]], shape=(1, 2), dtype=int32, device=host)\n"
+    assert capsys.readouterr().out == f"{line}rank 2, 2 elements\n{line}"
