@@ -19,7 +19,7 @@ apt = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	else echo "Missing: $(2)" >&2; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test smoke bench lint format wheel site kernels browsers chromium venv lock clean
+.PHONY: help demo test smoke bench report lint format wheel site kernels browsers chromium venv lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -37,6 +37,9 @@ smoke: site chromium ## train on the digits page in headless Chromium, on each b
 
 bench: site chromium ## compare with TensorFlow.js, writing bench/results.json (ONLY=… runs a part)
 	@$(RUN) -m tests_browser.bench $(ONLY)
+
+report: kernels ## print how complete the ops, their comparisons and their gradient checks are
+	@$(RUN) -m tests_py.completeness
 
 lint: venv ## check style, types and the direction of imports
 	$(RUN) -m ruff check .

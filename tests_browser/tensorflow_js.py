@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["COUNTERPARTS", "DIFFERENCES", "REFUSALS"]
+__all__ = ["COMPARED_ELSEWHERE", "COUNTERPARTS", "DIFFERENCES", "REFUSALS"]
 
 #: Functions of the same name and parameters, save for camelCase.
 SAME = [
@@ -270,6 +270,9 @@ COUNTERPARTS: dict[str, str] = {
     "return tf.spectral.irfft(x); }",
     "spectral.rfft": "(x, n) => tf.spectral.rfft(x, n ?? undefined)",
 }
+
+#: What is compared with theirs in another way than by calls with equal results, and where.
+COMPARED_ELSEWHERE: dict[str, str] = {}
 
 #: What they refuse to compute, as a pattern of their error, and why we do not.
 REFUSALS: list[tuple[str, str]] = [
