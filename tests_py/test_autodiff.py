@@ -47,6 +47,14 @@ def test_variable_grads() -> None:
     assert {name: g.tolist() for name, g in gradients.items()} == {"w": [6.0, 12.0], "b": 5.0}
 
 
+def test_a_batch_of_nothing_changes_with_no_variable() -> None:
+    w = wt.Variable(wt.ones((3, 2)), name="w")
+    x = wt.zeros((0, 3))
+    loss, gradients = wt.variable_grads(lambda: wt.sum(wt.square(x @ w)))
+    assert loss.tolist() == 0.0
+    assert gradients["w"].tolist() == [[0.0, 0.0]] * 3
+
+
 @pytest.mark.parametrize("function", [wt.grad, wt.grads, wt.value_and_grad, wt.value_and_grads])
 def test_the_result_starts_from_ones_or_from_a_given_gradient(function: Function) -> None:
     def last(found: Any) -> Any:

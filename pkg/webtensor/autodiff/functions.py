@@ -144,7 +144,13 @@ def variable_gradients(
     chosen = list(read.values())
     if variables is not None:
         chosen = [read[id(variable)] for variable in variables if id(variable) in read]
+    of_nothing = tape.met_nothing()
     gradients = tape.gradients(loss, [value for _, value in chosen], _ones_like(loss))
+    if of_nothing:  # a sum over no elements changes with none of the variables
+        gradients = [
+            _zeros_like(value) if gradient is None else gradient
+            for (_, value), gradient in zip(chosen, gradients, strict=True)
+        ]
     reached = [place for place, gradient in enumerate(gradients) if gradient is not None]
     if not reached:
         raise ValueError(f"{name}: the loss depends on none of the trainable variables")

@@ -48,6 +48,10 @@ class Tape:
         """Ids of the tensors that the walk back may need, which ``tidy`` must not dispose."""
         return {id(tensor) for node in self._nodes for tensor in (*node.inputs, node.output)}
 
+    def met_nothing(self) -> bool:
+        """Whether something recorded has no elements: there the way back may end."""
+        return any(node.output.size == 0 for node in self._nodes)
+
     def read_variable(self, variable: Variable, value: Tensor) -> None:
         """Note that a variable was read; a trainable one is watched."""
         if variable.trainable:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from webtensor.dtypes import DType, as_dtype, bool_, complex64, float32, int32
+from webtensor.dtypes import DType, as_dtype, bool_, complex64, float32, int32, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import eye, full
@@ -68,6 +68,8 @@ def _reduce(
     """Reduce ``x``, one group of adjacent axes at a time."""
     name = primitive.name
     given = x = as_operand(name, x)
+    if x.dtype is string_:
+        raise TypeError(f"{name}: string operands are not supported")
     if x.dtype is complex64 and dtype is None:
         return _reduce_complex(primitive, x, axis, keepdims)
     if x.dtype is bool_ and dtype is None:
