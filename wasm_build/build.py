@@ -22,16 +22,18 @@ GENERATED = HERE / "generated"
 #: Memory the module starts with; it must hold the stack and static data, and grows on demand.
 INITIAL_BYTES = 16 << 20
 MAXIMUM_BYTES = 2 << 30
+#: The packed blocks of matrix products lie on the stack. As ``backends/wasm/threads.py`` says.
+STACK_BYTES = 2 << 20
 
 FLAGS = [
     "-target", "wasm32-freestanding", "-std=c11", "-O2", "-fno-slp-vectorize", "-fwrapv",
     "-ffp-contract=off", "-Wall", "-Werror", "-msimd128", "-mbulk-memory", "-nostdlib",
     "-Wl,--no-entry", "-Wl,--import-memory", f"-Wl,--initial-memory={INITIAL_BYTES}",
-    f"-Wl,--max-memory={MAXIMUM_BYTES}", "-Wl,-z,stack-size=262144",
-    "-Wl,-s",
+    f"-Wl,--max-memory={MAXIMUM_BYTES}", f"-Wl,-z,stack-size={STACK_BYTES}",
+    "-Wl,--export=__stack_pointer", "-Wl,-s",
 ]  # fmt: skip
 
-#: Flags by variant. Those for threads will add ``-matomics -Wl,--shared-memory``.
+#: Flags by variant.
 VARIANTS = {
     "simd": [],
     "relaxed": ["-mrelaxed-simd"],

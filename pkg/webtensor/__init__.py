@@ -8,6 +8,7 @@ from webtensor import (
     browser as browser,
     optimizers as optimizers,
     train as train,
+    wasm as wasm,
 )
 from webtensor.autodiff import (
     custom_grad as custom_grad,

@@ -67,9 +67,17 @@ static void NOINLINE matrix_times_column(const float *matrix, const float *x, fl
 }
 
 EXPORT(matmul_float32)
-void matmul_float32(const float *a, const float *b, float *out, const MatmulSizes *sizes) {
-  int m = sizes->m, k = sizes->k, n = sizes->n;
-  for (int i = 0; i < sizes->batch; i++) {
+void matmul_float32(const float *a, const float *b, float *out, const MatmulSizes *sizes, int part,
+                    int parts) {
+  int m = sizes->m, k = sizes->k, n = sizes->n, first = 0, end = sizes->batch;
+  if (end >= parts) { /* whole products for each part */
+    find_piece(sizes->batch, 1, part, parts, &first, &end);
+    parts = 0;
+  }
+  if (sizes->a_batched) a += first * m * k;
+  if (sizes->b_batched) b += first * k * n;
+  out += first * m * n;
+  for (int i = first; i < end; i++) {
     if (m == 1) {
       if (sizes->transpose_b)
         matrix_times_column(b, a, out, k, n);
@@ -83,7 +91,8 @@ void matmul_float32(const float *a, const float *b, float *out, const MatmulSize
     } else {
       Matrix left = {a, sizes->transpose_a ? 1 : k, sizes->transpose_a ? m : 1};
       Matrix right = {b, sizes->transpose_b ? 1 : n, sizes->transpose_b ? k : 1};
-      gemm(m, n, k, (Left){pack_matrix_a, &left, 0}, (Right){pack_matrix_b, &right}, out);
+      gemm(m, n, k, (Left){pack_matrix_a, &left, 0}, (Right){pack_matrix_b, &right}, out,
+           part, parts);
     }
     if (sizes->a_batched) a += m * k;
     if (sizes->b_batched) b += k * n;
@@ -197,13 +206,13 @@ static void pack_patches(const void *source, float *panels, int first, int count
 }
 
 EXPORT(conv2d)
-void conv2d(const float *x, const float *filter, float *out, const Window *w) {
+void conv2d(const float *x, const float *filter, float *out, const Window *w, int part, int parts) {
   int pixels = w->batch * w->out_height * w->out_width;
   int depth = w->filter_height * w->filter_width * w->in_channels;
   Images images = {x, w};
   Matrix filters = {filter, w->out_channels, 1};
   gemm(pixels, w->out_channels, depth, (Left){pack_patches, &images, 0},
-       (Right){pack_matrix_b, &filters}, out);
+       (Right){pack_matrix_b, &filters}, out, part, parts);
 }
 
 /* -- conv2d_input_gradient ------------------------------------------------------------------- */
@@ -309,10 +318,13 @@ static void pack_transposed_filter(const void *source, float *panels, int first,
 }
 
 EXPORT(conv2d_input_gradient)
-void conv2d_input_gradient(const float *dy, const float *filter, float *out, const Window *w) {
+void conv2d_input_gradient(const float *dy, const float *filter, float *out, const Window *w,
+                           int part, int parts) {
   Phase phase = {{dy, w}, {filter, w}, {0}, {0}};
-  /* A phase that no tap reaches stays zero. */
-  __builtin_memset(out, 0, w->batch * w->in_height * w->in_width * w->in_channels * sizeof(float));
+  /* A phase that no tap reaches stays zero; parts are only asked for where there is one phase. */
+  if (parts < 2)
+    __builtin_memset(out, 0,
+                     w->batch * w->in_height * w->in_width * w->in_channels * sizeof(float));
   for (int top = 0; top < smaller(w->stride_height, w->in_height); top++) {
     phase.vertical = find_phase(top, w->in_height, w->pad_top, w->stride_height,
                                 w->dilation_height, w->filter_height);
@@ -323,7 +335,7 @@ void conv2d_input_gradient(const float *dy, const float *filter, float *out, con
       if (!depth) continue;
       int pixels = w->batch * phase.vertical.count * phase.horizontal.count;
       gemm(pixels, w->in_channels, depth, (Left){pack_contributions, &phase, place_phase},
-           (Right){pack_transposed_filter, &phase}, out);
+           (Right){pack_transposed_filter, &phase}, out, part, parts);
     }
   }
 }
@@ -379,11 +391,12 @@ static void pack_transposed_patches(const void *source, float *panels, int first
 }
 
 EXPORT(conv2d_filter_gradient)
-void conv2d_filter_gradient(const float *x, const float *dy, float *out, const Window *w) {
+void conv2d_filter_gradient(const float *x, const float *dy, float *out, const Window *w, int part,
+                            int parts) {
   int pixels = w->batch * w->out_height * w->out_width;
   int depth = w->filter_height * w->filter_width * w->in_channels;
   Images images = {x, w};
   Matrix gradients = {dy, w->out_channels, 1};
   gemm(depth, w->out_channels, pixels, (Left){pack_transposed_patches, &images, 0},
-       (Right){pack_matrix_b, &gradients}, out);
+       (Right){pack_matrix_b, &gradients}, out, part, parts);
 }

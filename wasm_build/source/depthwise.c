@@ -83,41 +83,49 @@ static void NOINLINE pixel_multiplied(const float *x, const float *filter, float
   }
 }
 
-EXPORT(depthwise_conv2d)
-void depthwise_conv2d(const float *x, const float *filter, float *out, const Window *w) {
+/* One row of output pixels; `top` is the input row of its first tap. */
+static void NOINLINE depthwise_line(const float *x, const float *filter, float *out,
+                                    const Window *w, int top) {
   int channels = w->in_channels, multiplier = multiplier_of(w);
   int filter_row = w->filter_width * w->out_channels;
   int x_row = w->dilation_height * w->in_width * channels, x_column = w->dilation_width * channels;
-  for (int image = 0; image < w->batch; image++) {
-    for (int row = 0; row < w->out_height; row++) {
-      int top = row * w->stride_height - w->pad_top, first_row, end_row;
-      valid_taps(top, w->in_height, w->filter_height, w->dilation_height, &first_row, &end_row);
-      int reach = (w->filter_width - 1) * w->dilation_width + 3 * w->stride_width;
-      for (int column = 0; column < w->out_width; column++, out += w->out_channels) {
-        int start = column * w->stride_width - w->pad_left, first, end;
-        if (multiplier == 1 && start >= 0 && start + reach < w->in_width &&
-            column + 4 <= w->out_width) {
-          four_pixels(x + ((top + first_row * w->dilation_height) * w->in_width + start) * channels,
-                      filter + first_row * filter_row, out, end_row - first_row, w->filter_width,
-                      x_row, x_column, w->stride_width * channels, filter_row, channels);
-          column += 3;
-          out += 3 * channels;
-          continue;
-        }
-        valid_taps(start, w->in_width, w->filter_width, w->dilation_width, &first, &end);
-        const float *from =
-            x + ((top + first_row * w->dilation_height) * w->in_width + start +
-                 first * w->dilation_width) * channels;
-        const float *weights = filter + first_row * filter_row + first * w->out_channels;
-        if (multiplier == 1)
-          pixel(from, weights, out, end_row - first_row, end - first, x_row, x_column, filter_row,
-                channels);
-        else
-          pixel_multiplied(from, weights, out, end_row - first_row, end - first, x_row, x_column,
-                           filter_row, channels, multiplier);
-      }
+  int first_row, end_row;
+  valid_taps(top, w->in_height, w->filter_height, w->dilation_height, &first_row, &end_row);
+  int reach = (w->filter_width - 1) * w->dilation_width + 3 * w->stride_width;
+  for (int column = 0; column < w->out_width; column++, out += w->out_channels) {
+    int start = column * w->stride_width - w->pad_left, first, end;
+    if (multiplier == 1 && start >= 0 && start + reach < w->in_width &&
+        column + 4 <= w->out_width) {
+      four_pixels(x + ((top + first_row * w->dilation_height) * w->in_width + start) * channels,
+                  filter + first_row * filter_row, out, end_row - first_row, w->filter_width, x_row,
+                  x_column, w->stride_width * channels, filter_row, channels);
+      column += 3;
+      out += 3 * channels;
+      continue;
     }
-    x += w->in_height * w->in_width * channels;
+    valid_taps(start, w->in_width, w->filter_width, w->dilation_width, &first, &end);
+    const float *from = x + ((top + first_row * w->dilation_height) * w->in_width + start +
+                             first * w->dilation_width) * channels;
+    const float *weights = filter + first_row * filter_row + first * w->out_channels;
+    if (multiplier == 1)
+      pixel(from, weights, out, end_row - first_row, end - first, x_row, x_column, filter_row,
+            channels);
+    else
+      pixel_multiplied(from, weights, out, end_row - first_row, end - first, x_row, x_column,
+                       filter_row, channels, multiplier);
+  }
+}
+
+EXPORT(depthwise_conv2d)
+void depthwise_conv2d(const float *x, const float *filter, float *out, const Window *w, int part,
+                      int parts) {
+  int image_size = w->in_height * w->in_width * w->in_channels;
+  int line_size = w->out_width * w->out_channels, first, end;
+  find_piece(w->batch * w->out_height, 1, part, parts, &first, &end);
+  for (int line = first; line < end; line++) {
+    int image = line / w->out_height, row = line - image * w->out_height;
+    depthwise_line(x + image * image_size, filter, out + line * line_size, w,
+                   row * w->stride_height - w->pad_top);
   }
 }
 

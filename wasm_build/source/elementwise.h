@@ -1,8 +1,8 @@
 /* Loops around the expressions of the elementwise table; the generated file only fills them in.
  *
  * A row becomes `lanes`, a function of vectors, and from it:
- *   unary:   row(x, out, size, parameters…)
- *   binary:  row(x, y, out, size) for operands of one shape,
+ *   unary:   row(x, out, size, parameters…, part, parts)
+ *   binary:  row(x, y, out, size, part, parts) for operands of one shape,
  *            row_broadcast(x, y, out, parameters) for broadcasting
  *   ternary: row_broadcast(x, y, z, out, parameters)
  *
@@ -27,8 +27,10 @@ void broadcast_three(run_of_three *run, const byte *x, const byte *y, const byte
                      const int *parameters, int x_item, int item);
 
 #define UNARY(NAME, IN, OUT, LANES, DECLARED, GIVEN)                                               \
-  EXPORT(NAME) void NAME(const IN *x, OUT *out, int size DECLARED) {                               \
-    for (int i = 0; i < size; i += 4) store(out + i, LANES(load(x + i) GIVEN));                    \
+  EXPORT(NAME) void NAME(const IN *x, OUT *out, int size DECLARED, int part, int parts) {          \
+    int i, end;                                                                                    \
+    find_piece(size, 16, part, parts, &i, &end);                                                   \
+    for (; i < end; i += 4) store(out + i, LANES(load(x + i) GIVEN));                              \
   }
 
 /* A run along the innermost axis; steps are 0 or 1. */
@@ -51,8 +53,11 @@ void broadcast_three(run_of_three *run, const byte *x, const byte *y, const byte
       if (i < size) store_part(out + i, LANES(every, load(y + i)), size - i);                      \
     }                                                                                              \
   }                                                                                                \
-  EXPORT(NAME) void NAME(const void *x, const void *y, void *out, int size) {                      \
-    NAME##_run(x, y, out, size, 1, 1);                                                             \
+  EXPORT(NAME)                                                                                     \
+  void NAME(const IN *x, const IN *y, OUT *out, int size, int part, int parts) {                   \
+    int i, end;                                                                                    \
+    find_piece(size, 16, part, parts, &i, &end);                                                   \
+    NAME##_run(x + i, y + i, out + i, end - i, 1, 1);                                              \
   }                                                                                                \
   EXPORT(NAME##_broadcast)                                                                         \
   void NAME##_broadcast(const byte *x, const byte *y, byte *out, const int *parameters) {          \

@@ -2,9 +2,6 @@
 
 const float zeros[BLOCK_DEPTH + 4] = {0};
 
-static float packed_a[BLOCK_ROWS * BLOCK_DEPTH] __attribute__((aligned(64)));
-static float packed_b[BLOCK_COLUMNS * BLOCK_DEPTH] __attribute__((aligned(64)));
-
 /* -- the tile -------------------------------------------------------------------------------- */
 
 /* Loads pinned where they stand, with constant offsets. Left to itself, LLVM hoists the broadcasts
@@ -84,15 +81,23 @@ INLINE int common_stride(const int *offsets) {
   return stride;
 }
 
-void gemm(int m, int n, int k, Left a, Right b, float *out) {
+void gemm(int m, int n, int k, Left a, Right b, float *out, int part, int parts) {
+  /* On the stack, because each thread has its own. */
+  float packed_a[BLOCK_ROWS * BLOCK_DEPTH] __attribute__((aligned(64)));
+  float packed_b[BLOCK_COLUMNS * BLOCK_DEPTH] __attribute__((aligned(64)));
   int offsets[BLOCK_ROWS];
-  for (int column = 0; column < n; column += BLOCK_COLUMNS) {
-    int columns = smaller(n - column, BLOCK_COLUMNS);
+  int first_row = 0, end_row = m, first_column = 0, end_column = n;
+  if (n > m)
+    find_piece(n, TILE_COLUMNS, part, parts, &first_column, &end_column);
+  else
+    find_piece(m, TILE_ROWS, part, parts, &first_row, &end_row);
+  for (int column = first_column; column < end_column; column += BLOCK_COLUMNS) {
+    int columns = smaller(end_column - column, BLOCK_COLUMNS);
     for (int k_first = 0; k_first < k; k_first += BLOCK_DEPTH) {
       int depth = smaller(k - k_first, BLOCK_DEPTH);
       b.pack(b.source, packed_b, column, columns, k_first, depth);
-      for (int row = 0; row < m; row += BLOCK_ROWS) {
-        int rows = smaller(m - row, BLOCK_ROWS);
+      for (int row = first_row; row < end_row; row += BLOCK_ROWS) {
+        int rows = smaller(end_row - row, BLOCK_ROWS);
         a.pack(a.source, packed_a, row, rows, k_first, depth);
         if (a.place)
           a.place(a.source, offsets, row, rows);

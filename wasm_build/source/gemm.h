@@ -39,7 +39,8 @@ typedef struct {
   const void *source;
 } Right;
 
-void gemm(int m, int n, int k, Left a, Right b, float *out);
+/* Computes one part of the result: rows of it, or columns where it is wider than high. */
+void gemm(int m, int n, int k, Left a, Right b, float *out, int part, int parts);
 
 /* Element (row, column) is data[row * row_stride + column * column_stride]. */
 typedef struct {

@@ -31,6 +31,21 @@ typedef double vd __attribute__((vector_size(16)));
 #define VINF __builtin_inff()
 #define VNAN __builtin_nanf("")
 
+/* -- sharing work ---------------------------------------------------------------------------- */
+
+/* Kernels that threads share take a part and the number of parts as their last arguments. Both are
+ * zero where one thread does everything: hosts fill missing arguments with zeros. This finds the
+ * piece [begin, end) of `total` that is the part's, in whole units save for the last. */
+INLINE void find_piece(int total, int unit, int part, int parts, int *begin, int *end) {
+  *begin = 0;
+  *end = total;
+  if (parts < 2) return;
+  int units = (total + unit - 1) / unit;
+  *begin = (int)((int64_t)units * part / parts) * unit;
+  int behind = (int)((int64_t)units * (part + 1) / parts) * unit;
+  if (behind < total) *end = behind;
+}
+
 /* -- making vectors -------------------------------------------------------------------------- */
 
 INLINE vf vset(float x) { return (vf){x, x, x, x}; }

@@ -9,6 +9,7 @@ from webtensor.backends.api import Backend, Handle, KernelTable
 from webtensor.backends.wasm.host import Host
 from webtensor.backends.wasm.memory import BlockPool
 from webtensor.backends.wasm.parameters import ParameterSlots
+from webtensor.backends.wasm.threads import Threads
 from webtensor.dtypes import DType
 from webtensor.errors import KernelNotFoundError
 
@@ -57,6 +58,17 @@ class WasmBackend(Backend):
         #: Bound once: kernels call it for every result.
         self.allocate = self._pool.allocate
         self.release = self._pool.release  # type: ignore[method-assign]
+        self.threads = Threads(host, self.allocate, self.release)
+
+    def compute(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
+        """Call a kernel that threads can share; ``work`` is about how many instructions it takes.
+
+        Such kernels take a part and the number of parts last (see ``wasm_build/source/vector.h``).
+        """
+        if work < self.threads.least_work:
+            self.functions[key](*arguments)
+        else:
+            self.threads.run(key, work, *arguments)
 
     def upload(self, host: memoryview[Any], dtype: DType) -> Handle:
         """Copy a host buffer into a new block."""
@@ -81,5 +93,6 @@ class WasmBackend(Backend):
 
     def close(self) -> None:
         """Let go of the module and its memory."""
+        self.threads.close()
         self.functions.clear()
         self.host.close()

@@ -7,11 +7,15 @@ from math import prod
 
 from webtensor.backends.api import Handle, Kernel, Operand
 from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.dtypes import DType
+from webtensor.dtypes import DType, float32
 from webtensor.geometry import MatmulSizes, Window
 from webtensor.shapes import Shape
 
 __all__: list[str] = []
+
+_MATMUL = ("matmul", "float32")
+#: One instruction multiplies and adds a vector.
+_PRODUCTS_AT_ONCE = 4
 
 
 @kernel("matmul")
@@ -20,15 +24,31 @@ def matmul(
 ) -> Handle:
     """Multiply batches of matrices."""
     a, b = inputs
-    run = backend.functions["matmul", dtype]
     geometry = backend.parameters.integers(sizes)
-    out = backend.allocate(prod(shape) * 4)
-    run(a.storage.handle, b.storage.handle, out, geometry)
+    size = prod(shape)
+    out = backend.allocate(size * 4)
+    arguments = (a.storage.handle, b.storage.handle, out, geometry)
+    if dtype is float32 and sizes.m > 1 and sizes.n > 1:
+        backend.compute(_MATMUL, size * sizes.k / _PRODUCTS_AT_ONCE, *arguments)
+    else:
+        backend.functions["matmul", dtype](*arguments)
     return out
+
+
+def _products(window: Window) -> int:
+    """How many products a depthwise convolution adds up."""
+    outputs = window.batch * window.out_height * window.out_width * window.out_channels
+    return outputs * window.filter_height * window.filter_width
 
 
 def _windowed(name: str) -> Kernel:
     """Make the kernel of a convolution, or of one of its transposes."""
+    key = (name,)
+    mixes_channels = not name.startswith("depthwise")
+    # The transposes of a depthwise convolution are not shared, nor is one that fills its result in
+    # several passes.
+    always_whole = not mixes_channels and name != "depthwise_conv2d"
+    in_passes = name == "conv2d_input_gradient"
 
     def run_windowed(
         backend: WasmBackend,
@@ -38,10 +58,14 @@ def _windowed(name: str) -> Kernel:
         window: Window,
     ) -> Handle:
         first, second = inputs
-        run = backend.functions[(name,)]
         geometry = backend.parameters.integers(window)
         out = backend.allocate(prod(shape) * 4)
-        run(first.storage.handle, second.storage.handle, out, geometry)
+        work = _products(window) / _PRODUCTS_AT_ONCE
+        if mixes_channels:
+            work *= window.in_channels
+        if always_whole or (in_passes and (window.stride_height, window.stride_width) != (1, 1)):
+            work = 0
+        backend.compute(key, work, first.storage.handle, second.storage.handle, out, geometry)
         return out
 
     return run_windowed

@@ -26,10 +26,10 @@ def unary(
 ) -> Handle:
     """Evaluate a row for each element."""
     (x,) = inputs
-    run = backend.functions[row.name, x.dtype]
     size = prod(shape)
     out = backend.allocate(size * dtype.itemsize)
-    run(x.storage.handle, out, size, *parameters)
+    key = (row.name, x.dtype)
+    backend.compute(key, size, x.storage.handle, out, size, *parameters)
     return out
 
 
@@ -41,9 +41,9 @@ def binary(
     x, y = inputs
     size = prod(shape)
     if x.shape == y.shape:
-        run = backend.functions[row.name, x.dtype]
         out = backend.allocate(size * dtype.itemsize)
-        run(x.storage.handle, y.storage.handle, out, size)
+        key = (row.name, x.dtype)
+        backend.compute(key, size, x.storage.handle, y.storage.handle, out, size)
         return out
     run = backend.functions[row.name, x.dtype, "broadcast"]
     shapes = (shape, x.shape, y.shape)

@@ -35,10 +35,12 @@ class Host(ABC):
 
     #: Which variant of the kernels runs: "simd" or "relaxed".
     variant: str
+    #: How many threads can compute at once; more than one only where memory can be shared.
+    most_threads: int = 1
 
     @abstractmethod
     def function(self, name: str) -> Callable[..., Any]:
-        """Return an exported function.
+        """Return an exported function, which takes zeros for missing last arguments.
 
         Raises:
             KeyError: the module exports no such function.
@@ -55,6 +57,10 @@ class Host(ABC):
     @abstractmethod
     def memory_grew(self) -> None:
         """Refresh views of the memory, which growing detaches."""
+
+    def make_threads(self) -> Any:
+        """Return what starts threads and runs kernels on them, where there may be several."""
+        raise NotImplementedError
 
     @abstractmethod
     def close(self) -> None:

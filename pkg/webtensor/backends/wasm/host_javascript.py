@@ -1,22 +1,28 @@
 """The host in Pyodide: the page's (or worker's) own WebAssembly.
 
 Crossing from Python to JavaScript costs about 2 µs a call and 0.4 µs an argument, so exports are
-bound once and called with plain numbers, and bulk data moves through typed arrays. No JavaScript
-source is involved.
+bound once and called with plain numbers, and bulk data moves through typed arrays.
+
+Where the page is cross-origin isolated the memory is shared, so that workers can run parts of
+kernels (``threads.js``). The compiled module is the same, see ``binary``; it needs no atomic
+instructions, because threads meet in JavaScript.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.resources import files
 from typing import Any, Final
 
 import js
+from pyodide.code import run_js
 from pyodide.ffi import JsException
 
+from webtensor.backends.wasm.binary import shareable
 from webtensor.backends.wasm.host import INITIAL_PAGES, MAXIMUM_PAGES, Host, module_bytes
 from webtensor.errors import BackendUnavailableError
 
-__all__ = ["JavascriptHost", "require_simd", "validates"]
+__all__ = ["JavascriptHost", "require_simd", "threads_are_supported", "validates"]
 
 #: The smallest modules that use a feature: () -> v128 by ``i8x16.popcnt`` and by
 #: ``i8x16.relaxed_swizzle``.
@@ -54,12 +60,18 @@ def require_simd() -> None:
         )
 
 
-def _make_memory() -> Any:
+def threads_are_supported() -> bool:
+    """Whether memory can be shared with workers: the page is cross-origin isolated."""
+    isolated = getattr(js, "crossOriginIsolated", False) is True
+    return isolated and all(hasattr(js, name) for name in ("SharedArrayBuffer", "Worker"))
+
+
+def _make_memory(shared: bool) -> Any:
     """Make the linear memory with the largest maximum that this engine will reserve."""
     maximum = MAXIMUM_PAGES
     while True:
         try:
-            return js.WebAssembly.Memory.new(initial=INITIAL_PAGES, maximum=maximum)
+            return js.WebAssembly.Memory.new(initial=INITIAL_PAGES, maximum=maximum, shared=shared)
         except JsException as error:
             if maximum <= INITIAL_PAGES:
                 raise BackendUnavailableError(
@@ -68,24 +80,37 @@ def _make_memory() -> Any:
             maximum = max(maximum // 2, INITIAL_PAGES)
 
 
+def _processors() -> int:
+    """How many threads the machine runs at once, as far as the browser tells."""
+    return int(getattr(js.navigator, "hardwareConcurrency", 1) or 1)
+
+
 class JavascriptHost(Host):
     """The kernels in the JavaScript engine that Pyodide itself runs in."""
 
     def __init__(self, variant: str) -> None:
         """Compile the kernels, which takes the engine some milliseconds, and start them."""
         self.variant = variant
-        self._memory = _make_memory()
+        self.most_threads = _processors() if threads_are_supported() else 1
+        shared = self.most_threads > 1
+        self._memory = _make_memory(shared)
+        compiled = module_bytes(variant)
+        data: list[tuple[int, bytes]] = []
+        if shared:
+            compiled, data = shareable(compiled)
         imports = js.Object.new()
         imports.env = js.Object.new()
         imports.env.memory = self._memory
         try:
-            module = js.WebAssembly.Module.new(_to_javascript(module_bytes(variant)))
-            self._exports = js.WebAssembly.Instance.new(module, imports).exports
+            self._module = js.WebAssembly.Module.new(_to_javascript(compiled))
+            self._exports = js.WebAssembly.Instance.new(self._module, imports).exports
         except JsException as error:
             raise BackendUnavailableError(
                 f"the wasm backend's kernels-{variant}.wasm failed to load: {error}"
             ) from error
         self.memory_grew()
+        for address, content in data:
+            self.write(address, memoryview(content))
 
     def function(self, name: str) -> Callable[..., Any]:
         """Return an export; it is bound to nothing, so calling it only crosses once."""
@@ -108,6 +133,11 @@ class JavascriptHost(Host):
         """View the memory anew."""
         self._subarray = js.Uint8Array.new(self._memory.buffer).subarray
 
+    def make_threads(self) -> Any:
+        """Return the object that ``threads.js`` makes."""
+        source = files("webtensor.backends.wasm").joinpath("threads.js").read_text("utf-8")
+        return run_js(source)(self._module, self._memory, self._exports)
+
     def close(self) -> None:
         """Drop the proxies, and with them the module and its memory."""
-        del self._subarray, self._exports, self._memory
+        del self._subarray, self._exports, self._memory, self._module

@@ -9,7 +9,6 @@ import atexit
 import ctypes
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import wasmtime
@@ -48,8 +47,15 @@ class WasmtimeHost(Host):
         atexit.register(self.close)
 
     def function(self, name: str) -> Callable[..., Any]:
-        """Return an export."""
-        return partial(self._exports[name], self._store)
+        """Return an export that fills missing last arguments with zeros, as JavaScript does."""
+        exported = self._exports[name]
+        count = len(exported.type(self._store).params)
+        store = self._store
+
+        def call(*arguments: float) -> Any:
+            return exported(store, *arguments, *(0,) * (count - len(arguments)))
+
+        return call
 
     def write(self, address: int, data: memoryview) -> None:
         """Copy contiguous bytes into memory."""

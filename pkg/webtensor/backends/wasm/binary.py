@@ -1,0 +1,79 @@
+"""Makes a compiled module fit for memory that threads share.
+
+Three things in a module tie it to a memory of its own: a bit that says that the memory it imports
+is not shared, its data, and its start function, which clears variables: every instance would write
+both to memory anew, over what was computed since. So the bit is set, data and start are taken out,
+and the data is written once, to memory that is clear. (WebAssembly Core Specification, 5.5:
+sections; threads proposal: limits.)
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["shareable"]
+
+#: The import of an unshared memory that has a maximum; the last byte is its flags.
+_MEMORY_IMPORT: Final = b"\x03env\x06memory\x02\x01"
+_SHARED_MEMORY_IMPORT: Final = b"\x03env\x06memory\x02\x03"
+_HEADER_BYTES: Final = 8
+_START, _DATA, _DATA_COUNT = 8, 11, 12
+_I32_CONST, _END = 0x41, 0x0B
+
+
+class _Reader:
+    """Reads numbers from a module's bytes."""
+
+    def __init__(self, data: bytes, place: int = 0) -> None:
+        self.data = data
+        self.place = place
+
+    def byte(self) -> int:
+        self.place += 1
+        return self.data[self.place - 1]
+
+    def number(self) -> int:
+        """Read a LEB128 number; signed ones that are negative do not occur here."""
+        result = shift = 0
+        while True:
+            byte = self.byte()
+            result |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                return result
+
+    def take(self, count: int) -> bytes:
+        self.place += count
+        return self.data[self.place - count : self.place]
+
+
+def shareable(module: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
+    """Return the module for shared memory, and what is to be written there once, by address."""
+    reader = _Reader(module, _HEADER_BYTES)
+    kept = [module[:_HEADER_BYTES]]
+    data: list[tuple[int, bytes]] = []
+    while reader.place < len(module):
+        start = reader.place
+        section = reader.byte()
+        content = reader.take(reader.number())
+        if section == _DATA:
+            data = _segments(content)
+        elif section not in (_START, _DATA_COUNT):
+            kept.append(module[start : reader.place])
+    shared = b"".join(kept).replace(_MEMORY_IMPORT, _SHARED_MEMORY_IMPORT, 1)
+    return shared, data
+
+
+def _segments(section: bytes) -> list[tuple[int, bytes]]:
+    """Segments of a data section that are not all zeros, as memory is from the beginning."""
+    reader = _Reader(section)
+    found = []
+    for _ in range(reader.number()):
+        form = (reader.byte(), reader.byte())
+        address = reader.number()
+        if form != (0, _I32_CONST) or reader.byte() != _END:
+            raise ValueError("the module's data is not placed at constant addresses")
+        content = reader.take(reader.number())
+        if any(content):
+            found.append((address, content))
+    return found

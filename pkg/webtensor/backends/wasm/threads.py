@@ -1,0 +1,91 @@
+"""Threads that share the work of large kernels, where the page is cross-origin isolated.
+
+Workers are started by the first kernel that is large enough, and end with the backend. Each has the
+same compiled module on the same memory, and a stack of its own in it. See ``threads.js``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+from typing import Any, Final
+
+from webtensor.backends.wasm.host import Host
+
+__all__ = ["Threads"]
+
+#: As the module was linked (``wasm_build/build.py``).
+_STACK_BYTES: Final = 2 << 20
+#: Several parts for each thread, because one may be slower than another.
+_PARTS_PER_THREAD: Final = 4
+_MOST_THREADS: Final = 16
+
+
+class Threads:
+    """The calling thread and its helpers."""
+
+    #: The least work that is worth a part of its own: waking a thread takes about as long.
+    GRAIN: Final = 100_000
+
+    def __init__(
+        self, host: Host, allocate: Callable[[int], int], release: Callable[[int], None]
+    ) -> None:
+        """Plan for as many threads as the host has processors; start none yet."""
+        self._host = host
+        self._allocate = allocate
+        self._release = release
+        self._helpers: Any = None
+        self._stacks: list[int] = []
+        self._numbers: dict[tuple[str, ...], int] = {}
+        self._grain: float = self.GRAIN
+        self.count = host.most_threads
+
+    @property
+    def count(self) -> int:
+        """How many threads share the work of a large kernel."""
+        return self._count
+
+    @count.setter
+    def count(self, count: int) -> None:
+        self.close()
+        self._count = min(count, self._host.most_threads, _MOST_THREADS)
+        self._set_least_work()
+
+    @property
+    def grain(self) -> float:
+        """The least work that gets a part of its own; tests lower it."""
+        return self._grain
+
+    @grain.setter
+    def grain(self, grain: float) -> None:
+        self._grain = grain
+        self._set_least_work()
+
+    def _set_least_work(self) -> None:
+        #: Kernels of less work run on the calling thread alone.
+        self.least_work = 2 * self._grain if self._count > 1 else inf
+
+    def run(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
+        """Run a kernel in parts on all threads, starting them if they are not there."""
+        helpers = self._helpers or self._start()
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = helpers.kernel("_".join(key))
+        parts = min(int(work / self._grain), _PARTS_PER_THREAD * self._count)
+        helpers.run(number, parts, *arguments)
+
+    def _start(self) -> Any:
+        self._stacks = [self._allocate(_STACK_BYTES) for _ in range(self._count - 1)]
+        self._helpers = self._host.make_threads()
+        self._helpers.start(*(address + _STACK_BYTES for address in self._stacks))
+        return self._helpers
+
+    def close(self) -> None:
+        """End the helpers, and free their stacks."""
+        if self._helpers is None:
+            return
+        self._helpers.stop()
+        self._helpers = None
+        for address in self._stacks:
+            self._release(address)
+        self._stacks = []

@@ -1,0 +1,110 @@
+"""What threads need of the kernels: parts that make up the whole, and a module without data."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import webtensor as wt
+from webtensor.backends.wasm.backend import WasmBackend
+from webtensor.backends.wasm.binary import shareable
+from webtensor.backends.wasm.host import module_bytes
+
+
+class InParts:
+    """Stands for threads: runs every kernel that can be shared in parts, one after another."""
+
+    least_work = 0
+
+    def __init__(self, backend: WasmBackend, parts: int) -> None:
+        self.backend = backend
+        self.parts = parts
+        self.runs = 0
+
+    def run(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
+        self.runs += 1
+        for part in reversed(range(self.parts)):
+            self.backend.functions[key](*arguments, part, self.parts)
+
+    def close(self) -> None:
+        """Nothing was started."""
+
+
+@pytest.fixture(params=[2, 3, 7])
+def in_parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> InParts:
+    wt.set_backend("wasm")
+    backend: Any = wt.backend()
+    threads = InParts(backend, request.param)
+    monkeypatch.setattr(backend, "threads", threads)
+    return threads
+
+
+def floats(*shape: int) -> Any:
+    return np.random.default_rng(shape).uniform(-1, 1, shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("m, k, n", [(2, 3, 2), (5, 7, 61), (61, 7, 5), (67, 300, 33), (13, 2, 99)])
+def test_matmul(in_parts: InParts, m: int, k: int, n: int) -> None:
+    a, b = floats(m, k), floats(k, n)
+    assert np.allclose(wt.matmul(wt.tensor(a), wt.tensor(b)).numpy(), a @ b, atol=1e-4)
+    assert in_parts.runs == 1
+
+
+@pytest.mark.parametrize("batch", [1, 2, 3, 8])
+def test_batches(in_parts: InParts, batch: int) -> None:
+    a, b = floats(batch, 9, 4), floats(4, 11)
+    assert np.allclose(wt.matmul(wt.tensor(a), wt.tensor(b)).numpy(), a @ b, atol=1e-5)
+    assert in_parts.runs == 1
+
+
+@pytest.mark.parametrize("length", [1, 5, 16, 17, 63, 64, 65, 1000])
+def test_elementwise(in_parts: InParts, length: int) -> None:
+    x, y = floats(length), floats(length)
+    assert np.array_equal(wt.add(wt.tensor(x), wt.tensor(y)).numpy(), x + y)
+    assert np.array_equal(wt.relu(wt.tensor(x)).numpy(), np.maximum(x, 0))
+    assert np.array_equal(wt.greater(wt.tensor(x), wt.tensor(y)).numpy(), x > y)
+    assert in_parts.runs == 3
+
+
+@pytest.mark.parametrize("size, channels, outputs", [(1, 1, 1), (5, 3, 4), (9, 8, 40), (16, 4, 7)])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_convolutions(
+    in_parts: InParts, size: int, channels: int, outputs: int, stride: int
+) -> None:
+    x, filter = (
+        wt.tensor(floats(2, size, size, channels)),
+        wt.tensor(floats(3, 3, channels, outputs)),
+    )
+    single = wt.tensor(floats(3, 3, channels, 1))
+
+    def results() -> list[Any]:
+        y, gradients = wt.value_and_grads(lambda x, w: wt.conv2d(x, w, stride, "same"))(x, filter)
+        parts = [y, *gradients, wt.depthwise_conv2d(x, single, stride, "same")]
+        return [part.numpy() for part in parts]
+
+    shared = results()
+    assert in_parts.runs
+    in_parts.least_work = 10**9
+    whole = results()
+    assert all(np.array_equal(one, other) for one, other in zip(shared, whole, strict=True))
+
+
+@pytest.mark.parametrize("variant", ["simd", "relaxed"])
+def test_a_shareable_module_has_its_data_apart(variant: str) -> None:
+    module = module_bytes(variant)
+    shared, data = shareable(module)
+    assert len(module) > len(shared) > len(module) - 10_000
+    assert shared.count(b"\x03env\x06memory\x02\x03") == 1
+    assert all(any(content) and content in module for _, content in data)
+    assert 0 < sum(len(content) for _, content in data) < 10_000
+
+
+@pytest.mark.parametrize("count", [0, -1, 1.5, True, "2"])
+def test_a_bad_count_is_refused(count: Any) -> None:
+    with pytest.raises(ValueError, match="set_threads_count: count must be a positive integer"):
+        wt.wasm.set_threads_count(count)
+
+
+def test_one_thread_outside_browsers() -> None:
+    wt.wasm.set_threads_count(4)
+    assert wt.wasm.get_threads_count() == 1
