@@ -126,6 +126,8 @@ async def run_workload(key: str, backend: str, peer_backend: str, effort: str) -
     workload, how = _BY_KEY[key], Effort(**json.loads(effort))
     wt.set_backend(backend)
     await wt.ready()
+    if backend == "wasm":
+        wt.wasm.set_threads_count(1)  # as theirs
     await peer.setBackend(peer_backend)
     ran_elsewhere = dict(fallbacks)
     ours = Ours(workload)
