@@ -6,6 +6,7 @@ from playwright.sync_api import Browser
 from tests_browser.python_page import PlaywrightPythonPage, PythonPage
 from tests_browser.test_ops import run
 from tests_py.cases import FAMILIES
+from tests_py.wasm.test_threads import SHARED
 
 EVERY_KERNEL_IN_PARTS = """
     import webtensor as wt
@@ -22,16 +23,6 @@ AS_IT_WAS = """
     threads.grain = Threads.GRAIN
     threads.count = wt.backend().host.most_threads
 """
-
-SHARED = [
-    "unary",
-    "binary",
-    "matmul",
-    "matmul gradients",
-    "conv2d",
-    "depthwise_conv2d",
-    "convolution gradients",
-]
 
 
 @pytest.mark.parametrize("family", SHARED)

@@ -1,20 +1,39 @@
 """What threads need of the kernels: parts that make up the whole, and a module without data."""
 
+import asyncio
 from typing import Any
 
 import numpy as np
 import pytest
 
 import webtensor as wt
+from tests_py.cases import FAMILIES, failures, run_cases
 from webtensor.backends.wasm.backend import WasmBackend
 from webtensor.backends.wasm.binary import shareable
 from webtensor.backends.wasm.host import module_bytes
+
+#: Families of the table whose kernels threads share.
+SHARED = [
+    "unary",
+    "binary",
+    "where and clip",
+    "matmul",
+    "matmul gradients",
+    "conv2d",
+    "depthwise_conv2d",
+    "convolution gradients",
+    "pooling",
+    "reductions",
+    "softmax and one_hot",
+    "normalization",
+    "dilation2d",
+]
 
 
 class InParts:
     """Stands for threads: runs every kernel that can be shared in parts, one after another."""
 
-    least_work = 0
+    least_work = 1e-9
 
     def __init__(self, backend: WasmBackend, parts: int) -> None:
         self.backend = backend
@@ -87,6 +106,15 @@ def test_convolutions(
     in_parts.least_work = 10**9
     whole = results()
     assert all(np.array_equal(one, other) for one, other in zip(shared, whole, strict=True))
+
+
+@pytest.mark.parametrize("family", SHARED)
+def test_family(in_parts: InParts, family: str) -> None:
+    cases = FAMILIES[family]
+    answer = asyncio.run(run_cases([case.encoded() for case in cases], "wasm"))
+    wrong = failures(cases, answer, "wasm")
+    assert not wrong, "\n".join(wrong)
+    assert in_parts.runs
 
 
 @pytest.mark.parametrize("variant", ["simd", "relaxed"])

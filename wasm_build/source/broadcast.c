@@ -1,13 +1,27 @@
-/* Walking the outer axes of broadcast operands; the innermost is a run of the row's own loop. */
+/* Walking the outer axes of broadcast operands; the innermost is a run of the row's own loop.
+ * Threads share the outermost axis. */
 #include "elementwise.h"
 
+/* Elements in one step of the outermost axis. */
+INLINE int step_size(const int *lengths, int rank) {
+  int size = 1;
+  for (int axis = 1; axis < rank; axis++) size *= lengths[axis];
+  return size;
+}
+
 void broadcast_two(run_of_two *run, const byte *x, const byte *y, byte *out, const int *parameters,
-                   int item, int out_item) {
-  int outer = parameters[0] - 1;
-  const int *lengths = parameters + 1, *x_strides = lengths + outer + 1,
-            *y_strides = x_strides + outer + 1;
+                   int item, int out_item, int part, int parts) {
+  int rank = parameters[0], outer = rank - 1, first, end;
+  const int *lengths = parameters + 1, *x_strides = lengths + rank, *y_strides = x_strides + rank;
   int size = lengths[outer], x_step = x_strides[outer], y_step = y_strides[outer];
   int index[MAX_RANK] = {0};
+  find_piece(lengths[0], outer ? 1 : 16, part, parts, &first, &end);
+  if (first >= end) return;
+  x += first * x_strides[0] * item;
+  y += first * y_strides[0] * item;
+  out += first * step_size(lengths, rank) * out_item;
+  if (!outer) size = end - first;
+  index[0] = first;
   for (;;) {
     run(x, y, out, size, x_step, y_step);
     out += size * out_item;
@@ -15,7 +29,7 @@ void broadcast_two(run_of_two *run, const byte *x, const byte *y, byte *out, con
     for (; axis >= 0; axis--) {
       x += x_strides[axis] * item;
       y += y_strides[axis] * item;
-      if (++index[axis] < lengths[axis]) break;
+      if (++index[axis] < (axis ? lengths[axis] : end)) break;
       x -= x_strides[axis] * lengths[axis] * item;
       y -= y_strides[axis] * lengths[axis] * item;
       index[axis] = 0;
@@ -25,12 +39,20 @@ void broadcast_two(run_of_two *run, const byte *x, const byte *y, byte *out, con
 }
 
 void broadcast_three(run_of_three *run, const byte *x, const byte *y, const byte *z, byte *out,
-                     const int *parameters, int x_item, int item) {
-  int outer = parameters[0] - 1;
-  const int *lengths = parameters + 1, *x_strides = lengths + outer + 1,
-            *y_strides = x_strides + outer + 1, *z_strides = y_strides + outer + 1;
+                     const int *parameters, int x_item, int item, int part, int parts) {
+  int rank = parameters[0], outer = rank - 1, first, end;
+  const int *lengths = parameters + 1, *x_strides = lengths + rank, *y_strides = x_strides + rank,
+            *z_strides = y_strides + rank;
   int size = lengths[outer];
   int index[MAX_RANK] = {0};
+  find_piece(lengths[0], outer ? 1 : 16, part, parts, &first, &end);
+  if (first >= end) return;
+  x += first * x_strides[0] * x_item;
+  y += first * y_strides[0] * item;
+  z += first * z_strides[0] * item;
+  out += first * step_size(lengths, rank) * item;
+  if (!outer) size = end - first;
+  index[0] = first;
   for (;;) {
     run(x, y, z, out, size, x_strides[outer], y_strides[outer], z_strides[outer]);
     out += size * item;
@@ -39,7 +61,7 @@ void broadcast_three(run_of_three *run, const byte *x, const byte *y, const byte
       x += x_strides[axis] * x_item;
       y += y_strides[axis] * item;
       z += z_strides[axis] * item;
-      if (++index[axis] < lengths[axis]) break;
+      if (++index[axis] < (axis ? lengths[axis] : end)) break;
       x -= x_strides[axis] * lengths[axis] * x_item;
       y -= y_strides[axis] * lengths[axis] * item;
       z -= z_strides[axis] * lengths[axis] * item;

@@ -3,8 +3,8 @@
  * A row becomes `lanes`, a function of vectors, and from it:
  *   unary:   row(x, out, size, parameters…, part, parts)
  *   binary:  row(x, y, out, size, part, parts) for operands of one shape,
- *            row_broadcast(x, y, out, parameters) for broadcasting
- *   ternary: row_broadcast(x, y, z, out, parameters)
+ *            row_broadcast(x, y, out, parameters, part, parts) for broadcasting
+ *   ternary: row_broadcast(x, y, z, out, parameters, part, parts)
  *
  * Parameters of a broadcast, as ints: rank, lengths[rank], then the strides of each operand in
  * elements, strides[rank] each, outermost axis first. Axes are collapsed as far as possible and
@@ -22,9 +22,9 @@ typedef void run_of_three(const void *x, const void *y, const void *z, void *out
                           int x_step, int y_step, int z_step);
 
 void broadcast_two(run_of_two *run, const byte *x, const byte *y, byte *out, const int *parameters,
-                   int item, int out_item);
+                   int item, int out_item, int part, int parts);
 void broadcast_three(run_of_three *run, const byte *x, const byte *y, const byte *z, byte *out,
-                     const int *parameters, int x_item, int item);
+                     const int *parameters, int x_item, int item, int part, int parts);
 
 #define UNARY(NAME, IN, OUT, LANES, DECLARED, GIVEN)                                               \
   EXPORT(NAME) void NAME(const IN *x, OUT *out, int size DECLARED, int part, int parts) {          \
@@ -60,8 +60,9 @@ void broadcast_three(run_of_three *run, const byte *x, const byte *y, const byte
     NAME##_run(x + i, y + i, out + i, end - i, 1, 1);                                              \
   }                                                                                                \
   EXPORT(NAME##_broadcast)                                                                         \
-  void NAME##_broadcast(const byte *x, const byte *y, byte *out, const int *parameters) {          \
-    broadcast_two(NAME##_run, x, y, out, parameters, sizeof(IN), sizeof(OUT));                     \
+  void NAME##_broadcast(const byte *x, const byte *y, byte *out, const int *parameters, int part,  \
+                        int parts) {                                                               \
+    broadcast_two(NAME##_run, x, y, out, parameters, sizeof(IN), sizeof(OUT), part, parts);        \
   }
 
 #define TERNARY(NAME, X, IN, LANES)                                                                \
@@ -81,8 +82,8 @@ void broadcast_three(run_of_three *run, const byte *x, const byte *y, const byte
   }                                                                                                \
   EXPORT(NAME##_broadcast)                                                                         \
   void NAME##_broadcast(const byte *x, const byte *y, const byte *z, byte *out,                    \
-                        const int *parameters) {                                                   \
-    broadcast_three(NAME##_run, x, y, z, out, parameters, sizeof(X), sizeof(IN));                  \
+                        const int *parameters, int part, int parts) {                              \
+    broadcast_three(NAME##_run, x, y, z, out, parameters, sizeof(X), sizeof(IN), part, parts);     \
   }
 
 #endif

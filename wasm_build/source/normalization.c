@@ -1,4 +1,5 @@
-/* softmax and log_softmax(x, out, outer, length), and other kernels along dense rows. */
+/* softmax and log_softmax(x, out, outer, length, part, parts), and other kernels along dense rows,
+ * which threads share. */
 #include "vector_math.h"
 
 static vf NOINLINE row_maximum(const float *x, int size) {
@@ -27,16 +28,26 @@ static float NOINLINE row_exponentials(const float *x, float *out, int size, vf 
   return lanes_sum(sum);
 }
 
-EXPORT(softmax) void softmax(const float *x, float *out, int outer, int length) {
-  for (int o = 0; o < outer; o++, x += length, out += length) {
+EXPORT(softmax)
+void softmax(const float *x, float *out, int outer, int length, int part, int parts) {
+  int o, end;
+  find_piece(outer, 1, part, parts, &o, &end);
+  x += o * length;
+  out += o * length;
+  for (; o < end; o++, x += length, out += length) {
     vf factor = vset(1.f / row_exponentials(x, out, length, row_maximum(x, length)));
     for (int i = 0; i < length; i += 4)
       store_up_to(out + i, load((const float *)out + i) * factor, length - i);
   }
 }
 
-EXPORT(log_softmax) void log_softmax(const float *x, float *out, int outer, int length) {
-  for (int o = 0; o < outer; o++, x += length, out += length) {
+EXPORT(log_softmax)
+void log_softmax(const float *x, float *out, int outer, int length, int part, int parts) {
+  int o, end;
+  find_piece(outer, 1, part, parts, &o, &end);
+  x += o * length;
+  out += o * length;
+  for (; o < end; o++, x += length, out += length) {
     vf shift = row_maximum(x, length);
     vf logarithm = vlog(vset(row_exponentials(x, out, length, shift)));
     for (int i = 0; i < length; i += 4)
@@ -65,9 +76,11 @@ static void NOINLINE window_sum_row(const float *x, float *out, int length, int 
 }
 
 EXPORT(window_sum)
-void window_sum(const float *x, float *out, int outer, int length, int radius) {
-  for (int o = 0; o < outer; o++, x += length, out += length)
-    window_sum_row(x, out, length, radius);
+void window_sum(const float *x, float *out, int outer, int length, int radius, int part,
+                int parts) {
+  int o, end;
+  find_piece(outer, 1, part, parts, &o, &end);
+  for (; o < end; o++) window_sum_row(x + o * length, out + o * length, length, radius);
 }
 
 /* (x - mean) * factor + offset along dense rows of channels. */
@@ -80,7 +93,9 @@ static void NOINLINE normalize_row(const float *x, const float *mean, const floa
 
 EXPORT(normalize)
 void normalize(const float *x, const float *mean, const float *factor, const float *offset,
-               float *out, int outer, int channels) {
-  for (int o = 0; o < outer; o++, x += channels, out += channels)
-    normalize_row(x, mean, factor, offset, out, channels);
+               float *out, int outer, int channels, int part, int parts) {
+  int o, end;
+  find_piece(outer, 1, part, parts, &o, &end);
+  for (; o < end; o++)
+    normalize_row(x + o * channels, mean, factor, offset, out + o * channels, channels);
 }

@@ -26,6 +26,14 @@ INLINE Part part_at(const Window *w, int row, int column) {
     for (int row = 0; row < w->out_height; row++)                                                  \
       for (int column = 0; column < w->out_width; column++)
 
+/* Threads share the lines of the result. */
+#define FOR_EACH_WINDOW_OF_PART                                                                    \
+  int first_line, end_line;                                                                        \
+  find_piece(w->batch *w->out_height, 1, part, parts, &first_line, &end_line);                     \
+  for (int line = first_line; line < end_line; line++)                                             \
+    for (int image = line / w->out_height, row = line % w->out_height, column = 0;                 \
+         column < w->out_width; column++)
+
 #define OFFSET_OF(PART)                                                                            \
   (((image * w->in_height + (PART).row) * w->in_width + (PART).column) * w->in_channels)
 
@@ -42,13 +50,13 @@ static void NOINLINE greatest(const float *x, float *out, Part part, int row_ste
   }
 }
 
-EXPORT(max_pool) void max_pool(const float *x, float *out, const Window *w) {
+EXPORT(max_pool)
+void max_pool(const float *x, float *out, const Window *w, int part, int parts) {
   int channels = w->in_channels;
-  FOR_EACH_WINDOW {
-    Part part = part_at(w, row, column);
-    greatest(x + OFFSET_OF(part), out, part, w->dilation_height * w->in_width * channels,
-             w->dilation_width * channels, channels);
-    out += channels;
+  FOR_EACH_WINDOW_OF_PART {
+    Part window = part_at(w, row, column);
+    greatest(x + OFFSET_OF(window), out + (line * w->out_width + column) * channels, window,
+             w->dilation_height * w->in_width * channels, w->dilation_width * channels, channels);
   }
 }
 
@@ -122,13 +130,13 @@ static void NOINLINE mean(const float *x, float *out, Part part, int row_step, i
   }
 }
 
-EXPORT(avg_pool) void avg_pool(const float *x, float *out, const Window *w) {
+EXPORT(avg_pool)
+void avg_pool(const float *x, float *out, const Window *w, int part, int parts) {
   int channels = w->in_channels;
-  FOR_EACH_WINDOW {
-    Part part = part_at(w, row, column);
-    mean(x + OFFSET_OF(part), out, part, w->dilation_height * w->in_width * channels,
-         w->dilation_width * channels, channels);
-    out += channels;
+  FOR_EACH_WINDOW_OF_PART {
+    Part window = part_at(w, row, column);
+    mean(x + OFFSET_OF(window), out + (line * w->out_width + column) * channels, window,
+         w->dilation_height * w->in_width * channels, w->dilation_width * channels, channels);
   }
 }
 
@@ -172,15 +180,16 @@ static void NOINLINE greatest_sum(const float *x, const float *filter, float *ou
 }
 
 EXPORT(dilation2d)
-void dilation2d(const float *x, const float *filter, float *out, const Window *w) {
+void dilation2d(const float *x, const float *filter, float *out, const Window *w, int part,
+                int parts) {
   int channels = w->in_channels, filter_row = w->filter_width * channels;
-  FOR_EACH_WINDOW {
-    Part part = part_at(w, row, column);
-    int first_row = (part.row - row * w->stride_height + w->pad_top) / w->dilation_height;
-    int first = (part.column - column * w->stride_width + w->pad_left) / w->dilation_width;
-    greatest_sum(x + OFFSET_OF(part), filter + first_row * filter_row + first * channels, out, part,
+  FOR_EACH_WINDOW_OF_PART {
+    Part window = part_at(w, row, column);
+    int first_row = (window.row - row * w->stride_height + w->pad_top) / w->dilation_height;
+    int first = (window.column - column * w->stride_width + w->pad_left) / w->dilation_width;
+    greatest_sum(x + OFFSET_OF(window), filter + first_row * filter_row + first * channels,
+                 out + (line * w->out_width + column) * channels, window,
                  w->dilation_height * w->in_width * channels, w->dilation_width * channels,
                  filter_row, channels);
-    out += channels;
   }
 }

@@ -1,6 +1,7 @@
 /* Reductions of x, seen as (outer, reduced, inner), along its middle axis.
  *
- * reduce_<kind>_<dtype>(x, out, outer, reduced, inner). Sums are pairwise, from partial sums of at
+ * reduce_<kind>_<dtype>(x, out, outer, reduced, inner, part, parts); threads share the outer axis.
+ * Sums are pairwise, from partial sums of at
  * most BLOCK terms, so that rounding errors grow with the logarithm of the length.
  */
 #include "vector.h"
@@ -72,8 +73,13 @@
     store(sums + 8, t2);                                                                           \
     store(sums + 12, t3);                                                                          \
   }                                                                                                \
-  EXPORT(NAME) void NAME(const TYPE *x, TYPE *out, int outer, int reduced, int inner) {            \
-    for (int o = 0; o < outer; o++, x += reduced * inner, out += inner) {                          \
+  EXPORT(NAME)                                                                                     \
+  void NAME(const TYPE *x, TYPE *out, int outer, int reduced, int inner, int part, int parts) {    \
+    int o, end;                                                                                    \
+    find_piece(outer, 1, part, parts, &o, &end);                                                   \
+    x += o * reduced * inner;                                                                      \
+    out += o * inner;                                                                              \
+    for (; o < end; o++, x += reduced * inner, out += inner) {                                     \
       if (inner == 1) {                                                                            \
         *out = NAME##_lanes(NAME##_row(x, reduced));                                               \
         continue;                                                                                  \
@@ -99,8 +105,13 @@ REDUCE(reduce_min_int32, int, vi, vmin, 2147483647)
 
 /* Bools: stop at the first element that decides. */
 #define REDUCE_BOOL(NAME, DECISIVE)                                                                \
-  EXPORT(NAME) void NAME(const byte *x, byte *out, int outer, int reduced, int inner) {            \
-    for (int o = 0; o < outer; o++, x += reduced * inner) {                                        \
+  EXPORT(NAME)                                                                                     \
+  void NAME(const byte *x, byte *out, int outer, int reduced, int inner, int part, int parts) {    \
+    int o, end;                                                                                    \
+    find_piece(outer, 1, part, parts, &o, &end);                                                   \
+    x += o * reduced * inner;                                                                      \
+    out += o * inner;                                                                              \
+    for (; o < end; o++, x += reduced * inner) {                                                   \
       for (int j = 0; j < inner; j++) {                                                            \
         byte result = !DECISIVE;                                                                   \
         for (int i = 0; i < reduced; i++) {                                                        \

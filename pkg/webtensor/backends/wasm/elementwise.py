@@ -45,11 +45,11 @@ def binary(
         key = (row.name, x.dtype)
         backend.compute(key, size, x.storage.handle, y.storage.handle, out, size)
         return out
-    run = backend.functions[row.name, x.dtype, "broadcast"]
     shapes = (shape, x.shape, y.shape)
     geometry = backend.parameters.address(("broadcast", *shapes), broadcast_parameters, *shapes)
     out = backend.allocate(size * dtype.itemsize)
-    run(x.storage.handle, y.storage.handle, out, geometry)
+    key = (row.name, x.dtype, "broadcast")
+    backend.compute(key, size, x.storage.handle, y.storage.handle, out, geometry)
     return out
 
 
@@ -59,11 +59,13 @@ def ternary(
 ) -> Handle:
     """Evaluate a row for each three elements, with broadcasting."""
     x, y, z = inputs
-    run = backend.functions[row.name, y.dtype, "broadcast"]
+    key = (row.name, y.dtype, "broadcast")
     shapes = (shape, x.shape, y.shape, z.shape)
     geometry = backend.parameters.address(("broadcast", *shapes), broadcast_parameters, *shapes)
-    out = backend.allocate(prod(shape) * dtype.itemsize)
-    run(x.storage.handle, y.storage.handle, z.storage.handle, out, geometry)
+    size = prod(shape)
+    out = backend.allocate(size * dtype.itemsize)
+    handles = (x.storage.handle, y.storage.handle, z.storage.handle)
+    backend.compute(key, size, *handles, out, geometry)
     return out
 
 

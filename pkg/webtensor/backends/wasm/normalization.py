@@ -22,8 +22,9 @@ def softmax(
     length: int,
 ) -> Handle:
     """Exponentials over their sum."""
-    out = backend.allocate(outer * length * 4)
-    backend.functions[("softmax",)](inputs[0].storage.handle, out, outer, length)
+    size = outer * length
+    out = backend.allocate(size * 4)
+    backend.compute(("softmax",), size, inputs[0].storage.handle, out, outer, length)
     return out
 
 
@@ -37,8 +38,9 @@ def log_softmax(
     length: int,
 ) -> Handle:
     """Logarithm of the softmax."""
-    out = backend.allocate(outer * length * 4)
-    backend.functions[("log_softmax",)](inputs[0].storage.handle, out, outer, length)
+    size = outer * length
+    out = backend.allocate(size * 4)
+    backend.compute(("log_softmax",), size, inputs[0].storage.handle, out, outer, length)
     return out
 
 
@@ -53,8 +55,10 @@ def window_sum(
     radius: int,
 ) -> Handle:
     """Sum of each element and of up to ``radius`` neighbours on either side."""
-    out = backend.allocate(outer * length * 4)
-    backend.functions["window", "sum"](inputs[0].storage.handle, out, outer, length, radius)
+    size = outer * length
+    out = backend.allocate(size * 4)
+    x = inputs[0].storage.handle
+    backend.compute(("window", "sum"), size * radius, x, out, outer, length, radius)
     return out
 
 
@@ -68,7 +72,8 @@ def normalize(
     channels: int,
 ) -> Handle:
     """``(x - mean) * factor + offset``, with a number per channel for each."""
-    out = backend.allocate(outer * channels * 4)
+    size = outer * channels
+    out = backend.allocate(size * 4)
     addresses = (operand.storage.handle for operand in inputs)
-    backend.functions[("normalize",)](*addresses, out, outer, channels)
+    backend.compute(("normalize",), size, *addresses, out, outer, channels)
     return out
