@@ -3,6 +3,7 @@
 - `chromium_python`, `firefox_python`, `webkit_python`: a `PythonPage`, booted once and shared.
 - `python_page`: the test runs in Chromium and in Firefox; `any_python_page`: in WebKit, too.
 - `chromium_page`, `firefox_page`: a fresh Playwright page, for using the site as a visitor does.
+- `tensorflow_page`: a page of Chromium with Python and TensorFlow.js in it.
 - `site_url`, `plain_site_url`: the built site, with and without cross-origin isolation.
 - `numpy_python`: Python in Chromium with NumPy loaded, a page of its own because nothing else may
   come to depend on NumPy; skips where it can't be had.
@@ -35,6 +36,8 @@ from web.serve import serve
 collect_ignore = ["pages"]  # these run in browsers
 
 FAILED = pytest.StashKey[bool]()
+
+TENSORFLOW = "/node_modules/@tensorflow/tfjs/dist/tf.min.js"
 
 # Served beside the site for tests only.
 TEST_FOLDERS = {
@@ -93,6 +96,16 @@ def chromium(playwright: Playwright) -> Iterator[Browser]:
     """Chromium, started once."""
     with contextlib.closing(launch_chromium(playwright)) as browser:
         yield browser
+
+
+@pytest.fixture(scope="module")
+def tensorflow_page(chromium: Browser, site_url: str) -> Iterator[PlaywrightPythonPage]:
+    """Python and TensorFlow.js in one page of Chromium."""
+    page = PlaywrightPythonPage("chromium", site_url, chromium.new_page())
+    for url in (TENSORFLOW, "/tests/tfjs_cases.js"):
+        page.page.add_script_tag(url=site_url + url)
+    yield page
+    page.page.close()
 
 
 @pytest.fixture(scope="session")

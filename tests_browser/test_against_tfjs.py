@@ -8,35 +8,21 @@ lists the deliberate differences.
 import json
 import math
 import re
-from collections.abc import Iterator
-from functools import reduce
 from inspect import signature
 from typing import Any
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser
 
-import webtensor as wt
 from tests_browser.python_page import PlaywrightPythonPage
-from tests_browser.tensorflow_js import COUNTERPARTS, DIFFERENCES, REFUSALS
+from tests_browser.tensorflow_js import COUNTERPARTS, DIFFERENCES, DISTRIBUTIONS, REFUSALS
 from tests_browser.test_ops import BACKENDS, RUN
 from tests_py.cases import FAMILIES, Case, failures
 from tests_py.cases.comparison import decoded, difference
 from tests_py.cases.randomized import RANDOM_FAMILIES
+from tests_py.cases.runner import function_named
 
 ALL_FAMILIES = {**FAMILIES, **RANDOM_FAMILIES}
-TENSORFLOW = "/node_modules/@tensorflow/tfjs/dist/tf.min.js"
-
-
-@pytest.fixture(scope="module")
-def page(chromium: Browser, site_url: str) -> Iterator[PlaywrightPythonPage]:
-    """Python and TensorFlow.js in one page of Chromium."""
-    page = PlaywrightPythonPage("chromium", site_url, chromium.new_page())
-    for url in (TENSORFLOW, "/tests/tfjs_cases.js"):
-        page.page.add_script_tag(url=site_url + url)
-    yield page
-    page.page.close()
 
 
 def reason_not_to_compare(case: Case) -> str | None:
@@ -47,10 +33,9 @@ def reason_not_to_compare(case: Case) -> str | None:
 def with_all_arguments(case: Case) -> dict[str, Any]:
     """The case for JavaScript, which has no arguments by name."""
     encoded = case.encoded()
-    function: Any = reduce(getattr, case.function.split("."), wt)
-    bound = signature(function).bind(*encoded["args"], **encoded["kwargs"])
+    bound = signature(function_named(case.function)).bind(*encoded["args"], **encoded["kwargs"])
     bound.apply_defaults()
-    args = [in_json(value) for value in bound.args]
+    args = [in_json(value) for value in (*bound.args, *bound.kwargs.values())]
     return {**encoded, "args": args, "kwargs": {}, "javascript": COUNTERPARTS[case.function]}
 
 
@@ -81,7 +66,7 @@ def disagreement(case: Case, ours: Any, theirs: Any, backend: str) -> str | None
         mine = decoded(our)
         try:
             other = decoded(their)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:  # a length may be NaN, which JSON lacks
             return f"theirs is malformed: {error}"
         if mine.shape != other.shape:
             return f"shape is {mine.shape}, theirs is {other.shape}"
@@ -112,15 +97,15 @@ def ours_of(page: PlaywrightPythonPage, cases: list[Case], backend: str) -> dict
 
 
 @pytest.mark.parametrize("family", ALL_FAMILIES)
-def test_family_agrees_with_tensorflow_js(page: PlaywrightPythonPage, family: str):
+def test_family_agrees_with_tensorflow_js(tensorflow_page: PlaywrightPythonPage, family: str):
     cases = compared(family)
     sent = json.dumps([with_all_arguments(case) for case in cases])
-    theirs = json.loads(page.page.evaluate("(json) => runWithTensorflow(json)", sent))
+    theirs = json.loads(tensorflow_page.page.evaluate("(json) => runWithTensorflow(json)", sent))
     wrong = [
         f"{backend}: {case.name}: {found}"
         for backend in BACKENDS
         for case, our, their in zip(
-            cases, ours_of(page, cases, backend)["results"], theirs, strict=True
+            cases, ours_of(tensorflow_page, cases, backend)["results"], theirs, strict=True
         )
         if (found := disagreement(case, our, their, backend)) is not None
     ]
@@ -129,10 +114,32 @@ def test_family_agrees_with_tensorflow_js(page: PlaywrightPythonPage, family: st
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("family", RANDOM_FAMILIES)
-def test_random_calls(page: PlaywrightPythonPage, family: str, backend: str):
+def test_random_calls(tensorflow_page: PlaywrightPythonPage, family: str, backend: str):
     cases = RANDOM_FAMILIES[family]
-    wrong = failures(cases, ours_of(page, cases, backend), backend)
+    wrong = failures(cases, ours_of(tensorflow_page, cases, backend), backend)
     assert not wrong, "\n".join(wrong)
+
+
+#: How many numbers are drawn, and how far apart the shares of those below any bound may be: the
+#: two-sample Kolmogorov-Smirnov test's 1.95 √(2/n), which one of a thousand fair pairs exceeds.
+NUMBERS = 20_000
+FARTHEST = 1.95 * (2 / NUMBERS) ** 0.5
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("function", DISTRIBUTIONS)
+def test_random_numbers(tensorflow_page: PlaywrightPythonPage, function: str, backend: str):
+    our_call, their_call = DISTRIBUTIONS[function]
+    source = f"import webtensor as wt\nwt.set_backend(backend)\n({our_call}).tolist()"
+    ours = np.sort(tensorflow_page.run(source, backend=backend, n=NUMBERS))
+    drawing = f"async (n) => Array.from(await {their_call}.data())"
+    theirs = np.sort(tensorflow_page.page.evaluate(drawing, NUMBERS))
+    assert ours.shape == theirs.shape == (NUMBERS,)
+    bounds = np.union1d(ours, theirs)
+    shares = [np.searchsorted(drawn, bounds, "right") / NUMBERS for drawn in (ours, theirs)]
+    assert np.abs(shares[0] - shares[1]).max() < FARTHEST
+    # All but the hundred smallest and greatest ones spread over the same range.
+    assert np.abs(ours[[100, -101]] - theirs[[100, -101]]).max() < 0.02 * np.ptp(ours)
 
 
 def test_every_difference_concerns_a_case():

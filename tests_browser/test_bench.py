@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 
 from tests_browser.bench.report import Report, disagreements, one_line, table, write
 from tests_browser.bench.runner import MOUNTS, Selection, run
-from tests_browser.bench.table import WORKLOADS
+from tests_browser.bench.workloads import WORKLOADS
 from web.serve import serve
 
 ROW_TYPES = {

@@ -55,6 +55,15 @@ def test_a_batch_of_nothing_changes_with_no_variable() -> None:
     assert gradients["w"].tolist() == [[0.0, 0.0]] * 3
 
 
+def test_a_sum_of_nothing_changes_with_no_argument() -> None:
+    assert wt.grad(lambda x: wt.sum(x[:0]))([1.0, 2.0]).tolist() == [0.0, 0.0]
+    nothing, filter = wt.grads(lambda x, y: wt.conv2d(x, y, 1, 1))(
+        wt.zeros((1, 0, 3, 1)), wt.ones((2, 2, 1, 1))
+    )
+    assert nothing.shape == (1, 0, 3, 1)
+    assert wt.flatten(filter).tolist() == [0.0] * 4
+
+
 @pytest.mark.parametrize("function", [wt.grad, wt.grads, wt.value_and_grad, wt.value_and_grads])
 def test_the_result_starts_from_ones_or_from_a_given_gradient(function: Function) -> None:
     def last(found: Any) -> Any:

@@ -524,7 +524,7 @@ NORMALIZATION: dict[str, Row] = {
             MATRIX, wt.ones((4, 2)), activation="leakyrelu", leakyrelu_alpha=WORDS
         ),
         TypeError,
-        "leaky_relu: alpha must be a number",
+        "fused.mat_mul: leakyrelu_alpha must be a number",
     ),
     "fused matrices that do not fit": (
         lambda: wt.fused.mat_mul(MATRIX, MATRIX),

@@ -462,7 +462,7 @@ RANDOM: dict[str, Row] = {
     "integers between fractions": (
         lambda: wt.random_uniform_int((2,), 0.5, 3),  # type: ignore[arg-type]
         TypeError,
-        "random_uniform_int: bounds must be integers, but got 0.5",
+        "random_uniform_int: minval must be an integer, but got 0.5",
     ),
     "integers between nothing": (
         lambda: wt.random_uniform_int((2,), 3, 3),

@@ -8,110 +8,15 @@ import numpy as np
 import pytest
 
 import webtensor as wt
+from tests_py.cases.formulas import Step, adadelta, adagrad, adam, adamax, momentum, rmsprop, sgd
 from tests_py.conftest import counts
-
-Array = np.ndarray[Any, Any]
 
 #: A quadratic with a different curvature along each axis: gradient CURVATURE * w.
 CURVATURE = np.array([1.0, 3.0, 10.0])
 START = np.array([1.0, -2.0, 0.5])
 
 
-def sgd(learning_rate: float) -> Callable[[Array, int], Array]:
-    return lambda w, step: w - learning_rate * CURVATURE * w
-
-
-def momentum(
-    learning_rate: float, momentum: float, nesterov: bool
-) -> Callable[[Array, int], Array]:
-    velocity = np.zeros(3)
-
-    def update(w: Array, step: int) -> Array:
-        nonlocal velocity
-        gradient = CURVATURE * w
-        velocity = momentum * velocity + gradient
-        direction = gradient + momentum * velocity if nesterov else velocity
-        return w - learning_rate * direction
-
-    return update
-
-
-def adam(
-    learning_rate: float, beta_1: float, beta_2: float, epsilon: float
-) -> Callable[[Array, int], Array]:
-    mean, square = np.zeros(3), np.zeros(3)
-
-    def update(w: Array, step: int) -> Array:
-        nonlocal mean, square
-        gradient = CURVATURE * w
-        mean = beta_1 * mean + (1 - beta_1) * gradient
-        square = beta_2 * square + (1 - beta_2) * gradient**2
-        rate = learning_rate * math.sqrt(1 - beta_2**step) / (1 - beta_1**step)
-        return w - rate * mean / (np.sqrt(square) + epsilon)
-
-    return update
-
-
-def rmsprop(
-    learning_rate: float, rho: float, momentum: float, epsilon: float, centered: bool
-) -> Callable[[Array, int], Array]:
-    square, mean, velocity = np.zeros(3), np.zeros(3), np.zeros(3)
-
-    def update(w: Array, step: int) -> Array:
-        nonlocal square, mean, velocity
-        gradient = CURVATURE * w
-        square = rho * square + (1 - rho) * gradient**2
-        mean = rho * mean + (1 - rho) * gradient
-        spread = square - mean**2 if centered else square
-        velocity = momentum * velocity + learning_rate * gradient / np.sqrt(spread + epsilon)
-        return w - velocity
-
-    return update
-
-
-def adagrad(learning_rate: float, initial: float, epsilon: float) -> Callable[[Array, int], Array]:
-    total = np.full(3, initial)
-
-    def update(w: Array, step: int) -> Array:
-        nonlocal total
-        gradient = CURVATURE * w
-        total = total + gradient**2
-        return w - learning_rate * gradient / np.sqrt(total + epsilon)
-
-    return update
-
-
-def adadelta(learning_rate: float, rho: float, epsilon: float) -> Callable[[Array, int], Array]:
-    square, steps = np.zeros(3), np.zeros(3)
-
-    def update(w: Array, step: int) -> Array:
-        nonlocal square, steps
-        gradient = CURVATURE * w
-        square = rho * square + (1 - rho) * gradient**2
-        change = np.sqrt(steps + epsilon) / np.sqrt(square + epsilon) * gradient
-        steps = rho * steps + (1 - rho) * change**2
-        return w - learning_rate * change
-
-    return update
-
-
-def adamax(
-    learning_rate: float, beta_1: float, beta_2: float, epsilon: float, decay: float = 0.0
-) -> Callable[[Array, int], Array]:
-    mean, greatest = np.zeros(3), np.zeros(3)
-
-    def update(w: Array, step: int) -> Array:
-        nonlocal mean, greatest
-        gradient = CURVATURE * w
-        mean = beta_1 * mean + (1 - beta_1) * gradient
-        greatest = np.maximum(beta_2 * greatest, np.abs(gradient))
-        rate = learning_rate / (1 + decay * (step - 1)) / (1 - beta_1**step)
-        return w - rate * mean / (greatest + epsilon)
-
-    return update
-
-
-OPTIMIZERS: dict[str, tuple[Callable[[], Any], Callable[[], Callable[[Array, int], Array]]]] = {
+OPTIMIZERS: dict[str, tuple[Callable[[], Any], Callable[[], Step]]] = {
     "SGD": (lambda: wt.optimizers.SGD(0.1), lambda: sgd(0.1)),
     "SGD by default": (wt.optimizers.SGD, lambda: sgd(0.01)),
     "Momentum": (lambda: wt.optimizers.Momentum(0.02, 0.8), lambda: momentum(0.02, 0.8, False)),
@@ -206,7 +111,7 @@ def test_twenty_steps_follow_the_formula(backend: str, name: str) -> None:
     for step in range(1, 21):
         expected_loss = float(np.sum(CURVATURE * expected**2) / 2)
         loss = optimizer.minimize(quadratic(w))
-        expected = update(expected, step)
+        expected = update(expected, CURVATURE * expected, step)
         # Each step rounds a few float32 numbers of the size of 2.
         assert math.isclose(float(loss), expected_loss, rel_tol=1e-5)
         assert np.allclose(w.numpy(), expected, rtol=0, atol=1e-6 * step)

@@ -129,3 +129,12 @@ def test_truncated_normal_numbers_stay_within_two_deviations(backend: str) -> No
 def test_random_numbers_take_a_dtype(backend: str) -> None:
     assert wt.random_uniform((3,), 0, 2, "bool", seed=1).dtype == "bool"
     assert wt.random_normal((3,), 0, 100, "int32", seed=1).dtype == "int32"
+
+
+def test_what_dropout_drops_is_zero_whatever_it_was(backend: str) -> None:
+    x = np.full((200,), np.inf, np.float32)
+    x[::2] = np.nan
+    y = wt.dropout(x, 0.5, seed=3).numpy()
+    dropped = y == 0
+    assert 60 < dropped.sum() < 140
+    np.testing.assert_array_equal(y[~dropped], x[~dropped])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import webtensor as wt
+from tests_py.cases.strings import FINGERPRINTS, text_of_length
 from webtensor.ops.fingerprint import fingerprint64
 
 WORDS = [["one", "two", "three"], ["four", "", "sechs ß"]]
@@ -260,31 +261,9 @@ def test_string_n_grams(
     assert result.n_grams_splits.tolist() == splits
 
 
-#: Computed with TensorFlow.js's fingerPrint64 for the bytes ``(37 i + 11 n) mod 256``, i < n.
-FINGERPRINTS = {
-    0: 11160318154034397263,
-    1: 4787810249829893994,
-    3: 1391590960341357285,
-    4: 13784819508546528661,
-    7: 1779591755388221548,
-    8: 2700319997276414914,
-    16: 6146972963557212620,
-    17: 1288097421791121095,
-    32: 2092107961373731933,
-    33: 14542152977315060818,
-    64: 7796587972206282222,
-    65: 8266282290673172197,
-    128: 17840400735072181966,
-    129: 15016162068590367866,
-    200: 1318295021509232979,
-    1000: 3129236371932873957,
-}
-
-
 @pytest.mark.parametrize("length", FINGERPRINTS)
 def test_fingerprint64(length: int) -> None:
-    data = bytes(37 * i + 11 * length & 255 for i in range(length))
-    assert fingerprint64(data) == FINGERPRINTS[length]
+    assert fingerprint64(text_of_length(length)) == FINGERPRINTS[length]
 
 
 def test_string_to_hash_bucket_fast(backend: str, no_leak: None) -> None:

@@ -4,8 +4,18 @@ const ARRAYS = {
   float32: Float32Array, int32: Int32Array, bool: Uint8Array, complex64: Float32Array,
 };
 
+const bytesOf = (letters) => Uint8Array.from(atob(letters), (letter) => letter.charCodeAt(0));
+
+function lettersOf(bytes) {
+  let letters = "";
+  for (let start = 0; start < bytes.length; start += 8192)
+    letters += String.fromCharCode(...bytes.subarray(start, start + 8192));
+  return btoa(letters);
+}
+
 function decode({ dtype, shape, elements }) {
-  const bytes = Uint8Array.from(atob(elements), (letter) => letter.charCodeAt(0));
+  if (dtype === "string") return tf.tensor(elements.map(bytesOf), shape, "string");
+  const bytes = bytesOf(elements);
   if (dtype === "complex64") {
     const pairs = new Float32Array(bytes.buffer);
     const part = (first) => tf.tensor(pairs.filter((_, n) => n % 2 === first), shape);
@@ -15,14 +25,12 @@ function decode({ dtype, shape, elements }) {
 }
 
 async function encode(result) {
-  if (Array.isArray(result)) return Promise.all(result.map(encode));
+  if (Array.isArray(result)) return Promise.all(result.flat(Infinity).map(encode));
   const { dtype, shape } = result;
+  if (dtype === "string") return { dtype, shape, elements: (await result.bytes()).map(lettersOf) };
   // A cast from bool keeps bytes, whatever the dtype says.
   const bytes = new Uint8Array(ARRAYS[dtype].from(await result.data()).buffer);
-  let letters = "";
-  for (let start = 0; start < bytes.length; start += 8192)
-    letters += String.fromCharCode(...bytes.subarray(start, start + 8192));
-  return { dtype, shape, elements: btoa(letters) };
+  return { dtype, shape, elements: lettersOf(bytes) };
 }
 
 function argument(template, tensors) {

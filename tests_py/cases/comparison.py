@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tests_py.cases.inputs import texts
 from tests_py.cases.table import Array, Case, dtype_name
 
 __all__ = ["check", "decoded", "difference", "failures"]
@@ -19,13 +20,18 @@ LEFT_TO_OTHERS = {"webgl": {"cholesky", "determinant", "eigh", "qr", "solve", "s
 
 
 def decoded(result: dict[str, Any]) -> Array:
-    """Return a tensor that `runner` encoded as an array."""
+    """Return a tensor that `runner` encoded as an array; text becomes ``bytes`` objects."""
+    if result["dtype"] == "string":
+        return texts(list(map(b64decode, result["elements"]))).reshape(result["shape"])
     elements: Array = np.frombuffer(b64decode(result["elements"]), DTYPES[result["dtype"]])
     return elements.reshape(result["shape"])
 
 
 def difference(got: Array, expected: Array, allowed: Array) -> str | None:
     """Say how far ``got`` is from ``expected`` where it is farther than allowed."""
+    if got.dtype == np.object_:
+        unequal = np.argwhere(got != expected).tolist()
+        return f"text differs at {unequal}: {got!r} instead of {expected!r}" if unequal else None
     with np.errstate(all="ignore"):
         errors = np.abs(got.astype(np.result_type(got, np.float64)) - expected)
     same = (got == expected) | ((got != got) & (expected != expected))

@@ -54,7 +54,7 @@ VECTORS = (
 )
 
 
-def _matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
+def matmul(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False) -> Any:
     if transpose_a and a.ndim > 1:
         a = np.swapaxes(a, -1, -2)
     if transpose_b and b.ndim > 1:
@@ -67,7 +67,7 @@ def _length(a: Any, b: Any, transpose_a: bool = False, transpose_b: bool = False
 
 
 DOT_PRODUCTS = summed(
-    lambda a, b, *flags: _matmul(
+    lambda a, b, *flags: matmul(
         np.nan_to_num(np.abs(a), posinf=0), np.nan_to_num(np.abs(b), posinf=0), *flags
     ),
     _length,
@@ -83,7 +83,7 @@ def _matrices(
 
 
 def _case(a: Any, b: Any, *flags: bool, **fields: Any) -> Case:
-    return Case("matmul", (a, b, *flags), _matmul, DOT_PRODUCTS, **fields)
+    return Case("matmul", (a, b, *flags), matmul, DOT_PRODUCTS, **fields)
 
 
 FLAGS = tuple(product((False, True), (False, True)))
@@ -110,7 +110,7 @@ def _special_cases() -> list[Case]:
     for first, second in (((2, 3), (2, 3)), ((3,), (3,)), ((4,), (4, 2)), ((2, 3), (3,))):
         if len(first) == len(second) == 2:
             second = (second[1], second[0])
-        dot = Case("dot", (floats(first, seed=1), floats(second, seed=2)), _matmul, DOT_PRODUCTS)
+        dot = Case("dot", (floats(first, seed=1), floats(second, seed=2)), matmul, DOT_PRODUCTS)
         cases.append(dot)
     return [
         *cases,
@@ -145,7 +145,7 @@ def _gradient_cases() -> list[Case]:
         gradient_of(_case(*_matrices(7, 9, 5))),
         gradient_of(_case(*_matrices(2, 0, 3))),
         gradient_of(_case(floats((3, 2)), ints((2, 3))), (0,)),
-        gradient_of(Case("dot", (floats((3,)), floats((3,), seed=1)), _matmul)),
+        gradient_of(Case("dot", (floats((3,)), floats((3,), seed=1)), matmul)),
     ]
     return cases
 

@@ -11,7 +11,7 @@ import numpy as np
 from tests_py.cases.inputs import arr, bools, floats, ints
 from tests_py.cases.table import EXACT, FEW_ROUNDINGS, ROUNDED, Array, Case, Tolerance
 
-__all__ = ["CASTS", "CREATION", "RANDOM", "threefry"]
+__all__ = ["CASTS", "CREATION", "RANDOM", "SHIFTED", "threefry"]
 
 NAN, INF = math.nan, math.inf
 DTYPES = {"float32": np.float64, "int32": np.int64, "bool": np.bool_}

@@ -20,7 +20,7 @@ from tests_py.cases.table import (
     second_derivative_of,
 )
 
-__all__ = ["DISTRIBUTIONS"]
+__all__ = ["DISTRIBUTIONS", "distance_from_edges"]
 
 
 def _words(shape: Any, seed: int) -> Array:
@@ -91,14 +91,23 @@ GAMMA = Tolerance(
 # -- classes --------------------------------------------------------------------------------------
 
 
-def _multinomial(logits: Any, count: int, seed: int = 0, normalized: bool = False) -> Array:
+def _beyond_edges(logits: Any, count: int, seed: int, normalized: bool) -> Array:
+    """By how much each number lies beyond each sum of the probabilities of the first classes."""
     weights = logits if normalized else np.exp(logits - logits.max(-1, keepdims=True))
     weights = weights / weights.sum(-1, keepdims=True)
     edges = np.cumsum(weights, -1)[..., :-1]
     unit = _unit((*logits.shape[:-1], count), seed)
-    apart = np.abs(unit[..., None] - edges[..., None, :])
-    assert apart.min(initial=1) > 1e-6, "a number is too near an edge to tell"
-    return np.sum(unit[..., None] >= edges[..., None, :], -1).astype(np.int64)
+    return np.asarray(unit[..., None] - edges[..., None, :])
+
+
+def distance_from_edges(logits: Any, count: int, seed: int = 0, normalized: bool = False) -> float:
+    """How near the nearest number is to an edge between classes, where rounding would decide."""
+    return float(np.abs(_beyond_edges(logits, count, seed, normalized)).min(initial=1))
+
+
+def _multinomial(logits: Any, count: int, seed: int = 0, normalized: bool = False) -> Array:
+    assert distance_from_edges(logits, count, seed, normalized) > 1e-6, "too near an edge to tell"
+    return np.sum(_beyond_edges(logits, count, seed, normalized) >= 0, -1).astype(np.int64)
 
 
 # -- the polynomial that quantiles are made of ----------------------------------------------------

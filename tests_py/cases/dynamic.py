@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tests_py.cases.inputs import arr, bools, floats, ints
+from tests_py.cases.inputs import arr, bools, distinct, floats, ints
 from tests_py.cases.movement import large_ints
-from tests_py.cases.table import Array, Case, gradient_of
+from tests_py.cases.table import Array, Case, combined, gradient_of, second_derivative_of
 
 __all__ = ["DYNAMIC", "GRADIENTS"]
 
@@ -47,7 +47,13 @@ def unique_counts(x: Array) -> list[Array]:
 
 
 def unique_inverse(x: Array) -> list[Array]:
-    return list(np.unique_inverse(x))
+    # NumPy numbers NaN in no order unless it is asked for places, too.
+    values, _, inverse, _ = np.unique_all(x)
+    return [values, inverse]
+
+
+def unique_values(x: Array) -> Array:
+    return np.unique(x, equal_nan=False)
 
 
 def setdiff1d(x: Array, y: Array) -> list[Array]:
@@ -89,12 +95,12 @@ def _cases() -> list[Case]:
             Case("unique_all", (x,), unique_all),
             Case("unique_counts", (x,), unique_counts),
             Case("unique_inverse", (x,), unique_inverse),
-            Case("unique_values", (x,), np.unique),
+            Case("unique_values", (x,), unique_values),
         ]
     nans = arr([NAN, 1, NAN, 0])
     cases += [
         Case("unique_counts", (nans,), unique_counts, note="of NaN"),
-        Case("unique_values", (nans,), lambda x: np.unique(x, equal_nan=False), note="of NaN"),
+        Case("unique_values", (nans,), unique_values, note="of NaN"),
         Case("unique", (nans,), unique, note="of NaN"),
     ]
     for shape, axis in (
@@ -124,6 +130,11 @@ def _cases() -> list[Case]:
         Case("setdiff1d", (large_ints((7,)), arr([2**24 + 1], np.int32)), setdiff1d),
         Case("setdiff1d", (bools((5,)), arr([True], np.bool_)), setdiff1d),
     ]
+    cases += [
+        Case("where_async", (ints((2, 3), 0, 2),), np.argwhere),
+        Case("boolean_mask_async", (floats((4, 5)), bools((5,)), 1), boolean_mask),
+        Case("setdiff1d_async", (ints((9,), 0, 6), ints((3,), 0, 6)), setdiff1d),
+    ]
     z = arr([1 + 2j, 1 - 1j, 0, 1 + 2j, -0.5j], np.complex64)
     cases += [
         Case("nonzero", (z,), nonzero),
@@ -152,17 +163,30 @@ def _gradient_cases() -> list[Case]:
         places = {"unique": [0, 1, 3], "unique_all": [1, 0, 3], "setdiff1d": [0, 2, 3]}[name]
         return x[places]
 
-    return list(
-        map(
-            gradient_of,
-            [
-                Case("first_output", (x, "unique"), first),
-                Case("first_output", (x, "unique_all"), first),
-                Case("first_output", (x, "setdiff1d", [0.5]), first),
-                Case("boolean_mask", (floats((3, 4)), bools((4,)), 1), boolean_mask),
-            ],
+    linear = [
+        Case("first_output", (x, "unique"), first),
+        Case("first_output", (x, "unique_all"), first),
+        Case("first_output", (x, "setdiff1d", [0.5]), first),
+        Case("boolean_mask", (floats((3, 4)), bools((4,)), 1), boolean_mask),
+    ]
+    # Elements that are distinct keep their order when they are moved a little.
+    apart = distinct((2, 3))
+    squares = [
+        Case("combined", (name, apart), combined(oracle))
+        for name, oracle in (
+            ("unique", unique),
+            ("unique_all", unique_all),
+            ("unique_counts", unique_counts),
+            ("unique_inverse", unique_inverse),
+            ("unique_values", unique_values),
         )
-    )
+    ]
+    lists = ("setdiff1d", distinct((5,)), arr([7.0, 5.0]))
+    squares.append(Case("combined", lists, combined(setdiff1d)))
+    return [
+        *(gradient_of(case, (0,)) for case in linear + squares),
+        *(second_derivative_of(case, (0,)) for case in squares),
+    ]
 
 
 DYNAMIC = _cases()

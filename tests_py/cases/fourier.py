@@ -13,6 +13,7 @@ from tests_py.cases.table import (
     ROUNDED,
     Case,
     Tolerance,
+    combined,
     gradient_of,
     second_derivative_of,
 )
@@ -299,11 +300,15 @@ def _gradient_cases() -> list[Case]:
         ("spectral.irfft", (z,), _spectral_irfft, {}),
         ("fft.fft", (z,), _fft, {"axis": 0, "norm": "ortho"}),
         ("fft.fft", (x,), _fft, {"n": 7}),
+        ("fft.ifft", (z,), _ifft, {"axis": 0, "norm": "forward"}),
+        ("fft.rfft", (x,), _rfft, {"n": 4}),
         ("fft.irfft", (z,), _irfft, {"n": 9}),
         ("fft.irfft", (z,), _irfft, {"n": 4}),
         ("fft.hfft", (z,), _hfft, {}),
         ("fft.ihfft", (x,), _ihfft, {}),
         ("fft.fftn", (complexes((2, 3)),), _fftn, {}),
+        ("fft.ifftn", (complexes((2, 3)),), _ifftn, {"s": [3, 2]}),
+        ("fft.rfftn", (floats((2, 3)),), _rfftn, {"axes": [1, 0]}),
         ("fft.irfftn", (complexes((2, 3)),), _irfftn, {}),
         ("fft.fftshift", (x,), np.fft.fftshift, {}),
         ("signal.frame", (floats((9,)), 4, 2), _frames, {}),
@@ -316,7 +321,13 @@ def _gradient_cases() -> list[Case]:
         for name, args, oracle, options in rows
     ]
     squared = Case("spectrum_power", (arr([0.5, -1, 2, 0.3, 1]),), lambda x: np.abs(_rfft(x)) ** 2)
-    return [*cases, gradient_of(squared), second_derivative_of(squared)]
+    squared_signal = Case("combined", ("spectral.irfft", z), combined(_spectral_irfft))
+    return [
+        *cases,
+        gradient_of(squared),
+        second_derivative_of(squared),
+        second_derivative_of(squared_signal),
+    ]
 
 
 FOURIER = _fourier_cases()

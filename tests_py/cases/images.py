@@ -619,6 +619,7 @@ def _gradient_cases() -> list[Case]:
     for crop_size in ([3, 4], [1, 2]):
         args = (floats((2, 4, 5, 2)), boxes, numbers, crop_size)
         cases.append(gradient_of(Case("image.crop_and_resize", args, _crop)))
+        cases.append(second_derivative_of(Case("image.crop_and_resize", args, _crop)))
         cases.append(gradient_of(Case("image.crop_and_resize", (*args, "nearest"), _crop), (0,)))
     rotation = Case("image.rotate_with_offset", (floats((1, 4, 5, 2)), 0.7, 0.5), _rotated)
     cases += [

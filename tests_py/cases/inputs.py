@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["arr", "away_from_ties", "bools", "complexes", "distinct", "floats", "ints"]
+__all__ = [
+    "arr",
+    "away_from_ties",
+    "bools",
+    "complexes",
+    "distinct",
+    "encoded",
+    "floats",
+    "ints",
+    "texts",
+]
 
 Array = np.ndarray[Any, Any]
 Shape = Sequence[int]
@@ -56,6 +66,17 @@ def away_from_ties(shape: Shape, places: Sequence[float], seed: int = 0) -> Arra
         near = np.abs(values - place) < 0.05
         values = np.where(near, place + np.where(values < place, -0.1, 0.1), values)
     return values.astype(np.float32)
+
+
+def encoded(value: Any) -> Any:
+    """Text as ``bytes``; everything else as it is."""
+    return value.encode() if isinstance(value, str) else value
+
+
+def texts(values: Any) -> Array:
+    """An array of ``bytes`` objects, of nested lists of text or bytes."""
+    made = np.array(values, object)
+    return np.array(list(map(encoded, made.ravel().tolist())), object).reshape(made.shape)
 
 
 def arr(values: Any, dtype: Any = np.float32) -> Array:

@@ -16,6 +16,7 @@ from tests_py.cases.table import (
     ROUNDED,
     Case,
     Tolerance,
+    combined,
     gradient_of,
     second_derivative_of,
     summed,
@@ -35,6 +36,11 @@ RESTORED = Tolerance(
     ulps=16,
     gpu_ulps=24,
     scale=lambda x, *_, **__: np.abs(x).max(initial=1),
+)
+REFLECTED = Tolerance(
+    "up to six reflections, in double or in single precision, of well conditioned matrices",
+    ulps=16,
+    scale=lambda x, **_: np.abs(x).max(initial=1),
 )
 STEEP = Tolerance(
     "the gradient solves equations in float32 steps, which the condition of the matrix magnifies",
@@ -81,7 +87,7 @@ def _adjoint(x: Any) -> Any:
 
 
 def _of_part(function: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda x, **options: function((x + _adjoint(x)) / 2, **options)
+    return lambda x, _, **options: function((x + _adjoint(x)) / 2, **options)
 
 
 # -- oracles --------------------------------------------------------------------------------------
@@ -116,6 +122,10 @@ def _cholesky(x: Any, upper: bool = False) -> Any:
 
 def _qr_part(x: Any, _: str, place: int, mode: Any = "reduced") -> Any:
     return np.linalg.qr(x, mode)[place]
+
+
+def _qr(x: Any, mode: Any = "reduced") -> list[Any]:
+    return list(np.linalg.qr(x, mode))
 
 
 def _eigenvalues(x: Any, *_: Any, **__: Any) -> Any:
@@ -208,6 +218,12 @@ def _factorization_cases() -> list[Case]:
                 ),
             ]
         cases += _rectangle_cases(make)
+        for shape in RECTANGLES:
+            x = well_conditioned(shape, make)
+            for mode in ("reduced", "complete"):
+                options: dict[str, Any] = {"mode": mode}
+                cases.append(Case("linalg.qr", (x,), _qr, REFLECTED, options))
+        cases.append(Case("linalg.qr", (make((0, 4, 2)),), _qr, REFLECTED))
         cases += _special_cases(make)
     return cases
 
@@ -277,7 +293,7 @@ RESTORED_INVERSE = Tolerance(
     "products of factors that were rounded to float32; errors are relative to the greatest element",
     ulps=16,
     gpu_ulps=24,
-    scale=lambda x, **_: np.abs(np.linalg.pinv(x)).max(),
+    scale=lambda x, **_: np.abs(np.linalg.pinv(x)).max(initial=0),
 )
 
 
@@ -691,14 +707,19 @@ def _gradient_cases() -> list[Case]:
         square = well_conditioned((3, 3), make)
         symmetric = hermitian((3, 3), make)
         hermitian_part: dict[str, Any] = {"hermitian": True}
-        add(Case("cholesky_of_part", (positive_definite((3, 3), make),), _of_part(_cholesky)), True)
+        definite = positive_definite((3, 3), make)
+        add(Case("of_hermitian_part", (definite, "linalg.cholesky"), _of_part(_cholesky)), True)
         add(
             Case(
-                "cholesky_of_part",
-                (positive_definite((2, 2, 2), make),),
+                "of_hermitian_part",
+                (positive_definite((2, 2, 2), make), "linalg.cholesky"),
                 _of_part(_cholesky),
                 kwargs={"upper": True},
             )
+        )
+        add(
+            Case("of_hermitian_part", (symmetric, "linalg.eigvalsh"), _of_part(np.linalg.eigvalsh)),
+            True,
         )
         add(Case("linalg.solve", (square, make((3, 2), seed=1)), _solve), True)
         add(Case("linalg.solve", (well_conditioned((2, 2, 2), make), make((2, 1), seed=1)), _solve))
@@ -708,7 +729,7 @@ def _gradient_cases() -> list[Case]:
         add(Case("linalg.det", (well_conditioned((2, 2, 2), make),), _determinant))
         add(Case("part_of", (square, "linalg.slogdet", 1), _slogdet), True)
         add(Case("part_of", (square, "linalg.slogdet", 0), _slogdet))
-        add(Case("linalg.matrix_power", (square, 3), np.linalg.matrix_power))
+        add(Case("linalg.matrix_power", (square, 3), np.linalg.matrix_power), True)
         add(Case("linalg.matrix_power", (square, -2), np.linalg.matrix_power))
         for shape in ((3, 3), (4, 2), (2, 3), (2, 3, 2)):
             x = make(shape, -1, 1, 3)
@@ -750,18 +771,16 @@ def _gradient_cases() -> list[Case]:
             )
             add(Case("restored", (x, "linalg.svd"), lambda x, *_, **__: x, kwargs=reduced))
             add(Case("linalg.pinv", (x,), np.linalg.pinv), shape == (4, 2))
-        add(Case("linalg.vector_norm", (make((2, 3)),), _vector_norm, kwargs={"axis": -1}))
+        add(Case("linalg.vector_norm", (make((2, 3)),), _vector_norm, kwargs={"axis": -1}), True)
         add(Case("linalg.vector_norm", (make((2, 3)),), _vector_norm, kwargs={"ord": 3}))
-        add(Case("linalg.matrix_norm", (make((2, 3)),), _matrix_norm))
+        add(Case("linalg.matrix_norm", (make((2, 3)),), _matrix_norm), True)
         add(Case("linalg.matrix_norm", (make((2, 3)),), _matrix_norm, kwargs={"ord": "nuc"}))
         add(Case("linalg.matrix_norm", (make((2, 3)),), _matrix_norm, kwargs={"ord": 2}))
-        add(
-            Case(
-                "vecdot",
-                (make((2, 3)), make((3,), seed=1)),
-                lambda x, y: np.sum(np.conj(x) * y, -1),
-            )
-        )
+        for name in ("vecdot", "linalg.vecdot"):
+            pair = make((2, 3)), make((3,), seed=1)
+            add(Case(name, pair, lambda x, y: np.sum(np.conj(x) * y, -1)))
+        add(Case("linalg.matmul", (make((2, 3)), make((3, 2), seed=1)), np.matmul))
+        add(Case("linalg.outer", (make((2,)), make((3,), seed=1)), np.outer))
         add(
             Case(
                 "tensordot",
@@ -797,7 +816,9 @@ def _gradient_cases() -> list[Case]:
         )
     )
     add(Case("linalg.trace", (x,), lambda x: np.trace(x, 0, -2, -1)))
-    add(Case("linalg.gram_schmidt", (floats((2, 3)),), _gram_schmidt))
+    traces = combined(lambda x: np.trace(x, 0, -2, -1))
+    add(Case("combined", ("linalg.trace", x), traces), True)
+    add(Case("linalg.gram_schmidt", (floats((2, 3)),), _gram_schmidt), True)
     add(Case("outer_product", (floats((2,)), floats((3,))), np.outer))
     add(Case("matrix_transpose", (x,), lambda x: np.swapaxes(x, -1, -2)))
     for equation, shapes in EQUATIONS[::4]:

@@ -20,7 +20,7 @@ NONE, MEAN, SUM, BY_NONZERO = range(4)
 
 def _reduced(losses: Array, weights: Any = None, reduction: int = BY_NONZERO) -> Array:
     each = np.broadcast_to(1.0 if weights is None else weights, losses.shape)
-    weighted = losses * each
+    weighted = losses * 1.0 * each
     if reduction == NONE:
         return np.asarray(weighted)
     divisor = {SUM: 1.0, MEAN: each.sum(), BY_NONZERO: (each != 0).sum()}[reduction]
@@ -192,7 +192,12 @@ def _gradient_cases() -> list[Case]:
             cases.append(second_derivative_of(_case(name, (labels, guess)), (1,)))
     args = (*_operands("", (2, 3)), 1, floats((2, 1), 0.5, 1.5))
     case = Case("losses.cosine_distance", args, _cosine)
-    return [*cases, gradient_of(case), second_derivative_of(case)]
+    cases += [gradient_of(case), second_derivative_of(case)]
+    name = "losses.compute_weighted_loss"
+    for reduction in (NONE, MEAN, SUM, BY_NONZERO):
+        case = Case(name, (floats((4, 3)), floats((3,), 0.5, 1.5), reduction), _reduced)
+        cases += [gradient_of(case), second_derivative_of(case)]
+    return cases
 
 
 LOSSES = _loss_cases()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tests_py.cases.inputs import arr, bools, floats, ints
-from tests_py.cases.table import Array, Case, gradient_of, second_derivative_of
+from tests_py.cases.table import Array, Case, combined, gradient_of, second_derivative_of
 
 __all__ = ["GRADIENTS", "INDEXING", "JOINING", "MOVEMENT"]
 
@@ -421,16 +421,13 @@ def _gather_cases() -> list[Case]:
 # -- gradients -----------------------------------------------------------------------------------
 
 
-def _weighted_parts(x: Array, parts: Any, axis: int) -> Any:
-    return sum(((part**2).sum() * (1 + n) for n, part in enumerate(_split(x, parts, axis))), 0.0)
-
-
 def _gradient_cases() -> list[Case]:
     x = floats((2, 3))
     chosen = arr([1, 0, 1, -1], np.int32)
     linear = [
         Case("reshape", (x, (3, 2)), np.reshape),
         Case("flatten", (x,), np.ravel),
+        Case("astype", (x, "float32"), lambda x, _: x),
         Case("expand_dims", (x, 1), np.expand_dims),
         Case("squeeze", (floats((1, 3, 1)),), np.squeeze),
         Case("permute_dims", (floats((2, 3, 2)), (2, 0, 1)), np.transpose),
@@ -469,8 +466,14 @@ def _gradient_cases() -> list[Case]:
         Case("boolean_mask", (x, arr([True, False], np.bool_)), _index),
     ]
     curved = [
-        Case("weighted_parts", (floats((6,)), [1, 2, 3], 0), _weighted_parts),
-        Case("weighted_parts", (floats((2, 6)), 3, 1), _weighted_parts),
+        Case("combined", ("split", floats((6,)), [1, 2, 3], 0), combined(_split)),
+        Case("combined", ("split", floats((2, 6)), 3, 1), combined(_split)),
+        Case("combined", ("unstack", floats((2, 3)), 1), combined(_unstack)),
+        Case(
+            "combined",
+            ("broadcast_arrays", floats((2, 1)), floats((3,), seed=1)),
+            combined(lambda *arrays: list(np.broadcast_arrays(*arrays))),
+        ),
     ]
     # A linear function's second derivative shows once what it gives is squared.
     squared = [

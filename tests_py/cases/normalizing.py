@@ -79,12 +79,13 @@ def _fused_convolution(convolve: Any) -> Any:
         pad: Any,
         data_format: str = "NHWC",
         dilations: Any = 1,
+        dim_rounding_mode: str | None = None,
         bias: Any = None,
         activation: str | None = "linear",
         prelu_activation_weights: Any = None,
         leakyrelu_alpha: float = 0.2,
     ) -> Array:
-        y = convolve(x, filter, strides, pad, data_format, dilations)
+        y = convolve(x, filter, strides, pad, data_format, dilations, dim_rounding_mode)
         y = y if bias is None else y + _by_channel(bias, data_format)
         slopes = _by_channel(prelu_activation_weights, data_format)
         return _activated(y, activation, slopes, leakyrelu_alpha)
@@ -281,6 +282,14 @@ def _gradient_cases() -> list[Case]:
         cases += [gradient_of(case), second_derivative_of(case, (0, 1, 2, 4))]
     whole = _norm_case("batch_norm2d", (2, 3), (2, 3), offset=floats((2, 3)), scale=floats((2, 3)))
     cases += [gradient_of(whole), gradient_of(_norm_case("batch_norm3d", (1, 2, 3), (3,)))]
+    for rank in (2, 3, 4):
+        of_rank = (1, 2, 2, 3)[-rank:]
+        for parameters in ((3,), (*(1,) * (rank - 1), 3), of_rank):
+            offset, scale = floats(parameters, seed=4), floats(parameters, 0.5, 2, seed=5)
+            case = _norm_case(f"batch_norm{rank}d", of_rank, parameters, offset=offset, scale=scale)
+            cases.append(gradient_of(case))
+            if parameters != of_rank:
+                cases.append(second_derivative_of(case, (0, 1, 2, 4)))
     for channels, radius, beta in ((1, 2, 0.75), (3, 1, 0.5), (5, 2, 1.0), (4, 9, 0.3)):
         args = (floats((1, 2, 2, channels)), radius, 1.5, 0.5, beta)
         case = Case("local_response_normalization", args, _lrn)

@@ -6,7 +6,8 @@ It needs only the standard library and webtensor. A case arrives as JSON-able da
 
 import traceback
 from base64 import b64decode, b64encode
-from functools import reduce
+from functools import partial, reduce
+from inspect import isawaitable
 from typing import Any
 
 import webtensor as wt
@@ -16,12 +17,6 @@ FORMATS: dict[str, Any] = {"bool": "?", "int32": "i", "float32": "f", "complex64
 
 
 # -- functions of several outputs, or of none of their own, made into functions of one tensor ----
-
-
-def weighted_parts(x: Any, sizes: Any, axis: int) -> Any:
-    """Add the squares of the parts of a split up, each times its number."""
-    parts = wt.split(x, sizes, axis)
-    return reduce(wt.add, [wt.sum(part * part) * (1.0 + n) for n, part in enumerate(parts)])
 
 
 def composed(x: Any, y: Any, *names: str) -> Any:
@@ -44,7 +39,7 @@ def first_output(x: Any, name: str, *options: Any) -> Any:
 
 def combined(name: str, *args: Any) -> Any:
     """Add the squares of a function's outputs up, each times its number."""
-    parts = function_named(name)(*args)
+    parts = flat(function_named(name)(*args))
     return reduce(wt.add, [wt.sum(part * part) * (1.0 + n) for n, part in enumerate(parts)])
 
 
@@ -64,9 +59,9 @@ def part_of(x: Any, function: str, place: int, hermitian: bool = False, **option
     return function_named(function)(x, **options)[place]
 
 
-def cholesky_of_part(x: Any, upper: bool = False) -> Any:
-    """Factor the Hermitian part of ``x``."""
-    return wt.linalg.cholesky((x + adjoint(x)) * 0.5, upper=upper)
+def of_hermitian_part(x: Any, function: str, **options: Any) -> Any:
+    """Apply a function to the Hermitian part of ``x``."""
+    return function_named(function)((x + adjoint(x)) * 0.5, **options)
 
 
 def inner_products(x: Any, function: str, place: int, rows: bool = False, **options: Any) -> Any:
@@ -93,31 +88,55 @@ def restored(x: Any, function: str, **options: Any) -> Any:
     return q @ r
 
 
-def flat_outputs(name: str, *args: Any) -> Any:
-    """Apply a function whose outputs are nested, and return them in one list."""
+def flat(outputs: Any) -> list[Any]:
+    """Nested outputs in one list."""
+    if isinstance(outputs, (list, tuple)):
+        return [one for part in outputs for one in flat(part)]
+    return [outputs]
 
-    def flat(outputs: Any) -> Any:
-        if isinstance(outputs, (list, tuple)):
-            return [one for part in outputs for one in flat(part)]
-        return [outputs]
 
-    return flat(function_named(name)(*args))
+def kept_by_dropout(x: Any, rate: float, noise_shape: Any, seed: int) -> Any:
+    """What dropout gives had it kept all, and whether it dropped together what it should."""
+    y = wt.dropout(x, rate, noise_shape, seed)
+    kept = wt.not_equal(y, 0.0)
+    axes = tuple(axis for axis, length in enumerate(noise_shape or ()) if length == 1)
+    some, all_of_them = (function(kept, axes, keepdims=True) for function in (wt.any, wt.all))
+    return [wt.where(kept, y, x / (1 - rate)), wt.all(wt.equal(some, all_of_them))]
+
+
+def stacked_lstm_cells(
+    forget_bias: Any, kernels: Any, biases: Any, data: Any, c: Any, h: Any
+) -> Any:
+    """Step through cells each of which is fed with the one before."""
+    parameters = zip(kernels, biases, strict=True)
+    cells = [partial(wt.basic_lstm_cell, forget_bias, *both) for both in parameters]
+    return wt.multi_rnn_cell(cells, data, c, h)
+
+
+def optimizer_steps(name: str, options: Any, start: Any, curvature: Any, steps: int) -> Any:
+    """Return weights after steps that lower half the sum of their squares times a curvature."""
+    optimizer = function_named(name)(*options)
+    weights = wt.Variable(start)
+    for _ in range(steps):
+        optimizer.minimize(lambda: wt.sum(curvature * weights * weights) * 0.5)
+    return weights.value
 
 
 EXTRA_FUNCTIONS = {
     "polynomial": polynomial,
-    "flat_outputs": flat_outputs,
     "part_of": part_of,
-    "cholesky_of_part": cholesky_of_part,
+    "of_hermitian_part": of_hermitian_part,
     "inner_products": inner_products,
     "squared_sizes": squared_sizes,
     "restored": restored,
     "combined": combined,
     "spectrum_power": spectrum_power,
     "first_output": first_output,
-    "weighted_parts": weighted_parts,
     "composed": composed,
     "pooled_squares": pooled_squares,
+    "kept_by_dropout": kept_by_dropout,
+    "stacked_lstm_cells": stacked_lstm_cells,
+    "optimizer_steps": optimizer_steps,
 }
 
 
@@ -126,6 +145,9 @@ EXTRA_FUNCTIONS = {
 
 def as_tensor(encoded: dict[str, Any]) -> Any:
     """Make a tensor of base64 elements."""
+    if encoded["dtype"] == "string":
+        texts = list(map(b64decode, encoded["elements"]))
+        return wt.reshape(wt.tensor(texts, dtype="string"), encoded["shape"])
     elements = memoryview(b64decode(encoded["elements"])).cast(FORMATS[encoded["dtype"]])
     if encoded["dtype"] == "complex64":
         pairs = wt.tensor(elements, shape=(*encoded["shape"], 2))
@@ -197,21 +219,23 @@ def evaluate(case: dict[str, Any]) -> Any:
 
 
 async def encode(result: Any) -> Any:
-    """Read tensors, and return them as JSON-able data."""
+    """Read tensors, and return them as JSON-able data; nested lists become one."""
     if isinstance(result, (list, tuple)):
-        return [await encode(part) for part in result]
-    elements = await result.data()
-    return {
-        "dtype": str(result.dtype),
-        "shape": list(result.shape),
-        "elements": b64encode(elements.tobytes()).decode(),
-    }
+        return [await encode(part) for part in flat(result)]
+    data = await result.data()
+    elements: Any
+    if str(result.dtype) == "string":
+        elements = [b64encode(text).decode() for text in data]
+    else:
+        elements = b64encode(data.tobytes()).decode()
+    return {"dtype": str(result.dtype), "shape": list(result.shape), "elements": elements}
 
 
 async def run_cases(cases: list[dict[str, Any]], backend: str) -> dict[str, Any]:
     """Run cases on a backend; all are dispatched before the first is read.
 
-    Returns their results in order (or ``{"error": traceback}``), the kernels that ran on another
+    Those that are asynchronous are awaited one after the other. Returns their results in order (or
+    ``{"error": traceback}``), the kernels that ran on another
     backend, and by how much the counts of ``wt.memory()`` changed.
     """
     wt.set_backend(backend)
@@ -227,6 +251,7 @@ async def run_cases(cases: list[dict[str, Any]], backend: str) -> dict[str, Any]
     results = []
     for place, result in enumerate(seen.result):
         try:
+            result = await result if isawaitable(result) else result
             results.append(result if isinstance(result, dict) else await encode(result))
         except Exception:
             results.append({"error": traceback.format_exc()})

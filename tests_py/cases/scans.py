@@ -62,7 +62,8 @@ def _array_api(scan: Callable[..., Any], neutral: float) -> Callable[..., Any]:
         x: Array, axis: int | None = None, dtype: str | None = None, include_initial: bool = False
     ) -> Array:
         place = 0 if axis is None else axis
-        result = scan(x if dtype is None else x.astype(dtype), place)
+        kind = {None: x.dtype, "int32": np.int64, "float32": np.float64}[dtype]
+        result = scan(x.astype(kind), place)
         if include_initial:
             first = np.full_like(
                 np.take(result, [0] if result.shape[place] else [], place), neutral
@@ -164,12 +165,11 @@ def _gradient_cases() -> list[Case]:
             second_derivative_of(Case("cumprod", (floats((4, 2), 0.5, 1.5), 0), cumprod)),
         ]
     cases.append(gradient_of(Case("cumprod", (floats((40,), 0.9, 1.1),), cumprod)))
-    cumulative = _array_api(cumprod, 1)
     kwargs = {"axis": 1, "include_initial": True}
-    cases.append(
-        gradient_of(Case("cumulative_prod", (floats((2, 3), 0.5, 1.5),), cumulative, kwargs=kwargs))
-    )
-    return cases
+    x = floats((2, 3), 0.5, 1.5)
+    product_of = Case("cumulative_prod", (x,), _array_api(cumprod, 1), kwargs=kwargs)
+    sum_of = Case("cumulative_sum", (x,), _array_api(cumsum, 0), kwargs=kwargs)
+    return [*cases, *map(gradient_of, (sum_of, product_of)), second_derivative_of(product_of)]
 
 
 SCANS = _cases()

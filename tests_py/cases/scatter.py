@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tests_py.cases.inputs import arr, bools, complexes, floats, ints
+from tests_py.cases.inputs import arr, bools, complexes, encoded, floats, ints
 from tests_py.cases.movement import large_ints
 from tests_py.cases.table import (
     FEW_ROUNDINGS,
@@ -67,7 +67,8 @@ def sparse_to_dense(indices: Any, values: Any, shape: Any, default: Any = 0) -> 
     held = np.asarray(values)
     places = np.asarray(indices)
     places = places.reshape(-1, 1) if places.ndim < 2 else places
-    result = np.full(shape, default, np.result_type(held.dtype, np.asarray(default, held.dtype)))
+    dtype = np.result_type(held.dtype, np.asarray(default, held.dtype))
+    result = np.full(shape, encoded(default), dtype)
     return _put(result, places, np.broadcast_to(held, (len(places),)), False)
 
 
@@ -345,6 +346,7 @@ def _scatter_cases() -> list[Case]:
         ]
     cases += [
         Case("bincount", (ints((9,), 0, 8),), bincount),
+        Case("bincount", (ints((9,), 0, 4), bools((9,))), bincount),
         Case("dense_bincount", (ints((3, 9), 0, 8),), dense_bincount),
         Case("dense_bincount", (ints((3, 9), 0, 8), bools((3, 9)), 8, True), dense_bincount),
         Case(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tests_py.cases.inputs import arr, bools, distinct, floats, ints
-from tests_py.cases.table import Array, Case, gradient_of
+from tests_py.cases.table import Array, Case, combined, gradient_of, second_derivative_of
 
 __all__ = ["GRADIENTS", "SEARCHING", "SORTING"]
 
@@ -119,13 +119,14 @@ def searchsorted(x1: Any, x2: Any, side: str = "left", sorter: Any = None) -> Ar
         rows = rows[sorter]
     if rows.ndim == 1:
         return np.asarray(np.searchsorted(rows, values, side))  # type: ignore[call-overload]
+    count = int(np.prod(rows.shape[:-1]))
     flat = zip(
-        rows.reshape(-1, rows.shape[-1]),
-        values.reshape(len(rows.reshape(-1, rows.shape[-1])), -1),
+        rows.reshape(count, rows.shape[-1]),
+        values.reshape(count, values.shape[-1]),
         strict=True,
     )
     found = [np.searchsorted(row, some, side) for row, some in flat]  # type: ignore[call-overload]
-    return np.array(found).reshape(values.shape)
+    return np.array(found, np.int64).reshape(values.shape)
 
 
 def isin(x1: Array, x2: Array, invert: bool = False) -> Array:
@@ -214,6 +215,7 @@ def _searching_cases() -> list[Case]:
             note="of ties",
         ),
         Case("in_top_k", (arr([[1, NAN, 3], [NAN, 2, INF]]), arr([1, 2], np.int32), 3), in_top_k),
+        Case("in_top_k_async", (floats((2, 3, 4)), ints((2, 3), 0, 4), 2), in_top_k),
         Case("in_top_k", (arr([[1, NAN, 3], [NAN, 2, INF]]), arr([0, 1], np.int32), 2), in_top_k),
     ]
     return cases
@@ -229,7 +231,8 @@ def _gradient_cases() -> list[Case]:
         Case("first_output", (distinct(shape), "topk", k), lambda x, name, k: topk(x, k)[0])
         for shape, k in (((5,), 2), ((3, 4), 3), ((2, 3), 0))
     ]
-    return list(map(gradient_of, cases))
+    squares = Case("combined", ("topk", distinct((3, 4)), 3), combined(topk))
+    return [*map(gradient_of, cases), second_derivative_of(squares)]
 
 
 SORTING = _sorting_cases()

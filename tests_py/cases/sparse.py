@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tests_py.cases.inputs import arr, bools, complexes, floats, ints
+from tests_py.cases.inputs import arr, bools, complexes, encoded, floats, ints
 from tests_py.cases.movement import large_ints
-from tests_py.cases.table import Array, Case, gradient_of, summed
+from tests_py.cases.table import Array, Case, combined, gradient_of, second_derivative_of, summed
 
 __all__ = ["GRADIENTS", "RAGGED", "SPARSE"]
 
@@ -28,7 +28,7 @@ def fill_empty_rows(indices: Array, values: Array, shape: Array, default: Any) -
     empty = [not row for row in rows]
     for number, row in enumerate(rows):
         if not row:
-            row.append(([number] + [0] * (len(shape) - 1), default, None))
+            row.append(([number] + [0] * (len(shape) - 1), encoded(default), None))
     elements = [element for row in rows for element in row]
     went = {number: place for place, (_, _, number) in enumerate(elements)}
     return [
@@ -136,7 +136,7 @@ def _nested(splits: list[Any], values: list[Any]) -> list[Any]:
     return values
 
 
-def ragged_gather(name: str, splits: list[Any], values: Array, indices: Any, rank: int) -> Any:
+def ragged_gather(splits: list[Any], values: Array, indices: Any, rank: int) -> Any:
     places = np.asarray(indices)
     numbers = list(range(len(values)))
     rows = _nested(splits, numbers)
@@ -185,7 +185,7 @@ def to_tensor(shape: Any, values: Array, default: Any, parts: list[Any], types: 
     if np.ndim(shape):
         lengths = [own if n < 0 else n for n, own in zip(shape, lengths, strict=True)]
     result = np.empty(lengths, values.dtype)
-    result[...] = default
+    result[...] = encoded(default)
 
     def fill(target: Array, row: Any, left: int) -> None:
         for place, element in enumerate(row[: len(target)]):
@@ -219,10 +219,10 @@ def _ragged_cases() -> list[Case]:
     ]
     for splits, shape, indices in gathers:
         rank = len(splits) + np.ndim(indices) - 1
-        args = ("ragged_gather", splits, floats(shape), i32(indices), rank)
-        cases.append(Case("flat_outputs", args, ragged_gather))
-    args = ("ragged_gather", two, large_ints((4,)), i32([1, 0]), 2)
-    cases.append(Case("flat_outputs", args, ragged_gather))
+        args = (splits, floats(shape), i32(indices), rank)
+        cases.append(Case("ragged_gather", args, ragged_gather))
+    args = (two, large_ints((4,)), i32([1, 0]), 2)
+    cases.append(Case("ragged_gather", args, ragged_gather))
     cases += [
         Case("ragged_range", (i32([0, 5, 8]), i32([3, 5, 2]), i32([1, 1, -3])), ragged_range),
         Case("ragged_range", (i32([0, 5, 8]), i32([8, 7, 8]), 2), ragged_range),
@@ -274,7 +274,25 @@ def _gradient_cases() -> list[Case]:
             "ragged_tensor_to_tensor", (-1, floats((4,)), arr(2.0), [splits], [SPLITS]), to_tensor
         ),
     ]
-    return list(map(gradient_of, linear))
+    squares = [
+        Case(
+            "combined",
+            ("ragged_gather", [splits], floats((4, 2)), i32([2, 0, 2]), 1),
+            combined(ragged_gather),
+        ),
+        Case(
+            "combined",
+            (
+                "sparse.sparse_fill_empty_rows",
+                i32([[2, 1], [0, 0]]),
+                floats((2,)),
+                i32([4, 2]),
+                arr(-1.0),
+            ),
+            combined(fill_empty_rows),
+        ),
+    ]
+    return [*map(gradient_of, linear + squares), *map(second_derivative_of, squares)]
 
 
 SPARSE = _sparse_cases()

@@ -243,6 +243,7 @@ def _cases() -> list[Case]:
     cases += [
         Case("diff", (large_ints((9,)),), diff),
         Case("diff", (bools((9,)),), diff),
+        Case("diff", (ints((3,)), 0, 0), diff, kwargs={"prepend": ints((2,))}),
         Case(
             "diff",
             (ints((3, 5)), 0, 1),

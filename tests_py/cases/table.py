@@ -25,6 +25,7 @@ __all__ = [
     "Array",
     "Case",
     "Tolerance",
+    "combined",
     "described",
     "gradient_of",
     "one_of_each_name",
@@ -147,14 +148,16 @@ def narrowed(result: Any) -> Array:
 
 def dtype_name(array: Array) -> str:
     """Name the webtensor dtype that a NumPy array stands for."""
-    return {"f": "float32", "c": "complex64", "i": "int32", "b": "bool"}[array.dtype.kind]
+    kinds = {"f": "float32", "c": "complex64", "i": "int32", "b": "bool", "O": "string"}
+    return kinds[array.dtype.kind]
 
 
 @dataclass(frozen=True)
 class Case:
     """One row: ``function(*args, **kwargs)`` must give what ``oracle(*args, **kwargs)`` gives.
 
-    NumPy arrays among the arguments become tensors. ``function`` is a dotted path in webtensor.
+    NumPy arrays among the arguments become tensors, those of ``bytes`` objects string tensors.
+    ``function`` is a dotted path in webtensor.
     ``derivative`` 1 asks for the gradients with respect to the float tensors in ``wrt`` (numbered
     in order; all by default), for a given gradient of the result; 2 asks for the gradient of their
     products with given directions. The gradient of a complex z = x + iy is the derivative by x plus
@@ -289,17 +292,20 @@ def _uniform(random: np.random.Generator, shape: Sequence[int], is_complex: bool
 
 
 def _encoded(array: Array) -> dict[str, Any]:
-    return {
-        "dtype": dtype_name(array),
-        "shape": list(array.shape),
-        "elements": b64encode(array.tobytes()).decode(),
-    }
+    elements: Any
+    if array.dtype == np.object_:
+        elements = [b64encode(text).decode() for text in array.ravel().tolist()]
+    else:
+        elements = b64encode(array.tobytes()).decode()
+    return {"dtype": dtype_name(array), "shape": list(array.shape), "elements": elements}
 
 
 def _template(argument: Any, tensors: list[Array]) -> Any:
     """Make an argument JSON-able, moving arrays to ``tensors``."""
+    if isinstance(argument, np.generic):
+        raise TypeError(f"a case's scalar tensors must be arrays, but one is {argument!r}")
     if isinstance(argument, np.ndarray):
-        if argument.dtype not in (np.float32, np.complex64, np.int32, np.bool_):
+        if argument.dtype not in (np.float32, np.complex64, np.int32, np.bool_, np.object_):
             raise TypeError(f"a case's tensors must be of our dtypes, not {argument.dtype}")
         tensors.append(argument)
         return {"tensor": len(tensors) - 1}
@@ -326,8 +332,8 @@ def _filled(argument: Any, tensors: Iterator[Array]) -> Any:
 def described(value: Any) -> str:
     """Show an argument in a case's name: arrays by dtype and shape."""
     if isinstance(value, np.ndarray):
-        letter = {"f": "", "c": "complex ", "i": "int ", "b": "bool "}[value.dtype.kind]
-        return f"{letter}{'x'.join(map(str, value.shape)) or 'scalar'}"
+        kinds = {"f": "", "c": "complex ", "i": "int ", "b": "bool ", "O": "text "}
+        return f"{kinds[value.dtype.kind]}{'x'.join(map(str, value.shape)) or 'scalar'}"
     if isinstance(value, (list, tuple)):
         inner = ", ".join(map(described, value))
         return f"[{inner}]" if isinstance(value, list) else f"({inner})"
@@ -345,6 +351,17 @@ def gradient_of(case: Case, wrt: tuple[int, ...] | None = None) -> Case:
 def second_derivative_of(case: Case, wrt: tuple[int, ...] | None = None) -> Case:
     """The row that asks for a case's second derivatives."""
     return replace(case, derivative=2, tolerance=SECOND_DERIVATIVE, wrt=wrt)
+
+
+def combined(oracle: Oracle) -> Oracle:
+    """The oracle of the runner's function of that name: a sum of squares of all outputs."""
+
+    def total(name: str, *args: Any) -> Any:
+        outputs = oracle(*args)
+        parts = outputs if isinstance(outputs, list) else [outputs]
+        return sum((1.0 + n) * np.sum(part * 1.0 * part) for n, part in enumerate(parts))
+
+    return total
 
 
 def one_of_each_name(cases: Sequence[Case]) -> list[Case]:

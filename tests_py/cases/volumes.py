@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tests_py.cases.inputs import arr, distinct, floats, ints
+from tests_py.cases.sliding import Windows, batched, each
 from tests_py.cases.table import (
     EXACT,
     ROUNDED,
@@ -25,87 +26,14 @@ __all__ = ["CONVOLUTIONS", "CONVOLUTION_GRADIENTS", "DILATION", "POOLS", "POOL_G
 
 INF, NAN = math.inf, math.nan
 
-# -- the oracle: index arrays of any number of dimensions ----------------------------------------
-
-ROUNDED_LENGTH = {"floor": math.floor, "ceil": math.ceil, "round": lambda x: math.floor(x + 0.5)}
-
-
-def _each(value: Any, axes: int) -> tuple[int, ...]:
-    return tuple(value) if isinstance(value, (list, tuple)) else (value,) * axes
-
-
-def _places(
-    length: int, size: int, stride: int, dilation: int, pad: Any, rounding: str | None
-) -> Array:
-    """Input coordinate of each (output, tap) along one axis; outside the input is padding."""
-    reach = dilation * (size - 1) + 1
-    if pad == "same":
-        outputs = -(-length // stride)
-        before = max(0, (outputs - 1) * stride + reach - length) // 2
-    else:
-        before, after = (0, 0) if pad == "valid" else pad
-        outputs = (
-            ROUNDED_LENGTH[rounding or "floor"]((length + before + after - reach) / stride) + 1
-        )
-    out, tap = np.mgrid[:outputs, :size]
-    places: Array = out * stride + tap * dilation - before
-    return places
-
-
-class Windows:
-    """What windows read of (batch, *lengths, channels): index arrays over (*outputs, *taps)."""
-
-    def __init__(
-        self,
-        lengths: Sequence[int],
-        size: Sequence[int],
-        strides: Any,
-        pad: Any,
-        dilations: Any,
-        rounding: str | None = None,
-    ) -> None:
-        axes = len(lengths)
-        if isinstance(pad, str):
-            pads: list[Any] = [pad] * axes
-        elif isinstance(pad, int):
-            pads = [(pad, pad)] * axes
-        else:
-            pads = [tuple(one) for one in pad[1:-1]]
-        stepped, dilated = _each(strides, axes), _each(dilations, axes)
-        self.index: list[Any] = []
-        self.inside: Array = np.array(True)
-        for axis, length in enumerate(lengths):
-            places = _places(length, size[axis], stepped[axis], dilated[axis], pads[axis], rounding)
-            shape = [1] * (2 * axes)
-            shape[axis], shape[axes + axis] = places.shape
-            places = places.reshape(shape)
-            self.inside = self.inside & (places >= 0) & (places < length)
-            self.index.append(np.clip(places, 0, length - 1))
-
-    def read(self, x: Array, fill: float = 0.0) -> Array:
-        """(batch, *outputs, *taps, channels)."""
-        index: Any = (slice(None), *self.index)
-        return np.where(self.inside[None, ..., None], x[index], fill)
-
-    def add_up(self, parts: Array, shape: Sequence[int]) -> Array:
-        """The transpose of ``read``."""
-        total = np.zeros(shape)
-        held = np.where(self.inside[None, ..., None], parts, 0)
-        index: Any = (slice(None), *self.index)
-        np.add.at(total, index, held)
-        return total
-
-
-def _batched(x: Array, rank: int) -> tuple[Array, bool]:
-    single = x.ndim == rank - 1
-    return (x[None] if single else x) * 1.0, single
+# -- oracles ------------------------------------------------------------------------------------
 
 
 def _convolve(
     x: Array, filter: Array, strides: Any, pad: Any, dilations: Any, rounding: str | None = None
 ) -> Array:
     axes = filter.ndim - 2
-    batch, single = _batched(x, axes + 2)
+    batch, single = batched(x, axes + 2)
     windows = Windows(batch.shape[1:-1], filter.shape[:axes], strides, pad, dilations, rounding)
     y = np.tensordot(windows.read(batch), filter, axes + 1)
     return y[0] if single else y
@@ -120,7 +48,7 @@ def _transposed(
     rounding: str | None = None,
 ) -> Array:
     axes = filter.ndim - 2
-    batch, single = _batched(x, axes + 2)
+    batch, single = batched(x, axes + 2)
     shape = (1, *output_shape) if single else tuple(output_shape)
     windows = Windows(shape[1:-1], filter.shape[:axes], strides, pad, 1, rounding)
     parts = np.tensordot(batch, filter, ((axes + 1,), (axes + 1,)))
@@ -159,9 +87,10 @@ def _separable(
     dilation: Any = 1,
     data_format: str = "NHWC",
 ) -> Array:
-    batch, single = _batched(x, 4)
+    batch, single = batched(x, 4)
     if data_format == "NCHW":
         batch = batch.transpose(0, 2, 3, 1)
+        pad = pad if isinstance(pad, (str, int)) else [pad[0], *pad[2:], pad[1]]
     windows = Windows(batch.shape[1:-1], depthwise.shape[:2], strides, pad, dilation)
     y = np.einsum("bijhwc,hwcm->bijcm", windows.read(batch), depthwise)
     y = y.reshape(*y.shape[:3], pointwise.shape[2]) @ pointwise[0, 0]
@@ -178,7 +107,7 @@ def _dilation(
     dilations: Any = 1,
     data_format: str = "NHWC",
 ) -> Array:
-    batch, single = _batched(x, 4)
+    batch, single = batched(x, 4)
     windows = Windows(batch.shape[1:-1], filter.shape[:2], strides, pad, dilations)
     y = (windows.read(batch, -INF) + filter).max(axis=(3, 4))
     return y[0] if single else y
@@ -194,8 +123,8 @@ def _pooled(
     rounding: str | None = None,
     axes: int = 2,
 ) -> Array:
-    batch, single = _batched(x, axes + 2)
-    sizes = _each(size, axes)
+    batch, single = batched(x, axes + 2)
+    sizes = each(size, axes)
     windows = Windows(batch.shape[1:-1], sizes, strides, pad, dilations, rounding)
     taps = tuple(range(axes + 1, 2 * axes + 1))
     if kind == "max":
@@ -240,8 +169,8 @@ _max_pool3d, _avg_pool3d = _pool3d("max"), _pool3d("avg")
 def _with_argmax(
     x: Array, filter_size: Any, strides: Any, pad: Any, include_batch_in_index: bool = False
 ) -> tuple[Array, Array]:
-    batch, single = _batched(x, 4)
-    size = _each(filter_size, 2)
+    batch, single = batched(x, 4)
+    size = each(filter_size, 2)
     windows = Windows(batch.shape[1:-1], size, strides, pad, 1)
     taps = windows.read(batch, -INF)
     taps = taps.reshape(*taps.shape[:3], size[0] * size[1], taps.shape[5])
@@ -272,7 +201,7 @@ def _sum_of(oracle: Any, tensors: int, length: Any) -> Tolerance:
 CONV1D_SUM = _sum_of(_conv1d, 2, lambda x, filter, *_: int(np.prod(filter.shape[:2])))
 CONV3D_SUM = _sum_of(_conv3d, 2, lambda x, filter, *_: int(np.prod(filter.shape[:4])))
 TRANSPOSED_SUM = _sum_of(
-    _transposed, 2, lambda x, filter, *_, **__: int(np.prod(filter.shape)) // filter.shape[-2]
+    _transposed, 2, lambda x, filter, *_, **__: int(np.prod((*filter.shape[:-2], filter.shape[-1])))
 )
 SEPARABLE_SUM = _sum_of(
     _separable, 3, lambda x, depthwise, *_, **__: int(np.prod(depthwise.shape)) + 2
@@ -300,6 +229,7 @@ def _conv1d_cases() -> list[Case]:
         _conv1d_case((2, 3, 9), (3, 3, 2), 2, "same", "NCW"),
         _conv1d_case((3, 9), (2, 3, 2), 1, "valid", "NCW"),
         _conv1d_case((0, 9, 2), (3, 2, 3), 1, "valid"),
+        _conv1d_case((2, 0, 2), (3, 2, 3), 1, 2, "NWC"),
         _conv1d_case((1, 5, 2), (3, 2, 0), 1, "valid"),
         _conv1d_case((1, 5, 0), (3, 0, 2), 1, "valid"),
         *(
@@ -343,6 +273,7 @@ def _transposed_cases() -> list[Case]:
         case(two, (1, 9, 6, 2), (3, 3, 2, 4), 2, "same", single=True),
         case(two, (0, 6, 6, 2), (3, 3, 2, 4), 2, "same"),
         case(two, (1, 6, 6, 2), (3, 3, 2, 0), 2, "same"),
+        case(two, (1, 6, 6, 0), (3, 3, 0, 2), 2, "same"),
         *(case(two, (1, 8, 8, 2), (3, 3, 2, 4), 2, 1, mode) for mode in ("floor", "round", "ceil")),
     ]
     three = "conv3d_transpose"
@@ -382,6 +313,7 @@ def _conv3d_cases() -> list[Case]:
         _conv3d_case((1, 3, 3, 3, 2), (3, 3, 3, 2, 4), 1, "valid"),
         _conv3d_case((1, 9, 2, 2, 1), (1, 1, 1, 1, 1), 4, "same"),
         _conv3d_case((0, 4, 4, 4, 2), (2, 2, 2, 2, 3), 1, "valid"),
+        _conv3d_case((1, 4, 0, 4, 2), (2, 2, 2, 2, 3), 1, 1),
         _conv3d_case((1, 4, 4, 4, 2), (2, 2, 2, 2, 0), 1, "valid"),
         _conv3d_case((1, 4, 4, 4, 0), (2, 2, 2, 0, 3), 1, "valid"),
     ]
@@ -410,14 +342,16 @@ def _separable_cases() -> list[Case]:
         _separable_case((6, 5, 4), 1, 8, 1, "same"),
         _separable_case((1, 3, 6, 7), 2, 4, 1, "same", 1, "NCHW"),
         _separable_case((0, 6, 5, 4), 1, 8, 1, "same"),
+        _separable_case((1, 0, 5, 4), 1, 8, 1, "same"),
+        _separable_case((1, 2, 5, 6), 1, 3, 1, [[0, 0], [0, 0], [2, 1], [0, 3]], 1, "NCHW"),
     ]
 
 
-def _dilation_case(
-    shape: Sequence[int], filter: Sequence[int], *options: Any, **kwargs: Any
-) -> Case:
+def _dilation_case(shape: Sequence[int], filter: Sequence[int], *options: Any) -> Case:
     x, weights = distinct(shape, -3, 3, seed=1), distinct(filter, -1, 1, seed=2)
-    return Case("dilation2d", (x, weights, *options), _dilation, ROUNDED, **kwargs)
+    strides, pad, dilations = (*options, 1)[:3]
+    note = Windows(shape[-3:-1], filter[:2], strides, pad, dilations).oddities()
+    return Case("dilation2d", (x, weights, *options), _dilation, ROUNDED, note=note)
 
 
 def _dilation_cases() -> list[Case]:
@@ -434,6 +368,7 @@ def _dilation_cases() -> list[Case]:
         *(_dilation_case((1, 5, 6, n), (2, 3, n), 1, "same") for n in (1, 4, 5, 8)),
         _dilation_case((5, 6, 3), (2, 2, 3), 1, "same"),
         _dilation_case((0, 5, 6, 3), (2, 2, 3), 1, "same"),
+        _dilation_case((1, 0, 6, 3), (2, 2, 3), 1, 1),
         _dilation_case((1, 5, 6, 0), (2, 2, 0), 1, "same"),
         Case("dilation2d", (special, zeros, 1, "same"), _dilation, note="of special values"),
         Case("dilation2d", (ints((1, 4, 4, 2)), ints((2, 2, 2)), 1, "valid"), _dilation, ROUNDED),
@@ -444,11 +379,11 @@ def _dilation_cases() -> list[Case]:
 
 POOL_SUM = summed(
     lambda x, size, kind, *options: _pool(np.abs(x), size, kind, *options),
-    lambda x, size, *_: int(np.prod(_each(size, 2))) + 2,
+    lambda x, size, *_: int(np.prod(each(size, 2))) + 2,
 )
 POOL3D_SUM = summed(
     lambda x, *options: _avg_pool3d(np.abs(x), *options),
-    lambda x, size, *_: int(np.prod(_each(size, 3))) + 4,
+    lambda x, size, *_: int(np.prod(each(size, 3))) + 4,
 )
 
 
@@ -470,6 +405,9 @@ def _pool_cases() -> list[Case]:
             case(x, 3, pad, 1, 2, mode) for pad, mode in product((0, 1), ("floor", "round", "ceil"))
         ]
         cases += [case(floats((0, 5, 5, 2)), 2, "same"), case(floats((1, 6, 6, 4)), 3, "same", 2)]
+        around = [[0, 0], [2, 2], [2, 2], [0, 0]]
+        args = (floats((1, 4, 4, 2)), (1, 1), kind, around, 1, 2)
+        cases.append(Case("pool", args, _pool, tolerance, note="with empty windows"))
     return cases
 
 
@@ -517,6 +455,7 @@ def _pool3d_cases() -> list[Case]:
             case(x[0], 3, 1, 1),
             case(floats((1, 4, 4, 4, 4)), 2, 2, "same"),
             case(floats((0, 4, 4, 4, 2)), 2),
+            case(floats((1, 0, 4, 4, 2)), 2, 1, 1),
             *(case(x, 2, 2, pad, mode) for pad, mode in product((0, 1), ("floor", "ceil"))),
         ]
     return cases

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from tests_py.cases.inputs import arr, distinct, floats, ints
+from tests_py.cases.sliding import Windows, each
 from tests_py.cases.table import (
     EXACT,
     Array,
@@ -33,46 +34,20 @@ CHANNELS = (1, 2, 3, 4, 5, 8)
 FILTERS = ((1, 1), (1, 3), (3, 1), (2, 2), (2, 3), (4, 4), (5, 5), (3, 7))
 
 
-# -- the oracle: for each output and tap, the place in the input ---------------------------------
-
-
-def _both(value: Pair) -> tuple[int, int]:
-    return (value, value) if isinstance(value, int) else value
-
-
-def _places(length: int, size: int, stride: int, dilation: int, pad: Any) -> Array:
-    """Input coordinate of each (output, tap) along one axis; outside the input is padding."""
-    reach = dilation * (size - 1) + 1
-    if pad == "same":
-        outputs = math.ceil(length / stride)
-        before = max(0, (outputs - 1) * stride + reach - length) // 2
-    else:
-        before, after = (0, 0) if pad == "valid" else pad
-        outputs = (length + before + after - reach) // stride + 1
-    return np.array(
-        [[out * stride + tap * dilation - before for tap in range(size)] for out in range(outputs)]
-    ).reshape(outputs, size)
+# -- oracles ------------------------------------------------------------------------------------
 
 
 def _patches(
-    x: Array, size: tuple[int, int], strides: Pair, pad: Any, dilations: Pair, fill: float = 0.0
+    x: Array,
+    size: Sequence[int],
+    strides: Any,
+    pad: Any,
+    dilations: Any,
+    rounding: str | None,
+    fill: float = 0.0,
 ) -> Array:
     """(batch, out_height, out_width, filter_height, filter_width, channels)."""
-    pads: list[Any]
-    if not isinstance(pad, (str, int)):
-        pads = [tuple(pad[1]), tuple(pad[2])]
-    else:
-        pads = [pad, pad] if isinstance(pad, str) else [(pad, pad), (pad, pad)]
-    rows, columns = (
-        _places(
-            x.shape[1 + axis], size[axis], _both(strides)[axis], _both(dilations)[axis], pads[axis]
-        )
-        for axis in (0, 1)
-    )
-    rows, columns = rows[:, None, :, None], columns[None, :, None, :]
-    inside = (rows >= 0) & (rows < x.shape[1]) & (columns >= 0) & (columns < x.shape[2])
-    taken = x[:, np.clip(rows, 0, x.shape[1] - 1), np.clip(columns, 0, x.shape[2] - 1)]
-    return np.where(inside[None, ..., None], taken, fill)
+    return Windows(x.shape[1:3], size, strides, pad, dilations, rounding).read(x, fill)
 
 
 def _as_batch(x: Array) -> Array:
@@ -86,11 +61,13 @@ def _conv2d(
     pad: Any = "valid",
     data_format: str = "NHWC",
     dilations: Pair = 1,
+    rounding: str | None = None,
 ) -> Array:
     images = _as_batch(x)
     if data_format == "NCHW":
         images = images.transpose(0, 2, 3, 1)
-    taps = _patches(images, filter.shape[:2], strides, pad, dilations)
+        pad = pad if isinstance(pad, (str, int)) else [pad[0], *pad[2:], pad[1]]
+    taps = _patches(images, filter.shape[:2], strides, pad, dilations, rounding)
     y = np.einsum("bijhwc,hwco->bijo", taps, filter, optimize=True)
     if data_format == "NCHW":
         y = y.transpose(0, 3, 1, 2)
@@ -104,11 +81,13 @@ def _depthwise(
     pad: Any = "valid",
     data_format: str = "NHWC",
     dilations: Pair = 1,
+    rounding: str | None = None,
 ) -> Array:
     images = _as_batch(x)
     if data_format == "NCHW":
         images = images.transpose(0, 2, 3, 1)
-    taps = _patches(images, filter.shape[:2], strides, pad, dilations)
+        pad = pad if isinstance(pad, (str, int)) else [pad[0], *pad[2:], pad[1]]
+    taps = _patches(images, filter.shape[:2], strides, pad, dilations, rounding)
     y = np.einsum("bijhwc,hwcm->bijcm", taps, filter, optimize=True)
     y = y.reshape(*y.shape[:3], filter.shape[2] * filter.shape[3])
     if data_format == "NCHW":
@@ -116,25 +95,36 @@ def _depthwise(
     return y[0] if x.ndim == 3 else y
 
 
-def _cells(x: Array, filter_size: Pair, strides: Pair | None, pad: Any) -> Array:
-    """The elements of each window along axis 3; padding is NaN-free only for `_present`."""
-    size = _both(filter_size)
-    taps = _patches(_as_batch(x), size, size if strides is None else strides, pad, 1, -INF)
+def _cells(
+    x: Array, filter_size: Pair, strides: Pair | None, pad: Any, rounding: str | None
+) -> Array:
+    """The elements of each window along axis 3; padding is minus infinity."""
+    size = each(filter_size, 2)
+    steps = size if strides is None else strides
+    taps = _patches(_as_batch(x), size, steps, pad, 1, rounding, -INF)
     return taps.reshape(*taps.shape[:3], size[0] * size[1], taps.shape[-1])
 
 
 def _max_pool(
-    x: Array, filter_size: Pair, strides: Pair | None = None, pad: Any = "valid"
+    x: Array,
+    filter_size: Pair,
+    strides: Pair | None = None,
+    pad: Any = "valid",
+    rounding: str | None = None,
 ) -> Array:
-    y: Array = _cells(x, filter_size, strides, pad).max(axis=3)
+    y: Array = _cells(x, filter_size, strides, pad, rounding).max(axis=3)
     return y[0] if x.ndim == 3 else y
 
 
 def _avg_pool(
-    x: Array, filter_size: Pair, strides: Pair | None = None, pad: Any = "valid"
+    x: Array,
+    filter_size: Pair,
+    strides: Pair | None = None,
+    pad: Any = "valid",
+    rounding: str | None = None,
 ) -> Array:
-    present = _cells(np.ones_like(_as_batch(x)), filter_size, strides, pad) == 1
-    cells = np.where(present, _cells(x, filter_size, strides, pad), 0)
+    present = _cells(np.ones_like(_as_batch(x)), filter_size, strides, pad, rounding) == 1
+    cells = np.where(present, _cells(x, filter_size, strides, pad, rounding), 0)
     y = cells.sum(axis=3) / present.sum(axis=3)
     return y[0] if x.ndim == 3 else y
 
@@ -151,7 +141,7 @@ DEPTHWISE_SUM = summed(
 )
 POOL_SUM = summed(
     lambda x, *options: _avg_pool(np.abs(x), *options),
-    lambda x, size, *_: int(np.prod(_both(size))) + 2,
+    lambda x, size, *_: int(np.prod(each(size, 2))) + 2,
 )
 
 Options = tuple[Any, ...]
@@ -195,9 +185,13 @@ def _geometries(depthwise: bool) -> list[Case]:
         _conv((1, 2, 2, 2), (5, 5, 2, 3), 1, "same", depthwise=depthwise),
         _conv((1, 28, 28, 1), (5, 5, 1, 8), depthwise=depthwise, sample=True),
         _conv((1, 33, 17, 16), (3, 3, 16, 2), 2, "same", depthwise=depthwise),
+        _conv((1, 2, 5, 6), (3, 2, 2, 3), 1, [[0, 0], [0, 0], [2, 1], [0, 3]], "NCHW",
+              depthwise=depthwise),
         _conv((0, 5, 5, 2), (3, 3, 2, 3), 1, "same", depthwise=depthwise),
+        _conv((1, 0, 5, 2), (3, 3, 2, 3), 1, "same", depthwise=depthwise),
+        _conv((1, 0, 5, 2), (2, 2, 2, 3), 1, 1, depthwise=depthwise),
         _conv((1, 5, 5, 2), (3, 3, 2, 0), 1, "same", depthwise=depthwise),
-    ]
+    ]  # fmt: skip
     x, weights = ints((1, 5, 5, 2)), floats((3, 3, 2, 2))
     name, oracle = ("depthwise_conv2d", _depthwise) if depthwise else ("conv2d", _conv2d)
     tolerance = DEPTHWISE_SUM if depthwise else CONV_SUM
@@ -256,6 +250,8 @@ def _pool_cases() -> list[Case]:
             case(floats((1, 33, 17, 5)), 3, 2, "same"),
             case(floats((1, 16, 16, 1)), 16),
             case(floats((0, 4, 4, 2)), 2),
+            case(floats((1, 0, 4, 2)), 2, 1, 1, note="with windows of nothing"),
+            case(floats((1, 3, 4, 2)), 2, 1, 3, note="with some windows of nothing"),
             case(ints((1, 4, 4, 2)), 2),
         ]
     special = arr([-INF, -INF, 1, INF, -INF, -INF, 2, 3, NAN, 1, 0, 5, 1, 1, 1, 1]).reshape(
@@ -295,6 +291,7 @@ def _conv_gradients() -> list[Case]:
             gradient_of(_conv((2, 6, 6, 2), (4, 4, 2, 2), 3, "same", depthwise=depthwise)),
             gradient_of(_conv((1, 3, 3, 2), (1, 1, 2, 3), 2, depthwise=depthwise)),
             gradient_of(_conv((0, 4, 4, 2), (2, 2, 2, 3), depthwise=depthwise)),
+            gradient_of(_conv((1, 0, 4, 2), (2, 2, 2, 3), 1, 1, depthwise=depthwise)),
         ]
     return cases
 

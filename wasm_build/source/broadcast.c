@@ -9,6 +9,25 @@ INLINE int step_size(const int *lengths, int rank) {
   return size;
 }
 
+/* The longest row that is repeated, and how many elements its repetitions may have. */
+#define SHORT 32
+#define REPEATED 256
+
+/* Rows of a matrix that all meet the same few elements: many at a time, with those repeated. */
+static void NOINLINE run_repeated(run_of_two *run, const byte *x, const byte *y, byte *out, int rows,
+                                  int size, int is_x_repeated, int item, int out_item) {
+  _Alignas(16) byte repeated[REPEATED * sizeof(float)];
+  const byte *few = is_x_repeated ? x : y;
+  int at_once = REPEATED / size < rows ? REPEATED / size : rows, period = size * item;
+  for (int i = 0; i < at_once * period; i++) repeated[i] = i < period ? few[i] : repeated[i - period];
+  for (; rows > 0; rows -= at_once) {
+    int count = (rows < at_once ? rows : at_once) * size;
+    run(is_x_repeated ? repeated : x, is_x_repeated ? y : repeated, out, count, 1, 1);
+    if (is_x_repeated) y += count * item; else x += count * item;
+    out += count * out_item;
+  }
+}
+
 void broadcast_two(run_of_two *run, const byte *x, const byte *y, byte *out, const int *parameters,
                    int item, int out_item, int part, int parts) {
   int rank = parameters[0], outer = rank - 1, first, end;
@@ -20,6 +39,11 @@ void broadcast_two(run_of_two *run, const byte *x, const byte *y, byte *out, con
   x += first * x_strides[0] * item;
   y += first * y_strides[0] * item;
   out += first * step_size(lengths, rank) * out_item;
+  if (rank == 2 && size <= SHORT && x_step == 1 && y_step == 1 &&
+      x_strides[0] + y_strides[0] == size && x_strides[0] * y_strides[0] == 0) {
+    run_repeated(run, x, y, out, end - first, size, x_strides[0] == 0, item, out_item);
+    return;
+  }
   if (!outer) size = end - first;
   index[0] = first;
   for (;;) {

@@ -41,7 +41,24 @@ INLINE Part part_at(const Window *w, int row, int column) {
 
 static void NOINLINE greatest(const float *x, float *out, Part part, int row_step, int column_step,
                               int channels) {
-  for (int c = 0; c < channels; c += 4) {
+  int c = 0;
+  for (; c + 16 <= channels; c += 16) {
+    vf b0 = vset(-VINF), b1 = b0, b2 = b0, b3 = b0;
+    for (int i = 0; i < part.rows; i++) {
+      const float *from = x + c + i * row_step;
+      for (int j = 0; j < part.columns; j++, from += column_step) {
+        b0 = vmax(b0, load(from));
+        b1 = vmax(b1, load(from + 4));
+        b2 = vmax(b2, load(from + 8));
+        b3 = vmax(b3, load(from + 12));
+      }
+    }
+    store(out + c, b0);
+    store(out + c + 4, b1);
+    store(out + c + 8, b2);
+    store(out + c + 12, b3);
+  }
+  for (; c < channels; c += 4) {
     vf best = vset(-VINF);
     for (int i = 0; i < part.rows; i++)
       for (int j = 0; j < part.columns; j++)
@@ -121,7 +138,24 @@ void max_pool_pick(const float *values, const float *x, float *out, const Window
 static void NOINLINE mean(const float *x, float *out, Part part, int row_step, int column_step,
                           int channels) {
   vf count = vset((float)(part.rows * part.columns));
-  for (int c = 0; c < channels; c += 4) {
+  int c = 0;
+  for (; c + 16 <= channels; c += 16) {
+    vf s0 = vset(0), s1 = s0, s2 = s0, s3 = s0;
+    for (int i = 0; i < part.rows; i++) {
+      const float *from = x + c + i * row_step;
+      for (int j = 0; j < part.columns; j++, from += column_step) {
+        s0 = s0 + load(from);
+        s1 = s1 + load(from + 4);
+        s2 = s2 + load(from + 8);
+        s3 = s3 + load(from + 12);
+      }
+    }
+    store(out + c, s0 / count);
+    store(out + c + 4, s1 / count);
+    store(out + c + 8, s2 / count);
+    store(out + c + 12, s3 / count);
+  }
+  for (; c < channels; c += 4) {
     vf sum = vset(0);
     for (int i = 0; i < part.rows; i++)
       for (int j = 0; j < part.columns; j++)

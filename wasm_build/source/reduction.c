@@ -73,12 +73,25 @@
     store(sums + 8, t2);                                                                           \
     store(sums + 12, t3);                                                                          \
   }                                                                                                \
+  /* Four short rows, a lane each. */                                                              \
+  INLINE VECTOR NAME##_short_rows(const TYPE *x, int size) {                                       \
+    const TYPE *second = x + size, *third = second + size, *fourth = third + size;                 \
+    VECTOR result = {x[0], second[0], third[0], fourth[0]};                                        \
+    for (int i = 1; i < size; i++) {                                                               \
+      VECTOR next = {x[i], second[i], third[i], fourth[i]};                                        \
+      result = COMBINE(result, next);                                                              \
+    }                                                                                              \
+    return result;                                                                                 \
+  }                                                                                                \
   EXPORT(NAME)                                                                                     \
   void NAME(const TYPE *x, TYPE *out, int outer, int reduced, int inner, int part, int parts) {    \
     int o, end;                                                                                    \
     find_piece(outer, 1, part, parts, &o, &end);                                                   \
     x += o * reduced * inner;                                                                      \
     out += o * inner;                                                                              \
+    if (inner == 1 && reduced < 8)                                                                 \
+      for (; o + 4 <= end; o += 4, x += 4 * reduced, out += 4)                                     \
+        store(out, NAME##_short_rows(x, reduced));                                                 \
     for (; o < end; o++, x += reduced * inner, out += inner) {                                     \
       if (inner == 1) {                                                                            \
         *out = NAME##_lanes(NAME##_row(x, reduced));                                               \

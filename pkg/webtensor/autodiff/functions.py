@@ -247,9 +247,11 @@ def _differentiate(
                 f"{name}: dy must have the shape of the function's result, {value.shape}, but its "
                 f"shape is {dy.shape}"
             )
+    # What is computed from nothing, or is nothing, changes with none of the sources.
+    of_nothing = tape.met_nothing() or 0 in (value.size, *(source.size for source in sources))
     gradients = tape.gradients(value, sources, dy)
     for position, gradient in enumerate(gradients):
-        if gradient is None and 0 in (sources[position].size, value.size):
+        if gradient is None and of_nothing:
             gradients[position] = _zeros_like(sources[position])
         elif gradient is None:
             raise ValueError(

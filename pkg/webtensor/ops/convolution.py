@@ -48,19 +48,24 @@ class _Convolution(NamedTuple):
     to_filter: Primitive
 
 
+def _apply(primitive: Primitive, a: Tensor, b: Tensor, shape: Shape, window: Window) -> Tensor:
+    """Sum products of two operands; sums of nothing are zero, and no kernel's business."""
+    if a.size == 0 or b.size == 0:
+        return zeros(shape)
+    return run(primitive, (a, b), shape, float32, window)
+
+
 def _family(prefix: str) -> _Convolution:
     """Make a convolution primitive and its two transposes."""
 
     def convolve(x: Tensor, filter: Tensor, window: Window) -> Tensor:
-        return run(family.forward, (x, filter), _output_shape(window), float32, window)
+        return _apply(family.forward, x, filter, _output_shape(window), window)
 
     def to_input(dy: Tensor, filter: Tensor, window: Window) -> Tensor:
-        return run(family.to_input, (dy, filter), _input_shape(window), float32, window)
+        return _apply(family.to_input, dy, filter, _input_shape(window), window)
 
     def to_filter(x: Tensor, dy: Tensor, shape: Shape, window: Window) -> Tensor:
-        if x.size == 0:
-            return zeros(shape)
-        return run(family.to_filter, (x, dy), shape, float32, window)
+        return _apply(family.to_filter, x, dy, shape, window)
 
     family = _Convolution(
         Primitive(
@@ -100,6 +105,14 @@ def _images(name: str, x: TensorLike, data_format: str) -> tuple[Tensor, bool]:
         raise ValueError(f"{name}: data_format must be 'NHWC' or 'NCHW', but got {data_format!r}")
     images, single = _batch(name, x, 4)
     return (permute_dims(images, (0, 2, 3, 1)) if data_format == "NCHW" else images), single
+
+
+def _in_order(pad: Padding, data_format: str) -> Padding:
+    """Bring paddings for each axis into the order of (batch, height, width, channels)."""
+    if data_format == "NHWC" or isinstance(pad, str) or not hasattr(pad, "__iter__"):
+        return pad
+    first, *others = pad
+    return (first, *others[1:], *others[:1])
 
 
 def _batch(name: str, x: TensorLike, rank: int) -> tuple[Tensor, bool]:
@@ -151,9 +164,7 @@ def _convolve(
     name = family.forward.name
     size = (filter.shape[0], filter.shape[1])
     window = make_window(name, x.shape, channels, size, *options)
-    if filter.size == 0:
-        return zeros(_output_shape(window))
-    return run(family.forward, (x, filter), _output_shape(window), float32, window)
+    return _apply(family.forward, x, filter, _output_shape(window), window)
 
 
 def conv2d(
@@ -169,7 +180,9 @@ def conv2d(
 
     ``x`` is (batch, height, width, in_channels), or without batch; ``filter`` is (height, width,
     in_channels, out_channels). ``strides`` and ``dilations`` are a number or (height, width).
-    ``pad`` is "same", "valid", a number, or [[0, 0], [top, bottom], [left, right], [0, 0]].
+    ``pad`` is "same", "valid", a number, or [[0, 0], [top, bottom], [left, right], [0, 0]]. With
+    the ``data_format`` "NCHW", channels come before height and width in ``x``, in the result and in
+    the pairs of ``pad``.
     ``dim_rounding_mode`` ("floor", which is the default, "round" or "ceil") says what becomes of an
     output length that is not whole.
 
@@ -182,6 +195,7 @@ def conv2d(
         [[[[4.0]]]]
     """
     images, single = _images("conv2d", x, data_format)
+    pad = _in_order(pad, data_format)
     filter = _as_filter("conv2d", images, filter)
     y = _convolve(
         _CONV2D, images, filter, filter.shape[3], (strides, pad, dilations, dim_rounding_mode)
@@ -209,6 +223,7 @@ def depthwise_conv2d(
         [[[[4.0, 4.0]]]]
     """
     images, single = _images("depthwise_conv2d", x, data_format)
+    pad = _in_order(pad, data_format)
     filter = _as_filter("depthwise_conv2d", images, filter)
     channels = filter.shape[2] * filter.shape[3]
     y = _convolve(
@@ -250,8 +265,9 @@ def separable_conv2d(
             f"{name}: pointwise_filter must have shape (1, 1, {channels}, out_channels) for "
             f"depthwise_filter.shape={depthwise.shape}, but its shape is {pointwise.shape}"
         )
+    pad = _in_order(pad, data_format)
     y = depthwise_conv2d(images, depthwise, strides, pad, "NHWC", dilation)
-    return _as_given(conv2d(y, pointwise), single, data_format)
+    return _as_given(conv2d(y, pointwise, 1, "same"), single, data_format)
 
 
 def conv2d_transpose(
@@ -284,9 +300,7 @@ def conv2d_transpose(
     size = (held.shape[0], held.shape[1])
     window = make_window(name, shape, images.shape[3], size, strides, pad, 1, dim_rounding_mode)
     _check_transposed(name, images, shape, _output_shape(window))
-    if images.size == 0:
-        return _as_given(zeros(shape), single)
-    return _as_given(run(_CONV2D.to_input, (images, held), shape, float32, window), single)
+    return _as_given(_apply(_CONV2D.to_input, images, held, shape, window), single)
 
 
 def _wanted_shape(
@@ -368,10 +382,7 @@ def conv1d(
         dim_rounding_mode,
     )  # fmt: skip
     shape = _output_shape(window)
-    if held.size == 0:
-        y = zeros(shape)
-    else:
-        y = run(_CONV2D.forward, (images, weights), shape, float32, window)
+    y = _apply(_CONV2D.forward, images, weights, shape, window)
     y = reshape(y, (shape[0], *shape[2:]))
     if data_format == "NCW":
         y = permute_dims(y, (0, 2, 1))

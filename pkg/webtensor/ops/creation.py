@@ -11,6 +11,7 @@ from itertools import repeat
 from math import ceil
 from typing import Any
 
+from webtensor.arguments import as_integer, as_number
 from webtensor.dtypes import as_dtype, complex64, float32, int32, number_dtype, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, Variable, as_operand, from_host, run
 from webtensor.engine.convert import pack
@@ -230,6 +231,9 @@ def arange(
         >>> wt.arange(3).tolist(), wt.arange(1, 2, 0.5).tolist()
         ([0, 1, 2], [1.0, 1.5])
     """
+    for argument, number in (("start", start), ("stop", stop), ("step", step)):
+        if number is not None:
+            as_number("arange", argument, number)
     if stop is None:
         start, stop = 0, start
     if step == 0:
@@ -265,6 +269,8 @@ def linspace(
         raise TypeError(f"linspace: num must be an integer, but got {num!r}")
     if num < 0:
         raise ValueError(f"linspace: num must not be negative, but got {num}")
+    for argument, number in (("start", start), ("stop", stop)):
+        as_number("linspace", argument, number)
     intervals = num - 1 if endpoint else num
     step = (stop - start) / intervals if intervals > 0 else 0.0
     values = [start + step * index for index in range(num)]
@@ -289,6 +295,9 @@ def eye(
         [[1.0, 0.0], [0.0, 1.0]]
     """
     columns = n_rows if n_cols is None else n_cols
+    k = as_integer("eye", "k", k)
+    as_integer("eye", "n_rows", n_rows)
+    as_integer("eye", "n_cols", columns)
     shape = as_shape("eye", (n_rows, columns))
     values: list[float] = list(repeat(0, prod(shape)))
     for row in range(n_rows):

@@ -11,6 +11,7 @@ from functools import lru_cache
 from math import cos, erfc, exp, lgamma, log as _log, pi, sqrt
 from typing import Any
 
+from webtensor.arguments import as_integer
 from webtensor.dtypes import as_dtype, complex64, float32, int32
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host
 from webtensor.ops.binary import add, multiply, remainder
@@ -56,9 +57,8 @@ def random_uniform_int(
         >>> bool(wt.all(wt.random_uniform_int((9,), 2, 4, seed=1) >= 2))
         True
     """
-    for bound in (minval, maxval):
-        if isinstance(bound, bool) or not isinstance(bound, int):
-            raise TypeError(f"random_uniform_int: bounds must be integers, but got {bound!r}")
+    for argument, bound in (("minval", minval), ("maxval", maxval)):
+        as_integer("random_uniform_int", argument, bound)
     if not -(2**31) <= minval < maxval <= 2**31 or maxval - minval >= 2**31:
         raise ValueError(
             "random_uniform_int: minval must be less than maxval by less than 2**31, and both fit "

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Any
 
+from webtensor.arguments import as_integers, as_number
 from webtensor.dtypes import as_dtype, complex64, float32
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host
 from webtensor.ops.casting import cast_to
@@ -82,10 +83,12 @@ def _several(
 ) -> list[tuple[int, int | None]]:
     """The axes to transform, each with the length it is to have."""
     rank = len(x.shape)
+    if s is not None:
+        s = as_integers(name, "s", s)
     if axes is None:
         places = list(range(0 if s is None else rank - len(s), rank))
     else:
-        places = [normalize_axis(name, axis, rank) for axis in axes]
+        places = [normalize_axis(name, axis, rank) for axis in as_integers(name, "axes", axes)]
         if len(set(places)) != len(places):
             raise ValueError(f"{name}: axes {tuple(axes)} name an axis twice (rank {rank})")
     lengths = [None] * len(places) if s is None else list(s)
@@ -318,7 +321,7 @@ def _frequencies(name: str, n: int, d: float, count: int, dtype: Any, device: An
     made = float32 if dtype is None else as_dtype(dtype)
     if made is not float32:
         raise TypeError(f"{name}: dtype must be float32, but got {made}")
-    step = 1 / (n * float(d))
+    step = 1 / (n * as_number(name, "d", d))
     positive = (n - 1) // 2 + 1 if name == "fftfreq" else count
     return from_host(name, [(k if k < positive else k - n) * step for k in range(count)], made)
 

@@ -6,7 +6,7 @@ those of the original, `farmhashna::Hash64`; numbers are unsigned, of 64 bits.
 
 from __future__ import annotations
 
-from struct import unpack_from
+from struct import Struct
 
 __all__ = ["fingerprint64"]
 
@@ -16,13 +16,19 @@ _K1 = 0xB492B66FBE98F273
 _K2 = 0x9AE16A3B2F90404F
 
 
+_one_of_64_bits = Struct("<Q").unpack_from
+_two_of_64_bits = Struct("<2Q").unpack_from
+_four_of_64_bits = Struct("<4Q").unpack_from
+_one_of_32_bits = Struct("<I").unpack_from
+
+
 def _fetch64(s: bytes, offset: int) -> int:
-    number: int = unpack_from("<Q", s, offset)[0]
+    number: int = _one_of_64_bits(s, offset)[0]
     return number
 
 
 def _fetch32(s: bytes, offset: int) -> int:
-    number: int = unpack_from("<I", s, offset)[0]
+    number: int = _one_of_32_bits(s, offset)[0]
     return number
 
 
@@ -35,9 +41,9 @@ def _shift_mix(value: int) -> int:
 
 
 def _hash_len_16(u: int, v: int, mul: int) -> int:
-    a = _shift_mix((u ^ v) * mul & _MASK)
-    b = _shift_mix((v ^ a) * mul & _MASK)
-    return b * mul & _MASK
+    a = (u ^ v) * mul & _MASK
+    b = (v ^ a ^ a >> 47) * mul & _MASK
+    return (b ^ b >> 47) * mul & _MASK
 
 
 def _hash_0_to_16(s: bytes) -> int:
@@ -62,10 +68,11 @@ def _hash_0_to_16(s: bytes) -> int:
 def _hash_17_to_32(s: bytes) -> int:
     length = len(s)
     mul = _K2 + length * 2 & _MASK
-    a = _fetch64(s, 0) * _K1 & _MASK
-    b = _fetch64(s, 8)
-    c = _fetch64(s, length - 8) * mul & _MASK
-    d = _fetch64(s, length - 16) * _K2 & _MASK
+    first, b = _two_of_64_bits(s, 0)
+    before_last, last = _two_of_64_bits(s, length - 16)
+    a = first * _K1 & _MASK
+    c = last * mul & _MASK
+    d = before_last * _K2 & _MASK
     u = _rotate(a + b & _MASK, 43) + _rotate(c, 30) + d & _MASK
     return _hash_len_16(u, a + _rotate(b + _K2 & _MASK, 18) + c & _MASK, mul)
 
@@ -89,7 +96,7 @@ def _hash_33_to_64(s: bytes) -> int:
 
 def _weak_hash(s: bytes, offset: int, a: int, b: int) -> tuple[int, int]:
     """Hash of 32 bytes with seeds, in 16 bytes."""
-    w, x, y, z = unpack_from("<4Q", s, offset)
+    w, x, y, z = _four_of_64_bits(s, offset)
     a = a + w & _MASK
     b = _rotate(b + a + z & _MASK, 21)
     c = a

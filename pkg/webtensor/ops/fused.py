@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from webtensor.arguments import as_number
 from webtensor.engine import Tensor, TensorLike, as_operand
 from webtensor.geometry import Padding
 from webtensor.ops import contraction, convolution, unary
@@ -68,7 +69,7 @@ def _finish(
     if activation == "prelu":
         return prelu(y, fitted("prelu_activation_weights", prelu_weights))
     if activation == "leakyrelu":
-        return unary.leaky_relu(y, leakyrelu_alpha)
+        return unary.leaky_relu(y, as_number(name, "leakyrelu_alpha", leakyrelu_alpha))
     return _ACTIVATIONS[activation](y)
 
 

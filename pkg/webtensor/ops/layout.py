@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from webtensor.arguments import as_integer, as_integers, as_pairs_of_integers
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host
 from webtensor.ops.binary import greater_equal, less_equal
@@ -44,20 +45,9 @@ __all__ = [
 ]
 
 
-def _integers(name: str, argument: str, value: Any) -> list[int]:
-    """An integer, or a sequence of them, as a list."""
-    many = value if hasattr(value, "__iter__") else [value]
-    try:
-        if any(isinstance(one, bool) for one in many):
-            raise TypeError
-        return [one.__index__() for one in many]
-    except (AttributeError, TypeError):
-        raise TypeError(f"{name}: {argument} must be integers, but got {value!r}") from None
-
-
 def axes_in_order(name: str, axis: int | Sequence[int], rank: int) -> list[int]:
     """Turn one axis or several, possibly negative, into a list in the order given."""
-    return [normalize_axis(name, one, rank) for one in _integers(name, "axis", axis)]
+    return [normalize_axis(name, one, rank) for one in as_integers(name, "axis", axis)]
 
 
 def part_along(x: Tensor, axis: int, begin: int, size: int) -> Tensor:
@@ -87,7 +77,7 @@ def roll(
         [4, 1, 2, 3]
     """
     held = as_operand("roll", x)
-    shifts = _integers("roll", "shift", shift)
+    shifts = as_integers("roll", "shift", shift)
     if axis is None:
         return reshape(roll(flatten(held), sum(shifts), 0), held.shape)
     axes = axes_in_order("roll", axis, len(held.shape))
@@ -160,7 +150,7 @@ def moveaxis(
     held = as_operand("moveaxis", x)
     rank = len(held.shape)
     sources, targets = (
-        [normalize_axis("moveaxis", one, rank) for one in _integers("moveaxis", name, axes)]
+        [normalize_axis("moveaxis", one, rank) for one in as_integers("moveaxis", name, axes)]
         for name, axes in (("source", source), ("destination", destination))
     )
     if len(sources) != len(targets):
@@ -186,7 +176,7 @@ def _triangle(name: str, x: TensorLike, k: int, lower: bool) -> Tensor:
     held = as_operand(name, x)
     if len(held.shape) < 2:
         raise ValueError(f"{name}: x must have at least two axes, but its shape is {held.shape}")
-    (diagonal,) = _integers(name, "k", k)
+    (diagonal,) = as_integers(name, "k", k)
     rows = arange(diagonal, diagonal + held.shape[-2]).reshape((-1, 1))
     keep = greater_equal if lower else less_equal
     return where(keep(rows, arange(held.shape[-1])), held, False)
@@ -313,6 +303,8 @@ def ensure_shape(x: TensorLike, shape: Sequence[int | None]) -> Tensor:
         [[1, 2]]
     """
     held = as_operand("ensure_shape", x)
+    if not hasattr(shape, "__iter__"):
+        raise TypeError(f"ensure_shape: shape must be integers or None, but got {shape!r}")
     wanted = tuple(shape)
     if len(wanted) != len(held.shape) or any(
         length not in (None, own) for length, own in zip(wanted, held.shape, strict=True)
@@ -354,8 +346,8 @@ def strided_slice(
     """
     name = "strided_slice"
     held = as_operand(name, x)
-    begins, ends = _integers(name, "begin", begin), _integers(name, "end", end)
-    steps = [1] * len(begins) if strides is None else _integers(name, "strides", strides)
+    begins, ends = as_integers(name, "begin", begin), as_integers(name, "end", end)
+    steps = [1] * len(begins) if strides is None else as_integers(name, "strides", strides)
     if not len(begins) == len(ends) == len(steps):
         raise ValueError(
             f"{name}: begin, end and strides must be equally long, but got {begin}, {end} and "
@@ -363,6 +355,15 @@ def strided_slice(
         )
     if 0 in steps:
         raise ValueError(f"{name}: strides must not be 0, but got {strides}")
+    masks = {
+        "begin_mask": begin_mask,
+        "end_mask": end_mask,
+        "ellipsis_mask": ellipsis_mask,
+        "new_axis_mask": new_axis_mask,
+        "shrink_axis_mask": shrink_axis_mask,
+    }
+    for argument, mask in masks.items():
+        as_integer(name, argument, mask)
     if ellipsis_mask & (ellipsis_mask - 1):
         raise ValueError(f"{name}: ellipsis_mask must have one bit set, but got {ellipsis_mask}")
     key: list[Any] = []
@@ -406,7 +407,7 @@ def mirror_pad(x: TensorLike, paddings: Sequence[Sequence[int]], mode: str) -> T
     held = as_operand("mirror_pad", x)
     if mode not in ("reflect", "symmetric"):
         raise ValueError(f"mirror_pad: mode must be 'reflect' or 'symmetric', but got {mode!r}")
-    pairs = [_integers("mirror_pad", "paddings", pair) for pair in paddings]
+    pairs = as_pairs_of_integers("mirror_pad", "paddings", paddings)
     skipped = 1 if mode == "reflect" else 0
     if len(pairs) != len(held.shape) or any(
         len(pair) != 2 or min(pair) < 0 or max(pair) > max(length - skipped, 0)
@@ -434,8 +435,8 @@ def mirror_pad(x: TensorLike, paddings: Sequence[Sequence[int]], mode: str) -> T
 def _check_blocks(
     name: str, x: Tensor, block_shape: Any, argument: str, margins: Any
 ) -> tuple[list[int], list[list[int]]]:
-    blocks = _integers(name, "block_shape", block_shape)
-    pairs = [_integers(name, argument, pair) for pair in margins]
+    blocks = as_integers(name, "block_shape", block_shape)
+    pairs = as_pairs_of_integers(name, argument, margins)
     if min(blocks, default=1) < 1:
         raise ValueError(f"{name}: block_shape must be positive, but got {block_shape}")
     if len(x.shape) <= len(blocks):
@@ -545,7 +546,7 @@ def depth_to_space(x: TensorLike, block_size: int, data_format: str = "NHWC") ->
     """
     name = "depth_to_space"
     held = as_operand(name, x)
-    (block,) = _integers(name, "block_size", block_size)
+    (block,) = as_integers(name, "block_size", block_size)
     if data_format not in ("NHWC", "NCHW"):
         raise ValueError(f"{name}: data_format must be 'NHWC' or 'NCHW', but got {data_format!r}")
     if len(held.shape) != 4:

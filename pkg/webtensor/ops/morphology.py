@@ -133,5 +133,7 @@ def dilation2d(
         raise ValueError(f"{name}: filter must not be empty, but its shape is {held.shape}")
     window = make_window(name, images.shape, channels, size, strides, pad, dilations)
     shape = (window.batch, window.out_height, window.out_width, channels)
+    if images.size == 0:
+        return full(shape[1:] if single else shape, float("-inf"))
     y = run(_DILATION2D, (images, held), shape, float32, window)
     return reshape(y, shape[1:]) if single else y

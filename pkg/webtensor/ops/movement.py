@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from webtensor.arguments import as_integer, as_integers, as_pairs_of_integers
 from webtensor.dtypes import DType, complex64, int32, promote, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, run
 from webtensor.engine.convert import pack
@@ -193,7 +194,10 @@ def permute_dims(x: TensorLike, axes: Sequence[int]) -> Tensor:
     """
     x = as_operand("permute_dims", x)
     rank = len(x.shape)
-    order = tuple(normalize_axis("permute_dims", axis, rank) for axis in axes)
+    order = tuple(
+        normalize_axis("permute_dims", axis, rank)
+        for axis in as_integers("permute_dims", "axes", axes)
+    )
     if sorted(order) != list(range(rank)):
         raise ValueError(
             f"permute_dims: axes must be a permutation of the axes of shape {x.shape}, "
@@ -218,7 +222,10 @@ def transpose(x: TensorLike, perm: Sequence[int] | None = None) -> Tensor:
         [[1, 3], [2, 4]]
     """
     x = as_operand("transpose", x)
-    return permute_dims(x, range(len(x.shape) - 1, -1, -1) if perm is None else perm)
+    order = (
+        range(len(x.shape) - 1, -1, -1) if perm is None else as_integers("transpose", "perm", perm)
+    )
+    return permute_dims(x, order)
 
 
 def flip(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
@@ -258,8 +265,8 @@ def slice(
     """
     x = as_operand("slice", x)
     rank = len(x.shape)
-    begins = [begin] if isinstance(begin, int) else list(begin)
-    sizes = [size] if isinstance(size, int) else [-1] * len(begins) if size is None else list(size)
+    begins = as_integers("slice", "begin", begin)
+    sizes = [-1] * len(begins) if size is None else as_integers("slice", "size", size)
     if len(begins) > rank or len(sizes) > rank:
         raise ValueError(f"slice: begin={begin} and size={size} have more axes than {x.shape}")
     begins += [0] * (rank - len(begins))
@@ -323,7 +330,7 @@ def pad(x: TensorLike, paddings: Sequence[Sequence[int]], constant_value: comple
         [0, 1, 2, 0, 0]
     """
     x = as_operand("pad", x)
-    pairs = [tuple(pair) for pair in paddings]
+    pairs = as_pairs_of_integers("pad", "paddings", paddings)
     if len(pairs) != len(x.shape) or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
         raise ValueError(
             "pad: paddings must be one (before, after) pair of non-negative lengths for each axis "
@@ -462,9 +469,7 @@ def split(x: TensorLike, num_or_size_splits: int | Sequence[int], axis: int = 0)
             )
         sizes = [length // count] * count
     else:
-        sizes = list(num_or_size_splits)
-        if not all(isinstance(size, int) for size in sizes):
-            raise TypeError(f"split: sizes must be integers, but got {num_or_size_splits!r}")
+        sizes = as_integers("split", "num_or_size_splits", num_or_size_splits)
         if sizes.count(-1) == 1:
             sizes[sizes.index(-1)] = length - sum(sizes) - 1
         if sum(sizes) != length or min(sizes, default=0) < 0:
@@ -531,7 +536,7 @@ def gather(x: TensorLike, indices: TensorLike, axis: int = 0, batch_dims: int = 
     x = as_operand("gather", x)
     indices = as_indices("gather", indices)
     axis = normalize_axis("gather", axis, len(x.shape))
-    if batch_dims:
+    if as_integer("gather", "batch_dims", batch_dims):
         from webtensor.ops.scatter import batched_gather  # which builds on this module
 
         return batched_gather(x, indices, axis, batch_dims)
@@ -602,9 +607,7 @@ def tile(x: TensorLike, repetitions: Sequence[int]) -> Tensor:
         [[1, 2, 1, 2], [1, 2, 1, 2]]
     """
     x = as_operand("tile", x)
-    times = [repetitions] if isinstance(repetitions, int) else list(repetitions)
-    if not all(isinstance(count, int) for count in times):
-        raise TypeError(f"tile: repetitions must be integers, but got {repetitions!r}")
+    times = as_integers("tile", "repetitions", repetitions)
     if any(count < 0 for count in times):
         raise ValueError(f"tile: repetitions must not be negative, but got {repetitions}")
     rank = max(len(x.shape), len(times))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from webtensor.arguments import as_integer
 from webtensor.dtypes import as_dtype, float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.ops.binary import equal, maximum, minimum, multiply
@@ -106,7 +107,7 @@ def one_hot(
     held = as_operand("one_hot", indices)
     if held.dtype is not int32:
         raise TypeError(f"one_hot: indices must be int32, but got {held.dtype}")
-    if depth < 0:
+    if as_integer("one_hot", "depth", depth) < 0:
         raise ValueError(f"one_hot: depth must not be negative, but got {depth}")
     hot = equal(expand_dims(held, -1), arange(depth, dtype=int32))
     made = as_dtype(dtype)

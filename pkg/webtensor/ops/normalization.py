@@ -8,11 +8,12 @@ from typing import Any
 from webtensor.dtypes import float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.ops.binary import add, greater_equal, multiply, pow, subtract
-from webtensor.ops.casting import as_float, cast_to
+from webtensor.ops.casting import as_float
 from webtensor.ops.creation import zeros
 from webtensor.ops.movement import clone
 from webtensor.ops.random import random_uniform
 from webtensor.ops.reduction import sum as _sum
+from webtensor.ops.ternary import where
 from webtensor.ops.unary import negative, reciprocal, rsqrt, sqrt, square
 from webtensor.shapes import Shape, as_shape, broadcast_shapes
 
@@ -268,6 +269,10 @@ def dropout(
         return clone(held)
     shape = held.shape
     if noise_shape is not None:
+        if not hasattr(noise_shape, "__iter__"):
+            raise TypeError(
+                f"dropout: noise_shape must be integers or None, but got {noise_shape!r}"
+            )
         lengths: list[Any] = list(noise_shape)
         if len(lengths) == len(shape):
             lengths = [
@@ -281,4 +286,4 @@ def dropout(
             )
         shape = noise
     kept = greater_equal(random_uniform(shape, seed=seed), float(rate))
-    return multiply(held, multiply(cast_to(kept, float32), 1 / (1 - rate)))
+    return where(kept, multiply(held, 1 / (1 - rate)), 0.0)

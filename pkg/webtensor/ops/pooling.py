@@ -22,7 +22,7 @@ from webtensor.geometry import (
 from webtensor.ops.binary import add, multiply
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import as_float, cast_to
-from webtensor.ops.creation import arange
+from webtensor.ops.creation import arange, full
 from webtensor.ops.movement import reshape
 
 __all__ = ["avg_pool", "avg_pool3d", "max_pool", "max_pool3d", "max_pool_with_argmax", "pool"]
@@ -91,6 +91,16 @@ def _images(name: str, x: TensorLike) -> tuple[Tensor, bool]:
     return images, single
 
 
+#: What a window picks of nothing, and the mean of nothing.
+_OF_NOTHING = {_MAX_POOL: float("-inf"), _AVG_POOL: float("nan")}
+
+
+def _over_windows(primitive: Primitive, images: Tensor, window: Window) -> Tensor:
+    if images.size == 0:
+        return full(_output_shape(window), _OF_NOTHING[primitive])
+    return run(primitive, (images,), _output_shape(window), float32, window)
+
+
 def _pool(
     primitive: Primitive,
     x: TensorLike,
@@ -105,7 +115,7 @@ def _pool(
     strides = size if strides is None else strides
     channels = images.shape[3]
     window = make_window(name, images.shape, channels, size, strides, pad, 1, dim_rounding_mode)
-    y = run(primitive, (images,), _output_shape(window), float32, window)
+    y = _over_windows(primitive, images, window)
     return reshape(y, y.shape[1:]) if single else y
 
 
@@ -182,7 +192,7 @@ def pool(
     window = make_window(
         "pool", images.shape, images.shape[3], size, strides, pad, dilations, dim_rounding_mode
     )
-    y = run(primitive, (images,), _output_shape(window), float32, window)
+    y = _over_windows(primitive, images, window)
     return reshape(y, y.shape[1:]) if single else y
 
 
@@ -213,7 +223,7 @@ def max_pool_with_argmax(
     size = pair(name, "filter_size", filter_size)
     strides = size if strides is None else strides
     window = make_window(name, images.shape, images.shape[3], size, strides, pad, 1)
-    greatest = run(_MAX_POOL, (images,), _output_shape(window), float32, window)
+    greatest = _over_windows(_MAX_POOL, images, window)
     places = _places(images, window)
     batch, height, width, channels = images.shape
     places = add(multiply(places, channels), arange(channels))
@@ -231,6 +241,8 @@ _EXACT = 1 << 24
 
 def _places(images: Tensor, window: Window) -> Tensor:
     """Place of the greatest element of each window, ``row * width + column``, as int32."""
+    if images.size == 0:
+        return full(_output_shape(window), 0, int32)
     _, height, width, _ = images.shape
     row = reshape(arange(height, dtype=float32), (1, height, 1, 1))
     column = reshape(arange(width, dtype=float32), (1, 1, width, 1))
@@ -272,7 +284,7 @@ def _pool3d(
     )  # fmt: skip
     plane = plane._replace(batch=batch * length)
     y = reshape(volumes, _input_shape(plane))
-    y = run(primitive, (y,), _output_shape(plane), float32, plane)
+    y = _over_windows(primitive, y, plane)
     shape = (batch, depth.out_length, plane.out_height, plane.out_width, channels)
     if depth == (length, length, 1, 1, 1, 0):
         return reshape(y, shape[1:] if single else shape)
@@ -284,7 +296,7 @@ def _pool3d(
         depth.filter_length, 1, depth.stride, 1, 1, 1, depth.pad_front, 0,
     )  # fmt: skip
     y = reshape(y, _input_shape(along))
-    y = run(primitive, (y,), _output_shape(along), float32, along)
+    y = _over_windows(primitive, y, along)
     return reshape(y, shape[1:] if single else shape)
 
 

@@ -68,6 +68,10 @@ def ragged_gather(
         ([0, 2, 2, 5], [4, 5, 1, 2, 3])
     """
     name = "ragged_gather"
+    if not hasattr(params_nested_splits, "__iter__"):
+        raise TypeError(
+            f"{name}: params_nested_splits must be a sequence, but got {params_nested_splits!r}"
+        )
     nested = [
         _splits(name, f"params_nested_splits[{place}]", one)
         for place, one in enumerate(params_nested_splits)
@@ -236,6 +240,9 @@ def _row_numbers(
     name: str, tensors: Sequence[TensorLike], types: Sequence[str], count: int
 ) -> tuple[int, list[list[int]]]:
     """The number of outermost rows, and for each ragged axis the row that each value lies in."""
+    for argument, given in (("row_partition_tensors", tensors), ("row_partition_types", types)):
+        if not hasattr(given, "__len__"):
+            raise TypeError(f"{name}: {argument} must be a sequence, but got {given!r}")
     kinds = list(types)
     if not kinds or len(kinds) != len(tensors) or any(kind not in _PARTITIONS for kind in kinds):
         raise ValueError(

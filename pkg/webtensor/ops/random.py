@@ -13,6 +13,7 @@ from random import Random
 from struct import pack, unpack
 from typing import Any
 
+from webtensor.arguments import as_number
 from webtensor.dtypes import as_dtype, float32, int32
 from webtensor.engine import Primitive, Tensor, run
 from webtensor.ops.binary import add, minimum, multiply
@@ -70,9 +71,11 @@ def random_uniform(
         True
     """
     unit = unit_numbers("random_uniform", shape, seed)
+    minval = as_number("random_uniform", "minval", minval)
+    maxval = as_number("random_uniform", "maxval", maxval)
     drawn = unit
     if (minval, maxval) != (0, 1):
-        drawn = add(multiply(unit, float(maxval - minval)), float(minval))
+        drawn = add(multiply(unit, maxval - minval), minval)
         if minval < maxval:
             drawn = minimum(drawn, _float32_below(maxval))  # the sum may have been rounded up
     made = as_dtype(dtype)
@@ -110,8 +113,15 @@ def random_normal(
         >>> wt.random_normal((2, 3), seed=1).shape
         (2, 3)
     """
-    normal = normal_between(unit_numbers("random_normal", shape, seed), -1.0, 1.0)
-    return cast_to(add(multiply(normal, float(stddev)), float(mean)), as_dtype(dtype))
+    name = "random_normal"
+    normal = normal_between(unit_numbers(name, shape, seed), -1.0, 1.0)
+    return _spread(name, normal, mean, stddev, dtype)
+
+
+def _spread(name: str, normal: Tensor, mean: Any, stddev: Any, dtype: Any) -> Tensor:
+    """Give normal numbers another mean and standard deviation."""
+    scaled = multiply(normal, as_number(name, "stddev", stddev))
+    return cast_to(add(scaled, as_number(name, "mean", mean)), as_dtype(dtype))
 
 
 def truncated_normal(
@@ -130,6 +140,7 @@ def truncated_normal(
         True
     """
     edge = _erf(sqrt(2))
-    unit = unit_numbers("truncated_normal", shape, seed)
+    name = "truncated_normal"
+    unit = unit_numbers(name, shape, seed)
     normal = clip_by_value(normal_between(unit, -edge, edge), -2.0, 2.0)
-    return cast_to(add(multiply(normal, float(stddev)), float(mean)), as_dtype(dtype))
+    return _spread(name, normal, mean, stddev, dtype)

@@ -94,6 +94,9 @@ def multi_rnn_cell(
         >>> len(c), h[1].tolist()
         (2, [[0.0]])
     """
+    for argument, given in (("lstm_cells", lstm_cells), ("c", c), ("h", h)):
+        if not hasattr(given, "__len__"):
+            raise TypeError(f"multi_rnn_cell: {argument} must be a sequence, but got {given!r}")
     cells = list(lstm_cells)
     if not len(cells) == len(c) == len(h):
         raise ValueError(

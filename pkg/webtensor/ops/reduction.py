@@ -8,8 +8,9 @@ tensor as (outer, reduced, inner). Over no elements, sums give 0, products 1, ``
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from webtensor.dtypes import DType, as_dtype, bool_, complex64, float32, int32, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
@@ -76,25 +77,45 @@ def _reduce(
         dtype = int32
     if dtype is not None:
         x = cast_to(x, dtype)
-    axes = normalize_axes(name, axis, len(x.shape))
-    kept: Shape = tuple(
-        1 if index in axes else length
-        for index, length in enumerate(x.shape)
-        if keepdims or index not in axes
-    )
+    plan = _known_plan if axis is None or type(axis) is int else _plan
+    kept, steps = plan(name, x.shape, axis, keepdims)
     if x.size == 0:
         if name not in _EMPTY and _prod(kept):
             raise ValueError(f"{name}: no elements to reduce (x.shape={x.shape}, axis={axis})")
         return full(kept, _EMPTY.get(name, 0), x.dtype)
-    shape = x.shape
-    for first, last in reversed(_adjacent(axes)):
-        outer, reduced, inner = axis_group(shape, first, last)
-        shape = shape[:first] + shape[last + 1 :]
-        if reduced == 1:
+    for shape, group in steps:
+        if group[1] == 1:
             x = reshape(x, shape)
         else:
-            x = run(primitive, (x,), shape, x.dtype, name, outer, reduced, inner)
+            x = run(primitive, (x,), shape, x.dtype, name, *group)
     return x if x.shape == kept and x is not given else reshape(x, kept)
+
+
+class _Plan(NamedTuple):
+    """The shape of a reduction's result, and each step's shape and (outer, reduced, inner)."""
+
+    kept: Shape
+    steps: list[tuple[Shape, tuple[int, int, int]]]
+
+
+def _plan(name: str, shape: Shape, axis: Axis, keepdims: bool) -> _Plan:
+    """Work out how to reduce, the last axes first."""
+    axes = normalize_axes(name, axis, len(shape))
+    kept: Shape = tuple(
+        1 if index in axes else length
+        for index, length in enumerate(shape)
+        if keepdims or index not in axes
+    )
+    steps = []
+    for first, last in reversed(_adjacent(axes)):
+        group = axis_group(shape, first, last)
+        shape = shape[:first] + shape[last + 1 :]
+        steps.append((shape, group))
+    return _Plan(kept, steps)
+
+
+#: Of axes that can be told apart by equality: True equals 1, but is refused.
+_known_plan = lru_cache(1024)(_plan)
 
 
 def _reduce_complex(primitive: Primitive, x: Tensor, axis: Axis, keepdims: bool) -> Tensor:

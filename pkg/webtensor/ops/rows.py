@@ -17,6 +17,7 @@ from functools import wraps
 from inspect import signature
 from typing import Any, TypeVar, cast
 
+from webtensor.arguments import as_number
 from webtensor.dtypes import DType, bool_, complex64, float32, int32, promote, string_
 from webtensor.engine import Gradient, Primitive, Tensor, as_operand, as_operands, run
 from webtensor.ops.broadcasting import sum_to
@@ -201,7 +202,7 @@ def unary(
             bound.apply_defaults()
             x, *given = bound.args
             numbers = [
-                _number(name, parameter, value)
+                as_number(name, parameter, value)
                 for parameter, value in zip(row.parameters, given, strict=True)
             ]
             x = as_operand(name, x)
@@ -214,13 +215,6 @@ def unary(
         return cast(Function, wraps(function)(chosen))
 
     return decorate
-
-
-def _number(name: str, parameter: str, value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise TypeError(f"{name}: {parameter} must be a number, but got {value!r}") from None
 
 
 def _summed(grad: Gradient, position: int) -> Gradient:

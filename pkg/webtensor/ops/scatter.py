@@ -7,14 +7,16 @@ of range pick zeros and put nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from webtensor.dtypes import bool_, complex64, int32, promote, string_
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host, run
-from webtensor.ops.binary import equal, multiply
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.ops.binary import equal, logical_and
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
-from webtensor.ops.creation import arange, full, ones, zeros_like
+from webtensor.ops.creation import arange, full, ones, zeros, zeros_like
 from webtensor.ops.movement import (
     as_indices,
     flatten,
@@ -23,6 +25,7 @@ from webtensor.ops.movement import (
     permute_dims,
     reshape,
     scatter_add,
+    slice,
 )
 from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.ops.ternary import where
@@ -31,7 +34,6 @@ from webtensor.shapes import (
     Shape,
     as_shape,
     broadcast_shapes,
-    contiguous_strides,
     normalize_axis,
     prod,
 )
@@ -125,16 +127,33 @@ def _flat_indices(name: str, indices: Tensor, lengths: Shape) -> Tensor:
                     f"from {min(column)} to {max(column)}"
                 )
     rows = reshape(indices, (prod(indices.shape[:-1]), depth))
-    if depth == 1:
-        flat = flatten(rows)
-    else:
-        strides = from_host(name, list(contiguous_strides(lengths)), int32)
-        flat = multiply(rows, strides).sum(-1)
+    if depth == 0:
+        return zeros(rows.shape[:1], int32)
+    columns = columns_of(rows)
+    flat = linear_index(columns, lengths)
     if known is not None:
         return flat
-    limits = from_host(name, list(lengths), int32)
-    inside = (rows >= 0).logical_and(rows < limits).all(-1)
-    return where(inside, flat, prod(lengths))
+    inside = [
+        logical_and(column >= 0, column < length)
+        for column, length in zip(columns, lengths, strict=True)
+    ]
+    return where(reduce(logical_and, inside), flat, prod(lengths))
+
+
+def columns_of(rows: Tensor) -> list[Tensor]:
+    """Columns of a matrix of coordinates: to compute with them is quicker than with short rows."""
+    count, depth = rows.shape
+    if depth == 1:
+        return [flatten(rows)]
+    return [flatten(slice(rows, (0, place), (count, 1))) for place in range(depth)]
+
+
+def linear_index(columns: Sequence[Tensor], lengths: Shape) -> Tensor:
+    """Turn coordinates, a tensor along each axis, into places in row-major order."""
+    flat, *others = columns
+    for column, length in zip(others, lengths[1:], strict=True):
+        flat = flat * length + column
+    return flat
 
 
 def _split_at(name: str, indices: Tensor, shape: Shape) -> tuple[Shape, Shape]:
@@ -344,7 +363,7 @@ def sparse_to_dense(
     name = "sparse_to_dense"
     places = as_indices(name, sparse_indices, "sparse_indices")
     values = as_operand(name, sparse_values)
-    shape = as_shape(name, output_shape)
+    shape = as_shape(name, output_shape, "output_shape")
     if len(places.shape) > 2:
         raise ValueError(
             f"{name}: sparse_indices must have rank 0, 1 or 2, but its shape is {places.shape}"
@@ -412,7 +431,7 @@ def unsorted_segment_sum(x: TensorLike, segment_ids: TensorLike, num_segments: i
             f"{name}: segment_ids must have one number for each slice along the first axis of x, "
             f"but got x.shape={held.shape}, segment_ids.shape={segments.shape}"
         )
-    (count,) = as_shape(name, num_segments)
+    (count,) = as_shape(name, num_segments, "num_segments")
     if held.dtype is complex64:
         return from_pairs(unsorted_segment_sum(as_pairs(held), segments, count))
     held = cast_to(held, int32) if held.dtype is bool_ else held
@@ -478,7 +497,7 @@ def _bincount(name: str, x: Tensor, weights: TensorLike | None, size: int | None
         )
     if size is None:
         size = max(x.data_sync(), default=-1) + 1
-    (length,) = as_shape(name, size)
+    (length,) = as_shape(name, size, "size")
     dtype = int32 if given is None else promote(given.dtype, int32)
     amounts = ones(x.shape, dtype) if given is None or not given.size else cast_to(given, dtype)
     numbers = x

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from math import cos, pi
 from typing import Any
 
+from webtensor.arguments import as_number
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host
 from webtensor.ops.casting import cast_to
@@ -50,6 +51,7 @@ def cosine_window(window_length: int, a: float, b: float) -> Tensor:
         [0.0, 0.5, 1.0, 0.5]
     """
     length = _positive("cosine_window", "window_length", window_length)
+    a, b = as_number("cosine_window", "a", a), as_number("cosine_window", "b", b)
     if length == 1:
         return from_host("cosine_window", [a + b], float32)
     period = length if length % 2 == 0 else length - 1
@@ -192,6 +194,8 @@ def stft(
     size = _positive("stft", "fft_length", size)
     step = _positive("stft", "frame_step", frame_step)
     frames = frame(cast_to(_signal("stft", signal), float32), length, step)
+    if window_fn is not None and not callable(window_fn):
+        raise TypeError(f"stft: window_fn must be a function or None, but got {window_fn!r}")
     if window_fn is not None:
         frames = frames * window_fn(length)
     return half_transform(resized(frames, size))

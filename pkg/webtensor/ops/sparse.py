@@ -1,7 +1,7 @@
 """``wt.sparse``: sparse tensors given by the coordinates, the values and the shape.
 
-Coordinates decide the shapes of results, so they are read to the host. Values are picked and added
-on the device, and gradients flow through them.
+Where coordinates decide the shape of a result they are read to the host. Values are picked and
+added on the device, and gradients flow through them.
 """
 
 from __future__ import annotations
@@ -9,14 +9,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from webtensor.dtypes import bool_, float32, int32, string_
+from webtensor.dtypes import float32, int32, string_
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host
-from webtensor.ops.binary import divide_no_nan
+from webtensor.ops.binary import divide_no_nan, equal, floor_divide, minimum, remainder
 from webtensor.ops.casting import cast_to
-from webtensor.ops.movement import as_indices, concat, gather, reshape
-from webtensor.ops.scatter import bincount, unsorted_segment_sum
+from webtensor.ops.creation import arange, zeros
+from webtensor.ops.dynamic import nonzero
+from webtensor.ops.movement import (
+    as_indices,
+    concat,
+    expand_dims,
+    gather,
+    pad,
+    reshape,
+    slice,
+    stack,
+)
+from webtensor.ops.scatter import bincount, columns_of, linear_index, put, unsorted_segment_sum
+from webtensor.ops.sorting import argsort
 from webtensor.ops.text import check_all_text
-from webtensor.shapes import contiguous_strides, prod
+from webtensor.shapes import Shape, prod
 
 __all__ = [
     "sparse_fill_empty_rows",
@@ -48,18 +60,6 @@ def _read(name: str, argument: str, value: TensorLike, rank: int) -> Tensor:
     if len(held.shape) != rank:
         raise ValueError(f"{name}: {argument} must have rank {rank}, but its shape is {held.shape}")
     return held
-
-
-def _rows(indices: Tensor) -> list[list[int]]:
-    """The coordinates of each element, read to the host."""
-    count, rank = indices.shape
-    flat = list(indices.data_sync())
-    return [flat[row * rank : (row + 1) * rank] for row in range(count)]
-
-
-def _as_matrix(name: str, rows: Sequence[Sequence[int]], rank: int) -> Tensor:
-    flat = [number for row in rows for number in row]
-    return reshape(from_host(name, flat, int32), (len(rows), rank))
 
 
 def sparse_fill_empty_rows(
@@ -101,34 +101,30 @@ def sparse_fill_empty_rows(
         raise ValueError(f"{name}: default_value must be a scalar, but got shape {default.shape}")
     check_all_text(name, [held.dtype, default.dtype])
     dense_rows = shape.data_sync()[0]
-    coordinates = _rows(places)
-    members: list[list[int]] = [[] for _ in range(dense_rows)]
-    for number, place in enumerate(coordinates):
-        if not 0 <= place[0] < dense_rows:
-            raise IndexError(
-                f"{name}: indices[{number}] has row {place[0]}, but dense_shape has {dense_rows} "
-                "rows"
-            )
-        members[place[0]].append(number)
-    # Where each element of the result comes from; number `count` stands for the default value.
-    sources: list[int] = []
-    filled: list[list[int]] = []
-    went = [0] * count
-    for row, numbers in enumerate(members):
-        for number in numbers:
-            went[number] = len(sources)
-            sources.append(number)
-            filled.append(coordinates[number])
-        if not numbers:
-            sources.append(count)
-            filled.append([row] + [0] * (rank - 1))
+    rows = columns_of(places)[0]
+    _check_rows(name, rows.data_sync(), dense_rows)
+    is_empty = equal(bincount(rows, None, dense_rows), 0)
+    (missing,) = nonzero(is_empty)
+    fillers = pad(expand_dims(missing, 1), ((0, 0), (0, rank - 1)))
+    # Where each element of the result comes from: those from `count` on are the default value.
+    order = argsort(concat([rows, missing]))
+    total = order.size
+    went = put(zeros(total, int32), order, arange(total, dtype=int32))
     candidates = concat([held, cast_to(reshape(default, (1,)), held.dtype)])
     return FilledRows(
-        _as_matrix(name, filled, rank),
-        gather(candidates, from_host(name, sources, int32)),
-        from_host(name, [not numbers for numbers in members], bool_),
-        from_host(name, went, int32),
+        gather(concat([places, fillers]), order),
+        gather(candidates, minimum(order, count)),
+        is_empty,
+        slice(went, (0,), (count,)),
     )
+
+
+def _check_rows(name: str, rows: Sequence[int], count: int) -> None:
+    if rows and not (min(rows) >= 0 and max(rows) < count):
+        number, row = next((n, row) for n, row in enumerate(rows) if not 0 <= row < count)
+        raise IndexError(
+            f"{name}: indices[{number}] has row {row}, but dense_shape has {count} rows"
+        )
 
 
 def sparse_reshape(
@@ -165,16 +161,19 @@ def sparse_reshape(
         after = tuple(size // known if length == -1 else length for length in wanted)
     if min(after, default=0) < 0 or prod(after) != size:
         raise ValueError(f"{name}: new_shape {wanted} does not hold {size} elements of {before}")
-    old_strides, new_strides = contiguous_strides(before), contiguous_strides(after)
-    moved = []
-    for place in _rows(places):
-        flat = sum(index * stride for index, stride in zip(place, old_strides, strict=True))
-        row = []
-        for stride in new_strides:
-            row.append(flat // stride)
-            flat %= stride
-        moved.append(row)
-    return Reshaped(_as_matrix(name, moved, len(after)), from_host(name, list(after), int32))
+    return Reshaped(_moved(places, before, after), from_host(name, list(after), int32))
+
+
+def _moved(places: Tensor, before: Shape, after: Shape) -> Tensor:
+    """Coordinates in another shape, computed on the device."""
+    if not before or not after:
+        return zeros((places.shape[0], len(after)), int32)
+    flat = linear_index(columns_of(places), before)
+    columns = []
+    for length in reversed(after[1:]):
+        columns.append(remainder(flat, length))
+        flat = floor_divide(flat, length)
+    return stack([flat, *reversed(columns)], 1)
 
 
 def _segments(

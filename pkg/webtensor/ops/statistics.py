@@ -278,7 +278,8 @@ def diff(
 ) -> Tensor:
     """Differences of neighbours along an axis, ``n`` times over (array API standard).
 
-    ``prepend`` and ``append`` are joined to ``x`` before.
+    ``prepend`` and ``append`` are joined to ``x`` before. No differences, where ``n`` is 0, are
+    ``x`` itself.
 
     Raises:
         ValueError: ``n`` is negative, or the axis is out of range.
@@ -303,13 +304,12 @@ def diff(
                     f"{axis}, but its shape is {part.shape}"
                 )
             parts.insert(0 if argument == "prepend" else len(parts), part)
-    held = concat(parts, axis) if len(parts) > 1 else held
-    result = held
+    result = concat(parts, axis) if n and len(parts) > 1 else held
     for _ in range(n):
         length = result.shape[axis] - 1
         if length < 0:
             break
-        subtracted = not_equal if held.dtype is bool_ else subtract
+        subtracted = not_equal if result.dtype is bool_ else subtract
         result = subtracted(
             part_along(result, axis, 1, length), part_along(result, axis, 0, length)
         )

@@ -7,10 +7,11 @@ and compare like others: reshape, slice, concat, gather, tile, equal, where, uni
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from webtensor.arguments import as_integer, as_integers
 from webtensor.dtypes import int32, string_
 from webtensor.engine import Tensor, TensorLike, from_host
 from webtensor.engine.convert import pack
@@ -60,6 +61,9 @@ def static_regex_replace(
     """
     name = "static_regex_replace"
     held = as_text(name, "input", input)
+    for argument, value in (("pattern", pattern), ("rewrite", rewrite)):
+        if not isinstance(value, str):
+            raise TypeError(f"{name}: {argument} must be text, but got {value!r}")
     count = 0 if replace_global else 1
     whole = re.sub(r"(\\\\)|\\0(?![0-7])", lambda found: found[1] or r"\g<0>", rewrite)
     try:
@@ -111,8 +115,9 @@ def string_n_grams(
             raise ValueError(
                 f"{name}: {argument} must have rank 1, but its shape is {tensor.shape}"
             )
-    widths = list(ngram_widths)
-    if any(not isinstance(width, int) or width < 1 for width in widths):
+    widths = as_integers(name, "ngram_widths", ngram_widths)
+    pad_width = as_integer(name, "pad_width", pad_width)
+    if min(widths, default=1) < 1:
         raise ValueError(f"{name}: ngram_widths must be positive integers, but got {ngram_widths}")
     words, splits = texts_of(held), list(marks.data_sync())
     if splits and (splits[0] != 0 or splits[-1] != len(words) or splits != sorted(splits)):
@@ -162,30 +167,32 @@ def string_split(input: TensorLike, delimiter: str, skip_empty: bool = True) -> 
     if mark.shape:
         raise ValueError(f"{name}: delimiter must be a scalar, but its shape is {mark.shape}")
     (delimiters,) = texts_of(mark)
-    indices: list[int] = []
+    split = _splitter(delimiters)
     values: list[bytes] = []
-    longest = 0
-    for row, text in enumerate(texts_of(held)):
-        parts = [part for part in _parts(text, delimiters) if part or not skip_empty]
-        for number, part in enumerate(parts):
-            indices += (row, number)
-            values.append(part)
-        longest = max(longest, len(parts))
+    counts: list[int] = []
+    for text in texts_of(held):
+        parts = split(text) if text else []
+        if skip_empty:
+            parts = [part for part in parts if part]
+        values += parts
+        counts.append(len(parts))
+    indices = [0] * (2 * len(values))
+    indices[::2] = [row for row, count in enumerate(counts) for _ in range(count)]
+    indices[1::2] = [number for count in counts for number in range(count)]
     return Split(
         reshape(from_host(name, indices, int32), (len(values), 2)),
         text_tensor(values, (len(values),)),
-        from_host(name, [held.size, longest], int32),
+        from_host(name, [held.size, max(counts, default=0)], int32),
     )
 
 
-def _parts(text: bytes, delimiters: bytes) -> list[bytes]:
-    if not text:
-        return []
+def _splitter(delimiters: bytes) -> Callable[[bytes], list[bytes]]:
+    """Return a function that parts text at every byte that is one of these, or at every byte."""
     if not delimiters:
-        return [text[at : at + 1] for at in range(len(text))]
-    for other in delimiters[1:]:
-        text = text.replace(bytes((other,)), delimiters[:1])
-    return text.split(delimiters[:1])
+        return lambda text: [text[at : at + 1] for at in range(len(text))]
+    if len(delimiters) == 1:
+        return lambda text: text.split(delimiters)
+    return re.compile(b"[" + re.escape(delimiters) + b"]").split
 
 
 def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int) -> Tensor:

@@ -29,8 +29,8 @@ class Adadelta(Optimizer):
         self, learning_rate: float = 0.001, rho: float = 0.95, epsilon: float = 1e-7
     ) -> None:
         super().__init__(learning_rate)
-        self.rho = rho
-        self.epsilon = epsilon
+        self.rho = self._not_negative("rho", rho)
+        self.epsilon = self._not_negative("epsilon", epsilon)
 
     def update(self, variable: Variable, gradient: Tensor, slots: list[Variable]) -> None:
         square, steps = slots

@@ -32,8 +32,10 @@ class Adagrad(Optimizer):
         epsilon: float = 1e-7,
     ) -> None:
         super().__init__(learning_rate)
-        self.initial_accumulator_value = initial_accumulator_value
-        self.epsilon = epsilon
+        self.initial_accumulator_value = self._not_negative(
+            "initial_accumulator_value", initial_accumulator_value
+        )
+        self.epsilon = self._not_negative("epsilon", epsilon)
 
     def initial_slot(self, value: Tensor) -> Tensor:
         return full_like(value, float(self.initial_accumulator_value))

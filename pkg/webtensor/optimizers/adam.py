@@ -28,9 +28,9 @@ class Adam(Optimizer):
         epsilon: float = 1e-7,
     ) -> None:
         super().__init__(learning_rate)
-        self.beta_1 = beta_1
-        self.beta_2 = beta_2
-        self.epsilon = epsilon
+        self.beta_1 = self._not_negative("beta_1", beta_1)
+        self.beta_2 = self._not_negative("beta_2", beta_2)
+        self.epsilon = self._not_negative("epsilon", epsilon)
 
     def update(self, variable: Variable, gradient: Tensor, slots: list[Variable]) -> None:
         mean, square = slots

@@ -35,10 +35,10 @@ class Adamax(Optimizer):
         decay: float = 0.0,
     ) -> None:
         super().__init__(learning_rate)
-        self.beta_1 = beta_1
-        self.beta_2 = beta_2
-        self.epsilon = epsilon
-        self.decay = decay
+        self.beta_1 = self._not_negative("beta_1", beta_1)
+        self.beta_2 = self._not_negative("beta_2", beta_2)
+        self.epsilon = self._not_negative("epsilon", epsilon)
+        self.decay = self._not_negative("decay", decay)
 
     def update(self, variable: Variable, gradient: Tensor, slots: list[Variable]) -> None:
         mean, greatest = slots

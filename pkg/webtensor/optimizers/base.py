@@ -20,9 +20,16 @@ class Optimizer(ABC):
     slots = 0
 
     def __init__(self, learning_rate: float) -> None:
-        self.learning_rate = _positive(type(self).__name__, "learning_rate", learning_rate)
+        self.learning_rate = self._not_negative("learning_rate", learning_rate)
         self.iterations = 0
         self._state: dict[int, tuple[Variable, list[Variable]]] = {}
+
+    def _not_negative(self, argument: str, value: float) -> float:
+        """Return a number among the optimizer's arguments."""
+        if not isinstance(value, (int, float)) or not value >= 0:
+            name = type(self).__name__
+            raise ValueError(f"{name}: {argument} must be a non-negative number, but got {value!r}")
+        return float(value)
 
     def minimize(
         self, function: Callable[[], Tensor], variables: Iterable[Variable] | None = None
@@ -71,9 +78,3 @@ class Optimizer(ABC):
                 ]
             held = self._state[id(variable)] = variable, made
         return held[1]
-
-
-def _positive(name: str, argument: str, value: float) -> float:
-    if not isinstance(value, (int, float)) or not value >= 0:
-        raise ValueError(f"{name}: {argument} must be a non-negative number, but got {value!r}")
-    return float(value)

@@ -33,9 +33,9 @@ class RMSprop(Optimizer):
         centered: bool = False,
     ) -> None:
         super().__init__(learning_rate)
-        self.rho = rho
-        self.momentum = momentum
-        self.epsilon = epsilon
+        self.rho = self._not_negative("rho", rho)
+        self.momentum = self._not_negative("momentum", momentum)
+        self.epsilon = self._not_negative("epsilon", epsilon)
         self.centered = centered
         self.slots = 1 + bool(momentum) + bool(centered)
 

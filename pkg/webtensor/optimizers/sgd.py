@@ -38,7 +38,7 @@ class Momentum(Optimizer):
         self, learning_rate: float = 0.01, momentum: float = 0.9, nesterov: bool = False
     ) -> None:
         super().__init__(learning_rate)
-        self.momentum = momentum
+        self.momentum = self._not_negative("momentum", momentum)
         self.nesterov = nesterov
 
     def update(self, variable: Variable, gradient: Tensor, slots: list[Variable]) -> None:

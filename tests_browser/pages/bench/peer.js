@@ -9,7 +9,7 @@ tf.wasm.setWasmPaths("/node_modules/@tensorflow/tfjs-backend-wasm/dist/");
 tf.env().set("WASM_HAS_MULTITHREAD_SUPPORT", false); // one thread, as ours
 tf.env().set("WEBGL_CPU_FORWARD", false); // tiny tensors, too, on the GPU
 
-export { uniform } from "./uniform.js";
+export { numbers } from "./uniform.js";
 
 export const version = tf.version.tfjs;
 
@@ -21,26 +21,28 @@ export async function setBackend(name) {
 export const open = (specification) => new Theirs(JSON.parse(specification));
 
 class Theirs {
-  constructor({ theirs, inputs, timed, fromHost, makesStep }) {
+  constructor({ theirs, inputs, timed, fromHost, makesStep, awaited, comparesMeans }) {
     const names = inputs.map(({ name }) => name);
     const evaluate = new Function("tf", "digits", ...names, `return ${theirs};`);
     this.operands = valuesOf(inputs).map((values, index) =>
-      fromHost ? values : tf.tensor(values, inputs[index].shape),
+      fromHost ? values : tf.tensor(values, inputs[index].shape, inputs[index].dtype),
     );
     this.call = () => evaluate(tf, digits, ...this.operands);
     if (makesStep) this.call = this.call();
     this.timed = timed;
+    this.awaited = awaited;
+    this.comparesMeans = comparesMeans;
   }
 
   /** Times `count` calls; returns milliseconds per call, in all and without the wait. */
   async sample(count) {
     if (this.timed === "read") return this.sampleReads(count);
-    const call = this.call;
+    const { call, awaited } = this;
     const start = performance.now();
-    let result = call();
+    let result = awaited ? await call() : call();
     for (let index = 1; index < count; index++) {
       result.dispose();
-      result = call();
+      result = awaited ? await call() : call();
     }
     const enqueued = performance.now();
     await wait(result);
@@ -61,31 +63,39 @@ class Theirs {
 
   /** The largest difference from our values, relative to the largest magnitude of theirs. */
   async compare(ours, calls) {
-    let result = this.call();
+    let result = await this.call();
     for (let index = 1; index < calls; index++) {
       result.dispose();
-      result = this.call();
+      result = await this.call();
     }
     const theirs = await result.data();
     result.dispose();
-    if (ours.length !== theirs.length) {
-      throw new Error(`ours has ${ours.length} elements, theirs ${theirs.length}`);
-    }
-    let difference = 0;
-    let magnitude = 0;
-    for (let index = 0; index < theirs.length; index++) {
-      const apart = Math.abs(ours[index] - theirs[index]);
-      if (Number.isNaN(apart)) throw new Error(`ours is ${ours[index]}, theirs ${theirs[index]}`);
-      difference = Math.max(difference, apart);
-      magnitude = Math.max(magnitude, Math.abs(theirs[index]));
-    }
-    return difference === 0 ? 0 : difference / magnitude;
+    return this.comparesMeans
+      ? largestDifference([mean(ours)], [mean(theirs)])
+      : largestDifference(ours, theirs);
   }
 
   close() {
     tf.dispose(this.operands);
     tf.disposeVariables();
   }
+}
+
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+function largestDifference(ours, theirs) {
+  if (ours.length !== theirs.length) {
+    throw new Error(`ours has ${ours.length} elements, theirs ${theirs.length}`);
+  }
+  let difference = 0;
+  let magnitude = 0;
+  for (let index = 0; index < theirs.length; index++) {
+    const apart = Math.abs(ours[index] - theirs[index]);
+    if (Number.isNaN(apart)) throw new Error(`ours is ${ours[index]}, theirs ${theirs[index]}`);
+    difference = Math.max(difference, apart);
+    magnitude = Math.max(magnitude, Math.abs(theirs[index]));
+  }
+  return difference === 0 ? 0 : difference / magnitude;
 }
 
 async function wait(result) {

@@ -15,6 +15,15 @@ export function uniform(seed, count, low, high) {
 
 /** The values of each input; an input's position is its seed. */
 export const valuesOf = (inputs) =>
-  inputs.map(({ shape, low, high }, seed) =>
-    uniform(seed, shape.reduce((size, length) => size * length, 1), low, high),
-  );
+  inputs.map(({ shape, low, high, dtype }, seed) => {
+    const count = shape.reduce((size, length) => size * length, 1);
+    return numbers(seed, count, low, high, dtype);
+  });
+
+/** Numbers of an interval in an array for a dtype; those that are no floats are rounded down. */
+export function numbers(seed, count, low, high, dtype) {
+  const values = uniform(seed, count, low, high);
+  if (dtype === "float32") return values;
+  const whole = Int32Array.from(values, Math.floor);
+  return dtype === "bool" ? Uint8Array.from(whole) : whole;
+}

@@ -9,7 +9,27 @@ from __future__ import annotations
 
 from random import Random
 
-from tests_py.cases.randomized import elementwise
+from tests_py.cases.randomized import (
+    creating,
+    distributions,
+    dynamic,
+    elementwise,
+    fourier,
+    images,
+    linalg,
+    losses,
+    movement,
+    normalizing,
+    optimizers,
+    products,
+    reducing,
+    scanning,
+    scattering,
+    sorting,
+    sparse,
+    strings,
+    windows,
+)
 from tests_py.cases.randomized.calls import Generator
 from tests_py.cases.randomized.draw import Draw
 from tests_py.cases.table import Case, one_of_each_name
@@ -21,6 +41,24 @@ CALLS = 12
 
 GROUPS: dict[str, dict[str, Generator]] = {
     "elementwise": elementwise.GENERATORS,
+    "reductions": reducing.GENERATORS,
+    "products": products.GENERATORS,
+    "movement": movement.GENERATORS,
+    "creation": creating.GENERATORS,
+    "scans": scanning.GENERATORS,
+    "sorting and searching": sorting.GENERATORS,
+    "scattering": scattering.GENERATORS,
+    "dynamic shapes": dynamic.GENERATORS,
+    "sparse and ragged": sparse.GENERATORS,
+    "strings": strings.GENERATORS,
+    "linear algebra": linalg.GENERATORS,
+    "fourier transforms": fourier.GENERATORS,
+    "distributions": distributions.GENERATORS,
+    "windows": windows.GENERATORS,
+    "normalization": normalizing.GENERATORS,
+    "images": images.GENERATORS,
+    "losses": losses.GENERATORS,
+    "optimizers": optimizers.GENERATORS,
 }
 
 GENERATORS: dict[str, Generator] = {

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from random import Random
 from typing import Any, TypeVar
+
+import numpy as np
 
 from tests_py.cases import inputs
 from tests_py.cases.inputs import Array
@@ -13,6 +16,8 @@ __all__ = ["Draw", "Shape"]
 
 Shape = tuple[int, ...]
 T = TypeVar("T")
+
+SPECIAL = inputs.arr([3, math.nan, -math.inf, 0.0, -0.0, math.inf, 1e-30, -1e-30, 2, -2])
 
 #: Lengths of axes: the odd ones around a vector of four, one, and now and then nothing.
 LENGTHS = (0, 1, 1, 2, 2, 3, 3, 4, 5, 5, 7, 8, 9)
@@ -71,6 +76,10 @@ class Draw:
         """Draw a shape without axes of length 0."""
         return self.shape(least_rank, most_rank, [one for one in LENGTHS if one], most)
 
+    def long_shape(self) -> Shape:
+        """Draw a shape with axes longer than the blocks that backends scan and sort in."""
+        return self.shape(1, 3, (1, 2, 5, 31, 33, 64, 100, 129, 257), 2500)
+
     def broadcastable(self, shape: Shape) -> Shape:
         """Draw a shape that broadcasts to ``shape``: axes of length 1, and fewer axes."""
         kept = tuple(1 if self.chance(4) else length for length in shape)
@@ -117,14 +126,32 @@ class Draw:
         """Draw float32 numbers none of which is near another."""
         return inputs.distinct(shape, low, high, self._seed())
 
+    def specials(self, shape: Sequence[int]) -> Array:
+        """Draw NaN, infinities, zeros of both signs, and a few other float32 numbers."""
+        return np.asarray(SPECIAL[self.ints(shape, 0, len(SPECIAL))])
+
+    def texts(self, shape: Sequence[int], most: int = 9, letters: str = "ab, é.") -> Array:
+        """Draw words of up to so many letters."""
+        random = Random(self._seed())
+        words = [
+            "".join(random.choices(letters, k=random.randint(0, most)))
+            for _ in range(math.prod(shape))
+        ]
+        return inputs.texts(words).reshape(shape)
+
     def numbers(self, shape: Sequence[int], kinds: str = "fib") -> Array:
-        """Draw an array of one of several kinds: ``f``, ``i``, ``b`` or ``c``."""
+        """Draw an array of one of several kinds.
+
+        They are ``f``, ``i``, ``b`` and ``c`` for dtypes, ``t`` for text, ``s`` for special floats.
+        """
         kind = self.pick(kinds)
         draw: Any = {
             "f": self.floats,
             "i": self.ints,
             "b": self.bools,
             "c": self.complexes,
+            "t": self.texts,
+            "s": self.specials,
         }[kind]
         made: Array = draw(shape)
         return made

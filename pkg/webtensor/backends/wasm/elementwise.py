@@ -42,8 +42,7 @@ def binary(
     size = prod(shape)
     if x.shape == y.shape:
         out = backend.allocate(size * dtype.itemsize)
-        key = (row.name, x.dtype)
-        backend.compute(key, size, x.storage.handle, y.storage.handle, out, size)
+        backend.compute((row.name, x.dtype), size, x.storage.handle, y.storage.handle, out, size)
         return out
     shapes = (shape, x.shape, y.shape)
     geometry = backend.parameters.address(("broadcast", *shapes), broadcast_parameters, *shapes)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from math import cos, sin
 from typing import Any
 
+from webtensor.arguments import as_number
 from webtensor.autodiff import grads
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host, run
@@ -214,12 +215,6 @@ def _is_bilinear(name: str, argument: str, method: str) -> bool:
     return method == "bilinear"
 
 
-def _number(name: str, argument: str, value: Any) -> float:
-    if not isinstance(value, (int, float)):
-        raise TypeError(f"{name}: {argument} must be a number, but got {value!r}")
-    return float(value)
-
-
 # -- what users call ----------------------------------------------------------------------------
 
 
@@ -261,7 +256,7 @@ def crop_and_resize(
     indices = _box_indices(name, box_ind, count, images.shape[0])
     size = image_size(name, "crop_size", crop_size)
     bilinear = _is_bilinear(name, "method", method)
-    fill = _number(name, "extrapolation_value", extrapolation_value)
+    fill = as_number(name, "extrapolation_value", extrapolation_value)
     # Columns t0 to t7 of the transforms as sums of the columns y1, x1, y2, x2 of the boxes.
     y1, x1, y2, x2 = rows = [[0.0] * 8 for _ in range(4)]
     for first, second, scale, start, length, outputs in (
@@ -345,7 +340,7 @@ def transform(
         raise ValueError(
             f"{name}: fill_mode must be one of {', '.join(_FILL_MODES)}, but got {fill_mode!r}"
         )
-    fill = _number(name, "fill_value", fill_value)
+    fill = as_number(name, "fill_value", fill_value)
     size = (height, width)
     if output_shape is not None:
         size = image_size(name, "output_shape", output_shape)
@@ -385,7 +380,7 @@ def rotate_with_offset(
     name = "rotate_with_offset"
     images, whole = _images(name, image)
     batch, height, width, channels = images.shape
-    angle = _number(name, "radians", radians)
+    angle = as_number(name, "radians", radians)
     x, y = _center(name, center)
     x, y = x * width, y * height
     turn = [
@@ -410,12 +405,12 @@ def _center(name: str, center: Any) -> tuple[float, float]:
     both = tuple(center) if hasattr(center, "__iter__") else (center, center)
     if len(both) != 2:
         raise ValueError(f"{name}: center must be a number or (x, y), but got {center!r}")
-    return _number(name, "center", both[0]), _number(name, "center", both[1])
+    return as_number(name, "center", both[0]), as_number(name, "center", both[1])
 
 
 def _channel_fill(name: str, fill_value: Any, channels: int) -> list[float]:
     given = list(fill_value) if hasattr(fill_value, "__iter__") else [fill_value]
-    values = [_number(name, "fill_value", one) for one in given]
+    values = [as_number(name, "fill_value", one) for one in given]
     if len(values) == 3 and channels == 4:
         values.append(_OPAQUE)
     if len(values) != channels:

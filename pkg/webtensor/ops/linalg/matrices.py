@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from webtensor.arguments import as_integer
 from webtensor.dtypes import as_dtype, int32
 from webtensor.engine import Tensor, TensorLike, as_operand, as_operands, from_host
 from webtensor.ops.binary import multiply, subtract
@@ -25,12 +26,6 @@ def _rows_and_columns(name: str, x: TensorLike) -> tuple[Tensor, int, int]:
     return held, held.shape[-2], held.shape[-1]
 
 
-def _integer(name: str, what: str, number: Any) -> int:
-    if isinstance(number, bool) or not hasattr(number, "__index__"):
-        raise TypeError(f"{name}: {what} must be an integer, but got {number!r}")
-    return int(number.__index__())
-
-
 def band_part(a: TensorLike, num_lower: int, num_upper: int) -> Tensor:
     """Matrices with zeros outside a band about their diagonals.
 
@@ -47,8 +42,8 @@ def band_part(a: TensorLike, num_lower: int, num_upper: int) -> Tensor:
         [[1, 2], [0, 4]]
     """
     held, rows, columns = _rows_and_columns("band_part", a)
-    below = _integer("band_part", "num_lower", num_lower)
-    above = _integer("band_part", "num_upper", num_upper)
+    below = as_integer("band_part", "num_lower", num_lower)
+    above = as_integer("band_part", "num_upper", num_upper)
     if below > rows or above > columns:
         raise ValueError(
             f"band_part: num_lower={below} and num_upper={above} must not exceed the rows and "
@@ -73,7 +68,7 @@ def diagonal(x: TensorLike, /, *, offset: int = 0) -> Tensor:
         [1, 4]
     """
     held, rows, columns = _rows_and_columns("diagonal", x)
-    above = _integer("diagonal", "offset", offset)
+    above = as_integer("diagonal", "offset", offset)
     start = above if above >= 0 else -above * columns
     count = max(0, min(rows, columns - above) if above >= 0 else min(rows + above, columns))
     # Each element lies one row and one column after the one before.

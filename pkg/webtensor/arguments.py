@@ -1,0 +1,56 @@
+"""Reads the numbers among a function's arguments; errors name the function and the argument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["as_integer", "as_integers", "as_number", "as_pairs_of_integers"]
+
+
+def as_integer(name: str, argument: str, value: Any) -> int:
+    """Return an integer; True and False are none.
+
+    Raises:
+        TypeError: the value is something else.
+    """
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise TypeError(f"{name}: {argument} must be an integer, but got {value!r}")
+    return int(value.__index__())
+
+
+def as_integers(name: str, argument: str, value: Any) -> list[int]:
+    """Return an integer, or a sequence of them, as a list.
+
+    Raises:
+        TypeError: the value is something else.
+    """
+    many = value if hasattr(value, "__iter__") else [value]
+    try:
+        if any(isinstance(one, bool) for one in many):
+            raise TypeError
+        return [one.__index__() for one in many]
+    except (AttributeError, TypeError):
+        raise TypeError(f"{name}: {argument} must be integers, but got {value!r}") from None
+
+
+def as_pairs_of_integers(name: str, argument: str, value: Any) -> list[list[int]]:
+    """Return a sequence of sequences of integers as lists; how many there are is not checked.
+
+    Raises:
+        TypeError: the value is something else.
+    """
+    if not hasattr(value, "__iter__"):
+        raise TypeError(f"{name}: {argument} must be pairs of integers, but got {value!r}")
+    return [as_integers(name, argument, pair) for pair in value]
+
+
+def as_number(name: str, argument: str, value: Any) -> float:
+    """Return a real number.
+
+    Raises:
+        TypeError: the value is something else.
+    """
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name}: {argument} must be a number, but got {value!r}") from None
