@@ -4,9 +4,11 @@ The C sources in ``source/`` and the kernels generated from the elementwise tabl
 compiled by the C compiler inside the PyPI package ``ziglang`` in several variants; the backend
 picks one when it starts. Nothing happens when neither sources, table nor flags changed.
 
-Run ``python -m wasm_build.build`` to compile by hand.
+Run ``python -m wasm_build.build`` to compile by hand. With C files as arguments, and ``--output``,
+it compiles those instead, with the same flags: kernels of your own for ``wt.wasm.load_module``.
 """
 
+import argparse
 import hashlib
 import json
 import os
@@ -110,5 +112,14 @@ def build(output_dir: Path = KERNELS) -> list[Path]:
 if __name__ == "__main__":
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("sources", nargs="*", type=Path, help="C files of your own")
+    parser.add_argument("--output", type=Path, help="the module to make of them")
+    options = parser.parse_args()
+    if bool(options.sources) != bool(options.output):
+        parser.error("C files of your own and --output go together")
+    if options.sources:
+        compile_module(options.sources, VARIANTS["simd"], options.output)
+        sys.exit()
     for path in build():
         print(f"{path.relative_to(ROOT)}, {path.stat().st_size:,} bytes")

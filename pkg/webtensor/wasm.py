@@ -1,8 +1,11 @@
-"""Threads of the WASM backend: ``wt.wasm``."""
+"""The WASM backend's own functions, ``wt.wasm``: threads, and modules with users' kernels."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 from webtensor.engine import find_backend, unavailable_reason
 from webtensor.errors import BackendUnavailableError
@@ -10,7 +13,7 @@ from webtensor.errors import BackendUnavailableError
 if TYPE_CHECKING:
     from webtensor.backends.wasm.backend import WasmBackend
 
-__all__ = ["get_threads_count", "set_threads_count"]
+__all__ = ["KernelModule", "get_threads_count", "load_module", "set_threads_count"]
 
 
 def _backend() -> WasmBackend:
@@ -18,6 +21,9 @@ def _backend() -> WasmBackend:
     if found is None:
         raise BackendUnavailableError(unavailable_reason("wasm"))
     return cast("WasmBackend", found)
+
+
+# -- threads ------------------------------------------------------------------------------------
 
 
 def get_threads_count() -> int:
@@ -37,3 +43,63 @@ def set_threads_count(count: int) -> None:
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ValueError(f"set_threads_count: count must be a positive integer, but got {count!r}")
     _backend().threads.count = count
+
+
+# -- modules ------------------------------------------------------------------------------------
+
+
+class KernelModule:
+    """A user's module on the memory that tensors lie in; use it as a context manager, or close it.
+
+    ``module.function("name")`` returns an export, which is called with numbers: addresses of
+    tensors, as ``operand.storage.handle`` gives them to a kernel, sizes, and parameters.
+    """
+
+    def __init__(self, find: Callable[[str], Callable[..., Any] | None]) -> None:
+        self._find: Callable[[str], Callable[..., Any] | None] | None = find
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """Return an export.
+
+        Raises:
+            ValueError: the module exports no function of that name, or was closed.
+        """
+        if self._find is None:
+            raise ValueError(f"function: the module was closed, so it has no {name!r}")
+        found = self._find(name)
+        if found is None:
+            raise ValueError(f"function: the module exports no function {name!r}")
+        return found
+
+    def close(self) -> None:
+        """Let go of the module; its memory is the library's, so no tensor is touched."""
+        self._find = None
+
+    def __enter__(self) -> KernelModule:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def load_module(source: bytes | str | PathLike[str]) -> KernelModule:
+    """Start a compiled WebAssembly module on the memory of the WASM backend.
+
+    ``source`` is the module, or the path of its file. It must import its memory and bring no data
+    of its own; the guide to ops of your own shows how to compile one. Its code runs with the same
+    rights as the library's: load only modules that you trust.
+
+    Raises:
+        BackendUnavailableError: the WASM backend cannot start here.
+        ValueError: this is no module, or one that does not fit.
+    """
+    from webtensor.backends.wasm.binary import check_user_module
+
+    if not isinstance(source, (bytes, str, PathLike)):
+        raise TypeError(f"load_module: source must be bytes or a path, but got {source!r}")
+    module = source if isinstance(source, bytes) else Path(source).read_bytes()
+    try:
+        check_user_module(module)
+        return KernelModule(_backend().host.instantiate(module))
+    except ValueError as error:
+        raise ValueError(f"load_module: {error}") from None

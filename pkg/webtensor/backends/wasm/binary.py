@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["shareable"]
+__all__ = ["check_user_module", "shareable", "shared"]
 
 #: The import of an unshared memory that has a maximum; the last byte is its flags.
 _MEMORY_IMPORT: Final = b"\x03env\x06memory\x02\x01"
 _SHARED_MEMORY_IMPORT: Final = b"\x03env\x06memory\x02\x03"
 _HEADER_BYTES: Final = 8
+_MAGIC: Final = b"\0asm\1\0\0\0"
 _START, _DATA, _DATA_COUNT = 8, 11, 12
 _I32_CONST, _END = 0x41, 0x0B
 
@@ -29,8 +30,7 @@ class _Reader:
         self.place = place
 
     def byte(self) -> int:
-        self.place += 1
-        return self.data[self.place - 1]
+        return self.take(1)[0]
 
     def number(self) -> int:
         """Read a LEB128 number; signed ones that are negative do not occur here."""
@@ -43,6 +43,8 @@ class _Reader:
                 return result
 
     def take(self, count: int) -> bytes:
+        if self.place + count > len(self.data):
+            raise ValueError("the module is cut off")
         self.place += count
         return self.data[self.place - count : self.place]
 
@@ -60,8 +62,37 @@ def shareable(module: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
             data = _segments(content)
         elif section not in (_START, _DATA_COUNT):
             kept.append(module[start : reader.place])
-    shared = b"".join(kept).replace(_MEMORY_IMPORT, _SHARED_MEMORY_IMPORT, 1)
-    return shared, data
+    return shared(b"".join(kept)), data
+
+
+def shared(module: bytes) -> bytes:
+    """Return the module with the bit set that says that its memory is shared."""
+    return module.replace(_MEMORY_IMPORT, _SHARED_MEMORY_IMPORT, 1)
+
+
+def check_user_module(module: bytes) -> None:
+    """Check that a module can live in the library's memory beside the library's kernels.
+
+    Raises:
+        ValueError: it is no module, brings data of its own, which would overwrite what lies in
+            memory, or does not import its memory as the library's kernels do.
+    """
+    if not module.startswith(_MAGIC):
+        raise ValueError("these bytes are no WebAssembly module")
+    reader = _Reader(module, _HEADER_BYTES)
+    while reader.place < len(module):
+        section = reader.byte()
+        reader.take(reader.number())
+        if section in (_START, _DATA):
+            raise ValueError(
+                "the module has static data or variables, which would overwrite the library's "
+                "memory; keep constants in the code and pass everything else as arguments"
+            )
+    if _MEMORY_IMPORT not in module:
+        raise ValueError(
+            "the module must import its memory as env.memory, with a maximum (wasm-ld's "
+            "--import-memory and --max-memory)"
+        )
 
 
 def _segments(section: bytes) -> list[tuple[int, bytes]]:

@@ -58,6 +58,14 @@ class Host(ABC):
     def memory_grew(self) -> None:
         """Refresh views of the memory, which growing detaches."""
 
+    @abstractmethod
+    def instantiate(self, module: bytes) -> Callable[[str], Callable[..., Any] | None]:
+        """Start a user's module on the same memory; returns what finds its exports by name.
+
+        Raises:
+            ValueError: the engine refuses the module.
+        """
+
     def make_threads(self) -> Any:
         """Return what starts threads and runs kernels on them, where there may be several."""
         raise NotImplementedError

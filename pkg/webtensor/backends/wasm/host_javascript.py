@@ -18,7 +18,7 @@ import js
 from pyodide.code import run_js
 from pyodide.ffi import JsException
 
-from webtensor.backends.wasm.binary import shareable
+from webtensor.backends.wasm.binary import shareable, shared
 from webtensor.backends.wasm.host import INITIAL_PAGES, MAXIMUM_PAGES, Host, module_bytes
 from webtensor.errors import BackendUnavailableError
 
@@ -92,11 +92,10 @@ class JavascriptHost(Host):
         """Compile the kernels, which takes the engine some milliseconds, and start them."""
         self.variant = variant
         self.most_threads = _processors() if threads_are_supported() else 1
-        shared = self.most_threads > 1
-        self._memory = _make_memory(shared)
+        self._memory = _make_memory(self.most_threads > 1)
         compiled = module_bytes(variant)
         data: list[tuple[int, bytes]] = []
-        if shared:
+        if self.most_threads > 1:
             compiled, data = shareable(compiled)
         imports = js.Object.new()
         imports.env = js.Object.new()
@@ -132,6 +131,19 @@ class JavascriptHost(Host):
     def memory_grew(self) -> None:
         """View the memory anew."""
         self._subarray = js.Uint8Array.new(self._memory.buffer).subarray
+
+    def instantiate(self, module: bytes) -> Callable[[str], Callable[..., Any] | None]:
+        """Start a user's module on the same memory."""
+        imports = js.Object.new()
+        imports.env = js.Object.new()
+        imports.env.memory = self._memory
+        fitting = shared(module) if self.most_threads > 1 else module
+        try:
+            compiled = js.WebAssembly.Module.new(_to_javascript(fitting))
+            exports = js.WebAssembly.Instance.new(compiled, imports).exports
+        except JsException as error:
+            raise ValueError(f"the module cannot be started: {error}") from error
+        return lambda name: getattr(exports, name, None)
 
     def make_threads(self) -> Any:
         """Return the object that ``threads.js`` makes."""

@@ -31,7 +31,7 @@ class WasmtimeHost(Host):
         # Without a folder for its cache, wasmtime compiles anew each time, which takes a second.
         with suppress(wasmtime.WasmtimeError):
             config.cache = True
-        engine = wasmtime.Engine(config)
+        engine = self._engine = wasmtime.Engine(config)
         self._store = wasmtime.Store(engine)
         limits = wasmtime.Limits(INITIAL_PAGES, MAXIMUM_PAGES)
         self._memory = wasmtime.Memory(self._store, wasmtime.MemoryType(limits))
@@ -48,7 +48,9 @@ class WasmtimeHost(Host):
 
     def function(self, name: str) -> Callable[..., Any]:
         """Return an export that fills missing last arguments with zeros, as JavaScript does."""
-        exported = self._exports[name]
+        return self._called(self._exports[name])
+
+    def _called(self, exported: Any) -> Callable[..., Any]:
         count = len(exported.type(self._store).params)
         store = self._store
 
@@ -56,6 +58,23 @@ class WasmtimeHost(Host):
             return exported(store, *arguments, *(0,) * (count - len(arguments)))
 
         return call
+
+    def instantiate(self, module: bytes) -> Callable[[str], Callable[..., Any] | None]:
+        """Start a user's module on the same memory."""
+        try:
+            compiled = wasmtime.Module(self._engine, module)
+            instance = wasmtime.Instance(self._store, compiled, [self._memory])
+        except wasmtime.WasmtimeError as error:
+            raise ValueError(f"the module cannot be started: {error}") from error
+        exports = instance.exports(self._store)
+
+        def find(name: str) -> Callable[..., Any] | None:
+            try:
+                return self._called(exports[name])
+            except KeyError:
+                return None
+
+        return find
 
     def write(self, address: int, data: memoryview) -> None:
         """Copy contiguous bytes into memory."""
@@ -75,7 +94,7 @@ class WasmtimeHost(Host):
     def close(self) -> None:
         """Drop the module and its memory."""
         atexit.unregister(self.close)
-        del self._exports, self._memory, self._store
+        del self._exports, self._memory, self._store, self._engine
 
     def _base(self) -> int:
         pointer = ctypes.cast(self._memory.data_ptr(self._store), ctypes.c_void_p).value

@@ -1,0 +1,105 @@
+"""The documented example of an op of one's own, and modules that do not fit."""
+
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import webtensor as wt
+from wasm_build.build import VARIANTS, compile_module
+
+EXAMPLE = Path(__file__).parents[1] / "docs" / "examples" / "custom_op"
+
+
+def compiled(source: Path, output: Path) -> bytes:
+    """Compile a C file to a module."""
+    compile_module([source], VARIANTS["simd"], output)
+    return output.read_bytes()
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return compiled(EXAMPLE / "hard_swish.c", tmp_path_factory.mktemp("module") / "out.wasm")
+
+
+@pytest.fixture
+def hard_swish(module: bytes, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    monkeypatch.syspath_prepend(str(EXAMPLE))
+    yield import_module("hard_swish").install(module)
+    wt.deregister_op("hard_swish")
+    del sys.modules["hard_swish"]
+
+
+def expected(x: Any) -> Any:
+    return x * np.clip(x + 3, 0, 6) / 6
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (3, 7), (2, 3, 4), (0, 3)])
+def test_example(hard_swish: Any, shape: tuple[int, ...], backend: str) -> None:
+    x = np.random.default_rng(1).uniform(-5, 5, shape).astype(np.float32)
+    seen = wt.profile(lambda: hard_swish(wt.tensor(x)))
+    assert not seen.fallbacks
+    assert np.allclose(seen.result.numpy(), expected(x), rtol=1e-6, atol=1e-6)
+
+
+def test_gradient(hard_swish: Any, backend: str) -> None:
+    x = np.array([-4, -2, -0.5, 0.5, 2, 4], np.float32)
+    step = 1e-3
+    slopes = (expected(x + step) - expected(x - step)) / (2 * step)
+    assert np.allclose(wt.grad(hard_swish)(wt.tensor(x)).numpy(), slopes, atol=1e-3)
+    curvature = wt.grad(lambda x: wt.sum(wt.grad(hard_swish)(x)))(wt.tensor(x)).numpy()
+    assert np.allclose(curvature, [0, 1 / 3, 1 / 3, 1 / 3, 1 / 3, 0], atol=1e-6)
+
+
+def test_bad_operands_are_refused(hard_swish: Any) -> None:
+    with pytest.raises(TypeError, match="hard_swish: x must be float32, but got int32"):
+        hard_swish([1, 2])
+
+
+def test_a_closed_module_has_no_functions(module: bytes) -> None:
+    with wt.wasm.load_module(module) as loaded:
+        assert callable(loaded.function("hard_swish"))
+        with pytest.raises(ValueError, match="exports no function 'soft_swish'"):
+            loaded.function("soft_swish")
+    with pytest.raises(ValueError, match="the module was closed, so it has no 'hard_swish'"):
+        loaded.function("hard_swish")
+
+
+WITH_DATA = """
+static const float table[] = {1, 2, 3, 4};
+__attribute__((export_name("pick"))) float pick(int i) { return table[i]; }
+"""
+WITH_VARIABLES = """
+static int count;
+__attribute__((export_name("counted"))) int counted(void) { return ++count; }
+"""
+
+
+@pytest.mark.parametrize("source", [WITH_DATA, WITH_VARIABLES])
+def test_a_module_with_data_is_refused(source: str, tmp_path: Path) -> None:
+    (tmp_path / "data.c").write_text(source)
+    with pytest.raises(ValueError, match="load_module: the module has static data or variables"):
+        wt.wasm.load_module(compiled(tmp_path / "data.c", tmp_path / "data.wasm"))
+
+
+def test_what_is_no_module_is_refused(module: bytes, tmp_path: Path) -> None:
+    for source in (b"", b"PK", module[:4]):
+        with pytest.raises(ValueError, match="load_module: these bytes are no WebAssembly module"):
+            wt.wasm.load_module(source)
+    for end in (30, len(module) - 1):
+        with pytest.raises(ValueError, match="load_module: the module is cut off"):
+            wt.wasm.load_module(module[:end])
+    with pytest.raises(ValueError, match="must import its memory"):
+        wt.wasm.load_module(module[:8])
+    broken = bytearray(module)
+    broken[-20:] = b"\xff" * 20
+    with pytest.raises(ValueError, match="load_module: "):
+        wt.wasm.load_module(bytes(broken))
+    with pytest.raises(TypeError, match="load_module: source must be bytes or a path, but got 7"):
+        wt.wasm.load_module(7)  # type: ignore[arg-type]
+    with pytest.raises(FileNotFoundError):
+        wt.wasm.load_module(tmp_path / "none.wasm")
