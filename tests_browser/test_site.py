@@ -9,6 +9,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from tests_py.test_tfjs_map import SYMBOLS
 from web.build import build_wheel
 from web.serve import serve
 
@@ -43,6 +44,11 @@ def test_build_file_names_what_is_there(site: Path):
 def test_site_keeps_build_scripts_to_itself(site: Path):
     assert not list(site.glob("build.py"))
     assert not list(site.rglob("export_data.py"))
+
+
+def test_page_has_every_symbol_of_tensorflow_js(site: Path):
+    rows = (site / "docs" / "tensorflow_js.html").read_text("utf-8").count('<th scope="row">')
+    assert rows == SYMBOLS
 
 
 @pytest.mark.parametrize(

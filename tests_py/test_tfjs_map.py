@@ -17,12 +17,12 @@ ROWS = [
 SYMBOLS = 719
 
 
-def test_every_symbol_of_tensorflow_js_has_a_row():
+def test_every_symbol_of_tensorflow_js_has_a_row() -> None:
     assert len(ROWS) == SYMBOLS
 
 
 @pytest.mark.parametrize("entry", ROWS)
-def test_row_names_something_of_ours_or_says_why_not(entry: str | dict[str, str]):
+def test_row_names_something_of_ours_or_says_why_not(entry: str | dict[str, str]) -> None:
     if isinstance(entry, dict):
         assert len(entry["why"].split()) >= 2
     else:

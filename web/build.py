@@ -25,6 +25,8 @@ from collections.abc import Iterable, Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+from web.tfjs_page import tfjs_page
+
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
 DOCS = ROOT / "docs"
@@ -42,7 +44,7 @@ PYODIDE_FILES = (
     "pyodide-lock.json",
 )
 WHEEL_SOURCES = ("pkg", "wasm_build", "pyproject.toml", "README.md", "LICENSE")
-NOT_PUBLISHED = ("build.py", "serve.py", "export_data.py")
+NOT_PUBLISHED = ("build.py", "serve.py", "export_data.py", "tfjs_page.py")
 COMPILED = (PACKAGE / "backends" / "wasm" / "kernels", ROOT / "wasm_build" / "generated")
 
 
@@ -114,6 +116,14 @@ def export_page_data(script: Path) -> Path:
     return folder
 
 
+def made_page() -> Path:
+    """Make the page about TensorFlow.js's symbols, and return its path."""
+    page = ASSETS / "tensorflow_js.html"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(tfjs_page(DOCS / "tfjs_map.toml"), "utf-8")
+    return page
+
+
 def page_files() -> dict[str, Path]:
     """Map the site's URL paths to the files of `web/`, the documentation and the exported data."""
     files: dict[str, Path] = {}
@@ -122,6 +132,7 @@ def page_files() -> dict[str, Path]:
             files[file.relative_to(WEB).as_posix()] = file
     for file in source_files([DOCS]):
         files[f"docs/{file.relative_to(DOCS).as_posix()}"] = file
+    files["docs/tensorflow_js.html"] = made_page()
     for script in sorted(WEB.glob("*/export_data.py")):
         folder = export_page_data(script)
         for file in source_files([folder]):

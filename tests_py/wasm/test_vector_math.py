@@ -1,10 +1,12 @@
 """Errors of the mathematical functions, in units in the last place, against double precision.
 
-The bounds here are those that ``wasm_build/source/vector_math.h`` states.
+The bounds here are those that ``wasm_build/source/vector_math.h`` and ``docs/numerics.md`` state.
 """
 
+import re
 from collections.abc import Callable
 from math import erf
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -120,16 +122,18 @@ def test_error_of_pow(wasm: WasmBackend, bases: Range, exponents: Range) -> None
     assert ulps(got, want).max() <= 0.51
 
 
+#: Name, the function in double precision, bound in ULP.
+BINARY_FUNCTIONS: list[tuple[str, Callable[[Array, Array], Array], float]] = [
+    ("pow", np.power, 0.51),
+    ("atan2", np.arctan2, 2.2),
+    ("remainder", np.mod, 0),
+    ("hypot", np.hypot, 0.51),
+    ("nextafter", np.nextafter, 0),
+]
+
+
 @pytest.mark.parametrize(
-    "name, exact, bound",
-    [
-        ("pow", np.power, 0.51),
-        ("atan2", np.arctan2, 2.2),
-        ("remainder", np.mod, 0),
-        ("hypot", np.hypot, 0.51),
-        ("nextafter", np.nextafter, 0),
-    ],
-    ids=["pow", "atan2", "remainder", "hypot", "nextafter"],
+    "name, exact, bound", BINARY_FUNCTIONS, ids=[name for name, _, _ in BINARY_FUNCTIONS]
 )
 def test_binary_function_of_any_bits(
     wasm: WasmBackend, name: str, exact: Callable[[Array, Array], Array], bound: float
@@ -161,3 +165,10 @@ def test_erf_inv_at_its_ends(wasm: WasmBackend) -> None:
     x = np.array([1, -1, 1.5, -2, np.nan], np.float32)
     got = call(wasm, "unary", [x], x.shape, "float32", ROWS["erf_inv"])
     np.testing.assert_array_equal(got, np.array([np.inf, -np.inf, np.nan, np.nan, np.nan]))
+
+
+def test_the_documentation_states_these_bounds() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "numerics.md").read_text("utf-8")
+    stated = dict(re.findall(r"^\| `(\w+)` \| ([\d.]+) \|$", text, re.MULTILINE))
+    bounds = {row[0]: row[2] for row in (*FUNCTIONS, *BINARY_FUNCTIONS)}
+    assert {name: float(bound) for name, bound in stated.items()} == bounds
