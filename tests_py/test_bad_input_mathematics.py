@@ -190,6 +190,16 @@ LINALG: dict[str, Row] = {
         ValueError,
         "tensordot: axes must name as many, different axes",
     ),
+    "tensordot over axes of one operand": (
+        lambda: wt.tensordot(SQUARE, SQUARE, axes=[[0]]),
+        ValueError,
+        r"tensordot: axes must be a pair of sequences, but got \[\[0\]\]",
+    ),
+    "tensordot over a single number": (
+        lambda: wt.tensordot(SQUARE, SQUARE, axes=[99]),  # type: ignore[list-item]
+        TypeError,
+        r"tensordot: axes must be an integer or a pair of sequences, but got \[99\]",
+    ),
     "tensordot over words": (
         lambda: wt.tensordot(SQUARE, SQUARE, axes=1.5),  # type: ignore[arg-type]
         TypeError,

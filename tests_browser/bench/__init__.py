@@ -1,10 +1,10 @@
 """How fast webtensor is beside TensorFlow.js: `make bench`, or `python -m tests_browser.bench`.
 
-One page in headless Chromium holds both libraries. A workload is a row of `table` (`workload` says
-what a row can say): one function for ours, one JavaScript expression for theirs, fed with the same
-numbers. `page` runs the workloads inside that page (`tests_browser/pages/bench/`), where `peer.js`
-is TensorFlow.js's side; `first_prediction` loads pages of its own; `runner` drives them from
-outside; `report` writes `bench/results.json` and the table that people read.
+One page in headless Chromium holds both libraries. A workload is a row of `workloads` (`workload`
+says what a row can say): one function for ours, one JavaScript expression for theirs, fed with the
+same numbers. `page` runs the workloads inside that page (`tests_browser/pages/bench/`), where
+`peer.js` is TensorFlow.js's side; `first_prediction` loads pages of its own; `runner` drives them
+from outside; `report` writes `bench/results.json` and the table that people read.
 
 What a number means:
 

@@ -17,8 +17,8 @@ from js import peer
 from pyodide.ffi import to_js
 
 import webtensor as wt
-from tests_browser.bench.table import WORKLOADS
 from tests_browser.bench.workload import Effort, Timed, Workload, specified
+from tests_browser.bench.workloads import WORKLOADS
 from webtensor.engine.dispatch import fallbacks
 
 __all__ = ["describe", "run_workload"]
@@ -34,29 +34,36 @@ class Ours:
     def __init__(self, workload: Workload) -> None:
         """Make the inputs and, where the workload wants it, the step."""
         inputs: dict[str, Any] = {
-            name: peer.uniform(seed, prod(one.shape), one.low, one.high).to_py()
+            name: peer.numbers(seed, prod(one.shape), one.low, one.high, one.dtype).to_py()
             for seed, (name, one) in enumerate(workload.inputs.items())
         }
         if not workload.from_host:
             inputs = {
-                name: wt.tensor(values, shape=workload.inputs[name].shape)
+                name: wt.tensor(
+                    values, shape=workload.inputs[name].shape, dtype=workload.inputs[name].dtype
+                )
                 for name, values in inputs.items()
             }
-        self.call: Callable[[], wt.Tensor] = (
+        self.call: Callable[[], Any] = (
             workload.ours(**inputs)
             if workload.makes_step
             else partial(workload.ours, *inputs.values())
         )
-        self.timed = workload.timed
+        self.timed, self.awaited = workload.timed, workload.awaited
+
+    async def result(self) -> wt.Tensor:
+        """Call once."""
+        result: wt.Tensor = await self.call() if self.awaited else self.call()
+        return result
 
     async def sample(self, count: int) -> tuple[float, float]:
         """Time `count` calls; returns milliseconds per call, in all and without the wait."""
         if self.timed is Timed.READ:
             return await self._sample_reads(count)
-        call = self.call
+        call, awaited = self.call, self.awaited
         start = perf_counter()
         for _ in range(count):
-            result = call()
+            result = await call() if awaited else call()
         if self.timed is Timed.ENQUEUE:
             _flush()
         enqueued = perf_counter()
@@ -95,13 +102,15 @@ def _specification(workload: Workload) -> str:
             "timed": workload.timed,
             "fromHost": workload.from_host,
             "makesStep": workload.makes_step,
+            "awaited": workload.awaited,
+            "comparesMeans": workload.compares_means,
         }
     )
 
 
 async def _largest_difference(workload: Workload, ours: Ours, theirs: Any) -> float:
     for _ in range(workload.calls_before_comparing):
-        result = ours.call()
+        result = await ours.result()
     values = to_js(await result.data())
     return float(await theirs.compare(values, workload.calls_before_comparing))
 

@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, Error, Page
 
 from tests_browser.bench import first_prediction
 from tests_browser.bench.report import Failure, Names, Report, Row, compared, make_header, medians
-from tests_browser.bench.table import WORKLOADS
 from tests_browser.bench.workload import QUICK, Effort, Workload
+from tests_browser.bench.workloads import WORKLOADS
 from web.build import ROOT
 
 __all__ = ["MOUNTS", "Selection", "run"]

@@ -1,4 +1,4 @@
-"""What a row of the table of workloads says. The rows themselves are in `table`."""
+"""What a row of the table of workloads says. The rows themselves are in `workloads`."""
 
 from __future__ import annotations
 
@@ -67,6 +67,8 @@ class Input:
     shape: Shape
     low: float = -1.0
     high: float = 1.0
+    #: Others than float32 get the integer part of the numbers.
+    dtype: str = "float32"
 
     def __str__(self) -> str:
         """Write the shape."""
@@ -100,6 +102,10 @@ class Workload:
     from_host: bool = False
     #: The functions are called once, and return the step that is timed.
     makes_step: bool = False
+    #: The calls return what must be awaited.
+    awaited: bool = False
+    #: Single elements depend on chance; the means of the results are compared.
+    compares_means: bool = False
     #: Results are compared after this many calls.
     calls_before_comparing: int = 1
 

@@ -261,7 +261,7 @@ def _transposed_cases() -> list[Case]:
         if single:
             x, wanted = x[0], wanted[1:]
         args = (x, floats(filter, seed=4), wanted, strides, pad, *rounding)
-        return Case(name, args, _transposed, TRANSPOSED_SUM)
+        return Case(name, args, _transposed, TRANSPOSED_SUM, note=windows.oddities())
 
     two = "conv2d_transpose"
     for size, strides, pad in product(
@@ -293,7 +293,10 @@ def _transposed_cases() -> list[Case]:
 
 def _conv3d_case(shape: Sequence[int], filter: Sequence[int], *options: Any) -> Case:
     args = (floats(shape, seed=5), floats(filter, seed=6), *options)
-    return Case("conv3d", args, _conv3d, CONV3D_SUM)
+    defaults: list[Any] = [1, "valid", "NDHWC", 1]
+    strides, pad, _, dilations = [*options, *defaults[len(options) :]]
+    note = Windows(shape[-4:-1], filter[:3], strides, pad, dilations).oddities()
+    return Case("conv3d", args, _conv3d, CONV3D_SUM, note=note)
 
 
 def _conv3d_cases() -> list[Case]:
@@ -434,6 +437,16 @@ def _argmax_cases() -> list[Case]:
     ]
 
 
+def _pool3d_case(
+    name: str, oracle: Any, x: Array, size: Any, *options: Any, tolerance: Tolerance = EXACT
+) -> Case:
+    defaults: list[Any] = [None, "valid", None]
+    strides, pad, rounding = [*options, *defaults[len(options) :]]
+    steps = size if strides is None else strides
+    note = Windows(x.shape[-4:-1], each(size, 3), steps, pad, 1, rounding).oddities()
+    return Case(name, (x, size, *options), oracle, tolerance, note=note)
+
+
 def _pool3d_cases() -> list[Case]:
     cases = []
     for name, oracle, tolerance in (
@@ -442,7 +455,7 @@ def _pool3d_cases() -> list[Case]:
     ):
 
         def case(x: Array, *options: Any) -> Case:
-            return Case(name, (x, *options), oracle, tolerance)  # noqa: B023
+            return _pool3d_case(name, oracle, x, *options, tolerance=tolerance)  # noqa: B023
 
         x = floats((2, 5, 6, 7, 3), -3, -1)
         for size, strides, pad in product(
@@ -483,7 +496,7 @@ def _convolution_gradients() -> list[Case]:
         windows = Windows(shape[1:-1], filter[:axes], strides, pad, 1)
         x = floats((shape[0], *windows.inside.shape[:axes], filter[-1]), seed=3)
         args = (x, floats(filter, seed=4), list(shape), strides, pad)
-        return Case(name, args, _transposed, TRANSPOSED_SUM)
+        return Case(name, args, _transposed, TRANSPOSED_SUM, note=windows.oddities())
 
     for strides, pad in product((1, 2), ("same", "valid")):
         case = transposed("conv2d_transpose", (1, 4, 5, 2), (3, 2, 2, 2), strides, pad)
@@ -525,8 +538,8 @@ def _pool_gradients() -> list[Case]:
     for name, oracle in (("max_pool3d", _max_pool3d), ("avg_pool3d", _avg_pool3d)):
         for size, strides, pad in product((2, (1, 2, 3)), (1, 2), ("same", "valid")):
             x = distinct((1, 4, 3, 4, 2))
-            cases.append(gradient_of(Case(name, (x, size, strides, pad), oracle)))
-        cases.append(gradient_of(Case(name, (distinct((3, 3, 3, 1)), 2, 1), oracle)))
+            cases.append(gradient_of(_pool3d_case(name, oracle, x, size, strides, pad)))
+        cases.append(gradient_of(_pool3d_case(name, oracle, distinct((3, 3, 3, 1)), 2, 1)))
 
     def first(x: Array, name: str, *options: Any) -> Array:
         return _with_argmax(x, *options)[0]

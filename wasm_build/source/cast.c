@@ -13,8 +13,29 @@ CAST(cast_float32_int32, float, int, vtoint(x))
 CAST(cast_float32_bool, float, byte, x != 0)
 CAST(cast_int32_float32, int, float, vtofloat(x))
 CAST(cast_int32_bool, int, byte, x != 0)
-CAST(cast_bool_float32, byte, float, (vf)(x & (vi)vset(1.f)))
-CAST(cast_bool_int32, byte, int, x & 1)
+
+/* Bools, sixteen at a time: EXPRESSION of four as integers x. */
+#define CAST_BOOL(NAME, OUT, EXPRESSION)                                                           \
+  INLINE void NAME##_four(OUT *out, v128_t halves) {                                               \
+    vi x = (vi)wasm_u32x4_extend_low_u16x8(halves);                                                \
+    store(out, EXPRESSION);                                                                        \
+  }                                                                                                \
+  EXPORT(NAME) void NAME(const byte *from, OUT *out, int size) {                                   \
+    int i = 0;                                                                                     \
+    for (; i + 16 <= size; i += 16) {                                                              \
+      v128_t bytes = wasm_v128_load(from + i);                                                     \
+      v128_t low = wasm_u16x8_extend_low_u8x16(bytes), high = wasm_u16x8_extend_high_u8x16(bytes); \
+      NAME##_four(out + i, low);                                                                   \
+      NAME##_four(out + i + 4, wasm_i64x2_shuffle(low, low, 1, 1));                                \
+      NAME##_four(out + i + 8, high);                                                              \
+      NAME##_four(out + i + 12, wasm_i64x2_shuffle(high, high, 1, 1));                             \
+    }                                                                                              \
+    for (; i < size; i += 4)                                                                       \
+      NAME##_four(out + i, wasm_u16x8_extend_low_u8x16(wasm_v128_load32_zero(from + i)));          \
+  }
+
+CAST_BOOL(cast_bool_float32, float, vtofloat(x))
+CAST_BOOL(cast_bool_int32, int, x)
 
 #define FILL(NAME, TYPE)                                                                           \
   EXPORT(NAME) void NAME(TYPE *out, int size, TYPE value) {                                        \

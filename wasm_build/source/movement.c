@@ -76,6 +76,9 @@ static void NOINLINE transpose_words(const int *x, int *out, int rows, int colum
   static void NOINLINE NAME(const TYPE *x, TYPE *out, int size, int stride) {                      \
     if (stride == 1) {                                                                             \
       copy_bytes((byte *)out, (const byte *)x, size * (int)sizeof(TYPE));                          \
+    } else if (stride == 0) {                                                                      \
+      const TYPE only = *x;                                                                        \
+      for (int i = 0; i < size; i++) out[i] = only;                                                \
     } else {                                                                                       \
       for (int i = 0; i < size; i++) out[i] = x[i * stride];                                       \
     }                                                                                              \

@@ -3,8 +3,15 @@
 #include "vector_math.h"
 
 static vf NOINLINE row_maximum(const float *x, int size) {
-  vf greatest = vset(-VINF);
+  vf greatest = vset(-VINF), second = greatest, third = greatest, fourth = greatest;
   int i = 0;
+  for (; i + 16 <= size; i += 16) {
+    greatest = vmax(greatest, load(x + i));
+    second = vmax(second, load(x + i + 4));
+    third = vmax(third, load(x + i + 8));
+    fourth = vmax(fourth, load(x + i + 12));
+  }
+  greatest = vmax(vmax(greatest, second), vmax(third, fourth));
   for (; i + 4 <= size; i += 4) greatest = vmax(greatest, load(x + i));
   if (i < size) greatest = vmax(greatest, vsel(first_lanes(size - i), load(x + i), greatest));
   return vset(__builtin_wasm_max_f32(__builtin_wasm_max_f32(greatest[0], greatest[1]),

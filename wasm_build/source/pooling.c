@@ -39,24 +39,31 @@ INLINE Part part_at(const Window *w, int row, int column) {
 
 /* -- maximum --------------------------------------------------------------------------------- */
 
+INLINE void take_greatest(vf *best, vi *nan, vf x) {
+  *best = (vf)wasm_f32x4_pmax((v128_t)*best, (v128_t)x);
+  *nan = *nan | (x != x);
+}
+
 static void NOINLINE greatest(const float *x, float *out, Part part, int row_step, int column_step,
                               int channels) {
   int c = 0;
   for (; c + 16 <= channels; c += 16) {
+    /* Whether there was NaN is seen apart, as the quickest maximum passes over it. */
     vf b0 = vset(-VINF), b1 = b0, b2 = b0, b3 = b0;
+    vi n0 = vseti(0), n1 = n0, n2 = n0, n3 = n0;
     for (int i = 0; i < part.rows; i++) {
       const float *from = x + c + i * row_step;
       for (int j = 0; j < part.columns; j++, from += column_step) {
-        b0 = vmax(b0, load(from));
-        b1 = vmax(b1, load(from + 4));
-        b2 = vmax(b2, load(from + 8));
-        b3 = vmax(b3, load(from + 12));
+        take_greatest(&b0, &n0, load(from));
+        take_greatest(&b1, &n1, load(from + 4));
+        take_greatest(&b2, &n2, load(from + 8));
+        take_greatest(&b3, &n3, load(from + 12));
       }
     }
-    store(out + c, b0);
-    store(out + c + 4, b1);
-    store(out + c + 8, b2);
-    store(out + c + 12, b3);
+    store(out + c, vsel(n0, vset(VNAN), b0));
+    store(out + c + 4, vsel(n1, vset(VNAN), b1));
+    store(out + c + 8, vsel(n2, vset(VNAN), b2));
+    store(out + c + 12, vsel(n3, vset(VNAN), b3));
   }
   for (; c < channels; c += 4) {
     vf best = vset(-VINF);

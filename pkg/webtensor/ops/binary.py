@@ -123,7 +123,7 @@ def divide(x: TensorLike, y: TensorLike) -> Tensor:
 @binary(
     kind=Kind.FLOAT,
     numpy=lambda np, x, y: np.where(y == 0, np.float32(0), x / y),
-    glsl="y == 0.0 ? 0.0 : x / y",
+    glsl="mix(x / y, 0.0, y == 0.0)",
     c="vsel(y == 0, vset(0.f), x / y)",
     grad_x=lambda dy, out, x, y: dy.divide_no_nan(y),
     grad_y=lambda dy, out, x, y: (-dy * out).divide_no_nan(y),
@@ -281,7 +281,7 @@ def atan2(x: TensorLike, y: TensorLike) -> Tensor:
 @binary(
     kind=Kind.FLOAT,
     numpy=lambda np, x, y: np.where(x < 0, x * y, x),
-    glsl="x < 0.0 ? x * y : x",
+    glsl="mix(x, x * y, x < 0.0)",
     c="vsel(x < 0, x * y, x)",
     grad_x=lambda dy, out, x, y: dy.where(x >= 0, dy * y),
     grad_y=lambda dy, out, x, y: (dy * x).where(x < 0, 0.0),

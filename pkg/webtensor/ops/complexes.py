@@ -115,7 +115,8 @@ def angle(x: TensorLike) -> Tensor:
         >>> wt.angle([1 + 0j]).tolist()
         [0.0]
     """
-    return atan2(imag(x), real(x))
+    held = as_operand("angle", x)
+    return atan2(imag(held), real(held))
 
 
 # -- rules --------------------------------------------------------------------------------------

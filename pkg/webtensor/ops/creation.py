@@ -193,23 +193,28 @@ def full_like(
     x: TensorLike, fill_value: float, dtype: Any = None, device: str | None = None
 ) -> Tensor:
     """Tensor with the shape of ``x``, and its dtype by default, with every element the same."""
-    x = as_operand("full_like", x)
-    return full(x.shape, fill_value, x.dtype if dtype is None else dtype, device)
+    return _like("full_like", x, fill_value, dtype, device)
+
+
+def _like(name: str, x: TensorLike, fill_value: Any, dtype: Any, device: str | None) -> Tensor:
+    """See ``full_like``; ``name`` is the function that errors will name."""
+    x = as_operand(name, x)
+    return _placed(_filled(name, x.shape, fill_value, x.dtype if dtype is None else dtype), device)
 
 
 def zeros_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Tensor:
     """Tensor of zeros with the shape of ``x``, and its dtype by default."""
-    return full_like(x, 0, dtype, device)
+    return _like("zeros_like", x, 0, dtype, device)
 
 
 def empty_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Tensor:
     """Tensor like ``x`` whose elements don't matter, for the array API standard: zeros."""
-    return full_like(x, 0, dtype, device)
+    return _like("empty_like", x, 0, dtype, device)
 
 
 def ones_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Tensor:
     """Tensor of ones with the shape of ``x``, and its dtype by default."""
-    return full_like(x, 1, dtype, device)
+    return _like("ones_like", x, 1, dtype, device)
 
 
 def arange(

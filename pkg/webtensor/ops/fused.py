@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from webtensor.arguments import as_number
-from webtensor.engine import Tensor, TensorLike, as_operand
+from webtensor.engine import Tensor, TensorLike, as_operand, as_operands
 from webtensor.geometry import Padding
 from webtensor.ops import contraction, convolution, unary
 from webtensor.ops.binary import add, prelu
@@ -164,6 +164,7 @@ def mat_mul(
     """
     name = "fused.mat_mul"
     chosen = _check(name, activation, prelu_activation_weights)
+    a, b = as_operands(name, a, b)
     y = contraction.matmul(a, b, transpose_a, transpose_b)
     if bias is not None or chosen != "linear":
         y = as_float(name, "the product", y)

@@ -431,6 +431,7 @@ def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
     shapes = {operand.shape for operand in operands}
     if len(shapes) != 1:
         raise ValueError(f"stack: shapes must be equal, but got {[one.shape for one in operands]}")
+    axis = normalize_axis("stack", axis, len(operands[0].shape) + 1)
     return concat([expand_dims(operand, axis) for operand in operands], axis)
 
 
@@ -593,7 +594,10 @@ def take(x: TensorLike, indices: TensorLike, axis: int | None = None) -> Tensor:
         >>> wt.take([[1, 2], [3, 4]], [1, 1], axis=1).tolist()
         [[2, 2], [4, 4]]
     """
-    return gather(flatten(x), indices, 0) if axis is None else gather(x, indices, axis)
+    x, indices = as_operand("take", x), as_indices("take", indices)
+    if axis is None:
+        return gather(flatten(x), indices, 0)
+    return gather(x, indices, normalize_axis("take", axis, len(x.shape)))
 
 
 def tile(x: TensorLike, repetitions: Sequence[int]) -> Tensor:

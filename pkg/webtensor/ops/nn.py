@@ -6,7 +6,7 @@ from typing import Any
 
 from webtensor.arguments import as_integer
 from webtensor.dtypes import as_dtype, float32, int32
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, as_operands, run
 from webtensor.ops.binary import equal, maximum, minimum, multiply
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import arange
@@ -113,7 +113,7 @@ def one_hot(
     made = as_dtype(dtype)
     if on_value == 1 and off_value == 0:
         return cast_to(hot, made)
-    return cast_to(where(hot, on_value, off_value), made)
+    return cast_to(where(hot, *as_operands("one_hot", on_value, off_value)), made)
 
 
 def clip(x: TensorLike, min: Any = None, max: Any = None) -> Tensor:
@@ -129,7 +129,7 @@ def clip(x: TensorLike, min: Any = None, max: Any = None) -> Tensor:
     if held.dtype is float32 and numbers:
         return clip_by_value(held, min, max)
     if min is not None:
-        held = maximum(held, min)
+        held = maximum(*as_operands("clip", held, min))
     if max is not None:
-        held = minimum(held, max)
+        held = minimum(*as_operands("clip", held, max))
     return clone(held) if min is None and max is None else held

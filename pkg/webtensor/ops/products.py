@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from webtensor.dtypes import bool_, int32, promote
 from webtensor.engine import Tensor, TensorLike, as_operand, as_operands
@@ -69,6 +70,10 @@ def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
     return _sum(multiply(conj(x), y), axis)
 
 
+def _are_sequences(parts: Sequence[Any]) -> bool:
+    return all(hasattr(part, "__len__") for part in parts)
+
+
 def _contracted_axes(
     x: Tensor, y: Tensor, axes: int | Sequence[Sequence[int]]
 ) -> tuple[list[int], list[int]]:
@@ -79,16 +84,16 @@ def _contracted_axes(
                 f"{x.shape} and {y.shape}"
             )
         return list(range(len(x.shape) - axes, len(x.shape))), list(range(axes))
-    try:
-        first, second = axes  # type: ignore[misc]
-        names = [
-            [normalize_axis("tensordot", axis, len(operand.shape)) for axis in given]
-            for operand, given in ((x, first), (y, second))
-        ]
-    except TypeError:
+    if isinstance(axes, int) or not hasattr(axes, "__len__") or not _are_sequences(axes):
         raise TypeError(
             f"tensordot: axes must be an integer or a pair of sequences, but got {axes!r}"
-        ) from None
+        )
+    if len(axes) != 2:
+        raise ValueError(f"tensordot: axes must be a pair of sequences, but got {axes!r}")
+    names = [
+        [normalize_axis("tensordot", axis, len(operand.shape)) for axis in given]
+        for operand, given in zip((x, y), axes, strict=True)
+    ]
     if len(names[0]) != len(names[1]) or any(len(set(one)) != len(one) for one in names):
         raise ValueError(
             f"tensordot: axes must name as many, different axes of both operands, but got {axes}"

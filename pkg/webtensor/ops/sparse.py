@@ -6,14 +6,13 @@ added on the device, and gradients flow through them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from webtensor.dtypes import float32, int32, string_
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host
 from webtensor.ops.binary import divide_no_nan, equal, floor_divide, minimum, remainder
 from webtensor.ops.casting import cast_to
-from webtensor.ops.creation import arange, zeros
+from webtensor.ops.creation import zeros
 from webtensor.ops.dynamic import nonzero
 from webtensor.ops.movement import (
     as_indices,
@@ -25,7 +24,8 @@ from webtensor.ops.movement import (
     slice,
     stack,
 )
-from webtensor.ops.scatter import bincount, columns_of, linear_index, put, unsorted_segment_sum
+from webtensor.ops.reduction import max as _max, min as _min
+from webtensor.ops.scatter import bincount, columns_of, linear_index, unsorted_segment_sum
 from webtensor.ops.sorting import argsort
 from webtensor.ops.text import check_all_text
 from webtensor.shapes import Shape, prod
@@ -102,26 +102,26 @@ def sparse_fill_empty_rows(
     check_all_text(name, [held.dtype, default.dtype])
     dense_rows = shape.data_sync()[0]
     rows = columns_of(places)[0]
-    _check_rows(name, rows.data_sync(), dense_rows)
+    _check_rows(name, rows, dense_rows)
     is_empty = equal(bincount(rows, None, dense_rows), 0)
     (missing,) = nonzero(is_empty)
     fillers = pad(expand_dims(missing, 1), ((0, 0), (0, rank - 1)))
     # Where each element of the result comes from: those from `count` on are the default value.
     order = argsort(concat([rows, missing]))
-    total = order.size
-    went = put(zeros(total, int32), order, arange(total, dtype=int32))
     candidates = concat([held, cast_to(reshape(default, (1,)), held.dtype)])
     return FilledRows(
         gather(concat([places, fillers]), order),
         gather(candidates, minimum(order, count)),
         is_empty,
-        slice(went, (0,), (count,)),
+        slice(argsort(order), (0,), (count,)),  # a permutation's inverse
     )
 
 
-def _check_rows(name: str, rows: Sequence[int], count: int) -> None:
-    if rows and not (min(rows) >= 0 and max(rows) < count):
-        number, row = next((n, row) for n, row in enumerate(rows) if not 0 <= row < count)
+def _check_rows(name: str, rows: Tensor, count: int) -> None:
+    if rows.size and not (int(_min(rows)) >= 0 and int(_max(rows)) < count):
+        number, row = next(
+            (number, row) for number, row in enumerate(rows.data_sync()) if not 0 <= row < count
+        )
         raise IndexError(
             f"{name}: indices[{number}] has row {row}, but dense_shape has {count} rows"
         )

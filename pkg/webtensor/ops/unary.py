@@ -152,7 +152,7 @@ def negative(x: TensorLike) -> Tensor:
 @unary(
     kind=Kind.NUMERIC,
     numpy=lambda np, x: np.sign(x),
-    glsl="is_nan(x) ? x : sign(x)",
+    glsl="mix(sign(x), x, is_nan(x))",
     glsl_int="sign(x)",
     c="vsel(x > 0, vset(1.f), vsel(x < 0, vset(-1.f), x))",
     c_int="vsel(x > 0, vseti(1), vsel(x < 0, vseti(-1), x))",
@@ -697,7 +697,7 @@ def polynomial(
 @unary(
     kind=Kind.NUMERIC,
     numpy=lambda np, x: np.maximum(x, 0),
-    glsl="is_nan(x) ? x : max(x, 0.0)",
+    glsl="relu_(x)",
     glsl_int="max(x, 0)",
     c="vsel(x < 0, vset(0.f), x)",
     c_int="vmax(x, vseti(0))",
@@ -716,7 +716,7 @@ def relu(x: TensorLike) -> Tensor:
 @unary(
     kind=Kind.NUMERIC,
     numpy=lambda np, x: np.clip(x, 0, 6),
-    glsl="is_nan(x) ? x : clamp(x, 0.0, 6.0)",
+    glsl="mix(clamp(x, 0.0, 6.0), x, is_nan(x))",
     glsl_int="clamp(x, 0, 6)",
     c="vsel(x < 0, vset(0.f), vsel(x > 6, vset(6.f), x))",
     c_int="vmin(vmax(x, vseti(0)), vseti(6))",
@@ -734,7 +734,7 @@ def relu6(x: TensorLike) -> Tensor:
 
 @unary(
     numpy=lambda np, x, alpha: np.where(x < 0, x * alpha, x),
-    glsl="x < 0.0 ? x * alpha : x",
+    glsl="mix(x, x * alpha, x < 0.0)",
     c="vsel(x < 0, x * alpha, x)",
     grad=lambda dy, y, x, alpha: dy * x.step(alpha),
 )
@@ -750,7 +750,7 @@ def leaky_relu(x: TensorLike, alpha: float = 0.2) -> Tensor:
 
 @unary(
     numpy=lambda np, x, alpha: np.where(x < 0, alpha * np.expm1(np.minimum(x, 0)), x),
-    glsl="x < 0.0 ? alpha * expm1_(x) : x",
+    glsl="mix(x, alpha * expm1_(x), x < 0.0)",
     c="vsel(x < 0, alpha * vexpm1(x), x)",
     grad=lambda dy, y, x, alpha: dy * (y + alpha).where(x < 0, 1.0),
 )
@@ -766,7 +766,7 @@ def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
 
 @unary(
     numpy=lambda np, x: _SELU_SCALE * np.where(x < 0, _SELU_ALPHA * np.expm1(np.minimum(x, 0)), x),
-    glsl=f"{_SELU_SCALE} * (x < 0.0 ? {_SELU_ALPHA} * expm1_(x) : x)",
+    glsl=f"{_SELU_SCALE} * mix(x, {_SELU_ALPHA} * expm1_(x), x < 0.0)",
     c=f"{_SELU_SCALE}f * vsel(x < 0, {_SELU_ALPHA}f * vexpm1(x), x)",
     grad=lambda dy, y, x: dy * (y + _SELU_SCALE * _SELU_ALPHA).where(x < 0, _SELU_SCALE),
 )
@@ -782,7 +782,7 @@ def selu(x: TensorLike) -> Tensor:
 
 @unary(
     numpy=lambda np, x: 1 / (1 + np.exp(-x)),
-    glsl="1.0 / (1.0 + exp_(-x))",
+    glsl="sigmoid_(x)",
     c="1.f / (1.f + vexp(-x))",
     grad=lambda dy, y, x: dy * y * (1 - y),
 )
@@ -798,7 +798,7 @@ def sigmoid(x: TensorLike) -> Tensor:
 
 @unary(
     numpy=lambda np, x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))),
-    glsl="(x < 0.0 ? x : is_nan(x) ? x : 0.0) - log1p_(exp_(-abs(x)))",
+    glsl="mix(min(x, 0.0), x, is_nan(x)) - log1p_(exp_(-abs(x)))",
     c="vsel(x > 0, vset(0.f), x) - vlog1p(vexp(-vabs(x)))",
     grad=lambda dy, y, x: dy * (-x).sigmoid(),
 )
@@ -814,7 +814,7 @@ def log_sigmoid(x: TensorLike) -> Tensor:
 
 @unary(
     numpy=lambda np, x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))),
-    glsl="(x < 0.0 ? 0.0 : x) + log1p_(exp_(-abs(x)))",
+    glsl="relu_(x) + log1p_(exp_(-abs(x)))",
     c="vsel(x < 0, vset(0.f), x) + vlog1p(vexp(-vabs(x)))",
     grad=lambda dy, y, x: dy * x.sigmoid(),
 )
@@ -830,7 +830,7 @@ def softplus(x: TensorLike) -> Tensor:
 
 @unary(
     numpy=lambda np, x, alpha: np.where(np.isnan(x), x, np.where(x > 0, 1, alpha)),
-    glsl="x > 0.0 ? 1.0 : is_nan(x) ? x : alpha",
+    glsl="mix(mix(alpha, 1.0, x > 0.0), x, is_nan(x))",
     c="vsel(x > 0, vset(1.f), vsel(x == x, vset(alpha), x))",
     grad=lambda dy, y, x, alpha: dy * 0,
 )
@@ -846,7 +846,7 @@ def step(x: TensorLike, alpha: float = 0.0) -> Tensor:
 
 @unary(
     numpy=lambda np, x, minimum, maximum: np.clip(x, minimum, maximum),
-    glsl="is_nan(x) ? x : min(max(x, minimum), maximum)",
+    glsl="mix(min(max(x, minimum), maximum), x, is_nan(x))",
     c="vsel(x < minimum, vset(minimum), vsel(x > maximum, vset(maximum), x))",
     grad=lambda dy, y, x, minimum, maximum: dy.where((x >= minimum) & (x <= maximum), 0.0),
 )

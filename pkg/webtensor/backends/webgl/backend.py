@@ -63,8 +63,6 @@ class WebGLBackend(Backend):
             program.id,
             output.id,
             *[texture.id for texture in inputs],
-            output.shift,
-            *[texture.shift for texture in inputs],
             *uniforms,
         )
         return output
@@ -92,8 +90,6 @@ class WebGLBackend(Backend):
             program.id,
             *[texture.id for texture in outputs],
             *[texture.id for texture in inputs],
-            outputs[0].shift,
-            *[texture.shift for texture in inputs],
             *uniforms,
         )
         return outputs

@@ -7,6 +7,10 @@ texel at once (``lanes=4``: indices count texels, values are vectors); an input 
 way, whatever the output's. ``getXHere()`` reads the texel that lies where the result's does: the
 same elements, where both have as many. ``V`` names the value type, ``T`` its scalar. Shapes come in
 as uniforms, so one program serves every shape of a kind.
+
+Texels are sampled by normalized coordinates, which the vertex shader interpolates where they are
+the result's own. Fetching them by integers, shifting bits, and asking for ``gl_FragCoord`` all take
+longer on devices that are emulated.
 """
 
 from __future__ import annotations
@@ -93,22 +97,27 @@ def _accessor(source: Input) -> str:
     getter = f"get{name[0].upper()}{name[1:]}"
     is_set = "" if dtype is not bool_ else " != 0u"
     vector = "notEqual({}, uvec4(0u))" if dtype is bool_ else "{}"
-    fetch = f"texelFetch({name}, ivec2(t & ((1 << {name}Shift) - 1), t >> {name}Shift), 0)"
+    # Both products are exact in float32, as the second has few bits above the row's.
+    sample = f"texture({name}, vec2(column, i - column) * {name}Place.xy + {name}Place.zw)"
     lines = [
         f"uniform highp {types.sampler} {name};",
-        f"uniform int {name}Shift;",
+        f"uniform int {name}Mask;",
+        f"uniform vec4 {name}Place;",
+        f"{types.stored} {getter}Texel(int i) {{",
+        f"  int column = i & {name}Mask;",
+        f"  return {sample};",
+        "}",
     ]
     if source.lanes == 4:
-        here = f"texelFetch({name}, ivec2(gl_FragCoord.xy), 0)"
+        here = vector.format(f"texture({name}, hereUv)")
         lines += [
-            f"{types.vector} {getter}(int t) {{ return {vector.format(fetch)}; }}",
-            f"{types.vector} {getter}Here() {{ return {vector.format(here)}; }}",
+            f"{types.vector} {getter}(int t) {{ return {vector.format(f'{getter}Texel(t)')}; }}",
+            f"{types.vector} {getter}Here() {{ return {here}; }}",
         ]
     else:
         lines.append(
             f"{types.scalar} {getter}(int i) {{\n"
-            f"  int t = i >> 2;\n"
-            f"  {types.stored} v = {fetch};\n"
+            f"  {types.stored} v = {getter}Texel(i);\n"
             f"  int lane = i & 3;\n"
             f"  return (lane < 2 ? (lane == 0 ? v.x : v.y) : (lane == 2 ? v.z : v.w)){is_set};\n"
             f"}}"
@@ -126,7 +135,7 @@ def fragment_source(shader: Shader) -> str:
         body = f"  result = {types.stored}(compute(t));"
     else:
         body = (
-            "  int i = t << 2;\n"
+            "  int i = t * 4;\n"
             f"  result = {types.stored}"
             "(compute(i), compute(i + 1), compute(i + 2), compute(i + 3));"
         )
@@ -135,7 +144,7 @@ def fragment_source(shader: Shader) -> str:
         f"// {shader.name}",
         "precision highp float;\nprecision highp int;",
         f"#define T {types.scalar}\n#define V {value}",
-        "uniform int outShift;",
+        "in vec2 hereUv;\nin vec2 herePlace;\nuniform int hereWidth;",
         *(_accessor(source) for source in shader.inputs),
         _declarations(shader.uniforms),
         *(
@@ -144,9 +153,6 @@ def fragment_source(shader: Shader) -> str:
         ),
         library_for(shader.code),
         shader.code.strip(),
-        "void main() {\n"
-        "  int t = (int(gl_FragCoord.y) << outShift) | int(gl_FragCoord.x);\n"
-        f"{body}\n"
-        "}",
+        f"void main() {{\n  int t = int(herePlace.y) * hereWidth + int(herePlace.x);\n{body}\n}}",
     ]
     return "\n".join(part for part in parts if part) + "\n"

@@ -25,7 +25,7 @@ __all__ = ["multiply"]
 # A texel of the result; a is read along k by fours.
 _TEXEL_BY_FOURS = """
 V compute(int t) {
-  int column = t % (n >> 2); t /= n >> 2;
+  int column = split(t, n >> 2);
   int row = t % m; int batch = t / m;
   int a = ((batch * aStep) + row * k) >> 2;
   int b = batch * bStep;
@@ -51,7 +51,7 @@ _B_COLUMNS = """V(inner(left, getB((b + column * 4 * k + i) >> 2)),
 # A texel of the result, b as (k, n); a is read one by one, wherever it lies.
 _TEXEL_ONE_BY_ONE = """
 V compute(int t) {
-  int column = t % (n >> 2); t /= n >> 2;
+  int column = split(t, n >> 2);
   int row = t % m; int batch = t / m;
   int a = batch * aStep + row * aRow;
   int b = (batch * bStep >> 2) + column;
@@ -64,7 +64,7 @@ V compute(int t) {
 # One element of the result; both operands are read one by one.
 _ELEMENT = """
 V compute(int i) {
-  int column = i % n; i /= n;
+  int column = split(i, n);
   int row = i % m; int batch = i / m;
   int a = batch * aStep + row * aRow;
   int b = batch * bStep + column * bColumn;
@@ -77,7 +77,7 @@ V compute(int i) {
 # One element of the result; both operands lie along k, read by fours.
 _ELEMENT_DOT = """
 V compute(int i) {
-  int column = i % n; i /= n;
+  int column = split(i, n);
   int row = i % m; int batch = i / m;
   int a = (batch * aStep + row * k) >> 2;
   int b = (batch * bStep + column * k) >> 2;
@@ -96,7 +96,7 @@ def _tile_code(rows: int, transpose_a: bool, transpose_b: bool) -> str:
     """Code of a tile: ``rows`` rows by four columns, four steps of k at a time."""
     lines = [
         "void compute(int t) {",
-        "  int column = t % (n >> 2); t /= n >> 2;",
+        "  int column = split(t, n >> 2);",
         f"  int row = t % blocks * {rows}; int batch = t / blocks;",
         "  int a = batch * aStep + row * aRow;",
         "  int b = batch * bStep;",

@@ -30,8 +30,8 @@ __all__: list[str] = []
 # Forward: for each filter cell, the input place that the output place reads.
 _FORWARD = """
 V compute(int t) {
-  int channel = t % (outChannels / LANES); t /= outChannels / LANES;
-  int column = (t % outWidth) * strideWidth - padLeft; t /= outWidth;
+  int channel = split(t, outChannels / LANES);
+  int column = split(t, outWidth) * strideWidth - padLeft;
   int row = (t % outHeight) * strideHeight - padTop;
   int batch = t / outHeight;
   V total = V(0.0);
@@ -53,7 +53,7 @@ V compute(int t) {
 # With respect to the input: for each filter cell, the output place that reads the input place.
 _TO_INPUT = """
 V compute(int t) {
-  int channel = t % (inChannels / LANES); t /= inChannels / LANES;
+  int channel = split(t, inChannels / LANES);
   int column = t % inWidth + padLeft; t /= inWidth;
   int row = t % inHeight + padTop;
   int batch = t / inHeight;
@@ -80,9 +80,9 @@ V compute(int t) {
 # With respect to the filter: the batch is split into parts, which a reduction then adds up.
 _TO_FILTER = """
 V compute(int t) {
-  int channel = t % (LAST / LANES); t /= LAST / LANES;
-  int middle = t % inChannels; t /= inChannels;
-  int j = t % filterWidth; t /= filterWidth;
+  int channel = split(t, LAST / LANES);
+  int middle = split(t, inChannels);
+  int j = split(t, filterWidth);
   int i = t % filterHeight;
   int part = t / filterHeight;
   V total = V(0.0);
@@ -357,7 +357,7 @@ def depthwise_conv2d_filter_gradient(
     name = "depthwise_conv2d_filter_gradient"
     if multiplier == 1 and window.in_channels % 4 == 0:
         form = _TO_FILTER.replace("LAST / LANES", "1").replace(
-            "t % inChannels; t /= inChannels", "t % (inChannels >> 2); t /= inChannels >> 2"
+            "split(t, inChannels)", "split(t, inChannels >> 2)"
         )
         body, lanes = _DEPTHWISE_TO_FILTER_FOURS, (4, 4, 4)
     else:

@@ -105,9 +105,9 @@ def _filter_gradient(rows: int) -> str:
     texels = range(rows // 4)
     lines = [
         "void compute(int t) {",
-        "  int channel = t % columns; t /= columns;",
+        "  int channel = split(t, columns);",
         f"  int block = t % blocks * {rows // 4}; t /= blocks;",
-        "  int j = t % filterWidth; t /= filterWidth;",
+        "  int j = split(t, filterWidth);",
         "  int i = t % filterHeight;",
         "  int part = t / filterHeight;",
         *(f"  vec4 total{row} = vec4(0.0);" for row in range(rows)),

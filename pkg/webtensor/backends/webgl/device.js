@@ -81,6 +81,25 @@
     currentTarget = null;
   }
 
+  // Tell a program where its fragments lie in a target of this size.
+  function describeTarget(entry, { width, height }) {
+    if (entry.width === width && entry.height === height) return;
+    entry.width = width;
+    entry.height = height;
+    gl.uniform2f(entry.size, width, height);
+    gl.uniform1i(entry.rowWidth, width);
+  }
+
+  // Tell a program how an index, of an element or of a texel, becomes coordinates of a texture.
+  function describeSource(sampler, { width, height }) {
+    if (sampler.width === width && sampler.height === height) return;
+    sampler.width = width;
+    sampler.height = height;
+    const row = (width * 4) / sampler.lanes; // of indices
+    gl.uniform1i(sampler.mask, row - 1);
+    gl.uniform4f(sampler.place, 1 / row, 1 / (row * height), 0.5 / row, 0.5 / height);
+  }
+
   function finishRead(ticket) {
     const read = reads.get(ticket);
     reads.delete(ticket);
@@ -95,6 +114,8 @@
       select(texture);
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.NEAREST);
+      gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE);
+      gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
       gl.texStorage2D(gl.TEXTURE_2D, 1, FORMATS[kind].internal, width, height);
       const id = freeIds.length ? freeIds.pop() : textures.length;
       textures[id] = { texture, framebuffer: null, width, height, kind };
@@ -137,19 +158,26 @@
       }
     },
 
-    // Register a linked program; names are comma-separated, a uniform's type is its last letter.
+    // Register a linked program; names are comma-separated. A sampler's name comes with the number of
+    // elements that are read at a time, a uniform's with the first letter of its type.
     addProgram(program, targetCount, samplerNames, uniformNames) {
       const split = (names) => (names === "" ? [] : names.split(","));
       gl.useProgram(program);
       currentProgram = null;
-      const samplers = split(samplerNames);
-      samplers.forEach((name, unit) => gl.uniform1i(gl.getUniformLocation(program, name), unit));
+      const locate = (name) => gl.getUniformLocation(program, name);
+      const samplers = split(samplerNames).map((named, unit) => {
+        const [name, lanes] = named.split(":");
+        gl.uniform1i(locate(name), unit);
+        const [mask, place] = [locate(`${name}Mask`), locate(`${name}Place`)];
+        return { lanes: Number(lanes), mask, place, width: 0, height: 0 };
+      });
       const uniforms = split(uniformNames).map((name) => ({
-        location: gl.getUniformLocation(program, name.slice(0, -2)),
+        location: locate(name.slice(0, -2)),
         isFloat: name.endsWith(":f"),
         value: null,
       }));
-      programs.push({ program, targetCount, samplerCount: samplers.length, uniforms });
+      const [size, rowWidth] = [locate("hereSize"), locate("hereWidth")];
+      programs.push({ program, targetCount, samplers, uniforms, size, rowWidth, width: 0, height: 0 });
       return programs.length - 1;
     },
 
@@ -165,10 +193,17 @@
           gl.useProgram(entry.program);
           currentProgram = entry;
         }
-        if (entry.targetCount === 1) target(textures[ints[at]]);
+        const first = textures[ints[at]];
+        if (entry.targetCount === 1) target(first);
         else targets(ints, at, entry.targetCount);
+        describeTarget(entry, first);
         at += entry.targetCount;
-        for (let unit = 0; unit < entry.samplerCount; unit++) bind(unit, textures[ints[at++]].texture);
+        const { samplers } = entry;
+        for (let unit = 0; unit < samplers.length; unit++) {
+          const source = textures[ints[at++]];
+          bind(unit, source.texture);
+          describeSource(samplers[unit], source);
+        }
         for (const uniform of entry.uniforms) {
           const value = uniform.isFloat ? floats[at] : ints[at];
           at++;

@@ -89,7 +89,7 @@ def _walk(rank: int, operands: Sequence[int]) -> str:
     lines += [f"  int p{index} = 0;" for index in operands]
     for axis in range(rank - 1, -1, -1):
         if axis:
-            lines.append(f"  int c{axis} = rest % lengths[{axis}]; rest /= lengths[{axis}];")
+            lines.append(f"  int c{axis} = split(rest, lengths[{axis}]);")
         else:
             lines.append("  int c0 = rest;")
         lines += [f"  p{index} += c{axis} * strides{index}[{axis}];" for index in operands]

@@ -2,6 +2,11 @@
 
 GLSL leaves NaN, infinities and large arguments to the device, so whatever must be right there is
 written out here. NaN is told by its bits: compilers may assume that ``x != x`` never holds.
+Numbers below the smallest normal one count as zero, as they do on many devices.
+
+There are choices, made by ``mix``, rather than branches: the fragments that a device computes
+together go through all branches that any of them takes. Emulated devices also shift bits and round
+halves to even lane by lane, so exponents are multiplied into place, and ``floor`` rounds numbers.
 """
 
 from __future__ import annotations
@@ -11,6 +16,14 @@ import re
 __all__ = ["library_for"]
 
 _FUNCTIONS = {
+    # Divide an index, and return the remainder: one division does for both.
+    "split": """
+int split(inout int t, int n) {
+  int whole = t;
+  t /= n;
+  return whole - t * n;
+}
+""",
     "is_nan": """
 bool is_nan(float x) { return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u; }
 """,
@@ -27,94 +40,84 @@ float nan() { return uintBitsToFloat(0x7fc00000u); }
 float infinity() { return uintBitsToFloat(0x7f800000u); }
 """,
     "float_max": """
-float float_max(float x, float y) { return is_nan(x) ? x : is_nan(y) ? y : max(x, y); }
+float float_max(float x, float y) { return mix(mix(max(x, y), y, is_nan(y)), x, is_nan(x)); }
 """,
     "float_min": """
-float float_min(float x, float y) { return is_nan(x) ? x : is_nan(y) ? y : min(x, y); }
+float float_min(float x, float y) { return mix(mix(min(x, y), y, is_nan(y)), x, is_nan(x)); }
 """,
-    # exp(x) = 2**n * exp(r), with r in [-ln(2)/2, ln(2)/2] reduced in two parts (Cody & Waite).
+    # exp(x) = 2**n * exp(r), with r in [-ln(2)/2, ln(2)/2] reduced in two parts (Cody & Waite),
+    # where that is a normal number.
+    "exp_normal": """
+float exp_normal(float x) {
+  float n = floor(x * 1.44269504 + 0.5);
+  float r = (x - n * 0.693359375) + n * 2.12194440e-4;
+  float p = 8.29017e-3;
+  p = p * r + 4.189878e-2;
+  p = p * r + 1.6667643e-1;
+  p = p * r + 4.9999143e-1;
+  p = p * r + 9.999997e-1;
+  return intBitsToFloat(floatBitsToInt(p * r + 1.0) + int(n * 8388608.0));
+}
+""",
     "exp_": """
 float exp_(float x) {
-  if (!(x < 88.72284)) return is_nan(x) ? x : infinity();
-  if (x < -103.97208) return 0.0;
-  float n = roundEven(x * 1.44269504);
-  float r = (x - n * 0.693359375) + n * 2.12194440e-4;
-  float p = 1.9875691500e-4;
-  p = p * r + 1.3981999507e-3;
-  p = p * r + 8.3334519073e-3;
-  p = p * r + 4.1665795894e-2;
-  p = p * r + 1.6666665459e-1;
-  p = p * r + 5.0000001201e-1;
-  float y = p * r * r + r + 1.0;
-  int half_n = int(n) / 2;
-  return y * uintBitsToFloat(uint(half_n + 127) << 23)
-           * uintBitsToFloat(uint(int(n) - half_n + 127) << 23);
+  float y = mix(exp_normal(x), infinity(), x > 88.72283);
+  return mix(mix(y, 0.0, x < -87.33654), x, is_nan(x));
 }
 """,
     # A Taylor series where the difference would cancel.
     "expm1_": """
 float expm1_(float x) {
-  if (abs(x) < 0.3) {
-    float p = 1.0 / 5040.0;
-    p = p * x + 1.0 / 720.0;
-    p = p * x + 1.0 / 120.0;
-    p = p * x + 1.0 / 24.0;
-    p = p * x + 1.0 / 6.0;
-    p = p * x + 0.5;
-    return p * x * x + x;
-  }
-  return exp_(x) - 1.0;
+  float p = 1.0 / 5040.0;
+  p = p * x + 1.0 / 720.0;
+  p = p * x + 1.0 / 120.0;
+  p = p * x + 1.0 / 24.0;
+  p = p * x + 1.0 / 6.0;
+  p = p * x + 0.5;
+  return mix(exp_(x) - 1.0, p * x * x + x, abs(x) < 0.3);
 }
 """,
-    # log(x) = e ln(2) + log(m), with m in [sqrt(1/2), sqrt(2)) (Cephes' polynomial).
+    # log(x) = e ln(2) + log(m), with m in [sqrt(1/2), sqrt(2)), and
+    # log(m) = 2 atanh((m - 1) / (m + 1)).
+    # `or_log_limit` replaces what comes of an x that is not positive and normal.
+    "log_parts": """
+float log_parts(float x, out float e) {
+  int high = (floatBitsToInt(x) - 0x3f3504f3) & -8388608;
+  e = float(high) * 1.1920928955078125e-7;
+  float m = intBitsToFloat(floatBitsToInt(x) - high);
+  float s = (m - 1.0) / (m + 1.0);
+  float z = s * s;
+  return s * (((0.298711 * z + 0.39977568) * z + 0.66666776) * z + 2.0);
+}
+""",
+    "or_log_limit": """
+float or_log_limit(float y, float x) {
+  int bits = floatBitsToInt(x);
+  float limit = mix(nan(), -infinity(), (bits & 0x7fffffff) < 0x00800000);
+  limit = mix(limit, x, bits >= 0x7f800000);
+  return mix(y, limit, uint(bits - 0x00800000) >= 0x7f000000u);
+}
+""",
     "log_": """
 float log_(float x) {
-  if (!(x > 0.0)) return x == 0.0 ? -infinity() : nan();
-  if (is_inf(x)) return x;
-  float e = 0.0;
-  if (x < 1.17549435e-38) { x *= 8388608.0; e = -23.0; }
-  uint bits = floatBitsToUint(x);
-  e += float(int(bits >> 23) - 126);
-  float m = uintBitsToFloat((bits & 0x007fffffu) | 0x3f000000u);
-  if (m < 0.70710678) { e -= 1.0; m = m + m; }
-  m -= 1.0;
-  float z = m * m;
-  float p = 7.0376836292e-2;
-  p = p * m - 1.1514610310e-1;
-  p = p * m + 1.1676998740e-1;
-  p = p * m - 1.2420140846e-1;
-  p = p * m + 1.4249322787e-1;
-  p = p * m - 1.6668057665e-1;
-  p = p * m + 2.0000714765e-1;
-  p = p * m - 2.4999993993e-1;
-  p = p * m + 3.3333331174e-1;
-  float y = p * m * z - e * 2.12194440e-4 - 0.5 * z;
-  return m + y + e * 0.693359375;
+  float e;
+  float y = log_parts(x, e);
+  return or_log_limit((y - e * 2.12194440e-4) + e * 0.693359375, x);
 }
 """,
-    # log2(x) = e + log2(m), with m in [sqrt(1/2), sqrt(2)); so powers of two are exact.
+    # Powers of two are exact: the logarithm of m is 0.
     "log2_": """
 float log2_(float x) {
-  if (!(x > 0.0)) return x == 0.0 ? -infinity() : nan();
-  if (is_inf(x)) return x;
-  float e = 0.0;
-  if (x < 1.17549435e-38) { x *= 8388608.0; e = -23.0; }
-  uint bits = floatBitsToUint(x);
-  e += float(int(bits >> 23) - 127);
-  float m = uintBitsToFloat((bits & 0x007fffffu) | 0x3f800000u);
-  if (m > 1.41421356) { e += 1.0; m *= 0.5; }
-  return e + log_(m) * 1.44269504;
+  float e;
+  float y = log_parts(x, e);
+  return or_log_limit(e + y * 1.44269504, x);
 }
 """,
     "log10_": """
 float log10_(float x) {
-  float y = log2_(x);
-  if (!is_finite(y)) return y;
-  float e = roundEven(y);
-  float half_e = roundEven(0.5 * e);
-  float m = x * uintBitsToFloat(uint(127.0 - half_e) << 23)
-              * uintBitsToFloat(uint(127.0 - (e - half_e)) << 23);
-  return e * 0.301025390625 + (e * 4.6050390e-6 + log_(m) * 0.434294482);
+  float e;
+  float y = log_parts(x, e);
+  return or_log_limit(e * 0.301025390625 + (e * 4.6050390e-6 + y * 0.434294482), x);
 }
 """,
     "hypot_": """
@@ -151,23 +154,19 @@ float next_after(float x, float y) {
 """,
     "log1p_": """
 float log1p_(float x) {
-  if (abs(x) < 0.04) {
-    float p = -1.0 / 6.0;
-    p = p * x + 0.2;
-    p = p * x - 0.25;
-    p = p * x + 1.0 / 3.0;
-    p = p * x - 0.5;
-    return p * x * x + x;
-  }
-  if (is_inf(x) && x > 0.0) return x;
-  return log_(1.0 + x);
+  float p = -1.0 / 6.0;
+  p = p * x + 0.2;
+  p = p * x - 0.25;
+  p = p * x + 1.0 / 3.0;
+  p = p * x - 0.5;
+  return mix(log_(1.0 + x), p * x * x + x, abs(x) < 0.04);
 }
 """,
     # Cephes: reduction to [-pi/4, pi/4] in three parts, then a polynomial. Good to about 1e5; the
     # built-in functions of some devices are off by 1e-4 beyond a few turns.
     "quadrant": """
 float quadrant(float x, out int q) {
-  float n = roundEven(x * 0.63661977);
+  float n = floor(x * 0.63661977 + 0.5);
   q = int(n) & 3;
   return ((x - n * 1.5703125) - n * 4.837512969970703125e-4) - n * 7.549789948768648e-8;
 }
@@ -187,70 +186,68 @@ float cos_polynomial(float r) {
 """,
     "sin_": """
 float sin_(float x) {
-  if (!is_finite(x)) return nan();
   int q;
   float r = quadrant(x, q);
-  float y = (q & 1) == 0 ? sin_polynomial(r) : cos_polynomial(r);
-  return q >= 2 ? -y : y;
+  float y = mix(cos_polynomial(r), sin_polynomial(r), (q & 1) == 0);
+  return mix(nan(), mix(y, -y, q >= 2), is_finite(x));
 }
 """,
     "cos_": """
 float cos_(float x) {
-  if (!is_finite(x)) return nan();
   int q;
   float r = quadrant(x, q);
-  float y = (q & 1) == 0 ? cos_polynomial(r) : sin_polynomial(r);
-  return q == 1 || q == 2 ? -y : y;
+  float y = mix(sin_polynomial(r), cos_polynomial(r), (q & 1) == 0);
+  return mix(nan(), mix(y, -y, q == 1 || q == 2), is_finite(x));
 }
 """,
     "tan_": """
 float tan_(float x) {
-  if (!is_finite(x)) return nan();
   int q;
   float r = quadrant(x, q);
   float s = sin_polynomial(r);
   float c = cos_polynomial(r);
-  return (q & 1) == 0 ? s / c : -c / s;
+  return mix(nan(), mix(-c / s, s / c, (q & 1) == 0), is_finite(x));
 }
 """,
     "asin_": """
 float asin_(float x) {
   float a = abs(x);
-  if (!(a <= 1.0)) return nan();
-  float z = a > 0.5 ? 0.5 * (1.0 - a) : a * a;
-  float s = a > 0.5 ? sqrt(z) : a;
+  bool outer = a > 0.5;
+  float z = mix(a * a, 0.5 * (1.0 - a), outer);
+  float s = mix(a, sqrt(z), outer);
   float p = 4.2163199048e-2;
   p = p * z + 2.4181311049e-2;
   p = p * z + 4.5470025998e-2;
   p = p * z + 7.4953002686e-2;
   p = p * z + 1.6666752422e-1;
   float r = p * z * s + s;
-  r = a > 0.5 ? 1.5707963268 - 2.0 * r : r;
-  return x < 0.0 ? -r : r;
+  r = mix(r, 1.5707963268 - 2.0 * r, outer);
+  return mix(nan(), mix(r, -r, x < 0.0), a <= 1.0);
 }
 """,
     "acos_": """
 float acos_(float x) {
-  if (!(abs(x) <= 1.0)) return nan();
-  if (x > 0.5) return 2.0 * asin_(sqrt(0.5 * (1.0 - x)));
-  if (x < -0.5) return 3.1415926536 - 2.0 * asin_(sqrt(0.5 * (1.0 + x)));
-  return 1.5707963268 - asin_(x);
+  float a = abs(x);
+  bool outer = a > 0.5;
+  float r = asin_(mix(x, sqrt(0.5 * (1.0 - a)), outer));
+  float y = mix(2.0 * r, 3.1415926536 - 2.0 * r, x < 0.0);
+  return mix(nan(), mix(1.5707963268 - r, y, outer), a <= 1.0);
 }
 """,
     "atan_": """
 float atan_(float x) {
-  if (is_nan(x)) return x;
   float a = abs(x);
-  float base = 0.0;
-  if (a > 2.414213562) { base = 1.5707963268; a = -1.0 / a; }
-  else if (a > 0.4142135624) { base = 0.7853981634; a = (a - 1.0) / (a + 1.0); }
-  float z = a * a;
+  bool far = a > 2.414213562;
+  bool middle = !far && a > 0.4142135624;
+  float base = mix(mix(0.0, 0.7853981634, middle), 1.5707963268, far);
+  float s = mix(mix(a, a - 1.0, middle), -1.0, far) / mix(mix(1.0, a + 1.0, middle), a, far);
+  float z = s * s;
   float p = 8.05374449538e-2;
   p = p * z - 1.38776856032e-1;
   p = p * z + 1.99777106478e-1;
   p = p * z - 3.33329491539e-1;
-  float r = base + p * z * a + a;
-  return x < 0.0 ? -r : r;
+  float r = base + (p * z * s + s);
+  return mix(mix(r, -r, x < 0.0), x, is_nan(x));
 }
 """,
     "atan2_": """
@@ -271,16 +268,13 @@ float atan2_(float y, float x) {
     "sinh_": """
 float sinh_(float x) {
   float a = abs(x);
-  if (a < 1.0) {
-    float z = x * x;
-    float p = 2.03721912945e-4;
-    p = p * z + 8.33028376239e-3;
-    p = p * z + 1.66667160211e-1;
-    return p * z * x + x;
-  }
+  float z = x * x;
+  float p = 2.03721912945e-4;
+  p = p * z + 8.33028376239e-3;
+  p = p * z + 1.66667160211e-1;
   float e = exp_(0.5 * a);
   float r = 0.5 * e * e - 0.5 / e / e;
-  return x < 0.0 ? -r : r;
+  return mix(mix(r, -r, x < 0.0), p * z * x + x, a < 1.0);
 }
 """,
     "cosh_": """
@@ -291,20 +285,25 @@ float cosh_(float x) {
 """,
     "tanh_": """
 float tanh_(float x) {
-  float a = abs(x);
-  if (a < 0.625) {
-    float z = x * x;
-    float p = -5.70498872745e-3;
-    p = p * z + 2.06390887954e-2;
-    p = p * z - 5.37397155531e-2;
-    p = p * z + 1.33314422036e-1;
-    p = p * z - 3.33332819422e-1;
-    return p * z * x + x;
-  }
-  if (is_nan(x)) return x;
-  float r = a > 10.0 ? 1.0 : 1.0 - 2.0 / (exp_(2.0 * a) + 1.0);
-  return x < 0.0 ? -r : r;
+  float z = x * x;
+  float p = -5.70498872745e-3;
+  p = p * z + 2.06390887954e-2;
+  p = p * z - 5.37397155531e-2;
+  p = p * z + 1.33314422036e-1;
+  p = p * z - 3.33332819422e-1;
+  float r = 1.0 - 2.0 / (exp_normal(clamp(2.0 * x, -20.0, 20.0)) + 1.0);
+  return mix(mix(r, p * z * x + x, abs(x) < 0.625), x, is_nan(x));
 }
+""",
+    "sigmoid_": """
+float sigmoid_(float x) {
+  float y = 1.0 / (1.0 + exp_normal(-min(x, 87.0)));
+  return mix(mix(y, 0.0, x < -87.33654), x, is_nan(x));
+}
+""",
+    # Bits that are, as a signed integer, no more than those of -infinity are no NaN's.
+    "relu_": """
+float relu_(float x) { return mix(x, 0.0, floatBitsToInt(x) <= -8388608); }
 """,
     "asinh_": """
 float asinh_(float x) {
@@ -443,10 +442,9 @@ float float_remainder(float x, float y) {
 """,
     "to_int": """
 int to_int(float x) {
-  if (is_nan(x)) return 0;
-  if (x >= 2147483648.0) return 2147483647;
-  if (x <= -2147483648.0) return -2147483647 - 1;
-  return int(x);
+  int y = int(clamp(x, -2147483648.0, 2147483520.0));
+  y = x >= 2147483648.0 ? 2147483647 : y;
+  return is_nan(x) ? 0 : y;
 }
 """,
 }

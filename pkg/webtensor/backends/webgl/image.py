@@ -47,8 +47,8 @@ int lowColumn(int i, out float fraction) {
 # ``locate`` finds what an output pixel reads, and ``value`` reads one channel of it, or four.
 _FOUR_CHANNELS = """
 V compute(int t) {
-  int channel = t % (channels >> 2); t /= channels >> 2;
-  int column = t % outWidth; t /= outWidth;
+  int channel = split(t, channels >> 2);
+  int column = split(t, outWidth);
   return value(locate(t / outHeight, t % outHeight, column), channel);
 }
 """
@@ -56,7 +56,7 @@ V compute(int t) {
 _TWO_PIXELS = """
 V compute(int t) {
   int channel = (t << 2) % channels; t = (t << 2) / channels;
-  int column = t % outWidth; t /= outWidth;
+  int column = split(t, outWidth);
   int row = t % outHeight;
   int image = t / outHeight;
   Place here = locate(image, row, column);
@@ -76,7 +76,7 @@ V compute(int t) {
 _FOUR_PIXELS = """
 V compute(int t) {
   t <<= 2;
-  int column = t % outWidth; t /= outWidth;
+  int column = split(t, outWidth);
   int row = t % outHeight;
   int image = t / outHeight;
   V result;
@@ -161,8 +161,8 @@ int last(int place, int places, int outputs, int step_, int offset, int divisor)
 float weight(int place, int low_, float fraction, int places) { return WEIGHT; }
 V compute(int t) {
   int pixel = channels / LANES;
-  int channel = t % pixel; t /= pixel;
-  int column = t % inWidth; t /= inWidth;
+  int channel = split(t, pixel);
+  int column = split(t, inWidth);
   int row = t % inHeight;
   int image = t / inHeight;
   int left = first(column, columnStep, columnOffset, columnDivisor);

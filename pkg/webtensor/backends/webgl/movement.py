@@ -52,7 +52,7 @@ def strided(
             "V compute(int t) {",
             "  int place = offset;",
             *(
-                f"  place += (t % lengths[{axis}]) * steps[{axis}]; t /= lengths[{axis}];"
+                f"  place += split(t, lengths[{axis}]) * steps[{axis}];"
                 for axis in range(rank - 1, 0, -1)
             ),
             "  return getX(place + t * steps[0]);",
@@ -184,7 +184,7 @@ def _join(
 
 _GATHER = """
 V compute(int t) {
-  int j = t % inner; t /= inner;
+  int j = split(t, inner);
   int index = getIndices(t % count);
   if (index < 0) index += length_;
   if (index < 0 || index >= length_) return V(ZERO);

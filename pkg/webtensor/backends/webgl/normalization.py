@@ -33,16 +33,28 @@ float compute(int i) {
 }
 """
 
-_EXPONENTIALS = """
+# Rows of whole texels are computed by fours.
+_EXPONENTIALS = {
+    1: """
 float compute(int i) { return exp_(getX(i) - getGreatest(i / length_)); }
-"""
+""",
+    4: """
+vec4 compute(int t) {
+  vec4 x = getX(t) - getGreatest(t / length_);
+  return vec4(exp_(x.x), exp_(x.y), exp_(x.z), exp_(x.w));
+}
+""",
+}
 
 _FINISH = {
     "softmax": """
-float compute(int i) { return getExponentials(i) / getTotal(i / length_); }
+V compute(int t) { return getExponentials(t) / getTotal(t / length_); }
 """,
     "log_softmax": """
-float compute(int i) { return getX(i) - getGreatest(i / length_) - log_(getTotal(i / length_)); }
+V compute(int t) {
+  int row = t / length_;
+  return getX(t) - getGreatest(row) - log_(getTotal(row));
+}
 """,
 }
 _RESULT = {"softmax": "exp_(shifted) / total", "log_softmax": "shifted - log_(total)"}
@@ -54,15 +66,19 @@ def _normalize(
     x = inputs[0].storage.handle
     size = outer * length
     uniforms = [("length_", "int")]
+    lanes = 4 if length > _SHORT and length % 4 == 0 else 1
 
     def shader(names: Sequence[str], code: str) -> Shader:
-        sources = [Input(name, float32, 1) for name in names]
-        return Shader(kind, sources, float32, 1, uniforms, code)
+        sources = [
+            Input(name, float32, 1 if name in ("greatest", "total") else lanes) for name in names
+        ]
+        return Shader(kind, sources, float32, lanes, uniforms, code)
 
     if length <= _SHORT:
         code = _IN_ONE_DRAW.replace("RESULT", _RESULT[kind])
         program = backend.program((kind, "short"), lambda: shader(["x"], code))
         return backend.draw(program, [x], size, float32, length)
+    row = length // lanes
     with ExitStack() as temporary:
 
         def held(texture: Texture) -> Texture:
@@ -70,15 +86,17 @@ def _normalize(
             return texture
 
         greatest = held(reduce_texture(backend, x, float32, "max", (outer, length, 1)))
-        program = backend.program("exponentials", lambda: shader(["x", "greatest"], _EXPONENTIALS))
-        exponentials = held(backend.draw(program, [x, greatest], size, float32, length))
+        program = backend.program(
+            ("exponentials", lanes), lambda: shader(["x", "greatest"], _EXPONENTIALS[lanes])
+        )
+        exponentials = held(backend.draw(program, [x, greatest], size, float32, row))
         total = held(reduce_texture(backend, exponentials, float32, "sum", (outer, length, 1)))
         if kind == "softmax":
             names, textures = ["exponentials", "total"], [exponentials, total]
         else:
             names, textures = ["x", "greatest", "total"], [x, greatest, total]
-        program = backend.program((kind, "long"), lambda: shader(names, _FINISH[kind]))
-        return backend.draw(program, textures, size, float32, length)
+        program = backend.program((kind, "long", lanes), lambda: shader(names, _FINISH[kind]))
+        return backend.draw(program, textures, size, float32, row)
 
 
 @kernel("softmax")

@@ -35,8 +35,8 @@ vec4 choose(bvec4 yes, vec4 a, vec4 b) { return mix(b, a, yes); }
 _WINDOW = """
 V compute(int t) {
   int channels = outChannels / LANES;
-  int channel = t % channels; t /= channels;
-  int column = (t % outWidth) * strideWidth - padLeft; t /= outWidth;
+  int channel = split(t, channels);
+  int column = split(t, outWidth) * strideWidth - padLeft;
   int row = (t % outHeight) * strideHeight - padTop;
   int batch = t / outHeight;
   START
@@ -66,8 +66,8 @@ _PLACES = """
 V compute(int t) {
   int channels = inChannels / LANES;
   int here = t;
-  int channel = t % channels; t /= channels;
-  int column = t % inWidth; t /= inWidth;
+  int channel = split(t, channels);
+  int column = split(t, inWidth);
   int row = t % inHeight;
   int batch = t / inHeight;
   V total = V(0.0);

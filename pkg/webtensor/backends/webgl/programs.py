@@ -11,10 +11,15 @@ from webtensor.errors import BackendError
 
 __all__ = ["Program", "ProgramCache"]
 
-# One triangle that covers the viewport, without vertex buffers.
+# One triangle that covers the viewport, without vertex buffers; and where each fragment lies.
 _VERTEX_SOURCE = """#version 300 es
+uniform vec2 hereSize;
+out vec2 hereUv;
+out vec2 herePlace;
 void main() {
   vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+  hereUv = corner * 2.0;
+  herePlace = hereUv * hereSize;
   gl_Position = vec4(corner * 4.0 - 1.0, 0.0, 1.0);
 }
 """
@@ -64,19 +69,16 @@ class ProgramCache:
             log = gl.getProgramInfoLog(linked)
             gl.deleteProgram(linked)
             raise BackendError(f"webgl: linking the program of {shader.name} failed: {log}")
-        samplers = [source.name for source in shader.inputs]
-        shifts = [f"{name}Shift" for name in samplers]
-        uniforms = [("outShift", "int"), *((shift, "int") for shift in shifts), *shader.uniforms]
         id = self._device.addProgram(
             linked,
             shader.targets,
-            ",".join(samplers),
-            ",".join(f"{name}:{kind[0]}" for name, kind in uniforms),
+            ",".join(f"{source.name}:{source.lanes}" for source in shader.inputs),
+            ",".join(f"{name}:{kind[0]}" for name, kind in shader.uniforms),
         )
         # program, targets, textures, uniforms, end mark
         words = (
-            "i" * (1 + shader.targets + len(samplers))
-            + "".join(kind[0] for _, kind in uniforms)
+            "i" * (1 + shader.targets + len(shader.inputs))
+            + "".join(kind[0] for _, kind in shader.uniforms)
             + "i"
         )
         return Program(id, shader.name, source, Struct(f"={words}"))

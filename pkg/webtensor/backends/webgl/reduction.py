@@ -59,7 +59,7 @@ def _combine(kind: str, dtype: DType, lanes: int) -> str:
 # Output index t is (outer, part, inner); a part covers `part` places of the reduced axis.
 _ALONG_INNER = """
 V compute(int t) {
-  int j = t % inner; t /= inner;
+  int j = split(t, inner);
   int start = (t % parts) * part;
   int end = min(start + part, reduced);
   int row = (t / parts) * reduced;
@@ -163,7 +163,7 @@ def reduce(
 _ARG_REDUCE = """
 bool better(VALUE a, VALUE b) { return BETTER; }
 int compute(int t) {
-  int j = t % inner; t /= inner;
+  int j = split(t, inner);
   int start = (t % parts) * part;
   int end = min(start + part, candidates);
   int o = t / parts;

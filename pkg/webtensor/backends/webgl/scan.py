@@ -43,7 +43,7 @@ _STEP = {
 # elements of the source, or, shifted, the one before.
 _WITHIN_BLOCKS = """
 V compute(int t) {
-  int j = t % inner; t /= inner;
+  int j = split(t, inner);
   int k = t % length_;
   int row = (t / length_) * source_length;
   int p = turned == 1 ? length_ - 1 - k : k;

@@ -131,8 +131,8 @@ def scatter_set(
 
 _ADD = """
 V compute(int t) {
-  int j = t % inner; t /= inner;
-  int place = t % length_; t /= length_;
+  int j = split(t, inner);
+  int place = split(t, length_);
   int begin = (t % parts) * part;
   int end = min(begin + part, count);
   int start = (t / parts) * count;
@@ -146,7 +146,7 @@ V compute(int t) {
 """
 _ADD_SORTED = """
 V compute(int t) {
-  int j = t % inner; t /= inner;
+  int j = split(t, inner);
   int place = t % length_;
   int start = (t / length_) * count;
   V total = V(0);

@@ -195,7 +195,7 @@ int compute(int t) {
 # Output (block, r) is the candidate of the block that has place r.
 _SELECT = """
 int compute(int t) {
-  int r = t % k; t /= k;
+  int r = split(t, k);
   int blocks = (candidates + block - 1) / block;
   int start = (t % blocks) * block;
   int row = t / blocks;

@@ -22,12 +22,11 @@ def texel_count(size: int) -> int:
 class Texture:
     """A handle: the texture's number on the device, and its physical size."""
 
-    __slots__ = ("height", "id", "kind", "nbytes", "pool", "shift", "width")
+    __slots__ = ("height", "id", "kind", "nbytes", "pool", "width")
 
-    def __init__(self, id: int, shift: int, height: int, kind: int, pool: list[Texture]) -> None:
+    def __init__(self, id: int, width: int, height: int, kind: int, pool: list[Texture]) -> None:
         self.id = id
-        self.shift = shift
-        self.width = 1 << shift
+        self.width = width
         self.height = height
         self.kind = kind
         self.nbytes = self.width * height * _BYTES_PER_TEXEL[kind]
@@ -59,13 +58,13 @@ class TextureManager:
         found = self._by_size.get((size, dtype))
         if found is None:
             found = self._plan(size, dtype)
-        pool, shift, height, kind = found
+        pool, width, height, kind = found
         if pool:
             texture = pool.pop()
             self.free_count -= 1
             self.free_bytes -= texture.nbytes
         else:
-            texture = Texture(self._create(1 << shift, height, kind), shift, height, kind, pool)
+            texture = Texture(self._create(width, height, kind), width, height, kind, pool)
             self.count += 1
         self.bytes += texture.nbytes
         return texture
@@ -80,18 +79,18 @@ class TextureManager:
             self._trim()
 
     def _plan(self, size: int, dtype: DType) -> tuple[list[Texture], int, int, int]:
-        """Work out the physical size for ``size`` elements."""
+        """Work out the physical size for ``size`` elements; the width is a power of two."""
         texels = texel_count(size)
-        shift = ((texels - 1).bit_length() + 1) // 2
-        height = (texels + (1 << shift) - 1) >> shift
-        if 1 << shift > self._largest or height > self._largest:
+        width = 1 << ((texels - 1).bit_length() + 1) // 2
+        height = -(-texels // width)
+        if width > self._largest or height > self._largest:
             raise BackendError(
                 f"webgl: a tensor of {size} elements does not fit a texture; the largest here is "
                 f"{self._largest} × {self._largest} texels of 4 elements"
             )
         kind = _KINDS[dtype]
-        pool = self._pools.setdefault((shift, height, kind), [])
-        plan = self._by_size[size, dtype] = pool, shift, height, kind
+        pool = self._pools.setdefault((width, height, kind), [])
+        plan = self._by_size[size, dtype] = pool, width, height, kind
         return plan
 
     def _trim(self) -> None:

@@ -27,7 +27,7 @@ WORTH_TILING = 1 << 20
 # Row r of a block of rows lies in target r.
 _JOIN = """
 V compute(int t) {
-  int column = t % columns; t /= columns;
+  int column = split(t, columns);
   int row = t % rows;
   int place = ((t / rows) * blocks + row / TILE) * columns + column;
   int target = row % TILE;

@@ -1,0 +1,38 @@
+"""The list of workloads: a module per family. Adding one is adding a row to its family.
+
+It is imported in the page, where the rows run, and outside, where they are listed.
+"""
+
+from tests_browser.bench.workloads.convolution import CONVOLUTIONS
+from tests_browser.bench.workloads.elementwise import ELEMENTWISE
+from tests_browser.bench.workloads.image import IMAGES
+from tests_browser.bench.workloads.indexing import INDEXING
+from tests_browser.bench.workloads.movement import MOVEMENT
+from tests_browser.bench.workloads.overhead import OVERHEAD
+from tests_browser.bench.workloads.pooling import POOLING
+from tests_browser.bench.workloads.product import PRODUCTS
+from tests_browser.bench.workloads.random import RANDOM
+from tests_browser.bench.workloads.reduction import REDUCTIONS
+from tests_browser.bench.workloads.signal import SIGNALS
+from tests_browser.bench.workloads.text import TEXT
+from tests_browser.bench.workloads.training import TRAINING
+from tests_browser.bench.workloads.transfer import TRANSFERS
+
+__all__ = ["WORKLOADS"]
+
+WORKLOADS = [
+    *OVERHEAD,
+    *PRODUCTS,
+    *CONVOLUTIONS,
+    *POOLING,
+    *ELEMENTWISE,
+    *REDUCTIONS,
+    *MOVEMENT,
+    *INDEXING,
+    *IMAGES,
+    *SIGNALS,
+    *RANDOM,
+    *TEXT,
+    *TRANSFERS,
+    *TRAINING,
+]

@@ -1,0 +1,155 @@
+"""Convolutions, their fused forms and their gradients.
+
+The layers of two-dimensional ones are the distinct layers of MobileNet v1 at 224×224.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import webtensor as wt
+from tests_browser.bench.workload import CPU_FOR_WASM, Input, Shape, Workload
+
+__all__ = ["CONVOLUTIONS"]
+
+#: height and width, input channels, output channels
+POINTWISE_LAYERS = [
+    (112, 32, 64),
+    (56, 64, 128),
+    (56, 128, 128),
+    (28, 128, 256),
+    (28, 256, 256),
+    (14, 256, 512),
+    (14, 512, 512),
+    (7, 512, 1024),
+    (7, 1024, 1024),
+]
+#: height and width, channels, stride
+DEPTHWISE_LAYERS = [
+    (112, 32, 1),
+    (112, 64, 2),
+    (56, 128, 1),
+    (56, 128, 2),
+    (28, 256, 1),
+    (28, 256, 2),
+    (14, 512, 1),
+    (14, 512, 2),
+    (7, 1024, 1),
+]
+
+
+def conv2d(size: int, filter: Shape, stride: int = 1) -> Workload:
+    """Time a convolution whose padding keeps the size."""
+    x, w = Input((1, size, size, filter[2])), Input(filter)
+    return Workload(
+        "conv2d",
+        lambda x, w: wt.conv2d(x, w, stride, "same"),
+        f"tf.conv2d(x, w, {stride}, 'same')",
+        {"x": x, "w": w},
+        described=f"{x} {w} stride {stride}",
+    )
+
+
+def depthwise_conv2d(size: int, channels: int, stride: int) -> Workload:
+    """Time a 3×3 depthwise convolution whose padding keeps the size."""
+    x, w = Input((1, size, size, channels)), Input((3, 3, channels, 1))
+    return Workload(
+        "depthwise_conv2d",
+        lambda x, w: wt.depthwise_conv2d(x, w, stride, "same"),
+        f"tf.depthwiseConv2d(x, w, {stride}, 'same')",
+        {"x": x, "w": w},
+        described=f"{x} {w} stride {stride}",
+    )
+
+
+Convolution = Callable[[wt.Tensor, wt.Tensor], wt.Tensor]
+
+
+def same_conv2d(x: wt.Tensor, w: wt.Tensor) -> wt.Tensor:
+    """Convolve with a padding that keeps the size."""
+    return wt.conv2d(x, w, 1, "same")
+
+
+def same_depthwise_conv2d(x: wt.Tensor, w: wt.Tensor) -> wt.Tensor:
+    """Convolve each channel with a padding that keeps the size."""
+    return wt.depthwise_conv2d(x, w, 1, "same")
+
+
+IMAGE = Input((4, 56, 56, 32))
+FILTER = Input((3, 3, 32, 32))
+CONVOLVED = "tf.conv2d(x, w, 1, 'same')"
+
+
+def gradient(name: str, place: int, ours: Convolution, theirs: str, w: Input) -> Workload:
+    """Time a convolution and its gradient by the image (place 0) or the filter (place 1)."""
+    return Workload(
+        f"{name}.gradient",
+        lambda x, w: wt.grad(lambda one: ours(one, w) if place == 0 else ours(x, one))(
+            x if place == 0 else w
+        ),
+        f"tf.tidy(() => tf.grad(({'xw'[place]}) => {theirs})({'xw'[place]}))",
+        {"x": IMAGE, "w": w},
+        described=f"{IMAGE} {w} by the {('image', 'filter')[place]}",
+        peers=CPU_FOR_WASM,
+    )
+
+
+CONVOLUTIONS = [
+    conv2d(224, (3, 3, 3, 32), stride=2),
+    conv2d(56, (3, 3, 64, 64)),
+    *(conv2d(size, (1, 1, before, after)) for size, before, after in POINTWISE_LAYERS),
+    *(depthwise_conv2d(*layer) for layer in DEPTHWISE_LAYERS),
+    Workload(
+        "conv1d",
+        lambda x, w: wt.conv1d(x, w, 1, "same"),
+        "tf.conv1d(x, w, 1, 'same')",
+        {"x": Input((8, 1000, 32)), "w": Input((5, 32, 64))},
+    ),
+    Workload(
+        "conv2d_transpose",
+        lambda x, w: wt.conv2d_transpose(x, w, (1, 56, 56, 32), 2, "same"),
+        "tf.conv2dTranspose(x, w, [1, 56, 56, 32], 2, 'same')",
+        {"x": Input((1, 28, 28, 64)), "w": Input((3, 3, 32, 64))},
+    ),
+    Workload(
+        "conv3d",
+        lambda x, w: wt.conv3d(x, w, 1, "same"),
+        "tf.conv3d(x, w, 1, 'same')",
+        {"x": Input((1, 16, 32, 32, 8)), "w": Input((3, 3, 3, 8, 16))},
+    ),
+    Workload(
+        "separable_conv2d",
+        lambda x, d, p: wt.separable_conv2d(x, d, p, 1, "same"),
+        "tf.separableConv2d(x, d, p, 1, 'same')",
+        {"x": IMAGE, "d": Input((3, 3, 32, 1)), "p": Input((1, 1, 32, 64))},
+    ),
+    Workload(
+        "dilation2d",
+        lambda x, w: wt.dilation2d(x, w, 1, "same"),
+        "tf.dilation2d(x, w, 1, 'same')",
+        {"x": Input((1, 56, 56, 32), 0.0, 1.0), "w": Input((3, 3, 32), 0.0, 1.0)},
+    ),
+    Workload(
+        "conv2d.fused",
+        lambda x, w, bias: wt.fused.conv2d(x, w, 1, "same", bias=bias, activation="relu6"),
+        "tf.fused.conv2d({ x, filter: w, strides: 1, pad: 'same', bias, activation: 'relu6' })",
+        {"x": IMAGE, "w": FILTER, "bias": Input((32,))},
+    ),
+    *(gradient("conv2d", place, same_conv2d, CONVOLVED, FILTER) for place in (0, 1)),
+    *(
+        gradient(
+            "depthwise_conv2d",
+            place,
+            same_depthwise_conv2d,
+            "tf.depthwiseConv2d(x, w, 1, 'same')",
+            Input((3, 3, 32, 1)),
+        )
+        for place in (0, 1)
+    ),
+    Workload(
+        "conv3d.gradient",
+        lambda x, w: wt.grad(lambda w: wt.conv3d(x, w, 1, "same"))(w),
+        "tf.tidy(() => tf.grad((w) => tf.conv3d(x, w, 1, 'same'))(w))",
+        {"x": Input((1, 8, 16, 16, 8)), "w": Input((3, 3, 3, 8, 8))},
+    ),
+]
