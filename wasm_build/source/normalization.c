@@ -20,16 +20,19 @@ static vf NOINLINE row_maximum(const float *x, int size) {
 
 /* Stores exp(x - shift) and returns the sum. */
 static float NOINLINE row_exponentials(const float *x, float *out, int size, vf shift) {
-  vf sum = vset(0.f);
+  vf sum = vset(0.f), second = sum;
   int i = 0;
-  for (; i + 4 <= size; i += 4) {
-    vf e = vexp(load(x + i) - shift);
+  for (; i + 8 <= size; i += 8) {
+    vf e = vexp_of_negative(load(x + i) - shift), f = vexp_of_negative(load(x + i + 4) - shift);
     store(out + i, e);
+    store(out + i + 4, f);
     sum = sum + e;
+    second = second + f;
   }
-  if (i < size) {
-    vf e = vexp(load(x + i) - shift);
-    store_part(out + i, e, size - i);
+  sum = sum + second;
+  for (; i < size; i += 4) {
+    vf e = vexp_of_negative(load(x + i) - shift);
+    store_up_to(out + i, e, size - i);
     sum = sum + vsel(first_lanes(size - i), e, vset(0.f));
   }
   return lanes_sum(sum);

@@ -60,6 +60,14 @@ INLINE vf exponential_shifted(vf x, int shift) {
 
 INLINE vf vexp(vf x) { return exponential_shifted(x, 0); }
 
+/* exp(x) for x <= 0, which is all that softmax asks for; 0 where the result is not normal. */
+INLINE vf vexp_of_negative(vf x) {
+  vi power;
+  vf r = reduce_exponential(vmax(x, vset(-87.33654f)), &power);
+  vf y = (exponential_rest(r) + r + 1.f) * power_of_two(power);
+  return vsel(x < -87.33654f, vset(0.f), y);
+}
+
 INLINE vf vexpm1(vf x) {
   vi n;
   vf r = reduce_exponential(vclamp(x, -20.f, 89.f), &n);

@@ -193,22 +193,28 @@ def permute_dims(x: TensorLike, axes: Sequence[int]) -> Tensor:
         [[1, 3], [2, 4]]
     """
     x = as_operand("permute_dims", x)
-    rank = len(x.shape)
-    order = tuple(
-        normalize_axis("permute_dims", axis, rank)
-        for axis in as_integers("permute_dims", "axes", axes)
-    )
+    return _permuted(x, _order("permute_dims", "axes", axes, x.shape))
+
+
+def _order(name: str, argument: str, axes: Sequence[int], shape: Shape) -> Shape:
+    """Return axes in an order that a user gave, all counted from the front."""
+    rank = len(shape)
+    order = tuple(normalize_axis(name, axis, rank) for axis in as_integers(name, argument, axes))
     if sorted(order) != list(range(rank)):
         raise ValueError(
-            f"permute_dims: axes must be a permutation of the axes of shape {x.shape}, "
-            f"but got {tuple(axes)}"
+            f"{name}: {argument} must be a permutation of the axes of shape {shape}, but got "
+            f"{tuple(axes)}"
         )
+    return order
+
+
+def _permuted(x: Tensor, order: Shape) -> Tensor:
     shape = tuple(x.shape[axis] for axis in order)
     moved = [axis for axis in order if x.shape[axis] != 1]
     if moved == sorted(moved):
         return reshape(x, shape)
     if x.dtype is complex64:
-        return from_pairs(permute_dims(as_pairs(x), (*order, rank)))
+        return from_pairs(_permuted(as_pairs(x), (*order, len(order))))
     strides = contiguous_strides(x.shape)
     return strided_view(_PERMUTE, x, shape, tuple(strides[axis] for axis in order), 0, order)
 
@@ -216,16 +222,18 @@ def permute_dims(x: TensorLike, axes: Sequence[int]) -> Tensor:
 def transpose(x: TensorLike, perm: Sequence[int] | None = None) -> Tensor:
     """Reorder the axes, by default into the reverse order.
 
+    Raises:
+        ValueError: ``perm`` is not a permutation of the axes of ``x``.
+
     Example:
         >>> import webtensor as wt
         >>> wt.transpose([[1, 2], [3, 4]]).tolist()
         [[1, 3], [2, 4]]
     """
     x = as_operand("transpose", x)
-    order = (
-        range(len(x.shape) - 1, -1, -1) if perm is None else as_integers("transpose", "perm", perm)
-    )
-    return permute_dims(x, order)
+    if perm is None:
+        return _permuted(x, tuple(range(len(x.shape) - 1, -1, -1)))
+    return _permuted(x, _order("transpose", "perm", perm, x.shape))
 
 
 def flip(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:

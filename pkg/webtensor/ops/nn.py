@@ -5,12 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.arguments import as_integer
-from webtensor.dtypes import as_dtype, float32, int32
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, as_operands, run
-from webtensor.ops.binary import equal, maximum, minimum, multiply
+from webtensor.dtypes import DType, as_dtype, float32, int32
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, as_operands, backend, run
+from webtensor.ops.binary import (
+    equal,
+    greater_equal,
+    less,
+    logical_and,
+    maximum,
+    minimum,
+    multiply,
+)
 from webtensor.ops.casting import cast_to
-from webtensor.ops.creation import arange
-from webtensor.ops.movement import clone, expand_dims, permute_dims
+from webtensor.ops.creation import arange, full
+from webtensor.ops.movement import clone, expand_dims, permute_dims, reshape, scatter_add
 from webtensor.ops.reduction import mean, sum as _sum
 from webtensor.ops.ternary import where
 from webtensor.ops.unary import clip_by_value
@@ -109,11 +117,24 @@ def one_hot(
         raise TypeError(f"one_hot: indices must be int32, but got {held.dtype}")
     if as_integer("one_hot", "depth", depth) < 0:
         raise ValueError(f"one_hot: depth must not be negative, but got {depth}")
-    hot = equal(expand_dims(held, -1), arange(depth, dtype=int32))
     made = as_dtype(dtype)
-    if on_value == 1 and off_value == 0:
+    plain = on_value == 1 and off_value == 0
+    if plain and made in (float32, int32) and held.size and depth and backend().computes_on_host:
+        return _ones_at(held, depth, made)
+    hot = equal(expand_dims(held, -1), arange(depth, dtype=int32))
+    if plain:
         return cast_to(hot, made)
     return cast_to(where(hot, *as_operands("one_hot", on_value, off_value)), made)
+
+
+def _ones_at(indices: Tensor, depth: int, dtype: DType) -> Tensor:
+    """Put ones into zeros, which a processor does in less time than to compare every element."""
+    count = indices.size
+    numbers = reshape(indices, (count,))
+    inside = logical_and(greater_equal(numbers, 0), less(numbers, depth))
+    places = where(inside, numbers + arange(count) * depth, count * depth)
+    group = (1, count * depth, 1, count)
+    return scatter_add(full((count,), 1, dtype), places, (*indices.shape, depth), dtype, *group)
 
 
 def clip(x: TensorLike, min: Any = None, max: Any = None) -> Tensor:

@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Any
 
 from webtensor.dtypes import bool_, complex64, int32, promote, string_
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, backend, run
 from webtensor.ops.binary import equal, logical_and
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
@@ -28,6 +28,7 @@ from webtensor.ops.movement import (
     slice,
 )
 from webtensor.ops.pairs import as_pairs, from_pairs
+from webtensor.ops.reduction import min as least
 from webtensor.ops.ternary import where
 from webtensor.ops.text import check_all_text, put_texts
 from webtensor.shapes import (
@@ -387,7 +388,10 @@ def sparse_to_dense(
         raise ValueError(f"{name}: default_value must be a scalar, but got shape {default.shape}")
     check_all_text(name, [values.dtype, default.dtype])
     dtype = promote(values.dtype, default.dtype)
-    background = broadcast_to(cast_to(default, dtype), shape)
+    if isinstance(default_value, (int, float)):
+        background = full(shape, default_value, dtype)
+    else:
+        background = broadcast_to(cast_to(default, dtype), shape)
     return tensor_scatter_update(background, places, broadcast_to(cast_to(values, dtype), (count,)))
 
 
@@ -402,7 +406,9 @@ def _add_up(
     if known is None or min(known) < 0:
         if known is not None and refuse_negative:
             raise ValueError(f"{name}: {argument} must not be negative, but got {min(known)}")
-        segments = where(segments < 0, count, segments)
+        on_host = backend().computes_on_host
+        if not (known is None and on_host and segments.size and int(least(segments)) >= 0):
+            segments = where(segments < 0, count, segments)
     rest = x.shape[1:]
     group = (1, count, prod(rest), segments.size)
     return scatter_add(x, segments, (count, *rest), x.dtype, *group)
