@@ -86,6 +86,25 @@ static void NOINLINE transpose_words(const int *x, int *out, int rows, int colum
 STRIDED_ROW(strided_row_of_words, int)
 STRIDED_ROW(strided_row_of_bytes, byte)
 
+/* Rows of at most this many words are copied without a call for each. */
+#define SHORT_ROW 8
+
+/* out[r * size + i] = x[r * stride + i] for few i. */
+static void NOINLINE short_rows(const int *x, int *out, int rows, int size, int stride) {
+  if (size == 3) { /* the colors of pixels */
+    for (int r = 0; r < rows; r++, x += stride, out += 3) {
+      __builtin_memcpy(out, x, 8);
+      out[2] = x[2];
+    }
+    return;
+  }
+  for (int r = 0; r < rows; r++, x += stride, out += size) {
+    int i = 0;
+    for (; i + 4 <= size; i += 4) wasm_v128_store(out + i, wasm_v128_load(x + i));
+    for (; i < size; i++) out[i] = x[i];
+  }
+}
+
 #define STRIDED(NAME, TYPE, ROW)                                                                   \
   EXPORT(NAME) void NAME(const TYPE *x, TYPE *out, const int *parameters) {                        \
     int outer = parameters[1] - 1;                                                                 \
@@ -95,11 +114,14 @@ STRIDED_ROW(strided_row_of_bytes, byte)
     x += parameters[0];                                                                            \
     /* A transposed pair of innermost axes goes through registers. */                              \
     int transposed = sizeof(TYPE) == 4 && outer > 0 && strides[outer - 1] == 1 && stride > 1;      \
-    int step = transposed ? lengths[outer - 1] : 1;                                                \
-    if (transposed) outer--;                                                                       \
+    int brief = sizeof(TYPE) == 4 && outer > 0 && stride == 1 && size <= SHORT_ROW;                \
+    int step = transposed || brief ? lengths[outer - 1] : 1;                                       \
+    if (transposed || brief) outer--;                                                              \
     for (;;) {                                                                                     \
       if (transposed)                                                                              \
         transpose_words((const int *)x, (int *)out, step, size, stride);                           \
+      else if (brief)                                                                              \
+        short_rows((const int *)x, (int *)out, step, size, strides[outer]);                        \
       else                                                                                         \
         ROW(x, out, size, stride);                                                                 \
       out += step * size;                                                                          \
