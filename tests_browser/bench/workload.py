@@ -10,6 +10,7 @@ from typing import Any
 __all__ = [
     "AND_CPU",
     "CPU_FOR_WASM",
+    "ONLY_WASM",
     "QUICK",
     "SAME_BACKEND",
     "Effort",
@@ -26,6 +27,9 @@ Shape = tuple[int, ...]
 SAME_BACKEND = {"webgl": ("webgl",), "wasm": ("wasm",)}
 #: Tiny tensors are where their plain JavaScript backend is at its best.
 AND_CPU = {"webgl": ("webgl",), "wasm": ("wasm", "cpu")}
+#: Rows that theirs cannot be compared in on WebGL. Where updates are put at indices, it compares
+#: each element of the result with all of them, which takes minutes.
+ONLY_WASM = {"wasm": ("wasm",)}
 #: Their WebAssembly backend has no gradient of a convolution's filter.
 CPU_FOR_WASM = {"webgl": ("webgl",), "wasm": ("cpu",)}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import webtensor as wt
-from tests_browser.bench.workload import CPU_FOR_WASM, Input, Workload
+from tests_browser.bench.workload import CPU_FOR_WASM, ONLY_WASM, Input, Workload
 
 __all__ = ["INDEXING"]
 
@@ -37,12 +37,19 @@ INDEXING = [
         lambda i, x: wt.scatter_nd(i, x, (1000, 1000)),
         "tf.scatterND(i, x, [1000, 1000])",
         {"i": PAIRS, "x": MANY},
+        peers=ONLY_WASM,
+    ),
+    Workload(
+        "scatter_nd",
+        lambda i, x: wt.scatter_nd(i, x, (300, 300)),
+        "tf.scatterND(i, x, [300, 300])",
+        {"i": Input((500, 2), 0, 300, "int32"), "x": Input((500,))},
     ),
     Workload(
         "tensor_scatter_update",
         wt.tensor_scatter_update,
         "tf.tensorScatterUpdate(x, i, y)",
-        {"x": MILLION, "i": Input((100, 1), 7, 8, "int32"), "y": Input((100, 1000), 1, 1)},
+        {"x": MILLION, "i": Input((1, 1), 7, 8, "int32"), "y": Input((1, 1000))},
     ),
     Workload(
         "unsorted_segment_sum",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import webtensor as wt
-from tests_browser.bench.workload import Input, Workload
+from tests_browser.bench.workload import ONLY_WASM, Input, Workload
 
 __all__ = ["TEXT"]
 
@@ -80,6 +80,7 @@ TEXT = [
         f"(tf.range(0, {3 * ENTRIES}, 3, 'int32'))",
         {"x": Input((ENTRIES,))},
         makes_step=True,
+        peers=ONLY_WASM,
     ),
     Workload(
         "sparse.reshape",

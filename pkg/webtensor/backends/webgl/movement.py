@@ -103,27 +103,32 @@ def pad(
         length, own, before, _ = axes[-1]
         axes[-1] = (length // 4, own // 4, before // 4, 1)
     rank = len(axes)
+    spread = tuple(axis[3] != 1 for axis in axes)
     own_strides = contiguous_strides(tuple(axis[1] for axis in axes))
 
     def shader() -> Shader:
         cell = "value != 0" if dtype is bool_ else "value"
-        lines = ["V compute(int t) {", "  int place = 0;", "  int c;"]
+        lines = ["V compute(int t) {", "  int place = 0;", "  bool inside = true;", "  int c;"]
         for axis in range(rank - 1, -1, -1):
+            along = f"split(t, lengths[{axis}])" if axis else "t"
+            lines.append(f"  c = {along} - low[{axis}];")
+            if spread[axis]:
+                lines += [
+                    f"  inside = inside && c >= 0 && c % steps[{axis}] == 0;",
+                    f"  c /= steps[{axis}];",
+                ]
             lines += [
-                f"  c = t % lengths[{axis}] - low[{axis}]; t /= lengths[{axis}];",
-                f"  if (c < 0 || c % steps[{axis}] != 0) return V({cell});",
-                f"  c /= steps[{axis}];",
-                f"  if (c >= own[{axis}]) return V({cell});",
+                f"  inside = inside && c >= 0 && c < own[{axis}];",
                 f"  place += c * strides[{axis}];",
             ]
-        lines += ["  return getX(place);", "}"]
+        lines += ["  V x = getX(inside ? place : 0);", f"  return inside ? x : V({cell});", "}"]
         uniforms: list[Uniform] = [("value", "float" if dtype is float32 else "int")]
         for name in ("lengths", "own", "low", "steps", "strides"):
             uniforms += array_uniform(name, rank)
         return Shader("pad", [Input("x", dtype, lanes)], dtype, lanes, uniforms, "\n".join(lines))
 
     numbers = [axis[part] for part in range(4) for axis in axes]
-    key = ("pad", dtype, lanes, rank)
+    key = ("pad", dtype, lanes, spread)
     return backend.run(key, shader, inputs, prod(shape), dtype, value, *numbers, *own_strides)
 
 
