@@ -10,7 +10,7 @@ import pytest
 
 import webtensor as wt
 from tests_py.cases.strings import FINGERPRINTS, text_of_length
-from webtensor.ops.fingerprint import fingerprint64
+from webtensor.ops.fingerprint import fingerprints64
 
 WORDS = [["one", "two", "three"], ["four", "", "sechs ß"]]
 
@@ -263,7 +263,29 @@ def test_string_n_grams(
 
 @pytest.mark.parametrize("length", FINGERPRINTS)
 def test_fingerprint64(length: int) -> None:
-    assert fingerprint64(text_of_length(length)) == FINGERPRINTS[length]
+    text = text_of_length(length)
+    assert fingerprints64([text]) == {text: FINGERPRINTS[length]}
+
+
+def test_fingerprints_of_texts_hashed_together() -> None:
+    lengths = [*FINGERPRINTS, *FINGERPRINTS]
+    texts = [text_of_length(length) for length in lengths]
+    others = [bytes([255]) * length for length in range(80)]
+    found = fingerprints64([*texts, *others])
+    assert [found[text] for text in texts] == [FINGERPRINTS[length] for length in lengths]
+    alone = [fingerprints64([text])[text] for text in others]
+    assert [found[text] for text in others] == alone
+    many = [f"{number:012}".encode() for number in range(5000)]
+    assert fingerprints64(many)[many[4999]] == fingerprints64(many[4999:])[many[4999]]
+
+
+@pytest.mark.parametrize("counts", [[2, 2, 2], [3, 3], [1, 0, 2], [0, 0], []])
+def test_string_split_numbers_parts(backend: str, counts: list[int]) -> None:
+    texts = wt.tensor([" ".join("abc"[:count]) for count in counts], dtype="string")
+    indices, values, shape = wt.string.string_split(texts, " ")
+    assert indices.tolist() == [[row, part] for row, n in enumerate(counts) for part in range(n)]
+    assert values.tolist() == [part for count in counts for part in "abc"[:count]]
+    assert shape.tolist() == [len(counts), max(counts, default=0)]
 
 
 def test_string_to_hash_bucket_fast(backend: str, no_leak: None) -> None:

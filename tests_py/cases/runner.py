@@ -231,6 +231,9 @@ async def encode(result: Any) -> Any:
     return {"dtype": str(result.dtype), "shape": list(result.shape), "elements": elements}
 
 
+_FORWARD = "WEBGL_CPU_FORWARD"
+
+
 async def run_cases(cases: list[dict[str, Any]], backend: str) -> dict[str, Any]:
     """Run cases on a backend; all are dispatched before the first is read.
 
@@ -239,6 +242,7 @@ async def run_cases(cases: list[dict[str, Any]], backend: str) -> dict[str, Any]
     backend, and by how much the counts of ``wt.memory()`` changed.
     """
     wt.set_backend(backend)
+    wt.env().set(_FORWARD, False)  # kernels are to run where they are asked for
     before = wt.memory()
 
     def guarded(case: dict[str, Any]) -> Any:
@@ -257,6 +261,7 @@ async def run_cases(cases: list[dict[str, Any]], backend: str) -> dict[str, Any]
             results.append({"error": traceback.format_exc()})
         seen.result[place] = result = None
     after = wt.memory()
+    wt.env().set(_FORWARD, True)
     counts = ("num_tensors", "num_storages", "num_bytes")
     return {
         "results": results,

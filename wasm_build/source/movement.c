@@ -165,6 +165,20 @@ STRIDED(strided_bytes, byte, strided_row_of_bytes)
 SPREAD(spread_words, int)
 SPREAD(spread_bytes, byte)
 
+/* Fill the ends of rows with mirror images of what is between them. A row is `length` cells of
+ * `size` bytes, of which `own` are there, after `before` others; `skipped` outermost ones are not
+ * repeated. */
+EXPORT(mirror_ends) void mirror_ends(byte *out, int rows, int length, int size, int before, int own,
+                                     int skipped) {
+  for (int row = 0; row < rows; row++, out += length * size) {
+    byte *first = out + before * size, *past = first + own * size;
+    for (int i = 0; i < before; i++)
+      copy_bytes(first - (i + 1) * size, first + (i + skipped) * size, size);
+    for (int i = 0; i < length - before - own; i++)
+      copy_bytes(past + i * size, past - (i + 1 + skipped) * size, size);
+  }
+}
+
 /* -- joining --------------------------------------------------------------------------------- */
 
 /* Copy rows of `size` bytes to rows that begin `stride` bytes apart. */
@@ -188,6 +202,21 @@ EXPORT(gather) void gather(const byte *x, const int *indices, byte *out, int out
       out += inner;
     }
     x += length * inner;
+  }
+}
+
+/* Places, in row-major order, of rows of coordinates; one past the last for those outside. */
+EXPORT(flat_indices) void flat_indices(const int *x, int *out, int count, int depth,
+                                       const int *lengths) {
+  int end = 1;
+  for (int axis = 0; axis < depth; axis++) end *= lengths[axis];
+  for (int i = 0; i < count; i++, x += depth) {
+    int place = 0, inside = 1;
+    for (int axis = 0; axis < depth; axis++) {
+      inside &= (unsigned)x[axis] < (unsigned)lengths[axis];
+      place = place * lengths[axis] + x[axis];
+    }
+    out[i] = inside ? place : end;
   }
 }
 

@@ -1,7 +1,8 @@
 """The engine: tensors and their storage, running primitives on backends, scopes, inspection.
 
 ``tensor``, ``variable``, ``buffer`` and ``storage`` hold what tensors are; ``operands`` and
-``convert`` turn users' values into them; ``primitive``, ``dispatch`` and ``registry`` run them;
+``convert`` turn users' values into them; ``primitive``, ``dispatch`` and ``registry`` run them,
+``placement`` where their operands are;
 ``extension`` is for users' own ops; ``scopes`` and ``inspection`` are TensorFlow.js's tidy, keep,
 memory and profile. ``state`` is what is active now.
 """
@@ -31,6 +32,7 @@ from webtensor.engine.inspection import (
     time,
 )
 from webtensor.engine.operands import TensorLike, as_operand, as_operands, constant, from_host
+from webtensor.engine.placement import near_its_operands
 from webtensor.engine.primitive import Gradient, Primitive
 from webtensor.engine.registry import (
     available_backends,
@@ -81,6 +83,7 @@ __all__ = [
     "get_kernels_for_backend",
     "keep",
     "memory",
+    "near_its_operands",
     "profile",
     "ready",
     "register_backend",

@@ -12,7 +12,14 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from webtensor.dtypes import bool_, complex64, int32, string_
-from webtensor.engine import Tensor, TensorLike, as_operand, backend, from_host
+from webtensor.engine import (
+    Tensor,
+    TensorLike,
+    as_operand,
+    backend,
+    from_host,
+    near_its_operands,
+)
 from webtensor.engine.convert import python_numbers
 from webtensor.ops.binary import floor_divide, not_equal, remainder
 from webtensor.ops.casting import cast_to
@@ -59,6 +66,7 @@ def _stacked(truth: Tensor, count: int) -> Tensor:
     return stack(_coordinates(truth, count), 1)
 
 
+@near_its_operands
 def nonzero(x: TensorLike) -> tuple[Tensor, ...]:
     """Indices of the elements that are not zero, as one int32 tensor for each axis.
 
@@ -79,6 +87,7 @@ def nonzero(x: TensorLike) -> tuple[Tensor, ...]:
     return tuple(_coordinates(truth, count_true(truth)))
 
 
+@near_its_operands
 def argwhere(condition: TensorLike) -> Tensor:
     """Indices of the elements that are true, as int32 of shape (count, rank).
 
@@ -93,12 +102,14 @@ def argwhere(condition: TensorLike) -> Tensor:
     return _stacked(truth, count_true(truth))
 
 
+@near_its_operands
 async def where_async(condition: TensorLike) -> Tensor:
     """Do what ``argwhere`` does, without blocking the page while their number is read."""
     truth = cast_to(as_operand("where_async", condition), bool_)
     return _stacked(truth, await count_true_async(truth))
 
 
+@near_its_operands
 async def boolean_mask_async(x: TensorLike, mask: TensorLike, axis: int = 0) -> Tensor:
     """Do what ``boolean_mask`` does, without blocking the page while the mask is read."""
     held, chosen, first = check_mask("boolean_mask_async", x, mask, axis)
@@ -218,6 +229,7 @@ def _renumbered(found: _Groups, order: Tensor, places: Tensor) -> _Groups:
     )
 
 
+@near_its_operands
 def unique(x: TensorLike, axis: int = 0) -> Unique:
     """Distinct slices along an axis, in the order of their first appearance.
 
@@ -252,6 +264,7 @@ def _slices(x: Tensor, axis: int) -> list[Any]:
     return [tuple(elements[begin * size : (begin + 1) * size]) for begin in range(length)]
 
 
+@near_its_operands
 def unique_all(x: TensorLike) -> UniqueAll:
     """Distinct elements in order, where each is first, the inverse, and counts.
 
@@ -276,6 +289,7 @@ def _unique_all(name: str, x: TensorLike) -> UniqueAll:
     return UniqueAll(gather(flat, found.first), found.first, inverse, found.counts)
 
 
+@near_its_operands
 def unique_counts(x: TensorLike) -> UniqueCounts:
     """Distinct elements in order, and how often each occurs. See ``unique_all``.
 
@@ -288,6 +302,7 @@ def unique_counts(x: TensorLike) -> UniqueCounts:
     return UniqueCounts(found.values, found.counts)
 
 
+@near_its_operands
 def unique_inverse(x: TensorLike) -> UniqueInverse:
     """Distinct elements in order, and which of them each element is. See ``unique_all``.
 
@@ -300,6 +315,7 @@ def unique_inverse(x: TensorLike) -> UniqueInverse:
     return UniqueInverse(found.values, found.inverse_indices)
 
 
+@near_its_operands
 def unique_values(x: TensorLike) -> Tensor:
     """Distinct elements in order. See ``unique_all``.
 
@@ -344,6 +360,7 @@ def _difference(x: Tensor, remaining: Tensor, count: int) -> SetDifference:
     return SetDifference(gather(x, places), places)
 
 
+@near_its_operands
 def setdiff1d(x: TensorLike, y: TensorLike) -> SetDifference:
     """Elements of ``x`` that are not in ``y``, in their order, and their int32 indices in ``x``.
 
@@ -364,6 +381,7 @@ def setdiff1d(x: TensorLike, y: TensorLike) -> SetDifference:
     return _difference(first, remaining, count_true(remaining))
 
 
+@near_its_operands
 async def setdiff1d_async(x: TensorLike, y: TensorLike) -> SetDifference:
     """Do what ``setdiff1d`` does, without blocking the page while their number is read."""
     first, remaining = _remaining("setdiff1d_async", x, y)

@@ -2,96 +2,153 @@
 
 TensorFlow's ``string_to_hash_bucket_fast`` is this number modulo the number of buckets. Names are
 those of the original, `farmhashna::Hash64`; numbers are unsigned, of 64 bits.
+
+Short texts of one length take the same steps with the same factors, so that one great integer holds
+the numbers of many: each has a lane of 128 bits or more, in which sums and products find room, and
+what spills into the upper half of a lane is masked away. Python works on such integers in C.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from struct import Struct
 
-__all__ = ["fingerprint64"]
+__all__ = ["fingerprints64"]
 
 _MASK = 2**64 - 1
 _K0 = 0xC3A5C85C97CB3127
 _K1 = 0xB492B66FBE98F273
 _K2 = 0x9AE16A3B2F90404F
 
+#: Texts hashed at once: integers of many more would not stay in a processor's cache.
+_BATCH = 4096
+
+
+def fingerprints64(texts: Iterable[bytes]) -> dict[bytes, int]:
+    """Return the 64-bit fingerprints of texts."""
+    found: dict[bytes, int] = {}
+    for length, group in groupby(sorted(dict.fromkeys(texts), key=len), len):
+        alike = list(group)
+        if length > 64:
+            found.update(zip(alike, map(_hash_over_64, alike), strict=True))
+            continue
+        for begin in range(0, len(alike), _BATCH):
+            batch = alike[begin : begin + _BATCH]
+            found.update(zip(batch, _hash_to_64(batch, length), strict=True))
+    return found
+
+
+# -- steps, with a mask of the lower 64 bits of each lane -----------------------------------------
+
+
+def _rotate(value: int, shift: int, mask: int = _MASK) -> int:
+    return (value >> shift | value << 64 - shift) & mask
+
+
+def _shift_mix(value: int, mask: int = _MASK) -> int:
+    return (value ^ value >> 47) & mask
+
+
+def _hash_len_16(u: int, v: int, mul: int, mask: int = _MASK) -> int:
+    a = _shift_mix((u ^ v) * mul & mask, mask)
+    b = _shift_mix((v ^ a) * mul & mask, mask)
+    return b * mul & mask
+
+
+# -- many texts at once, of up to 64 bytes --------------------------------------------------------
+
+
+class _Lanes:
+    """Texts of one length side by side, each at the lower end of a lane."""
+
+    def __init__(self, texts: Sequence[bytes], length: int) -> None:
+        self.length = length
+        self.width = 16 if length <= 16 else 32 if length <= 32 else 64
+        self.size = self.width * len(texts)
+        self.texts = int.from_bytes(bytes(self.width - length).join(texts), "little")
+        self.ones = int.from_bytes((b"\1" + bytes(self.width - 1)) * len(texts), "little")
+        self.mask = self.ones * _MASK
+
+    def fetch(self, offset: int) -> int:
+        """Return the 64 bits of each text at an offset."""
+        return self.texts >> 8 * offset & self.mask
+
+    def fetch_short(self, offset: int, count: int) -> int:
+        """Return fewer bytes than that."""
+        return self.texts >> 8 * offset & self.ones * ((1 << 8 * count) - 1)
+
+    def take_apart(self, numbers: int) -> list[int]:
+        """Return the number of each text."""
+        words = memoryview(numbers.to_bytes(self.size, "little")).cast("Q")
+        return words[:: self.width // 8].tolist()
+
+
+def _hash_to_64(texts: Sequence[bytes], length: int) -> list[int]:
+    lanes = _Lanes(texts, length)
+    function = _hash_0_to_16 if length <= 16 else _hash_17_to_32 if length <= 32 else _hash_33_to_64
+    return lanes.take_apart(function(lanes))
+
+
+def _hash_0_to_16(s: _Lanes) -> int:
+    length, ones, mask = s.length, s.ones, s.mask
+    mul = _K2 + length * 2 & _MASK
+    if length >= 8:
+        a = s.fetch(0) + ones * _K2 & mask
+        b = s.fetch(length - 8)
+        c = _rotate(b, 37, mask) * mul + a & mask
+        d = (_rotate(a, 25, mask) + b & mask) * mul & mask
+        return _hash_len_16(c, d, mul, mask)
+    if length >= 4:
+        first, last = s.fetch_short(0, 4), s.fetch_short(length - 4, 4)
+        return _hash_len_16(ones * length + (first << 3), last, mul, mask)
+    if length > 0:
+        y = s.fetch_short(0, 1) + (s.fetch_short(length >> 1, 1) << 8)
+        z = ones * length + (s.fetch_short(length - 1, 1) << 2)
+        return _shift_mix((y * _K2 ^ z * _K0) & mask, mask) * _K2 & mask
+    return ones * _K2
+
+
+def _hash_17_to_32(s: _Lanes) -> int:
+    length, mask = s.length, s.mask
+    mul = _K2 + length * 2 & _MASK
+    a = s.fetch(0) * _K1 & mask
+    b = s.fetch(8)
+    c = s.fetch(length - 8) * mul & mask
+    d = s.fetch(length - 16) * _K2 & mask
+    u = _rotate(a + b & mask, 43, mask) + _rotate(c, 30, mask) + d & mask
+    v = a + _rotate(b + s.ones * _K2 & mask, 18, mask) + c & mask
+    return _hash_len_16(u, v, mul, mask)
+
+
+def _hash_33_to_64(s: _Lanes) -> int:
+    length, mask = s.length, s.mask
+    mul = _K2 + length * 2 & _MASK
+    a = s.fetch(0) * _K2 & mask
+    b = s.fetch(8)
+    c = s.fetch(length - 8) * mul & mask
+    d = s.fetch(length - 16) * _K2 & mask
+    y = _rotate(a + b & mask, 43, mask) + _rotate(c, 30, mask) + d & mask
+    v = a + _rotate(b + s.ones * _K2 & mask, 18, mask) + c & mask
+    z = _hash_len_16(y, v, mul, mask)
+    e = s.fetch(16) * mul & mask
+    f = s.fetch(24)
+    g = (y + s.fetch(length - 32) & mask) * mul & mask
+    h = (z + s.fetch(length - 24) & mask) * mul & mask
+    u = _rotate(e + f & mask, 43, mask) + _rotate(g, 30, mask) + h & mask
+    v = e + _rotate(f + a & mask, 18, mask) + g & mask
+    return _hash_len_16(u, v, mul, mask)
+
+
+# -- one text at a time, of more than 64 bytes ----------------------------------------------------
 
 _one_of_64_bits = Struct("<Q").unpack_from
-_two_of_64_bits = Struct("<2Q").unpack_from
 _four_of_64_bits = Struct("<4Q").unpack_from
-_one_of_32_bits = Struct("<I").unpack_from
 
 
 def _fetch64(s: bytes, offset: int) -> int:
     number: int = _one_of_64_bits(s, offset)[0]
     return number
-
-
-def _fetch32(s: bytes, offset: int) -> int:
-    number: int = _one_of_32_bits(s, offset)[0]
-    return number
-
-
-def _rotate(value: int, shift: int) -> int:
-    return (value >> shift | value << 64 - shift) & _MASK
-
-
-def _shift_mix(value: int) -> int:
-    return value ^ value >> 47
-
-
-def _hash_len_16(u: int, v: int, mul: int) -> int:
-    a = (u ^ v) * mul & _MASK
-    b = (v ^ a ^ a >> 47) * mul & _MASK
-    return (b ^ b >> 47) * mul & _MASK
-
-
-def _hash_0_to_16(s: bytes) -> int:
-    length = len(s)
-    if length >= 8:
-        mul = _K2 + length * 2 & _MASK
-        a = _fetch64(s, 0) + _K2 & _MASK
-        b = _fetch64(s, length - 8)
-        c = _rotate(b, 37) * mul + a & _MASK
-        d = (_rotate(a, 25) + b) * mul & _MASK
-        return _hash_len_16(c, d, mul)
-    if length >= 4:
-        mul = _K2 + length * 2 & _MASK
-        return _hash_len_16(length + (_fetch32(s, 0) << 3), _fetch32(s, length - 4), mul)
-    if length > 0:
-        y = s[0] + (s[length >> 1] << 8)
-        z = length + (s[length - 1] << 2)
-        return _shift_mix((y * _K2 ^ z * _K0) & _MASK) * _K2 & _MASK
-    return _K2
-
-
-def _hash_17_to_32(s: bytes) -> int:
-    length = len(s)
-    mul = _K2 + length * 2 & _MASK
-    first, b = _two_of_64_bits(s, 0)
-    before_last, last = _two_of_64_bits(s, length - 16)
-    a = first * _K1 & _MASK
-    c = last * mul & _MASK
-    d = before_last * _K2 & _MASK
-    u = _rotate(a + b & _MASK, 43) + _rotate(c, 30) + d & _MASK
-    return _hash_len_16(u, a + _rotate(b + _K2 & _MASK, 18) + c & _MASK, mul)
-
-
-def _hash_33_to_64(s: bytes) -> int:
-    length = len(s)
-    mul = _K2 + length * 2 & _MASK
-    a = _fetch64(s, 0) * _K2 & _MASK
-    b = _fetch64(s, 8)
-    c = _fetch64(s, length - 8) * mul & _MASK
-    d = _fetch64(s, length - 16) * _K2 & _MASK
-    y = _rotate(a + b & _MASK, 43) + _rotate(c, 30) + d & _MASK
-    z = _hash_len_16(y, a + _rotate(b + _K2 & _MASK, 18) + c & _MASK, mul)
-    e = _fetch64(s, 16) * mul & _MASK
-    f = _fetch64(s, 24)
-    g = (y + _fetch64(s, length - 32)) * mul & _MASK
-    h = (z + _fetch64(s, length - 24)) * mul & _MASK
-    u = _rotate(e + f & _MASK, 43) + _rotate(g, 30) + h & _MASK
-    return _hash_len_16(u, e + _rotate(f + a & _MASK, 18) + g & _MASK, mul)
 
 
 def _weak_hash(s: bytes, offset: int, a: int, b: int) -> tuple[int, int]:
@@ -105,15 +162,8 @@ def _weak_hash(s: bytes, offset: int, a: int, b: int) -> tuple[int, int]:
     return a + z & _MASK, b + c & _MASK
 
 
-def fingerprint64(s: bytes) -> int:
-    """Return the 64-bit fingerprint of some bytes."""
+def _hash_over_64(s: bytes) -> int:
     length = len(s)
-    if length <= 16:
-        return _hash_0_to_16(s)
-    if length <= 32:
-        return _hash_17_to_32(s)
-    if length <= 64:
-        return _hash_33_to_64(s)
     # 56 bytes of state: v, w, x, y and z.
     seed = 81
     x = seed * _K2 + _fetch64(s, 0) & _MASK

@@ -6,7 +6,7 @@ from builtins import slice as _slice
 from typing import Any
 
 from webtensor.dtypes import bool_, int32
-from webtensor.engine import Tensor, TensorLike, as_operand, from_host
+from webtensor.engine import Tensor, TensorLike, as_operand, from_host, near_its_operands
 from webtensor.ops.masks import count_true, true_places
 from webtensor.ops.movement import flip, gather, reshape, stepped_slice
 from webtensor.shapes import normalize_axis, prod
@@ -101,6 +101,7 @@ def _fill_ellipsis(parts: list[Any], rank: int) -> list[Any]:
     return parts[:place] + [_slice(None)] * (rank - used) + parts[place + 1 :]
 
 
+@near_its_operands
 def boolean_mask(x: TensorLike, mask: TensorLike, axis: int = 0) -> Tensor:
     """Pick the elements, or slices, where a mask over the axes from ``axis`` on is true.
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from webtensor.arguments import as_integer, as_integers, as_pairs_of_integers
-from webtensor.dtypes import int32
-from webtensor.engine import Tensor, TensorLike, as_operand, from_host
+from webtensor.dtypes import complex64, int32, string_
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host, run
 from webtensor.ops.binary import greater_equal, less_equal
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.creation import arange
@@ -24,8 +24,9 @@ from webtensor.ops.movement import (
     reshape,
     slice as _slice,
 )
+from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.ops.ternary import where
-from webtensor.shapes import broadcast_shapes, normalize_axis, prod
+from webtensor.shapes import Shape, broadcast_shapes, normalize_axis, prod
 
 __all__ = [
     "batch_to_space_nd",
@@ -417,16 +418,39 @@ def mirror_pad(x: TensorLike, paddings: Sequence[Sequence[int]], mode: str) -> T
             "mirror_pad: paddings must be one (before, after) pair for each axis, not longer than "
             f"its mirror image, but got {paddings} for shape {held.shape}, mode={mode!r}"
         )
-    for axis, (before, after) in enumerate(pairs):
-        length = held.shape[axis]
-        parts = [held]
-        if before:
-            parts.insert(0, flip(part_along(held, axis, skipped, before), axis))
-        if after:
-            parts.append(flip(part_along(held, axis, length - skipped - after, after), axis))
-        if len(parts) > 1:
-            held = concat(parts, axis)
-    return held if held is not x else held.clone()
+    shape = tuple(
+        length + before + after for length, (before, after) in zip(held.shape, pairs, strict=True)
+    )
+    if shape == held.shape:
+        return held.clone()  # type: ignore[no-any-return]
+    if held.dtype is complex64:
+        return from_pairs(mirror_pad(as_pairs(held), [*pairs, (0, 0)], mode))
+    if held.dtype is string_:
+        places = mirror_pad(reshape(arange(held.size), held.shape), pairs, mode)
+        return gather(flatten(held), places)
+    low = tuple(before for before, _ in pairs)
+    return run(_MIRROR_PAD, (held,), shape, held.dtype, low, skipped)
+
+
+def _mirror_pad_gradient(dy: Tensor, y: Tensor, x: Tensor, low: Shape, skipped: int) -> Tensor:
+    """Fold the mirror images back onto what they show."""
+    for axis, (own, before) in enumerate(zip(x.shape, low, strict=True)):
+        after = dy.shape[axis] - own - before
+        middle = part_along(dy, axis, before, own)
+        for start, length, to in (
+            (0, before, skipped),
+            (before + own, after, own - skipped - after),
+        ):
+            if length:
+                image = flip(part_along(dy, axis, start, length), axis)
+                margins = [(0, 0)] * len(x.shape)
+                margins[axis] = (to, own - to - length)
+                middle = middle + pad(image, margins)
+        dy = middle
+    return dy
+
+
+_MIRROR_PAD = Primitive("mirror_pad", gradients=(_mirror_pad_gradient,))
 
 
 # -- blocks ---------------------------------------------------------------------------------------

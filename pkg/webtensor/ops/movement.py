@@ -550,11 +550,11 @@ def gather(x: TensorLike, indices: TensorLike, axis: int = 0, batch_dims: int = 
 
         return batched_gather(x, indices, axis, batch_dims)
     length = x.shape[axis]
-    known = host_indices(indices)
-    if known is not None and not (-length <= min(known) and max(known) < length):
+    bounds = index_bounds(indices)
+    if bounds is not None and not (-length <= bounds[0] and bounds[1] < length):
         raise IndexError(
             f"gather: indices must lie in [{-length}, {length}) for axis {axis} of {x.shape}, but "
-            f"they range from {min(known)} to {max(known)}"
+            f"they range from {bounds[0]} to {bounds[1]}"
         )
     shape = (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :])
     if x.dtype is complex64:
@@ -582,6 +582,11 @@ def host_indices(indices: Tensor) -> memoryview[Any] | None:
     if not host or (storage.backend is not None and len(host) > _MOST_CHECKED):
         return None
     return host
+
+
+def index_bounds(indices: Tensor) -> tuple[int, int] | None:
+    """The least and the greatest of such indices as ``host_indices`` gives."""
+    return None if host_indices(indices) is None else indices.storage.bounds()
 
 
 def as_indices(name: str, indices: TensorLike, argument: str = "indices") -> Tensor:

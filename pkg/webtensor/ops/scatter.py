@@ -8,12 +8,19 @@ of range pick zeros and put nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from typing import Any
 
 from webtensor.dtypes import bool_, complex64, int32, promote, string_
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, backend, run
-from webtensor.ops.binary import equal, logical_and
+from webtensor.engine import (
+    Primitive,
+    Tensor,
+    TensorLike,
+    as_operand,
+    backend,
+    near_its_operands,
+    run,
+)
+from webtensor.ops.binary import equal
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import arange, full, ones, zeros, zeros_like
@@ -22,6 +29,7 @@ from webtensor.ops.movement import (
     flatten,
     gather,
     host_indices,
+    index_bounds,
     permute_dims,
     reshape,
     scatter_add,
@@ -74,6 +82,7 @@ def _replaced(
 
 
 _SCATTER_SET: Primitive = Primitive("scatter_set", gradients=(_kept, None, _replaced))
+_FLAT_INDICES = Primitive("flat_indices")
 
 
 def put(x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
@@ -87,11 +96,11 @@ def put(x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
 
 def _check_range(name: str, indices: Tensor, length: int) -> None:
     """Check indices along an axis where the host knows them."""
-    known = host_indices(indices)
-    if known is not None and not (-length <= min(known) and max(known) < length):
+    bounds = index_bounds(indices)
+    if bounds is not None and not (-length <= bounds[0] and bounds[1] < length):
         raise IndexError(
-            f"{name}: indices must lie in [{-length}, {length}), but they range from {min(known)} "
-            f"to {max(known)}"
+            f"{name}: indices must lie in [{-length}, {length}), but they range from {bounds[0]} "
+            f"to {bounds[1]}"
         )
 
 
@@ -100,8 +109,8 @@ def _wrapped(indices: Tensor, length: int) -> Tensor:
 
     Those out of range become ones that no flat index can be mistaken for.
     """
-    known = host_indices(indices)
-    if known is not None and min(known) >= 0:
+    bounds = index_bounds(indices)
+    if bounds is not None and bounds[0] >= 0:
         return indices
     wrapped = where(indices < 0, indices + length, indices)
     return where((wrapped >= 0).logical_and(wrapped < length), wrapped, _NOWHERE)
@@ -111,15 +120,22 @@ def _wrapped(indices: Tensor, length: int) -> Tensor:
 _NOWHERE = 2**30
 
 
+def _fit(bounds: tuple[int, int], lengths: Shape) -> bool:
+    """Whether indices within bounds are within each of several lengths."""
+    return bounds[0] >= 0 and bounds[1] < min(lengths, default=0)
+
+
 def _flat_indices(name: str, indices: Tensor, lengths: Shape) -> Tensor:
     """Turn indices of shape (…, len(lengths)) into flat ones of rows, along one axis.
+
+    Those out of range become the one past the last.
 
     Raises:
         IndexError: one of them, known on the host, is negative or too great.
     """
-    known = host_indices(indices)
+    known, bounds = host_indices(indices), index_bounds(indices)
     depth = len(lengths)
-    if known is not None:
+    if known is not None and bounds is not None and not _fit(bounds, lengths):
         for place, length in enumerate(lengths):
             column = known[place::depth]
             if not (min(column) >= 0 and max(column) < length):
@@ -130,15 +146,7 @@ def _flat_indices(name: str, indices: Tensor, lengths: Shape) -> Tensor:
     rows = reshape(indices, (prod(indices.shape[:-1]), depth))
     if depth == 0:
         return zeros(rows.shape[:1], int32)
-    columns = columns_of(rows)
-    flat = linear_index(columns, lengths)
-    if known is not None:
-        return flat
-    inside = [
-        logical_and(column >= 0, column < length)
-        for column, length in zip(columns, lengths, strict=True)
-    ]
-    return where(reduce(logical_and, inside), flat, prod(lengths))
+    return run(_FLAT_INDICES, (rows,), rows.shape[:1], int32, lengths)
 
 
 def columns_of(rows: Tensor) -> list[Tensor]:
@@ -402,12 +410,12 @@ def _add_up(
     name: str, argument: str, x: Tensor, segments: Tensor, count: int, refuse_negative: bool
 ) -> Tensor:
     """Add rows of ``x`` up by segment number; those outside ``range(count)`` are left out."""
-    known = host_indices(segments)
-    if known is None or min(known) < 0:
-        if known is not None and refuse_negative:
-            raise ValueError(f"{name}: {argument} must not be negative, but got {min(known)}")
+    bounds = index_bounds(segments)
+    if bounds is None or bounds[0] < 0:
+        if bounds is not None and refuse_negative:
+            raise ValueError(f"{name}: {argument} must not be negative, but got {bounds[0]}")
         on_host = backend().computes_on_host
-        if not (known is None and on_host and segments.size and int(least(segments)) >= 0):
+        if not (bounds is None and on_host and segments.size and int(least(segments)) >= 0):
             segments = where(segments < 0, count, segments)
     rest = x.shape[1:]
     group = (1, count, prod(rest), segments.size)
@@ -444,6 +452,7 @@ def unsorted_segment_sum(x: TensorLike, segment_ids: TensorLike, num_segments: i
     return _add_up(name, "segment_ids", held, segments, count, False)
 
 
+@near_its_operands
 def bincount(x: TensorLike, weights: TensorLike | None = None, size: int | None = None) -> Tensor:
     """Count how often each number from 0 to ``size - 1`` occurs in an int32 tensor of rank 1.
 
@@ -466,6 +475,7 @@ def bincount(x: TensorLike, weights: TensorLike | None = None, size: int | None 
     return _bincount("bincount", held, weights, size)
 
 
+@near_its_operands
 def dense_bincount(
     x: TensorLike,
     weights: TensorLike | None = None,
@@ -508,9 +518,9 @@ def _bincount(name: str, x: Tensor, weights: TensorLike | None, size: int | None
     amounts = ones(x.shape, dtype) if given is None or not given.size else cast_to(given, dtype)
     numbers = x
     if len(x.shape) == 2:
-        known = host_indices(x)
-        if known is not None and min(known) < 0:
-            raise ValueError(f"{name}: x must not be negative, but got {min(known)}")
+        bounds = index_bounds(x)
+        if bounds is not None and bounds[0] < 0:
+            raise ValueError(f"{name}: x must not be negative, but got {bounds[0]}")
         starts = reshape(arange(x.shape[0]) * length, (x.shape[0], 1))
         inside = (x >= 0).logical_and(x < length)
         numbers = where(inside, x + starts, x.shape[0] * length)

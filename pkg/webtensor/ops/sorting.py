@@ -9,7 +9,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from webtensor.dtypes import bool_, complex64, float32, int32, promote
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, as_operands, run
+from webtensor.engine import (
+    Primitive,
+    Tensor,
+    TensorLike,
+    as_operand,
+    as_operands,
+    near_its_operands,
+    run,
+)
 from webtensor.ops.binary import equal, less, logical_and, logical_or, minimum
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import arange, full
@@ -118,6 +126,7 @@ def sort(x: TensorLike, axis: int = -1, descending: bool = False, stable: bool =
     return values if back is None else permute_dims(values, back)
 
 
+@near_its_operands
 def topk(x: TensorLike, k: int = 1, sorted: bool = True) -> TopK:
     """The ``k`` greatest elements along the last axis, greatest first, and their indices.
 

@@ -9,15 +9,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from webtensor.dtypes import float32, int32, string_
-from webtensor.engine import Tensor, TensorLike, as_operand, from_host
-from webtensor.ops.binary import divide_no_nan, equal, floor_divide, minimum, remainder
+from webtensor.engine import Tensor, TensorLike, as_operand, from_host, near_its_operands
+from webtensor.ops.binary import divide_no_nan, equal, floor_divide, maximum, remainder
 from webtensor.ops.casting import cast_to
-from webtensor.ops.creation import zeros
-from webtensor.ops.dynamic import nonzero
+from webtensor.ops.creation import full, zeros
+from webtensor.ops.masks import count_true, true_places
 from webtensor.ops.movement import (
     as_indices,
     concat,
     expand_dims,
+    flatten,
     gather,
     pad,
     reshape,
@@ -25,7 +26,15 @@ from webtensor.ops.movement import (
     stack,
 )
 from webtensor.ops.reduction import max as _max, min as _min
-from webtensor.ops.scatter import bincount, columns_of, linear_index, unsorted_segment_sum
+from webtensor.ops.scans import cumsum
+from webtensor.ops.scatter import (
+    bincount,
+    columns_of,
+    linear_index,
+    put,
+    tensor_scatter_update,
+    unsorted_segment_sum,
+)
 from webtensor.ops.sorting import argsort
 from webtensor.ops.text import check_all_text
 from webtensor.shapes import Shape, prod
@@ -62,6 +71,17 @@ def _read(name: str, argument: str, value: TensorLike, rank: int) -> Tensor:
     return held
 
 
+def _bounds(numbers: Tensor) -> tuple[int, int]:
+    """The least and the greatest of numbers: by kernels on a host, else of what is read once."""
+    storage = numbers.storage
+    if storage.backend is None or not storage.backend.computes_on_host:
+        storage.read()
+    if storage.host is not None:
+        return storage.bounds()
+    return int(_min(numbers)), int(_max(numbers))
+
+
+@near_its_operands
 def sparse_fill_empty_rows(
     indices: TensorLike, values: TensorLike, dense_shape: TensorLike, default_value: TensorLike
 ) -> FilledRows:
@@ -100,25 +120,45 @@ def sparse_fill_empty_rows(
     if default.shape:
         raise ValueError(f"{name}: default_value must be a scalar, but got shape {default.shape}")
     check_all_text(name, [held.dtype, default.dtype])
-    dense_rows = shape.data_sync()[0]
-    rows = columns_of(places)[0]
-    _check_rows(name, rows, dense_rows)
-    is_empty = equal(bincount(rows, None, dense_rows), 0)
-    (missing,) = nonzero(is_empty)
-    fillers = pad(expand_dims(missing, 1), ((0, 0), (0, rank - 1)))
-    # Where each element of the result comes from: those from `count` on are the default value.
-    order = argsort(concat([rows, missing]))
+    places.data_sync()  # how many rows are empty must be read anyway: all the rest is near then
+    all_places, is_empty, went, order = _filled(name, places, shape.data_sync()[0])
     candidates = concat([held, cast_to(reshape(default, (1,)), held.dtype)])
-    return FilledRows(
-        gather(concat([places, fillers]), order),
-        gather(candidates, minimum(order, count)),
-        is_empty,
-        slice(argsort(order), (0,), (count,)),  # a permutation's inverse
-    )
+    return FilledRows(all_places, gather(candidates, order), is_empty, went)
+
+
+@near_its_operands
+def _filled(name: str, places: Tensor, dense_rows: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The filled places, which rows are empty, where elements go, and which go to each place.
+
+    The default value counts as the element after the last.
+    """
+    count, rank = places.shape
+    rows = flatten(slice(places, (0, 0), (count, 1)))
+    _check_rows(name, rows, dense_rows)
+    counts = bincount(rows, None, dense_rows)
+    is_empty = equal(counts, 0)
+    missing_count = count_true(is_empty)
+    missing = true_places(is_empty, missing_count)
+    filled = count + missing_count
+    # A row ends where all up to it are counted. Elements, by their rows, take the places that
+    # empty rows leave.
+    fillers = gather(cumsum(maximum(counts, 1)), missing) - 1
+    left = full(filled, True)
+    if missing_count:
+        left = put(left, fillers, full(missing_count, False))
+    went, order = true_places(left, count), full(filled, count)
+    if count:
+        sources = argsort(rows)
+        went, order = put(went, sources, went), put(order, went, sources)
+    coordinates = pad(expand_dims(missing, 1), ((0, 0), (0, rank - 1)))
+    background = unsorted_segment_sum(coordinates, fillers, filled)
+    all_places = tensor_scatter_update(background, reshape(went, (count, 1)), places)
+    return all_places, is_empty, went, order
 
 
 def _check_rows(name: str, rows: Tensor, count: int) -> None:
-    if rows.size and not (int(_min(rows)) >= 0 and int(_max(rows)) < count):
+    least, most = _bounds(rows) if rows.size else (0, -1)
+    if not (least >= 0 and most < count):
         number, row = next(
             (number, row) for number, row in enumerate(rows.data_sync()) if not 0 <= row < count
         )
@@ -127,6 +167,7 @@ def _check_rows(name: str, rows: Tensor, count: int) -> None:
         )
 
 
+@near_its_operands
 def sparse_reshape(
     input_indices: TensorLike, input_shape: TensorLike, new_shape: TensorLike
 ) -> Reshaped:
@@ -192,18 +233,19 @@ def _segments(
             f"{name}: indices and segment_ids must be equally many, but got {places.size} and "
             f"{segments.size}"
         )
-    numbers = list(segments.data_sync())
+    numbers = segments.data_sync().tolist()
     if numbers != sorted(numbers) or (numbers and numbers[0] < 0):
         raise ValueError(f"{name}: segment_ids must rise from 0 or more, but got {numbers}")
-    rows = list(places.data_sync())
-    if rows and not (min(rows) >= 0 and max(rows) < held.shape[0]):
+    least, most = _bounds(places) if places.size else (0, -1)
+    if not (least >= 0 and most < held.shape[0]):
         raise IndexError(
-            f"{name}: indices must lie in [0, {held.shape[0]}), but they range from {min(rows)} to "
-            f"{max(rows)}"
+            f"{name}: indices must lie in [0, {held.shape[0]}), but they range from {least} to "
+            f"{most}"
         )
     return gather(held, places), segments, numbers[-1] + 1 if numbers else 0
 
 
+@near_its_operands
 def sparse_segment_sum(data: TensorLike, indices: TensorLike, segment_ids: TensorLike) -> Tensor:
     """Sum the slices of ``data`` that ``indices`` name, by their segment.
 
@@ -224,6 +266,7 @@ def sparse_segment_sum(data: TensorLike, indices: TensorLike, segment_ids: Tenso
     return unsorted_segment_sum(picked, segments, count)
 
 
+@near_its_operands
 def sparse_segment_mean(data: TensorLike, indices: TensorLike, segment_ids: TensorLike) -> Tensor:
     """Mean of the slices of ``data`` that ``indices`` name, by their segment, as float32.
 

@@ -7,15 +7,16 @@ and compare like others: reshape, slice, concat, gather, tile, equal, where, uni
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from array import array
+from collections.abc import Sequence
+from itertools import chain, pairwise, repeat
+from typing import Any, NamedTuple
 
 from webtensor.arguments import as_integer, as_integers
 from webtensor.dtypes import int32, string_
 from webtensor.engine import Tensor, TensorLike, from_host
 from webtensor.engine.convert import pack
-from webtensor.ops.fingerprint import fingerprint64
+from webtensor.ops.fingerprint import fingerprints64
 from webtensor.ops.movement import as_indices, reshape
 from webtensor.ops.text import as_text, text_tensor, texts_of
 
@@ -167,32 +168,49 @@ def string_split(input: TensorLike, delimiter: str, skip_empty: bool = True) -> 
     if mark.shape:
         raise ValueError(f"{name}: delimiter must be a scalar, but its shape is {mark.shape}")
     (delimiters,) = texts_of(mark)
-    split = _splitter(delimiters)
-    values: list[bytes] = []
-    counts: list[int] = []
-    for text in texts_of(held):
-        parts = split(text) if text else []
-        if skip_empty:
-            parts = [part for part in parts if part]
-        values += parts
-        counts.append(len(parts))
-    indices = [0] * (2 * len(values))
-    indices[::2] = [row for row, count in enumerate(counts) for _ in range(count)]
-    indices[1::2] = [number for count in counts for number in range(count)]
+    values, counts = _split(texts_of(held), delimiters, skip_empty)
     return Split(
-        reshape(from_host(name, indices, int32), (len(values), 2)),
+        reshape(from_host(name, _coordinates(counts), int32), (len(values), 2)),
         text_tensor(values, (len(values),)),
         from_host(name, [held.size, max(counts, default=0)], int32),
     )
 
 
-def _splitter(delimiters: bytes) -> Callable[[bytes], list[bytes]]:
-    """Return a function that parts text at every byte that is one of these, or at every byte."""
+def _split(
+    texts: Sequence[bytes], delimiters: bytes, skip_empty: bool
+) -> tuple[list[bytes], list[int]]:
+    """The parts of all texts, and how many each has."""
     if not delimiters:
-        return lambda text: [text[at : at + 1] for at in range(len(text))]
-    if len(delimiters) == 1:
-        return lambda text: text.split(delimiters)
-    return re.compile(b"[" + re.escape(delimiters) + b"]").split
+        single: Any = memoryview(b"".join(texts)).cast("c")
+        return single.tolist(), list(map(len, texts))
+    mark = delimiters[:1]
+    if len(delimiters) > 1:
+        table = bytes.maketrans(delimiters, mark * len(delimiters))
+        texts = [text.translate(table) for text in texts]
+    values = mark.join(texts).split(mark)  # all at once, which is quicker than one by one
+    if all(values):
+        return values, [text.count(mark) + 1 for text in texts]
+    rows = [text.split(mark) if text else [] for text in texts]
+    if skip_empty:
+        rows = [[part for part in row if part] for row in rows]
+    return list(chain.from_iterable(rows)), list(map(len, rows))
+
+
+def _coordinates(counts: Sequence[int]) -> array[int]:
+    """Row and number of each part, where rows have so many."""
+    rows, width = len(counts), max(counts, default=0)
+    size = sum(counts)
+    found = array("i", bytes(8 * size))
+    if size == rows * width and width <= rows:  # equally long rows are numbered by columns
+        numbers = array("i", list(range(rows)))
+        for column in range(width):
+            found[2 * column :: 2 * width] = numbers
+        found[1::2] = array("i", range(width)) * rows
+    else:
+        numbers_of = {count: array("i", range(count)).tobytes() for count in set(counts)}
+        found[::2] = array("i", list(chain.from_iterable(map(repeat, range(rows), counts))))
+        found[1::2] = array("i", b"".join(map(numbers_of.__getitem__, counts)))
+    return found
 
 
 def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int) -> Tensor:
@@ -213,5 +231,7 @@ def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int) -> Tensor:
     held = as_text(name, "input", input)
     if not isinstance(num_buckets, int) or num_buckets < 1:
         raise ValueError(f"{name}: num_buckets must be a positive integer, but got {num_buckets!r}")
-    numbers = [fingerprint64(text) % num_buckets for text in texts_of(held)]
+    texts = texts_of(held)
+    buckets = {text: number % num_buckets for text, number in fingerprints64(texts).items()}
+    numbers = pack(name, list(map(buckets.__getitem__, texts)), int32)
     return reshape(from_host(name, numbers, int32), held.shape)

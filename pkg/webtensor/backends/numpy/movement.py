@@ -10,7 +10,7 @@ import numpy as np
 from webtensor.backends.api import Backend, Handle, Operand
 from webtensor.backends.numpy.backend import array_of, kernel
 from webtensor.dtypes import DType
-from webtensor.shapes import Shape
+from webtensor.shapes import Shape, contiguous_strides, prod
 
 __all__: list[str] = []
 
@@ -52,6 +52,24 @@ def pad(
     return result
 
 
+@kernel("mirror_pad")
+def mirror_pad(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    low: Shape,
+    skipped: int,
+) -> Handle:
+    """Surround elements with their mirror images; ``skipped`` outermost ones are not repeated."""
+    (x,) = inputs
+    pairs = [
+        (before, length - own - before)
+        for before, length, own in zip(low, shape, x.shape, strict=True)
+    ]
+    return np.pad(array_of(x), pairs, mode="reflect" if skipped else "symmetric")
+
+
 @kernel("concat")
 def concat(
     backend: Backend,
@@ -85,6 +103,17 @@ def gather(
     picked = x[:, np.where(inside, wrapped, 0)]
     picked[:, ~inside] = 0
     return picked.reshape(shape)
+
+
+@kernel("flat_indices")
+def flat_indices(
+    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+) -> Handle:
+    """Places, in row-major order, of rows of coordinates; one past the last for those outside."""
+    rows = array_of(inputs[0]).reshape(-1, len(lengths))
+    inside = ((rows >= 0) & (rows < lengths)).all(axis=1)
+    places = rows @ np.array(contiguous_strides(lengths), np.int32)
+    return np.where(inside, places, np.int32(prod(lengths)))
 
 
 @kernel("scatter_add")

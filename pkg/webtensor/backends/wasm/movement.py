@@ -61,6 +61,32 @@ def pad(
     return out
 
 
+@kernel("mirror_pad")
+def mirror_pad(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    low: Shape,
+    skipped: int,
+) -> Handle:
+    """Surround elements with their mirror images; ``skipped`` outermost ones are not repeated."""
+    (x,) = inputs
+    once = (1,) * len(shape)
+    geometry = backend.parameters.address(
+        ("spread", x.shape, shape, low, once), spread_parameters, x.shape, shape, low, once
+    )
+    out = backend.allocate(prod(shape) * dtype.itemsize)
+    backend.functions["spread", _ELEMENTS[dtype.itemsize]](x.storage.handle, out, geometry)
+    mirror = backend.functions["mirror", "ends"]
+    for axis in range(len(shape) - 1, -1, -1):
+        length, own = shape[axis], x.shape[axis]
+        if length != own:
+            size = prod(shape[axis + 1 :]) * dtype.itemsize
+            mirror(out, prod(shape[:axis]), length, size, low[axis], own, skipped)
+    return out
+
+
 @kernel("concat")
 def concat(
     backend: WasmBackend,
@@ -99,6 +125,18 @@ def gather(
     out = backend.allocate(prod(shape) * dtype.itemsize)
     width = inner * dtype.itemsize
     run(x.storage.handle, indices.storage.handle, out, outer, length, width, count)
+    return out
+
+
+@kernel("flat_indices")
+def flat_indices(
+    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+) -> Handle:
+    """Places, in row-major order, of rows of coordinates; one past the last for those outside."""
+    out = backend.allocate(prod(shape) * dtype.itemsize)
+    run = backend.functions["flat", "indices"]
+    geometry = backend.parameters.integers(lengths)
+    run(inputs[0].storage.handle, out, prod(shape), len(lengths), geometry)
     return out
 
 

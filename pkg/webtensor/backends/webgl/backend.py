@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Hashable, Sequence
 from importlib.resources import files
 from typing import Any
@@ -21,7 +20,6 @@ __all__ = ["WebGLBackend", "kernel"]
 kernel = KernelTable()
 
 _BYTES_PER_TEXEL_READ = 16
-_READY, _LOST = 1, 2
 
 
 class WebGLBackend(Backend):
@@ -130,14 +128,9 @@ class WebGLBackend(Backend):
         device = self._device
         rows = self._rows(handle, size)
         ticket = device.beginRead(handle.id, rows)
-        pause = 0.0
         try:
-            while (status := device.poll(ticket)) != _READY:
-                if status == _LOST:
-                    raise ContextLostError("webgl: the context was lost during a read")
-                await asyncio.sleep(pause)
-                # Asking ever more seldom leaves the processor to a GPU that is emulated on it.
-                pause = min(pause + 0.001, 0.016)
+            if not await device.passed(ticket):
+                raise ContextLostError("webgl: the context was lost during a read")
         except BaseException:
             device.cancelRead(ticket)
             raise

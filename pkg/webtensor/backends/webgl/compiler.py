@@ -5,8 +5,10 @@ an output to its value, with ``getX(index)`` to read an input named ``x``. A sha
 element at a time (``lanes=1``: indices count elements, values are scalars) or on the four of a
 texel at once (``lanes=4``: indices count texels, values are vectors); an input can be read either
 way, whatever the output's. ``getXHere()`` reads the texel that lies where the result's does: the
-same elements, where both have as many. ``V`` names the value type, ``T`` its scalar. Shapes come in
-as uniforms, so one program serves every shape of a kind.
+same elements, where both have as many. ``getXRun(i)`` reads the four elements from ``i`` on, which
+may lie in two texels; what comes of those before the first element or after the last does not
+matter. ``V`` names the value type, ``T`` its scalar. Shapes come in as uniforms, so one program
+serves every shape of a kind.
 
 Texels are sampled by normalized coordinates, which the vertex shader interpolates where they are
 the result's own. Fetching them by integers, shifting bits, and asking for ``gl_FragCoord`` all take
@@ -90,8 +92,47 @@ def _declarations(uniforms: Sequence[Uniform]) -> str:
     )
 
 
-def _accessor(source: Input) -> str:
-    """The functions that read one input."""
+# The elements of two texels, shifted by one place and by two. ``mix`` chooses among floats alone.
+_FLOAT_RUN = """
+vec4 GETTERRun(int i) {
+  vec4 a = GETTERTexel(i);
+  vec4 b = GETTERTexel(i + 3);
+  bool one = (i & 1) != 0;
+  a = mix(a, vec4(a.yzw, b.x), bvec4(one));
+  b.xy = mix(b.xy, b.yz, bvec2(one));
+  return mix(a, vec4(a.zw, b.xy), bvec4((i & 2) != 0));
+}
+"""
+_INTEGER_RUN = """
+VECTOR GETTERRun(int i) {
+  STORED a = GETTERTexel(i);
+  STORED b = GETTERTexel(i + 3);
+  NUMBER one = NUMBER(-(i & 1));
+  a ^= (a ^ STORED(a.yzw, b.x)) & one;
+  b.xy ^= (b.xy ^ b.yz) & one;
+  a ^= (a ^ STORED(a.zw, b.xy)) & NUMBER(-int((i & 2) != 0));
+  return FINISHED;
+}
+"""
+
+
+def _run(getter: str, dtype: DType) -> str:
+    """The function that reads four elements that follow each other."""
+    types = _TYPES[dtype]
+    code = _FLOAT_RUN if dtype is float32 else _INTEGER_RUN
+    for word, meaning in {
+        "GETTER": getter,
+        "VECTOR": types.vector,
+        "STORED": types.stored,
+        "NUMBER": "uint" if dtype is bool_ else "int",
+        "FINISHED": "notEqual(a, uvec4(0u))" if dtype is bool_ else "a",
+    }.items():
+        code = code.replace(word, meaning)
+    return code.strip()
+
+
+def _accessor(source: Input, code: str) -> str:
+    """The functions that read one input, as far as ``code`` calls them."""
     types = _TYPES[source.dtype]
     name, dtype = source.name, source.dtype
     getter = f"get{name[0].upper()}{name[1:]}"
@@ -122,6 +163,8 @@ def _accessor(source: Input) -> str:
             f"  return (lane < 2 ? (lane == 0 ? v.x : v.y) : (lane == 2 ? v.z : v.w)){is_set};\n"
             f"}}"
         )
+        if f"{getter}Run(" in code:
+            lines.append(_run(getter, dtype))
     return "\n".join(lines)
 
 
@@ -145,7 +188,7 @@ def fragment_source(shader: Shader) -> str:
         "precision highp float;\nprecision highp int;",
         f"#define T {types.scalar}\n#define V {value}",
         "in vec2 hereUv;\nin vec2 herePlace;\nuniform int hereWidth;",
-        *(_accessor(source) for source in shader.inputs),
+        *(_accessor(source, shader.code) for source in shader.inputs),
         _declarations(shader.uniforms),
         *(
             f"layout(location = {index}) out highp {types.stored} {name};"

@@ -18,9 +18,15 @@ from webtensor.backends.webgl.convolution_tiles import (
     convolve_transposed_in_tiles,
     filter_gradient_in_tiles,
     tiles_fit,
+    transposed_tiles_fit,
 )
 from webtensor.backends.webgl.reduction import reduce_texture
-from webtensor.backends.webgl.windows import WINDOW_UNIFORMS, window_numbers
+from webtensor.backends.webgl.windows import (
+    WINDOW_UNIFORMS,
+    over_cells,
+    unrolled,
+    window_numbers,
+)
 from webtensor.dtypes import DType, float32
 from webtensor.geometry import MatmulSizes, Window
 from webtensor.shapes import Shape
@@ -35,17 +41,7 @@ V compute(int t) {
   int row = (t % outHeight) * strideHeight - padTop;
   int batch = t / outHeight;
   V total = V(0.0);
-  for (int i = 0; i < filterHeight; i++) {
-    int r = row + i * dilationHeight;
-    if (r < 0 || r >= inHeight) continue;
-    for (int j = 0; j < filterWidth; j++) {
-      int c = column + j * dilationWidth;
-      if (c < 0 || c >= inWidth) continue;
-      int cell = i * filterWidth + j;
-      int place = (batch * inHeight + r) * inWidth + c;
-      BODY
-    }
-  }
+  CELLS
   return total;
 }
 """
@@ -106,7 +102,7 @@ V compute(int t) {
 # The result has four channels: four rows of the filter, each scaled by its element of the input.
 _FORWARD_FOURS = """
       for (int k = 0; k < inChannels; k += 4) {
-        vec4 x = getX((place * inChannels + k) >> 2);
+        vec4 x = within(getX((place * inChannels + k) >> 2), inside);
         int w = ((cell * inChannels + k) * outChannels >> 2) + channel;
         int next = outChannels >> 2;
         total += x.x * getFilter_(w) + x.y * getFilter_(w + next)
@@ -114,7 +110,7 @@ _FORWARD_FOURS = """
       }"""
 _FORWARD_ONES = """
       for (int k = 0; k < inChannels; k++) {
-        total += getX(place * inChannels + k)
+        total += within(getX(place * inChannels + k), inside)
           * getFilter_((cell * inChannels + k) * (outChannels / LANES) + channel);
       }"""
 _TO_INPUT_FOURS = """
@@ -140,7 +136,7 @@ _TO_FILTER_BODY = """
 
 # Depthwise: output channel = input channel * multiplier + one of the multiplier.
 _DEPTHWISE_FORWARD = """
-      total += getX(place * (inChannels / LANES) + channel / multiplier)
+      total += within(getX(place * (inChannels / LANES) + channel / multiplier), inside)
         * getFilter_(cell * (outChannels / LANES) + channel);"""
 _DEPTHWISE_TO_INPUT = """
       for (int q = 0; q < multiplier; q++) {
@@ -200,16 +196,19 @@ def _run(
     extra: tuple[tuple[str, int], ...] = (),
 ) -> Handle:
     """Draw a window shader; ``lanes`` are those of the result and of the two operands."""
+    # Walks with loops in them would make long shaders.
+    cells = unrolled(window, lanes[0]) if body is _DEPTHWISE_FORWARD else None
 
     def shader() -> Shader:
-        code = form.replace("BODY", body.strip()).replace("LANES", str(lanes[0]))
+        code = form.replace("CELLS", over_cells(cells, "BODY")).replace("BODY", body.strip())
+        code = code.replace("LANES", str(lanes[0]))
         second = "dy" if "getDy" in code else "filter_"
         sources = [Input("x", float32, lanes[1]), Input(second, float32, lanes[2])]
         uniforms = [*WINDOW_UNIFORMS, *((key, "int") for key, _ in extra)]
         return Shader(name, sources, float32, lanes[0], uniforms, code)
 
     numbers = (*window_numbers(window), *(value for _, value in extra))
-    return backend.run((name, body, lanes), shader, inputs, size, float32, *numbers)
+    return backend.run((name, body, lanes, cells), shader, inputs, size, float32, *numbers)
 
 
 @kernel("conv2d")
@@ -240,7 +239,7 @@ def conv2d_input_gradient(
     if _is_matrix_product(window):
         channels = window.out_channels, window.in_channels
         return _multiply(backend, inputs, _pixels(window), *channels, transpose_b=True)
-    if tiles_fit(window):
+    if transposed_tiles_fit(window):
         dy, filter = (operand.storage.handle for operand in inputs)
         return convolve_transposed_in_tiles(backend, dy, filter, window)
     size = window.batch * window.in_height * window.in_width * window.in_channels
@@ -292,7 +291,7 @@ def _filter_gradient(
     part = max(1, min(window.batch, -(-_PLACES_PER_PART // places)))
     parts = -(-window.batch // part)
     numbers = (*extra, ("batchSize", window.batch), ("partSize", part))
-    if name == "conv2d_filter_gradient" and tiles_fit(window):
+    if name == "conv2d_filter_gradient" and transposed_tiles_fit(window):
         x, dy = (operand.storage.handle for operand in inputs)
         result = filter_gradient_in_tiles(backend, x, dy, window, parts, part)
     else:

@@ -19,27 +19,34 @@ __all__ = [
     "convolve_transposed_in_tiles",
     "filter_gradient_in_tiles",
     "tiles_fit",
+    "transposed_tiles_fit",
 ]
 
 
 def tiles_fit(window: Window) -> bool:
-    """Whether a convolution is large, and whole texels lie along its channels."""
+    """Whether a convolution is large, and whole texels lie along the channels of its result."""
     work = window.batch * window.out_height * window.out_width * window.out_channels
     work *= window.in_channels * window.filter_height * window.filter_width
-    return window.in_channels % 4 == 0 and window.out_channels % 4 == 0 and work >= WORTH_TILING
+    return window.out_channels % 4 == 0 and work >= WORTH_TILING
+
+
+def transposed_tiles_fit(window: Window) -> bool:
+    """Whether ``tiles_fit``, and whole texels lie along the channels of the input as well."""
+    return window.in_channels % 4 == 0 and tiles_fit(window)
 
 
 def _pixel_tiles(
-    rows: int, width: str, height: str, place: list[str], channels: str, taps: list[str]
+    rows: int, width: str, height: str, place: list[str], reads: str, type_: str, taps: list[str]
 ) -> str:
     """Code of a tile of ``rows`` neighbouring pixels of images of ``width`` by ``height``.
 
     ``place`` computes, from ``rowR`` and ``columnR`` of pixel ``R`` and the filter's ``i`` and
-    ``j``, the place ``atR`` of its texels of ``channels`` channels in the other image, negative
-    where there is none. ``taps`` reads four texels ``w0`` … ``w3`` of the filter for ``k``; its
-    last line adds to ``totalR`` what pixel ``R`` makes of them and of its texel ``xR``.
+    ``j``, the place ``atR`` of what it reads from the other image, negative where there is none:
+    a number ``reads`` of texels, or elements, of ``type_``. ``taps`` reads texels of the filter for
+    number ``k``; its last line adds to ``totalR`` what pixel ``R`` makes of them and of ``xR``.
     """
-    *reads, add = taps
+    *weights, add = taps
+    mask = "bvec4(atR < 0)" if type_ == "vec4" else "atR < 0"
 
     def each(line: str) -> list[str]:
         return [line.replace("R", str(row)) for row in range(rows)]
@@ -50,14 +57,15 @@ def _pixel_tiles(
         f"  int p = t / columns * {rows};",
         *each(f"  int rowR = (p + R) / {width} % {height}, columnR = (p + R) % {width};"),
         *each(f"  int batchR = (p + R) / ({width} * {height}), atR, rR, cR;"),
-        *each("  vec4 totalR = vec4(0.0), xR;"),
+        *each("  vec4 totalR = vec4(0.0);"),
+        *each(f"  {type_} xR;"),
         "  for (int i = 0; i < filterHeight; i++) {",
         "    for (int j = 0; j < filterWidth; j++) {",
         "      int cell = i * filterWidth + j;",
         *(text for line in place for text in each(f"      {line}")),
-        f"      for (int k = 0; k < {channels} >> 2; k++) {{",
-        *(f"        {line}" for line in reads),
-        *each("        xR = atR < 0 ? vec4(0.0) : getX(atR + k);"),
+        f"      for (int k = 0; k < {reads}; k++) {{",
+        *(f"        {line}" for line in weights),
+        *each(f"        xR = mix(getX(max(atR + k, 0)), {type_}(0.0), {mask});"),
         *each(f"        {add}"),
         "      }",
         "    }",
@@ -68,19 +76,26 @@ def _pixel_tiles(
     return "\n".join(lines)
 
 
-def _forward(rows: int) -> str:
+def _forward(rows: int, by_texels: bool) -> str:
+    reads = "inChannels >> 2" if by_texels else "inChannels"
     place = [
         "rR = rowR * strideHeight - padTop + i * dilationHeight;",
         "cR = columnR * strideWidth - padLeft + j * dilationWidth;",
         "atR = rR < 0 || rR >= inHeight || cR < 0 || cR >= inWidth ? -1"
-        " : ((batchR * inHeight + rR) * inWidth + cR) * (inChannels >> 2);",
+        f" : ((batchR * inHeight + rR) * inWidth + cR) * ({reads});",
     ]
+    if not by_texels:
+        taps = [
+            "vec4 w = getFilter_((cell * inChannels + k) * columns + channel);",
+            "totalR += xR * w;",
+        ]
+        return _pixel_tiles(rows, "outWidth", "outHeight", place, reads, "float", taps)
     filter_row = "getFilter_((cell * inChannels + k * 4 + {}) * columns + channel)"
     taps = [
         *(f"vec4 w{step} = {filter_row.format(step)};" for step in range(4)),
         "totalR += xR.x * w0 + xR.y * w1 + xR.z * w2 + xR.w * w3;",
     ]
-    return _pixel_tiles(rows, "outWidth", "outHeight", place, "inChannels", taps)
+    return _pixel_tiles(rows, "outWidth", "outHeight", place, reads, "vec4", taps)
 
 
 def _transposed(rows: int) -> str:
@@ -97,7 +112,7 @@ def _transposed(rows: int) -> str:
         *(f"vec4 w{step} = {filter_row.format(step)};" for step in range(4)),
         "totalR += vec4(dot(xR, w0), dot(xR, w1), dot(xR, w2), dot(xR, w3));",
     ]
-    return _pixel_tiles(rows, "inWidth", "inHeight", place, "outChannels", taps)
+    return _pixel_tiles(rows, "inWidth", "inHeight", place, "outChannels >> 2", "vec4", taps)
 
 
 def _filter_gradient(rows: int) -> str:
@@ -142,7 +157,7 @@ def filter_gradient_in_tiles(
 ) -> Texture:
     """Transpose of the convolution with respect to its filter, for each of ``parts`` of the batch.
 
-    A part is ``part`` images. See ``tiles_fit``.
+    A part is ``part`` images. See ``transposed_tiles_fit``.
     """
     rows = tile_rows(backend)
     extra = {
@@ -176,14 +191,15 @@ def _draw(
     channels: int,
 ) -> Texture:
     rows = tile_rows(backend)
+    by_texels = window.in_channels % 4 == 0
 
     def shader() -> Shader:
-        code = _forward(rows) if name == "conv2d" else _transposed(rows)
-        sources = [Input("x", float32, 4), Input("filter_", float32, 4)]
+        code = _forward(rows, by_texels) if name == "conv2d" else _transposed(rows)
+        sources = [Input("x", float32, 4 if by_texels else 1), Input("filter_", float32, 4)]
         uniforms = [*WINDOW_UNIFORMS, ("columns", "int")]
         return Shader(name, sources, float32, 4, uniforms, code, rows)
 
-    program = backend.program((name, "tiles", rows), shader)
+    program = backend.program((name, "tiles", rows, by_texels), shader)
     numbers = (*window_numbers(window), channels >> 2)
     return draw_tiles(backend, program, [x, filter], 1, pixels, channels, *numbers)
 
@@ -199,7 +215,7 @@ def convolve_in_tiles(
 def convolve_transposed_in_tiles(
     backend: WebGLBackend, dy: Texture, filter: Texture, window: Window
 ) -> Texture:
-    """Transpose of the convolution with respect to its input; see ``tiles_fit``."""
+    """Transpose of the convolution with respect to its input; see ``transposed_tiles_fit``."""
     pixels = window.batch * window.in_height * window.in_width
     name = "conv2d_input_gradient"
     return _draw(backend, name, dy, filter, window, pixels, window.in_channels)

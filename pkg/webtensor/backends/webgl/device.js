@@ -244,12 +244,20 @@
       return nextRead++;
     },
 
-    // Whether the GPU has passed a read's fence: 0 not yet, 1 yes, 2 the context was lost.
-    poll(ticket) {
-      if (gl.isContextLost()) return 2;
-      const status = gl.clientWaitSync(reads.get(ticket).fence, 0, 0);
-      if (status === gl.WAIT_FAILED) return 2;
-      return status === gl.TIMEOUT_EXPIRED ? 0 : 1;
+    // A promise of whether the GPU passed a read's fence; not so where the context was lost, or the
+    // read cancelled. Asking ever more seldom leaves the processor to a GPU that is emulated on it,
+    // and adds no more than a tenth to the wait.
+    passed(ticket) {
+      const started = performance.now();
+      return new Promise((resolve) => {
+        const look = () => {
+          if (gl.isContextLost() || !reads.has(ticket)) return resolve(false);
+          const status = gl.clientWaitSync(reads.get(ticket).fence, 0, 0);
+          if (status !== gl.TIMEOUT_EXPIRED) return resolve(status !== gl.WAIT_FAILED);
+          setTimeout(look, Math.min((performance.now() - started) / 10, 16));
+        };
+        look();
+      });
     },
 
     // Copy a finished read into a Python buffer and forget it.

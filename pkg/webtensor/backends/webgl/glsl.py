@@ -5,7 +5,8 @@ written out here. NaN is told by its bits: compilers may assume that ``x != x`` 
 Numbers below the smallest normal one count as zero, as they do on many devices.
 
 There are choices, made by ``mix``, rather than branches: the fragments that a device computes
-together go through all branches that any of them takes. Emulated devices also shift bits and round
+together go through all branches that any of them takes. What stands right of ``&&`` or ``||`` must
+not call a function, or it becomes a branch. Emulated devices also shift bits and round
 halves to even lane by lane, so exponents are multiplied into place, and ``floor`` rounds numbers.
 """
 
@@ -26,6 +27,30 @@ int split(inout int t, int n) {
 """,
     "is_nan": """
 bool is_nan(float x) { return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u; }
+""",
+    "within": """
+float within(float x, bool inside) { return mix(0.0, x, inside); }
+vec4 within(vec4 x, bool inside) { return mix(vec4(0.0), x, bvec4(inside)); }
+""",
+    "is_any_nan": """
+bool is_any_nan(float x, float y) {
+  return max(floatBitsToUint(x) & 0x7fffffffu, floatBitsToUint(y) & 0x7fffffffu) > 0x7f800000u;
+}
+""",
+    # Whether x is NaN where y is none, or greater.
+    "nan_or_greater": """
+bool nan_or_greater(float x, float y) {
+  bool first = is_nan(x);
+  bool second = is_nan(y);
+  return !second && (first || x > y);
+}
+""",
+    "nan_or_less": """
+bool nan_or_less(float x, float y) {
+  bool first = is_nan(x);
+  bool second = is_nan(y);
+  return !second && (first || x < y);
+}
 """,
     "is_inf": """
 bool is_inf(float x) { return (floatBitsToUint(x) & 0x7fffffffu) == 0x7f800000u; }
@@ -122,7 +147,8 @@ float log10_(float x) {
 """,
     "hypot_": """
 float hypot_(float x, float y) {
-  if (is_inf(x) || is_inf(y)) return infinity();
+  if (is_inf(x)) return infinity();
+  if (is_inf(y)) return infinity();
   float a = abs(x);
   float b = abs(y);
   float larger = float_max(a, b);
@@ -145,7 +171,7 @@ float copy_sign(float x, float y) {
     # Numbers of one sign are ordered as their bits are.
     "next_after": """
 float next_after(float x, float y) {
-  if (is_nan(x) || is_nan(y)) return nan();
+  if (is_any_nan(x, y)) return nan();
   if (x == y) return y;
   if (x == 0.0) return uintBitsToFloat((floatBitsToUint(y) & 0x80000000u) | 1u);
   int away = (x < y) == (x > 0.0) ? 1 : -1;
@@ -252,17 +278,15 @@ float atan_(float x) {
 """,
     "atan2_": """
 float atan2_(float y, float x) {
-  if (is_nan(x) || is_nan(y)) return nan();
-  bool y_negative = floatBitsToInt(y) < 0;
-  bool x_negative = floatBitsToInt(x) < 0;
-  float r;
-  if (y == 0.0) r = x_negative ? 3.1415926536 : 0.0;
-  else if (x == 0.0) r = 1.5707963268;
-  else if (is_inf(x) && is_inf(y)) r = x_negative ? 2.3561944902 : 0.7853981634;
-  else if (is_inf(x)) r = x_negative ? 3.1415926536 : 0.0;
-  else if (is_inf(y)) r = 1.5707963268;
-  else { r = atan_(abs(y) / abs(x)); r = x_negative ? 3.1415926536 - r : r; }
-  return y_negative ? -r : r;
+  float a = abs(y);
+  float b = abs(x);
+  float shorter = min(a, b);
+  float longer = max(a, b);
+  float t = mix(shorter / longer, 0.0, longer == 0.0);
+  float r = atan_(mix(t, 1.0, is_inf(shorter)));
+  r = mix(r, 1.5707963268 - r, a > b);
+  r = mix(r, 3.1415926536 - r, floatBitsToInt(x) < 0);
+  return mix(copy_sign(r, y), nan(), is_any_nan(x, y));
 }
 """,
     "sinh_": """
@@ -381,26 +405,49 @@ float erf_inv_(float x) {
   return p * x;
 }
 """,
-    # x**y = 2**(y log2 x); the logarithm's rounding is carried in a second part, so that large
-    # exponents do not magnify it.
+    # 2**x, with what lies beyond the normal numbers made 0 or infinite: 2**-127 and 2**128 come out
+    # of putting exponents into place.
+    "exp2_clamped": """
+float exp2_clamped(float x) {
+  float t = clamp(x, -127.0, 128.0);
+  float n = floor(t + 0.5);
+  float r = (t - n) * 0.69314718;
+  float p = 8.29017e-3;
+  p = p * r + 4.189878e-2;
+  p = p * r + 1.6667643e-1;
+  p = p * r + 4.9999143e-1;
+  p = p * r + 9.999997e-1;
+  return intBitsToFloat(floatBitsToInt(p * r + 1.0) + int(n * 8388608.0));
+}
+""",
+    "power_product": """
+float power_product(float x, int n) {
+  float r = mix(1.0, x, (n & 1) != 0);
+  x *= x;
+  r *= mix(1.0, x, (n & 2) != 0);
+  x *= x;
+  return r * mix(1.0, x, (n & 4) != 0);
+}
+""",
+    # Small whole powers are products, which are exact as long as they can be; others 2**(y log2 x).
+    # Infinite y are made finite, so that powers of 1 are 1; logarithms of 0 and of infinity great.
     "float_pow": """
 float float_pow(float x, float y) {
-  if (y == 0.0 || x == 1.0) return 1.0;
-  if (is_nan(x) || is_nan(y)) return nan();
   float a = abs(x);
+  float n = abs(y);
   bool whole = y == floor(y);
-  bool odd = whole && abs(y) < 16777216.0 && (int(y) & 1) == 1;
-  if (is_inf(y)) return a == 1.0 ? 1.0 : (a > 1.0) == (y > 0.0) ? infinity() : 0.0;
-  float sign_ = odd && floatBitsToInt(x) < 0 ? -1.0 : 1.0;
-  if (a == 0.0) return y > 0.0 ? sign_ * 0.0 : sign_ * infinity();
-  if (is_inf(x)) return y > 0.0 ? sign_ * a : sign_ * 0.0;
-  if (x < 0.0 && !whole) return nan();
-  if (whole && abs(y) <= 16.0) {
-    float r = 1.0;
-    for (int i = 0; i < int(abs(y)); i++) r *= a;
-    return sign_ * (y < 0.0 ? 1.0 / r : r);
-  }
-  return sign_ * exp_(y * log_(a));
+  float e;
+  float l = log_parts(a, e) * 1.44269504 + e;
+  bool finite = a <= 3.4028234e38;
+  l *= mix(1e30, 1.0, finite && a >= 1.1754944e-38);
+  float r = exp2_clamped(clamp(y, -1e30, 1e30) * l);
+  bool none = is_any_nan(x, y);
+  r = mix(r, nan(), (none && x != 1.0) || (x < 0.0 && !whole && finite));
+  int k = int(mix(0.0, min(n, 16777216.0), whole));
+  float product = power_product(a, k);
+  product = mix(product, 1.0 / product, y < 0.0);
+  r = mix(r, product, whole && n <= 7.0);
+  return intBitsToFloat(floatBitsToInt(r) ^ (floatBitsToInt(x) & (k << 31)));
 }
 """,
     "int_pow": """
@@ -431,13 +478,14 @@ int int_remainder(int x, int y) {
   return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 """,
+    # Where y is 0 or x is infinite, the differences are NaN.
     "float_remainder": """
 float float_remainder(float x, float y) {
-  if (y == 0.0 || is_inf(x) || is_nan(x) || is_nan(y)) return nan();
-  if (is_inf(y)) return x == 0.0 || (x < 0.0) == (y < 0.0) ? x : y;
   float r = x - y * trunc(x / y);
-  if (abs(r) >= abs(y)) r = 0.0;
-  return r != 0.0 && (r < 0.0) != (y < 0.0) ? r + y : r;
+  float most = abs(y);
+  r = mix(r, 0.0, abs(r) >= most);
+  r = mix(r, x, abs(x) < most);
+  return mix(r, r + y, r != 0.0 && (floatBitsToInt(r) ^ floatBitsToInt(y)) < 0);
 }
 """,
     "to_int": """
@@ -459,7 +507,7 @@ def library_for(code: str) -> str:
     def require(text: str) -> None:
         for name in dict.fromkeys(_WORD.findall(text)):
             if name in _FUNCTIONS and name not in needed:
-                body = _FUNCTIONS[name].replace(f"{name}(", "", 1)
+                body = _FUNCTIONS[name].replace(f"{name}(", "")
                 require(body)
                 needed[name] = _FUNCTIONS[name].strip()
 

@@ -317,8 +317,9 @@ Place locate(int n, int row, int column) {
   float projection = b.z * x + b.w * y + 1.0;
   float across = (a.x * x + a.y * y + a.z) / projection;
   float down = (a.w * x + b.x * y + b.y) / projection;
-  p.inside = image >= 0 && image < batch && projection != 0.0
-    && isInside(across, float(inWidth)) && isInside(down, float(inHeight));
+  bool insideAcross = isInside(across, float(inWidth));
+  bool insideDown = isInside(down, float(inHeight));
+  p.inside = image >= 0 && image < batch && projection != 0.0 && insideAcross && insideDown;
   across = mapped(across, float(inWidth));
   down = mapped(down, float(inHeight));
   LOCATE

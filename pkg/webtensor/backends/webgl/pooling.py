@@ -7,7 +7,12 @@ from collections.abc import Sequence
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.windows import WINDOW_UNIFORMS, window_numbers
+from webtensor.backends.webgl.windows import (
+    WINDOW_UNIFORMS,
+    over_cells,
+    unrolled,
+    window_numbers,
+)
 from webtensor.dtypes import DType, float32
 from webtensor.geometry import Window
 from webtensor.shapes import Shape
@@ -18,16 +23,21 @@ __all__: list[str] = []
 _LANE_FUNCTIONS = {
     1: """
 #define MASK bool
-bool greater(float a, float b) { return (is_nan(a) && !is_nan(b)) || a > b; }
+bool greater(float a, float b) { return nan_or_greater(a, b); }
 float choose(bool yes, float a, float b) { return yes ? a : b; }
+bool wins(bool better, bool inside, bool first) { return inside && (better || first); }
 """,
     4: """
 #define MASK bvec4
-bool greater1(float a, float b) { return (is_nan(a) && !is_nan(b)) || a > b; }
 bvec4 greater(vec4 a, vec4 b) {
-  return bvec4(greater1(a.x, b.x), greater1(a.y, b.y), greater1(a.z, b.z), greater1(a.w, b.w));
+  return bvec4(nan_or_greater(a.x, b.x), nan_or_greater(a.y, b.y), nan_or_greater(a.z, b.z),
+    nan_or_greater(a.w, b.w));
 }
 vec4 choose(bvec4 yes, vec4 a, vec4 b) { return mix(b, a, yes); }
+bvec4 wins(bvec4 better, bool inside, bool first) {
+  return bvec4(inside && (better.x || first), inside && (better.y || first),
+    inside && (better.z || first), inside && (better.w || first));
+}
 """,
 }
 
@@ -40,26 +50,17 @@ V compute(int t) {
   int row = (t % outHeight) * strideHeight - padTop;
   int batch = t / outHeight;
   START
-  for (int i = 0; i < filterHeight; i++) {
-    int r = row + i * dilationHeight;
-    if (r < 0 || r >= inHeight) continue;
-    for (int j = 0; j < filterWidth; j++) {
-      int c = column + j * dilationWidth;
-      if (c < 0 || c >= inWidth) continue;
-      int place = ((batch * inHeight + r) * inWidth + c) * channels + channel;
-      BODY
-    }
-  }
+  CELLS
   return RESULT;
 }
 """
 
 _BEST = """
-      V x = getX(place);
-      MASK better = greater(x, best);
-      if (first) better = MASK(true);
-      first = false;
+      V x = getX(place * channels + channel);
+      MASK better = wins(greater(x, best), inside, first);
+      first = first && !inside;
       best = choose(better, x, best);"""
+_NO_BEST = "V best = V(-infinity()); bool first = true;"
 
 # Walks over the output places whose windows hold one input place.
 _PLACES = """
@@ -130,23 +131,26 @@ def _pool(
     inputs: Sequence[Operand],
     size: int,
     window: Window,
-    code: str,
+    form: str,
+    body: str,
 ) -> Handle:
+    """Draw a shader whose ``form`` walks over places, with ``body`` at each."""
     lanes = 4 if window.in_channels % 4 == 0 else 1
+    cells = unrolled(window, lanes) if "CELLS" in form else None
 
     def shader() -> Shader:
-        filled = code.replace("KEEP", _KEEP[lanes]).replace("LANES", str(lanes))
+        code = form.replace("CELLS", over_cells(cells, "BODY")).replace("BODY", body.strip())
+        code = code.replace("KEEP", _KEEP[lanes]).replace("LANES", str(lanes))
+        code = _LANE_FUNCTIONS[lanes] + code
         sources = [Input(name, float32, lanes) for name in names]
-        return Shader(
-            name, sources, float32, lanes, WINDOW_UNIFORMS, _LANE_FUNCTIONS[lanes] + filled
-        )
+        return Shader(name, sources, float32, lanes, WINDOW_UNIFORMS, code)
 
-    return backend.run((name, lanes), shader, inputs, size, float32, *window_numbers(window))
+    key = (name, lanes, cells)
+    return backend.run(key, shader, inputs, size, float32, *window_numbers(window))
 
 
-def _over_window(start: str, body: str, result: str) -> str:
-    filled = _WINDOW.replace("START", start).replace("BODY", body.strip())
-    return filled.replace("RESULT", result)
+def _over_window(start: str, result: str) -> str:
+    return _WINDOW.replace("START", start).replace("RESULT", result)
 
 
 def _out_size(window: Window) -> int:
@@ -162,8 +166,8 @@ def max_pool(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
     """Greatest element of each window."""
-    code = _over_window("V best = V(-infinity()); bool first = true;", _BEST, "best")
-    return _pool(backend, "max_pool", ["x"], inputs, _out_size(window), window, code)
+    form = _over_window(_NO_BEST, "best")
+    return _pool(backend, "max_pool", ["x"], inputs, _out_size(window), window, form, _BEST)
 
 
 @kernel("max_pool_pick")
@@ -171,11 +175,10 @@ def max_pool_pick(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
     """Pick from the first operand where the windows of the second are greatest."""
-    body = _BEST + "\n      picked = choose(better, getValues(place), picked);"
-    start = "V best = V(-infinity()); bool first = true; V picked = V(0.0);"
-    code = _over_window(start, body, "picked")
-    size = _out_size(window)
-    return _pool(backend, "max_pool_pick", ["values", "x"], inputs, size, window, code)
+    form = _over_window(f"{_NO_BEST} V picked = V(0.0);", "picked")
+    body = _BEST + "\n      picked = choose(better, getValues(place * channels + channel), picked);"
+    names, size = ["values", "x"], _out_size(window)
+    return _pool(backend, "max_pool_pick", names, inputs, size, window, form, body)
 
 
 @kernel("max_pool_scatter")
@@ -183,9 +186,8 @@ def max_pool_scatter(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
     """Add the first operand where the windows of the second are greatest."""
-    code = _PLACES.replace("BODY", _IF_GREATEST.strip())
-    size = _in_size(window)
-    return _pool(backend, "max_pool_scatter", ["dy", "x"], inputs, size, window, code)
+    names, size = ["dy", "x"], _in_size(window)
+    return _pool(backend, "max_pool_scatter", names, inputs, size, window, _PLACES, _IF_GREATEST)
 
 
 @kernel("avg_pool")
@@ -193,10 +195,9 @@ def avg_pool(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
     """Mean of each window, padding not counted."""
-    code = _over_window(
-        "V total = V(0.0); int count = 0;", "total += getX(place); count++;", "total / float(count)"
-    )
-    return _pool(backend, "avg_pool", ["x"], inputs, _out_size(window), window, code)
+    form = _over_window("V total = V(0.0); int count = 0;", "total / float(count)")
+    body = "total += within(getX(place * channels + channel), inside); count += int(inside);"
+    return _pool(backend, "avg_pool", ["x"], inputs, _out_size(window), window, form, body)
 
 
 @kernel("avg_pool_gradient")
@@ -204,8 +205,8 @@ def avg_pool_gradient(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
     """Spread each element evenly over its window."""
-    code = _PLACES.replace("BODY", _SHARE.strip())
-    return _pool(backend, "avg_pool_gradient", ["dy"], inputs, _in_size(window), window, code)
+    size = _in_size(window)
+    return _pool(backend, "avg_pool_gradient", ["dy"], inputs, size, window, _PLACES, _SHARE)
 
 
 @kernel("dilation2d")
@@ -213,9 +214,6 @@ def dilation2d(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
     """Greatest sum of each window and the filter."""
-    body = _BEST.replace(
-        "getX(place)", "getX(place) + getFilter_((i * filterWidth + j) * channels + channel)"
-    )
-    code = _over_window("V best = V(-infinity()); bool first = true;", body, "best")
-    names = ["x", "filter_"]
-    return _pool(backend, "dilation2d", names, inputs, _out_size(window), window, code)
+    body = _BEST.replace("channel);", "channel) + getFilter_(cell * channels + channel);", 1)
+    form, names, size = _over_window(_NO_BEST, "best"), ["x", "filter_"], _out_size(window)
+    return _pool(backend, "dilation2d", names, inputs, size, window, form, body)

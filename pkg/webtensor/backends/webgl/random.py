@@ -12,32 +12,31 @@ from webtensor.shapes import Shape, prod
 
 __all__: list[str] = []
 
-_THREEFRY = """
-const int ROTATIONS[8] = int[8](13, 15, 26, 6, 17, 29, 16, 24);
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
-ivec2 threefry(uint counter) {
-  uint keys[3];
-  keys[0] = uint(key0);
-  keys[1] = uint(key1);
-  keys[2] = keys[0] ^ keys[1] ^ 0x1BD11BDAu;
-  uint first = counter + keys[0];
-  uint second = keys[1];
-  for (int group = 0; group < 5; group++) {
-    for (int turn = 0; turn < 4; turn++) {
-      int by = ROTATIONS[(group & 1) * 4 + turn];
-      first += second;
-      second = ((second << by) | (second >> (32 - by))) ^ first;
-    }
-    first += keys[(group + 1) % 3];
-    second += keys[(group + 2) % 3] + uint(group + 1);
-  }
-  return ivec2(int(first), int(second));
-}
 
-ivec4 compute(int t) {
-  return ivec4(threefry(uint(t) * 2u), threefry(uint(t) * 2u + 1u));
-}
-"""
+def _threefry() -> str:
+    """Code of two blocks, written out: shifts by constants are quicker than by variables."""
+    lines = [
+        "ivec4 compute(int t) {",
+        "  uint keys0 = uint(key0);",
+        "  uint keys1 = uint(key1);",
+        "  uint keys2 = keys0 ^ keys1 ^ 0x1BD11BDAu;",
+        "  uvec2 first = uvec2(t * 2, t * 2 + 1) + keys0;",
+        "  uvec2 second = uvec2(keys1);",
+    ]
+    for group in range(5):
+        for by in _ROTATIONS[group & 1]:
+            lines += [
+                "  first += second;",
+                f"  second = ((second << {by}) | (second >> {32 - by})) ^ first;",
+            ]
+        lines += [
+            f"  first += keys{(group + 1) % 3};",
+            f"  second += keys{(group + 2) % 3} + {group + 1}u;",
+        ]
+    lines += ["  return ivec4(uvec4(first.x, second.x, first.y, second.y));", "}"]
+    return "\n".join(lines)
 
 
 @kernel("random_bits")
@@ -48,7 +47,7 @@ def random_bits(
 
     def shader() -> Shader:
         uniforms = [("key0", "int"), ("key1", "int")]
-        return Shader("random_bits", [], int32, 4, uniforms, _THREEFRY)
+        return Shader("random_bits", [], int32, 4, uniforms, _threefry())
 
     signed = [key - (1 << 32) if key >= 1 << 31 else key for key in keys]
     return backend.run("random_bits", shader, inputs, prod(shape), int32, *signed)

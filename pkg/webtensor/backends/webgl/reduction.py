@@ -8,6 +8,7 @@ fragments work at once. Reads are four lanes wide where the innermost axis allow
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
@@ -160,8 +161,15 @@ def reduce(
 
 
 # Places are looked for among the candidates of the stage before, or all of the axis at first.
-_ARG_REDUCE = """
+_CONSIDER = """
 bool better(VALUE a, VALUE b) { return BETTER; }
+void consider(int place, VALUE other, inout int best, inout VALUE value) {
+  bool wins = better(other, value);
+  best = wins ? place : best;
+  value = wins ? other : value;
+}
+"""
+_ARG_REDUCE = """
 int compute(int t) {
   int j = split(t, inner);
   int start = (t % parts) * part;
@@ -171,12 +179,45 @@ int compute(int t) {
   VALUE value = getX((o * reduced + best) * inner + j);
   for (int k = start + 1; k < end; k++) {
     int place = PLACE(k);
-    VALUE other = getX((o * reduced + place) * inner + j);
-    if (better(other, value)) { best = place; value = other; }
+    consider(place, getX((o * reduced + place) * inner + j), best, value);
   }
   return best;
 }
 """
+
+# At first, where the axis is innermost and whole texels lie along it.
+_ARG_REDUCE_FOURS = """
+int compute(int t) {
+  int start = split(t, parts) * part;
+  int end = min(start + part, reduced);
+  int best = start;
+  VALUE value = getX((t * reduced + start) / 4).x;
+  for (int k = start; k < end; k += 4) {
+    VECTOR four = getX((t * reduced + k) / 4);
+    consider(k, four.x, best, value);
+    consider(k + 1, four.y, best, value);
+    consider(k + 2, four.z, best, value);
+    consider(k + 3, four.w, best, value);
+  }
+  return best;
+}
+"""
+
+
+def _arg_shader(kind: str, source: DType, first: bool, fours: bool) -> Shader:
+    better = f"a {'>' if kind == 'argmax' else '<'} b"
+    if source is float32:
+        better = f"nan_or_{'greater' if kind == 'argmax' else 'less'}(a, b)"
+    code = _CONSIDER + (_ARG_REDUCE_FOURS if fours else _ARG_REDUCE)
+    sources = [Input("x", source, 4 if fours else 1)]
+    place = "(k)"
+    if not first:
+        place = "getFound((o * candidates + (k)) * inner + j)"
+        sources.append(Input("found", int32, 1))
+    code = f"#define PLACE(k) {place}\n{code}".replace("BETTER", better)
+    code = code.replace("VALUE", vector_type(source, 1)).replace("VECTOR", vector_type(source, 4))
+    names = ("reduced", "candidates", "parts", "part", "inner")
+    return Shader(kind, sources, int32, 1, [(name, "int") for name in names], code)
 
 
 @kernel("arg_reduce")
@@ -193,7 +234,6 @@ def arg_reduce(
     """Find the place of the first extremum along the middle axis; NaN comes before all else."""
     x = inputs[0].storage.handle
     source = inputs[0].dtype
-    sign = ">" if kind == "argmax" else "<"
     found: Texture | None = None
     candidates = reduced
     while True:
@@ -202,22 +242,10 @@ def arg_reduce(
             parts = -(-candidates // _PART)
         part = candidates if parts == 1 else _PART
         first = found is None
-
-        def shader(first: bool = first) -> Shader:
-            better = f"a {sign} b"
-            if source is float32:
-                better = f"!is_nan(b) && (is_nan(a) || a {sign} b)"
-            place = "#define PLACE(k) (k)\n"
-            sources = [Input("x", source, 1)]
-            if not first:
-                place = "#define PLACE(k) getFound((o * candidates + (k)) * inner + j)\n"
-                sources.append(Input("found", int32, 1))
-            value = f"#define VALUE {'float' if source is float32 else 'int'}\n"
-            code = value + place + _ARG_REDUCE.replace("BETTER", better)
-            names = ("reduced", "candidates", "parts", "part", "inner")
-            return Shader(kind, sources, int32, 1, [(name, "int") for name in names], code)
-
-        program = backend.program((kind, source, first), shader)
+        fours = first and inner == 1 and reduced % 4 == 0
+        program = backend.program(
+            (kind, source, first, fours), partial(_arg_shader, kind, source, first, fours)
+        )
         textures = [x] if found is None else [x, found]
         numbers = (reduced, candidates, parts, part, inner)
         try:

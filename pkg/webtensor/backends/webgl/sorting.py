@@ -36,7 +36,7 @@ def _before(dtype: DType, descending: bool) -> str:
     """GLSL function that tells whether ``a`` must come before ``b``."""
     test = "a > b" if descending else "a < b"
     if dtype is float32:
-        test = f"!is_nan(a) && (is_nan(b) || {test})"
+        test = f"nan_or_{'less' if descending else 'greater'}(b, a)"
     return f"bool before({_value(dtype)} a, {_value(dtype)} b) {{ return {test}; }}\n"
 
 

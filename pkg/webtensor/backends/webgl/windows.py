@@ -1,10 +1,14 @@
-"""Geometry of sliding windows as uniforms."""
+"""Geometry of sliding windows as uniforms, and the walk over a window."""
 
 from __future__ import annotations
 
 from webtensor.geometry import Window
 
-__all__ = ["WINDOW_UNIFORMS", "window_numbers"]
+__all__ = ["WINDOW_UNIFORMS", "over_cells", "unrolled", "window_numbers"]
+
+#: Walks over windows of at most so many reads are written out: loops are slow on some devices, and
+#: long shaders slow to compile.
+_MOST_READS = 36
 
 _NAMES = (
     "inHeight",
@@ -30,3 +34,39 @@ WINDOW_UNIFORMS = [(name, "int") for name in _NAMES]
 def window_numbers(window: Window) -> tuple[int, ...]:
     """Values of ``WINDOW_UNIFORMS``."""
     return window[1:]
+
+
+def unrolled(window: Window, lanes: int) -> tuple[int, int] | None:
+    """The window's height and width where the walk over it is written out; part of a program's key.
+
+    Otherwise one program serves windows of all sizes. ``lanes`` are those of the result.
+    """
+    size = window.filter_height, window.filter_width
+    return size if size[0] * size[1] * (4 // lanes) <= _MOST_READS else None
+
+
+def over_cells(size: tuple[int, int] | None, body: str) -> str:
+    """Code that runs ``body`` for each cell (``i``, ``j``) of the window at ``row``, ``column``.
+
+    ``cell`` is the cell's number and ``place`` the pixel of the image ``batch`` that it reads, some
+    pixel where it is not ``inside``: ``within(x, inside)`` is 0 there. For a window of known
+    ``size`` the walk is written out.
+    """
+    one = f"""int r = row + i * dilationHeight;
+      int c = column + j * dilationWidth;
+      bool inside = r >= 0 && r < inHeight && c >= 0 && c < inWidth;
+      int cell = i * filterWidth + j;
+      int place = max((batch * inHeight + r) * inWidth + c, 0);
+      {body}"""
+    if size is None:
+        return f"""for (int i = 0; i < filterHeight; i++) {{
+    for (int j = 0; j < filterWidth; j++) {{
+      {one}
+    }}
+  }}"""
+    cells = [
+        f"{{ const int i = {i}; const int j = {j};\n      {one} }}"
+        for i in range(size[0])
+        for j in range(size[1])
+    ]
+    return "\n  ".join(cells)

@@ -1,0 +1,86 @@
+"""Where an op computes: on the active backend, or where its operands are at hand.
+
+GPUs are poor at what depends on data, such as sorting and counting, and often the host waits for
+how much came out of it. Where all operands are at hand on the host already, such ops compute there,
+as TensorFlow.js has it; ``wt.profile`` and ``fallbacks`` tell. What they make goes to the GPU when
+a kernel there first needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from inspect import iscoroutinefunction
+from typing import Any, ParamSpec, TypeVar
+
+from webtensor.backends.api import Backend
+from webtensor.engine import registry
+from webtensor.engine.dispatch import fallbacks
+from webtensor.engine.state import state
+from webtensor.engine.tensor import Tensor
+from webtensor.environment import env
+
+__all__ = ["near_its_operands"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_FLAG = "WEBGL_CPU_FORWARD"
+env().register_flag(_FLAG, lambda: True)
+
+
+def _is_at_hand(operand: Any) -> bool:
+    """Whether the host knows the elements, or all but knows them."""
+    if not isinstance(operand, Tensor):
+        return True
+    storage = operand.storage
+    if storage.host is not None or storage.size == 0:
+        return True
+    return storage.backend is not None and storage.backend.computes_on_host
+
+
+def _host_backend(active: Backend) -> Backend | None:
+    return next((one for one in registry.others(active) if one.computes_on_host), None)
+
+
+@contextmanager
+def _placed(name: str, operands: tuple[Any, ...]) -> Iterator[None]:
+    active = registry.backend()
+    host = None
+    if not active.computes_on_host and env().get_bool(_FLAG) and all(map(_is_at_hand, operands)):
+        host = _host_backend(active)
+    if host is None:
+        yield
+        return
+    key = (name, active.name, host.name)
+    fallbacks[key] = fallbacks.get(key, 0) + 1
+    state.backend = host
+    try:
+        yield
+    finally:
+        state.backend = active
+
+
+def near_its_operands(function: Callable[P, R]) -> Callable[P, R]:
+    """Compute an op on the host while its operands are there, though a GPU is active.
+
+    The flag ``WEBGL_CPU_FORWARD`` turns this off. A coroutine function must not wait for anything
+    but reads: on the host, those wait for nothing.
+    """
+    name = function.__name__
+    if iscoroutinefunction(function):
+
+        @wraps(function)
+        async def awaited(*arguments: P.args, **options: P.kwargs) -> Any:
+            with _placed(name, (*arguments, *options.values())):
+                return await function(*arguments, **options)
+
+        return awaited  # type: ignore[return-value]
+
+    @wraps(function)
+    def called(*arguments: P.args, **options: P.kwargs) -> R:
+        with _placed(name, (*arguments, *options.values())):
+            return function(*arguments, **options)
+
+    return called
