@@ -220,6 +220,20 @@ EXPORT(flat_indices) void flat_indices(const int *x, int *out, int count, int de
   }
 }
 
+/* The reverse. */
+EXPORT(coordinates) void coordinates(const int *places, int *out, int count, int depth,
+                                     const int *lengths) {
+  for (int i = 0; i < count; i++, out += depth) {
+    unsigned rest = places[i];
+    for (int axis = depth - 1; axis > 0; axis--) {
+      unsigned whole = rest / (unsigned)lengths[axis];
+      out[axis] = rest - whole * lengths[axis];
+      rest = whole;
+    }
+    out[0] = rest;
+  }
+}
+
 /* dy is (outer, count, inner), out is (outer, length, inner). */
 #define SCATTER_ADD(NAME, TYPE)                                                                    \
   EXPORT(NAME) void NAME(const TYPE *dy, const int *indices, TYPE *out, int outer, int length,     \

@@ -10,9 +10,11 @@ EXPORT(scatter_set) void scatter_set(const byte *x, const int *indices, const by
     if (index < 0) index += length;
     if ((unsigned)index >= (unsigned)length) continue;
     byte *to = out + index * inner;
-    /* memory.copy costs tens of nanoseconds, too much for one element. */
+    /* memory.copy costs tens of nanoseconds, too much for one element or two. */
     if (inner == 4)
       __builtin_memcpy(to, updates, 4);
+    else if (inner == 8)
+      __builtin_memcpy(to, updates, 8);
     else if (inner == 1)
       *to = *updates;
     else

@@ -23,10 +23,11 @@ from webtensor.engine import (
 from webtensor.engine.convert import python_numbers
 from webtensor.ops.binary import floor_divide, not_equal, remainder
 from webtensor.ops.casting import cast_to
+from webtensor.ops.coordinates import to_coordinates
 from webtensor.ops.creation import full, zeros
 from webtensor.ops.indexing import check_mask, masked
 from webtensor.ops.masks import count_true, count_true_async, true_places
-from webtensor.ops.movement import concat, flatten, gather, permute_dims, reshape, stack
+from webtensor.ops.movement import concat, flatten, gather, permute_dims, reshape
 from webtensor.ops.scans import cumsum
 from webtensor.ops.scatter import put
 from webtensor.ops.sorting import argsort, isin
@@ -63,7 +64,7 @@ def _coordinates(truth: Tensor, count: int) -> list[Tensor]:
 def _stacked(truth: Tensor, count: int) -> Tensor:
     if not truth.shape:
         return zeros((count, 0), int32)
-    return stack(_coordinates(truth, count), 1)
+    return to_coordinates(true_places(truth, count), truth.shape)
 
 
 @near_its_operands

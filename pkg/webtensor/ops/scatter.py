@@ -7,7 +7,6 @@ of range pick zeros and put nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from webtensor.dtypes import bool_, complex64, int32, promote, string_
@@ -23,7 +22,8 @@ from webtensor.engine import (
 from webtensor.ops.binary import equal
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
-from webtensor.ops.creation import arange, full, ones, zeros, zeros_like
+from webtensor.ops.coordinates import to_places
+from webtensor.ops.creation import arange, full, ones, zeros_like
 from webtensor.ops.movement import (
     as_indices,
     flatten,
@@ -33,7 +33,6 @@ from webtensor.ops.movement import (
     permute_dims,
     reshape,
     scatter_add,
-    slice,
 )
 from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.ops.reduction import min as least
@@ -82,7 +81,6 @@ def _replaced(
 
 
 _SCATTER_SET: Primitive = Primitive("scatter_set", gradients=(_kept, None, _replaced))
-_FLAT_INDICES = Primitive("flat_indices")
 
 
 def put(x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
@@ -143,26 +141,7 @@ def _flat_indices(name: str, indices: Tensor, lengths: Shape) -> Tensor:
                     f"{name}: indices along axis {place} must lie in [0, {length}), but they range "
                     f"from {min(column)} to {max(column)}"
                 )
-    rows = reshape(indices, (prod(indices.shape[:-1]), depth))
-    if depth == 0:
-        return zeros(rows.shape[:1], int32)
-    return run(_FLAT_INDICES, (rows,), rows.shape[:1], int32, lengths)
-
-
-def columns_of(rows: Tensor) -> list[Tensor]:
-    """Columns of a matrix of coordinates: to compute with them is quicker than with short rows."""
-    count, depth = rows.shape
-    if depth == 1:
-        return [flatten(rows)]
-    return [flatten(slice(rows, (0, place), (count, 1))) for place in range(depth)]
-
-
-def linear_index(columns: Sequence[Tensor], lengths: Shape) -> Tensor:
-    """Turn coordinates, a tensor along each axis, into places in row-major order."""
-    flat, *others = columns
-    for column, length in zip(others, lengths[1:], strict=True):
-        flat = flat * length + column
-    return flat
+    return to_places(reshape(indices, (prod(indices.shape[:-1]), depth)), lengths)
 
 
 def _split_at(name: str, indices: Tensor, shape: Shape) -> tuple[Shape, Shape]:

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from webtensor.dtypes import float32, int32, string_
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host, near_its_operands
-from webtensor.ops.binary import divide_no_nan, equal, floor_divide, maximum, remainder
+from webtensor.ops.binary import divide_no_nan, equal, maximum
 from webtensor.ops.casting import cast_to
+from webtensor.ops.coordinates import to_coordinates, to_places
 from webtensor.ops.creation import full, zeros
 from webtensor.ops.masks import count_true, true_places
 from webtensor.ops.movement import (
@@ -23,14 +24,11 @@ from webtensor.ops.movement import (
     pad,
     reshape,
     slice,
-    stack,
 )
 from webtensor.ops.reduction import max as _max, min as _min
 from webtensor.ops.scans import cumsum
 from webtensor.ops.scatter import (
     bincount,
-    columns_of,
-    linear_index,
     put,
     tensor_scatter_update,
     unsorted_segment_sum,
@@ -209,12 +207,10 @@ def _moved(places: Tensor, before: Shape, after: Shape) -> Tensor:
     """Coordinates in another shape, computed on the device."""
     if not before or not after:
         return zeros((places.shape[0], len(after)), int32)
-    flat = linear_index(columns_of(places), before)
-    columns = []
-    for length in reversed(after[1:]):
-        columns.append(remainder(flat, length))
-        flat = floor_divide(flat, length)
-    return stack([flat, *reversed(columns)], 1)
+    return to_coordinates(to_places(places, before), after)
+
+
+# -- sums of segments -----------------------------------------------------------------------------
 
 
 def _segments(

@@ -116,6 +116,15 @@ def flat_indices(
     return np.where(inside, places, np.int32(prod(lengths)))
 
 
+@kernel("coordinates")
+def coordinates(
+    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+) -> Handle:
+    """Coordinates of places in row-major order."""
+    columns = np.unravel_index(array_of(inputs[0]), lengths)
+    return np.stack(columns, axis=1).astype(np.int32)
+
+
 @kernel("scatter_add")
 def scatter_add(
     backend: Backend,

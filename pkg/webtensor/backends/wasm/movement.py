@@ -140,6 +140,18 @@ def flat_indices(
     return out
 
 
+@kernel("coordinates")
+def coordinates(
+    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+) -> Handle:
+    """Coordinates of places in row-major order."""
+    out = backend.allocate(prod(shape) * dtype.itemsize)
+    run = backend.functions[("coordinates",)]
+    geometry = backend.parameters.integers(lengths)
+    run(inputs[0].storage.handle, out, *shape, geometry)
+    return out
+
+
 @kernel("scatter_add")
 def scatter_add(
     backend: WasmBackend,

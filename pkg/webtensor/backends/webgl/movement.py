@@ -436,3 +436,24 @@ def flat_indices(
 
     numbers = (prod(lengths), *lengths)
     return backend.run(("flat_indices", depth), shader, inputs, prod(shape), int32, *numbers)
+
+
+@kernel("coordinates")
+def coordinates(
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+) -> Handle:
+    """Coordinates of places in row-major order."""
+    depth = len(lengths)
+
+    def shader() -> Shader:
+        lines = ["int compute(int i) {", f"  int axis = split(i, {depth});"]
+        lines += ["  int rest = getX(i);", "  int found = 0;"]
+        for one in range(depth - 1, 0, -1):
+            lines.append(f"  int c{one} = split(rest, lengths[{one}]);")
+            lines.append(f"  found = axis == {one} ? c{one} : found;")
+        lines += ["  return axis == 0 ? rest : found;", "}"]
+        uniforms = array_uniform("lengths", depth)
+        code = "\n".join(lines)
+        return Shader("coordinates", [Input("x", int32, 1)], int32, 1, uniforms, code)
+
+    return backend.run(("coordinates", depth), shader, inputs, prod(shape), int32, *lengths)
