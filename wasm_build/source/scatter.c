@@ -1,10 +1,21 @@
 /* Putting slices at their indices. */
 #include "vector.h"
 
-/* x and out are (length, inner bytes), updates is (count, inner bytes). */
-EXPORT(scatter_set) void scatter_set(const byte *x, const int *indices, const byte *updates,
-                                     byte *out, int length, int inner, int count) {
-  __builtin_memcpy(out, x, length * inner);
+static void NOINLINE repeat_word(int word, int *out, int size) {
+  for (int i = 0; i < size; i += 4) store_up_to(out + i, vseti(word), size - i);
+}
+
+/* x and out are (length, inner bytes), updates is (count, inner bytes). Where x is a scalar, of
+ * `scalar` bytes, else 0, it stands for all elements. */
+EXPORT(scatter_set) void scatter_set(const byte *x, int scalar, const int *indices,
+                                     const byte *updates, byte *out, int length, int inner,
+                                     int count) {
+  if (scalar == 4)
+    repeat_word(*(const int *)x, (int *)out, length * inner / 4);
+  else if (scalar == 1)
+    __builtin_memset(out, *x, length * inner);
+  else
+    __builtin_memcpy(out, x, length * inner);
   for (int i = 0; i < count; i++, updates += inner) {
     int index = indices[i];
     if (index < 0) index += length;

@@ -35,7 +35,7 @@ from webtensor.ops.movement import (
     scatter_add,
 )
 from webtensor.ops.pairs import as_pairs, from_pairs
-from webtensor.ops.reduction import min as least
+from webtensor.ops.reduction import min as least, sum as total
 from webtensor.ops.ternary import where
 from webtensor.ops.text import check_all_text, put_texts
 from webtensor.shapes import (
@@ -57,14 +57,15 @@ __all__ = [
     "unsorted_segment_sum",
 ]
 
-# -- the primitive: attributes are (length, inner, count) -----------------------------------------
+# -- the primitive: attributes are (length, inner, count); a scalar is put into as a whole tensor --
 
 
 def _kept(
     dy: Tensor, y: Tensor, x: Tensor, indices: Tensor, updates: Tensor, *group: int
 ) -> Tensor:
     """The gradient of what is not replaced."""
-    return run(_SCATTER_SET, (dy, indices, zeros_like(updates)), x.shape, x.dtype, *group)
+    kept = run(_SCATTER_SET, (dy, indices, zeros_like(updates)), y.shape, x.dtype, *group)
+    return kept if x.shape == y.shape else total(kept)
 
 
 def _replaced(
@@ -375,11 +376,12 @@ def sparse_to_dense(
         raise ValueError(f"{name}: default_value must be a scalar, but got shape {default.shape}")
     check_all_text(name, [values.dtype, default.dtype])
     dtype = promote(values.dtype, default.dtype)
-    if isinstance(default_value, (int, float)):
-        background = full(shape, default_value, dtype)
-    else:
-        background = broadcast_to(cast_to(default, dtype), shape)
-    return tensor_scatter_update(background, places, broadcast_to(cast_to(values, dtype), (count,)))
+    default, updates = cast_to(default, dtype), broadcast_to(cast_to(values, dtype), (count,))
+    size = prod(shape)
+    if dtype in (complex64, string_) or count == 0 or size == 0:
+        return tensor_scatter_update(broadcast_to(default, shape), places, updates)
+    flat = _flat_indices(name, places, shape)
+    return run(_SCATTER_SET, (default, flat, updates), shape, dtype, size, 1, count)
 
 
 # -- segments and bins ----------------------------------------------------------------------------

@@ -25,7 +25,8 @@ def scatter_set(
     count: int,
 ) -> Handle:
     """Replace slices of a copy at their indices: the last of equal ones, none out of range."""
-    result = array_of(inputs[0]).reshape(length, inner).copy()
+    x = array_of(inputs[0])
+    result = np.broadcast_to(x.reshape(-1, inner if x.size > 1 else 1), (length, inner)).copy()
     indices = array_of(inputs[1]).reshape(count)
     updates = array_of(inputs[2]).reshape(count, inner)
     wrapped = np.where(indices < 0, indices + length, indices)

@@ -27,5 +27,6 @@ def scatter_set(
     width = inner * dtype.itemsize
     run = backend.functions["scatter", "set"]
     out = backend.allocate(length * width)
-    run(x, indices, updates, out, length, width, count)
+    is_scalar = inputs[0].size < length * inner
+    run(x, dtype.itemsize if is_scalar else 0, indices, updates, out, length, width, count)
     return out

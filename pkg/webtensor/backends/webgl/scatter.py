@@ -83,15 +83,15 @@ V compute(int t) {
     int index = getIndices(c);
     if (index == place || index + length_ == place) return getUpdates(c * inner + j);
   }
-  return getX(t);
+  return KEPT;
 }
 """
 _SET_SORTED = """
 V compute(int t) {
   int last = find(t / inner) - 1;
-  if (last < 0) return getX(t);
+  if (last < 0) return KEPT;
   int c = getOrder(last);
-  return getWrapped(c) == t / inner ? getUpdates(c * inner + t % inner) : getX(t);
+  return getWrapped(c) == t / inner ? getUpdates(c * inner + t % inner) : KEPT;
 }
 """
 
@@ -112,16 +112,18 @@ def scatter_set(
     size = length * inner
     inner //= lanes
     must_sort = _must_sort(length * inner, count)
+    is_scalar = inputs[0].size < size
 
     def shader() -> Shader:
         names = ["wrapped", "order"] if must_sort else ["indices"]
         code = _FIND.replace("COMPARED", "<=") + _SET_SORTED if must_sort else _SET
-        sources = [Input("x", dtype, lanes), Input("updates", dtype, lanes)]
+        code = code.replace("KEPT", "V(getX(0))" if is_scalar else "getX(t)")
+        sources = [Input("x", dtype, 1 if is_scalar else lanes), Input("updates", dtype, lanes)]
         sources += [Input(name, int32, 1) for name in names]
         uniforms = [(name, "int") for name in ("length_", "inner", "count")]
         return Shader("scatter_set", sources, dtype, lanes, uniforms, code)
 
-    program = backend.program(("scatter_set", dtype, lanes, must_sort), shader)
+    program = backend.program(("scatter_set", dtype, lanes, must_sort, is_scalar), shader)
     with ExitStack() as temporary:
         places = [indices]
         if must_sort:
