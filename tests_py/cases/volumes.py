@@ -66,7 +66,11 @@ def _conv1d(
     rounding: str | None = None,
 ) -> Array:
     swapped = data_format == "NCW"
-    padding = pad if isinstance(pad, str) else [(0, 0), (pad, pad), (0, 0)]
+    padding = [(0, 0), (pad, pad), (0, 0)] if isinstance(pad, int) else pad
+    if len(padding) == 4 and not isinstance(padding, str):  # as for an image of height 1
+        padding = [padding[0], *padding[2:]]
+    elif swapped and not isinstance(pad, str):
+        padding = [padding[0], padding[2], padding[1]]
     rows = np.swapaxes(x, -1, -2) if swapped else x
     y = _convolve(rows, filter, stride, padding, dilation, rounding)
     return np.swapaxes(y, -1, -2) if swapped else y
@@ -231,6 +235,9 @@ def _conv1d_cases() -> list[Case]:
         _conv1d_case((0, 9, 2), (3, 2, 3), 1, "valid"),
         _conv1d_case((2, 0, 2), (3, 2, 3), 1, 2, "NWC"),
         _conv1d_case((1, 5, 2), (3, 2, 0), 1, "valid"),
+        _conv1d_case((2, 5, 3), (3, 3, 2), 1, [(0, 0), (2, 1), (0, 0)]),
+        _conv1d_case((2, 3, 5), (3, 3, 2), 2, [(0, 0), (0, 0), (0, 3)], "NCW"),
+        _conv1d_case((2, 5, 3), (3, 3, 2), 1, [(0, 0), (0, 0), (1, 0), (0, 0)]),
         _conv1d_case((1, 5, 0), (3, 0, 2), 1, "valid"),
         *(
             _conv1d_case((1, 8, 2), (3, 2, 3), 2, pad, "NWC", 1, mode)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from webtensor.arguments import as_pairs_of_integers
 from webtensor.dtypes import float32
 from webtensor.engine import Primitive, Tensor, TensorLike, run
 from webtensor.geometry import Depth, Padding, Window, make_volume_window, make_window, several
@@ -338,7 +339,7 @@ def conv1d(
     x: TensorLike,
     filter: TensorLike,
     stride: int,
-    pad: str | int,
+    pad: Padding,
     data_format: str = "NWC",
     dilation: int = 1,
     dim_rounding_mode: str | None = None,
@@ -346,8 +347,9 @@ def conv1d(
     """One-dimensional convolution.
 
     ``x`` is (batch, width, in_channels), or without batch; ``filter`` is (width, in_channels,
-    out_channels). ``pad`` is "same", "valid" or a number; ``data_format`` may also be "NCW". The
-    rest is as in ``conv2d``.
+    out_channels). ``pad`` is "same", "valid", a number, or [[0, 0], [left, right], [0, 0]] in the
+    order of ``x``'s axes; or four pairs as for ``conv2d``, for an image of height 1.
+    ``data_format`` may also be "NCW". The rest is as in ``conv2d``.
 
     Raises:
         ValueError: shapes or options that do not fit.
@@ -364,14 +366,7 @@ def conv1d(
     if data_format == "NCW":
         rows = permute_dims(rows, (0, 2, 1))
     held = _as_filter(name, rows, filter)
-    if isinstance(pad, str):
-        padding: Padding = pad
-    elif isinstance(pad, int) and pad >= 0:
-        padding = [(0, 0), (0, 0), (pad, pad), (0, 0)]
-    else:
-        raise ValueError(
-            f"{name}: pad must be 'same', 'valid' or a non-negative number, but got {pad!r}"
-        )
+    padding = _row_padding(name, pad, data_format)
     # A row is an image of height 1.
     images = reshape(rows, (rows.shape[0], 1, *rows.shape[1:]))
     weights = reshape(held, (1, *held.shape))
@@ -387,6 +382,27 @@ def conv1d(
     if data_format == "NCW":
         y = permute_dims(y, (0, 2, 1))
     return _as_given(y, single)
+
+
+def _row_padding(name: str, pad: Padding, data_format: str) -> Padding:
+    """The padding of a row as that of an image of height 1."""
+    if isinstance(pad, str) and pad.lower() in ("same", "valid"):
+        return pad
+    nothing = [0, 0]
+    pairs: list[list[int]] = []
+    if isinstance(pad, int):
+        pairs = [nothing, nothing, [pad, pad], nothing]
+    elif isinstance(pad, Sequence) and not isinstance(pad, str):
+        pairs = as_pairs_of_integers(name, "pad", pad)
+    if len(pairs) == 3:
+        batch, width, channels = pairs if data_format == "NWC" else (pairs[0], *pairs[:0:-1])
+        pairs = [batch, nothing, width, channels]
+    if len(pairs) != 4 or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
+        raise ValueError(
+            f"{name}: pad must be 'same', 'valid', a non-negative number, or [[0, 0], [left, "
+            f"right], [0, 0]], but got {pad!r}"
+        )
+    return pairs
 
 
 def _one(name: str, argument: str, value: Any) -> int:
