@@ -67,10 +67,11 @@ def _conv1d(
 ) -> Array:
     swapped = data_format == "NCW"
     padding = [(0, 0), (pad, pad), (0, 0)] if isinstance(pad, int) else pad
-    if len(padding) == 4 and not isinstance(padding, str):  # as for an image of height 1
-        padding = [padding[0], *padding[2:]]
-    elif swapped and not isinstance(pad, str):
-        padding = [padding[0], padding[2], padding[1]]
+    if not isinstance(pad, str | int):
+        if len(pad) == 4:  # as for an image of height 1
+            padding = [pad[0], *pad[2:]]
+        elif swapped:
+            padding = [pad[0], pad[2], pad[1]]
     rows = np.swapaxes(x, -1, -2) if swapped else x
     y = _convolve(rows, filter, stride, padding, dilation, rounding)
     return np.swapaxes(y, -1, -2) if swapped else y
