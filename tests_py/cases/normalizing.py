@@ -267,6 +267,31 @@ def _fused_cases() -> list[Case]:
     ]
 
 
+def _large_fused_cases() -> list[Case]:
+    """Products large enough for tiles and threads, with ends that fill neither."""
+    cases = []
+    for (batch, side, inner, outer), size, activation in (
+        ((1, 48, 16, 32), 1, "relu"),
+        ((1, 48, 16, 32), 3, "sigmoid"),
+        ((2, 23, 12, 20), 3, "elu"),
+        ((1, 47, 3, 24), 5, "relu6"),
+        ((1, 29, 9, 13), 3, "leakyrelu"),
+    ):
+        x = floats((batch, side, side, inner), seed=1)
+        filter = floats((size, size, inner, outer), seed=2)
+        options = _options(activation, floats((outer,), seed=3), floats((outer,), seed=4))
+        args = (x, filter, 1, "same")
+        cases.append(Case("fused.conv2d", args, _fused_conv2d, PRODUCT, options))
+        columns = filter.reshape(-1, outer)
+        rows = floats((131, len(columns)), seed=5)
+        cases.append(Case("fused.mat_mul", (rows, columns), _fused_matmul, PRODUCT, options))
+        options = _options(activation, floats((inner,), seed=3), floats((inner,), seed=4))
+        args = (x, floats((size, size, inner, 1), seed=2), 1, "same")
+        case = Case("fused.depthwise_conv2d", args, _fused_depthwise, PRODUCT, options)
+        cases.append(case)
+    return cases
+
+
 # -- gradients -----------------------------------------------------------------------------------
 
 
@@ -315,5 +340,5 @@ def _gradient_cases() -> list[Case]:
 
 NORMALIZATION = _normalization_cases()
 CELLS = _cell_cases()
-FUSED = _fused_cases()
+FUSED = _fused_cases() + _large_fused_cases()
 GRADIENTS = _gradient_cases()

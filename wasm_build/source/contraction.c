@@ -67,8 +67,9 @@ static void NOINLINE matrix_times_column(const float *matrix, const float *x, fl
 }
 
 EXPORT(matmul_float32)
-void matmul_float32(const float *a, const float *b, float *out, const MatmulSizes *sizes, int part,
-                    int parts) {
+void matmul_float32(const float *a, const float *b, float *out, const MatmulSizes *sizes,
+                    const float *bias, int activation, float alpha, int part, int parts) {
+  Finish finish = {bias, activation, alpha};
   int m = sizes->m, k = sizes->k, n = sizes->n, first = 0, end = sizes->batch;
   if (end >= parts) { /* whole products for each part */
     find_piece(sizes->batch, 1, part, parts, &first, &end);
@@ -91,9 +92,10 @@ void matmul_float32(const float *a, const float *b, float *out, const MatmulSize
     } else {
       Matrix left = {a, sizes->transpose_a ? 1 : k, sizes->transpose_a ? m : 1};
       Matrix right = {b, sizes->transpose_b ? 1 : n, sizes->transpose_b ? k : 1};
-      gemm(m, n, k, (Left){pack_matrix_a, &left, 0}, (Right){pack_matrix_b, &right}, out,
+      gemm(m, n, k, (Left){pack_matrix_a, &left, 0}, (Right){pack_matrix_b, &right}, out, &finish,
            part, parts);
     }
+    if (bias && (m == 1 || n == 1)) finish_rows(&finish, out, m, n, 0, n);
     if (sizes->a_batched) a += m * k;
     if (sizes->b_batched) b += k * n;
     out += m * n;
@@ -206,13 +208,15 @@ static void pack_patches(const void *source, float *panels, int first, int count
 }
 
 EXPORT(conv2d)
-void conv2d(const float *x, const float *filter, float *out, const Window *w, int part, int parts) {
+void conv2d(const float *x, const float *filter, float *out, const Window *w, const float *bias,
+            int activation, float alpha, int part, int parts) {
+  Finish finish = {bias, activation, alpha};
   int pixels = w->batch * w->out_height * w->out_width;
   int depth = w->filter_height * w->filter_width * w->in_channels;
   Images images = {x, w};
   Matrix filters = {filter, w->out_channels, 1};
   gemm(pixels, w->out_channels, depth, (Left){pack_patches, &images, 0},
-       (Right){pack_matrix_b, &filters}, out, part, parts);
+       (Right){pack_matrix_b, &filters}, out, &finish, part, parts);
 }
 
 /* -- conv2d_input_gradient ------------------------------------------------------------------- */
@@ -335,7 +339,7 @@ void conv2d_input_gradient(const float *dy, const float *filter, float *out, con
       if (!depth) continue;
       int pixels = w->batch * phase.vertical.count * phase.horizontal.count;
       gemm(pixels, w->in_channels, depth, (Left){pack_contributions, &phase, place_phase},
-           (Right){pack_transposed_filter, &phase}, out, part, parts);
+           (Right){pack_transposed_filter, &phase}, out, 0, part, parts);
     }
   }
 }
@@ -398,5 +402,5 @@ void conv2d_filter_gradient(const float *x, const float *dy, float *out, const W
   Images images = {x, w};
   Matrix gradients = {dy, w->out_channels, 1};
   gemm(depth, w->out_channels, pixels, (Left){pack_transposed_patches, &images, 0},
-       (Right){pack_matrix_b, &gradients}, out, part, parts);
+       (Right){pack_matrix_b, &gradients}, out, 0, part, parts);
 }

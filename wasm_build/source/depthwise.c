@@ -3,6 +3,7 @@
  * Output channel c * multiplier + m convolves input channel c with filter (:, :, c, m). With a
  * multiplier of 1, the usual case, channels are lanes; otherwise one element at a time.
  */
+#include "finish.h"
 #include "vector.h"
 #include "window.h"
 
@@ -117,8 +118,9 @@ static void NOINLINE depthwise_line(const float *x, const float *filter, float *
 }
 
 EXPORT(depthwise_conv2d)
-void depthwise_conv2d(const float *x, const float *filter, float *out, const Window *w, int part,
-                      int parts) {
+void depthwise_conv2d(const float *x, const float *filter, float *out, const Window *w,
+                      const float *bias, int activation, float alpha, int part, int parts) {
+  Finish finish = {bias, activation, alpha};
   int image_size = w->in_height * w->in_width * w->in_channels;
   int line_size = w->out_width * w->out_channels, first, end;
   find_piece(w->batch * w->out_height, 1, part, parts, &first, &end);
@@ -126,6 +128,9 @@ void depthwise_conv2d(const float *x, const float *filter, float *out, const Win
     int image = line / w->out_height, row = line - image * w->out_height;
     depthwise_line(x + image * image_size, filter, out + line * line_size, w,
                    row * w->stride_height - w->pad_top);
+    if (bias)
+      finish_rows(&finish, out + line * line_size, w->out_width, w->out_channels, 0,
+                  w->out_channels);
   }
 }
 

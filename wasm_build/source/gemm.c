@@ -81,7 +81,8 @@ INLINE int common_stride(const int *offsets) {
   return stride;
 }
 
-void gemm(int m, int n, int k, Left a, Right b, float *out, int part, int parts) {
+void gemm(int m, int n, int k, Left a, Right b, float *out, const Finish *finish, int part,
+          int parts) {
   /* On the stack, because each thread has its own. */
   float packed_a[BLOCK_ROWS * BLOCK_DEPTH] __attribute__((aligned(64)));
   float packed_b[BLOCK_COLUMNS * BLOCK_DEPTH] __attribute__((aligned(64)));
@@ -95,6 +96,7 @@ void gemm(int m, int n, int k, Left a, Right b, float *out, int part, int parts)
     int columns = smaller(end_column - column, BLOCK_COLUMNS);
     for (int k_first = 0; k_first < k; k_first += BLOCK_DEPTH) {
       int depth = smaller(k - k_first, BLOCK_DEPTH);
+      int finishes = finish && finish->bias && k_first + depth == k;
       b.pack(b.source, packed_b, column, columns, k_first, depth);
       for (int row = first_row; row < end_row; row += BLOCK_ROWS) {
         int rows = smaller(end_row - row, BLOCK_ROWS);
@@ -109,11 +111,17 @@ void gemm(int m, int n, int k, Left a, Right b, float *out, int part, int parts)
             const float *panel_a = packed_a + i * depth;
             int whole = rows - i >= TILE_ROWS && columns - j >= TILE_COLUMNS;
             int stride = whole ? common_stride(offsets + i) : 0;
-            if (stride)
-              tile(depth, panel_a, panel_b, out + offsets[i] + column + j, stride, k_first > 0);
-            else
-              edge_tile(depth, panel_a, panel_b, out + column + j, offsets + i, k_first > 0,
-                        smaller(rows - i, TILE_ROWS), smaller(columns - j, TILE_COLUMNS));
+            if (stride) {
+              float *to = out + offsets[i] + column + j;
+              tile(depth, panel_a, panel_b, to, stride, k_first > 0);
+              if (finishes) finish_rows(finish, to, TILE_ROWS, stride, column + j, TILE_COLUMNS);
+            } else {
+              int height = smaller(rows - i, TILE_ROWS), width = smaller(columns - j, TILE_COLUMNS);
+              float *to = out + column + j;
+              edge_tile(depth, panel_a, panel_b, to, offsets + i, k_first > 0, height, width);
+              for (int row = 0; finishes && row < height; row++)
+                finish_rows(finish, to + offsets[i + row], 1, 0, column + j, width);
+            }
           }
         }
       }

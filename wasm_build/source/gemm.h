@@ -9,6 +9,7 @@
 #ifndef WEBTENSOR_GEMM_H
 #define WEBTENSOR_GEMM_H
 
+#include "finish.h"
 #include "vector.h"
 
 #define TILE_ROWS 6
@@ -40,7 +41,8 @@ typedef struct {
 } Right;
 
 /* Computes one part of the result: rows of it, or columns where it is wider than high. */
-void gemm(int m, int n, int k, Left a, Right b, float *out, int part, int parts);
+void gemm(int m, int n, int k, Left a, Right b, float *out, const Finish *finish, int part,
+          int parts);
 
 /* Element (row, column) is data[row * row_stride + column * column_stride]. */
 typedef struct {

@@ -8,6 +8,7 @@ from webtensor.geometry import MatmulSizes
 from webtensor.ops.broadcasting import broadcast_to, sum_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import zeros
+from webtensor.ops.finishing import Finish, finished_primitive
 from webtensor.ops.movement import reshape
 from webtensor.ops.rows import COMPLEX_RULES
 from webtensor.shapes import Shape, broadcast_shapes, prod
@@ -28,6 +29,7 @@ def _gradient_b(dy: Tensor, y: Tensor, a: Tensor, b: Tensor, sizes: MatmulSizes)
 
 
 _MATMUL = Primitive("matmul", gradients=(_gradient_a, _gradient_b))
+_FINISHED = finished_primitive(_MATMUL)
 
 
 def matmul(
@@ -47,6 +49,13 @@ def matmul(
         >>> wt.matmul([[1.0, 2.0]], [[3.0], [4.0]]).tolist()
         [[11.0]]
     """
+    return finished_matmul(a, b, transpose_a, transpose_b, None)
+
+
+def finished_matmul(
+    a: TensorLike, b: TensorLike, transpose_a: bool, transpose_b: bool, finish: Finish | None
+) -> Tensor:
+    """``matmul``, in float32 with a bias and an activation in the same kernel."""
     a, b = as_operands("matmul", a, b)
     if not a.shape or not b.shape:
         raise ValueError(f"matmul: operands must have axes, but got shapes {a.shape}, {b.shape}")
@@ -55,7 +64,8 @@ def matmul(
     if dtype is complex64:
         return COMPLEX_RULES["matmul"](a, b, transpose_a, transpose_b)
     if len(a.shape) == 1 or len(b.shape) == 1:
-        return _vector_product(a, b, transpose_a, transpose_b)
+        product = _vector_product(a, b, transpose_a, transpose_b)
+        return product if finish is None else finish.after(product)
     m, k = a.shape[:-3:-1] if transpose_a else a.shape[-2:]
     other, n = b.shape[:-3:-1] if transpose_b else b.shape[-2:]
     if k != other:
@@ -66,17 +76,20 @@ def matmul(
     batches = broadcast_shapes("matmul", a.shape[:-2], b.shape[:-2])
     shape = (*batches, m, n)
     if k == 0:
-        return zeros(shape, dtype)
+        return zeros(shape, dtype) if finish is None else finish.after(zeros(shape, dtype))
     if len(b.shape) == 2 < len(a.shape) and not transpose_a:
         rows = reshape(a, (prod(a.shape[:-1]), k))
-        return reshape(matmul(rows, b, False, transpose_b), shape)
+        return reshape(finished_matmul(rows, b, False, transpose_b, finish), shape)
     a = _batched(a, batches)
     b = _batched(b, batches)
     batch = prod(batches)
     a_batched = prod(a.shape[:-2]) == batch > 1
     b_batched = prod(b.shape[:-2]) == batch > 1
     sizes = MatmulSizes(batch, m, k, n, bool(transpose_a), bool(transpose_b), a_batched, b_batched)
-    return run(_MATMUL, (a, b), shape, dtype, sizes)
+    if finish is None:
+        return run(_MATMUL, (a, b), shape, dtype, sizes)
+    operands = (a, b, finish.bias)
+    return run(_FINISHED, operands, shape, dtype, sizes, finish.row, *finish.parameters)
 
 
 def _batched(x: Tensor, batches: Shape) -> Tensor:

@@ -17,6 +17,7 @@ from webtensor.engine import Primitive, Tensor, TensorLike, run
 from webtensor.geometry import Depth, Padding, Window, make_volume_window, make_window, several
 from webtensor.ops.casting import as_float
 from webtensor.ops.creation import zeros
+from webtensor.ops.finishing import Finish, finished_primitive
 from webtensor.ops.movement import concat, permute_dims, reshape, slice, spread, stepped_slice
 from webtensor.shapes import Shape, as_shape
 
@@ -42,9 +43,10 @@ def _input_shape(window: Window) -> Shape:
 
 
 class _Convolution(NamedTuple):
-    """A convolution and its transposes."""
+    """A convolution, also with a bias and an activation, and its transposes."""
 
     forward: Primitive
+    finished: Primitive
     to_input: Primitive
     to_filter: Primitive
 
@@ -68,14 +70,16 @@ def _family(prefix: str) -> _Convolution:
     def to_filter(x: Tensor, dy: Tensor, shape: Shape, window: Window) -> Tensor:
         return _apply(family.to_filter, x, dy, shape, window)
 
-    family = _Convolution(
-        Primitive(
-            prefix,
-            gradients=(
-                lambda dy, y, x, filter, window: to_input(dy, filter, window),
-                lambda dy, y, x, filter, window: to_filter(x, dy, filter.shape, window),
-            ),
+    forward = Primitive(
+        prefix,
+        gradients=(
+            lambda dy, y, x, filter, window: to_input(dy, filter, window),
+            lambda dy, y, x, filter, window: to_filter(x, dy, filter.shape, window),
         ),
+    )
+    family = _Convolution(
+        forward,
+        finished_primitive(forward),
         Primitive(
             f"{prefix}_input_gradient",
             gradients=(
@@ -160,12 +164,62 @@ def _only(name: str, data_format: str, wanted: str) -> None:
 
 
 def _convolve(
-    family: _Convolution, x: Tensor, filter: Tensor, channels: int, options: tuple[Any, ...]
+    family: _Convolution,
+    x: Tensor,
+    filter: Tensor,
+    channels: int,
+    options: tuple[Any, ...],
+    finish: Finish | None = None,
 ) -> Tensor:
     name = family.forward.name
     size = (filter.shape[0], filter.shape[1])
     window = make_window(name, x.shape, channels, size, *options)
-    return _apply(family.forward, x, filter, _output_shape(window), window)
+    shape = _output_shape(window)
+    if finish is None:
+        return _apply(family.forward, x, filter, shape, window)
+    if x.size == 0 or filter.size == 0:
+        return finish.after(zeros(shape))
+    operands = (x, filter, finish.bias)
+    return run(family.finished, operands, shape, float32, window, finish.row, *finish.parameters)
+
+
+def finished_conv2d(
+    x: TensorLike,
+    filter: TensorLike,
+    strides: Any,
+    pad: Padding,
+    data_format: str,
+    dilations: Any,
+    dim_rounding_mode: str | None,
+    finish: Finish | None,
+) -> Tensor:
+    """``conv2d`` with a bias and an activation in the same kernel."""
+    images, single = _images("conv2d", x, data_format)
+    pad = _in_order(pad, data_format)
+    filter = _as_filter("conv2d", images, filter)
+    options = (strides, pad, dilations, dim_rounding_mode)
+    y = _convolve(_CONV2D, images, filter, filter.shape[3], options, finish)
+    return _as_given(y, single, data_format)
+
+
+def finished_depthwise_conv2d(
+    x: TensorLike,
+    filter: TensorLike,
+    strides: Any,
+    pad: Padding,
+    data_format: str,
+    dilations: Any,
+    dim_rounding_mode: str | None,
+    finish: Finish | None,
+) -> Tensor:
+    """``depthwise_conv2d`` with a bias and an activation in the same kernel."""
+    images, single = _images("depthwise_conv2d", x, data_format)
+    pad = _in_order(pad, data_format)
+    filter = _as_filter("depthwise_conv2d", images, filter)
+    options = (strides, pad, dilations, dim_rounding_mode)
+    channels = filter.shape[2] * filter.shape[3]
+    y = _convolve(_DEPTHWISE_CONV2D, images, filter, channels, options, finish)
+    return _as_given(y, single, data_format)
 
 
 def conv2d(
@@ -195,13 +249,7 @@ def conv2d(
         >>> wt.conv2d(wt.ones((1, 2, 2, 1)), wt.ones((2, 2, 1, 1))).tolist()
         [[[[4.0]]]]
     """
-    images, single = _images("conv2d", x, data_format)
-    pad = _in_order(pad, data_format)
-    filter = _as_filter("conv2d", images, filter)
-    y = _convolve(
-        _CONV2D, images, filter, filter.shape[3], (strides, pad, dilations, dim_rounding_mode)
-    )
-    return _as_given(y, single, data_format)
+    return finished_conv2d(x, filter, strides, pad, data_format, dilations, dim_rounding_mode, None)
 
 
 def depthwise_conv2d(
@@ -223,14 +271,9 @@ def depthwise_conv2d(
         >>> wt.depthwise_conv2d(wt.ones((1, 2, 2, 2)), wt.ones((2, 2, 2, 1))).tolist()
         [[[[4.0, 4.0]]]]
     """
-    images, single = _images("depthwise_conv2d", x, data_format)
-    pad = _in_order(pad, data_format)
-    filter = _as_filter("depthwise_conv2d", images, filter)
-    channels = filter.shape[2] * filter.shape[3]
-    y = _convolve(
-        _DEPTHWISE_CONV2D, images, filter, channels, (strides, pad, dilations, dim_rounding_mode)
+    return finished_depthwise_conv2d(
+        x, filter, strides, pad, data_format, dilations, dim_rounding_mode, None
     )
-    return _as_given(y, single, data_format)
 
 
 def separable_conv2d(

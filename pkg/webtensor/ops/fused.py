@@ -6,13 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from webtensor.arguments import as_number
+from webtensor.dtypes import complex64, float32, string_
 from webtensor.engine import Tensor, TensorLike, as_operand, as_operands
 from webtensor.geometry import Padding
 from webtensor.ops import contraction, convolution, unary
 from webtensor.ops.binary import add, prelu
 from webtensor.ops.casting import as_float, cast_to
+from webtensor.ops.finishing import Finish
 from webtensor.ops.movement import reshape
-from webtensor.shapes import broadcast_shapes
+from webtensor.shapes import Shape, broadcast_shapes, prod
 
 __all__ = ["conv2d", "depthwise_conv2d", "mat_mul"]
 
@@ -21,6 +23,14 @@ _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "relu": unary.relu,
     "relu6": unary.relu6,
     "sigmoid": unary.sigmoid,
+}
+#: The activations that kernels apply, with their parameters.
+_KERNELS: dict[str, tuple[str | None, tuple[float, ...]]] = {
+    "linear": (None, ()),
+    "elu": ("elu", (1.0,)),
+    "relu": ("relu", ()),
+    "relu6": ("relu6", ()),
+    "sigmoid": ("sigmoid", ()),
 }
 _NAMES = ("linear", *_ACTIVATIONS, "prelu", "leakyrelu")
 
@@ -34,6 +44,22 @@ def _check(name: str, activation: str | None, prelu_weights: TensorLike | None) 
     if chosen == "prelu" and prelu_weights is None:
         raise ValueError(f"{name}: activation 'prelu' needs prelu_activation_weights")
     return chosen
+
+
+def _in_kernel(
+    name: str, bias: TensorLike | None, columns: Shape, activation: str, leakyrelu_alpha: float
+) -> Finish | None:
+    """The finish that kernels apply, or None where it takes ops of their own."""
+    if bias is None or activation == "prelu":
+        return None
+    held = as_operand(name, bias)
+    if held.shape != columns or held.dtype in (complex64, string_):
+        return None
+    held = cast_to(held, float32)
+    if activation == "leakyrelu":
+        alpha = as_number(name, "leakyrelu_alpha", leakyrelu_alpha)
+        return Finish(held, "leaky_relu", (alpha,)) if alpha >= 0 else None
+    return Finish(held, *_KERNELS[activation])
 
 
 def _finish(
@@ -103,7 +129,12 @@ def conv2d(
     """
     name = "fused.conv2d"
     chosen = _check(name, activation, prelu_activation_weights)
-    y = convolution.conv2d(x, filter, strides, pad, data_format, dilations, dim_rounding_mode)
+    filter = as_operand(name, filter)
+    finish = _in_kernel(name, bias, filter.shape[-1:], chosen, leakyrelu_alpha)
+    options = (strides, pad, data_format, dilations, dim_rounding_mode)
+    y = convolution.finished_conv2d(x, filter, *options, finish)
+    if finish is not None:
+        return y
     weights, first = prelu_activation_weights, data_format == "NCHW"
     return _finish(name, y, bias, chosen, weights, leakyrelu_alpha, first)
 
@@ -134,9 +165,12 @@ def depthwise_conv2d(
     """
     name = "fused.depthwise_conv2d"
     chosen = _check(name, activation, prelu_activation_weights)
-    y = convolution.depthwise_conv2d(
-        x, filter, strides, pad, data_format, dilations, dim_rounding_mode
-    )
+    filter = as_operand(name, filter)
+    finish = _in_kernel(name, bias, (prod(filter.shape[-2:]),), chosen, leakyrelu_alpha)
+    options = (strides, pad, data_format, dilations, dim_rounding_mode)
+    y = convolution.finished_depthwise_conv2d(x, filter, *options, finish)
+    if finish is not None:
+        return y
     weights, first = prelu_activation_weights, data_format == "NCHW"
     return _finish(name, y, bias, chosen, weights, leakyrelu_alpha, first)
 
@@ -165,6 +199,12 @@ def mat_mul(
     name = "fused.mat_mul"
     chosen = _check(name, activation, prelu_activation_weights)
     a, b = as_operands(name, a, b)
+    finish = None
+    if a.dtype is b.dtype is float32 and len(b.shape) > 1:
+        columns = b.shape[-2] if transpose_b else b.shape[-1]
+        finish = _in_kernel(name, bias, (columns,), chosen, leakyrelu_alpha)
+    if finish is not None:
+        return contraction.finished_matmul(a, b, transpose_a, transpose_b, finish)
     y = contraction.matmul(a, b, transpose_a, transpose_b)
     if bias is not None or chosen != "linear":
         y = as_float(name, "the product", y)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from webtensor.backends.api import Backend, Handle, Operand
+from webtensor.backends.api import Backend, Elementwise, Handle, Kernel, Operand
 from webtensor.backends.numpy.backend import array_of, kernel
 from webtensor.backends.numpy.windows import Array, fold, padded, windows
 from webtensor.dtypes import DType
@@ -92,3 +92,25 @@ def depthwise_conv2d_filter_gradient(
     x, dy = map(array_of, inputs)
     patches = windows(padded(x, window), window)
     return np.einsum("bijhwc,bijcm->hwcm", patches, _by_channel(dy, window))
+
+
+def _finished(plain: Kernel) -> Kernel:
+    """Make the kernel that also adds a bias to the last axis, and applies a row of the table."""
+
+    def run_finished(
+        backend: Backend,
+        inputs: Sequence[Operand],
+        shape: Shape,
+        dtype: DType,
+        geometry: MatmulSizes | Window,
+        row: Elementwise | None,
+        *parameters: float,
+    ) -> Handle:
+        y = plain(backend, inputs[:2], shape, dtype, geometry) + array_of(inputs[2])
+        return y if row is None else row.numpy(np, y, *parameters).astype(np.float32)
+
+    return run_finished
+
+
+for _plain in (matmul, conv2d, depthwise_conv2d):
+    kernel(f"fused_{_plain.__name__}")(_finished(_plain))

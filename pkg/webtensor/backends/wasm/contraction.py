@@ -1,11 +1,12 @@
-"""Kernels of matrix products and convolutions."""
+"""Kernels of matrix products and convolutions, also with a bias and an activation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
-from webtensor.backends.api import Handle, Kernel, Operand
+from webtensor.backends.api import Elementwise, Handle, Kernel, Operand
 from webtensor.backends.wasm.backend import WasmBackend, kernel
 from webtensor.dtypes import DType, float32
 from webtensor.geometry import MatmulSizes, Window
@@ -17,21 +18,45 @@ _MATMUL = ("matmul", "float32")
 #: One instruction multiplies and adds a vector.
 _PRODUCTS_AT_ONCE = 4
 
+#: Rows of the elementwise table that products may end with, numbered as in
+#: ``wasm_build/source/finish.h``; None leaves the product as it is.
+_ACTIVATIONS = {
+    name: number
+    for number, name in enumerate((None, "relu", "relu6", "elu", "sigmoid", "leaky_relu"))
+}
 
-@kernel("matmul")
+_NO_FINISH = (0, 0, 0.0)
+
+
+def _finish(
+    inputs: Sequence[Operand], row: Elementwise | None = None, alpha: float = 0.0
+) -> tuple[int, int, float]:
+    """What kernels are told of the bias, which is the third operand if any, and the activation."""
+    if len(inputs) < 3:
+        return _NO_FINISH
+    return inputs[2].storage.handle, _ACTIVATIONS[row.name if row else None], alpha
+
+
+@kernel("matmul", "fused_matmul")
 def matmul(
-    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: MatmulSizes
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    sizes: MatmulSizes,
+    *finish: Any,
 ) -> Handle:
     """Multiply batches of matrices."""
-    a, b = inputs
+    a, b = inputs[:2]
     geometry = backend.parameters.integers(sizes)
     size = prod(shape)
     out = backend.allocate(size * 4)
     arguments = (a.storage.handle, b.storage.handle, out, geometry)
-    if dtype is float32 and sizes.m > 1 and sizes.n > 1:
-        backend.compute(_MATMUL, size * sizes.k / _PRODUCTS_AT_ONCE, *arguments)
-    else:
+    if dtype is not float32:
         backend.functions["matmul", dtype](*arguments)
+        return out
+    work = size * sizes.k / _PRODUCTS_AT_ONCE if sizes.m > 1 and sizes.n > 1 else 0
+    backend.compute(_MATMUL, work, *arguments, *_finish(inputs, *finish))
     return out
 
 
@@ -49,6 +74,7 @@ def _windowed(name: str) -> Kernel:
     # several passes.
     always_whole = not mixes_channels and name != "depthwise_conv2d"
     in_passes = name == "conv2d_input_gradient"
+    finishes = not name.endswith("gradient")
 
     def run_windowed(
         backend: WasmBackend,
@@ -56,8 +82,9 @@ def _windowed(name: str) -> Kernel:
         shape: Shape,
         dtype: DType,
         window: Window,
+        *finish: Any,
     ) -> Handle:
-        first, second = inputs
+        first, second = inputs[:2]
         geometry = backend.parameters.integers(window)
         out = backend.allocate(prod(shape) * 4)
         work = _products(window) / _PRODUCTS_AT_ONCE
@@ -65,7 +92,11 @@ def _windowed(name: str) -> Kernel:
             work *= window.in_channels
         if always_whole or (in_passes and (window.stride_height, window.stride_width) != (1, 1)):
             work = 0
-        backend.compute(key, work, first.storage.handle, second.storage.handle, out, geometry)
+        arguments = (first.storage.handle, second.storage.handle, out, geometry)
+        if finishes:
+            backend.compute(key, work, *arguments, *_finish(inputs, *finish))
+        else:
+            backend.compute(key, work, *arguments)
         return out
 
     return run_windowed
@@ -74,3 +105,4 @@ def _windowed(name: str) -> Kernel:
 for _name in ("conv2d", "depthwise_conv2d"):
     for _transpose in ("", "_input_gradient", "_filter_gradient"):
         kernel(_name + _transpose)(_windowed(_name + _transpose))
+    kernel(f"fused_{_name}")(_windowed(_name))

@@ -10,10 +10,12 @@ Large products are computed in tiles (see ``tiles``).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.backends.webgl.finishing import Finish, finish_of
 from webtensor.backends.webgl.textures import Texture
 from webtensor.backends.webgl.tiles import TILE_ROWS, WORTH_TILING, draw_tiles, tile_rows
 from webtensor.dtypes import DType, float32
@@ -154,7 +156,7 @@ def _tiles_fit(dtype: DType, sizes: MatmulSizes) -> bool:
 
 
 def _multiply_in_tiles(
-    backend: WebGLBackend, a: Texture, b: Texture, sizes: MatmulSizes
+    backend: WebGLBackend, a: Texture, b: Texture, sizes: MatmulSizes, finish: Finish
 ) -> Texture:
     batch, m, k, n, transpose_a, transpose_b, a_batched, b_batched = sizes
     rows = tile_rows(backend)
@@ -174,28 +176,29 @@ def _multiply_in_tiles(
         k * n if b_batched else 0,
         1 if transpose_a else k,
     )
-    return draw_tiles(backend, program, [a, b], batch, m, n, *numbers)
+    return draw_tiles(backend, program, [a, b], batch, m, n, finish, *numbers)
 
 
-@kernel("matmul")
+@kernel("matmul", "fused_matmul")
 def matmul(
     backend: WebGLBackend,
     inputs: Sequence[Operand],
     shape: Shape,
     dtype: DType,
     sizes: MatmulSizes,
+    *finish: Any,
 ) -> Handle:
     """Multiply batches of matrices."""
-    a, b = (operand.storage.handle for operand in inputs)
-    return multiply(backend, a, b, dtype, sizes)
+    a, b = (operand.storage.handle for operand in inputs[:2])
+    return multiply(backend, a, b, dtype, sizes, finish_of(inputs, *finish))
 
 
 def multiply(
-    backend: WebGLBackend, a: Texture, b: Texture, dtype: DType, sizes: MatmulSizes
+    backend: WebGLBackend, a: Texture, b: Texture, dtype: DType, sizes: MatmulSizes, finish: Finish
 ) -> Texture:
     """Multiply batches of matrices that lie in textures."""
     if _tiles_fit(dtype, sizes):
-        return _multiply_in_tiles(backend, a, b, sizes)
+        return _multiply_in_tiles(backend, a, b, sizes, finish)
     batch, m, k, n, transpose_a, transpose_b, a_batched, b_batched = sizes
     a_along_k = not transpose_a and k % 4 == 0
     b_along_k = transpose_b and k % 4 == 0
@@ -216,11 +219,11 @@ def multiply(
         sources = [Input("a", dtype, a_lanes), Input("b", dtype, b_lanes)]
         names = ("m", "k", "n", "aStep", "bStep", "aRow", "aColumn", "bRow", "bColumn")
         used = [(name, "int") for name in names]
-        return Shader("matmul", sources, dtype, lanes, used, code)
+        return finish.added_to(Shader("matmul", sources, dtype, lanes, used, code))
 
     return backend.draw(
-        backend.program(("matmul", dtype, form), shader),
-        [a, b],
+        backend.program(("matmul", dtype, form, finish.key), shader),
+        [a, b, *finish.textures],
         batch * m * n,
         dtype,
         m,
@@ -230,4 +233,5 @@ def multiply(
         k * n if b_batched else 0,
         *((1, m) if transpose_a else (k, 1)),
         *((1, k) if transpose_b else (n, 1)),
+        *finish.numbers(n // lanes),
     )

@@ -8,6 +8,7 @@ are read by fours. ``CHANNELS`` in the code below counts in units of lanes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
@@ -20,6 +21,7 @@ from webtensor.backends.webgl.convolution_tiles import (
     tiles_fit,
     transposed_tiles_fit,
 )
+from webtensor.backends.webgl.finishing import UNFINISHED, Finish, finish_of
 from webtensor.backends.webgl.reduction import reduce_texture
 from webtensor.backends.webgl.windows import (
     WINDOW_UNIFORMS,
@@ -174,10 +176,11 @@ def _multiply(
     n: int,
     transpose_a: bool = False,
     transpose_b: bool = False,
+    finish: Finish = UNFINISHED,
 ) -> Handle:
-    a, b = (operand.storage.handle for operand in inputs)
+    a, b = (operand.storage.handle for operand in inputs[:2])
     sizes = MatmulSizes(1, m, k, n, transpose_a, transpose_b, False, False)
-    return multiply(backend, a, b, float32, sizes)
+    return multiply(backend, a, b, float32, sizes, finish)
 
 
 def _pixels(window: Window) -> int:
@@ -194,6 +197,7 @@ def _run(
     body: str,
     lanes: tuple[int, int, int],
     extra: tuple[tuple[str, int], ...] = (),
+    finish: Finish = UNFINISHED,
 ) -> Handle:
     """Draw a window shader; ``lanes`` are those of the result and of the two operands."""
     # Walks with loops in them would make long shaders.
@@ -205,22 +209,34 @@ def _run(
         second = "dy" if "getDy" in code else "filter_"
         sources = [Input("x", float32, lanes[1]), Input(second, float32, lanes[2])]
         uniforms = [*WINDOW_UNIFORMS, *((key, "int") for key, _ in extra)]
-        return Shader(name, sources, float32, lanes[0], uniforms, code)
+        return finish.added_to(Shader(name, sources, float32, lanes[0], uniforms, code))
 
-    numbers = (*window_numbers(window), *(value for _, value in extra))
-    return backend.run((name, body, lanes, cells), shader, inputs, size, float32, *numbers)
+    numbers = (
+        *window_numbers(window),
+        *(value for _, value in extra),
+        *finish.numbers(window.out_channels // lanes[0]),
+    )
+    key = (name, body, lanes, cells, finish.key)
+    return backend.run(key, shader, inputs, size, float32, *numbers)
 
 
-@kernel("conv2d")
+@kernel("conv2d", "fused_conv2d")
 def conv2d(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    window: Window,
+    *details: Any,
 ) -> Handle:
     """Multiply each window by the filter."""
+    finish = finish_of(inputs, *details)
     if _is_matrix_product(window):
-        return _multiply(backend, inputs, _pixels(window), window.in_channels, window.out_channels)
+        channels = window.in_channels, window.out_channels
+        return _multiply(backend, inputs, _pixels(window), *channels, finish=finish)
     if tiles_fit(window):
-        x, filter = (operand.storage.handle for operand in inputs)
-        return convolve_in_tiles(backend, x, filter, window)
+        x, filter = (operand.storage.handle for operand in inputs[:2])
+        return convolve_in_tiles(backend, x, filter, window, finish)
     size = window.batch * window.out_height * window.out_width * window.out_channels
     if window.out_channels % 4:
         body, lanes = _FORWARD_ONES, (1, 1, 1)
@@ -228,7 +244,7 @@ def conv2d(
         body, lanes = _FORWARD_ONES, (4, 1, 4)
     else:
         body, lanes = _FORWARD_FOURS, (4, 4, 4)
-    return _run(backend, "conv2d", inputs, size, window, _FORWARD, body, lanes)
+    return _run(backend, "conv2d", inputs, size, window, _FORWARD, body, lanes, (), finish)
 
 
 @kernel("conv2d_input_gradient")
@@ -304,9 +320,14 @@ def _filter_gradient(
         backend.release(result)
 
 
-@kernel("depthwise_conv2d")
+@kernel("depthwise_conv2d", "fused_depthwise_conv2d")
 def depthwise_conv2d(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    window: Window,
+    *details: Any,
 ) -> Handle:
     """Multiply each window by each channel's own filters."""
     size = window.batch * window.out_height * window.out_width * window.out_channels
@@ -322,6 +343,7 @@ def depthwise_conv2d(
         _DEPTHWISE_FORWARD,
         lanes,
         (("multiplier", multiplier),),
+        finish_of(inputs, *details),
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from webtensor.backends.webgl.backend import WebGLBackend
 from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.backends.webgl.finishing import UNFINISHED, Finish
 from webtensor.backends.webgl.textures import Texture
 from webtensor.backends.webgl.tiles import WORTH_TILING, draw_tiles, tile_rows
 from webtensor.backends.webgl.windows import WINDOW_UNIFORMS, window_numbers
@@ -177,7 +178,14 @@ def filter_gradient_in_tiles(
     cells = parts * window.filter_height * window.filter_width
     numbers = (*window_numbers(window), *extra.values())
     return draw_tiles(
-        backend, program, [x, dy], cells, window.in_channels, window.out_channels, *numbers
+        backend,
+        program,
+        [x, dy],
+        cells,
+        window.in_channels,
+        window.out_channels,
+        UNFINISHED,
+        *numbers,
     )
 
 
@@ -189,6 +197,7 @@ def _draw(
     window: Window,
     pixels: int,
     channels: int,
+    finish: Finish,
 ) -> Texture:
     rows = tile_rows(backend)
     by_texels = window.in_channels % 4 == 0
@@ -201,15 +210,15 @@ def _draw(
 
     program = backend.program((name, "tiles", rows, by_texels), shader)
     numbers = (*window_numbers(window), channels >> 2)
-    return draw_tiles(backend, program, [x, filter], 1, pixels, channels, *numbers)
+    return draw_tiles(backend, program, [x, filter], 1, pixels, channels, finish, *numbers)
 
 
 def convolve_in_tiles(
-    backend: WebGLBackend, x: Texture, filter: Texture, window: Window
+    backend: WebGLBackend, x: Texture, filter: Texture, window: Window, finish: Finish
 ) -> Texture:
     """Convolve images; see ``tiles_fit``."""
     pixels = window.batch * window.out_height * window.out_width
-    return _draw(backend, "conv2d", x, filter, window, pixels, window.out_channels)
+    return _draw(backend, "conv2d", x, filter, window, pixels, window.out_channels, finish)
 
 
 def convolve_transposed_in_tiles(
@@ -218,4 +227,4 @@ def convolve_transposed_in_tiles(
     """Transpose of the convolution with respect to its input; see ``transposed_tiles_fit``."""
     pixels = window.batch * window.in_height * window.in_width
     name = "conv2d_input_gradient"
-    return _draw(backend, name, dy, filter, window, pixels, window.in_channels)
+    return _draw(backend, name, dy, filter, window, pixels, window.in_channels, UNFINISHED)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from webtensor.backends.webgl.backend import WebGLBackend
 from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.backends.webgl.finishing import Finish
 from webtensor.backends.webgl.programs import Program
 from webtensor.backends.webgl.textures import Texture
 from webtensor.dtypes import float32
@@ -48,6 +49,7 @@ def draw_tiles(
     batch: int,
     rows: int,
     columns: int,
+    finish: Finish,
     *uniforms: float,
 ) -> Texture:
     """Draw ``batch`` matrices of (rows, columns) by a program that computes tiles.
@@ -65,14 +67,14 @@ def draw_tiles(
         choices.append(f"return getX{tile - 1}(place);")
         code = _JOIN.replace("TILE", str(tile)).replace("CHOICES", "\n  ".join(choices))
         sources = [Input(f"x{row}", float32, 4) for row in range(tile)]
-        names = ("rows", "columns", "blocks")
-        return Shader("join_tiles", sources, float32, 4, [(name, "int") for name in names], code)
+        uniforms = [(name, "int") for name in ("rows", "columns", "blocks")]
+        return finish.added_to(Shader("join_tiles", sources, float32, 4, uniforms, code))
 
+    numbers = (rows, columns >> 2, blocks, *finish.numbers(columns >> 2))
     try:
-        joining = backend.program(("join_tiles", tile), join)
-        return backend.draw(
-            joining, parts, batch * rows * columns, float32, rows, columns >> 2, blocks
-        )
+        joining = backend.program(("join_tiles", tile, finish.key), join)
+        textures = [*parts, *finish.textures]
+        return backend.draw(joining, textures, batch * rows * columns, float32, *numbers)
     finally:
         for part in parts:
             backend.release(part)

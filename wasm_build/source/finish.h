@@ -1,0 +1,38 @@
+/* What is done with a product before others read it: a bias added to each column, an activation. */
+#ifndef WEBTENSOR_FINISH_H
+#define WEBTENSOR_FINISH_H
+
+#include "vector_math.h"
+
+/* In the order of `_ACTIVATIONS` in pkg/webtensor/backends/wasm/contraction.py. */
+enum { LINEAR, RELU, RELU6, ELU, SIGMOID, LEAKY_RELU };
+
+typedef struct {
+  const float *bias; /* 0 where nothing is to be done */
+  int activation;
+  float alpha;
+} Finish;
+
+#define FINISH_ROWS(ACTIVATED)                                                                     \
+  for (; rows > 0; rows--, out += stride)                                                          \
+    for (int c = 0; c < columns; c += 4) {                                                         \
+      vf x = load((const float *)out + c) + load(bias + c);                                        \
+      store_up_to(out + c, ACTIVATED, columns - c);                                                \
+    }                                                                                              \
+  return;
+
+/* Finishes rows of the result, `stride` apart, from a column on. */
+static void NOINLINE finish_rows(const Finish *finish, float *out, int rows, int stride, int column,
+                                 int columns) {
+  const float *bias = finish->bias + column;
+  switch (finish->activation) {
+    case LINEAR: FINISH_ROWS(x)
+    case RELU: FINISH_ROWS(vsel(x < 0, vset(0.f), x))
+    case RELU6: FINISH_ROWS(vsel(x < 0, vset(0.f), vsel(x > 6, vset(6.f), x)))
+    case ELU: FINISH_ROWS(vsel(x < 0, finish->alpha * vexpm1(x), x))
+    case SIGMOID: FINISH_ROWS(1.f / (1.f + vexp(-x)))
+    case LEAKY_RELU: FINISH_ROWS(vsel(x < 0, x * finish->alpha, x))
+  }
+}
+
+#endif
