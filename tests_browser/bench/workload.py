@@ -13,6 +13,7 @@ __all__ = [
     "ONLY_WASM",
     "QUICK",
     "SAME_BACKEND",
+    "SINES",
     "Effort",
     "Input",
     "Shape",
@@ -32,6 +33,9 @@ AND_CPU = {"webgl": ("webgl",), "wasm": ("wasm", "cpu")}
 ONLY_WASM = {"wasm": ("wasm",)}
 #: Their WebAssembly backend has no gradient of a convolution's filter.
 CPU_FOR_WASM = {"webgl": ("webgl",), "wasm": ("cpu",)}
+#: Tolerance where theirs take sines and cosines from the device on WebGL: emulated ones are off by
+#: some 1e-4.
+SINES = 1e-3
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import webtensor as wt
-from tests_browser.bench.workload import CPU_FOR_WASM, Input, Workload
+from tests_browser.bench.workload import CPU_FOR_WASM, SINES, Input, Workload
 
 __all__ = ["SIGNALS"]
 
@@ -14,6 +14,7 @@ SIGNALS = [
         "tf.tidy(() => tf.real(tf.spectral.fft(tf.complex(a, b))))",
         {"a": Input((64, 1024)), "b": Input((64, 1024))},
         peers=CPU_FOR_WASM,
+        tolerance=SINES,
     ),
     Workload(
         "spectral.rfft",
@@ -21,6 +22,7 @@ SIGNALS = [
         "tf.tidy(() => tf.real(tf.spectral.rfft(x)))",
         {"x": Input((64, 1024))},
         peers=CPU_FOR_WASM,
+        tolerance=SINES,
     ),
     Workload(
         "signal.stft",
@@ -28,5 +30,6 @@ SIGNALS = [
         "tf.tidy(() => tf.real(tf.signal.stft(x, 256, 128)))",
         {"x": Input((16_000,))},
         peers=CPU_FOR_WASM,
+        tolerance=SINES,
     ),
 ]

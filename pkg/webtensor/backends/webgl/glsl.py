@@ -28,6 +28,10 @@ int split(inout int t, int n) {
     "is_nan": """
 bool is_nan(float x) { return (floatBitsToUint(x) & 0x7fffffffu) > 0x7f800000u; }
 """,
+    "either": """
+float either(bool yes, float x, float y) { return mix(y, x, yes); }
+vec4 either(bool yes, vec4 x, vec4 y) { return mix(y, x, bvec4(yes)); }
+""",
     "within": """
 float within(float x, bool inside) { return mix(0.0, x, inside); }
 vec4 within(vec4 x, bool inside) { return mix(vec4(0.0), x, bvec4(inside)); }

@@ -325,12 +325,14 @@ Place locate(int n, int row, int column) {
   LOCATE
   return p;
 }
-ELEMENT weighted(ELEMENT a, ELEMENT b, float w) { return w == 0.0 ? a : a * (1.0 - w) + b * w; }
+ELEMENT weighted(ELEMENT a, ELEMENT b, float w) {
+  return either(w == 0.0, a, a * (1.0 - w) + b * w);
+}
 FUNCTIONS
-ELEMENT value(Place p, int channel) {
-  if (!p.inside) return ELEMENT(fill);
+ELEMENT read(Place p, int channel) {
   READ
 }
+ELEMENT value(Place p, int channel) { return either(p.inside, read(p, channel), ELEMENT(fill)); }
 """
 
 
@@ -346,8 +348,9 @@ class _Reading(NamedTuple):
 # Pixels may lie outside the image, each on its own.
 _PIXEL_OR_FILL = """
 ELEMENT pixelAt(int image, int row, int column, int channel) {
-  if (row < 0 || row >= inHeight || column < 0 || column >= inWidth) return ELEMENT(fill);
-  return getX(((image * inHeight + row) * inWidth + column) * CHANNELS + channel);
+  bool inside = row >= 0 && row < inHeight && column >= 0 && column < inWidth;
+  int place = max(((image * inHeight + row) * inWidth + column) * CHANNELS + channel, 0);
+  return either(inside, getX(place), ELEMENT(fill));
 }
 """
 #: By whether pixels may lie outside the image, and whether four are read.

@@ -190,7 +190,8 @@ _PAD_RUN = """
 V compute(int t) {
   int i = t * 4;
   int p = source(i);
-  V result = p < 0 ? V(CELL) : getXRun(p);
+  V run = getXRun(max(p, 0));
+  V result = p < 0 ? V(CELL) : run;
   bool whole = column >= 0 && column + 4 <= own[LAST];
   whole = whole || (outside && column + low[LAST] + 4 <= lengths[LAST]);
   for (int lane = whole ? 4 : 0; lane < 4; lane++) {
