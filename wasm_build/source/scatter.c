@@ -32,3 +32,19 @@ EXPORT(scatter_set) void scatter_set(const byte *x, int scalar, const int *indic
       __builtin_memcpy(to, updates, inner);
   }
 }
+
+/* out is (length, inner), and row segments[i] of it gets row places[i] of x added. */
+#define SUM_PICKED(NAME, TYPE)                                                                     \
+  EXPORT(NAME) void NAME(const TYPE *x, const int *places, const int *segments, TYPE *out,         \
+                         int length, int inner, int count) {                                       \
+    __builtin_memset(out, 0, length * inner * sizeof(TYPE));                                       \
+    for (int i = 0; i < count; i++) {                                                              \
+      const TYPE *from = x + places[i] * inner;                                                    \
+      TYPE *to = out + segments[i] * inner;                                                        \
+      int j = 0;                                                                                   \
+      for (; j + 4 <= inner; j += 4) store(to + j, load((const TYPE *)to + j) + load(from + j));   \
+      for (; j < inner; j++) to[j] += from[j];                                                     \
+    }                                                                                              \
+  }
+SUM_PICKED(sum_picked_float32, float)
+SUM_PICKED(sum_picked_int32, int)

@@ -8,8 +8,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from webtensor.dtypes import float32, int32, string_
-from webtensor.engine import Tensor, TensorLike, as_operand, from_host, near_its_operands
+from webtensor.dtypes import bool_, complex64, float32, int32, string_
+from webtensor.engine import (
+    Primitive,
+    Tensor,
+    TensorLike,
+    as_operand,
+    from_host,
+    near_its_operands,
+    run,
+)
 from webtensor.ops.binary import divide_no_nan, equal, maximum
 from webtensor.ops.casting import cast_to
 from webtensor.ops.coordinates import to_coordinates, to_places
@@ -25,6 +33,7 @@ from webtensor.ops.movement import (
     reshape,
     slice,
 )
+from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.ops.reduction import max as _max, min as _min
 from webtensor.ops.scans import cumsum
 from webtensor.ops.scatter import (
@@ -215,8 +224,8 @@ def _moved(places: Tensor, before: Shape, after: Shape) -> Tensor:
 
 def _segments(
     name: str, data: TensorLike, indices: TensorLike, segment_ids: TensorLike
-) -> tuple[Tensor, Tensor, int]:
-    """The slices picked, their segment numbers, and how many segments there are."""
+) -> tuple[Tensor, Tensor, Tensor, int]:
+    """The operands, checked, and how many segments there are."""
     held = as_operand(name, data)
     places = _read(name, "indices", indices, 1)
     segments = _read(name, "segment_ids", segment_ids, 1)
@@ -238,7 +247,28 @@ def _segments(
             f"{name}: indices must lie in [0, {held.shape[0]}), but they range from {least} to "
             f"{most}"
         )
-    return gather(held, places), segments, numbers[-1] + 1 if numbers else 0
+    return held, places, segments, numbers[-1] + 1 if numbers else 0
+
+
+def _sum_picked(x: Tensor, places: Tensor, segments: Tensor, count: int) -> Tensor:
+    """Sums of the slices of ``x`` at their places, by segment."""
+    if x.dtype is complex64:
+        return from_pairs(_sum_picked(as_pairs(x), places, segments, count))
+    shape = (count, *x.shape[1:])
+    if x.size == 0 or places.size == 0:
+        return zeros(shape, x.dtype)
+    group = (count, prod(x.shape[1:]), places.size)
+    return run(_SUM_PICKED, (x, places, segments), shape, x.dtype, *group)
+
+
+_SUM_PICKED = Primitive(
+    "sum_picked",
+    gradients=(
+        lambda dy, y, x, places, segments, *group: _sum_picked(dy, segments, places, x.shape[0]),
+        None,
+        None,
+    ),
+)
 
 
 @near_its_operands
@@ -258,8 +288,10 @@ def sparse_segment_sum(data: TensorLike, indices: TensorLike, segment_ids: Tenso
         >>> wt.sparse.sparse_segment_sum([[1, 2], [3, 4], [5, 6]], [0, 2, 1], [0, 0, 2]).tolist()
         [[6, 8], [0, 0], [3, 4]]
     """
-    picked, segments, count = _segments("sparse_segment_sum", data, indices, segment_ids)
-    return unsorted_segment_sum(picked, segments, count)
+    name = "sparse_segment_sum"
+    held, places, segments, count = _segments(name, data, indices, segment_ids)
+    held = cast_to(held, int32) if held.dtype is bool_ else held
+    return _sum_picked(held, places, segments, count)
 
 
 @near_its_operands
@@ -273,7 +305,8 @@ def sparse_segment_mean(data: TensorLike, indices: TensorLike, segment_ids: Tens
         >>> wt.sparse.sparse_segment_mean([[1, 2], [3, 4], [5, 6]], [0, 2, 1], [0, 0, 2]).tolist()
         [[3.0, 4.0], [0.0, 0.0], [3.0, 4.0]]
     """
-    picked, segments, count = _segments("sparse_segment_mean", data, indices, segment_ids)
-    totals = unsorted_segment_sum(cast_to(picked, float32), segments, count)
+    name = "sparse_segment_mean"
+    held, places, segments, count = _segments(name, data, indices, segment_ids)
+    totals = _sum_picked(cast_to(held, float32), places, segments, count)
     sizes = bincount(segments, None, count)
     return divide_no_nan(totals, reshape(sizes, (count,) + (1,) * (len(totals.shape) - 1)))

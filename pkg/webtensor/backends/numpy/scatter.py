@@ -37,3 +37,20 @@ def scatter_set(
     held = last >= 0
     result[held] = updates[last[held]]
     return result.reshape(shape)
+
+
+@kernel("sum_picked")
+def sum_picked(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    length: int,
+    inner: int,
+    count: int,
+) -> Handle:
+    """Pick slices at the second operand's indices, and add them up at the third's."""
+    x, places, segments = map(array_of, inputs)
+    result = np.zeros((length, inner), dtype=dtype.name)
+    np.add.at(result, segments, x.reshape(-1, inner)[places])
+    return result.reshape(shape)

@@ -30,3 +30,21 @@ def scatter_set(
     is_scalar = inputs[0].size < length * inner
     run(x, dtype.itemsize if is_scalar else 0, indices, updates, out, length, width, count)
     return out
+
+
+@kernel("sum_picked")
+def sum_picked(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    length: int,
+    inner: int,
+    count: int,
+) -> Handle:
+    """Pick slices at the second operand's indices, and add them up at the third's."""
+    x, places, segments = (operand.storage.handle for operand in inputs)
+    out = backend.allocate(length * inner * dtype.itemsize)
+    run = backend.functions["sum_picked", dtype]
+    run(x, places, segments, out, length, inner, count)
+    return out

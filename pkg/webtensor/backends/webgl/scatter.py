@@ -18,7 +18,7 @@ from webtensor.backends.webgl.reduction import reduce_texture
 from webtensor.backends.webgl.sorting import argsort_texture
 from webtensor.backends.webgl.textures import Texture
 from webtensor.dtypes import DType, int32
-from webtensor.shapes import Shape, prod
+from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
@@ -141,7 +141,7 @@ V compute(int t) {
   V total = V(0);
   for (int c = begin; c < end; c++) {
     int index = getIndices(c);
-    if (index == place || index + length_ == place) total += getX((start + c) * inner + j);
+    if (index == place || index + length_ == place) total += getX(ROW * inner + j);
   }
   return total;
 }
@@ -155,11 +155,13 @@ V compute(int t) {
   for (int found = find(place); found < count; found++) {
     int c = getOrder(found);
     if (getWrapped(c) != place) break;
-    total += getX((start + c) * inner + j);
+    total += getX(ROW * inner + j);
   }
   return total;
 }
 """
+#: Which row of the operand update c is: its own, or one that is picked.
+_ROW = {False: "(start + c)", True: "getPicked(c)"}
 
 
 @kernel("scatter_add")
@@ -175,29 +177,59 @@ def scatter_add(
 ) -> Handle:
     """Add slices up at their indices; those out of range are left out."""
     x, indices = (operand.storage.handle for operand in inputs)
+    return _add(backend, [x], indices, dtype, (outer, length, inner, count))
+
+
+@kernel("sum_picked")
+def sum_picked(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    length: int,
+    inner: int,
+    count: int,
+) -> Handle:
+    """Pick slices at the second operand's indices, and add them up at the third's."""
+    x, places, segments = (operand.storage.handle for operand in inputs)
+    return _add(backend, [x, places], segments, dtype, (1, length, inner, count))
+
+
+def _add(
+    backend: WebGLBackend,
+    rows: list[Texture],
+    indices: Texture,
+    dtype: DType,
+    group: tuple[int, int, int, int],
+) -> Texture:
+    """Add rows up, those of a texture or, where there are two, those that the second picks."""
+    outer, length, inner, count = group
     lanes = 4 if inner % 4 == 0 else 1
-    size = prod(shape)
+    size = outer * length * inner
+    picks = len(rows) > 1
     inner //= lanes
     must_sort = _must_sort(outer * length * inner, count)
 
     def shader() -> Shader:
         names = ["wrapped", "order"] if must_sort else ["indices"]
         code = _FIND.replace("COMPARED", "<") + _ADD_SORTED if must_sort else _ADD
+        code = code.replace("ROW", _ROW[picks])
+        names = ["picked", *names] if picks else names
         sources = [Input("x", dtype, lanes), *(Input(name, int32, 1) for name in names)]
         numbers = ["length_", "inner", "count"] + ([] if must_sort else ["parts", "part"])
         return Shader("scatter_add", sources, dtype, lanes, [(n, "int") for n in numbers], code)
 
-    program = backend.program(("scatter_add", dtype, lanes, must_sort), shader)
+    program = backend.program(("scatter_add", dtype, lanes, must_sort, picks), shader)
     with ExitStack() as temporary:
         if must_sort:
             places = _sorted_indices(backend, indices, length, count, temporary)
-            return backend.draw(program, [x, *places], size, dtype, length, inner, count)
+            return backend.draw(program, [*rows, *places], size, dtype, length, inner, count)
         parts = max(1, min(count // _PART, _BUSY // size))
         part = -(-count // parts)
         numbers = (length, inner, count, parts, part)
-        total = backend.draw(program, [x, indices], size * parts, dtype, *numbers)
+        total = backend.draw(program, [*rows, indices], size * parts, dtype, *numbers)
         if parts == 1:
             return total
         temporary.callback(backend.release, total)
-        group = (outer, parts, length * inner * lanes)
-        return reduce_texture(backend, total, dtype, "sum", group)
+        parted = (outer, parts, length * inner * lanes)
+        return reduce_texture(backend, total, dtype, "sum", parted)
