@@ -48,3 +48,13 @@ EXPORT(scatter_set) void scatter_set(const byte *x, int scalar, const int *indic
   }
 SUM_PICKED(sum_picked_float32, float)
 SUM_PICKED(sum_picked_int32, int)
+
+/* out[i, indices[i]] = value, where that is inside the row. */
+#define PUT_HOT(NAME, TYPE, VALUE)                                                                 \
+  EXPORT(NAME) void NAME(const int *indices, TYPE *out, int count, int depth, VALUE value) {       \
+    for (int i = 0; i < count; i++, out += depth)                                                  \
+      if ((unsigned)indices[i] < (unsigned)depth) out[indices[i]] = value;                         \
+  }
+PUT_HOT(put_hot_float32, float, float)
+PUT_HOT(put_hot_int32, int, int)
+PUT_HOT(put_hot_bool, byte, int)

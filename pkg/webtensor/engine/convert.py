@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any
 
@@ -43,7 +44,7 @@ def pack(name: str, values: Sequence[Any], dtype: DType) -> Any:
             pairs = ((number.real, number.imag) for number in map(complex, values))
             parts = chain.from_iterable(pairs)
             return memoryview(array("f", parts))
-        numbers = array("i", map(int, values)) if dtype is int32 else array("f", values)
+        numbers = _integers(values) if dtype is int32 else array("f", values)
     except OverflowError:
         worst = next(
             (v for v in values if abs(v) == float("inf") or int(v) not in _INT32_RANGE), None
@@ -55,6 +56,14 @@ def pack(name: str, values: Sequence[Any], dtype: DType) -> Any:
             raise ValueError(f"{name}: the values do not fit dtype {dtype}") from None
         raise TypeError(f"{name}: elements must be numbers, but got {strange[0]!r}") from None
     return memoryview(numbers)
+
+
+def _integers(values: Sequence[Any]) -> array[int]:
+    """Integers as they are, which is several times quicker, or what numbers become as such."""
+    if not isinstance(values, (bytes, bytearray)):
+        with suppress(TypeError):
+            return array("i", values)
+    return array("i", map(int, values))
 
 
 def _utf8(name: str, value: Any) -> bytes:

@@ -84,10 +84,14 @@ def _replaced(
 _SCATTER_SET: Primitive = Primitive("scatter_set", gradients=(_kept, None, _replaced))
 
 
-def put(x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
-    """Copy of a tensor of rank 1 with elements replaced at their indices."""
-    group = (x.size, 1, indices.size)
-    return run(_SCATTER_SET, (x, indices, updates), x.shape, x.dtype, *group)
+def put(x: Tensor, indices: Tensor, updates: Tensor, shape: Shape | None = None) -> Tensor:
+    """Copy of a tensor with elements replaced at their places in row-major order.
+
+    Places out of range are left out. A scalar stands for a whole tensor of ``shape``.
+    """
+    shape = x.shape if shape is None else shape
+    group = (prod(shape), 1, indices.size)
+    return run(_SCATTER_SET, (x, indices, updates), shape, x.dtype, *group)
 
 
 # -- indices --------------------------------------------------------------------------------------
@@ -377,11 +381,9 @@ def sparse_to_dense(
     check_all_text(name, [values.dtype, default.dtype])
     dtype = promote(values.dtype, default.dtype)
     default, updates = cast_to(default, dtype), broadcast_to(cast_to(values, dtype), (count,))
-    size = prod(shape)
-    if dtype in (complex64, string_) or count == 0 or size == 0:
+    if dtype in (complex64, string_) or count == 0 or prod(shape) == 0:
         return tensor_scatter_update(broadcast_to(default, shape), places, updates)
-    flat = _flat_indices(name, places, shape)
-    return run(_SCATTER_SET, (default, flat, updates), shape, dtype, size, 1, count)
+    return put(default, _flat_indices(name, places, shape), updates, shape)
 
 
 # -- segments and bins ----------------------------------------------------------------------------

@@ -54,3 +54,18 @@ def sum_picked(
     result = np.zeros((length, inner), dtype=dtype.name)
     np.add.at(result, segments, x.reshape(-1, inner)[places])
     return result.reshape(shape)
+
+
+@kernel("one_hot")
+def one_hot(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    depth: int,
+    on: float,
+    off: float,
+) -> Handle:
+    """Rows of one number, with another at each row's index."""
+    hot = array_of(inputs[0])[..., np.newaxis] == np.arange(depth)
+    return np.where(hot, on, off).astype(dtype.name)

@@ -48,3 +48,21 @@ def sum_picked(
     run = backend.functions["sum_picked", dtype]
     run(x, places, segments, out, length, inner, count)
     return out
+
+
+@kernel("one_hot")
+def one_hot(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    depth: int,
+    on: float,
+    off: float,
+) -> Handle:
+    """Rows of one number, with another at each row's index."""
+    (indices,) = inputs
+    out = backend.allocate(indices.size * depth * dtype.itemsize)
+    backend.functions["fill", dtype](out, indices.size * depth, off)
+    backend.functions["put_hot", dtype](indices.storage.handle, out, indices.size, depth, on)
+    return out

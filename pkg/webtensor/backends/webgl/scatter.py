@@ -17,8 +17,8 @@ from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.reduction import reduce_texture
 from webtensor.backends.webgl.sorting import argsort_texture
 from webtensor.backends.webgl.textures import Texture
-from webtensor.dtypes import DType, int32
-from webtensor.shapes import Shape
+from webtensor.dtypes import DType, float32, int32
+from webtensor.shapes import Shape, prod
 
 __all__: list[str] = []
 
@@ -233,3 +233,29 @@ def _add(
         temporary.callback(backend.release, total)
         parted = (outer, parts, length * inner * lanes)
         return reduce_texture(backend, total, dtype, "sum", parted)
+
+
+@kernel("one_hot")
+def one_hot(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    depth: int,
+    on: float,
+    off: float,
+) -> Handle:
+    """Rows of one number, with another at each row's index."""
+
+    def shader() -> Shader:
+        kind = "float" if dtype is float32 else "int"
+        code = """
+V compute(int i) {
+  int column = split(i, depth);
+  return T(getIndices(i) == column ? on : off);
+}
+"""
+        uniforms = [("depth", "int"), ("on", kind), ("off", kind)]
+        return Shader("one_hot", [Input("indices", int32, 1)], dtype, 1, uniforms, code)
+
+    return backend.run(("one_hot", dtype), shader, inputs, prod(shape), dtype, depth, on, off)
