@@ -438,6 +438,10 @@ REFUSALS: list[tuple[str, str]] = [
     ("number of input channels", "ours take gradients with channels first"),
     ("The shape of dy passed in grads", "see conv2d with a number as padding, below"),
     (
+        r"Size\(48\) must match the product of shape 2,3,2",
+        "ours take a pair for each axis of a row; theirs four, as for an image",
+    ),
+    (
         "The gradient of input '.' has shape|The new shape .* has"
         r"|Size\(\d+\) must match the product of shape (1,)+\d",
         "ours sum a gradient over every axis along which an operand was broadcast",

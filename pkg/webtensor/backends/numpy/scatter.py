@@ -1,4 +1,4 @@
-"""Kernels that put slices at their indices."""
+"""Kernels that put or add slices at their indices."""
 
 from __future__ import annotations
 
@@ -69,3 +69,24 @@ def one_hot(
     """Rows of one number, with another at each row's index."""
     hot = array_of(inputs[0])[..., np.newaxis] == np.arange(depth)
     return np.where(hot, on, off).astype(dtype.name)
+
+
+@kernel("scatter_add")
+def scatter_add(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+    inner: int,
+    count: int,
+) -> Handle:
+    """Add slices up at their indices; those out of range are left out."""
+    values = array_of(inputs[0]).reshape(outer, count, inner)
+    indices = array_of(inputs[1]).reshape(count)
+    wrapped = np.where(indices < 0, indices + length, indices)
+    inside = (wrapped >= 0) & (wrapped < length)
+    result = np.zeros((length, outer, inner), dtype=dtype.name)
+    np.add.at(result, wrapped[inside], values.transpose(1, 0, 2)[inside])
+    return result.transpose(1, 0, 2).reshape(shape)

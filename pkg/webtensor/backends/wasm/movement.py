@@ -8,8 +8,8 @@ from typing import Any
 
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.wasm.backend import WasmBackend, kernel
-from webtensor.backends.wasm.parameters import spread_parameters, strided_parameters
-from webtensor.dtypes import DType, float32
+from webtensor.backends.wasm.parameters import strided_parameters
+from webtensor.dtypes import DType
 from webtensor.shapes import Shape
 
 __all__: list[str] = []
@@ -38,55 +38,6 @@ def strided(
     return out
 
 
-@kernel("pad")
-def pad(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    low: Shape,
-    step: Shape,
-    value: float,
-) -> Handle:
-    """Spread elements over a constant, ``step`` apart from ``low`` on."""
-    (x,) = inputs
-    geometry = backend.parameters.address(
-        ("spread", x.shape, shape, low, step), spread_parameters, x.shape, shape, low, step
-    )
-    size = prod(shape)
-    out = backend.allocate(size * dtype.itemsize)
-    constant = float(value) if dtype is float32 else int(value)
-    backend.functions["fill", dtype](out, size, constant)
-    backend.functions["spread", _ELEMENTS[dtype.itemsize]](x.storage.handle, out, geometry)
-    return out
-
-
-@kernel("mirror_pad")
-def mirror_pad(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    low: Shape,
-    skipped: int,
-) -> Handle:
-    """Surround elements with their mirror images; ``skipped`` outermost ones are not repeated."""
-    (x,) = inputs
-    once = (1,) * len(shape)
-    geometry = backend.parameters.address(
-        ("spread", x.shape, shape, low, once), spread_parameters, x.shape, shape, low, once
-    )
-    out = backend.allocate(prod(shape) * dtype.itemsize)
-    backend.functions["spread", _ELEMENTS[dtype.itemsize]](x.storage.handle, out, geometry)
-    mirror = backend.functions["mirror", "ends"]
-    for axis in range(len(shape) - 1, -1, -1):
-        length, own = shape[axis], x.shape[axis]
-        if length != own:
-            size = prod(shape[axis + 1 :]) * dtype.itemsize
-            mirror(out, prod(shape[:axis]), length, size, low[axis], own, skipped)
-    return out
-
-
 @kernel("concat")
 def concat(
     backend: WasmBackend,
@@ -105,67 +56,4 @@ def concat(
         width = length * dtype.itemsize
         copy(x.storage.handle, to, outer, width, row)
         to += width
-    return out
-
-
-@kernel("gather")
-def gather(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    length: int,
-    inner: int,
-    count: int,
-) -> Handle:
-    """Pick slices by index; out of range picks zeros."""
-    x, indices = inputs
-    run = backend.functions[("gather",)]
-    out = backend.allocate(prod(shape) * dtype.itemsize)
-    width = inner * dtype.itemsize
-    run(x.storage.handle, indices.storage.handle, out, outer, length, width, count)
-    return out
-
-
-@kernel("flat_indices")
-def flat_indices(
-    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
-) -> Handle:
-    """Places, in row-major order, of rows of coordinates; one past the last for those outside."""
-    out = backend.allocate(prod(shape) * dtype.itemsize)
-    run = backend.functions["flat", "indices"]
-    geometry = backend.parameters.integers(lengths)
-    run(inputs[0].storage.handle, out, prod(shape), len(lengths), geometry)
-    return out
-
-
-@kernel("coordinates")
-def coordinates(
-    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
-) -> Handle:
-    """Coordinates of places in row-major order."""
-    out = backend.allocate(prod(shape) * dtype.itemsize)
-    run = backend.functions[("coordinates",)]
-    geometry = backend.parameters.integers(lengths)
-    run(inputs[0].storage.handle, out, *shape, geometry)
-    return out
-
-
-@kernel("scatter_add")
-def scatter_add(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    length: int,
-    inner: int,
-    count: int,
-) -> Handle:
-    """Add slices up at their indices; those out of range are left out."""
-    dy, indices = inputs
-    run = backend.functions["scatter_add", dtype]
-    out = backend.allocate(prod(shape) * dtype.itemsize)
-    run(dy.storage.handle, indices.storage.handle, out, outer, length, inner, count)
     return out

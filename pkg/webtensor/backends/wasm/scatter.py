@@ -1,4 +1,4 @@
-"""Kernels that put slices at their indices."""
+"""Kernels that put or add slices at their indices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.wasm.backend import WasmBackend, kernel
 from webtensor.dtypes import DType
-from webtensor.shapes import Shape
+from webtensor.shapes import Shape, prod
 
 __all__: list[str] = []
 
@@ -65,4 +65,23 @@ def one_hot(
     out = backend.allocate(indices.size * depth * dtype.itemsize)
     backend.functions["fill", dtype](out, indices.size * depth, off)
     backend.functions["put_hot", dtype](indices.storage.handle, out, indices.size, depth, on)
+    return out
+
+
+@kernel("scatter_add")
+def scatter_add(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+    inner: int,
+    count: int,
+) -> Handle:
+    """Add slices up at their indices; those out of range are left out."""
+    dy, indices = inputs
+    run = backend.functions["scatter_add", dtype]
+    out = backend.allocate(prod(shape) * dtype.itemsize)
+    run(dy.storage.handle, indices.storage.handle, out, outer, length, inner, count)
     return out

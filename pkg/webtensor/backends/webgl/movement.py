@@ -8,25 +8,23 @@ from typing import Any
 
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
-from webtensor.backends.webgl.compiler import Input, Shader, Uniform, array_uniform
+from webtensor.backends.webgl.compiler import Input, Shader, array_uniform
 from webtensor.backends.webgl.textures import Texture
 from webtensor.dtypes import DType, bool_, float32, int32
-from webtensor.shapes import Shape, contiguous_strides, prod
+from webtensor.shapes import Shape, prod
 from webtensor.views import collapse
 
-__all__: list[str] = []
+__all__ = ["RUN", "SHORT_ROW", "SINGLE", "TEXEL"]
 
 #: Textures that one concat draw reads; more inputs are joined in a tree.
 _MOST_INPUTS = 8
 
-_ZERO = {"float32": "0.0", "int32": "0", "bool": "false"}
 
-
-#: How a strided view is read: element by element, four that follow each other, or texel by texel.
-_SINGLE, _RUN, _TEXEL = range(3)
+#: How a kernel reads: element by element, four that follow each other, or texel by texel.
+SINGLE, RUN, TEXEL = range(3)
 
 #: Rows shorter than this are read element by element: most texels would hold parts of several.
-_SHORT_ROW = 16
+SHORT_ROW = 16
 
 #: Choose between four elements and four others, lane by lane.
 _CHOOSE = {
@@ -77,12 +75,12 @@ V compute(int i) {
 
 #: What reads from a place on, by the way of reading and the innermost step.
 _READ = {
-    (_SINGLE, 0): "getX(p)",
-    (_RUN, 1): "getXRun(p)",
-    (_RUN, -1): "getXRun((p) - 3).wzyx",
-    (_RUN, 0): "V(getX(p), getX((p) + STEP), getX((p) + 2 * STEP), getX((p) + 3 * STEP))",
-    (_TEXEL, 1): "getX(p)",
-    (_TEXEL, -1): "getX(p).wzyx",
+    (SINGLE, 0): "getX(p)",
+    (RUN, 1): "getXRun(p)",
+    (RUN, -1): "getXRun((p) - 3).wzyx",
+    (RUN, 0): "V(getX(p), getX((p) + STEP), getX((p) + 2 * STEP), getX((p) + 3 * STEP))",
+    (TEXEL, 1): "getX(p)",
+    (TEXEL, -1): "getX(p).wzyx",
 }
 
 
@@ -97,9 +95,9 @@ def _strided_shader(dtype: DType, rank: int, way: int, step: int, whole: bool) -
     ]
     if rank > 1:
         lines.append("place += i * steps[0];")
-    code = _RUN_CODE if way == _RUN else _PLAIN_CODE
+    code = _RUN_CODE if way == RUN else _PLAIN_CODE
     code = f"#define READ(p) {_READ[way, step]}\n{code}"
-    if way == _RUN and not whole:
+    if way == RUN and not whole:
         code = f"{_CHOOSE[dtype]}\n" + code.replace("REST", _NEXT_ROWS.strip())
     for word, meaning in {
         "REST": "",
@@ -109,8 +107,8 @@ def _strided_shader(dtype: DType, rank: int, way: int, step: int, whole: bool) -
     }.items():
         code = code.replace(word, meaning)
     uniforms = [("offset", "int"), *array_uniform("lengths", rank), *array_uniform("steps", rank)]
-    source = Input("x", dtype, 4 if way == _TEXEL else 1)
-    return Shader("strided", [source], dtype, 1 if way == _SINGLE else 4, uniforms, code)
+    source = Input("x", dtype, 4 if way == TEXEL else 1)
+    return Shader("strided", [source], dtype, 1 if way == SINGLE else 4, uniforms, code)
 
 
 def _is_aligned(lengths: Sequence[int], steps: Sequence[int], offset: int) -> bool:
@@ -133,16 +131,16 @@ def strided(
     lengths, (steps,) = collapse(shape, strides)
     step = steps[-1] if steps[-1] in (1, -1) else 0
     if step and _is_aligned(lengths, steps, offset):
-        way = _TEXEL
+        way = TEXEL
         offset //= 4
         lengths[-1] //= 4
         steps = [*(one // 4 for one in steps[:-1]), step]
-    elif lengths[-1] >= _SHORT_ROW:
-        way = _RUN
+    elif lengths[-1] >= SHORT_ROW:
+        way = RUN
     else:
-        way, step = _SINGLE, 0
+        way, step = SINGLE, 0
     rank = len(lengths)
-    whole = way == _RUN and lengths[-1] % 4 == 0
+    whole = way == RUN and lengths[-1] % 4 == 0
     return backend.run(
         ("strided", dtype, way, step, whole, rank),
         lambda: _strided_shader(dtype, rank, way, step, whole),
@@ -153,153 +151,6 @@ def strided(
         *lengths,
         *steps,
     )
-
-
-def _collapse_padding(
-    shape: Shape, source: Shape, low: Shape, step: Shape, mirrors: bool
-) -> list[tuple[int, int, int, int]]:
-    """Merge each axis that is not padded into the one before it; gives (length, own, low, step).
-
-    Mirror images of slices are not those of elements: there, neither of the two is padded.
-    """
-    axes: list[tuple[int, int, int, int]] = []
-    for length, own, before, by in zip(shape, source, low, step, strict=True):
-        if (
-            axes
-            and length == own
-            and axes[-1][3] == 1
-            and not (mirrors and axes[-1][0] != axes[-1][1])
-        ):
-            outer = axes.pop()
-            axes.append((outer[0] * length, outer[1] * own, outer[2] * own, 1))
-        else:
-            axes.append((length, own, before, by))
-    return axes or [(1, 1, 0, 1)]
-
-
-# `source` finds the element that lies where element i of the result does, or -1 outside.
-_PAD_PLAIN = """
-V compute(int t) {
-  int p = source(t);
-  V x = getX(max(p, 0));
-  return p < 0 ? V(CELL) : x;
-}
-"""
-# Four elements at a time, save at the ends of rows: a loop, as in `_RUN_CODE`.
-_PAD_RUN = """
-V compute(int t) {
-  int i = t * 4;
-  int p = source(i);
-  V run = getXRun(max(p, 0));
-  V result = p < 0 ? V(CELL) : run;
-  bool whole = column >= 0 && column + 4 <= own[LAST];
-  whole = whole || (outside && column + low[LAST] + 4 <= lengths[LAST]);
-  for (int lane = whole ? 4 : 0; lane < 4; lane++) {
-    p = source(i + lane);
-    T x = getX(max(p, 0));
-    result[lane] = p < 0 ? CELL : x;
-  }
-  return result;
-}
-"""
-
-_BEYOND = "c < 0 || c >= own[AXIS]"
-_MIRRORED = "c = c < 0 ? skipped - 1 - c : min(c, 2 * own[AXIS] - 1 - skipped - c);"
-
-
-def _pad_shader(
-    dtype: DType, lanes: int, way: int, spread: tuple[bool, ...], mirrors: bool
-) -> Shader:
-    last = len(spread) - 1
-    lines = ["int column;", "bool outside = false;", "int source(int i) {", "  int place = 0;"]
-    lines += ["  int c;"] if mirrors else ["  int c;", "  bool gap = false;", "  outside = false;"]
-    for axis in range(last, -1, -1):
-        lines.append(f"  c = {f'split(i, lengths[{axis}])' if axis else 'i'} - low[{axis}];")
-        missing = "gap" if axis == last else "outside"
-        if axis == last:
-            lines.append("  column = c;")
-        if spread[axis]:
-            lines.append(f"  {missing} = {missing} || c < 0 || c % steps[{axis}] != 0;")
-            lines.append(f"  c /= steps[{axis}];")
-        where = _MIRRORED if mirrors else f"{missing} = {missing} || {_BEYOND};"
-        lines.append("  " + where.replace("AXIS", str(axis)))
-        lines.append(f"  place += c * strides[{axis}];")
-    lines += ["  return place;" if mirrors else "  return gap || outside ? -1 : place;", "}"]
-    cell = "value != 0" if dtype is bool_ else "value"
-    code = "\n".join(lines) + (_PAD_RUN if way == _RUN else _PAD_PLAIN)
-    code = code.replace("CELL", cell).replace("LAST", str(last))
-    uniforms: list[Uniform] = [("value", "float" if dtype is float32 else "int")]
-    uniforms.append(("skipped", "int"))
-    for name in ("lengths", "own", "low", "steps", "strides"):
-        uniforms += array_uniform(name, len(spread))
-    source = Input("x", dtype, 4 if way == _TEXEL else 1)
-    return Shader("pad", [source], dtype, lanes, uniforms, code)
-
-
-def _pad(
-    backend: WebGLBackend,
-    x: Operand,
-    shape: Shape,
-    low: Shape,
-    step: Shape,
-    value: float,
-    skipped: int | None,
-) -> Handle:
-    """Pad with a value or, where it is known how many elements they skip, with mirror images."""
-    mirrors = skipped is not None
-    axes = _collapse_padding(shape, x.shape, low, step, mirrors)
-    way = _SINGLE
-    if (
-        axes[-1][3] == 1
-        and all(number % 4 == 0 for number in axes[-1][:3])
-        and not (mirrors and axes[-1][0] != axes[-1][1])
-    ):
-        way = _TEXEL
-        length, own, before, _ = axes[-1]
-        axes[-1] = (length // 4, own // 4, before // 4, 1)
-    elif axes[-1][3] == 1 and axes[-1][1] >= _SHORT_ROW:
-        way = _RUN
-    lanes = 1 if way == _SINGLE else 4
-    spread = tuple(axis[3] != 1 for axis in axes)
-    own_strides = contiguous_strides(tuple(axis[1] for axis in axes))
-    return backend.run(
-        ("pad", x.dtype, way, spread, mirrors),
-        lambda: _pad_shader(x.dtype, lanes, way, spread, mirrors),
-        [x],
-        prod(shape),
-        x.dtype,
-        value,
-        skipped or 0,
-        *(axis[part] for part in range(4) for axis in axes),
-        *own_strides,
-    )
-
-
-@kernel("pad")
-def pad(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    low: Shape,
-    step: Shape,
-    value: float,
-) -> Handle:
-    """Spread elements over a constant, ``step`` apart from ``low`` on."""
-    return _pad(backend, inputs[0], shape, low, step, value, None)
-
-
-@kernel("mirror_pad")
-def mirror_pad(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    low: Shape,
-    skipped: int,
-) -> Handle:
-    """Surround elements with their mirror images; ``skipped`` outermost ones are not repeated."""
-    return _pad(backend, inputs[0], shape, low, (1,) * len(shape), 0, skipped)
 
 
 @kernel("concat")
@@ -355,106 +206,3 @@ def _join(
     program = backend.program(("concat", dtype, lanes, count), shader)
     textures = [texture for texture, _ in parts]
     return backend.draw(program, textures, total, dtype, sum(sizes), *sizes)
-
-
-_GATHER = """
-int place(int index, int row, int j) {
-  if (index < 0) index += length_;
-  return index >= 0 && index < length_ ? (row * length_ + index) * inner + j : -1;
-}
-V compute(int t) {
-  int j = split(t, inner);
-  int from = place(getIndices(split(t, count)), t, j);
-  V x = getX(max(from, 0));
-  return from < 0 ? V(ZERO) : x;
-}
-"""
-
-# Four single elements of one row, by four indices that lie in one texel.
-_GATHER_FOURS = """
-T pick(int index, int row) {
-  if (index < 0) index += length_;
-  T x = getX(row * length_ + clamp(index, 0, length_ - 1));
-  return index >= 0 && index < length_ ? x : ZERO;
-}
-V compute(int t) {
-  ivec4 some = getIndices(split(t, count));
-  return V(pick(some.x, t), pick(some.y, t), pick(some.z, t), pick(some.w, t));
-}
-"""
-
-
-@kernel("gather")
-def gather(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    length: int,
-    inner: int,
-    count: int,
-) -> Handle:
-    """Pick slices by index; out of range picks zeros."""
-    fours = inner == 1 and (count % 4 == 0 or outer == 1)
-    lanes = 4 if fours or inner % 4 == 0 else 1
-
-    def shader() -> Shader:
-        source = Input("x", dtype, 1 if fours else lanes)
-        indices = Input("indices", int32, 4 if fours else 1)
-        uniforms = [("length_", "int"), ("inner", "int"), ("count", "int")]
-        code = (_GATHER_FOURS if fours else _GATHER).replace("ZERO", _ZERO[dtype])
-        return Shader("gather", [source, indices], dtype, lanes, uniforms, code)
-
-    size = outer * count * inner
-    inner = inner // 4 if inner % 4 == 0 else inner
-    count = -(-count // 4) if fours else count
-    key = ("gather", dtype, lanes, fours)
-    return backend.run(key, shader, inputs, size, dtype, length, inner, count)
-
-
-@kernel("flat_indices")
-def flat_indices(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
-) -> Handle:
-    """Places, in row-major order, of rows of coordinates; one past the last for those outside."""
-    depth = len(lengths)
-
-    def shader() -> Shader:
-        lines = ["ivec4 compute(int t) {", "  ivec4 c, place = ivec4(0), outside = ivec4(0);"]
-        lines += [f"  ivec4 x{texel} = getX(t * {depth} + {texel});" for texel in range(depth)]
-        for axis in range(depth):
-            numbers = [divmod(row * depth + axis, 4) for row in range(4)]
-            column = ", ".join(f"x{texel}[{lane}]" for texel, lane in numbers)
-            lines += [
-                f"  c = ivec4({column});",
-                f"  outside |= ivec4(greaterThanEqual(uvec4(c), uvec4(lengths[{axis}])));",
-                f"  place = place * lengths[{axis}] + c;",
-            ]
-        lines += ["  return place + (end - place) * outside;", "}"]
-        uniforms = [("end", "int"), *array_uniform("lengths", depth)]
-        return Shader("flat_indices", [Input("x", int32, 4)], int32, 4, uniforms, "\n".join(lines))
-
-    numbers = (prod(lengths), *lengths)
-    return backend.run(("flat_indices", depth), shader, inputs, prod(shape), int32, *numbers)
-
-
-@kernel("coordinates")
-def coordinates(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
-) -> Handle:
-    """Coordinates of places in row-major order."""
-    depth = len(lengths)
-
-    def shader() -> Shader:
-        lines = ["int compute(int i) {", f"  int axis = split(i, {depth});"]
-        lines += ["  int rest = getX(i);", "  int found = 0;"]
-        for one in range(depth - 1, 0, -1):
-            lines.append(f"  int c{one} = split(rest, lengths[{one}]);")
-            lines.append(f"  found = axis == {one} ? c{one} : found;")
-        lines += ["  return axis == 0 ? rest : found;", "}"]
-        uniforms = array_uniform("lengths", depth)
-        code = "\n".join(lines)
-        return Shader("coordinates", [Input("x", int32, 1)], int32, 1, uniforms, code)
-
-    return backend.run(("coordinates", depth), shader, inputs, prod(shape), int32, *lengths)

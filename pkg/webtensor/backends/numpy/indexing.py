@@ -1,0 +1,55 @@
+"""Kernels that pick slices, and turn coordinates into places and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from webtensor.backends.api import Backend, Handle, Operand
+from webtensor.backends.numpy.backend import array_of, kernel
+from webtensor.dtypes import DType
+from webtensor.shapes import Shape, contiguous_strides, prod
+
+__all__: list[str] = []
+
+
+@kernel("gather")
+def gather(
+    backend: Backend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+    inner: int,
+    count: int,
+) -> Handle:
+    """Pick slices by index; out of range picks zeros."""
+    x = array_of(inputs[0]).reshape(outer, length, inner)
+    indices = array_of(inputs[1]).reshape(count)
+    wrapped = np.where(indices < 0, indices + length, indices)
+    inside = (wrapped >= 0) & (wrapped < length)
+    picked = x[:, np.where(inside, wrapped, 0)]
+    picked[:, ~inside] = 0
+    return picked.reshape(shape)
+
+
+@kernel("flat_indices")
+def flat_indices(
+    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+) -> Handle:
+    """Places, in row-major order, of rows of coordinates; one past the last for those outside."""
+    rows = array_of(inputs[0]).reshape(-1, len(lengths))
+    inside = ((rows >= 0) & (rows < lengths)).all(axis=1)
+    places = rows @ np.array(contiguous_strides(lengths), np.int32)
+    return np.where(inside, places, np.int32(prod(lengths)))
+
+
+@kernel("coordinates")
+def coordinates(
+    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+) -> Handle:
+    """Coordinates of places in row-major order."""
+    columns = np.unravel_index(array_of(inputs[0]), lengths)
+    return np.stack(columns, axis=1).astype(np.int32)

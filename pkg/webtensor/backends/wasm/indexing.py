@@ -1,0 +1,60 @@
+"""Kernels that pick slices, and turn coordinates into places and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from webtensor.backends.api import Handle, Operand
+from webtensor.backends.wasm.backend import WasmBackend, kernel
+from webtensor.dtypes import DType
+from webtensor.shapes import Shape
+
+__all__: list[str] = []
+
+#: The kernels' word for an element of so many bytes.
+_ELEMENTS = {1: "bytes", 4: "words"}
+
+
+@kernel("gather")
+def gather(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+    inner: int,
+    count: int,
+) -> Handle:
+    """Pick slices by index; out of range picks zeros."""
+    x, indices = inputs
+    run = backend.functions[("gather",)]
+    out = backend.allocate(prod(shape) * dtype.itemsize)
+    width = inner * dtype.itemsize
+    run(x.storage.handle, indices.storage.handle, out, outer, length, width, count)
+    return out
+
+
+@kernel("flat_indices")
+def flat_indices(
+    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+) -> Handle:
+    """Places, in row-major order, of rows of coordinates; one past the last for those outside."""
+    out = backend.allocate(prod(shape) * dtype.itemsize)
+    run = backend.functions["flat", "indices"]
+    geometry = backend.parameters.integers(lengths)
+    run(inputs[0].storage.handle, out, prod(shape), len(lengths), geometry)
+    return out
+
+
+@kernel("coordinates")
+def coordinates(
+    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+) -> Handle:
+    """Coordinates of places in row-major order."""
+    out = backend.allocate(prod(shape) * dtype.itemsize)
+    run = backend.functions[("coordinates",)]
+    geometry = backend.parameters.integers(lengths)
+    run(inputs[0].storage.handle, out, *shape, geometry)
+    return out

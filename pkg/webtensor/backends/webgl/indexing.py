@@ -1,0 +1,117 @@
+"""Kernels that pick slices, and turn coordinates into places and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webtensor.backends.api import Handle, Operand
+from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.compiler import Input, Shader, array_uniform
+from webtensor.dtypes import DType, int32
+from webtensor.shapes import Shape, prod
+
+__all__: list[str] = []
+
+_ZERO = {"float32": "0.0", "int32": "0", "bool": "false"}
+
+_GATHER = """
+int place(int index, int row, int j) {
+  if (index < 0) index += length_;
+  return index >= 0 && index < length_ ? (row * length_ + index) * inner + j : -1;
+}
+V compute(int t) {
+  int j = split(t, inner);
+  int from = place(getIndices(split(t, count)), t, j);
+  V x = getX(max(from, 0));
+  return from < 0 ? V(ZERO) : x;
+}
+"""
+
+# Four single elements of one row, by four indices that lie in one texel.
+_GATHER_FOURS = """
+T pick(int index, int row) {
+  if (index < 0) index += length_;
+  T x = getX(row * length_ + clamp(index, 0, length_ - 1));
+  return index >= 0 && index < length_ ? x : ZERO;
+}
+V compute(int t) {
+  ivec4 some = getIndices(split(t, count));
+  return V(pick(some.x, t), pick(some.y, t), pick(some.z, t), pick(some.w, t));
+}
+"""
+
+
+@kernel("gather")
+def gather(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    length: int,
+    inner: int,
+    count: int,
+) -> Handle:
+    """Pick slices by index; out of range picks zeros."""
+    fours = inner == 1 and (count % 4 == 0 or outer == 1)
+    lanes = 4 if fours or inner % 4 == 0 else 1
+
+    def shader() -> Shader:
+        source = Input("x", dtype, 1 if fours else lanes)
+        indices = Input("indices", int32, 4 if fours else 1)
+        uniforms = [("length_", "int"), ("inner", "int"), ("count", "int")]
+        code = (_GATHER_FOURS if fours else _GATHER).replace("ZERO", _ZERO[dtype])
+        return Shader("gather", [source, indices], dtype, lanes, uniforms, code)
+
+    size = outer * count * inner
+    inner = inner // 4 if inner % 4 == 0 else inner
+    count = -(-count // 4) if fours else count
+    key = ("gather", dtype, lanes, fours)
+    return backend.run(key, shader, inputs, size, dtype, length, inner, count)
+
+
+@kernel("flat_indices")
+def flat_indices(
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+) -> Handle:
+    """Places, in row-major order, of rows of coordinates; one past the last for those outside."""
+    depth = len(lengths)
+
+    def shader() -> Shader:
+        lines = ["ivec4 compute(int t) {", "  ivec4 c, place = ivec4(0), outside = ivec4(0);"]
+        lines += [f"  ivec4 x{texel} = getX(t * {depth} + {texel});" for texel in range(depth)]
+        for axis in range(depth):
+            numbers = [divmod(row * depth + axis, 4) for row in range(4)]
+            column = ", ".join(f"x{texel}[{lane}]" for texel, lane in numbers)
+            lines += [
+                f"  c = ivec4({column});",
+                f"  outside |= ivec4(greaterThanEqual(uvec4(c), uvec4(lengths[{axis}])));",
+                f"  place = place * lengths[{axis}] + c;",
+            ]
+        lines += ["  return place + (end - place) * outside;", "}"]
+        uniforms = [("end", "int"), *array_uniform("lengths", depth)]
+        return Shader("flat_indices", [Input("x", int32, 4)], int32, 4, uniforms, "\n".join(lines))
+
+    numbers = (prod(lengths), *lengths)
+    return backend.run(("flat_indices", depth), shader, inputs, prod(shape), int32, *numbers)
+
+
+@kernel("coordinates")
+def coordinates(
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+) -> Handle:
+    """Coordinates of places in row-major order."""
+    depth = len(lengths)
+
+    def shader() -> Shader:
+        lines = ["int compute(int i) {", f"  int axis = split(i, {depth});"]
+        lines += ["  int rest = getX(i);", "  int found = 0;"]
+        for one in range(depth - 1, 0, -1):
+            lines.append(f"  int c{one} = split(rest, lengths[{one}]);")
+            lines.append(f"  found = axis == {one} ? c{one} : found;")
+        lines += ["  return axis == 0 ? rest : found;", "}"]
+        uniforms = array_uniform("lengths", depth)
+        code = "\n".join(lines)
+        return Shader("coordinates", [Input("x", int32, 1)], int32, 1, uniforms, code)
+
+    return backend.run(("coordinates", depth), shader, inputs, prod(shape), int32, *lengths)

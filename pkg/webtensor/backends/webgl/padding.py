@@ -1,0 +1,161 @@
+"""Kernels that surround elements, with a constant or with mirror images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webtensor.backends.api import Handle, Operand
+from webtensor.backends.webgl.backend import WebGLBackend, kernel
+from webtensor.backends.webgl.compiler import Input, Shader, Uniform, array_uniform
+from webtensor.backends.webgl.movement import RUN, SHORT_ROW, SINGLE, TEXEL
+from webtensor.dtypes import DType, bool_, float32
+from webtensor.shapes import Shape, contiguous_strides, prod
+
+__all__: list[str] = []
+
+
+def _collapse_padding(
+    shape: Shape, source: Shape, low: Shape, step: Shape, mirrors: bool
+) -> list[tuple[int, int, int, int]]:
+    """Merge each axis that is not padded into the one before it; gives (length, own, low, step).
+
+    Mirror images of slices are not those of elements: there, neither of the two is padded.
+    """
+    axes: list[tuple[int, int, int, int]] = []
+    for length, own, before, by in zip(shape, source, low, step, strict=True):
+        if (
+            axes
+            and length == own
+            and axes[-1][3] == 1
+            and not (mirrors and axes[-1][0] != axes[-1][1])
+        ):
+            outer = axes.pop()
+            axes.append((outer[0] * length, outer[1] * own, outer[2] * own, 1))
+        else:
+            axes.append((length, own, before, by))
+    return axes or [(1, 1, 0, 1)]
+
+
+# `source` finds the element that lies where element i of the result does, or -1 outside.
+_PAD_PLAIN = """
+V compute(int t) {
+  int p = source(t);
+  V x = getX(max(p, 0));
+  return p < 0 ? V(CELL) : x;
+}
+"""
+# Four elements at a time, save at the ends of rows: a loop, as in `movement`.
+_PAD_RUN = """
+V compute(int t) {
+  int i = t * 4;
+  int p = source(i);
+  V run = getXRun(max(p, 0));
+  V result = p < 0 ? V(CELL) : run;
+  bool whole = column >= 0 && column + 4 <= own[LAST];
+  whole = whole || (outside && column + low[LAST] + 4 <= lengths[LAST]);
+  for (int lane = whole ? 4 : 0; lane < 4; lane++) {
+    p = source(i + lane);
+    T x = getX(max(p, 0));
+    result[lane] = p < 0 ? CELL : x;
+  }
+  return result;
+}
+"""
+
+_BEYOND = "c < 0 || c >= own[AXIS]"
+_MIRRORED = "c = c < 0 ? skipped - 1 - c : min(c, 2 * own[AXIS] - 1 - skipped - c);"
+
+
+def _pad_shader(
+    dtype: DType, lanes: int, way: int, spread: tuple[bool, ...], mirrors: bool
+) -> Shader:
+    last = len(spread) - 1
+    lines = ["int column;", "bool outside = false;", "int source(int i) {", "  int place = 0;"]
+    lines += ["  int c;"] if mirrors else ["  int c;", "  bool gap = false;", "  outside = false;"]
+    for axis in range(last, -1, -1):
+        lines.append(f"  c = {f'split(i, lengths[{axis}])' if axis else 'i'} - low[{axis}];")
+        missing = "gap" if axis == last else "outside"
+        if axis == last:
+            lines.append("  column = c;")
+        if spread[axis]:
+            lines.append(f"  {missing} = {missing} || c < 0 || c % steps[{axis}] != 0;")
+            lines.append(f"  c /= steps[{axis}];")
+        where = _MIRRORED if mirrors else f"{missing} = {missing} || {_BEYOND};"
+        lines.append("  " + where.replace("AXIS", str(axis)))
+        lines.append(f"  place += c * strides[{axis}];")
+    lines += ["  return place;" if mirrors else "  return gap || outside ? -1 : place;", "}"]
+    cell = "value != 0" if dtype is bool_ else "value"
+    code = "\n".join(lines) + (_PAD_RUN if way == RUN else _PAD_PLAIN)
+    code = code.replace("CELL", cell).replace("LAST", str(last))
+    uniforms: list[Uniform] = [("value", "float" if dtype is float32 else "int")]
+    uniforms.append(("skipped", "int"))
+    for name in ("lengths", "own", "low", "steps", "strides"):
+        uniforms += array_uniform(name, len(spread))
+    source = Input("x", dtype, 4 if way == TEXEL else 1)
+    return Shader("pad", [source], dtype, lanes, uniforms, code)
+
+
+def _pad(
+    backend: WebGLBackend,
+    x: Operand,
+    shape: Shape,
+    low: Shape,
+    step: Shape,
+    value: float,
+    skipped: int | None,
+) -> Handle:
+    """Pad with a value or, where it is known how many elements they skip, with mirror images."""
+    mirrors = skipped is not None
+    axes = _collapse_padding(shape, x.shape, low, step, mirrors)
+    way = SINGLE
+    if (
+        axes[-1][3] == 1
+        and all(number % 4 == 0 for number in axes[-1][:3])
+        and not (mirrors and axes[-1][0] != axes[-1][1])
+    ):
+        way = TEXEL
+        length, own, before, _ = axes[-1]
+        axes[-1] = (length // 4, own // 4, before // 4, 1)
+    elif axes[-1][3] == 1 and axes[-1][1] >= SHORT_ROW:
+        way = RUN
+    lanes = 1 if way == SINGLE else 4
+    spread = tuple(axis[3] != 1 for axis in axes)
+    own_strides = contiguous_strides(tuple(axis[1] for axis in axes))
+    return backend.run(
+        ("pad", x.dtype, way, spread, mirrors),
+        lambda: _pad_shader(x.dtype, lanes, way, spread, mirrors),
+        [x],
+        prod(shape),
+        x.dtype,
+        value,
+        skipped or 0,
+        *(axis[part] for part in range(4) for axis in axes),
+        *own_strides,
+    )
+
+
+@kernel("pad")
+def pad(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    low: Shape,
+    step: Shape,
+    value: float,
+) -> Handle:
+    """Spread elements over a constant, ``step`` apart from ``low`` on."""
+    return _pad(backend, inputs[0], shape, low, step, value, None)
+
+
+@kernel("mirror_pad")
+def mirror_pad(
+    backend: WebGLBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    low: Shape,
+    skipped: int,
+) -> Handle:
+    """Surround elements with their mirror images; ``skipped`` outermost ones are not repeated."""
+    return _pad(backend, inputs[0], shape, low, (1,) * len(shape), 0, skipped)
