@@ -57,7 +57,7 @@ def test_file_has_a_header_and_rows(report: Report, tmp_path: Path):
     path = tmp_path / "bench" / "results.json"
     write(report, path)
     content: dict[str, Any] = json.loads(path.read_text())
-    assert {"date", "browser", "cpu", "webgl_renderer", "peer", "notes"} <= set(content["header"])
+    assert {"date", "browser", "cpu", "webgl_renderer", "peers", "notes"} <= set(content["header"])
     assert "chromium" in content["header"]["browser"]
     for row in content["rows"]:
         assert {name: type(row[name]) for name in ROW_TYPES} == ROW_TYPES

@@ -6,6 +6,9 @@ same numbers. `page` runs the workloads inside that page (`tests_browser/pages/b
 `peer.js` is TensorFlow.js's side; `first_prediction` loads pages of its own; `runner` drives them
 from outside; `report` writes `bench/results.json` and the table that people read.
 
+Whole networks (`model.…`) are also compared with onnxruntime-web. `models` has them, as lists of
+layers that `network` explains; all sides build theirs from the same list and the same numbers.
+
 What a number means:
 
 - **A sample** is a batch of calls and one wait, divided by the number of calls. Each side times its
@@ -25,6 +28,10 @@ What a number means:
 - *Overhead* rows time the calls until all their commands are handed to the browser, and wait
   outside the timing. TensorFlow.js would compute such tiny tensors on the CPU while they have not
   been on the GPU; the page switches that off, since tensors amid a network have.
+- *Model* rows predict for one image, with each library's fused ops; who needs a result no longer
+  frees it. onnxruntime-web gets an ONNX file, which `onnx_models` writes when the page asks for it,
+  all optimizations of its graph, and the image in its own layout; it copies that into its memory
+  with every call.
 - *First prediction* rows load a fresh page in a fresh context (nothing cached) per sample, and run
   from the start of navigation to the numbers of a convolutional network's first prediction. The
   files come from a server on the same machine.

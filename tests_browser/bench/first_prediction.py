@@ -13,7 +13,7 @@ from typing import Any
 from playwright.sync_api import Browser
 
 from tests_browser.bench.digits import IMAGES, WEIGHTS
-from tests_browser.bench.report import Names, Row, compared, medians
+from tests_browser.bench.report import Names, Row, Versions, compared, medians
 from tests_browser.bench.workload import specified
 
 __all__ = ["NAME", "PAIRS", "SIZES", "measure"]
@@ -27,7 +27,9 @@ OUR_PAGE = "/tests/bench/first_ours.html"
 THEIR_PAGE = "/tests/bench/first_theirs.html"
 
 
-def measure(browser: Browser, base_url: str, names: Names, rounds: int, peer_version: str) -> Row:
+def measure(
+    browser: Browser, base_url: str, names: Names, rounds: int, peer_versions: Versions
+) -> Row:
     """Load each page `rounds` times."""
     ours, theirs = [], []
     for _ in range(rounds):
@@ -35,7 +37,7 @@ def measure(browser: Browser, base_url: str, names: Names, rounds: int, peer_ver
         theirs.append(_load(browser, f"{base_url}{THEIR_PAGE}?backend={names.peer_backend}"))
     row = compared(
         names,
-        peer_version,
+        peer_versions,
         [one["ms"] for one in ours],
         [one["ms"] for one in theirs],
         _difference(ours[0]["values"], theirs[0]["values"]),

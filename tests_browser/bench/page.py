@@ -104,6 +104,7 @@ def _specification(workload: Workload) -> str:
             "makesStep": workload.makes_step,
             "awaited": workload.awaited,
             "comparesMeans": workload.compares_means,
+            "onnx": workload.onnx,
         }
     )
 
@@ -137,10 +138,9 @@ async def run_workload(key: str, backend: str, peer_backend: str, effort: str) -
     await wt.ready()
     if backend == "wasm":
         wt.wasm.set_threads_count(1)  # as theirs
-    await peer.setBackend(peer_backend)
     ran_elsewhere = dict(fallbacks)
     ours = Ours(workload)
-    theirs = peer.open(_specification(workload))
+    theirs = await peer.open(_specification(workload), peer_backend)
     try:
         difference = await _largest_difference(workload, ours, theirs)
         our_count = await _batch_size(ours, workload, how)
@@ -157,7 +157,7 @@ async def run_workload(key: str, backend: str, peer_backend: str, effort: str) -
             if rounds >= how.least_rounds and spent * (1 + 1 / rounds) > how.budget_s:
                 break
     finally:
-        theirs.close()
+        await theirs.close()
     return json.dumps(
         {
             "ours": [total for total, _ in our_samples],

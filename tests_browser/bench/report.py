@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -18,6 +18,7 @@ __all__ = [
     "Report",
     "Row",
     "Statistics",
+    "Versions",
     "compared",
     "disagreements",
     "make_header",
@@ -27,7 +28,11 @@ __all__ = [
     "write",
 ]
 
-PEER = "@tensorflow/tfjs"
+TENSORFLOW = "@tensorflow/tfjs"
+ONNXRUNTIME = "onnxruntime-web"
+#: Those of the libraries that we are compared with.
+Versions = Mapping[str, str]
+
 SOFTWARE_RENDERERS = ("swiftshader", "llvmpipe", "software")
 
 
@@ -38,6 +43,11 @@ class Names(NamedTuple):
     sizes: str
     backend: str
     peer_backend: str
+
+    @property
+    def peer(self) -> str:
+        """The library that we are compared with: a package of npm."""
+        return ONNXRUNTIME if self.peer_backend == "onnxruntime" else TENSORFLOW
 
 
 class Statistics(TypedDict):
@@ -105,7 +115,7 @@ class Header(TypedDict):
     webgl_renderer: str
     webtensor: str
     pyodide: str
-    peer: dict[str, str]
+    peers: Versions
     unavailable: dict[str, str]
     only: str
     quick: bool
@@ -133,7 +143,7 @@ def _rounded(values: dict[str, float]) -> dict[str, float]:
 
 def compared(
     names: Names,
-    peer_version: str,
+    peer_versions: Versions,
     ours_ms: Sequence[float],
     theirs_ms: Sequence[float],
     agree: float,
@@ -147,7 +157,11 @@ def compared(
         "sizes": names.sizes,
         "backend": names.backend,
         "threads": 1,
-        "peer": {"name": PEER, "version": peer_version, "backend": names.peer_backend},
+        "peer": {
+            "name": names.peer,
+            "version": peer_versions[names.peer],
+            "backend": names.peer_backend,
+        },
         "ours_ms": statistics(ours_ms),
         "theirs_ms": statistics(theirs_ms),
         "ratio": ratio,
@@ -186,7 +200,7 @@ def make_header(found: dict[str, Any], browser: str, only: str, quick: bool) -> 
         "webgl_renderer": renderer,
         "webtensor": found["webtensor"],
         "pyodide": found["pyodide"],
-        "peer": {"name": PEER, "version": found["peer"]},
+        "peers": found["peers"],
         "unavailable": found["unavailable"],
         "only": only,
         "quick": quick,

@@ -7,12 +7,24 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from playwright.sync_api import Browser, Error, Page
+from playwright.sync_api import Browser, Error, Page, Route
 
 from tests_browser.bench import first_prediction
-from tests_browser.bench.report import Failure, Names, Report, Row, compared, make_header, medians
+from tests_browser.bench.models import MODELS
+from tests_browser.bench.onnx_models import onnx_file
+from tests_browser.bench.report import (
+    Failure,
+    Names,
+    Report,
+    Row,
+    Versions,
+    compared,
+    make_header,
+    medians,
+)
 from tests_browser.bench.workload import QUICK, Effort, Workload
 from tests_browser.bench.workloads import WORKLOADS
 from web.build import ROOT
@@ -34,11 +46,13 @@ async () => {
   const information = gl?.getExtension("WEBGL_debug_renderer_info");
   return {
     ...JSON.parse((await bench).describe()),
-    peer: peer.version,
+    peers: peer.versions,
     renderer: gl ? gl.getParameter(information?.UNMASKED_RENDERER_WEBGL ?? gl.RENDERER) : "none",
   };
 }
 """
+#: Made when the page asks for them.
+ONNX_FILES = "**/onnx/*.onnx"
 RUN_WORKLOAD = "async (given) => JSON.parse(await (await bench).run_workload(...given))"
 
 
@@ -95,12 +109,13 @@ def run(
     failures: list[Failure] = []
 
     with closing(browser.new_page()) as page:
+        page.route(ONNX_FILES, _make_onnx_file)
         page.goto(base_url + BENCH_PAGE)
         found = page.evaluate(DESCRIBE)
-        peer_version = found["peer"]
+        peer_versions = found["peers"]
         jobs = [
-            *_workload_jobs(page, selection, effort, peer_version),
-            *_first_prediction_jobs(browser, base_url, selection, effort, peer_version),
+            *_workload_jobs(page, selection, effort, peer_versions),
+            *_first_prediction_jobs(browser, base_url, selection, effort, peer_versions),
         ]
         for names, measure in jobs:
             try:
@@ -116,23 +131,28 @@ def run(
     return {"header": header, "rows": rows, "failures": failures}
 
 
+def _make_onnx_file(route: Route) -> None:
+    name = PurePosixPath(route.request.url).stem
+    route.fulfill(body=onnx_file(MODELS[name]), content_type="application/octet-stream")
+
+
 def _workload_jobs(
-    page: Page, selection: Selection, effort: Effort, peer_version: str
+    page: Page, selection: Selection, effort: Effort, peer_versions: Versions
 ) -> Iterator[_Job]:
     for workload in WORKLOADS:
         for backend, peer_backend in workload.pairs():
             if selection.wants(workload.name, backend):
                 names = Names(workload.name, workload.sizes, backend, peer_backend)
-                yield _Job(names, partial(_measure, page, workload, names, effort, peer_version))
+                yield _Job(names, partial(_measure, page, workload, names, effort, peer_versions))
 
 
 def _measure(
-    page: Page, workload: Workload, names: Names, effort: Effort, peer_version: str
+    page: Page, workload: Workload, names: Names, effort: Effort, peer_versions: Versions
 ) -> Row:
     given = [workload.key, names.backend, names.peer_backend, json.dumps(asdict(effort))]
     found: dict[str, Any] = page.evaluate(RUN_WORKLOAD, given)
     row = compared(
-        names, peer_version, found["ours"], found["theirs"], found["agree"], workload.tolerance
+        names, peer_versions, found["ours"], found["theirs"], found["agree"], workload.tolerance
     )
     row["enqueue_ms"] = medians(ours=found["ours_enqueue"], theirs=found["theirs_enqueue"])
     if found["fallbacks"]:
@@ -141,12 +161,12 @@ def _measure(
 
 
 def _first_prediction_jobs(
-    browser: Browser, base_url: str, selection: Selection, effort: Effort, peer_version: str
+    browser: Browser, base_url: str, selection: Selection, effort: Effort, peer_versions: Versions
 ) -> Iterator[_Job]:
     for backend, peer_backend in first_prediction.PAIRS:
         if selection.wants(first_prediction.NAME, backend):
             names = Names(first_prediction.NAME, first_prediction.SIZES, backend, peer_backend)
             measure = partial(
-                first_prediction.measure, browser, base_url, names, effort.page_loads, peer_version
+                first_prediction.measure, browser, base_url, names, effort.page_loads, peer_versions
             )
             yield _Job(names, measure)

@@ -9,6 +9,7 @@ from typing import Any
 
 __all__ = [
     "AND_CPU",
+    "AND_ONNXRUNTIME",
     "CPU_FOR_WASM",
     "ONLY_WASM",
     "QUICK",
@@ -28,6 +29,8 @@ Shape = tuple[int, ...]
 SAME_BACKEND = {"webgl": ("webgl",), "wasm": ("wasm",)}
 #: Tiny tensors are where their plain JavaScript backend is at its best.
 AND_CPU = {"webgl": ("webgl",), "wasm": ("wasm", "cpu")}
+#: Whole networks are what onnxruntime-web runs; its kernels for WebAssembly are compared.
+AND_ONNXRUNTIME = {"webgl": ("webgl",), "wasm": ("wasm", "onnxruntime")}
 #: Rows that theirs cannot be compared in on WebGL. Where updates are put at indices, it compares
 #: each element of the result with all of them, which takes minutes.
 ONLY_WASM = {"wasm": ("wasm",)}
@@ -116,6 +119,8 @@ class Workload:
     compares_means: bool = False
     #: Results are compared after this many calls.
     calls_before_comparing: int = 1
+    #: The network of `models` whose file onnxruntime-web runs, where that is a peer.
+    onnx: str = ""
 
     @property
     def sizes(self) -> str:

@@ -1,7 +1,9 @@
-// TensorFlow.js's side of the bench page. `Theirs` is the mirror image of `Ours` in page.py: change
-// one only with the other.
+// The peers' side of the bench page: TensorFlow.js, and onnxruntime-web for networks. `Theirs` is
+// the mirror image of `Ours` in page.py: change one only with the other.
 
 import * as digits from "./digits.js";
+import * as models from "./models.js";
+import * as onnxruntime from "./onnxruntime.js";
 import { valuesOf } from "./uniform.js";
 
 const tf = globalThis.tf;
@@ -11,24 +13,45 @@ tf.env().set("WEBGL_CPU_FORWARD", false); // tiny tensors, too, on the GPU
 
 export { numbers } from "./uniform.js";
 
-export const version = tf.version.tfjs;
+export const versions = {
+  "@tensorflow/tfjs": tf.version.tfjs,
+  "onnxruntime-web": onnxruntime.version,
+};
 
-export async function setBackend(name) {
+/** Resolves to a workload's side of a peer, with the backend of that name. */
+export async function open(specification, backend) {
+  const given = JSON.parse(specification);
+  if (backend === onnxruntime.BACKEND) {
+    return new Theirs({ ...given, awaited: true }, await onnxruntime.open(given));
+  }
+  await setBackend(backend);
+  return new Theirs(given, openTensorFlow(given));
+}
+
+async function setBackend(name) {
   if (!(await tf.setBackend(name))) throw new Error(`TensorFlow.js can't start ${name}`);
   await tf.ready();
 }
 
-export const open = (specification) => new Theirs(JSON.parse(specification));
+/** A function that calls the workload once, and one that frees its memory. */
+function openTensorFlow({ theirs, inputs, fromHost, makesStep }) {
+  const names = inputs.map(({ name }) => name);
+  const evaluate = new Function("tf", "digits", "models", ...names, `return ${theirs};`);
+  const operands = valuesOf(inputs).map((values, index) =>
+    fromHost ? values : tf.tensor(values, inputs[index].shape, inputs[index].dtype),
+  );
+  const evaluated = () => evaluate(tf, digits, models, ...operands);
+  const close = async () => {
+    tf.dispose(operands);
+    tf.disposeVariables();
+  };
+  return { call: makesStep ? evaluated() : evaluated, close };
+}
 
 class Theirs {
-  constructor({ theirs, inputs, timed, fromHost, makesStep, awaited, comparesMeans }) {
-    const names = inputs.map(({ name }) => name);
-    const evaluate = new Function("tf", "digits", ...names, `return ${theirs};`);
-    this.operands = valuesOf(inputs).map((values, index) =>
-      fromHost ? values : tf.tensor(values, inputs[index].shape, inputs[index].dtype),
-    );
-    this.call = () => evaluate(tf, digits, ...this.operands);
-    if (makesStep) this.call = this.call();
+  constructor({ timed, awaited, comparesMeans }, { call, close }) {
+    this.call = call;
+    this.close = close;
     this.timed = timed;
     this.awaited = awaited;
     this.comparesMeans = comparesMeans;
@@ -73,11 +96,6 @@ class Theirs {
     return this.comparesMeans
       ? largestDifference([mean(ours)], [mean(theirs)])
       : largestDifference(ours, theirs);
-  }
-
-  close() {
-    tf.dispose(this.operands);
-    tf.disposeVariables();
   }
 }
 

@@ -1,0 +1,91 @@
+"""Predictions of whole networks, layer by layer in fused ops; `models.js` is the peer's side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import webtensor as wt
+from tests_browser.bench.models import MODELS
+from tests_browser.bench.network import Layer, Model
+from tests_browser.bench.workload import AND_ONNXRUNTIME, Workload
+
+__all__ = ["PREDICTIONS"]
+
+Parameters = Sequence[wt.Tensor]
+
+ACTIVATIONS: dict[str, Callable[..., wt.Tensor]] = {"relu": wt.relu, "prelu": wt.prelu}
+
+
+def convolution(layer: Layer, given: Parameters) -> Callable[..., wt.Tensor]:
+    """Return a convolution with its bias and activation."""
+    filter, bias, *slopes = given
+    return partial(
+        getattr(wt.fused, layer.op),
+        filter=filter,
+        strides=layer.stride,
+        pad=layer.padding,
+        dilations=layer.dilation,
+        bias=bias,
+        activation=layer.activation,
+        prelu_activation_weights=slopes[0] if slopes else None,
+    )
+
+
+def sum_of_two(layer: Layer, given: Parameters) -> Callable[..., wt.Tensor]:
+    """Return the addition, with its activation."""
+    if layer.activation == "linear":
+        return wt.add
+    activate = ACTIVATIONS[layer.activation]
+    return lambda x, other: activate(wt.add(x, other), *given)
+
+
+#: A layer's op: a function of results.
+OPS: dict[str, Callable[[Layer, Parameters], Callable[..., wt.Tensor]]] = {
+    "conv2d": convolution,
+    "depthwise_conv2d": convolution,
+    "max_pool": lambda layer, _: partial(wt.max_pool, filter_size=2, strides=2, pad="valid"),
+    "pad_channels": lambda layer, _: partial(
+        wt.pad, paddings=((0, 0), (0, 0), (0, 0), (0, layer.more_channels))
+    ),
+    "add": sum_of_two,
+    "mean": lambda layer, _: partial(wt.mean, axis=(1, 2)),
+    "dense": lambda layer, given: partial(wt.fused.mat_mul, b=given[0], bias=given[1]),
+}
+
+
+def make_step(model: Model, image: wt.Tensor, **parameters: wt.Tensor) -> Callable[[], wt.Tensor]:
+    """Return a function that predicts."""
+    steps = [
+        (OPS[layer.op](layer, [parameters[name] for name in layer.parameters(number)]), layer)
+        for number, layer in enumerate(model.layers, 1)
+    ]
+
+    def predict() -> wt.Tensor:
+        results = {0: image}
+        for number, (op, layer) in enumerate(steps, 1):
+            results[number] = op(*[results[x] for x in layer.x])
+            for x in layer.frees:
+                del results[x]
+        return wt.concat([wt.reshape(results[output], (-1,)) for output in model.outputs])
+
+    return predict
+
+
+def prediction(model: Model) -> Workload:
+    """Time the prediction for one image."""
+    parameters = ", ".join(model.inputs)
+    return Workload(
+        f"model.{model.name}",
+        partial(make_step, model),
+        f"models.makeStep(tf, {json.dumps(model.plain())}, {{ {parameters} }})",
+        model.inputs,
+        described=model.described,
+        peers=AND_ONNXRUNTIME,
+        onnx=model.name,
+        makes_step=True,
+    )
+
+
+PREDICTIONS = [prediction(model) for model in MODELS.values()]
