@@ -233,32 +233,3 @@ EXPORT(coordinates) void coordinates(const int *places, int *out, int count, int
     out[0] = rest;
   }
 }
-
-/* dy is (outer, count, inner), out is (outer, length, inner). */
-#define SCATTER_ADD(NAME, TYPE)                                                                    \
-  EXPORT(NAME) void NAME(const TYPE *dy, const int *indices, TYPE *out, int outer, int length,     \
-                         int inner, int count) {                                                   \
-    __builtin_memset(out, 0, outer * length * inner * sizeof(TYPE));                               \
-    if (outer * inner == 1) {                                                                      \
-      for (int i = 0; i < count; i++) {                                                            \
-        int index = indices[i];                                                                    \
-        if (index < 0) index += length;                                                            \
-        if ((unsigned)index < (unsigned)length) out[index] += dy[i];                               \
-      }                                                                                            \
-      return;                                                                                      \
-    }                                                                                              \
-    for (int o = 0; o < outer; o++) {                                                              \
-      for (int i = 0; i < count; i++, dy += inner) {                                               \
-        int index = indices[i];                                                                    \
-        if (index < 0) index += length;                                                            \
-        if ((unsigned)index >= (unsigned)length) continue;                                         \
-        TYPE *to = out + index * inner;                                                            \
-        int j = 0;                                                                                 \
-        for (; j + 4 <= inner; j += 4) store(to + j, load((const TYPE *)to + j) + load(dy + j));   \
-        for (; j < inner; j++) to[j] += dy[j];                                                     \
-      }                                                                                            \
-      out += length * inner;                                                                       \
-    }                                                                                              \
-  }
-SCATTER_ADD(scatter_add_float32, float)
-SCATTER_ADD(scatter_add_int32, int)

@@ -1,9 +1,8 @@
-/* Putting slices at their indices. */
+/* Putting and adding slices at their indices. */
 #include "vector.h"
 
-static void NOINLINE repeat_word(int word, int *out, int size) {
-  for (int i = 0; i < size; i += 4) store_up_to(out + i, vseti(word), size - i);
-}
+/* Of cast.c. */
+void fill_int32(int *out, int size, int value);
 
 /* x and out are (length, inner bytes), updates is (count, inner bytes). Where x is a scalar, of
  * `scalar` bytes, else 0, it stands for all elements. */
@@ -11,7 +10,7 @@ EXPORT(scatter_set) void scatter_set(const byte *x, int scalar, const int *indic
                                      const byte *updates, byte *out, int length, int inner,
                                      int count) {
   if (scalar == 4)
-    repeat_word(*(const int *)x, (int *)out, length * inner / 4);
+    fill_int32((int *)out, length * inner / 4, *(const int *)x);
   else if (scalar == 1)
     __builtin_memset(out, *x, length * inner);
   else
@@ -33,18 +32,48 @@ EXPORT(scatter_set) void scatter_set(const byte *x, int scalar, const int *indic
   }
 }
 
+#define ADD_ROW(TYPE, FROM, TO, SIZE)                                                              \
+  {                                                                                                \
+    const TYPE *from = FROM;                                                                       \
+    TYPE *to = TO;                                                                                 \
+    int j = 0;                                                                                     \
+    for (; j + 4 <= SIZE; j += 4) store(to + j, load((const TYPE *)to + j) + load(from + j));      \
+    for (; j < SIZE; j++) to[j] += from[j];                                                        \
+  }
+
+/* dy is (outer, count, inner), out is (outer, length, inner). */
+#define SCATTER_ADD(NAME, TYPE)                                                                    \
+  EXPORT(NAME) void NAME(const TYPE *dy, const int *indices, TYPE *out, int outer, int length,     \
+                         int inner, int count) {                                                   \
+    __builtin_memset(out, 0, outer * length * inner * sizeof(TYPE));                               \
+    if (outer * inner == 1) {                                                                      \
+      for (int i = 0; i < count; i++) {                                                            \
+        int index = indices[i];                                                                    \
+        if (index < 0) index += length;                                                            \
+        if ((unsigned)index < (unsigned)length) out[index] += dy[i];                               \
+      }                                                                                            \
+      return;                                                                                      \
+    }                                                                                              \
+    for (int o = 0; o < outer; o++) {                                                              \
+      for (int i = 0; i < count; i++, dy += inner) {                                               \
+        int index = indices[i];                                                                    \
+        if (index < 0) index += length;                                                            \
+        if ((unsigned)index >= (unsigned)length) continue;                                         \
+        ADD_ROW(TYPE, dy, out + index * inner, inner)                                              \
+      }                                                                                            \
+      out += length * inner;                                                                       \
+    }                                                                                              \
+  }
+SCATTER_ADD(scatter_add_float32, float)
+SCATTER_ADD(scatter_add_int32, int)
+
 /* out is (length, inner), and row segments[i] of it gets row places[i] of x added. */
 #define SUM_PICKED(NAME, TYPE)                                                                     \
   EXPORT(NAME) void NAME(const TYPE *x, const int *places, const int *segments, TYPE *out,         \
                          int length, int inner, int count) {                                       \
     __builtin_memset(out, 0, length * inner * sizeof(TYPE));                                       \
-    for (int i = 0; i < count; i++) {                                                              \
-      const TYPE *from = x + places[i] * inner;                                                    \
-      TYPE *to = out + segments[i] * inner;                                                        \
-      int j = 0;                                                                                   \
-      for (; j + 4 <= inner; j += 4) store(to + j, load((const TYPE *)to + j) + load(from + j));   \
-      for (; j < inner; j++) to[j] += from[j];                                                     \
-    }                                                                                              \
+    for (int i = 0; i < count; i++)                                                                \
+      ADD_ROW(TYPE, x + places[i] * inner, out + segments[i] * inner, inner)                       \
   }
 SUM_PICKED(sum_picked_float32, float)
 SUM_PICKED(sum_picked_int32, int)

@@ -183,7 +183,8 @@ def _convolve(
     return run(family.finished, operands, shape, float32, window, finish.row, *finish.parameters)
 
 
-def finished_conv2d(
+def finished_convolution(
+    name: str,
     x: TensorLike,
     filter: TensorLike,
     strides: Any,
@@ -193,32 +194,15 @@ def finished_conv2d(
     dim_rounding_mode: str | None,
     finish: Finish | None,
 ) -> Tensor:
-    """``conv2d`` with a bias and an activation in the same kernel."""
-    images, single = _images("conv2d", x, data_format)
+    """``conv2d`` or ``depthwise_conv2d``, with a bias and an activation in the same kernel."""
+    images, single = _images(name, x, data_format)
     pad = _in_order(pad, data_format)
-    filter = _as_filter("conv2d", images, filter)
+    filter = _as_filter(name, images, filter)
+    family, channels = _CONV2D, filter.shape[3]
+    if name == "depthwise_conv2d":
+        family, channels = _DEPTHWISE_CONV2D, filter.shape[2] * filter.shape[3]
     options = (strides, pad, dilations, dim_rounding_mode)
-    y = _convolve(_CONV2D, images, filter, filter.shape[3], options, finish)
-    return _as_given(y, single, data_format)
-
-
-def finished_depthwise_conv2d(
-    x: TensorLike,
-    filter: TensorLike,
-    strides: Any,
-    pad: Padding,
-    data_format: str,
-    dilations: Any,
-    dim_rounding_mode: str | None,
-    finish: Finish | None,
-) -> Tensor:
-    """``depthwise_conv2d`` with a bias and an activation in the same kernel."""
-    images, single = _images("depthwise_conv2d", x, data_format)
-    pad = _in_order(pad, data_format)
-    filter = _as_filter("depthwise_conv2d", images, filter)
-    options = (strides, pad, dilations, dim_rounding_mode)
-    channels = filter.shape[2] * filter.shape[3]
-    y = _convolve(_DEPTHWISE_CONV2D, images, filter, channels, options, finish)
+    y = _convolve(family, images, filter, channels, options, finish)
     return _as_given(y, single, data_format)
 
 
@@ -249,7 +233,8 @@ def conv2d(
         >>> wt.conv2d(wt.ones((1, 2, 2, 1)), wt.ones((2, 2, 1, 1))).tolist()
         [[[[4.0]]]]
     """
-    return finished_conv2d(x, filter, strides, pad, data_format, dilations, dim_rounding_mode, None)
+    options = (strides, pad, data_format, dilations, dim_rounding_mode)
+    return finished_convolution("conv2d", x, filter, *options, None)
 
 
 def depthwise_conv2d(
@@ -271,9 +256,8 @@ def depthwise_conv2d(
         >>> wt.depthwise_conv2d(wt.ones((1, 2, 2, 2)), wt.ones((2, 2, 2, 1))).tolist()
         [[[[4.0, 4.0]]]]
     """
-    return finished_depthwise_conv2d(
-        x, filter, strides, pad, data_format, dilations, dim_rounding_mode, None
-    )
+    options = (strides, pad, data_format, dilations, dim_rounding_mode)
+    return finished_convolution("depthwise_conv2d", x, filter, *options, None)
 
 
 def separable_conv2d(

@@ -21,13 +21,13 @@ from webtensor.engine import (
     near_its_operands,
 )
 from webtensor.engine.convert import python_numbers
-from webtensor.ops.binary import floor_divide, not_equal, remainder
+from webtensor.ops.binary import not_equal
 from webtensor.ops.casting import cast_to
 from webtensor.ops.coordinates import to_coordinates
 from webtensor.ops.creation import full, zeros
 from webtensor.ops.indexing import check_mask, masked
 from webtensor.ops.masks import count_true, count_true_async, true_places
-from webtensor.ops.movement import concat, flatten, gather, permute_dims, reshape
+from webtensor.ops.movement import concat, flatten, gather, permute_dims, reshape, unstack
 from webtensor.ops.scans import cumsum
 from webtensor.ops.scatter import put
 from webtensor.ops.sorting import argsort, isin
@@ -50,18 +50,8 @@ __all__ = [
 # -- places ---------------------------------------------------------------------------------------
 
 
-def _coordinates(truth: Tensor, count: int) -> list[Tensor]:
-    """Indices along each axis of the elements that are true, in row-major order."""
-    places = true_places(truth, count)
-    columns: list[Tensor] = []
-    for axis, length in reversed(list(enumerate(truth.shape))):
-        columns.insert(0, remainder(places, length) if axis else places)
-        if axis:
-            places = floor_divide(places, length)
-    return columns
-
-
 def _stacked(truth: Tensor, count: int) -> Tensor:
+    """Coordinates of the elements that are true, in row-major order: one row for each."""
     if not truth.shape:
         return zeros((count, 0), int32)
     return to_coordinates(true_places(truth, count), truth.shape)
@@ -85,7 +75,7 @@ def nonzero(x: TensorLike) -> tuple[Tensor, ...]:
     if not held.shape:
         raise ValueError("nonzero: x must have at least one axis, but its shape is ()")
     truth = cast_to(held, bool_)
-    return tuple(_coordinates(truth, count_true(truth)))
+    return tuple(unstack(_stacked(truth, count_true(truth)), 1))
 
 
 @near_its_operands

@@ -14,7 +14,7 @@ from webtensor.ops.binary import add
 from webtensor.ops.broadcasting import sum_to
 from webtensor.ops.rows import ROWS, Row
 
-__all__ = ["Finish", "finished_primitive"]
+__all__ = ["Finish", "activated", "finished_primitive"]
 
 _FUNCTIONS: dict[str, Callable[..., Tensor]] = {
     "relu": unary.relu,
@@ -34,6 +34,11 @@ _SLOPES: dict[str, Callable[..., Any]] = {
 }
 
 
+def activated(y: Tensor, activation: str | None, parameters: tuple[float, ...]) -> Tensor:
+    """Apply an activation, given by its name in the table, or none."""
+    return _FUNCTIONS[activation](y, *parameters) if activation else y
+
+
 class Finish(NamedTuple):
     """A float32 bias for each column; an activation by its name in the table, or none."""
 
@@ -48,8 +53,7 @@ class Finish(NamedTuple):
 
     def after(self, y: Tensor) -> Tensor:
         """Finish a product by ops of their own."""
-        y = add(y, self.bias)
-        return _FUNCTIONS[self.activation](y, *self.parameters) if self.activation else y
+        return activated(add(y, self.bias), self.activation, self.parameters)
 
 
 def _before(dy: Tensor, y: Tensor, row: Row | None, *parameters: float) -> Tensor:

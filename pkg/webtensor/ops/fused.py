@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from webtensor.arguments import as_number
 from webtensor.dtypes import complex64, float32, string_
 from webtensor.engine import Tensor, TensorLike, as_operand, as_operands
 from webtensor.geometry import Padding
-from webtensor.ops import contraction, convolution, unary
+from webtensor.ops import contraction, convolution
 from webtensor.ops.binary import add, prelu
 from webtensor.ops.casting import as_float, cast_to
-from webtensor.ops.finishing import Finish
+from webtensor.ops.finishing import Finish, activated
 from webtensor.ops.movement import reshape
 from webtensor.shapes import Shape, broadcast_shapes, prod
 
 __all__ = ["conv2d", "depthwise_conv2d", "mat_mul"]
 
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "elu": unary.elu,
-    "relu": unary.relu,
-    "relu6": unary.relu6,
-    "sigmoid": unary.sigmoid,
-}
-#: The activations that kernels apply, with their parameters.
-_KERNELS: dict[str, tuple[str | None, tuple[float, ...]]] = {
+#: Names in the elementwise table, with parameters, of the activations without options.
+_ACTIVATIONS: dict[str, tuple[str | None, tuple[float, ...]]] = {
     "linear": (None, ()),
     "elu": ("elu", (1.0,)),
     "relu": ("relu", ()),
     "relu6": ("relu6", ()),
     "sigmoid": ("sigmoid", ()),
 }
-_NAMES = ("linear", *_ACTIVATIONS, "prelu", "leakyrelu")
+_NAMES = (*_ACTIVATIONS, "prelu", "leakyrelu")
 
 
 def _check(name: str, activation: str | None, prelu_weights: TensorLike | None) -> str:
@@ -46,6 +39,15 @@ def _check(name: str, activation: str | None, prelu_weights: TensorLike | None) 
     return chosen
 
 
+def _row(
+    name: str, activation: str, leakyrelu_alpha: float
+) -> tuple[str | None, tuple[float, ...]]:
+    """The activation's name in the elementwise table, and its parameters."""
+    if activation == "leakyrelu":
+        return "leaky_relu", (as_number(name, "leakyrelu_alpha", leakyrelu_alpha),)
+    return _ACTIVATIONS[activation]
+
+
 def _in_kernel(
     name: str, bias: TensorLike | None, columns: Shape, activation: str, leakyrelu_alpha: float
 ) -> Finish | None:
@@ -55,11 +57,10 @@ def _in_kernel(
     held = as_operand(name, bias)
     if held.shape != columns or held.dtype in (complex64, string_):
         return None
-    held = cast_to(held, float32)
-    if activation == "leakyrelu":
-        alpha = as_number(name, "leakyrelu_alpha", leakyrelu_alpha)
-        return Finish(held, "leaky_relu", (alpha,)) if alpha >= 0 else None
-    return Finish(held, *_KERNELS[activation])
+    row, parameters = _row(name, activation, leakyrelu_alpha)
+    if not all(number >= 0 for number in parameters):
+        return None  # the result does not tell on which side of 0 its operand was
+    return Finish(cast_to(held, float32), row, parameters)
 
 
 def _finish(
@@ -90,13 +91,9 @@ def _finish(
 
     if bias is not None:
         y = add(y, fitted("bias", bias))
-    if activation == "linear":
-        return y
     if activation == "prelu":
         return prelu(y, fitted("prelu_activation_weights", prelu_weights))
-    if activation == "leakyrelu":
-        return unary.leaky_relu(y, as_number(name, "leakyrelu_alpha", leakyrelu_alpha))
-    return _ACTIVATIONS[activation](y)
+    return activated(y, *_row(name, activation, leakyrelu_alpha))
 
 
 def conv2d(
@@ -132,7 +129,7 @@ def conv2d(
     filter = as_operand(name, filter)
     finish = _in_kernel(name, bias, filter.shape[-1:], chosen, leakyrelu_alpha)
     options = (strides, pad, data_format, dilations, dim_rounding_mode)
-    y = convolution.finished_conv2d(x, filter, *options, finish)
+    y = convolution.finished_convolution("conv2d", x, filter, *options, finish)
     if finish is not None:
         return y
     weights, first = prelu_activation_weights, data_format == "NCHW"
@@ -168,7 +165,7 @@ def depthwise_conv2d(
     filter = as_operand(name, filter)
     finish = _in_kernel(name, bias, (prod(filter.shape[-2:]),), chosen, leakyrelu_alpha)
     options = (strides, pad, data_format, dilations, dim_rounding_mode)
-    y = convolution.finished_depthwise_conv2d(x, filter, *options, finish)
+    y = convolution.finished_convolution("depthwise_conv2d", x, filter, *options, finish)
     if finish is not None:
         return y
     weights, first = prelu_activation_weights, data_format == "NCHW"

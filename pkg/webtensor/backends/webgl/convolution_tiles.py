@@ -47,7 +47,6 @@ def _pixel_tiles(
     number ``k``; its last line adds to ``totalR`` what pixel ``R`` makes of them and of ``xR``.
     """
     *weights, add = taps
-    mask = "bvec4(atR < 0)" if type_ == "vec4" else "atR < 0"
 
     def each(line: str) -> list[str]:
         return [line.replace("R", str(row)) for row in range(rows)]
@@ -66,7 +65,7 @@ def _pixel_tiles(
         *(text for line in place for text in each(f"      {line}")),
         f"      for (int k = 0; k < {reads}; k++) {{",
         *(f"        {line}" for line in weights),
-        *each(f"        xR = mix(getX(max(atR + k, 0)), {type_}(0.0), {mask});"),
+        *each("        xR = within(getX(max(atR + k, 0)), atR >= 0);"),
         *each(f"        {add}"),
         "      }",
         "    }",

@@ -74,18 +74,24 @@ float float_max(float x, float y) { return mix(mix(max(x, y), y, is_nan(y)), x, 
     "float_min": """
 float float_min(float x, float y) { return mix(mix(min(x, y), y, is_nan(y)), x, is_nan(x)); }
 """,
-    # exp(x) = 2**n * exp(r), with r in [-ln(2)/2, ln(2)/2] reduced in two parts (Cody & Waite),
-    # where that is a normal number.
-    "exp_normal": """
-float exp_normal(float x) {
-  float n = floor(x * 1.44269504 + 0.5);
-  float r = (x - n * 0.693359375) + n * 2.12194440e-4;
+    # 2**n * exp(r), with n whole and r in [-ln(2)/2, ln(2)/2].
+    "scaled_exp": """
+float scaled_exp(float n, float r) {
   float p = 8.29017e-3;
   p = p * r + 4.189878e-2;
   p = p * r + 1.6667643e-1;
   p = p * r + 4.9999143e-1;
   p = p * r + 9.999997e-1;
   return intBitsToFloat(floatBitsToInt(p * r + 1.0) + int(n * 8388608.0));
+}
+""",
+    # exp(x) = 2**n * exp(r), with r in [-ln(2)/2, ln(2)/2] reduced in two parts (Cody & Waite),
+    # where that is a normal number.
+    "exp_normal": """
+float exp_normal(float x) {
+  float n = floor(x * 1.44269504 + 0.5);
+  float r = (x - n * 0.693359375) + n * 2.12194440e-4;
+  return scaled_exp(n, r);
 }
 """,
     "exp_": """
@@ -416,12 +422,7 @@ float exp2_clamped(float x) {
   float t = clamp(x, -127.0, 128.0);
   float n = floor(t + 0.5);
   float r = (t - n) * 0.69314718;
-  float p = 8.29017e-3;
-  p = p * r + 4.189878e-2;
-  p = p * r + 1.6667643e-1;
-  p = p * r + 4.9999143e-1;
-  p = p * r + 9.999997e-1;
-  return intBitsToFloat(floatBitsToInt(p * r + 1.0) + int(n * 8388608.0));
+  return scaled_exp(n, r);
 }
 """,
     "power_product": """
