@@ -39,6 +39,7 @@ def test_what_does_not_fit_is_refused_and_leaves_nothing(any_python_page: Python
         message, wt.backend().memory()["blocks"] - before, wt.ones((3,)).tolist()
     """)
     message, left, values = answer
+    assert "no room for a float32 tensor of shape (1073741824,)" in message
     assert "no room for 4,294,967,296 bytes" in message
     assert left == 0
     assert values == [1, 1, 1]
@@ -57,3 +58,56 @@ def test_flag_in_the_url_chooses_plain_simd(chromium_python: PythonPage):
     finally:
         chromium_python.reload()
     assert chromium_python.run(source) == ["relaxed", 37 * 37 * 41]
+
+
+def test_calls_that_wait_see_memory_in_their_order(chromium_python: PythonPage):
+    """Blocks are freed, reused, written and given back while calls on them wait."""
+    answer = chromium_python.run("""
+        import random
+        import webtensor as wt
+        wt.set_backend("wasm")
+        backend = wt.backend()
+        draw = random.Random(5)
+        held = [(wt.tensor([float(i)] * 8), float(i)) for i in range(20)]
+        most_waiting = wrong = 0
+        for step in range(6000):
+            (x, a), (y, b) = draw.choice(held), draw.choice(held)
+            choice = draw.random()
+            if choice < 0.6:
+                made = x + y, a + b
+            elif choice < 0.9:
+                made = wt.minimum(x, y), min(a, b)
+            elif choice < 0.97:
+                made = wt.tensor([a] * 8) * 0.5, a * 0.5
+            elif choice < 0.98:
+                backend.pool.trim()
+                continue
+            else:
+                wrong += x.tolist() != [a] * 8
+                continue
+            if made[1] > 1e6:
+                made = wt.tensor([1.0] * 8), 1.0
+            held[draw.randrange(20)] = made
+            most_waiting = max(most_waiting, len(backend.host.waiting))
+        wrong += sum(x.tolist() != [a] * 8 for x, a in held)
+        wrong, most_waiting, len(backend.host.waiting)
+    """)
+    wrong, most_waiting, left = answer
+    assert wrong == 0
+    assert most_waiting > 100
+    assert left == 0
+
+
+def test_a_long_row_of_small_calls_is_run_in_between(chromium_python: PythonPage):
+    answer = chromium_python.run("""
+        import webtensor as wt
+        wt.set_backend("wasm")
+        x, one = wt.tensor([0.0]), wt.tensor([1.0])
+        longest = 0
+        for step in range(3000):
+            x = x + one
+            longest = max(longest, len(wt.backend().host.waiting))
+        float(x[0]), longest
+    """)
+    assert answer[0] == 3000
+    assert 1000 < answer[1] < 3100

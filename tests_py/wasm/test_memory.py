@@ -43,6 +43,26 @@ def test_blocks_do_not_overlap_and_keep_their_contents(fresh_wasm: WasmBackend) 
     assert counts["bytes"] == counts["blocks"] == 0
 
 
+def test_fragmentation_stays_bounded(fresh_wasm: WasmBackend) -> None:
+    """A long soak of mixed sizes, whose sum stays about the same, never needs much more memory."""
+    draw = random.Random(8)
+    held: list[int] = []
+    peak = 0
+    for step in range(100_000):
+        if step % 1000 == 0:
+            peak = max(peak, fresh_wasm.memory()["bytes"])
+        if len(held) > 400:
+            fresh_wasm.release(held.pop(draw.randrange(len(held))))
+        else:
+            largest = 17 + step // 25_000  # sizes grow with time, so parked ones stop fitting
+            held.append(fresh_wasm.allocate(int(2 ** draw.uniform(4, largest))))
+    assert peak > 16 * MEGABYTE // 8
+    assert fresh_wasm.memory()["heap_bytes"] < max(16 * MEGABYTE, 3 * peak)
+    for address in held:
+        fresh_wasm.release(address)
+    assert fresh_wasm.memory()["blocks"] == 0
+
+
 def test_the_allocator_joins_what_is_freed(fresh_wasm: WasmBackend) -> None:
     """Directly on the exports: after any pattern of use, all memory is one block again."""
     allocate, release = (fresh_wasm.host.function(name) for name in ("allocate", "release"))

@@ -11,17 +11,27 @@ engine and the ops answer zero-size cases without a kernel.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MethodType
 from typing import Any, Protocol
 
 from webtensor.dtypes import DType
 from webtensor.shapes import Shape
 
-__all__ = ["Backend", "Elementwise", "Handle", "Kernel", "KernelTable", "Operand"]
+__all__ = [
+    "Backend",
+    "Elementwise",
+    "Handle",
+    "Kernel",
+    "KernelTable",
+    "Operand",
+    "PreparedKernel",
+]
 
 Handle = Any
 Kernel = Callable[..., Handle]
+#: A kernel's call for operands of given shapes and dtypes; it takes the operands.
+PreparedKernel = Callable[[Sequence["Operand"]], Handle]
 
 
 class Stored(Protocol):
@@ -91,7 +101,21 @@ class Backend(ABC):
     computes_on_host: bool = False
 
     def __init__(self, table: Mapping[str, Kernel]) -> None:
+        #: Calls that were prepared hold as long as this is the same object.
+        self.epoch = object()
         self.kernels = {name: MethodType(function, self) for name, function in table.items()}
+
+    def prepared_call(
+        self,
+        kernel: str,
+        inputs: Sequence[Operand],
+        shape: Shape,
+        dtype: DType,
+        attributes: tuple[Any, ...],
+    ) -> PreparedKernel:
+        """Return the call of a kernel for operands of these shapes and dtypes."""
+        kernels = self.kernels
+        return lambda inputs: kernels[kernel](inputs, shape, dtype, *attributes)
 
     @abstractmethod
     def upload(self, host: memoryview[Any], dtype: DType) -> Handle:

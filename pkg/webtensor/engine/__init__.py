@@ -2,7 +2,7 @@
 
 ``tensor``, ``variable``, ``buffer`` and ``storage`` hold what tensors are; ``operands`` and
 ``convert`` turn users' values into them; ``primitive``, ``dispatch`` and ``registry`` run them,
-``placement`` where their operands are;
+``placement`` where their operands are; ``plans`` saves known calls the way there;
 ``extension`` is for users' own ops; ``scopes`` and ``inspection`` are TensorFlow.js's tidy, keep,
 memory and profile. ``state`` is what is active now.
 """
@@ -33,6 +33,7 @@ from webtensor.engine.inspection import (
 )
 from webtensor.engine.operands import TensorLike, as_operand, as_operands, constant, from_host
 from webtensor.engine.placement import near_its_operands
+from webtensor.engine.plans import Plans, keep_plan, planned, run_plan
 from webtensor.engine.primitive import Gradient, Primitive
 from webtensor.engine.registry import (
     available_backends,
@@ -55,6 +56,7 @@ from webtensor.engine.variable import Variable
 __all__ = [
     "Gradient",
     "KernelRecord",
+    "Plans",
     "Primitive",
     "Profile",
     "Storage",
@@ -82,8 +84,10 @@ __all__ = [
     "get_kernel",
     "get_kernels_for_backend",
     "keep",
+    "keep_plan",
     "memory",
     "near_its_operands",
+    "planned",
     "profile",
     "ready",
     "register_backend",
@@ -93,6 +97,7 @@ __all__ = [
     "registered_backends",
     "remove_backend",
     "run",
+    "run_plan",
     "set_backend",
     "state",
     "tidy",

@@ -19,7 +19,7 @@ from webtensor.engine.tensor import Tensor
 from webtensor.errors import KernelNotFoundError
 from webtensor.shapes import Shape
 
-__all__ = ["alias", "fallbacks", "run"]
+__all__ = ["alias", "fallbacks", "no_room", "run"]
 
 #: How often each kernel ran on another backend because the active one has none, by
 #: ``(kernel, active backend, backend that ran it)``.
@@ -53,12 +53,19 @@ def run(
             if isinstance(missing, KeyError) and primitive.kernel in backend.kernels:
                 raise
             backend, handle = _run_elsewhere(primitive, inputs, shape, dtype, attributes)
+        except MemoryError as error:
+            raise no_room(error, primitive.name, shape, dtype) from None
         storage = Storage(dtype, size, None, backend, handle)
     output = Tensor(storage, shape, dtype)
     if state.observers:
         for observer in state.observers:
             observer.record(primitive, inputs, output, attributes)
     return output
+
+
+def no_room(error: MemoryError, name: str, shape: Shape, dtype: DType) -> MemoryError:
+    """Return a backend's error with the name of the tensor that it has no room for."""
+    return type(error)(f"{name}: no room for a {dtype} tensor of shape {shape}: {error}")
 
 
 def alias(

@@ -178,10 +178,12 @@ def set_kernel(backend: str, name: str, kernel: Kernel | None) -> None:
         added[name] = kernel
         if started is not None:
             started.kernels[name] = MethodType(kernel, started)
+            started.epoch = object()
         return
     had = added.pop(name, None) is not None
     if started is not None:
         had = started.kernels.pop(name, None) is not None or had
+        started.epoch = object()
     if not had:
         raise ValueError(f"backend {backend!r} has no kernel {name!r}")
 

@@ -26,7 +26,7 @@ def empty_host(dtype: DType) -> memoryview[Any]:
 class Storage:
     """``size`` elements of one dtype; ``host`` is a flat memoryview of the dtype's format."""
 
-    __slots__ = ("__weakref__", "_bounds", "backend", "dtype", "handle", "host", "size")
+    __slots__ = ("__weakref__", "_bounds", "backend", "dtype", "handle", "host", "nbytes", "size")
 
     def __init__(
         self,
@@ -42,14 +42,16 @@ class Storage:
         self.backend = backend
         self.handle = handle
         self._bounds: tuple[Any, Any] | None = None
+        self.nbytes = nbytes = size * dtype.itemsize
         state.storages += 1
-        state.bytes += size * dtype.itemsize
+        state.bytes += nbytes
 
     def __del__(self) -> None:
         state.storages -= 1
-        state.bytes -= self.size * self.dtype.itemsize
-        if self.backend is not None:
-            self.backend.release(self.handle)
+        state.bytes -= self.nbytes
+        backend = self.backend
+        if backend is not None:
+            backend.release(self.handle)
 
     def move_to(self, backend: Backend, wanted_by: str) -> None:
         """Put the elements on ``backend``, leaving the one they were on.
@@ -59,7 +61,13 @@ class Storage:
         if self.size == 0:
             return
         host = self.read()
-        handle = backend.upload(host, self.dtype)
+        try:
+            handle = backend.upload(host, self.dtype)
+        except MemoryError as error:
+            elements = f"{self.size:,} {self.dtype} elements"
+            raise type(error)(
+                f"{wanted_by}: no room for an operand of {elements}: {error}"
+            ) from None
         if self.backend is not None:
             self.backend.release(self.handle)
         self.backend = backend
@@ -97,19 +105,16 @@ class Storage:
 class StringStorage(Storage):
     """Text: a tuple of bytes on the host, which it never leaves."""
 
-    __slots__ = ("_beyond_size",)
+    __slots__ = ()
 
     host: Any
 
     def __init__(self, elements: tuple[bytes, ...]) -> None:
         super().__init__(string_, len(elements), cast("Any", elements))
         # Joining them tells their length five times sooner than a sum of lengths.
-        self._beyond_size = len(b"".join(elements)) - self.size
-        state.bytes += self._beyond_size
-
-    def __del__(self) -> None:
-        state.bytes -= self._beyond_size
-        super().__del__()
+        nbytes = len(b"".join(elements))
+        state.bytes += nbytes - self.nbytes
+        self.nbytes = nbytes
 
     def move_to(self, backend: Backend, wanted_by: str) -> None:
         raise TypeError(f"{wanted_by}: string operands are not supported")

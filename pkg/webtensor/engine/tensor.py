@@ -59,7 +59,7 @@ class Tensor:
             state.scope.append(ref(self))
 
     def __del__(self) -> None:
-        if not self.is_disposed:
+        if self.storage is not DISPOSED:
             state.tensors -= 1
 
     # -- what it is ---------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webtensor.dtypes import complex64, int32, promote
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operands, run
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operands, planned, run
 from webtensor.geometry import MatmulSizes
 from webtensor.ops.broadcasting import broadcast_to, sum_to
 from webtensor.ops.casting import cast_to
@@ -32,6 +32,7 @@ _MATMUL = Primitive("matmul", gradients=(_gradient_a, _gradient_b))
 _FINISHED = finished_primitive(_MATMUL)
 
 
+@planned
 def matmul(
     a: TensorLike, b: TensorLike, transpose_a: bool = False, transpose_b: bool = False
 ) -> Tensor:

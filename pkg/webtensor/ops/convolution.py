@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from webtensor.arguments import as_pairs_of_integers
 from webtensor.dtypes import float32
-from webtensor.engine import Primitive, Tensor, TensorLike, run
+from webtensor.engine import Primitive, Tensor, TensorLike, planned, run
 from webtensor.geometry import Depth, Padding, Window, make_volume_window, make_window, several
 from webtensor.ops.casting import as_float
 from webtensor.ops.creation import zeros
@@ -206,6 +206,7 @@ def finished_convolution(
     return _as_given(y, single, data_format)
 
 
+@planned
 def conv2d(
     x: TensorLike,
     filter: TensorLike,
@@ -237,6 +238,7 @@ def conv2d(
     return finished_convolution("conv2d", x, filter, *options, None)
 
 
+@planned
 def depthwise_conv2d(
     x: TensorLike,
     filter: TensorLike,
@@ -298,6 +300,7 @@ def separable_conv2d(
     return _as_given(conv2d(y, pointwise, 1, "same"), single, data_format)
 
 
+@planned
 def conv2d_transpose(
     x: TensorLike,
     filter: TensorLike,

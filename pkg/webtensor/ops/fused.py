@@ -6,7 +6,7 @@ from typing import Any
 
 from webtensor.arguments import as_number
 from webtensor.dtypes import complex64, float32, string_
-from webtensor.engine import Tensor, TensorLike, as_operand, as_operands
+from webtensor.engine import Tensor, TensorLike, as_operand, as_operands, planned
 from webtensor.geometry import Padding
 from webtensor.ops import contraction, convolution
 from webtensor.ops.binary import add, prelu
@@ -96,6 +96,7 @@ def _finish(
     return activated(y, *_row(name, activation, leakyrelu_alpha))
 
 
+@planned
 def conv2d(
     x: TensorLike,
     filter: TensorLike,
@@ -136,6 +137,7 @@ def conv2d(
     return _finish(name, y, bias, chosen, weights, leakyrelu_alpha, first)
 
 
+@planned
 def depthwise_conv2d(
     x: TensorLike,
     filter: TensorLike,
@@ -172,6 +174,7 @@ def depthwise_conv2d(
     return _finish(name, y, bias, chosen, weights, leakyrelu_alpha, first)
 
 
+@planned
 def mat_mul(
     a: TensorLike,
     b: TensorLike,

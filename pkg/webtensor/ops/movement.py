@@ -12,7 +12,7 @@ from typing import Any
 
 from webtensor.arguments import as_integer, as_integers, as_pairs_of_integers
 from webtensor.dtypes import DType, complex64, int32, promote, string_
-from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, run
+from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, planned, run
 from webtensor.engine.convert import pack
 from webtensor.ops.casting import cast_to
 from webtensor.ops.pairs import as_pairs, from_pairs
@@ -181,6 +181,7 @@ _SLICE = Primitive(
 )
 
 
+@planned
 def permute_dims(x: TensorLike, axes: Sequence[int]) -> Tensor:
     """Reorder the axes: axis ``i`` of the result is axis ``axes[i]`` of ``x``.
 
@@ -256,6 +257,7 @@ def flip(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
     return strided_view(_FLIP, x, x.shape, tuple(strides), offset, axes)
 
 
+@planned
 def slice(
     x: TensorLike, begin: int | Sequence[int], size: int | Sequence[int] | None = None
 ) -> Tensor:
@@ -326,6 +328,7 @@ def spread(x: Tensor, shape: Shape, low: Shape, step: Shape, value: complex) -> 
     return run(_PAD, (x,), shape, x.dtype, low, step, value)
 
 
+@planned
 def pad(x: TensorLike, paddings: Sequence[Sequence[int]], constant_value: complex = 0) -> Tensor:
     """Surround a tensor with a constant: ``paddings[i]`` is (before, after) along axis ``i``.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from webtensor.arguments import as_integer
 from webtensor.dtypes import DType, as_dtype, bool_, float32, int32
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, as_operands, run
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, as_operands, planned, run
 from webtensor.ops.binary import maximum, minimum, multiply
 from webtensor.ops.casting import cast_to
 from webtensor.ops.movement import clone, permute_dims
@@ -42,6 +42,7 @@ def _normalized(primitive: Primitive, logits: TensorLike, axis: int) -> Tensor:
     return run(primitive, (x,), x.shape, float32, x.size // length if length else 0, length)
 
 
+@planned
 def softmax(logits: TensorLike, axis: int = -1) -> Tensor:
     """Exponentials along an axis divided by their sum, without overflow.
 
@@ -53,6 +54,7 @@ def softmax(logits: TensorLike, axis: int = -1) -> Tensor:
     return _normalized(_SOFTMAX, logits, axis)
 
 
+@planned
 def log_softmax(logits: TensorLike, axis: int = -1) -> Tensor:
     """Logarithm of the softmax, without overflow or underflow.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.dtypes import float32, int32
-from webtensor.engine import Primitive, Tensor, TensorLike, run
+from webtensor.engine import Primitive, Tensor, TensorLike, planned, run
 from webtensor.geometry import (
     Padding,
     Window,
@@ -119,6 +119,7 @@ def _pool(
     return reshape(y, y.shape[1:]) if single else y
 
 
+@planned
 def max_pool(
     x: TensorLike,
     filter_size: Any,
@@ -139,6 +140,7 @@ def max_pool(
     return _pool(_MAX_POOL, x, filter_size, strides, pad, dim_rounding_mode)
 
 
+@planned
 def avg_pool(
     x: TensorLike,
     filter_size: Any,

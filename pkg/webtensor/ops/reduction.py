@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from webtensor.dtypes import DType, as_dtype, bool_, complex64, float32, int32, string_
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, planned, run
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import eye, full
 from webtensor.ops.movement import concat, reshape
@@ -154,6 +154,7 @@ def _converted(name: str, x: TensorLike, dtype: Any) -> TensorLike:
     return x if dtype is None else cast_to(as_operand(name, x), as_dtype(dtype))
 
 
+@planned
 def sum(x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
     """Sum of the elements along ``axis`` (all axes by default); bool is summed as int32.
 
@@ -167,6 +168,7 @@ def sum(x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: Any = N
     return _reduce(_SUM, _converted("sum", x, dtype), axis, keepdims)
 
 
+@planned
 def prod(x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
     """Product of the elements along ``axis`` (all axes by default).
 
@@ -191,10 +193,12 @@ def mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     x = as_operand("mean", x)
     axes = normalize_axes("mean", axis, len(x.shape))
     count = _prod([x.shape[one] for one in axes])
-    dtype = None if x.dtype is complex64 else float32
-    return _reduce(_SUM, x, axis, keepdims, dtype) / float(count)
+    if x.dtype is not complex64:
+        x = cast_to(x, float32)
+    return sum(x, axis, keepdims) / float(count)
 
 
+@planned
 def max(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Greatest element along ``axis`` (all axes by default); NaN where there is one.
 
@@ -208,6 +212,7 @@ def max(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     return _reduce(_MAX, x, axis, keepdims)
 
 
+@planned
 def min(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Least element along ``axis`` (all axes by default); NaN where there is one.
 

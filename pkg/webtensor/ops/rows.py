@@ -19,7 +19,19 @@ from typing import Any, TypeVar, cast
 
 from webtensor.arguments import as_number
 from webtensor.dtypes import DType, bool_, complex64, float32, int32, promote, string_
-from webtensor.engine import Gradient, Primitive, Tensor, as_operand, as_operands, run
+from webtensor.engine import (
+    Gradient,
+    Plans,
+    Primitive,
+    Tensor,
+    as_operand,
+    as_operands,
+    keep_plan,
+    planned,
+    run,
+    run_plan,
+    state,
+)
 from webtensor.ops.broadcasting import sum_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.text import check_all_text, chosen_texts, compared_texts
@@ -181,11 +193,16 @@ def unary(
         )
 
         takes_float = float32 in row.input_dtypes
+        plans: Plans = {}
 
         def apply(x: Any) -> Tensor:
             if type(x) is not Tensor:
                 x = as_operand(name, x)
             dtype = x.dtype
+            plan = plans.get((x.shape, dtype))
+            backend = state.backend
+            if plan is not None and backend is not None and plan.epoch is backend.epoch:
+                return run_plan(plan, (x,))
             if dtype is complex64:
                 return _complex(row, x)
             if dtype is bool_ and name in BOOL_RULES:
@@ -193,7 +210,9 @@ def unary(
             if dtype is not float32 or not takes_float:
                 dtype = row.compute_dtype(dtype)
                 x = cast_to(x, dtype)
-            return run(row, (x,), x.shape, row.output_dtype(dtype), row)
+            y = run(row, (x,), x.shape, row.output_dtype(dtype), row)
+            keep_plan(plans, (x.shape, dtype), row, (x,), y, (row,))
+            return y
 
         form = signature(function)
 
@@ -211,7 +230,7 @@ def unary(
             x = cast_to(x, row.compute_dtype(x.dtype))
             return run(row, (x,), x.shape, float32, row, *numbers)
 
-        chosen = apply_with_parameters if row.parameters else apply
+        chosen = planned(apply_with_parameters) if row.parameters else apply
         return cast(Function, wraps(function)(chosen))
 
     return decorate
@@ -257,11 +276,18 @@ def binary(
         )
         any_float = kind in (Kind.NUMERIC, Kind.FLOAT, Kind.TEST)
         float_result = bool_ if kind is Kind.TEST else float32
+        plans: Plans = {}
 
         @wraps(function)
         def apply(x: Any, y: Any) -> Tensor:
             if type(x) is not Tensor or type(y) is not Tensor:
                 x, y = as_operands(name, x, y)
+            key = x.shape, x.dtype, y.shape, y.dtype
+            plan = plans.get(key)
+            backend = state.backend
+            if plan is not None and backend is not None and plan.epoch is backend.epoch:
+                return run_plan(plan, (x, y))
+            given = x, y
             if any_float and x.dtype is float32 and y.dtype is float32:
                 dtype = float_result
             else:
@@ -278,7 +304,10 @@ def binary(
             shape = x.shape
             if shape != y.shape:
                 shape = broadcast_shapes(name, shape, y.shape)
-            return run(row, (x, y), shape, dtype, row)
+            result = run(row, (x, y), shape, dtype, row)
+            if x is given[0] and y is given[1]:
+                keep_plan(plans, key, row, given, result, (row,))
+            return result
 
         return cast(Function, apply)
 

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from types import MethodType
+from typing import Any, Final, TypeVar
 
-from webtensor.backends.api import Backend, Handle, KernelTable
+from webtensor.backends.api import Backend, Handle, KernelTable, Operand, PreparedKernel
 from webtensor.backends.wasm.host import Host
 from webtensor.backends.wasm.memory import BlockPool
 from webtensor.backends.wasm.parameters import ParameterSlots
+from webtensor.backends.wasm.preparation import prepared
 from webtensor.backends.wasm.threads import Threads
 from webtensor.dtypes import DType
 from webtensor.errors import KernelNotFoundError
+from webtensor.shapes import Shape
 
 __all__ = ["Functions", "WasmBackend", "kernel"]
 
 #: Registers a kernel: ``@kernel("name")``.
 kernel = KernelTable()
+
+#: Calls that wait are run when they are so many words.
+MOST_WORDS: Final = 3000
+
+Found = TypeVar("Found")
 
 
 class Functions(dict[tuple[str, ...], Callable[..., Any]]):
@@ -31,13 +39,28 @@ class Functions(dict[tuple[str, ...], Callable[..., Any]]):
 
     def __missing__(self, key: tuple[str, ...]) -> Callable[..., Any]:
         """Bind an export."""
-        name = "_".join(key)
-        try:
-            function = self._host.function(name)
-        except KeyError:
-            raise KernelNotFoundError(f"the wasm backend has no kernel {name}") from None
-        self[key] = function
+        function = self[key] = _found(self._host.function, key)
         return function
+
+
+class Numbers(dict[tuple[str, ...], int]):
+    """The numbers by which calls that wait know exports."""
+
+    def __init__(self, host: Host) -> None:
+        super().__init__()
+        self._host = host
+
+    def __missing__(self, key: tuple[str, ...]) -> int:
+        number = self[key] = _found(self._host.number, key)
+        return number
+
+
+def _found(find: Callable[[str], Found], key: tuple[str, ...]) -> Found:
+    name = "_".join(key)
+    try:
+        return find(name)
+    except KeyError:
+        raise KernelNotFoundError(f"the wasm backend has no kernel {name}") from None
 
 
 class WasmBackend(Backend):
@@ -53,12 +76,14 @@ class WasmBackend(Backend):
         super().__init__(families.TABLE)
         self.host = host
         self.functions = Functions(host)
-        self.parameters = ParameterSlots(host)
-        self._pool = BlockPool(host)
+        self.parameters = ParameterSlots(host, self._begin_epoch)
+        self.pool = BlockPool(host)
         #: Bound once: kernels call it for every result.
-        self.allocate = self._pool.allocate
-        self.release = self._pool.release  # type: ignore[method-assign]
-        self.threads = Threads(host, self.allocate, self.release)
+        self.allocate = self.pool.allocate
+        self.release = self.pool.release  # type: ignore[method-assign]
+        self.threads = Threads(host, self.allocate, self.release, self._begin_epoch)
+        self.numbers = Numbers(host)
+        self._waiting = host.waiting
 
     def compute(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
         """Call a kernel that threads can share; ``work`` is about how many instructions it takes.
@@ -66,9 +91,41 @@ class WasmBackend(Backend):
         Such kernels take a part and the number of parts last (see ``wasm_build/source/vector.h``).
         """
         if work < self.threads.least_work:
-            self.functions[key](*arguments)
+            self.call(key, work, *arguments)
         else:
             self.threads.run(key, work, *arguments)
+
+    def call(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
+        """Call a kernel that one thread does alone.
+
+        It may run later, where it is little work, but before anything else that touches memory.
+        """
+        if 0 < work < self.threads.waiting_work:
+            waiting = self._waiting
+            waiting.append(self.numbers[key])
+            waiting.append(len(arguments))
+            waiting += arguments
+            if len(waiting) > MOST_WORDS:
+                self.host.run_waiting()
+        else:
+            self.functions[key](*arguments)
+
+    def prepared_call(
+        self,
+        kernel: str,
+        inputs: Sequence[Operand],
+        shape: Shape,
+        dtype: DType,
+        attributes: tuple[Any, ...],
+    ) -> PreparedKernel:
+        """Return a kernel's call; if all it does is one call of an export, just that."""
+        generic = super().prepared_call(kernel, inputs, shape, dtype, attributes)
+        method = self.kernels[kernel]
+        assert isinstance(method, MethodType)
+        return prepared(self, method.__func__, inputs, shape, dtype, attributes) or generic
+
+    def _begin_epoch(self) -> None:
+        self.epoch = object()
 
     def upload(self, host: memoryview[Any], dtype: DType) -> Handle:
         """Copy a host buffer into a new block."""
@@ -85,11 +142,11 @@ class WasmBackend(Backend):
 
     def release(self, handle: Handle) -> None:
         """Take a block back (an instance calls its pool directly)."""
-        self._pool.release(handle)
+        self.pool.release(handle)
 
     def memory(self) -> dict[str, int]:
         """Bytes and blocks in use, and the size of the linear memory."""
-        return self._pool.counts()
+        return self.pool.counts()
 
     def close(self) -> None:
         """Let go of the module and its memory."""

@@ -72,10 +72,9 @@ def ternary(
 def cast(backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType) -> Handle:
     """Convert to another dtype; float to int32 truncates and saturates, and NaN becomes 0."""
     (x,) = inputs
-    run = backend.functions["cast", x.dtype, dtype]
     size = prod(shape)
     out = backend.allocate(size * dtype.itemsize)
-    run(x.storage.handle, out, size)
+    backend.call(("cast", x.dtype, dtype), size, x.storage.handle, out, size)
     return out
 
 
@@ -84,8 +83,8 @@ def fill(
     backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, value: Any
 ) -> Handle:
     """Repeat one value."""
-    run = backend.functions["fill", dtype]
     size = prod(shape)
     out = backend.allocate(size * dtype.itemsize)
-    run(out, size, float(value) if dtype is float32 else int(value))
+    number = float(value) if dtype is float32 else int(value)
+    backend.call(("fill", dtype), size, out, size, number)
     return out

@@ -37,6 +37,15 @@ class Host(ABC):
     variant: str
     #: How many threads can compute at once; more than one only where memory can be shared.
     most_threads: int = 1
+    #: Whether calls can wait in ``waiting``, because crossing to the module costs more than small
+    #: kernels do.
+    defers: bool = False
+
+    def __init__(self) -> None:
+        """Let no call wait yet."""
+        #: Calls that wait, one after another: the kernel's number, the number of its arguments, and
+        #: these. Everything else that touches memory runs them before.
+        self.waiting: list[float] = []
 
     @abstractmethod
     def function(self, name: str) -> Callable[..., Any]:
@@ -45,6 +54,18 @@ class Host(ABC):
         Raises:
             KeyError: the module exports no such function.
         """
+
+    def number(self, name: str) -> int:
+        """Return the number by which calls that wait know an export.
+
+        Raises:
+            KeyError: the module exports no such function.
+        """
+        raise NotImplementedError
+
+    def run_waiting(self) -> None:
+        """Run the calls that wait, in order."""
+        raise NotImplementedError
 
     @abstractmethod
     def write(self, address: int, data: memoryview) -> None:

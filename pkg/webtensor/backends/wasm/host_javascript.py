@@ -1,7 +1,8 @@
 """The host in Pyodide: the page's (or worker's) own WebAssembly.
 
 Crossing from Python to JavaScript costs about 2 µs a call and 0.4 µs an argument, so exports are
-bound once and called with plain numbers, and bulk data moves through typed arrays.
+bound once and called with plain numbers, and bulk data moves through typed arrays. Calls of small
+kernels wait until somebody looks at memory, or many wait, and cross together (``calls.js``).
 
 Where the page is cross-origin isolated the memory is shared, so that workers can run parts of
 kernels (``threads.js``). The compiled module is the same, see ``binary``; it needs no atomic
@@ -10,11 +11,13 @@ instructions, because threads meet in JavaScript.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 from importlib.resources import files
 from typing import Any, Final
 
 import js
+import pyodide_js
 from pyodide.code import run_js
 from pyodide.ffi import JsException
 
@@ -80,6 +83,11 @@ def _make_memory(shared: bool) -> Any:
             maximum = max(maximum // 2, INITIAL_PAGES)
 
 
+def _load(name: str) -> Any:
+    """Evaluate a file of JavaScript beside this module."""
+    return run_js(files("webtensor.backends.wasm").joinpath(name).read_text("utf-8"))
+
+
 def _processors() -> int:
     """How many threads the machine runs at once, as far as the browser tells."""
     return int(getattr(js.navigator, "hardwareConcurrency", 1) or 1)
@@ -88,8 +96,11 @@ def _processors() -> int:
 class JavascriptHost(Host):
     """The kernels in the JavaScript engine that Pyodide itself runs in."""
 
+    defers = True
+
     def __init__(self, variant: str) -> None:
         """Compile the kernels, which takes the engine some milliseconds, and start them."""
+        super().__init__()
         self.variant = variant
         self.most_threads = _processors() if threads_are_supported() else 1
         self._memory = _make_memory(self.most_threads > 1)
@@ -108,6 +119,7 @@ class JavascriptHost(Host):
                 f"the wasm backend's kernels-{variant}.wasm failed to load: {error}"
             ) from error
         self.memory_grew()
+        self._calls = _load("calls.js")(self._module, self._exports, pyodide_js._module)
         for address, content in data:
             self.write(address, memoryview(content))
 
@@ -116,14 +128,41 @@ class JavascriptHost(Host):
         exported: Callable[..., Any] | None = getattr(self._exports, name, None)
         if exported is None:
             raise KeyError(name)
-        return exported
+        return self._in_order(exported)
+
+    def _in_order(self, exported: Callable[..., Any]) -> Callable[..., Any]:
+        waiting, run_waiting = self.waiting, self.run_waiting
+
+        def call(*arguments: float) -> Any:
+            if waiting:
+                run_waiting()
+            return exported(*arguments)
+
+        return call
+
+    def number(self, name: str) -> int:
+        """Return the number by which calls that wait know an export."""
+        number: int = self._calls.kernel(name)
+        if number < 0:
+            raise KeyError(name)
+        return number
+
+    def run_waiting(self) -> None:
+        """Run the calls that wait, in order, in one crossing."""
+        if not self.waiting:
+            return
+        words = array("d", self.waiting)
+        self.waiting.clear()
+        self._calls.run(*words.buffer_info())
 
     def write(self, address: int, data: memoryview) -> None:
         """Copy contiguous bytes into memory."""
+        self.run_waiting()
         self._subarray(address, address + len(data)).assign(data)
 
     def read(self, address: int, count: int) -> bytearray:
         """Copy bytes out of memory."""
+        self.run_waiting()
         result = bytearray(count)
         self._subarray(address, address + count).assign_to(result)
         return result
@@ -143,13 +182,18 @@ class JavascriptHost(Host):
             exports = js.WebAssembly.Instance.new(compiled, imports).exports
         except JsException as error:
             raise ValueError(f"the module cannot be started: {error}") from error
-        return lambda name: getattr(exports, name, None)
+
+        def find(name: str) -> Callable[..., Any] | None:
+            exported = getattr(exports, name, None)
+            return None if exported is None else self._in_order(exported)
+
+        return find
 
     def make_threads(self) -> Any:
         """Return the object that ``threads.js`` makes."""
-        source = files("webtensor.backends.wasm").joinpath("threads.js").read_text("utf-8")
-        return run_js(source)(self._module, self._memory, self._exports)
+        return _load("threads.js")(self._module, self._memory, self._exports)
 
     def close(self) -> None:
         """Drop the proxies, and with them the module and its memory."""
-        del self._subarray, self._exports, self._memory, self._module
+        self.waiting.clear()
+        del self._calls, self._subarray, self._exports, self._memory, self._module

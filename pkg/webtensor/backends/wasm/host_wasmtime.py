@@ -24,6 +24,7 @@ class WasmtimeHost(Host):
 
     def __init__(self, variant: str) -> None:
         """Compile the kernels, or take them from wasmtime's cache, and start them."""
+        super().__init__()
         self.variant = variant
         config = wasmtime.Config()
         config.wasm_simd = True

@@ -29,10 +29,11 @@ def gather(
 ) -> Handle:
     """Pick slices by index; out of range picks zeros."""
     x, indices = inputs
-    run = backend.functions[("gather",)]
-    out = backend.allocate(prod(shape) * dtype.itemsize)
+    size = prod(shape)
+    out = backend.allocate(size * dtype.itemsize)
     width = inner * dtype.itemsize
-    run(x.storage.handle, indices.storage.handle, out, outer, length, width, count)
+    addresses = (x.storage.handle, indices.storage.handle, out)
+    backend.call(("gather",), size, *addresses, outer, length, width, count)
     return out
 
 

@@ -42,10 +42,11 @@ class BlockPool:
         self._release_all = host.function("release_all")
         self._heap_bytes = host.function("heap_bytes")
         self._exchange = host.function("exchange_area")()
-        #: Size class of each block in use, by address.
-        self._live: dict[int, int] = {}
         #: Addresses of freed blocks by size class.
         self._parked: dict[int, list[int]] = {}
+        #: Where each block that the allocator handed out is parked when freed, by address.
+        self._homes: dict[int, list[int]] = {}
+        self._held_bytes = 0
 
     def allocate(self, count: int) -> int:
         """Return the address of at least ``count`` bytes, with arbitrary contents.
@@ -55,32 +56,34 @@ class BlockPool:
         """
         size = (count + 63) & -64 if count <= 1024 else size_class(count)
         parked = self._parked.get(size)
-        address = parked.pop() if parked else self._fetch(size, count)
-        self._live[address] = size
-        return address
+        return parked.pop() if parked else self._fetch(size, count)
+
+    def parked(self, count: int) -> list[int]:
+        """Return the list, always the same, of the freed blocks for ``count`` bytes."""
+        return self._parked.setdefault(size_class(count), [])
 
     def release(self, handle: int) -> None:
         """Take back the block at an address."""
-        size = self._live.pop(handle)
-        parked = self._parked.get(size)
-        if parked is None:
-            self._parked[size] = [handle]
-        else:
-            parked.append(handle)
+        self._homes[handle].append(handle)
 
     def counts(self) -> dict[str, int]:
         """Bytes and blocks in use, and the size of the linear memory."""
+        parked_bytes = self._parked_bytes()
         return {
-            "bytes": sum(self._live.values()),
-            "blocks": len(self._live),
-            "parked_bytes": self._parked_bytes(),
+            "bytes": self._held_bytes - parked_bytes,
+            "blocks": len(self._homes) - sum(map(len, self._parked.values())),
+            "parked_bytes": parked_bytes,
             "heap_bytes": self._heap_bytes(),
         }
 
     def trim(self) -> None:
         """Give every parked block back to the allocator."""
         addresses = [address for parked in self._parked.values() for address in parked]
-        self._parked.clear()
+        self._held_bytes -= self._parked_bytes()
+        for parked in self._parked.values():
+            parked.clear()
+        for address in addresses:
+            del self._homes[address]
         for begin in range(0, len(addresses), _EXCHANGE_LENGTH):
             part = array("i", addresses[begin : begin + _EXCHANGE_LENGTH])
             self._host.write(self._exchange, memoryview(part).cast("B"))
@@ -90,28 +93,33 @@ class BlockPool:
         return sum(size * len(parked) for size, parked in self._parked.items())
 
     def _fetch(self, size: int, count: int) -> int:
-        """Get a block from the allocator; only as a last resort by growing memory."""
-        if size <= _LARGEST:
-            address: int = self._allocate(size, 0)
-            if address:
-                return address
-            # Trimming for a few bytes would only cost the reuse of those blocks.
-            if 8 * self._parked_bytes() >= self._heap_bytes():
-                self.trim()
-                address = self._allocate(size, 0)
-                if address:
-                    return address
-            address = self._allocate(size, 1)
-            self._host.memory_grew()
-            if address:
-                return address
-            self.trim()
-            address = self._allocate(size, 1)
-            self._host.memory_grew()
-            if address:
-                return address
+        """Get a block from the allocator."""
+        address = self._find(size) if size <= _LARGEST else 0
+        if address:
+            self._homes[address] = self._parked.setdefault(size, [])
+            self._held_bytes += size
+            return address
         held = self.counts()
         raise OutOfMemoryError(
             f"the wasm backend has no room for {count:,} bytes: {held['bytes']:,} bytes are in use "
             f"by {held['blocks']:,} tensors, of at most 2 GB"
         )
+
+    def _find(self, size: int) -> int:
+        """Ask the allocator for a block, only as a last resort by growing memory; 0 for none."""
+        address: int = self._allocate(size, 0)
+        # Trimming for a few bytes would only cost the reuse of those blocks.
+        if not address and 8 * self._parked_bytes() >= self._heap_bytes():
+            self.trim()
+            address = self._allocate(size, 0)
+        if not address:
+            address = self._grow(size)
+        if not address:
+            self.trim()
+            address = self._grow(size)
+        return address
+
+    def _grow(self, size: int) -> int:
+        address: int = self._allocate(size, 1)
+        self._host.memory_grew()
+        return address

@@ -32,9 +32,10 @@ def strided(
     geometry = backend.parameters.address(
         ("strided", shape, strides, offset), strided_parameters, shape, strides, offset
     )
-    out = backend.allocate(prod(shape) * dtype.itemsize)
-    run = backend.functions["strided", _ELEMENTS[dtype.itemsize]]
-    run(inputs[0].storage.handle, out, geometry)
+    size = prod(shape)
+    out = backend.allocate(size * dtype.itemsize)
+    key = ("strided", _ELEMENTS[dtype.itemsize])
+    backend.call(key, size, inputs[0].storage.handle, out, geometry)
     return out
 
 
@@ -48,12 +49,12 @@ def concat(
     lengths: tuple[int, ...],
 ) -> Handle:
     """Join rows side by side."""
-    copy = backend.functions["copy", "rows"]
     out = backend.allocate(prod(shape) * dtype.itemsize)
     row = sum(lengths) * dtype.itemsize
     to: int = out
     for x, length in zip(inputs, lengths, strict=True):
         width = length * dtype.itemsize
-        copy(x.storage.handle, to, outer, width, row)
+        work = outer * length
+        backend.call(("copy", "rows"), work, x.storage.handle, to, outer, width, row)
         to += width
     return out

@@ -35,8 +35,8 @@ def pad(
     size = prod(shape)
     out = backend.allocate(size * dtype.itemsize)
     constant = float(value) if dtype is float32 else int(value)
-    backend.functions["fill", dtype](out, size, constant)
-    backend.functions["spread", _ELEMENTS[dtype.itemsize]](x.storage.handle, out, geometry)
+    backend.call(("fill", dtype), size, out, size, constant)
+    backend.call(("spread", _ELEMENTS[dtype.itemsize]), size, x.storage.handle, out, geometry)
     return out
 
 

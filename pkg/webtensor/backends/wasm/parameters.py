@@ -29,9 +29,10 @@ _SLOT_BYTES = 512
 class ParameterSlots:
     """Addresses of geometries by key; the slot longest ago filled is used again."""
 
-    def __init__(self, host: Host) -> None:
-        """Find the area of slots."""
+    def __init__(self, host: Host, on_reuse: Callable[[], None]) -> None:
+        """Find the area of slots; ``on_reuse`` hears when an address gets another geometry."""
         self._host = host
+        self._on_reuse = on_reuse
         self._base: int = host.function("parameter_area")()
         self._addresses: dict[Hashable, int] = {}
         self._keys: list[Hashable] = [None] * _SLOTS
@@ -59,7 +60,8 @@ class ParameterSlots:
             )
         slot = self._next
         self._next = (slot + 1) % _SLOTS
-        self._addresses.pop(self._keys[slot], None)
+        if self._addresses.pop(self._keys[slot], None) is not None:
+            self._on_reuse()
         self._keys[slot] = key
         address = self._base + slot * _SLOT_BYTES
         self._host.write(address, memoryview(array("i", values)).cast("B"))

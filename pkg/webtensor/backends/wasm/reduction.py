@@ -25,9 +25,10 @@ def reduce(
 ) -> Handle:
     """Reduce the middle axis."""
     out = backend.allocate(outer * inner * dtype.itemsize)
-    work = outer * reduced * inner / 4 if outer > 1 else 0
+    work = outer * reduced * inner / 4
+    compute = backend.compute if outer > 1 else backend.call
     x = inputs[0].storage.handle
-    backend.compute(("reduce", kind, dtype), work, x, out, outer, reduced, inner)
+    compute(("reduce", kind, dtype), work, x, out, outer, reduced, inner)
     return out
 
 
@@ -44,7 +45,7 @@ def arg_reduce(
 ) -> Handle:
     """Find the place of the first extremum along the middle axis."""
     (x,) = inputs
-    run = backend.functions[kind, x.dtype]
     out = backend.allocate(outer * inner * dtype.itemsize)
-    run(x.storage.handle, out, outer, reduced, inner)
+    work = outer * reduced * inner
+    backend.call((kind, x.dtype), work, x.storage.handle, out, outer, reduced, inner)
     return out

@@ -19,6 +19,8 @@ _STACK_BYTES: Final = 2 << 20
 #: Several parts for each thread, because one may be slower than another.
 _PARTS_PER_THREAD: Final = 4
 _MOST_THREADS: Final = 16
+#: Work that takes some microseconds.
+_LITTLE_WORK: Final = 20_000
 
 
 class Threads:
@@ -28,10 +30,18 @@ class Threads:
     GRAIN: Final = 100_000
 
     def __init__(
-        self, host: Host, allocate: Callable[[int], int], release: Callable[[int], None]
+        self,
+        host: Host,
+        allocate: Callable[[int], int],
+        release: Callable[[int], None],
+        on_change: Callable[[], None],
     ) -> None:
-        """Plan for as many threads as the host has processors; start none yet."""
+        """Plan for as many threads as the host has processors; start none yet.
+
+        ``on_change`` hears when other kernels than before are shared.
+        """
         self._host = host
+        self._on_change = on_change
         self._allocate = allocate
         self._release = release
         self._helpers: Any = None
@@ -62,12 +72,17 @@ class Threads:
         self._set_least_work()
 
     def _set_least_work(self) -> None:
-        #: Kernels of less work run on the calling thread alone.
+        #: Kernels of less work run on the calling thread alone,
         self.least_work = 2 * self._grain if self._count > 1 else inf
+        #: and of less than this, if it is known, they may wait for others.
+        self.waiting_work = min(_LITTLE_WORK, self.least_work) if self._host.defers else 0
+        self._on_change()
 
     def run(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
         """Run a kernel in parts on all threads, starting them if they are not there."""
         helpers = self._helpers or self._start()
+        if self._host.defers:
+            self._host.run_waiting()
         number = self._numbers.get(key)
         if number is None:
             number = self._numbers[key] = helpers.kernel("_".join(key))

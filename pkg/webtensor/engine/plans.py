@@ -1,0 +1,203 @@
+"""Plans: what an op inferred from its operands' shapes and dtypes, kept for the next such call.
+
+Programs call their ops with the same few shapes over and over. What an op does before its kernel
+runs, checking, promoting, broadcasting, working out a geometry, depends on shapes, dtypes and
+options alone, and in an interpreter takes longer than many kernels do. An op that ends in one
+primitive, applied to its own operands, is therefore remembered as a **plan**: the primitive with
+all that it is called with, and the backend's prepared call of its kernel.
+
+A plan holds as long as its backend is active and the backend's ``epoch`` is the one that it was
+made in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any, ParamSpec
+
+from webtensor.backends.api import Backend, PreparedKernel
+from webtensor.dtypes import DType
+from webtensor.engine.dispatch import no_room, run
+from webtensor.engine.primitive import Primitive
+from webtensor.engine.state import state
+from webtensor.engine.storage import Storage
+from webtensor.engine.tensor import Tensor
+from webtensor.errors import KernelNotFoundError
+from webtensor.shapes import Shape
+
+__all__ = ["MOST_PLANS", "Plans", "keep_plan", "planned", "run_plan"]
+
+#: How many plans an op keeps; beyond that it starts anew.
+MOST_PLANS = 1024
+
+Arguments = ParamSpec("Arguments")
+
+#: What options of ops may be, to be part of a key.
+_OPTIONS = frozenset({bool, int, float, str, tuple, type(None), DType})
+
+
+class Plan:
+    """A primitive with everything it is called with besides the operands."""
+
+    __slots__ = (
+        "attributes",
+        "backend",
+        "call",
+        "dtype",
+        "epoch",
+        "order",
+        "primitive",
+        "shape",
+        "size",
+    )
+
+    def __init__(
+        self,
+        backend: Backend,
+        primitive: Primitive,
+        inputs: tuple[Tensor, ...],
+        output: Tensor,
+        attributes: tuple[Any, ...],
+        order: tuple[int, ...] = (),
+    ) -> None:
+        self.backend = backend
+        self.epoch = backend.epoch
+        self.primitive = primitive
+        self.shape: Shape = output.shape
+        self.dtype: DType = output.dtype
+        self.size: int = output.storage.size
+        self.attributes = attributes
+        #: The primitive's inputs among the op's operands.
+        self.order = order
+        self.call: PreparedKernel = backend.prepared_call(
+            primitive.kernel, inputs, output.shape, output.dtype, attributes
+        )
+
+
+#: An op's plans by what they depend on; None where there can be none.
+Plans = dict[Any, Plan | None]
+
+
+def run_plan(plan: Plan, inputs: tuple[Tensor, ...]) -> Tensor:
+    """Do what ``run`` does, as planned."""
+    backend = plan.backend
+    for operand in inputs:
+        placed = operand.storage
+        if placed.backend is not backend:
+            placed.move_to(backend, plan.primitive.name)
+    dtype = plan.dtype
+    try:
+        handle = plan.call(inputs)
+    except KernelNotFoundError:  # the device was lost
+        return run(plan.primitive, inputs, plan.shape, dtype, *plan.attributes)
+    except MemoryError as error:
+        raise no_room(error, plan.primitive.name, plan.shape, dtype) from None
+    output = Tensor(Storage(dtype, plan.size, None, backend, handle), plan.shape, dtype)
+    if state.observers:
+        for observer in state.observers:
+            observer.record(plan.primitive, inputs, output, plan.attributes)
+    return output
+
+
+def keep_plan(
+    plans: Plans,
+    key: Any,
+    primitive: Primitive,
+    inputs: tuple[Tensor, ...],
+    output: Tensor,
+    attributes: tuple[Any, ...],
+    order: tuple[int, ...] = (),
+) -> None:
+    """Remember how ``output`` was computed, if it was on the active backend."""
+    backend = state.backend
+    if len(plans) >= MOST_PLANS:
+        plans.clear()
+    if output.storage.size and backend is not None and output.storage.backend is backend:
+        plans[key] = Plan(backend, primitive, inputs, output, attributes, order)
+    else:
+        plans[key] = None
+
+
+class _Recorder:
+    """Observer of what an op runs."""
+
+    def __init__(self) -> None:
+        self.records: list[tuple[Primitive, tuple[Tensor, ...], Tensor, tuple[Any, ...]]] = []
+
+    def record(
+        self,
+        primitive: Primitive,
+        inputs: tuple[Tensor, ...],
+        output: Tensor,
+        attributes: tuple[Any, ...],
+    ) -> None:
+        self.records.append((primitive, inputs, output, attributes))
+
+
+def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor]:
+    """Make an op plan its calls.
+
+    Its result must depend on nothing but its arguments, and what it runs on nothing but the
+    operands' shapes and dtypes and the other arguments.
+    """
+    plans: Plans = {}
+
+    @wraps(function)
+    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Tensor:
+        operands: list[Tensor] = []
+        key: list[Any] = [*kwargs]
+        for value in (*args, *kwargs.values()):
+            kind = type(value)
+            if isinstance(value, Tensor):
+                operands.append(value)
+                key.append(value.shape)
+                key.append(value.dtype)
+            elif kind in _OPTIONS:
+                key.append(kind)
+                key.append(value)
+            else:
+                return function(*args, **kwargs)
+        known = tuple(key)
+        backend = state.backend
+        try:
+            plan = plans[known]
+        except KeyError:
+            pass
+        except TypeError:  # a list inside a tuple
+            return function(*args, **kwargs)
+        else:
+            if plan is None:
+                return function(*args, **kwargs)
+            if backend is not None and plan.epoch is backend.epoch:
+                return run_plan(plan, tuple([operands[index] for index in plan.order]))
+        return _recorded(plans, known, operands, partial(function, *args, **kwargs))
+
+    return call
+
+
+def _recorded(
+    plans: Plans,
+    key: tuple[Any, ...],
+    operands: list[Tensor],
+    call: Callable[[], Tensor],
+) -> Tensor:
+    """Call the op, and plan it if all it ran was one primitive on its operands."""
+    recorder = _Recorder()
+    state.observers += (recorder,)
+    try:
+        result = call()
+    finally:
+        state.observers = tuple(one for one in state.observers if one is not recorder)
+    places = {id(operand): index for index, operand in enumerate(operands)}
+    if len(places) < len(operands):  # which of the two places is meant cannot be told
+        return result
+    if len(recorder.records) == 1:
+        primitive, inputs, output, attributes = recorder.records[0]
+        order = tuple(places.get(id(operand), -1) for operand in inputs)
+        is_new = all(output.storage is not operand.storage for operand in inputs)
+        if output is result and is_new and -1 not in order:
+            keep_plan(plans, key, primitive, inputs, output, attributes, order)
+            return result
+    plans[key] = None
+    return result

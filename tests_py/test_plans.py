@@ -1,0 +1,186 @@
+"""Plans: known shapes give what unknown ones give, and bad calls still fail."""
+
+import gc
+import weakref
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import webtensor as wt
+from webtensor.engine import plans, state
+
+IMAGE = np.arange(2 * 5 * 5 * 3, dtype=np.float32).reshape(2, 5, 5, 3) / 50
+FILTER = np.linspace(-1, 1, 3 * 3 * 3 * 4, dtype=np.float32).reshape(3, 3, 3, 4)
+
+
+@pytest.fixture
+def planned_runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The primitives that ran as planned."""
+    seen: list[str] = []
+    run_plan = plans.run_plan
+
+    def note(plan: plans.Plan, inputs: tuple[wt.Tensor, ...]) -> wt.Tensor:
+        seen.append(plan.primitive.name)
+        return run_plan(plan, inputs)
+
+    monkeypatch.setattr(plans, "run_plan", note)
+    return seen
+
+
+def test_the_same_shapes_with_other_numbers(backend: str, planned_runs: list[str]) -> None:
+    rows = [np.float32(seed) + np.eye(7, 9, dtype=np.float32) for seed in range(5)]
+    for a in rows:
+        for b in rows:
+            got = wt.matmul(wt.tensor(a), wt.tensor(b), transpose_b=True)
+            np.testing.assert_allclose(got.numpy(), a @ b.T, rtol=1e-6)
+            np.testing.assert_array_equal((wt.tensor(a) - wt.tensor(b)).numpy(), a - b)
+    assert planned_runs.count("matmul") >= len(rows) ** 2 - 1
+
+
+def test_options_have_plans_of_their_own(backend: str) -> None:
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    given = wt.tensor(x)
+    for _ in range(3):
+        for axis in (0, 1, -1, None, (0, 1)):
+            for keepdims in (False, True):
+                got = wt.sum(given, axis, keepdims)
+                want = np.sum(x, axis=axis, keepdims=keepdims)
+                np.testing.assert_array_equal(got.numpy(), want)
+                assert got.shape == want.shape
+
+
+def test_operands_may_be_one_tensor_or_two(backend: str) -> None:
+    a, b = wt.tensor([[1.0, 2.0], [3.0, 4.0]]), wt.tensor([[0.0, 1.0], [1.0, 0.0]])
+    for _ in range(3):
+        assert wt.matmul(a, a).tolist() == [[7, 10], [15, 22]]
+        assert wt.matmul(a, b).tolist() == [[2, 1], [4, 3]]
+        assert (a + a).tolist() == [[2, 4], [6, 8]]
+        assert (a + b).tolist() == [[1, 3], [4, 4]]
+
+
+def test_dtypes_are_told_apart(backend: str) -> None:
+    whole, real = wt.tensor([1, 2]), wt.tensor([1.5, 2.5])
+    for _ in range(3):
+        assert (whole + whole).dtype == "int32"
+        assert (whole + real).tolist() == [2.5, 4.5]
+        assert (whole / whole).dtype == "float32"
+        assert (wt.tensor([True, False]) + whole).tolist() == [2, 2]
+        assert wt.abs(whole).dtype == "int32"
+        assert wt.abs(real).dtype == "float32"
+
+
+def test_what_equals_a_good_option_is_still_refused(backend: str) -> None:
+    x = wt.tensor(IMAGE)
+    wt.sum(x, 1)
+    with pytest.raises(TypeError, match="axis"):
+        wt.sum(x, True)
+
+
+def test_lists_among_the_options(backend: str) -> None:
+    x, filter = wt.tensor(IMAGE), wt.tensor(FILTER)
+    wanted = wt.conv2d(x, filter, (2, 1), "same").tolist()
+    for _ in range(2):
+        assert wt.conv2d(x, filter, [2, 1], "same").tolist() == wanted
+
+
+def test_another_backend_between(planned_runs: list[str]) -> None:
+    x = wt.tensor([1.0, -2.0])
+    for name in ("numpy", "wasm") * 3:
+        wt.set_backend(name)
+        y = wt.relu(x) + wt.softmax(x)
+        assert y.device == name
+        np.testing.assert_allclose(y.numpy(), [1.952574, 0.047426], rtol=1e-5)
+
+
+@pytest.fixture
+def relu_of_seven() -> Iterator[None]:
+    """A kernel in place of NumPy's own for elementwise functions."""
+    from webtensor.engine import registry
+
+    wt.set_backend("numpy")
+    started = wt.backend()
+    own = started.kernels["unary"]
+    registry.set_kernel(
+        "numpy", "unary", lambda backend, inputs, shape, dtype, *_: np.full(shape, 7, dtype.name)
+    )
+    yield
+    registry.set_kernel("numpy", "unary", None)
+    started.kernels["unary"] = own
+
+
+def test_a_kernel_that_is_replaced(request: pytest.FixtureRequest) -> None:
+    wt.set_backend("numpy")
+    x = wt.tensor([1.0, -1.0])
+    assert [wt.relu(x).tolist() for _ in range(2)] == [[1, 0]] * 2
+    request.getfixturevalue("relu_of_seven")
+    assert [wt.relu(x).tolist() for _ in range(2)] == [[7, 7]] * 2
+
+
+def test_gradients_flow_through_planned_calls(backend: str, planned_runs: list[str]) -> None:
+    slope = wt.grad(lambda x: wt.sum(wt.matmul(wt.relu(x), x, transpose_b=True)))
+    for _ in range(3):
+        assert slope(wt.tensor([[1.0, -2.0]])).tolist() == [[2, 0]]
+    assert "matmul" in planned_runs
+
+
+def test_variables_are_read_anew_and_not_held(backend: str) -> None:
+    v = wt.Variable(wt.tensor([[1.0, 2.0]]))
+    x = wt.tensor([[1.0], [1.0]])
+    assert wt.matmul(v, x).tolist() == [[3]]
+    v.assign(wt.tensor([[5.0, 2.0]]))
+    assert wt.matmul(v, x).tolist() == [[7]]
+    gone = weakref.ref(v)
+    del v
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_disposed_operand_is_refused(backend: str) -> None:
+    x = wt.tensor([1.0, 2.0])
+    wt.relu(x)
+    wt.softmax(x)
+    x.dispose()
+    for op in (wt.relu, wt.softmax, lambda one: one + 1.0):
+        with pytest.raises(ValueError, match="disposed"):
+            op(x)
+
+
+def test_sums_over_one_element_are_tensors_of_their_own(backend: str) -> None:
+    for value in (3.0, 4.0):
+        x = wt.tensor([[value]])
+        total = wt.sum(x)
+        x.dispose()
+        assert total.tolist() == value
+
+
+def test_plans_are_few_and_hold_no_tensor(backend: str) -> None:
+    before = wt.memory()["num_tensors"]
+    for length in range(1, plans.MOST_PLANS + 100):
+        x = wt.ones((length,))
+        y = wt.softmax(x)
+        del x, y
+    assert wt.memory()["num_tensors"] == before
+
+
+def test_a_geometry_whose_place_was_taken(backend: str) -> None:
+    """More geometries than the WASM backend keeps at a time."""
+    shapes = [(length, 2, 3) for length in range(1, 700)]
+    for shape in (*shapes, *shapes[:5], *shapes[-5:], *shapes[:5]):
+        x = wt.ones(shape)
+        y = x + wt.tensor([[1.0], [2.0]])
+        assert float(wt.sum(y)) == shape[0] * (2 + 3) * 3
+
+
+def test_observers_see_planned_calls(backend: str) -> None:
+    x = wt.tensor([[1.0, 2.0]])
+
+    def call() -> wt.Tensor:
+        return wt.softmax(wt.relu(x) + x)
+
+    profiles = [wt.profile(call) for _ in range(3)]
+    for one, other in pairwise(profiles):
+        assert [kernel.name for kernel in one.kernels] == [kernel.name for kernel in other.kernels]
+    assert profiles[-1].kernel_names == ["add", "relu", "softmax"]
+    assert state.observers == ()
