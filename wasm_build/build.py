@@ -46,7 +46,7 @@ def generate() -> Path:
     """Write the elementwise kernels' source, unless it is there already, and return its path."""
     sys.path.insert(0, str(ROOT / "pkg"))
     try:
-        from webtensor.ops import binary, ternary, unary  # noqa: F401  (they fill ROWS)
+        from webtensor.ops import binary, steps, ternary, unary  # noqa: F401  (they fill ROWS)
         from webtensor.ops.rows import ROWS
     finally:
         sys.path.remove(str(ROOT / "pkg"))

@@ -22,14 +22,16 @@ def kernel(row: "Row", dtype: "DType") -> Iterator[str]:
     out = row.output_dtype(dtype)
     expression = row.c_int if dtype == "int32" and row.c_int is not None else row.c
     types = [VECTORS[dtype]] * row.arity
-    if row.arity == 3:
+    if row.arity == 3 and row.kernel != "joint":
         types[0] = VECTORS["bool"]
     operands = [f"{vector} {letter}" for vector, letter in zip(types, "xyz", strict=False)]
     declared = [f"float {parameter}" for parameter in row.parameters]
     yield f"INLINE {VECTORS[out]} {name}_lanes({', '.join(operands + declared)}) {{"
     yield f"  return {expression};"
     yield "}"
-    if row.arity == 1:
+    if row.kernel == "joint":
+        yield from _joint(name, row)
+    elif row.arity == 1:
         parameters = "".join(f", {one}" for one in declared)
         given = "".join(f", {one}" for one in row.parameters)
         # Commas inside a macro's argument need a macro of their own.
@@ -43,6 +45,21 @@ def kernel(row: "Row", dtype: "DType") -> Iterator[str]:
     else:
         yield f"TERNARY({name}, byte, {ELEMENTS[dtype]}, {name}_lanes)"
     yield ""
+
+
+def _joint(name: str, row: "Row") -> Iterator[str]:
+    """Yield the loop of a row whose operands have one shape."""
+    letters = "xyz"[: row.arity]
+    addresses = ", ".join(f"const float *{letter}" for letter in letters)
+    loads = ", ".join(f"load({letter} + i)" for letter in letters)
+    declared = "".join(f", float {parameter}" for parameter in row.parameters)
+    given = "".join(f", {parameter}" for parameter in row.parameters)
+    yield f"EXPORT({name}) void {name}("
+    yield f"    {addresses}, float *out, int size{declared}, int part, int parts) {{"
+    yield "  int i, end;"
+    yield "  find_piece(size, 16, part, parts, &i, &end);"
+    yield f"  for (; i < end; i += 4) store(out + i, {name}_lanes({loads}{given}));"
+    yield "}"
 
 
 def elementwise_source(rows: Iterable["Row"]) -> str:

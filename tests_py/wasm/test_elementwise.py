@@ -18,7 +18,7 @@ PARAMETERS = {"alpha": 0.25, "minimum": -0.75, "maximum": 1.5}
 PARAMETERS |= {f"c{place}": 0.5 - 0.0625 * place for place in range(17)}  # of a polynomial
 
 UNARY = [row for row in ROWS.values() if row.arity == 1]
-BINARY = [row for row in ROWS.values() if row.arity == 2]
+BINARY = [row for row in ROWS.values() if row.kernel == "binary"]
 
 
 def values(dtype: str, size: int, seed: int = 0) -> Array:

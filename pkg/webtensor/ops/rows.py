@@ -37,7 +37,17 @@ from webtensor.ops.casting import cast_to
 from webtensor.ops.text import check_all_text, chosen_texts, compared_texts
 from webtensor.shapes import broadcast_shapes
 
-__all__ = ["BOOL_RULES", "COMPLEX_RULES", "ROWS", "Kind", "Row", "binary", "ternary", "unary"]
+__all__ = [
+    "BOOL_RULES",
+    "COMPLEX_RULES",
+    "ROWS",
+    "Kind",
+    "Row",
+    "binary",
+    "joint",
+    "ternary",
+    "unary",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Tensor])
 
@@ -57,6 +67,8 @@ class Kind(Enum):
     TEST = "test"
     #: Operands are taken as truth values; returns bool.
     LOGICAL = "logical"
+    #: Takes float32 operands of one shape, which do not broadcast, and returns the same.
+    JOINT = "joint"
 
 
 class Row(Primitive):
@@ -77,9 +89,8 @@ class Row(Primitive):
         c_int: str | None,
         gradients: tuple[Gradient | None, ...] | None,
     ) -> None:
-        super().__init__(
-            name, kernel=("unary", "binary", "ternary")[arity - 1], gradients=gradients
-        )
+        kernel = "joint" if kind is Kind.JOINT else ("unary", "binary", "ternary")[arity - 1]
+        super().__init__(name, kernel=kernel, gradients=gradients)
         self.arity = arity
         self.parameters = parameters
         self.kind = kind
@@ -92,7 +103,7 @@ class Row(Primitive):
     @property
     def input_dtypes(self) -> tuple[DType, ...]:
         """The dtypes for which backends need a kernel."""
-        if self.kind is Kind.FLOAT:
+        if self.kind in (Kind.FLOAT, Kind.JOINT):
             return (float32,)
         if self.kind is Kind.LOGICAL:
             return (bool_,)
@@ -352,6 +363,34 @@ def ternary(
                 return cast_to(run(row, (condition, x, y), shape, int32, row), bool_)
             x, y = cast_to(x, dtype), cast_to(y, dtype)
             return run(row, (condition, x, y), shape, dtype, row)
+
+        return cast(Function, apply)
+
+    return decorate
+
+
+def joint(
+    arity: int, *, numpy: Callable[..., Any], glsl: str, c: str
+) -> Callable[[Function], Function]:
+    """Make a function of tensors of one shape, then numbers; no gradient flows through it."""
+
+    def decorate(function: Function) -> Function:
+        row, _ = _add_row(
+            function,
+            arity,
+            kind=Kind.JOINT,
+            numpy=numpy,
+            glsl=glsl,
+            c=c,
+            glsl_int=None,
+            c_int=None,
+            gradients=None,
+        )
+
+        @wraps(function)
+        def apply(*args: Any) -> Tensor:
+            operands, parameters = args[:arity], args[arity:]
+            return run(row, operands, operands[0].shape, float32, row, *parameters)
 
         return cast(Function, apply)
 

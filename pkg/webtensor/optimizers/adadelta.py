@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from webtensor.engine import Tensor, Variable
+from webtensor.ops.steps import moved_against, moved_towards_square
 from webtensor.optimizers.base import Optimizer
 
 __all__ = ["Adadelta"]
@@ -34,8 +35,8 @@ class Adadelta(Optimizer):
 
     def update(self, variable: Variable, gradient: Tensor, slots: list[Variable]) -> None:
         square, steps = slots
-        square.assign(square.value + (gradient * gradient - square.value) * (1 - self.rho))
+        square.assign(moved_towards_square(square.value, gradient, 1 - self.rho))
         ratio = (steps.value + self.epsilon).sqrt() / (square.value + self.epsilon).sqrt()
         step = ratio * gradient
-        steps.assign(steps.value + (step * step - steps.value) * (1 - self.rho))
-        variable.assign(variable.value - step * self.learning_rate)
+        steps.assign(moved_towards_square(steps.value, step, 1 - self.rho))
+        variable.assign(moved_against(variable.value, step, self.learning_rate))

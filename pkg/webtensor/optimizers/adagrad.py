@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from webtensor.engine import Tensor, Variable
 from webtensor.ops import full_like
+from webtensor.ops.steps import moved_against_root_ratio
 from webtensor.optimizers.base import Optimizer
 
 __all__ = ["Adagrad"]
@@ -43,5 +44,8 @@ class Adagrad(Optimizer):
     def update(self, variable: Variable, gradient: Tensor, slots: list[Variable]) -> None:
         (total,) = slots
         total.assign(total.value + gradient * gradient)
-        change = gradient / (total.value + self.epsilon).sqrt()
-        variable.assign(variable.value - change * self.learning_rate)
+        variable.assign(
+            moved_against_root_ratio(
+                variable.value, gradient, total.value, self.epsilon, self.learning_rate
+            )
+        )

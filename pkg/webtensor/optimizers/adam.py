@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from webtensor.engine import Tensor, Variable
+from webtensor.ops.steps import moved_against_ratio, moved_towards, moved_towards_square
 from webtensor.optimizers.base import Optimizer
 
 __all__ = ["Adam"]
@@ -34,9 +35,10 @@ class Adam(Optimizer):
 
     def update(self, variable: Variable, gradient: Tensor, slots: list[Variable]) -> None:
         mean, square = slots
-        mean.assign(mean.value + (gradient - mean.value) * (1 - self.beta_1))
-        square.assign(square.value + (gradient * gradient - square.value) * (1 - self.beta_2))
+        mean.assign(moved_towards(mean.value, gradient, 1 - self.beta_1))
+        square.assign(moved_towards_square(square.value, gradient, 1 - self.beta_2))
         step = self.iterations
         rate = self.learning_rate * sqrt(1 - self.beta_2**step) / (1 - self.beta_1**step)
-        change = mean.value / (square.value.sqrt() + self.epsilon)
-        variable.assign(variable.value - change * rate)
+        variable.assign(
+            moved_against_ratio(variable.value, mean.value, square.value, self.epsilon, rate)
+        )

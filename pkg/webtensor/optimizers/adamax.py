@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from webtensor.engine import Tensor, Variable
+from webtensor.ops.steps import moved_towards
 from webtensor.optimizers.base import Optimizer
 
 __all__ = ["Adamax"]
@@ -42,7 +43,7 @@ class Adamax(Optimizer):
 
     def update(self, variable: Variable, gradient: Tensor, slots: list[Variable]) -> None:
         mean, greatest = slots
-        mean.assign(mean.value + (gradient - mean.value) * (1 - self.beta_1))
+        mean.assign(moved_towards(mean.value, gradient, 1 - self.beta_1))
         greatest.assign((greatest.value * self.beta_2).maximum(gradient.abs()))
         step = self.iterations
         rate = self.learning_rate / (1 + self.decay * (step - 1)) / (1 - self.beta_1**step)

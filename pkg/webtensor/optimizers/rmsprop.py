@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from webtensor.engine import Tensor, Variable
+from webtensor.ops.steps import moved_against_root_ratio, moved_towards, moved_towards_square
 from webtensor.optimizers.base import Optimizer
 
 __all__ = ["RMSprop"]
@@ -41,16 +42,21 @@ class RMSprop(Optimizer):
 
     def update(self, variable: Variable, gradient: Tensor, slots: list[Variable]) -> None:
         square, *others = slots
-        square.assign(square.value + (gradient * gradient - square.value) * (1 - self.rho))
+        square.assign(moved_towards_square(square.value, gradient, 1 - self.rho))
         spread = square.value
         if self.centered:
             mean = others[-1]
-            mean.assign(mean.value + (gradient - mean.value) * (1 - self.rho))
+            mean.assign(moved_towards(mean.value, gradient, 1 - self.rho))
             # A variance; rounding alone can make it negative.
             spread = (spread - mean.value * mean.value).relu()
+        if not self.momentum:
+            variable.assign(
+                moved_against_root_ratio(
+                    variable.value, gradient, spread, self.epsilon, self.learning_rate
+                )
+            )
+            return
         change = gradient / (spread + self.epsilon).sqrt() * self.learning_rate
-        if self.momentum:
-            velocity = others[0]
-            velocity.assign(velocity.value * self.momentum + change)
-            change = velocity.value
-        variable.assign(variable.value - change)
+        velocity = others[0]
+        velocity.assign(velocity.value * self.momentum + change)
+        variable.assign(variable.value - velocity.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from webtensor.engine import Tensor, Variable
+from webtensor.ops.steps import moved_against
 from webtensor.optimizers.base import Optimizer
 
 __all__ = ["SGD", "Momentum"]
@@ -22,7 +23,7 @@ class SGD(Optimizer):
         super().__init__(learning_rate)
 
     def update(self, variable: Variable, gradient: Tensor, slots: list[Variable]) -> None:
-        variable.assign(variable.value - gradient * self.learning_rate)
+        variable.assign(moved_against(variable.value, gradient, self.learning_rate))
 
 
 class Momentum(Optimizer):
@@ -43,8 +44,8 @@ class Momentum(Optimizer):
 
     def update(self, variable: Variable, gradient: Tensor, slots: list[Variable]) -> None:
         (velocity,) = slots
-        velocity.assign(velocity.value * self.momentum + gradient)
+        velocity.assign(moved_against(gradient, velocity.value, -self.momentum))
         step = velocity.value
         if self.nesterov:
             step = gradient + step * self.momentum
-        variable.assign(variable.value - step * self.learning_rate)
+        variable.assign(moved_against(variable.value, step, self.learning_rate))

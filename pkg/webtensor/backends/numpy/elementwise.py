@@ -15,7 +15,7 @@ from webtensor.shapes import Shape
 __all__: list[str] = []
 
 
-@kernel("unary", "binary", "ternary")
+@kernel("unary", "binary", "ternary", "joint")
 def elementwise(
     backend: Backend,
     inputs: Sequence[Operand],

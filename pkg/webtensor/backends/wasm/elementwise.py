@@ -68,6 +68,23 @@ def ternary(
     return out
 
 
+@kernel("joint")
+def joint(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    row: Elementwise,
+    *parameters: float,
+) -> Handle:
+    """Evaluate a row for elements of operands of one shape."""
+    size = prod(shape)
+    out = backend.allocate(size * dtype.itemsize)
+    addresses = [x.storage.handle for x in inputs]
+    backend.compute((row.name, dtype), size, *addresses, out, size, *parameters)
+    return out
+
+
 @kernel("cast")
 def cast(backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType) -> Handle:
     """Convert to another dtype; float to int32 truncates and saturates, and NaN becomes 0."""

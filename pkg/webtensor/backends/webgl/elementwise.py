@@ -132,7 +132,7 @@ def _plan(
     return tuple(modes), len(lengths), (*lengths, *uniforms)
 
 
-@kernel("unary", "binary", "ternary")
+@kernel("unary", "binary", "ternary", "joint")
 def elementwise(
     backend: WebGLBackend,
     inputs: Sequence[Operand],
