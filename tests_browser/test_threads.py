@@ -35,6 +35,22 @@ def test_family_on_two_threads(python_page: PythonPage, family: str):
     assert not wrong, "\n".join(wrong)
 
 
+def test_a_flag_tells_of_threads_and_turns_them_off(chromium_python: PythonPage):
+    source = """
+        import webtensor as wt
+        known = wt.env().get("WASM_HAS_MULTITHREAD_SUPPORT")
+        wt.set_backend("wasm")
+        x = wt.ones((300, 300))
+        known, wt.wasm.get_threads_count() > 1, float(wt.sum(wt.matmul(x, x)))
+    """
+    assert chromium_python.run(source) == [True, True, 300.0**3]
+    try:
+        chromium_python.reload("?wtflags=WASM_HAS_MULTITHREAD_SUPPORT:false")
+        assert chromium_python.run(source) == [False, False, 300.0**3]
+    finally:
+        chromium_python.reload()
+
+
 def test_threads_come_and_go_and_leave_nothing(python_page: PythonPage):
     answer = python_page.run("""
         import webtensor as wt

@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from webtensor.backends.wasm import flags  # noqa: F401  (registers them)
 from webtensor.engine import find_backend, unavailable_reason
 from webtensor.errors import BackendUnavailableError
 

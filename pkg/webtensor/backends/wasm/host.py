@@ -20,7 +20,6 @@ __all__ = [
     "PAGE",
     "Host",
     "module_bytes",
-    "relaxed_simd_is_supported",
     "start_host",
 ]
 
@@ -94,18 +93,6 @@ class Host(ABC):
     @abstractmethod
     def close(self) -> None:
         """Let go of the module and its memory."""
-
-
-def relaxed_simd_is_supported() -> bool:
-    """Whether the host here runs relaxed SIMD (fused multiply-add among it)."""
-    if not IN_BROWSER:
-        return True
-    from webtensor.backends.wasm.host_javascript import validates
-
-    return validates("relaxed")
-
-
-env().register_flag("WASM_RELAXED_SIMD", relaxed_simd_is_supported)
 
 
 def module_bytes(variant: str) -> bytes:

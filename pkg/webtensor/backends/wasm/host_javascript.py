@@ -23,9 +23,10 @@ from pyodide.ffi import JsException
 
 from webtensor.backends.wasm.binary import shareable, shared
 from webtensor.backends.wasm.host import INITIAL_PAGES, MAXIMUM_PAGES, Host, module_bytes
+from webtensor.environment import env
 from webtensor.errors import BackendUnavailableError
 
-__all__ = ["JavascriptHost", "require_simd", "threads_are_supported", "validates"]
+__all__ = ["JavascriptHost", "memory_can_be_shared", "require_simd", "validates"]
 
 #: The smallest modules that use a feature: () -> v128 by ``i8x16.popcnt`` and by
 #: ``i8x16.relaxed_swizzle``.
@@ -57,13 +58,13 @@ def require_simd() -> None:
     Raises:
         BackendUnavailableError: it does not.
     """
-    if not validates("simd"):
+    if not env().get_bool("WASM_HAS_SIMD_SUPPORT"):
         raise BackendUnavailableError(
             "the wasm backend needs WebAssembly SIMD, which this browser does not have"
         )
 
 
-def threads_are_supported() -> bool:
+def memory_can_be_shared() -> bool:
     """Whether memory can be shared with workers: the page is cross-origin isolated."""
     isolated = getattr(js, "crossOriginIsolated", False) is True
     return isolated and all(hasattr(js, name) for name in ("SharedArrayBuffer", "Worker"))
@@ -102,7 +103,7 @@ class JavascriptHost(Host):
         """Compile the kernels, which takes the engine some milliseconds, and start them."""
         super().__init__()
         self.variant = variant
-        self.most_threads = _processors() if threads_are_supported() else 1
+        self.most_threads = _processors() if env().get_bool("WASM_HAS_MULTITHREAD_SUPPORT") else 1
         self._memory = _make_memory(self.most_threads > 1)
         compiled = module_bytes(variant)
         data: list[tuple[int, bytes]] = []
