@@ -42,11 +42,14 @@ NO_OPS = NAMES_OF_NO_OP | {
     "from_dlpack",
     "iinfo",
     "isdtype",
+    "profile_async",
     "registered_backends",
     "result_type",
     "set_random_seed",
     "signal.enclosing_power_of_two",
+    "time_async",
     "unavailable_reason",
+    "warm_up",
 }
 
 MATRIX = [[2.0, 1.0], [1.0, 3.0]]

@@ -1,5 +1,6 @@
 """memory, profile, time and debug mode."""
 
+import asyncio
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -98,6 +99,29 @@ def test_profile_sees_gradients() -> None:
 def test_time_waits_for_the_results(backend: str) -> None:
     timing = wt.time(lambda: [wt.ones((100, 100)) @ wt.ones((100, 100))])
     assert 0 < timing.wall_ms < 10_000
+    assert timing.clock == "wall"
+    assert timing.kernel_ms == timing.wall_ms
+    assert timing.upload_wait_ms >= 0
+    assert timing.download_wait_ms >= 0
+
+
+def test_time_and_profile_may_be_awaited(backend: str) -> None:
+    x = wt.ones((3,))
+
+    async def work() -> wt.Tensor:
+        await asyncio.sleep(0)
+        return wt.exp(x)
+
+    async def measured() -> tuple[Any, Any, Any]:
+        timing = await wt.time_async(work)
+        return timing, await wt.profile_async(work), await wt.profile_async(lambda: wt.sin(x))
+
+    timing, seen, of_a_function = asyncio.run(measured())
+    assert timing.clock == "wall"
+    assert seen.kernel_names == ["exp"]
+    assert seen.kernels[0].gpu_ms is None
+    assert seen.result.shape == (3,)
+    assert of_a_function.kernel_names == ["sin"]
 
 
 # -- debug mode ---------------------------------------------------------------------------------

@@ -164,6 +164,26 @@ def test_each_variable_has_its_own_state() -> None:
     assert np.allclose([w.tolist(), b.tolist()], [0.75, 0.9])
 
 
+def test_what_an_optimizer_remembers_can_be_saved_and_restored() -> None:
+    weights, optimizer = wt.Variable([1.0, -2.0]), wt.optimizers.Adam(0.1)
+    assert optimizer.variables == []
+
+    def step() -> None:
+        optimizer.minimize(lambda: wt.sum(wt.square(weights)))
+
+    step()
+    assert [slot.shape for slot in optimizer.variables] == [(2,), (2,)]
+    saved = [(one, one.value) for one in [weights, *optimizer.variables]]
+    iterations = optimizer.iterations
+    step()
+    expected = weights.tolist()
+    for variable, value in saved:
+        variable.assign(value)
+    optimizer.iterations = iterations
+    step()
+    assert weights.tolist() == expected
+
+
 def test_minimize_changes_only_the_variables_given() -> None:
     w, b = wt.Variable(1.0), wt.Variable(1.0)
     wt.optimizers.SGD(0.1).minimize(lambda: w * b, [w])

@@ -9,6 +9,7 @@ from webtensor import (
     optimizers as optimizers,
     train as train,
     wasm as wasm,
+    webgl as webgl,
 )
 from webtensor.autodiff import (
     custom_grad as custom_grad,
@@ -47,6 +48,7 @@ from webtensor.engine import (
     keep as keep,
     memory as memory,
     profile as profile,
+    profile_async as profile_async,
     ready as ready,
     register_backend as register_backend,
     register_gradient as register_gradient,
@@ -57,9 +59,11 @@ from webtensor.engine import (
     set_backend as set_backend,
     tidy as tidy,
     time as time,
+    time_async as time_async,
     unavailable_reason as unavailable_reason,
     unregister_gradient as unregister_gradient,
     unregister_kernel as unregister_kernel,
+    warm_up as warm_up,
 )
 from webtensor.environment import env as env
 from webtensor.errors import (

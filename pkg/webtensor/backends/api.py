@@ -26,6 +26,7 @@ __all__ = [
     "KernelTable",
     "Operand",
     "PreparedKernel",
+    "Stopwatch",
 ]
 
 Handle = Any
@@ -78,6 +79,14 @@ class Elementwise(Protocol):
     def c_int(self) -> str | None: ...
 
 
+class Stopwatch(Protocol):
+    """Measures the time that the device takes for what it is asked until ``stop``."""
+
+    def stop(self) -> None: ...
+    async def milliseconds(self) -> float | None:
+        """Wait for the measurement; None where the device was interrupted."""
+
+
 class KernelTable(dict[str, Callable[..., Handle]]):
     """Kernels of one backend by name; its modules fill it through the decorator ``table(name)``."""
 
@@ -100,6 +109,15 @@ class Backend(ABC):
     #: Kernels run on the processor that Python runs on, so that reading is no more than a copy.
     computes_on_host: bool = False
 
+    #: What the backend calls once when its device is gone, and with it all that lay on it. Then it
+    #: refuses to compute by ``KernelNotFoundError``, and to read by ``ContextLostError``.
+    on_lost: Callable[[], None] | None = None
+    #: The device measures its own time; else the host's clock must do.
+    has_timer: bool = False
+    #: Milliseconds spent on copying to the device, and on waiting for it and copying back.
+    upload_ms: float = 0.0
+    download_ms: float = 0.0
+
     def __init__(self, table: Mapping[str, Kernel]) -> None:
         #: Calls that were prepared hold as long as this is the same object.
         self.epoch = object()
@@ -117,6 +135,10 @@ class Backend(ABC):
         kernels = self.kernels
         return lambda inputs: kernels[kernel](inputs, shape, dtype, *attributes)
 
+    def add_kernel(self, name: str, kernel: Kernel) -> None:
+        """Add a kernel from outside, or replace one."""
+        self.kernels[name] = MethodType(kernel, self)
+
     @abstractmethod
     def upload(self, host: memoryview[Any], dtype: DType) -> Handle:
         """Copy a flat, non-empty host buffer to the device."""
@@ -128,6 +150,16 @@ class Backend(ABC):
     async def read_async(self, handle: Handle, dtype: DType, size: int) -> memoryview[Any]:
         """Return the elements without blocking the event loop."""
         return self.read(handle, dtype, size)
+
+    def flush(self) -> None:  # noqa: B027
+        """Hand over what waits to be handed over to the device together."""
+
+    async def finish(self) -> None:  # noqa: B027
+        """Wait until the device has done all it was asked, without blocking the event loop."""
+
+    def stopwatch(self) -> Stopwatch | None:
+        """Start to measure time on the device: None where it has no timer, or is timed already."""
+        return None
 
     @abstractmethod
     def release(self, handle: Handle) -> None:

@@ -2,9 +2,9 @@
 
 ``tensor``, ``variable``, ``buffer`` and ``storage`` hold what tensors are; ``operands`` and
 ``convert`` turn users' values into them; ``primitive``, ``dispatch`` and ``registry`` run them,
-``placement`` where their operands are; ``plans`` saves known calls the way there;
-``extension`` is for users' own ops; ``scopes`` and ``inspection`` are TensorFlow.js's tidy, keep,
-memory and profile. ``state`` is what is active now.
+``placement`` where their operands are; ``plans`` saves known calls the way there; ``extension``
+is for users' own ops; ``preparation`` warms up; ``scopes``, ``inspection`` and ``profiling`` are
+TensorFlow.js's tidy, keep, memory, profile and time. ``state`` is what is active now.
 """
 
 from webtensor.engine.buffer import TensorBuffer, buffer
@@ -21,20 +21,21 @@ from webtensor.engine.extension import (
     unregister_gradient,
     unregister_kernel,
 )
-from webtensor.engine.inspection import (
-    KernelRecord,
-    Profile,
-    TimingResult,
-    disable_debug_mode,
-    enable_debug_mode,
-    memory,
-    profile,
-    time,
-)
+from webtensor.engine.inspection import disable_debug_mode, enable_debug_mode, memory
 from webtensor.engine.operands import TensorLike, as_operand, as_operands, constant, from_host
 from webtensor.engine.placement import near_its_operands
 from webtensor.engine.plans import Plans, keep_plan, planned, run_plan
+from webtensor.engine.preparation import warm_up
 from webtensor.engine.primitive import Gradient, Primitive
+from webtensor.engine.profiling import (
+    KernelRecord,
+    Profile,
+    TimingResult,
+    profile,
+    profile_async,
+    time,
+    time_async,
+)
 from webtensor.engine.registry import (
     available_backends,
     backend,
@@ -89,6 +90,7 @@ __all__ = [
     "near_its_operands",
     "planned",
     "profile",
+    "profile_async",
     "ready",
     "register_backend",
     "register_gradient",
@@ -102,7 +104,9 @@ __all__ = [
     "state",
     "tidy",
     "time",
+    "time_async",
     "unavailable_reason",
     "unregister_gradient",
     "unregister_kernel",
+    "warm_up",
 ]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from types import MethodType
+from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 from webtensor.backends.api import Backend, Kernel
@@ -147,11 +148,18 @@ def activate_default() -> Backend:
 
 
 def others(active: Backend) -> Iterator[Backend]:
-    """The other backends that can start here, the most preferred first."""
-    for name in registered_backends():
+    """The other backends that can start here, the most preferred first.
+
+    Where the active one's device was lost and there is one again, its successor comes before them,
+    and is active from now on.
+    """
+    for name in sorted(registered_backends(), key=lambda name: name != active.name):
         candidate = find_backend(name)
-        if candidate is not None and candidate is not active:
-            yield candidate
+        if candidate is None or candidate is active:
+            continue
+        if name == active.name:
+            state.backend = candidate
+        yield candidate
 
 
 def started_backends() -> list[Backend]:
@@ -177,7 +185,7 @@ def set_kernel(backend: str, name: str, kernel: Kernel | None) -> None:
     if kernel is not None:
         added[name] = kernel
         if started is not None:
-            started.kernels[name] = MethodType(kernel, started)
+            started.add_kernel(name, kernel)
             started.epoch = object()
         return
     had = added.pop(name, None) is not None
@@ -196,6 +204,15 @@ def _require(name: str) -> _Entry:
         raise ValueError(f"backend {name!r} is not registered; there are {known}") from None
 
 
+def _replace(name: str, lost: Backend) -> None:
+    """Forget a backend whose device was lost; another takes its place as soon as it can start."""
+    if _started.get(name) is lost:
+        del _started[name]
+    if state.backend is lost:
+        with suppress(BackendUnavailableError):
+            state.backend = _start(name)
+
+
 def _start(name: str) -> Backend:
     if name in _started:
         return _started[name]
@@ -207,6 +224,7 @@ def _start(name: str) -> Backend:
         raise
     _refused.pop(name, None)
     _started[name] = started
+    started.on_lost = partial(_replace, name, started)
     for kernel_name, kernel in _added.get(name, {}).items():
-        started.kernels[kernel_name] = MethodType(kernel, started)
+        started.add_kernel(kernel_name, kernel)
     return started

@@ -72,6 +72,8 @@ class Storage:
             self.backend.release(self.handle)
         self.backend = backend
         self.handle = handle
+        if not backend.computes_on_host:
+            self.host = host  # the device may be lost
 
     def bounds(self) -> tuple[Any, Any]:
         """Return the least and the greatest of elements that the host knows."""
@@ -97,6 +99,8 @@ class Storage:
         return self._keep(backend, await backend.read_async(self.handle, self.dtype, self.size))
 
     def _keep(self, backend: Backend, host: memoryview[Any]) -> memoryview[Any]:
+        if self.host is not None:  # it was read, and perhaps moved away, in the meantime
+            return self.host
         if backend.reads_are_copies:
             self.host = host
         return host

@@ -31,6 +31,11 @@ class Optimizer(ABC):
             raise ValueError(f"{name}: {argument} must be a non-negative number, but got {value!r}")
         return float(value)
 
+    @property
+    def variables(self) -> list[Variable]:
+        """What the optimizer remembers of variables that it has changed, to save and restore."""
+        return [slot for _, slots in self._state.values() for slot in slots]
+
     def minimize(
         self, function: Callable[[], Tensor], variables: Iterable[Variable] | None = None
     ) -> Tensor:

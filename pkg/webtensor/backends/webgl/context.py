@@ -50,6 +50,8 @@ def create_context() -> Any:
             "WebGL 2 is not available: this browser lacks it, or it is switched off (hardware "
             "acceleration disabled, or the graphics driver blocked)"
         )
+    if gl.isContextLost():
+        raise BackendUnavailableError("the browser has taken the graphics device away for now")
     if not gl.getExtension("EXT_color_buffer_float"):
         raise BackendUnavailableError(
             "this device's WebGL 2 cannot render to float32 textures (EXT_color_buffer_float)"

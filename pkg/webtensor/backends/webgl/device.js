@@ -5,8 +5,12 @@
 // (about 12 µs per draw, all told). Textures, programs and pending reads are integers in Python too:
 // no object crosses, so no proxy can leak. State that is already set is not set again.
 //
-// The value of this file is a function of the context and of Pyodide's Emscripten module.
-(gl, module) => {
+// Whether a program was linked is asked before its first draw, not when it is made: asking waits, and
+// the browser compiles those asked for in the meantime side by side.
+//
+// The value of this file is a function of the context, of Pyodide's Emscripten module, and of the
+// vertex shader's source.
+(gl, module, vertexSource) => {
   const FORMATS = [
     { internal: gl.RGBA32F, format: gl.RGBA, type: gl.FLOAT, array: Float32Array, buffer: "f32" },
     { internal: gl.RGBA32I, format: gl.RGBA_INTEGER, type: gl.INT, array: Int32Array, buffer: "i32" },
@@ -20,8 +24,21 @@
   const textures = [];
   const freeIds = [];
   const programs = [];
+  const unasked = new Set(); // programs of which nobody knows yet whether they were linked
   const reads = new Map();
   let nextRead = 0;
+  let lastPassed = Promise.resolve();
+  let settled = Promise.resolve();
+  const timings = new Set();
+  let timing = null;
+  let closed = false;
+
+  const parallel = gl.getExtension("KHR_parallel_shader_compile");
+  const timer = gl.getExtension("EXT_disjoint_timer_query_webgl2");
+  const vertex = shaderOf(gl.VERTEX_SHADER, vertexSource);
+  const { port1: bell, port2: rope } = new MessageChannel();
+  const waitingForTurn = [];
+  bell.onmessage = () => waitingForTurn.shift()?.();
 
   let currentProgram = null;
   let currentTarget = null;
@@ -100,6 +117,97 @@
     gl.uniform4f(sampler.place, 1 / row, 1 / (row * height), 0.5 / row, 0.5 / height);
   }
 
+  function shaderOf(kind, source) {
+    const shader = gl.createShader(kind);
+    gl.shaderSource(shader, source);
+    gl.compileShader(shader);
+    return shader;
+  }
+
+  // Ask whether a program was linked, which waits for it, and find its uniforms.
+  function ask(entry) {
+    const { program, fragment } = entry;
+    unasked.delete(entry);
+    if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost()) {
+      entry.failure = gl.getShaderParameter(fragment, gl.COMPILE_STATUS)
+        ? `linking the program\n${gl.getProgramInfoLog(program)}`
+        : `compiling the shader\n${gl.getShaderInfoLog(fragment)}`;
+      gl.deleteProgram(program);
+    } else {
+      locate(entry);
+    }
+    gl.deleteShader(fragment);
+    entry.fragment = null;
+  }
+
+  function locate(entry) {
+    const { program } = entry;
+    gl.useProgram(program);
+    currentProgram = null;
+    entry.samplers.forEach((sampler, unit) => {
+      gl.uniform1i(gl.getUniformLocation(program, sampler.name), unit);
+      sampler.mask = gl.getUniformLocation(program, `${sampler.name}Mask`);
+      sampler.place = gl.getUniformLocation(program, `${sampler.name}Place`);
+    });
+    for (const uniform of entry.uniforms) {
+      uniform.location = gl.getUniformLocation(program, uniform.name);
+    }
+    entry.size = gl.getUniformLocation(program, "hereSize");
+    entry.rowWidth = gl.getUniformLocation(program, "hereWidth");
+  }
+
+  // A promise of the first answer that is not null. Asking ever more seldom leaves the processor to a
+  // GPU that is emulated on it, and adds a tenth to the wait, or 1 ms. Timers that are set by timers
+  // take no less than 4 ms, so each is set by a message.
+  function poll(question) {
+    const started = performance.now();
+    return new Promise((resolve) => {
+      const look = () => {
+        const answer = question();
+        if (answer !== null) return resolve(answer);
+        const pause = Math.max(1, Math.min((performance.now() - started) / 10, 16));
+        turn().then(() => setTimeout(look, pause));
+      };
+      look();
+    });
+  }
+
+  // Give the event loop its turn.
+  function turn() {
+    if (closed) return Promise.resolve();
+    return new Promise((resolve) => {
+      waitingForTurn.push(resolve);
+      rope.postMessage(null);
+    });
+  }
+
+  // Wait for all programs, without blocking the event loop for longer than one takes. A program that
+  // a draw asks for in the meantime is not asked for again.
+  async function settleAll() {
+    for (const entry of unasked) {
+      const done = () => closed || !unasked.has(entry);
+      if (parallel !== null) {
+        await poll(() =>
+          done() || gl.getProgramParameter(entry.program, parallel.COMPLETION_STATUS_KHR) || null);
+      }
+      if (!done()) ask(entry);
+      await turn();
+    }
+  }
+
+  // Those who wait get their turn in the order in which they came.
+  function settle() {
+    settled = settled.then(settleAll);
+    return settled;
+  }
+
+  // What the GPU was interrupted in cannot be timed. Asking forgets, so all that is under way is told.
+  function noteInterruptions() {
+    if (gl.getParameter(timer.GPU_DISJOINT_EXT)) {
+      for (const one of timings) one.interrupted = true;
+    }
+  }
+
   function finishRead(ticket) {
     const read = reads.get(ticket);
     reads.delete(ticket);
@@ -134,6 +242,7 @@
     },
 
     // Copy a Python buffer of elements into a texture: whole rows, then the rest of the last one.
+    // False where there is no context any more.
     upload(id, source) {
       const { texture, width, kind } = textures[id];
       const { format, type, array, buffer } = FORMATS[kind];
@@ -156,29 +265,47 @@
       } finally {
         view.release();
       }
+      return !gl.isContextLost();
     },
 
-    // Register a linked program; names are comma-separated. A sampler's name comes with the number of
-    // elements that are read at a time, a uniform's with the first letter of its type.
-    addProgram(program, targetCount, samplerNames, uniformNames) {
-      const split = (names) => (names === "" ? [] : names.split(","));
-      gl.useProgram(program);
-      currentProgram = null;
-      const locate = (name) => gl.getUniformLocation(program, name);
-      const samplers = split(samplerNames).map((named, unit) => {
-        const [name, lanes] = named.split(":");
-        gl.uniform1i(locate(name), unit);
-        const [mask, place] = [locate(`${name}Mask`), locate(`${name}Place`)];
-        return { lanes: Number(lanes), mask, place, width: 0, height: 0 };
-      });
-      const uniforms = split(uniformNames).map((name) => ({
-        location: locate(name.slice(0, -2)),
-        isFloat: name.endsWith(":f"),
-        value: null,
-      }));
-      const [size, rowWidth] = [locate("hereSize"), locate("hereWidth")];
-      programs.push({ program, targetCount, samplers, uniforms, size, rowWidth, width: 0, height: 0 });
+    // Begin to compile and link a program; names are comma-separated. A sampler's name comes with the
+    // number of elements that are read at a time, a uniform's with the first letter of its type.
+    // Returns the program's number, -1 where there is no context any more.
+    compile(source, targetCount, samplerNames, uniformNames) {
+      const split = (names) => (names === "" ? [] : names.split(",").map((name) => name.split(":")));
+      if (gl.isContextLost()) return -1;
+      const program = gl.createProgram();
+      const fragment = shaderOf(gl.FRAGMENT_SHADER, source);
+      gl.attachShader(program, vertex);
+      gl.attachShader(program, fragment);
+      gl.linkProgram(program);
+      const samplers = split(samplerNames).map(([name, lanes]) => (
+        { name, lanes: Number(lanes), mask: null, place: null, width: 0, height: 0 }));
+      const uniforms = split(uniformNames).map(([name, type]) => (
+        { name, isFloat: type === "f", location: null, value: null }));
+      const entry = {
+        program, fragment, failure: "", targetCount, samplers, uniforms,
+        words: targetCount + samplers.length + uniforms.length,
+        size: null, rowWidth: null, width: 0, height: 0,
+      };
+      unasked.add(entry);
+      programs.push(entry);
       return programs.length - 1;
+    },
+
+    // What went wrong with a program, and the log in the lines after it; nothing where it was linked.
+    failure(id) {
+      const entry = programs[id];
+      if (unasked.has(entry)) ask(entry);
+      return entry.failure;
+    },
+
+    // A promise that all programs are ready, or have failed.
+    settle,
+
+    // Call a Python function when all programs are ready.
+    whenSettled(callback) {
+      settle().then(() => closed || callback());
     },
 
     // Execute the draws packed at an address of Python's memory, up to a negative program number:
@@ -189,6 +316,11 @@
       let at = address >> 2;
       while (ints[at] >= 0) {
         const entry = programs[ints[at++]];
+        if (unasked.size > 0 && unasked.has(entry)) ask(entry);
+        if (entry.failure !== "") {
+          at += entry.words;
+          continue;
+        }
         if (currentProgram !== entry) {
           gl.useProgram(entry.program);
           currentProgram = entry;
@@ -229,6 +361,14 @@
       }
     },
 
+    // Put a fence behind all that was asked of the GPU; its ticket is one of a read of nothing.
+    mark() {
+      const fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+      gl.flush();
+      reads.set(nextRead, { buffer: null, fence });
+      return nextRead++;
+    },
+
     // Start reading a texture into a pixel-pack buffer behind a fence; returns a ticket.
     beginRead(id, rows) {
       const entry = textures[id];
@@ -245,19 +385,15 @@
     },
 
     // A promise of whether the GPU passed a read's fence; not so where the context was lost, or the
-    // read cancelled. Asking ever more seldom leaves the processor to a GPU that is emulated on it,
-    // and adds no more than a tenth to the wait.
+    // read cancelled. Fences are passed in their order, so only the first that waits is asked for.
     passed(ticket) {
-      const started = performance.now();
-      return new Promise((resolve) => {
-        const look = () => {
-          if (gl.isContextLost() || !reads.has(ticket)) return resolve(false);
-          const status = gl.clientWaitSync(reads.get(ticket).fence, 0, 0);
-          if (status !== gl.TIMEOUT_EXPIRED) return resolve(status !== gl.WAIT_FAILED);
-          setTimeout(look, Math.min((performance.now() - started) / 10, 16));
-        };
-        look();
-      });
+      const question = () => {
+        if (gl.isContextLost() || !reads.has(ticket)) return false;
+        const status = gl.clientWaitSync(reads.get(ticket).fence, 0, 0);
+        return status === gl.TIMEOUT_EXPIRED ? null : status !== gl.WAIT_FAILED;
+      };
+      lastPassed = lastPassed.then(() => poll(question));
+      return lastPassed;
     },
 
     // Copy a finished read into a Python buffer and forget it.
@@ -281,9 +417,49 @@
       return reads.size;
     },
 
-    // Call a Python function once the running task has given control back to the event loop.
+    hasTimer: timer !== null,
+
+    // Measure the time that the GPU takes for what it is asked from now on; one measurement at a time.
+    beginTiming() {
+      noteInterruptions();
+      timing = { query: gl.createQuery(), interrupted: false };
+      timings.add(timing);
+      gl.beginQuery(timer.TIME_ELAPSED_EXT, timing.query);
+    },
+
+    // End the measurement; a promise of the milliseconds, NaN where the GPU was interrupted.
+    endTiming() {
+      gl.endQuery(timer.TIME_ELAPSED_EXT);
+      const ended = timing;
+      return poll(() => {
+        const lost = gl.isContextLost();
+        if (!lost && !gl.getQueryParameter(ended.query, gl.QUERY_RESULT_AVAILABLE)) return null;
+        if (!lost) noteInterruptions();
+        timings.delete(ended);
+        const spoilt = lost || ended.interrupted;
+        const milliseconds = spoilt ? NaN : gl.getQueryParameter(ended.query, gl.QUERY_RESULT) / 1e6;
+        gl.deleteQuery(ended.query);
+        return milliseconds;
+      });
+    },
+
+    // Call a Python function once the running task has given control back to the event loop. False
+    // where there is no context any more.
     schedule(callback) {
-      queueMicrotask(callback);
+      queueMicrotask(() => closed || callback());
+      return !gl.isContextLost();
+    },
+
+    // Call a Python function when the context is lost.
+    whenLost(callback) {
+      gl.canvas.addEventListener("webglcontextlost", () => closed || callback());
+    },
+
+    // Call back no more.
+    close() {
+      closed = true;
+      bell.close();
+      for (const resolve of waitingForTurn.splice(0)) resolve();
     },
   };
 }

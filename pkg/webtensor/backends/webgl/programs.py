@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from struct import Struct
-from typing import Any
+from typing import Any, NoReturn
 
 from webtensor.backends.webgl.compiler import Shader, fragment_source
 from webtensor.errors import BackendError
 
-__all__ = ["Program", "ProgramCache"]
+__all__ = ["VERTEX_SOURCE", "Program", "ProgramCache"]
 
 # One triangle that covers the viewport, without vertex buffers; and where each fragment lies.
-_VERTEX_SOURCE = """#version 300 es
+VERTEX_SOURCE = """#version 300 es
 uniform vec2 hereSize;
 out vec2 hereUv;
 out vec2 herePlace;
@@ -28,71 +28,78 @@ void main() {
 class Program:
     """A program's number on the device and the layout of its draw record."""
 
-    __slots__ = ("id", "name", "record", "source")
+    __slots__ = ("id", "key", "name", "record", "source")
 
-    def __init__(self, id: int, name: str, source: str, record: Struct) -> None:
+    def __init__(self, id: int, key: Hashable, name: str, source: str, record: Struct) -> None:
         self.id = id
+        self.key = key
         self.name = name
         self.source = source
         self.record = record
 
 
 class ProgramCache:
-    """Programs by key. A key names all that the shader's source depends on."""
+    """Programs by key. A key names all that the shader's source depends on.
 
-    def __init__(self, gl: Any, device: Any) -> None:
-        self._gl = gl
+    A new program is *pending* until somebody asks whether it was linked. Asking waits, so it is put
+    off until a draw needs the program; what is compiled until then is compiled side by side.
+    ``lost`` is called where the context turns out to be lost.
+    """
+
+    def __init__(self, device: Any, lost: Callable[[], NoReturn]) -> None:
         self._device = device
+        self._lost = lost
         self._programs: dict[Hashable, Program] = {}
-        self._vertex_shader = self._compile_shader(gl.VERTEX_SHADER, _VERTEX_SOURCE, "vertex")
+        self.pending: list[Program] = []
 
     def __len__(self) -> int:
         return len(self._programs)
 
     def get(self, key: Hashable, make: Callable[[], Shader]) -> Program:
-        """Return the program for ``key``, compiling what ``make`` describes the first time."""
+        """Return the program for ``key``, which ``make`` describes the first time."""
         program = self._programs.get(key)
         if program is None:
-            program = self._programs[key] = self._link(make())
+            program = self._programs[key] = self._compile(key, make())
+            self.pending.append(program)
         return program
 
-    def _link(self, shader: Shader) -> Program:
-        gl = self._gl
+    def check(self) -> None:
+        """Ask whether the pending programs were linked.
+
+        Raises:
+            BackendError: one was not; it is compiled again when it is next wanted.
+        """
+        while self.pending:
+            program = self.pending.pop()
+            failure = str(self._device.failure(program.id))
+            if failure:
+                del self._programs[program.key]
+                raise BackendError(_explained(program, failure))
+
+    def _compile(self, key: Hashable, shader: Shader) -> Program:
         source = fragment_source(shader)
-        fragment = self._compile_shader(gl.FRAGMENT_SHADER, source, shader.name)
-        linked = gl.createProgram()
-        gl.attachShader(linked, self._vertex_shader)
-        gl.attachShader(linked, fragment)
-        gl.linkProgram(linked)
-        gl.deleteShader(fragment)
-        if not gl.getProgramParameter(linked, gl.LINK_STATUS) and not gl.isContextLost():
-            log = gl.getProgramInfoLog(linked)
-            gl.deleteProgram(linked)
-            raise BackendError(f"webgl: linking the program of {shader.name} failed: {log}")
-        id = self._device.addProgram(
-            linked,
+        id = self._device.compile(
+            source,
             shader.targets,
             ",".join(f"{source.name}:{source.lanes}" for source in shader.inputs),
             ",".join(f"{name}:{kind[0]}" for name, kind in shader.uniforms),
         )
+        if id < 0:
+            self._lost()
         # program, targets, textures, uniforms, end mark
         words = (
             "i" * (1 + shader.targets + len(shader.inputs))
             + "".join(kind[0] for _, kind in shader.uniforms)
             + "i"
         )
-        return Program(id, shader.name, source, Struct(f"={words}"))
+        return Program(id, key, shader.name, source, Struct(f"={words}"))
 
-    def _compile_shader(self, kind: int, source: str, name: str) -> Any:
-        gl = self._gl
-        shader = gl.createShader(kind)
-        gl.shaderSource(shader, source)
-        gl.compileShader(shader)
-        if not gl.getShaderParameter(shader, gl.COMPILE_STATUS) and not gl.isContextLost():
-            log = str(gl.getShaderInfoLog(shader))
-            gl.deleteShader(shader)
-            numbered = "\n".join(
-                f"{number:4} {line}" for number, line in enumerate(source.splitlines(), 1)
-            )
-            raise BackendError(f"webgl: compiling the shader of {name} failed: {log}\n{numbered}")
-        return shader
+
+def _explained(program: Program, failure: str) -> str:
+    """Say what failed for which op; for a shader, with its source by numbered lines."""
+    what, _, log = failure.partition("\n")
+    message = f"webgl: {what} of {program.name} failed: {log}"
+    if not what.startswith("compiling"):
+        return message
+    numbered = (f"{number:4} {line}" for number, line in enumerate(program.source.splitlines(), 1))
+    return "\n".join((message, *numbered))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Callable, Sized
 from struct import Struct
-from typing import Any
+from typing import Any, NoReturn
 
 __all__ = ["DrawQueue"]
 
@@ -17,25 +18,38 @@ class DrawQueue:
     """Draws that wait for one crossing to JavaScript.
 
     They are flushed when a result is read, when the queue is full, and in a microtask, that is,
-    before control returns to the event loop.
+    before control returns to the event loop; while programs are ``pending``, once these are ready,
+    so that the event loop does not wait for them. ``asked`` is called when a flush waited for them,
+    and ``lost`` when a draw finds that the context is lost.
     """
 
-    def __init__(self, device: Any) -> None:
+    def __init__(
+        self,
+        device: Any,
+        pending: Sized,
+        asked: Callable[[], None],
+        lost: Callable[[], NoReturn],
+    ) -> None:
         from pyodide.ffi import create_proxy
 
         self._buffer = array("i", [-1]) * _WORDS
         self._address = self._buffer.buffer_info()[0]
         self._execute = device.flush
         self._schedule = device.schedule
+        self._when_settled = device.whenSettled
+        self._pending = pending
+        self._asked = asked
+        self._lost = lost
         self._position = 0
         self._last = len(self._buffer) * 4 - _LONGEST_RECORD
         self._flush_proxy = create_proxy(self.flush)
+        self._task_ended_proxy = create_proxy(self._task_ended)
 
     def push(self, record: Struct, *words: float) -> None:
         """Append a draw; ``record`` packs its words and the end mark after them."""
         position = self._position
-        if position == 0:
-            self._schedule(self._flush_proxy)
+        if position == 0 and not self._schedule(self._task_ended_proxy):
+            self._lost()
         record.pack_into(self._buffer, position, *words, -1)
         self._position = position = position + record.size - 4
         if position > self._last:
@@ -46,9 +60,18 @@ class DrawQueue:
         if self._position:
             self._position = 0
             self._execute(self._address)
+        if self._pending:
+            self._asked()
+
+    def _task_ended(self) -> None:
+        if self._pending:
+            self._when_settled(self._flush_proxy)
+        else:
+            self.flush()
 
     def close(self) -> None:
-        """Drop what waits and the callback."""
+        """Drop what waits and the callbacks."""
         self._position = 0
         self._buffer[0] = -1
         self._flush_proxy.destroy()
+        self._task_ended_proxy.destroy()

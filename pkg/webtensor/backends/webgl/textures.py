@@ -58,16 +58,18 @@ class TextureManager:
         found = self._by_size.get((size, dtype))
         if found is None:
             found = self._plan(size, dtype)
-        pool, width, height, kind = found
-        if pool:
-            texture = pool.pop()
-            self.free_count -= 1
-            self.free_bytes -= texture.nbytes
-        else:
-            texture = Texture(self._create(width, height, kind), width, height, kind, pool)
-            self.count += 1
+        pool = found[0]
+        if not pool:
+            return self._make(*found)
+        texture = pool.pop()
+        self.free_count -= 1
+        self.free_bytes -= texture.nbytes
         self.bytes += texture.nbytes
         return texture
+
+    def allocate_new(self, size: int, dtype: DType) -> Texture:
+        """Return a texture that no draw has used."""
+        return self._make(*(self._by_size.get((size, dtype)) or self._plan(size, dtype)))
 
     def release(self, texture: Texture) -> None:
         """Keep a texture for reuse; delete some where too many bytes are kept."""
@@ -77,6 +79,12 @@ class TextureManager:
         self.bytes -= texture.nbytes
         if self.free_bytes > self._recycled_limit:
             self._trim()
+
+    def _make(self, pool: list[Texture], width: int, height: int, kind: int) -> Texture:
+        texture = Texture(self._create(width, height, kind), width, height, kind, pool)
+        self.count += 1
+        self.bytes += texture.nbytes
+        return texture
 
     def _plan(self, size: int, dtype: DType) -> tuple[list[Texture], int, int, int]:
         """Work out the physical size for ``size`` elements; the width is a power of two."""

@@ -1,0 +1,63 @@
+"""What was drawn, for those who ask: programs and the textures that they read and wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from webtensor.backends.webgl.programs import Program
+from webtensor.backends.webgl.textures import Texture
+
+__all__ = ["Draw", "Layout", "traced"]
+
+_FORMATS = ("RGBA32F", "RGBA32I", "RGBA8UI")
+
+
+class Layout(NamedTuple):
+    """Physical size, in texels of four elements, and format of a texture."""
+
+    width: int
+    height: int
+    format: str
+
+    def __str__(self) -> str:
+        return f"{self.width}×{self.height} {self.format}"
+
+
+class Draw(NamedTuple):
+    """One draw."""
+
+    #: The program's number on the device.
+    program: int
+    #: What the kernel calls the program.
+    name: str
+    glsl: str
+    inputs: tuple[Layout, ...]
+    outputs: tuple[Layout, ...]
+    #: Numbers that were given with the draw, mostly lengths and strides.
+    uniforms: tuple[float, ...]
+
+    def __str__(self) -> str:
+        read = ", ".join(map(str, self.inputs)) or "nothing"
+        return f"program {self.program}, {self.name}: {read} -> {', '.join(map(str, self.outputs))}"
+
+
+def traced(
+    program: Program,
+    inputs: Sequence[Texture],
+    outputs: Sequence[Texture],
+    uniforms: tuple[float, ...],
+) -> Draw:
+    """Describe a draw."""
+    return Draw(
+        program.id,
+        program.name,
+        program.source,
+        tuple(map(_layout, inputs)),
+        tuple(map(_layout, outputs)),
+        uniforms,
+    )
+
+
+def _layout(texture: Texture) -> Layout:
+    return Layout(texture.width, texture.height, _FORMATS[texture.kind])

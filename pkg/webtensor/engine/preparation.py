@@ -1,0 +1,83 @@
+"""Getting a function ready before it is needed: programs compiled, weights on the device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import isawaitable
+from math import prod
+from typing import Any
+
+from webtensor.dtypes import DType, as_dtype, float32, string_, typed_view
+from webtensor.engine import registry
+from webtensor.engine.storage import host_storage
+from webtensor.engine.tensor import Tensor
+from webtensor.engine.variable import Variable
+from webtensor.shapes import Shape, as_shape
+
+__all__ = ["warm_up"]
+
+
+def _is_length(length: Any) -> bool:
+    return length is None or (isinstance(length, int) and not isinstance(length, bool))
+
+
+def _shape_and_dtype(spec: Any) -> tuple[Shape, DType]:
+    """Read a spec; axes of unknown length, which are None, become one long."""
+    match spec:
+        case object(shape=shape, dtype=dtype):
+            pass
+        case [[*shape], dtype]:
+            pass
+        case [*shape] if all(map(_is_length, shape)):
+            dtype = float32
+        case _:
+            raise TypeError(
+                "warm_up: a spec must be a shape, a shape and a dtype, or have a shape and a "
+                f"dtype, but got {spec!r}"
+            )
+    known = [1 if length is None else length for length in shape]
+    return as_shape("warm_up", known), as_dtype(dtype)
+
+
+def _input(spec: Any) -> Tensor | Variable:
+    """Return the tensor that a spec is, or one of zeros that fits it."""
+    if isinstance(spec, (Tensor, Variable)):
+        return spec
+    shape, dtype = _shape_and_dtype(spec)
+    size = prod(shape)
+    if dtype is string_:
+        return Tensor(host_storage(dtype, (b"",) * size), shape, dtype)
+    # A view of no bytes cannot be cast, so there is at least one element before the cut.
+    zeros = typed_view(bytearray(max(size, 1) * dtype.itemsize), dtype.stored)
+    return Tensor(host_storage(dtype, zeros[: size * dtype.words]), shape, dtype)
+
+
+async def warm_up(function: Callable[..., Any], *specs: Any) -> None:
+    """Call a function once, so that its next call finds all that it needs ready.
+
+    Each spec stands for an argument: a shape, ``(shape, dtype)``, or an object with both, for which
+    zeros are passed (one along axes of length None), or a tensor, which is passed itself. On WebGL,
+    the programs that the function draws with are compiled side by side where the browser can, and
+    the event loop has its turn while they are; the weights that it reads are uploaded. What it
+    returns is dropped. The function may be a coroutine function.
+
+    A function that changes variables, as a training step does, changes them: give it copies.
+
+    Raises:
+        TypeError: the function cannot be called, or a spec is none of these.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> weights = wt.Variable(wt.ones((4, 2)))
+        >>> def model(x):
+        ...     return wt.softmax(wt.matmul(x, weights))
+        >>> asyncio.run(wt.warm_up(model, (None, 4)))
+    """
+    if not callable(function):
+        raise TypeError(f"warm_up: function must be callable, but got {function!r}")
+    result = function(*map(_input, specs))
+    if isawaitable(result):
+        await result
+    del result
+    await registry.backend().finish()

@@ -1,0 +1,272 @@
+"""How long a function takes, and what its operations are.
+
+Where the device has a timer (a GPU whose browser has ``EXT_disjoint_timer_query_webgl2``), it is
+asked. Its answer comes when the event loop has had its turn: the functions that don't wait in
+``async`` code can only have it where Python can wait for JavaScript's promises (JSPI).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from inspect import isawaitable
+from time import perf_counter
+from typing import Any, Literal
+
+from webtensor.backends.api import Stopwatch
+from webtensor.engine import dispatch, registry
+from webtensor.engine.operands import constants_held
+from webtensor.engine.primitive import Primitive
+from webtensor.engine.scopes import tensors_in
+from webtensor.engine.state import state
+from webtensor.engine.tensor import Tensor
+from webtensor.environment import IN_BROWSER
+from webtensor.shapes import Shape
+
+__all__ = [
+    "KernelRecord",
+    "Profile",
+    "TimingResult",
+    "profile",
+    "profile_async",
+    "time",
+    "time_async",
+]
+
+
+def _can_ask_timer() -> bool:
+    """Whether the active backend has a timer whose answer can be waited for here."""
+    if not (IN_BROWSER and registry.backend().has_timer):
+        return False
+    from pyodide.ffi import can_run_sync
+
+    return bool(can_run_sync())
+
+
+def _run_sync(awaitable: Any) -> Any:
+    from pyodide.ffi import run_sync
+
+    return run_sync(awaitable)
+
+
+async def _result_of(function: Callable[[], Any]) -> Any:
+    result = function()
+    return await result if isawaitable(result) else result
+
+
+# -- operation by operation -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class KernelRecord:
+    """One operation that ran under ``profile``."""
+
+    name: str
+    input_shapes: tuple[Shape, ...]
+    output_shape: Shape
+    bytes_added: int
+    total_bytes: int
+    #: Host time since the operation before it, in milliseconds; on a GPU the cost of enqueuing.
+    time_ms: float
+    #: Time on the GPU, in milliseconds; None where it has no timer, or was interrupted.
+    gpu_ms: float | None = None
+
+
+@dataclass
+class Profile:
+    """What ``profile`` saw."""
+
+    kernels: list[KernelRecord] = field(default_factory=list)
+    result: Any = None
+    new_tensors: int = 0
+    new_bytes: int = 0
+    peak_bytes: int = 0
+    #: ``(kernel, active backend, backend that ran it)`` → times it ran elsewhere.
+    fallbacks: dict[tuple[str, str, str], int] = field(default_factory=dict)
+
+    @property
+    def kernel_names(self) -> list[str]:
+        """Distinct names of the operations that ran, sorted."""
+        return sorted({kernel.name for kernel in self.kernels})
+
+
+class _Profiler:
+    """Observer that fills a Profile; with ``timed``, it measures each operation on the device."""
+
+    def __init__(self, profile: Profile, timed: bool) -> None:
+        self.profile = profile
+        self._timed = timed
+        self._measured: list[Stopwatch | None] = []
+        self._running: Stopwatch | None = None
+        self.start()
+
+    def start(self) -> None:
+        """Measure what the next operation takes."""
+        self._running = registry.backend().stopwatch() if self._timed else None
+        self._last = perf_counter()
+
+    def stop(self) -> None:
+        """Measure no longer."""
+        self._measured.append(self._running)
+        if self._running is not None:
+            self._running.stop()
+            self._running = None
+
+    def record(
+        self,
+        primitive: Primitive,
+        inputs: tuple[Tensor, ...],
+        output: Tensor,
+        attributes: tuple[Any, ...],
+    ) -> None:
+        now = perf_counter()
+        self.stop()
+        held = _held()[1]
+        self.profile.peak_bytes = max(self.profile.peak_bytes, held)
+        self.profile.kernels.append(
+            KernelRecord(
+                name=primitive.name,
+                input_shapes=tuple(operand.shape for operand in inputs),
+                output_shape=output.shape,
+                bytes_added=output.size * output.dtype.itemsize,
+                total_bytes=held,
+                time_ms=(now - self._last) * 1000,
+            )
+        )
+        self.start()
+
+    async def add_times(self) -> None:
+        """Wait for the device's times; the last stopwatch measured what came after the last one."""
+        times = [None if one is None else await one.milliseconds() for one in self._measured]
+        self.profile.kernels = [
+            replace(kernel, gpu_ms=time)
+            for kernel, time in zip(self.profile.kernels, times, strict=False)
+        ]
+
+
+def _held() -> tuple[int, int]:
+    """Tensors and bytes alive, without the constants that the library keeps for reuse."""
+    constants, constant_bytes = constants_held()
+    return state.tensors - constants, state.bytes - constant_bytes
+
+
+@contextmanager
+def _profiling(timed: bool) -> Iterator[_Profiler]:
+    tensors, held = _held()
+    ran_elsewhere = dict(dispatch.fallbacks)
+    seen = Profile(peak_bytes=held)
+    observer = _Profiler(seen, timed)
+    state.observers += (observer,)
+    try:
+        yield observer
+    finally:
+        state.observers = tuple(one for one in state.observers if one is not observer)
+        observer.stop()
+    now = _held()
+    seen.new_tensors, seen.new_bytes = now[0] - tensors, now[1] - held
+    seen.fallbacks = {
+        key: count - ran_elsewhere.get(key, 0)
+        for key, count in dispatch.fallbacks.items()
+        if count != ran_elsewhere.get(key, 0)
+    }
+
+
+def profile(function: Callable[[], Any]) -> Profile:
+    """Call ``function`` and report every operation it ran, with shapes, bytes and time.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.profile(lambda: wt.exp(wt.tensor([1.0])) + 1).kernel_names
+        ['add', 'exp']
+    """
+    if _can_ask_timer():
+        return _run_sync(profile_async(function))  # type: ignore[no-any-return]
+    with _profiling(timed=False) as observer:
+        observer.profile.result = function()
+    return observer.profile
+
+
+async def profile_async(function: Callable[[], Any]) -> Profile:
+    """Do what ``profile`` does, without blocking the page while the GPU's times are waited for.
+
+    ``function`` may be a coroutine function.
+    """
+    with _profiling(timed=True) as observer:
+        observer.profile.result = await _result_of(function)
+    await observer.add_times()
+    return observer.profile
+
+
+# -- all in all -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TimingResult:
+    """What ``time`` measured, in milliseconds."""
+
+    #: From the call until the last of its results was read.
+    wall_ms: float
+    #: The time of the kernels, by the clock that ``clock`` names.
+    kernel_ms: float
+    #: ``"gpu"`` where the GPU measured ``kernel_ms`` itself; ``"wall"`` where that is ``wall_ms``.
+    clock: Literal["gpu", "wall"]
+    #: What copying to the device took, and waiting for it and copying back.
+    upload_wait_ms: float
+    download_wait_ms: float
+
+
+class _Watch:
+    """A measurement under way."""
+
+    def __init__(self) -> None:
+        self.backend = registry.backend()
+        self._upload_ms, self._download_ms = self.backend.upload_ms, self.backend.download_ms
+        self._start = perf_counter()
+
+    def read(self) -> TimingResult:
+        """Tell the wall time until now."""
+        wall_ms = (perf_counter() - self._start) * 1000
+        return TimingResult(
+            wall_ms=wall_ms,
+            kernel_ms=wall_ms,
+            clock="wall",
+            upload_wait_ms=self.backend.upload_ms - self._upload_ms,
+            download_wait_ms=self.backend.download_ms - self._download_ms,
+        )
+
+
+def time(function: Callable[[], Any]) -> TimingResult:
+    """Call ``function``, wait for every tensor it returns, and report the time.
+
+    Example:
+        >>> import webtensor as wt
+        >>> timing = wt.time(lambda: wt.exp(1.0))
+        >>> timing.clock, timing.kernel_ms == timing.wall_ms
+        ('wall', True)
+    """
+    if _can_ask_timer():
+        return _run_sync(time_async(function))  # type: ignore[no-any-return]
+    watch = _Watch()
+    for tensor in tensors_in(function()):
+        tensor.data_sync()
+    return watch.read()
+
+
+async def time_async(function: Callable[[], Any]) -> TimingResult:
+    """Do what ``time`` does, without blocking the page.
+
+    ``function`` may be a coroutine function.
+    """
+    watch = _Watch()
+    on_gpu = watch.backend.stopwatch()
+    try:
+        result = await _result_of(function)
+    finally:
+        if on_gpu is not None:
+            on_gpu.stop()
+    for tensor in tensors_in(result):
+        await tensor.data()
+    timing = watch.read()
+    gpu_ms = None if on_gpu is None else await on_gpu.milliseconds()
+    return timing if gpu_ms is None else replace(timing, kernel_ms=gpu_ms, clock="gpu")

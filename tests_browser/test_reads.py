@@ -1,0 +1,126 @@
+"""Reads in flight: they end in the order in which they began, and may be cancelled."""
+
+from tests_browser.python_page import PythonPage
+
+ORDER = """
+import asyncio
+import webtensor as wt
+
+wt.set_backend("webgl")
+slow = wt.ones((256, 256))
+done = []
+
+async def read(number):
+    x = wt.matmul(slow, slow) if number % 3 == 0 else wt.ones((number + 1,)) * float(number)
+    values = await x.data()
+    done.append((number, values[0]))
+
+await asyncio.gather(*[read(number) for number in range(30)])
+[done, wt.memory()["backends"]["webgl"]["pending_reads"]]
+"""
+
+
+def test_reads_end_in_the_order_in_which_they_began(any_python_page: PythonPage):
+    done, pending = any_python_page.run(ORDER)
+    assert done == [[number, 256.0 if number % 3 == 0 else number] for number in range(30)]
+    assert pending == 0
+
+
+CANCEL = """
+import asyncio
+import gc
+import webtensor as wt
+from pyodide_js import _module as module
+
+wt.set_backend("webgl")
+module.enable_pyproxy_allocation_tracing()
+slow = wt.ones((256, 256))
+
+def counts():
+    gc.collect()
+    memory = wt.memory()
+    return {
+        **{name: memory[name] for name in ("num_tensors", "num_storages", "num_bytes")},
+        **memory["backends"]["webgl"],
+        "JavaScript objects held by Python": module._hiwire_num_refs(),
+        "Python objects held by JavaScript": module.pyproxy_alloc_map.size,
+    }
+
+async def cancel(times):
+    cancelled, most = 0, 0
+    for n in range(times):
+        # Some are cancelled before they begin, some while the GPU is at it.
+        reading = [asyncio.ensure_future(wt.matmul(slow, slow).data()) for _ in range(4)]
+        if n % 2:
+            await asyncio.sleep(0)
+        most = max(most, wt.memory()["backends"]["webgl"]["pending_reads"])
+        for task in reading[:3]:
+            task.cancel()
+        results = await asyncio.gather(*reading, return_exceptions=True)
+        cancelled += sum(isinstance(result, asyncio.CancelledError) for result in results)
+        assert results[3][0] == 256.0
+        del reading, results
+        try:
+            await asyncio.wait_for(wt.matmul(slow, slow).data(), 0)
+        except TimeoutError:
+            cancelled += 1
+        gc.collect()  # Pyodide's event loop leaves a cancelled task, with its frames, in a cycle
+    await asyncio.sleep(0.1)  # what polls notices that nobody waits any more
+    return cancelled, most
+
+try:
+    await cancel(4)
+    before = counts()
+    cancelled, most = await cancel(10)
+    after = counts()
+finally:
+    module.disable_pyproxy_allocation_tracing()
+[cancelled, most, before, after]
+"""
+
+
+def test_cancelled_reads_leave_nothing_behind(python_page: PythonPage):
+    cancelled, most, before, after = python_page.run(CANCEL)
+    assert cancelled == 40
+    assert most == 4
+    assert before["pending_reads"] == 0
+    assert after == before
+
+
+PROMPT = """
+from time import perf_counter
+import js
+import webtensor as wt
+
+wt.set_backend("webgl")
+js.eval('''
+  window.polls = 0;
+  const wait = WebGL2RenderingContext.prototype.clientWaitSync;
+  window.stopCounting = () => (WebGL2RenderingContext.prototype.clientWaitSync = wait);
+  WebGL2RenderingContext.prototype.clientWaitSync = function (...numbers) {
+    window.polls += 1;
+    return wait.apply(this, numbers);
+  };
+''')
+slow = wt.ones((512, 512))
+
+async def read():
+    y = slow
+    for _ in range(3):
+        y = wt.matmul(y, slow)
+    before, start = js.polls, perf_counter()
+    await y.data()
+    return js.polls - before, (perf_counter() - start) * 1000
+
+try:
+    await read()
+    measured = [await read() for _ in range(3)]
+finally:
+    js.stopCounting()
+measured
+"""
+
+
+def test_waiting_asks_seldom(python_page: PythonPage):
+    for polls, milliseconds in python_page.run(PROMPT):
+        assert 1 <= polls <= 20 + milliseconds / 2
