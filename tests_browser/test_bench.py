@@ -1,6 +1,7 @@
 """The benchmark machinery runs, and its file says what it promises. Times are not judged."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,20 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests_browser.bench import first_prediction
-from tests_browser.bench.report import Report, disagreements, one_line, table, write
+from tests_browser.bench.models import MODELS
+from tests_browser.bench.report import (
+    Names,
+    Report,
+    compared,
+    disagreements,
+    one_line,
+    shares_of_peak,
+    table,
+    write,
+)
 from tests_browser.bench.runner import MOUNTS, Selection, run
 from tests_browser.bench.workloads import WORKLOADS
+from tests_browser.pyodide_numpy import NumpyMissingError, numpy_wheel
 from web.serve import serve
 
 ROW_TYPES = {
@@ -41,12 +53,62 @@ def report(chromium: Browser, bench_url: str) -> Report:
     return run(chromium, bench_url, "wasm", quick=True)
 
 
-def test_every_row_is_measured(report: Report):
-    assert not report["failures"]
-    assert [(row["workload"], row["sizes"], row["peer"]["backend"]) for row in report["rows"]] == [
-        *((one.name, one.sizes, peer) for one in WORKLOADS for peer in one.peers["wasm"]),
-        (first_prediction.NAME, first_prediction.SIZES, "wasm"),
+@pytest.fixture(scope="module")
+def unmeasurable() -> tuple[str, ...]:
+    """Peers that can't be had here."""
+    try:
+        numpy_wheel()
+    except NumpyMissingError:
+        return ("numpy",)
+    return ()
+
+
+def test_every_row_is_measured(report: Report, unmeasurable: tuple[str, ...]):
+    assert {failure["peer_backend"] for failure in report["failures"]} == set(unmeasurable)
+    assert [
+        (row["workload"], row["sizes"], row["threads"], row["peer"]["backend"])
+        for row in report["rows"]
+    ] == [
+        *(
+            (one.name, one.sizes, one.threads, peer)
+            for one in WORKLOADS
+            for peer in one.peers["wasm"]
+            if peer not in unmeasurable
+        ),
+        (first_prediction.NAME, first_prediction.SIZES, 1, "wasm"),
     ]
+
+
+def test_peers_have_names_and_versions(report: Report, unmeasurable: tuple[str, ...]):
+    found = {row["peer"]["backend"]: row["peer"] for row in report["rows"]}
+    assert {backend: one["name"] for backend, one in found.items()} == {
+        "wasm": "@tensorflow/tfjs",
+        "cpu": "@tensorflow/tfjs",
+        "onnxruntime": "onnxruntime-web",
+        "one thread": "webtensor",
+        **{backend: backend for backend in {"numpy"}.difference(unmeasurable)},
+    }
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+", one["version"]) for one in found.values())
+
+
+def test_networks_run_on_two_threads(report: Report):
+    on_two = {row["workload"] for row in report["rows"] if row["threads"] == 2}
+    assert on_two == {f"model.{name}" for name in MODELS}
+
+
+def test_products_say_how_near_the_peak_they_come(report: Report):
+    assert report["header"]["peak_gflop_per_s"] > 0
+    families = {"matmul", "conv2d", "depthwise_conv2d", "layer", "model"}
+    for row in report["rows"]:
+        if row["workload"].split(".")[0] in families and not row["workload"].endswith("gradient"):
+            assert set(row["share_of_peak"]) == {"ours", "theirs"}
+            assert min(row["share_of_peak"].values()) > 0
+
+
+def test_shares_of_the_peak_are_those_of_as_many_threads():
+    names = Names("matmul", "", "wasm", 2, "one thread")
+    row = compared(names, {"webtensor": "0.1.0"}, [2.0], [4.0], 0.0, 0.0)
+    assert shares_of_peak(row, 10**7, 10.0) == {"ours": 0.5, "theirs": 0.5}
 
 
 def test_results_agree(report: Report):
@@ -110,14 +172,26 @@ def test_a_name_that_means_no_workload_is_refused():
         Selection.parse("matmul convolve")
 
 
+def test_rows_beside_numpy_fail_where_it_is_missing(
+    chromium: Browser, bench_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("WEBTENSOR_PYODIDE_NUMPY", "/nowhere/numpy.whl")
+    report = run(chromium, bench_url, "sort", quick=True)
+    assert report["rows"] == []
+    assert [failure["error"] for failure in report["failures"]] == [
+        "WEBTENSOR_PYODIDE_NUMPY names no file: /nowhere/numpy.whl"
+    ]
+
+
 def test_failures_say_why():
     line = one_line(
         {
             "workload": "matmul",
             "sizes": "2×2 2×2",
             "backend": "wasm",
+            "threads": 1,
             "peer_backend": "cpu",
             "error": "PythonError: Traceback (most…):\n  File …\nKeyError: 'x'\n\n  at",
         }
     )
-    assert line == "matmul  2×2 2×2  wasm  cpu  failed: KeyError: 'x'"
+    assert line == "matmul  2×2 2×2  wasm  1  cpu  failed: KeyError: 'x'"

@@ -6,16 +6,8 @@ import onnx
 import pytest
 
 from tests_browser.bench.models import MODELS
-from tests_browser.bench.network import Layer
 from tests_browser.bench.onnx_models import onnx_file
-
-
-def multiplications(layer: Layer) -> int:
-    """Count products: each number of the result sums as many as one channel's filter is long."""
-    if not layer.filter:
-        return 0
-    depthwise = layer.op == "depthwise_conv2d"
-    return prod(layer.shape) * prod(layer.filter[:2] if depthwise else layer.filter[:-1])
+from tests_browser.bench.workloads.layer import LAYERS
 
 
 # Keras's totals, where each normalized channel has three parameters more.
@@ -31,7 +23,7 @@ def test_parameters_are_as_many_as_published(name, total, normalized_channels):
 
 @pytest.mark.parametrize("name, millions", [("mobilenet_v1", 569), ("mobilenet_v2", 301)])
 def test_multiplications_are_as_many_as_published(name, millions):
-    assert round(sum(map(multiplications, MODELS[name].layers)) / 1e6) == millions
+    assert round(MODELS[name].multiplications / 1e6) == millions
 
 
 @pytest.mark.parametrize(
@@ -48,6 +40,14 @@ def test_multiplications_are_as_many_as_published(name, millions):
 def test_outputs_have_the_published_shapes(name, shapes):
     model = MODELS[name]
     assert [model.layers[number - 1].shape for number in model.outputs] == shapes
+
+
+def test_layers_of_their_own_are_the_distinct_ones_of_mobilenets():
+    stem = [one for one in LAYERS if one.inputs["weights"].shape == (3, 3, 3, 32)]
+    pointwise = [one for one in LAYERS if one.inputs["weights"].shape[:2] == (1, 1)]
+    depthwise = [one for one in LAYERS if one.name == "layer.depthwise_conv2d"]
+    assert (len(stem), len(pointwise), len(depthwise)) == (1, 9 + 19, 9 + 9)
+    assert len(LAYERS) == len(stem + pointwise + depthwise)
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -2,12 +2,16 @@
 
 One page in headless Chromium holds both libraries. A workload is a row of `workloads` (`workload`
 says what a row can say): one function for ours, one JavaScript expression for theirs, fed with the
-same numbers. `page` runs the workloads inside that page (`tests_browser/pages/bench/`), where
-`peer.js` is TensorFlow.js's side; `first_prediction` loads pages of its own; `runner` drives them
-from outside; `report` writes `bench/results.json` and the table that people read.
+same numbers. `page` runs the workloads inside that page (`tests_browser/pages/bench/`); `sides` has
+the sides that run in Python, and `peer.js` beside the page those in JavaScript. `first_prediction`
+loads pages of its own; `pages` opens all others, and `runner` drives them from outside; `report`
+writes `bench/results.json` and the table that people read.
 
 Whole networks (`model.…`) are also compared with onnxruntime-web. `models` has them, as lists of
-layers that `network` explains; all sides build theirs from the same list and the same numbers.
+layers that `network` explains; all sides build theirs from the same list and the same numbers. The
+distinct convolutions of two of them are rows, too (`layer.…`). A few rows have NumPy as a peer, in
+the same Pyodide: it is loaded from a wheel that `pyodide_numpy` finds, and where it can't be had
+these rows fail and say why.
 
 What a number means:
 
@@ -25,6 +29,15 @@ What a number means:
 - **Results agree**, or the row says so: the largest difference between the two results of the first
   call (of the fifth training step), divided by the largest magnitude in theirs, must not exceed the
   workload's tolerance.
+- *Of peak* says how near our WebAssembly comes to what this browser can do: the multiplications and
+  additions that a product, convolution or network needs, each counted as one operation, per second
+  and thread, divided by what `peak.js` reached at the start of the run, on one thread, with a tile
+  of a product whose operands never leave the first-level cache. A way to compute the result that
+  needs fewer multiplications could pass 100 %.
+- *Threads* are as many on both sides: one, unless the row says two. Rows on two run in a page of
+  their own, as peers start theirs once. TensorFlow.js would take half as many as there are
+  processors; the page tells it of more. Before each sample there is a pause, in which the other
+  side's threads go to sleep. The peer `one thread` is ours again.
 - *Overhead* rows time the calls until all their commands are handed to the browser, and wait
   outside the timing. TensorFlow.js would compute such tiny tensors on the CPU while they have not
   been on the GPU; the page switches that off, since tensors amid a network have.
@@ -36,5 +49,6 @@ What a number means:
   from the start of navigation to the numbers of a convolutional network's first prediction. The
   files come from a server on the same machine.
 - A backend without a kernel is compared through the one a user would turn to: TensorFlow.js cannot
-  train convolutions on `wasm`, so its `cpu` stands in.
+  train convolutions on `wasm`, so its `cpu` stands in. Where that takes seconds for a call, there
+  are no more calls than it takes to compare and to time the fewest rounds.
 """

@@ -40,6 +40,11 @@ class Layer:
     #: The numbers of the results that no later layer takes.
     frees: tuple[int, ...] = ()
 
+    @property
+    def multiplications(self) -> int:
+        """How many products the result is the sums of: each weight's, once at each place."""
+        return prod(self.shape[:-1]) * prod(self.filter) if self.filter else 0
+
     def parameters(self, number: int) -> dict[str, Input]:
         """Return the layer's weights, bias and slopes, drawn so that results stay near one."""
         found = {}
@@ -72,6 +77,15 @@ class Model:
         for number, layer in enumerate(self.layers, 1):
             found.update(layer.parameters(number))
         return found
+
+    def shape_of(self, number: int) -> Shape:
+        """Return the shape of a result: (height, width, channels), or (units,)."""
+        return self.layers[number - 1].shape if number else self.image.shape[1:]
+
+    @property
+    def multiplications(self) -> int:
+        """How many products all layers need."""
+        return sum(layer.multiplications for layer in self.layers)
 
     def plain(self) -> dict[str, Any]:
         """Return what JavaScript needs to know, as JSON's values."""

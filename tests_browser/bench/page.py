@@ -1,22 +1,20 @@
-"""Runs workloads inside the page: both sides in turns, and their results compared.
-
-`Ours` here and `Theirs` in `peer.js` are mirror images: change one only with the other.
-"""
+"""Runs workloads inside the page: both sides in turns, and their results compared."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from functools import partial
-from math import ceil, prod
+from asyncio import sleep
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
+from math import ceil
 from time import perf_counter
 from typing import Any
 
 import pyodide
 from js import peer
-from pyodide.ffi import to_js
 
 import webtensor as wt
+from tests_browser.bench.sides import PYTHON_PEERS, Ours
 from tests_browser.bench.workload import Effort, Timed, Workload, specified
 from tests_browser.bench.workloads import WORKLOADS
 from webtensor.engine.dispatch import fallbacks
@@ -26,72 +24,8 @@ __all__ = ["describe", "run_workload"]
 _BY_KEY = {workload.key: workload for workload in WORKLOADS}
 _MOST_CALLS = 5000
 _MOST_READS = 10
-
-
-class Ours:
-    """Our side of a workload."""
-
-    def __init__(self, workload: Workload) -> None:
-        """Make the inputs and, where the workload wants it, the step."""
-        inputs: dict[str, Any] = {
-            name: peer.numbers(seed, prod(one.shape), one.low, one.high, one.dtype).to_py()
-            for seed, (name, one) in enumerate(workload.inputs.items())
-        }
-        if not workload.from_host:
-            inputs = {
-                name: wt.tensor(
-                    values, shape=workload.inputs[name].shape, dtype=workload.inputs[name].dtype
-                )
-                for name, values in inputs.items()
-            }
-        self.call: Callable[[], Any] = (
-            workload.ours(**inputs)
-            if workload.makes_step
-            else partial(workload.ours, *inputs.values())
-        )
-        self.timed, self.awaited = workload.timed, workload.awaited
-
-    async def result(self) -> wt.Tensor:
-        """Call once."""
-        result: wt.Tensor = await self.call() if self.awaited else self.call()
-        return result
-
-    async def sample(self, count: int) -> tuple[float, float]:
-        """Time `count` calls; returns milliseconds per call, in all and without the wait."""
-        if self.timed is Timed.READ:
-            return await self._sample_reads(count)
-        call, awaited = self.call, self.awaited
-        start = perf_counter()
-        for _ in range(count):
-            result = await call() if awaited else call()
-        if self.timed is Timed.ENQUEUE:
-            _flush()
-        enqueued = perf_counter()
-        await _wait(result)
-        end = enqueued if self.timed is Timed.ENQUEUE else perf_counter()
-        return (end - start) * 1000 / count, (enqueued - start) * 1000 / count
-
-    async def _sample_reads(self, count: int) -> tuple[float, float]:
-        results = [self.call() for _ in range(count)]
-        await _wait(results[-1])
-        start = perf_counter()
-        for result in results:
-            await result.data()
-        taken = (perf_counter() - start) * 1000 / count
-        return taken, taken
-
-
-def _flush() -> None:
-    """Hand queued draws to the browser; otherwise only theirs would be timed."""
-    queue = getattr(wt.backend(), "_queue", None)
-    if queue is not None:
-        queue.flush()
-
-
-async def _wait(result: wt.Tensor) -> None:
-    rank = result.ndim
-    corner = wt.slice(result, (0,) * rank, (1,) * rank) if rank else result
-    await corner.data()
+#: Threads spin for a while after their work, which would slow the other side's down.
+_SPINNING_S = 0.05
 
 
 def _specification(workload: Workload) -> str:
@@ -103,32 +37,46 @@ def _specification(workload: Workload) -> str:
             "fromHost": workload.from_host,
             "makesStep": workload.makes_step,
             "awaited": workload.awaited,
-            "comparesMeans": workload.compares_means,
             "onnx": workload.onnx,
         }
     )
 
 
-async def _largest_difference(workload: Workload, ours: Ours, theirs: Any) -> float:
-    for _ in range(workload.calls_before_comparing):
-        result = await ours.result()
-    values = to_js(await result.data())
-    return float(await theirs.compare(values, workload.calls_before_comparing))
+async def _open_peer(workload: Workload, backend: str) -> Any:
+    if backend in PYTHON_PEERS:
+        return PYTHON_PEERS[backend](workload)
+    return await peer.open(_specification(workload), backend)
 
 
-async def _batch_size(side: Any, workload: Workload, effort: Effort) -> int:
+async def _first_values(side: Any, workload: Workload) -> tuple[Any, float]:
+    """Return what is compared, and the seconds that it took."""
+    start = perf_counter()
+    values = await side.values(workload.calls_before_comparing)
+    return values, perf_counter() - start
+
+
+async def _batch_size(side: Any, workload: Workload, effort: Effort, first_s: float) -> int:
     """Warm up, and find how many calls make a batch long enough."""
     if workload.timed is Timed.ENQUEUE:
         for _ in range(3):
             await side.sample(effort.enqueued_calls)
         return effort.enqueued_calls
     count = 1
+    if first_s > effort.patience_s:
+        return count
     for _ in range(3):  # each knows better, as the code warms up
         taken, _ = await side.sample(count)
+        if taken > effort.budget_s * 1000:
+            break  # it has been running for long
         count = min(max(1, ceil(effort.sample_ms / max(taken, 1e-3))), _MOST_CALLS)
         if workload.timed is Timed.READ:
             count = min(count, _MOST_READS)
     return count
+
+
+async def _settle(workload: Workload) -> None:
+    if workload.threads > 1:
+        await sleep(_SPINNING_S)
 
 
 async def run_workload(key: str, backend: str, peer_backend: str, effort: str) -> str:
@@ -137,20 +85,26 @@ async def run_workload(key: str, backend: str, peer_backend: str, effort: str) -
     wt.set_backend(backend)
     await wt.ready()
     if backend == "wasm":
-        wt.wasm.set_threads_count(1)  # as theirs
+        wt.wasm.set_threads_count(workload.threads)
+        if wt.wasm.get_threads_count() != workload.threads:
+            raise RuntimeError(f"{workload.threads} threads can't be had here")
     ran_elsewhere = dict(fallbacks)
     ours = Ours(workload)
-    theirs = await peer.open(_specification(workload), peer_backend)
+    theirs = await _open_peer(workload, peer_backend)
     try:
-        difference = await _largest_difference(workload, ours, theirs)
-        our_count = await _batch_size(ours, workload, how)
-        their_count = await _batch_size(theirs, workload, how)
+        our_values, our_first_s = await _first_values(ours, workload)
+        their_values, their_first_s = await _first_values(theirs, workload)
+        difference = float(peer.difference(our_values, their_values, workload.compares_means))
+        our_count = await _batch_size(ours, workload, how, our_first_s)
+        their_count = await _batch_size(theirs, workload, how, their_first_s)
 
         our_samples: list[tuple[float, float]] = []
         their_samples: list[tuple[float, float]] = []
         start = perf_counter()
         while len(our_samples) < how.most_rounds:
+            await _settle(workload)
             our_samples.append(await ours.sample(our_count))
+            await _settle(workload)
             their_samples.append(tuple(await theirs.sample(their_count)))
             spent = perf_counter() - start
             rounds = len(our_samples)
@@ -183,5 +137,13 @@ def describe() -> str:
             "webtensor": wt.__version__,
             "pyodide": pyodide.__version__,
             "unavailable": {backend: why for backend, why in reasons.items() if why},
+            "peers": _peers_in_python(),
         }
     )
+
+
+def _peers_in_python() -> dict[str, str]:
+    versions = {"webtensor": wt.__version__}
+    with suppress(PackageNotFoundError):  # only some pages have it
+        versions["numpy"] = version("numpy")
+    return versions

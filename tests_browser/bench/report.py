@@ -24,12 +24,15 @@ __all__ = [
     "make_header",
     "medians",
     "one_line",
+    "shares_of_peak",
     "table",
     "write",
 ]
 
 TENSORFLOW = "@tensorflow/tfjs"
-ONNXRUNTIME = "onnxruntime-web"
+ONE_THREAD = "one thread"
+#: Whose each backend is that is not TensorFlow.js's: packages of npm, and of Python.
+OTHER_PEERS = {"onnxruntime": "onnxruntime-web", "numpy": "numpy", ONE_THREAD: "webtensor"}
 #: Those of the libraries that we are compared with.
 Versions = Mapping[str, str]
 
@@ -42,12 +45,13 @@ class Names(NamedTuple):
     workload: str
     sizes: str
     backend: str
+    threads: int
     peer_backend: str
 
     @property
     def peer(self) -> str:
-        """The library that we are compared with: a package of npm."""
-        return ONNXRUNTIME if self.peer_backend == "onnxruntime" else TENSORFLOW
+        """The library that we are compared with."""
+        return OTHER_PEERS.get(self.peer_backend, TENSORFLOW)
 
 
 class Statistics(TypedDict):
@@ -74,7 +78,7 @@ class Row(TypedDict):
     workload: str
     sizes: str
     backend: str
-    #: How many threads compute, on both sides.
+    #: How many threads compute, on both sides; on theirs one where their backend says so.
     threads: int
     peer: Peer
     ours_ms: Statistics
@@ -89,6 +93,9 @@ class Row(TypedDict):
     enqueue_ms: NotRequired[dict[str, float]]
     #: Medians of when, from the start of navigation, the named steps were reached.
     steps_ms: NotRequired[dict[str, dict[str, float]]]
+    #: The part that each side's median reaches of what as many threads could multiply and add at
+    #: best, where multiplications are counted.
+    share_of_peak: NotRequired[dict[str, float]]
     #: Kernels of ours that ran on another backend, because this one has none.
     fallbacks: NotRequired[list[str]]
 
@@ -100,6 +107,7 @@ class Failure(TypedDict):
     workload: str
     sizes: str
     backend: str
+    threads: int
     peer_backend: str
     error: str
 
@@ -113,6 +121,8 @@ class Header(TypedDict):
     system: str
     browser: str
     webgl_renderer: str
+    #: What one thread of WebAssembly can multiply and add at best.
+    peak_gflop_per_s: float
     webtensor: str
     pyodide: str
     peers: Versions
@@ -156,7 +166,7 @@ def compared(
         "workload": names.workload,
         "sizes": names.sizes,
         "backend": names.backend,
-        "threads": 1,
+        "threads": names.threads,
         "peer": {
             "name": names.peer,
             "version": peer_versions[names.peer],
@@ -175,16 +185,28 @@ def medians(**samples: Sequence[float]) -> dict[str, float]:
     return _rounded({name: median(values) for name, values in samples.items()})
 
 
+def shares_of_peak(row: Row, multiplications: int, peak: float) -> dict[str, float]:
+    """Return how much of the `peak`, in GFLOP/s of one thread, each side reaches."""
+    least_ms = 2 * multiplications / peak / 1e6
+    times = {"ours": row["ours_ms"]["median"], "theirs": row["theirs_ms"]["median"]}
+    threads = dict.fromkeys(times, row["threads"])
+    if row["peer"]["backend"] == ONE_THREAD:
+        threads["theirs"] = 1
+    return _rounded({side: least_ms / taken / threads[side] for side, taken in times.items()})
+
+
 def disagreements(rows: Iterable[Row]) -> list[Row]:
     """Rows whose results differ by more than their tolerance."""
     return [row for row in rows if row["agree"] > row["tolerance"]]
 
 
-def make_header(found: dict[str, Any], browser: str, only: str, quick: bool) -> Header:
+def make_header(found: dict[str, Any], peak: float, browser: str, only: str, quick: bool) -> Header:
     """Describe the machine and the page; `found` is what the page says of itself."""
     renderer = str(found["renderer"])
     notes = [
-        "Ratios are theirs / ours, of paired rounds in one page: above 1, webtensor is faster."
+        "Ratios are theirs / ours, of paired rounds in one page: above 1, webtensor is faster.",
+        f"One thread of this browser's WebAssembly multiplies and adds {peak:.1f} GFLOP/s at best;"
+        ' "of peak" is the part of it that ours reach, for each thread.',
     ]
     if any(name in renderer.lower() for name in SOFTWARE_RENDERERS):
         notes.append(
@@ -198,6 +220,7 @@ def make_header(found: dict[str, Any], browser: str, only: str, quick: bool) -> 
         "system": f"{platform.system()} {platform.release()}",
         "browser": browser,
         "webgl_renderer": renderer,
+        "peak_gflop_per_s": float(f"{peak:.3g}"),
         "webtensor": found["webtensor"],
         "pyodide": found["pyodide"],
         "peers": found["peers"],
@@ -233,7 +256,11 @@ def write(report: Report, path: Path) -> None:
     path.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 
-COLUMNS = ("workload", "sizes", "backend", "peer", "ours ms", "theirs ms", "ratio", "", "agree")
+COLUMNS = (
+    *("workload", "sizes", "backend", "threads", "peer"),
+    *("ours ms", "theirs ms", "ratio", "", "of peak", "agree"),
+)
+NUMERIC = (3, 5, 6, 7, 8, 9)
 
 
 def cells(row: Row) -> tuple[str, ...]:
@@ -241,15 +268,18 @@ def cells(row: Row) -> tuple[str, ...]:
     ratio = row["ratio"]
     marks = " differs!" if row["agree"] > row["tolerance"] else ""
     marks += " fallback" if row.get("fallbacks") else ""
+    shares = row.get("share_of_peak")
     return (
         row["workload"],
         row["sizes"],
         row["backend"],
+        str(row["threads"]),
         row["peer"]["backend"],
         _number(row["ours_ms"]["median"]),
         _number(row["theirs_ms"]["median"]),
         f"{ratio['median']:.2f}",
         f"{ratio['min']:.2f}–{ratio['max']:.2f}",
+        f"{shares['ours']:.0%}" if shares else "",
         f"{row['agree']:.0e}{marks}",
     )
 
@@ -260,7 +290,7 @@ def one_line(result: Row | Failure) -> str:
         return "  ".join(filter(None, cells(result)))
     # A traceback's message is its last line that isn't indented.
     reason = [line for line in result["error"].splitlines() if line.strip() == line != ""][-1]
-    names = result["workload"], result["sizes"], result["backend"], result["peer_backend"]
+    names = (str(result[name]) for name in Names._fields)  # type: ignore[literal-required]
     return "  ".join((*names, f"failed: {reason}"))
 
 
@@ -274,10 +304,9 @@ def table(rows: Iterable[Row]) -> str:
     """Write rows as a table in plain text."""
     lines = [COLUMNS, *map(cells, rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    numeric = range(4, 8)
     return "\n".join(
         "  ".join(
-            cell.rjust(width) if index in numeric else cell.ljust(width)
+            cell.rjust(width) if index in NUMERIC else cell.ljust(width)
             for index, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines

@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
-from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from playwright.sync_api import Browser, Error, Page, Route
+from playwright.sync_api import Browser, Error
 
 from tests_browser.bench import first_prediction
-from tests_browser.bench.models import MODELS
-from tests_browser.bench.onnx_models import onnx_file
+from tests_browser.bench.pages import Needs, Pages
 from tests_browser.bench.report import (
     Failure,
     Names,
@@ -24,6 +22,7 @@ from tests_browser.bench.report import (
     compared,
     make_header,
     medians,
+    shares_of_peak,
 )
 from tests_browser.bench.workload import QUICK, Effort, Workload
 from tests_browser.bench.workloads import WORKLOADS
@@ -39,20 +38,7 @@ MOUNTS = {
 }
 OUR_BACKENDS = ("webgl", "wasm")
 
-BENCH_PAGE = "/tests/bench/index.html"
-DESCRIBE = """
-async () => {
-  const gl = document.createElement("canvas").getContext("webgl2");
-  const information = gl?.getExtension("WEBGL_debug_renderer_info");
-  return {
-    ...JSON.parse((await bench).describe()),
-    peers: peer.versions,
-    renderer: gl ? gl.getParameter(information?.UNMASKED_RENDERER_WEBGL ?? gl.RENDERER) : "none",
-  };
-}
-"""
-#: Made when the page asks for them.
-ONNX_FILES = "**/onnx/*.onnx"
+MEASURE_PEAK = "measurePeak()"
 RUN_WORKLOAD = "async (given) => JSON.parse(await (await bench).run_workload(...given))"
 
 
@@ -108,14 +94,12 @@ def run(
     rows: list[Row] = []
     failures: list[Failure] = []
 
-    with closing(browser.new_page()) as page:
-        page.route(ONNX_FILES, _make_onnx_file)
-        page.goto(base_url + BENCH_PAGE)
-        found = page.evaluate(DESCRIBE)
-        peer_versions = found["peers"]
+    with closing(Pages(browser, base_url)) as pages:
+        page, found = pages.find(Needs())
+        peak: float = page.evaluate(MEASURE_PEAK)
         jobs = [
-            *_workload_jobs(page, selection, effort, peer_versions),
-            *_first_prediction_jobs(browser, base_url, selection, effort, peer_versions),
+            *_workload_jobs(pages, selection, effort, peak),
+            *_first_prediction_jobs(browser, base_url, selection, effort, found["peers"]),
         ]
         for names, measure in jobs:
             try:
@@ -124,37 +108,42 @@ def run(
                 rows.append(measure())
                 on_result(rows[-1])
             except Error as error:
-                failures.append({**names._asdict(), "error": error.message.strip()})  # type: ignore[typeddict-item]
+                reason = error.message.partition("\nCall log:")[0].strip()
+                failures.append({**names._asdict(), "error": reason})  # type: ignore[typeddict-item]
                 on_result(failures[-1])
 
-    header = make_header(found, f"{browser.browser_type.name} {browser.version}", only, quick)
+    version = f"{browser.browser_type.name} {browser.version}"
+    header = make_header(found, peak, version, only, quick)
     return {"header": header, "rows": rows, "failures": failures}
 
 
-def _make_onnx_file(route: Route) -> None:
-    name = PurePosixPath(route.request.url).stem
-    route.fulfill(body=onnx_file(MODELS[name]), content_type="application/octet-stream")
-
-
 def _workload_jobs(
-    page: Page, selection: Selection, effort: Effort, peer_versions: Versions
+    pages: Pages, selection: Selection, effort: Effort, peak: float
 ) -> Iterator[_Job]:
     for workload in WORKLOADS:
         for backend, peer_backend in workload.pairs():
             if selection.wants(workload.name, backend):
-                names = Names(workload.name, workload.sizes, backend, peer_backend)
-                yield _Job(names, partial(_measure, page, workload, names, effort, peer_versions))
+                names = Names(
+                    workload.name, workload.sizes, backend, workload.threads, peer_backend
+                )
+                yield _Job(names, partial(_measure, pages, workload, names, effort, peak))
 
 
-def _measure(
-    page: Page, workload: Workload, names: Names, effort: Effort, peer_versions: Versions
-) -> Row:
+def _measure(pages: Pages, workload: Workload, names: Names, effort: Effort, peak: float) -> Row:
+    page, described = pages.find(Needs(workload.threads, names.peer == "numpy"))
     given = [workload.key, names.backend, names.peer_backend, json.dumps(asdict(effort))]
     found: dict[str, Any] = page.evaluate(RUN_WORKLOAD, given)
     row = compared(
-        names, peer_versions, found["ours"], found["theirs"], found["agree"], workload.tolerance
+        names,
+        described["peers"],
+        found["ours"],
+        found["theirs"],
+        found["agree"],
+        workload.tolerance,
     )
     row["enqueue_ms"] = medians(ours=found["ours_enqueue"], theirs=found["theirs_enqueue"])
+    if workload.multiplications and names.backend == "wasm":
+        row["share_of_peak"] = shares_of_peak(row, workload.multiplications, peak)
     if found["fallbacks"]:
         row["fallbacks"] = found["fallbacks"]
     return row
@@ -165,7 +154,7 @@ def _first_prediction_jobs(
 ) -> Iterator[_Job]:
     for backend, peer_backend in first_prediction.PAIRS:
         if selection.wants(first_prediction.NAME, backend):
-            names = Names(first_prediction.NAME, first_prediction.SIZES, backend, peer_backend)
+            names = Names(first_prediction.NAME, first_prediction.SIZES, backend, 1, peer_backend)
             measure = partial(
                 first_prediction.measure, browser, base_url, names, effort.page_loads, peer_versions
             )

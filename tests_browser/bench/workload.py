@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from math import inf
 from typing import Any
 
 __all__ = [
     "AND_CPU",
+    "AND_NUMPY",
     "AND_ONNXRUNTIME",
     "CPU_FOR_WASM",
+    "ONLY_NUMPY",
     "ONLY_WASM",
+    "ON_THREADS",
+    "ON_THREADS_AND_ON_ONE",
     "QUICK",
     "SAME_BACKEND",
     "SINES",
@@ -29,8 +34,15 @@ Shape = tuple[int, ...]
 SAME_BACKEND = {"webgl": ("webgl",), "wasm": ("wasm",)}
 #: Tiny tensors are where their plain JavaScript backend is at its best.
 AND_CPU = {"webgl": ("webgl",), "wasm": ("wasm", "cpu")}
+#: NumPy is what a user of Pyodide computes with today.
+AND_NUMPY = {"webgl": ("webgl",), "wasm": ("wasm", "numpy")}
+ONLY_NUMPY = {"wasm": ("numpy",)}
 #: Whole networks are what onnxruntime-web runs; its kernels for WebAssembly are compared.
 AND_ONNXRUNTIME = {"webgl": ("webgl",), "wasm": ("wasm", "onnxruntime")}
+#: Of ours, only WebAssembly has threads.
+ON_THREADS = {"wasm": ("wasm", "onnxruntime")}
+#: Ours on one thread stands beside ours on several.
+ON_THREADS_AND_ON_ONE = {"wasm": ("wasm", "onnxruntime", "one thread")}
 #: Rows that theirs cannot be compared in on WebGL. Where updates are put at indices, it compares
 #: each element of the result with all of them, which takes minutes.
 ONLY_WASM = {"wasm": ("wasm",)}
@@ -53,13 +65,21 @@ class Effort:
     budget_s: float = 3.0
     least_rounds: int = 3
     most_rounds: int = 15
+    #: What takes longer than this for the first calls is not warmed up.
+    patience_s: float = inf
     #: Loads of each page that is timed from its navigation.
     page_loads: int = 5
 
 
 #: Enough to see that everything works.
 QUICK = Effort(
-    sample_ms=2.0, enqueued_calls=20, budget_s=0.2, least_rounds=2, most_rounds=2, page_loads=1
+    sample_ms=2.0,
+    enqueued_calls=20,
+    budget_s=0.2,
+    least_rounds=1,
+    most_rounds=2,
+    patience_s=2.0,
+    page_loads=1,
 )
 
 
@@ -121,6 +141,13 @@ class Workload:
     calls_before_comparing: int = 1
     #: The network of `models` whose file onnxruntime-web runs, where that is a peer.
     onnx: str = ""
+    #: The same with NumPy, called with its module and an array per input, where that is a peer.
+    numpy: Callable[..., Any] | None = None
+    #: How many threads compute, on both sides.
+    threads: int = 1
+    #: The multiplications that the numbers of one call's result need, and as many additions, where
+    #: they are counted.
+    multiplications: int = 0
 
     @property
     def sizes(self) -> str:
@@ -130,7 +157,7 @@ class Workload:
     @property
     def key(self) -> str:
         """Tells the row from all others."""
-        return f"{self.name} {self.sizes}"
+        return f"{self.name} {self.sizes} {self.threads}"
 
     def pairs(self) -> Iterable[tuple[str, str]]:
         """The pairs of our backend and theirs that the row compares."""

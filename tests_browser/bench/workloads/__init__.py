@@ -7,6 +7,7 @@ from tests_browser.bench.workloads.convolution import CONVOLUTIONS
 from tests_browser.bench.workloads.elementwise import ELEMENTWISE
 from tests_browser.bench.workloads.image import IMAGES
 from tests_browser.bench.workloads.indexing import INDEXING
+from tests_browser.bench.workloads.layer import LAYERS
 from tests_browser.bench.workloads.model import PREDICTIONS
 from tests_browser.bench.workloads.movement import MOVEMENT
 from tests_browser.bench.workloads.overhead import OVERHEAD
@@ -36,5 +37,6 @@ WORKLOADS = [
     *TEXT,
     *TRANSFERS,
     *TRAINING,
+    *LAYERS,
     *PREDICTIONS,
 ]

@@ -6,6 +6,7 @@ The layers of two-dimensional ones are the distinct layers of MobileNet v1 at 22
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 
 import webtensor as wt
 from tests_browser.bench.workload import CPU_FOR_WASM, Input, Shape, Workload
@@ -38,6 +39,11 @@ DEPTHWISE_LAYERS = [
 ]
 
 
+def multiplications(places: Shape, filter: Shape) -> int:
+    """How many products a convolution sums: each weight's, once at each place of the result."""
+    return prod(places) * prod(filter)
+
+
 def conv2d(size: int, filter: Shape, stride: int = 1) -> Workload:
     """Time a convolution whose padding keeps the size."""
     x, w = Input((1, size, size, filter[2])), Input(filter)
@@ -47,18 +53,21 @@ def conv2d(size: int, filter: Shape, stride: int = 1) -> Workload:
         f"tf.conv2d(x, w, {stride}, 'same')",
         {"x": x, "w": w},
         described=f"{x} {w} stride {stride}",
+        multiplications=multiplications((size // stride,) * 2, filter),
     )
 
 
 def depthwise_conv2d(size: int, channels: int, stride: int) -> Workload:
     """Time a 3×3 depthwise convolution whose padding keeps the size."""
-    x, w = Input((1, size, size, channels)), Input((3, 3, channels, 1))
+    filter = (3, 3, channels, 1)
+    x, w = Input((1, size, size, channels)), Input(filter)
     return Workload(
         "depthwise_conv2d",
         lambda x, w: wt.depthwise_conv2d(x, w, stride, "same"),
         f"tf.depthwiseConv2d(x, w, {stride}, 'same')",
         {"x": x, "w": w},
         described=f"{x} {w} stride {stride}",
+        multiplications=multiplications((size // stride,) * 2, filter),
     )
 
 
@@ -104,24 +113,28 @@ CONVOLUTIONS = [
         lambda x, w: wt.conv1d(x, w, 1, "same"),
         "tf.conv1d(x, w, 1, 'same')",
         {"x": Input((8, 1000, 32)), "w": Input((5, 32, 64))},
+        multiplications=multiplications((8, 1000), (5, 32, 64)),
     ),
     Workload(
         "conv2d_transpose",
         lambda x, w: wt.conv2d_transpose(x, w, (1, 56, 56, 32), 2, "same"),
         "tf.conv2dTranspose(x, w, [1, 56, 56, 32], 2, 'same')",
         {"x": Input((1, 28, 28, 64)), "w": Input((3, 3, 32, 64))},
+        multiplications=multiplications((28, 28), (3, 3, 32, 64)),  # at each place of the image
     ),
     Workload(
         "conv3d",
         lambda x, w: wt.conv3d(x, w, 1, "same"),
         "tf.conv3d(x, w, 1, 'same')",
         {"x": Input((1, 16, 32, 32, 8)), "w": Input((3, 3, 3, 8, 16))},
+        multiplications=multiplications((16, 32, 32), (3, 3, 3, 8, 16)),
     ),
     Workload(
         "separable_conv2d",
         lambda x, d, p: wt.separable_conv2d(x, d, p, 1, "same"),
         "tf.separableConv2d(x, d, p, 1, 'same')",
         {"x": IMAGE, "d": Input((3, 3, 32, 1)), "p": Input((1, 1, 32, 64))},
+        multiplications=multiplications((4, 56, 56), (9 + 64, 32)),
     ),
     Workload(
         "dilation2d",
@@ -134,6 +147,7 @@ CONVOLUTIONS = [
         lambda x, w, bias: wt.fused.conv2d(x, w, 1, "same", bias=bias, activation="relu6"),
         "tf.fused.conv2d({ x, filter: w, strides: 1, pad: 'same', bias, activation: 'relu6' })",
         {"x": IMAGE, "w": FILTER, "bias": Input((32,))},
+        multiplications=multiplications((4, 56, 56), FILTER.shape),
     ),
     *(gradient("conv2d", place, same_conv2d, CONVOLVED, FILTER) for place in (0, 1)),
     *(

@@ -6,7 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import webtensor as wt
-from tests_browser.bench.workload import CPU_FOR_WASM, SAME_BACKEND, SINES, Input, Workload
+from tests_browser.bench.workload import (
+    AND_NUMPY,
+    CPU_FOR_WASM,
+    SAME_BACKEND,
+    SINES,
+    Input,
+    Workload,
+)
 
 __all__ = ["ELEMENTWISE"]
 
@@ -76,7 +83,7 @@ ELEMENTWISE = [
     unary("softplus", "softplus"),
     unary("sqrt", "sqrt", POSITIVE),
     unary("rsqrt", "rsqrt", POSITIVE),
-    unary("exp", "exp"),
+    unary("exp", "exp", peers=AND_NUMPY, numpy=lambda np, x: np.exp(x)),
     unary("expm1", "expm1"),
     unary("log", "log", POSITIVE),
     unary("log1p", "log1p", POSITIVE),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import webtensor as wt
-from tests_browser.bench.workload import CPU_FOR_WASM, ONLY_WASM, Input, Workload
+from tests_browser.bench.workload import CPU_FOR_WASM, ONLY_NUMPY, ONLY_WASM, Input, Workload
 
 __all__ = ["INDEXING"]
 
@@ -77,6 +77,14 @@ INDEXING = [
         "tf.tidy(() => tf.topk(x, 100000).values)",
         {"x": MANY},
         described=f"{MANY} all, which sorts",
+    ),
+    Workload(
+        "sort",
+        wt.sort,
+        "",  # theirs has no such function
+        {"x": Input((1_000_000,))},
+        peers=ONLY_NUMPY,
+        numpy=lambda np, x: np.sort(x),
     ),
     Workload(
         "unique", lambda x: wt.unique(x).values, "tf.tidy(() => tf.unique(x).values)", {"x": FEW}

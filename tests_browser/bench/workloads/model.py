@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import webtensor as wt
 from tests_browser.bench.models import MODELS
 from tests_browser.bench.network import Layer, Model
-from tests_browser.bench.workload import AND_ONNXRUNTIME, Workload
+from tests_browser.bench.workload import (
+    AND_ONNXRUNTIME,
+    ON_THREADS,
+    ON_THREADS_AND_ON_ONE,
+    Workload,
+)
 
 __all__ = ["PREDICTIONS"]
 
@@ -73,7 +78,7 @@ def make_step(model: Model, image: wt.Tensor, **parameters: wt.Tensor) -> Callab
     return predict
 
 
-def prediction(model: Model) -> Workload:
+def prediction(model: Model, threads: int, peers: Mapping[str, tuple[str, ...]]) -> Workload:
     """Time the prediction for one image."""
     parameters = ", ".join(model.inputs)
     return Workload(
@@ -82,10 +87,18 @@ def prediction(model: Model) -> Workload:
         f"models.makeStep(tf, {json.dumps(model.plain())}, {{ {parameters} }})",
         model.inputs,
         described=model.described,
-        peers=AND_ONNXRUNTIME,
+        peers=peers,
         onnx=model.name,
+        threads=threads,
+        multiplications=model.multiplications,
         makes_step=True,
     )
 
 
-PREDICTIONS = [prediction(model) for model in MODELS.values()]
+PREDICTIONS = [
+    *(prediction(model, 1, AND_ONNXRUNTIME) for model in MODELS.values()),
+    *(
+        prediction(model, 2, ON_THREADS_AND_ON_ONE if name == "mobilenet_v1" else ON_THREADS)
+        for name, model in MODELS.items()
+    ),
+]

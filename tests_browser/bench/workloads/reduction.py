@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import webtensor as wt
-from tests_browser.bench.workload import Input, Workload
+from tests_browser.bench.workload import AND_NUMPY, Input, Workload
 
 __all__ = ["REDUCTIONS"]
 
@@ -23,6 +24,7 @@ def reduction(
     theirs: str,
     axis: int | None = None,
     x: Input = POSITIVE,
+    **options: Any,
 ) -> Workload:
     """Time a reduction over all elements or along one axis."""
     return Workload(
@@ -32,6 +34,7 @@ def reduction(
         {"x": x},
         described=f"{x} {'all axes' if axis is None else f'axis {axis}'}",
         tolerance=1e-3,
+        **options,
     )
 
 
@@ -47,7 +50,7 @@ def scan(name: str, x: Input, axis: int) -> Workload:
 
 
 REDUCTIONS = [
-    reduction("sum", wt.sum, "sum"),
+    reduction("sum", wt.sum, "sum", peers=AND_NUMPY, numpy=lambda np, x: np.sum(x)),
     reduction("sum", wt.sum, "sum", axis=0),
     reduction("sum", wt.sum, "sum", axis=1),
     reduction("mean", wt.mean, "mean"),

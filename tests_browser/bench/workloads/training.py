@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
+from typing import Any
 
 import webtensor as wt
-from tests_browser.bench import digits
+from tests_browser.bench import digits, mnist
 from tests_browser.bench.workload import CPU_FOR_WASM, Input, Workload
 
 __all__ = ["TRAINING"]
@@ -49,6 +51,21 @@ def optimizer_step(name: str, theirs: str, *given: float) -> Workload:
     )
 
 
+def training_step(name: str, network: ModuleType, parameters: str, **options: Any) -> Workload:
+    """Time a step of Adam on a batch for a network that `digits.py` or its like describes."""
+    return Workload(
+        f"training_step.{name}",
+        network.make_step,
+        f"training.makeStep({', '.join(['tf', name, *network.STEP_INPUTS])})",
+        network.STEP_INPUTS,
+        described=f"{network.IMAGES}, {parameters} parameters",
+        peers=CPU_FOR_WASM,
+        tolerance=1e-3,
+        makes_step=True,
+        **options,
+    )
+
+
 TRAINING = [
     loss("mean_squared_error", "meanSquaredError"),
     loss("huber_loss", "huberLoss"),
@@ -72,15 +89,7 @@ TRAINING = [
     optimizer_step("Adagrad", "adagrad", 0.01),
     optimizer_step("Adam", "adam", 0.01),
     optimizer_step("RMSprop", "rmsprop", 0.01),
-    Workload(
-        "training_step.digits",
-        digits.make_step,
-        f"digits.makeStep({', '.join(['tf', *digits.STEP_INPUTS])})",
-        digits.STEP_INPUTS,
-        described=f"{digits.IMAGES}, 38,282 parameters",
-        peers=CPU_FOR_WASM,
-        tolerance=1e-3,
-        makes_step=True,
-        calls_before_comparing=5,
-    ),
+    training_step("digits", digits, "38,282", calls_before_comparing=5),
+    # Theirs on the CPU take seconds for a step.
+    training_step("mnist", mnist, "34,826", calls_before_comparing=2),
 ]

@@ -10,12 +10,3 @@ export function predict(tf, images, weights) {
   x = x.matMul(weights3).add(bias3).relu();
   return x.matMul(weights4).add(bias4);
 }
-
-/** Returns a function that takes one step of Adam on a batch and returns its loss. */
-export function makeStep(tf, images, classes, ...weights) {
-  const variables = weights.map((value) => tf.variable(value));
-  const labels = tf.tidy(() => tf.oneHot(classes.floor().toInt(), 10).toFloat());
-  const optimizer = tf.train.adam(0.005, 0.9, 0.999, 1e-7);
-  const loss = () => tf.losses.softmaxCrossEntropy(labels, predict(tf, images, variables));
-  return () => optimizer.minimize(loss, true);
-}

@@ -21,6 +21,12 @@ export function makeStep(tf, { layers, outputs }, given) {
   };
 }
 
+/** Returns a function that applies one convolution of a network. */
+export function makeLayer(tf, layer, image, weights, bias) {
+  const op = OPS[layer.op](tf, layer, weights, bias);
+  return () => op(image);
+}
+
 const fusedOptions = ({ stride, dilation, padding, activation }, filter, bias, slopes) => ({
   filter,
   strides: stride,

@@ -2,10 +2,11 @@
 
 import * as ort from "/node_modules/onnxruntime-web/dist/ort.wasm.min.mjs";
 
+import { threads } from "./threads.js";
 import { valuesOf } from "./uniform.js";
 
 ort.env.wasm.wasmPaths = "/node_modules/onnxruntime-web/dist/";
-ort.env.wasm.numThreads = 1; // as ours
+ort.env.wasm.numThreads = threads;
 
 export const BACKEND = "onnxruntime";
 

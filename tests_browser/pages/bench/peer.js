@@ -1,15 +1,22 @@
-// The peers' side of the bench page: TensorFlow.js, and onnxruntime-web for networks. `Theirs` is
-// the mirror image of `Ours` in page.py: change one only with the other.
+// The peers that run in JavaScript: TensorFlow.js, and onnxruntime-web for networks. `Theirs` is the
+// mirror image of `Side` in sides.py: change one only with the other.
 
 import * as digits from "./digits.js";
+import * as mnist from "./mnist.js";
 import * as models from "./models.js";
 import * as onnxruntime from "./onnxruntime.js";
+import { threads } from "./threads.js";
+import * as training from "./training.js";
 import { valuesOf } from "./uniform.js";
 
 const tf = globalThis.tf;
 tf.wasm.setWasmPaths("/node_modules/@tensorflow/tfjs-backend-wasm/dist/");
-tf.env().set("WASM_HAS_MULTITHREAD_SUPPORT", false); // one thread, as ours
+tf.wasm.setThreadsCount(threads);
+tf.env().set("WASM_HAS_MULTITHREAD_SUPPORT", threads > 1); // with one, the binary without threads
 tf.env().set("WEBGL_CPU_FORWARD", false); // tiny tensors, too, on the GPU
+
+// What a workload's expression can name, besides its inputs.
+const NAMES = { tf, digits, mnist, models, training };
 
 export { numbers } from "./uniform.js";
 
@@ -31,16 +38,19 @@ export async function open(specification, backend) {
 async function setBackend(name) {
   if (!(await tf.setBackend(name))) throw new Error(`TensorFlow.js can't start ${name}`);
   await tf.ready();
+  if (name === "wasm" && tf.wasm.getThreadsCount() !== threads) {
+    throw new Error(`TensorFlow.js computes on ${tf.wasm.getThreadsCount()} threads`);
+  }
 }
 
 /** A function that calls the workload once, and one that frees its memory. */
 function openTensorFlow({ theirs, inputs, fromHost, makesStep }) {
   const names = inputs.map(({ name }) => name);
-  const evaluate = new Function("tf", "digits", "models", ...names, `return ${theirs};`);
+  const evaluate = new Function(...Object.keys(NAMES), ...names, `return ${theirs};`);
   const operands = valuesOf(inputs).map((values, index) =>
     fromHost ? values : tf.tensor(values, inputs[index].shape, inputs[index].dtype),
   );
-  const evaluated = () => evaluate(tf, digits, models, ...operands);
+  const evaluated = () => evaluate(...Object.values(NAMES), ...operands);
   const close = async () => {
     tf.dispose(operands);
     tf.disposeVariables();
@@ -49,12 +59,11 @@ function openTensorFlow({ theirs, inputs, fromHost, makesStep }) {
 }
 
 class Theirs {
-  constructor({ timed, awaited, comparesMeans }, { call, close }) {
+  constructor({ timed, awaited }, { call, close }) {
     this.call = call;
     this.close = close;
     this.timed = timed;
     this.awaited = awaited;
-    this.comparesMeans = comparesMeans;
   }
 
   /** Times `count` calls; returns milliseconds per call, in all and without the wait. */
@@ -84,23 +93,26 @@ class Theirs {
     return [taken, taken];
   }
 
-  /** The largest difference from our values, relative to the largest magnitude of theirs. */
-  async compare(ours, calls) {
+  /** The elements of the result of the last of so many calls. */
+  async values(calls) {
     let result = await this.call();
     for (let index = 1; index < calls; index++) {
       result.dispose();
       result = await this.call();
     }
-    const theirs = await result.data();
+    const values = await result.data();
     result.dispose();
-    return this.comparesMeans
-      ? largestDifference([mean(ours)], [mean(theirs)])
-      : largestDifference(ours, theirs);
+    return values;
   }
 }
 
+/** The largest difference of our values from theirs, or of their means; see `largestDifference`. */
+export const difference = (ours, theirs, ofMeans) =>
+  ofMeans ? largestDifference([mean(ours)], [mean(theirs)]) : largestDifference(ours, theirs);
+
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
+/** The largest difference, relative to the largest magnitude of theirs. */
 function largestDifference(ours, theirs) {
   if (ours.length !== theirs.length) {
     throw new Error(`ours has ${ours.length} elements, theirs ${theirs.length}`);
