@@ -35,15 +35,18 @@ def call(
     shape: Shape,
     dtype: str,
     *attributes: Any,
+    times: int = 1,
 ) -> Array:
-    """Run a kernel and return its result, leaving nothing behind."""
+    """Run a kernel so many times and return its last result, leaving nothing behind."""
     made = as_dtype(dtype)
     before = backend.memory()["blocks"]
     operands = [Operand(backend, array) for array in arrays]
+    for _ in range(times - 1):
+        backend.release(backend.kernels[name](operands, shape, made, *attributes))
     handle = backend.kernels[name](operands, shape, made, *attributes)
     result = np.array(backend.read(handle, made, int(np.prod(shape)))).reshape(shape)
-    for operand in operands:
-        backend.release(operand.handle)
+    while operands:
+        backend.release(operands.pop().handle)
     backend.release(handle)
     assert backend.memory()["blocks"] == before
     return result

@@ -4,9 +4,14 @@ import numpy as np
 import pytest
 
 from tests_py.wasm.kernels import Array, call
-from tests_py.wasm.windows import WINDOWS, patches
+from tests_py.wasm.windows import WINDOWS, make, patches
+from webtensor.backends.wasm import packing
 from webtensor.backends.wasm.backend import WasmBackend
 from webtensor.geometry import MatmulSizes, Window
+from webtensor.ops.rows import ROWS
+
+#: Weights are packed when they are used for the second time.
+PACKED = 2
 
 
 def normal(shape: tuple[int, ...], seed: int) -> Array:
@@ -17,7 +22,12 @@ def check(got: Array, want: Array, terms: int) -> None:
     np.testing.assert_allclose(got, want, rtol=1e-5, atol=2e-6 * terms**0.5)
 
 
-def multiply(wasm: WasmBackend, sizes: MatmulSizes, dtype: str = "float32") -> None:
+@pytest.fixture(autouse=True)
+def small_weights_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "_LEAST_SIZE", 1)
+
+
+def multiply(wasm: WasmBackend, sizes: MatmulSizes, dtype: str = "float32", times: int = 1) -> None:
     batch, m, k, n, transpose_a, transpose_b, a_batched, b_batched = sizes
     a = normal((batch if a_batched else 1, *((k, m) if transpose_a else (m, k))), 1)
     b = normal((batch if b_batched else 1, *((n, k) if transpose_b else (k, n))), 2)
@@ -30,7 +40,7 @@ def multiply(wasm: WasmBackend, sizes: MatmulSizes, dtype: str = "float32") -> N
     right = right.swapaxes(1, 2) if transpose_b else right
     with np.errstate(all="ignore"):
         want = np.broadcast_to(left @ right, (batch, m, n))
-    got = call(wasm, "matmul", [a, b], (batch, m, n), dtype, sizes)
+    got = call(wasm, "matmul", [a, b], (batch, m, n), dtype, sizes, times=times)
     if dtype == "int32":
         np.testing.assert_array_equal(got, want)
     else:
@@ -39,34 +49,43 @@ def multiply(wasm: WasmBackend, sizes: MatmulSizes, dtype: str = "float32") -> N
 
 @pytest.mark.parametrize("transpose_a", [False, True])
 @pytest.mark.parametrize("transpose_b", [False, True])
+@pytest.mark.parametrize("times", [1, PACKED])
 @pytest.mark.parametrize("seed", range(4))
 def test_matmul_of_odd_sizes(
-    wasm: WasmBackend, transpose_a: bool, transpose_b: bool, seed: int
+    wasm: WasmBackend, transpose_a: bool, transpose_b: bool, times: int, seed: int
 ) -> None:
     random = np.random.default_rng(seed)
     for _ in range(12):
         m, k, n = (int(size) for size in random.integers(1, 68, 3))
-        multiply(wasm, MatmulSizes(1, m, k, n, transpose_a, transpose_b, False, False))
+        sizes = MatmulSizes(1, m, k, n, transpose_a, transpose_b, False, False)
+        multiply(wasm, sizes, times=times)
 
 
+@pytest.mark.parametrize("times", [1, PACKED])
 @pytest.mark.parametrize("size", range(1, 68))
-def test_matmul_of_every_size(wasm: WasmBackend, size: int) -> None:
-    multiply(wasm, MatmulSizes(1, size, 19, 13, False, False, False, False))
-    multiply(wasm, MatmulSizes(1, 7, size, 9, False, True, False, False))
-    multiply(wasm, MatmulSizes(1, 11, 5, size, True, False, False, False))
+def test_matmul_of_every_size(wasm: WasmBackend, size: int, times: int) -> None:
+    multiply(wasm, MatmulSizes(1, size, 19, 13, False, False, False, False), times=times)
+    multiply(wasm, MatmulSizes(1, 7, size, 9, False, True, False, False), times=times)
+    multiply(wasm, MatmulSizes(1, 11, 5, size, True, False, False, False), times=times)
 
 
 @pytest.mark.parametrize(
     "shape",
-    [(1, 1024, 100), (100, 1024, 1), (97, 257, 1030), (200, 513, 40), (1, 5, 3000)],
+    [(1, 1024, 100), (100, 1024, 1), (97, 257, 1030), (200, 513, 40), (1, 5, 3000), (700, 20, 30)],
     ids=str,
 )
 @pytest.mark.parametrize("transpose_a", [False, True])
 @pytest.mark.parametrize("transpose_b", [False, True])
+@pytest.mark.parametrize("times", [1, PACKED])
 def test_matmul_across_cache_blocks(
-    wasm: WasmBackend, shape: tuple[int, int, int], transpose_a: bool, transpose_b: bool
+    wasm: WasmBackend,
+    shape: tuple[int, int, int],
+    transpose_a: bool,
+    transpose_b: bool,
+    times: int,
 ) -> None:
-    multiply(wasm, MatmulSizes(1, *shape, transpose_a, transpose_b, False, False))
+    sizes = MatmulSizes(1, *shape, transpose_a, transpose_b, False, False)
+    multiply(wasm, sizes, times=times)
 
 
 @pytest.mark.parametrize("a_batched", [False, True])
@@ -86,6 +105,30 @@ def test_matmul_carries_nan_and_infinity(wasm: WasmBackend) -> None:
     got = call(wasm, "matmul", [a, b], (5, 9), "float32", sizes)
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(got, a @ b, rtol=1e-4, atol=1e-5)
+
+
+def convolve(wasm: WasmBackend, window: Window, times: int = 1) -> None:
+    x = normal((window.batch, window.in_height, window.in_width, window.in_channels), 1)
+    filter = normal((*window[7:9], window.in_channels, window.out_channels), 2)
+    y_shape = (window.batch, window.out_height, window.out_width, window.out_channels)
+    taken, _ = patches(x.astype(np.float64), window)
+    got = call(wasm, "conv2d", [x, filter], y_shape, "float32", window, times=times)
+    check(got, np.einsum("bijhwc,hwco->bijo", taken, filter), filter[..., 0].size)
+
+
+@pytest.mark.parametrize("window", WINDOWS, ids=str)
+def test_conv2d_with_a_packed_filter(wasm: WasmBackend, window: Window) -> None:
+    convolve(wasm, window, PACKED)
+
+
+@pytest.mark.parametrize("times", [1, PACKED])
+@pytest.mark.parametrize("size", range(1, 68))
+def test_conv2d_of_every_size(wasm: WasmBackend, size: int, times: int) -> None:
+    stride = 1 + size % 2
+    convolve(wasm, make((1, 4, size, 3), 1 + size % 9, (3, 3), stride), times)
+    convolve(wasm, make((1, 3, 5, 3), size, (2, 3), stride, "valid"), times)
+    convolve(wasm, make((2, 3, 3, size), 5, (1, 1)), times)
+    convolve(wasm, make((1, 3, 3, size), 21, (3, 3), 1, "valid"), times)
 
 
 @pytest.mark.parametrize("window", WINDOWS, ids=str)
@@ -128,3 +171,49 @@ def test_depthwise_conv2d_and_its_transposes(
 
     got = call(wasm, "depthwise_conv2d_filter_gradient", [x, dy], filter_shape, "float32", window)
     check(got, np.einsum("bijhwc,bijcm->hwcm", taken, split), dy[..., 0].size)
+
+
+@pytest.mark.parametrize("stride, dilation", [(1, 1), (2, 1), (1, 2), (1, 3), ((2, 1), 1)], ids=str)
+@pytest.mark.parametrize("padding", ["same", "valid", 2, [(0, 0), (0, 1), (3, 0), (0, 0)]], ids=str)
+def test_depthwise_conv2d_by_3_by_3_filters(
+    wasm: WasmBackend, stride: int, dilation: int, padding: object
+) -> None:
+    reach = 2 * (dilation if isinstance(dilation, int) else max(dilation)) + 1
+    sizes = [(1, 1, channels) for channels in range(1, 18)]
+    sizes += [(width, width % 4, 4 + width % 5) for width in range(1, 12)]
+    # So many channels that they are copied.
+    sizes += [(26, 5, 128), (7, 7, 256)]
+    for width, height, channels in sizes:
+        x_shape = (2, height + reach, width + reach - 1, channels)
+        window = make(x_shape, channels, (3, 3), stride, padding, dilation)
+        y_shape = (2, window.out_height, window.out_width, channels)
+        x, filter = normal(x_shape, 1), normal((3, 3, channels, 1), 2)
+        taken, _ = patches(x.astype(np.float64), window)
+        got = call(wasm, "depthwise_conv2d", [x, filter], y_shape, "float32", window)
+        check(got, np.einsum("bijhwc,hwc->bijc", taken, filter[..., 0]), 9)
+
+
+@pytest.mark.parametrize("name", [None, "relu", "relu6", "elu", "sigmoid", "leaky_relu"])
+@pytest.mark.parametrize("width, channels", [(3, 9), (13, 8), (20, 128)], ids=str)
+def test_products_end_with_a_bias_and_an_activation(
+    wasm: WasmBackend, name: str | None, width: int, channels: int
+) -> None:
+    row = ROWS[name] if name else None
+    x = 4 * normal((1, 2, width, channels), 1)
+    x[0, 0, 1, :3] = np.nan, np.inf, -np.inf
+    bias = normal((channels,), 3)
+    flat = {"conv2d": (1, 1, channels, channels), "depthwise_conv2d": (3, 3, channels, 1)}
+    for op, filter_shape in flat.items():
+        filter = np.abs(normal(filter_shape, 2))
+        window = make(x.shape, channels, filter_shape[:2])
+        plain = call(wasm, op, [x, filter], x.shape, "float32", window)
+        with np.errstate(all="ignore"):
+            want = plain + bias
+            if row:
+                want = row.numpy(np, want, *([0.25] if name in ("elu", "leaky_relu") else []))
+        for times in (1, PACKED):
+            arrays = [x, filter, bias]
+            got = call(
+                wasm, f"fused_{op}", arrays, x.shape, "float32", window, row, 0.25, times=times
+            )
+            np.testing.assert_allclose(got, want, rtol=1e-4, atol=2e-5)

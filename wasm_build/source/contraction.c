@@ -15,17 +15,17 @@ typedef struct {
 } MatmulSizes;
 
 /* A product with a single row or column reads its matrix once, so packing would double the work.
- * out (n) = x (k) M (k, n), row by row: eight at a time, so that out is seldom read and written. */
-static void NOINLINE row_times_matrix(const float *x, const float *matrix, float *out, int k,
-                                      int n) {
-  __builtin_memset(out, 0, n * sizeof(float));
+ * out (n) += x (k) M (k, n), row by row: eight at a time, so that out is seldom read and
+ * written. */
+static void NOINLINE add_row_times_matrix(const float *x, const float *matrix, float *out, int k,
+                                          int n, int stride) {
   for (int i = 0; i < k; i += 8) {
     vf factors[8];
     const float *rows[8];
     for (int j = 0; j < 8; j++) {
       int inside = i + j < k;
       factors[j] = vset(inside ? x[i + j] : 0);
-      rows[j] = inside ? matrix + (i + j) * n : 0;
+      rows[j] = inside ? matrix + (i + j) * stride : 0;
     }
     if (i + 8 > k) { /* the last, partial group: one row at a time */
       for (int j = 0; rows[j]; j++)
@@ -48,6 +48,11 @@ static void NOINLINE row_times_matrix(const float *x, const float *matrix, float
   }
 }
 
+static void row_times_matrix(const float *x, const float *matrix, float *out, int k, int n) {
+  __builtin_memset(out, 0, n * sizeof(float));
+  add_row_times_matrix(x, matrix, out, k, n, n);
+}
+
 /* out (n) = M (n, k) x (k): dot products. */
 static void NOINLINE matrix_times_column(const float *matrix, const float *x, float *out, int k,
                                          int n) {
@@ -68,7 +73,8 @@ static void NOINLINE matrix_times_column(const float *matrix, const float *x, fl
 
 EXPORT(matmul_float32)
 void matmul_float32(const float *a, const float *b, float *out, const MatmulSizes *sizes,
-                    const float *bias, int activation, float alpha, int part, int parts) {
+                    const float *packed_b, const float *bias, int activation, float alpha, int part,
+                    int parts) {
   Finish finish = {bias, activation, alpha};
   int m = sizes->m, k = sizes->k, n = sizes->n, first = 0, end = sizes->batch;
   if (end >= parts) { /* whole products for each part */
@@ -90,10 +96,12 @@ void matmul_float32(const float *a, const float *b, float *out, const MatmulSize
       else
         matrix_times_column(a, b, out, k, m);
     } else {
-      Matrix left = {a, sizes->transpose_a ? 1 : k, sizes->transpose_a ? m : 1};
+      Matrix left = {a, 1, m};
       Matrix right = {b, sizes->transpose_b ? 1 : n, sizes->transpose_b ? k : 1};
-      gemm(m, n, k, (Left){pack_matrix_a, &left, 0}, (Right){pack_matrix_b, &right}, out, &finish,
-           part, parts);
+      Left rows = {.form = ROWS_IN_PLACE, .source = a, .stride = k};
+      Left columns = {.form = PACKED_PANELS, .source = &left, .pack = pack_panels_a};
+      gemm(m, n, k, sizes->transpose_a ? columns : rows, (Right){packed_b, pack_panels_b, &right},
+           out, &finish, part, parts);
     }
     if (bias && (m == 1 || n == 1)) finish_rows(&finish, out, m, n, 0, n);
     if (sizes->a_batched) a += m * k;
@@ -128,95 +136,175 @@ typedef struct {
   const Window *window;
 } Images;
 
-INLINE int smaller(int a, int b) { return a < b ? a : b; }
 INLINE int inside(int at, int length) { return (unsigned)at < (unsigned)length; }
 
-/* A panel's pixels: image, row and column of each; the image is -1 beyond the last pixel. */
+/* Where an output pixel is, and of which image. */
 typedef struct {
-  int image[TILE_ROWS], row[TILE_ROWS], column[TILE_ROWS];
-} Pixels;
+  int image, row, column;
+} Pixel;
 
-INLINE void find_pixels(Pixels *pixels, int first, int count, int height, int width) {
-  for (int i = 0; i < TILE_ROWS; i++) {
-    int pixel = first + i, line = pixel / width;
-    pixels->image[i] = i < count ? line / height : -1;
-    pixels->row[i] = line % height;
-    pixels->column[i] = pixel - line * width;
-  }
+INLINE Pixel find_pixel(int number, int height, int width) {
+  int line = number / width, image = line / height;
+  return (Pixel){image, line - image * height, number - line * width};
 }
 
-/* With few channels, a filter row's stretch of x is packed at once; up to so many floats. */
-#define SHORT_STRETCH 64
-
-/* Where the stretch that begins at column x lies, or its copy with zeros where it overhangs x. */
-INLINE const float *stretch_at(const Images *images, int image, int y, int x, float *buffer) {
-  const Window *w = images->window;
-  int channels = w->in_channels;
-  if (image < 0 || !inside(y, w->in_height)) return zeros;
-  const float *line = images->data + (image * w->in_height + y) * w->in_width * channels;
-  if (x >= 0 && x + w->filter_width <= w->in_width) return line + x * channels;
-  int begin = x < 0 ? -x : 0, end = smaller(w->filter_width, w->in_width - x);
-  for (int i = 0; i < w->filter_width * channels; i++) buffer[i] = 0;
-  for (int i = begin * channels; i < end * channels; i++) buffer[i] = line[x * channels + i];
-  return buffer;
+/* Copies whole vectors: up to 12 bytes too many, which whoever packs writes next. */
+INLINE void copy(float *to, const float *from, int count) {
+  for (int i = 0; i < count; i += 4) store(to + i, load(from + i));
+}
+INLINE void clear(float *to, int count) {
+  for (int i = 0; i < count; i += 4) store(to + i, vset(0));
 }
 
 /* Rows are output pixels; columns are (filter row, filter column, input channel). */
-static void pack_patches(const void *source, float *panels, int first, int count, int k_first,
-                         int k_count) {
+static void NOINLINE pack_patches(const void *source, float *to, int first, int count, int k_first,
+                                  int k_count) {
   const Images *images = source;
   const Window *w = images->window;
-  int channels = w->in_channels, stretch = channels * w->filter_width;
-  int stretches = w->dilation_width == 1 && stretch <= SHORT_STRETCH;
-  int unit = stretches ? stretch : channels;
-  float buffers[TILE_ROWS][SHORT_STRETCH + 4];
-  for (int i = 0; i < count; i += TILE_ROWS) {
-    Pixels at;
-    find_pixels(&at, first + i, count - i, w->out_height, w->out_width);
-    for (int p = 0; p < TILE_ROWS; p++) {
-      at.row[p] = at.row[p] * w->stride_height - w->pad_top;
-      at.column[p] = at.column[p] * w->stride_width - w->pad_left;
-    }
-    /* Segments of x: a whole stretch, or the channels at one tap. */
-    int segment = k_first / unit, offset = k_first - segment * unit;
-    for (int left = k_count; left > 0;) {
-      int size = smaller(unit - offset, left);
-      const float *rows[TILE_ROWS];
-      if (stretches) {
-        for (int p = 0; p < TILE_ROWS; p++)
-          rows[p] = offset + stretch_at(images, at.image[p],
-                                        at.row[p] + segment * w->dilation_height, at.column[p],
-                                        buffers[p]);
-      } else {
-        int down = segment / w->filter_width * w->dilation_height;
-        int right = segment % w->filter_width * w->dilation_width;
-        for (int p = 0; p < TILE_ROWS; p++) {
-          int y = at.row[p] + down, x = at.column[p] + right;
-          rows[p] = at.image[p] >= 0 && inside(y, w->in_height) && inside(x, w->in_width)
-                        ? images->data + offset +
-                              ((at.image[p] * w->in_height + y) * w->in_width + x) * channels
-                        : zeros;
-        }
+  int channels = w->in_channels;
+  /* What is copied at once: a filter row, whose taps lie side by side, or one tap. */
+  int taps = w->dilation_width == 1 ? w->filter_width : 1;
+  int unit = taps * channels, units = w->filter_width / taps, k_end = k_first + k_count;
+  int first_unit = k_first / unit;
+  for (int pixel = first; pixel < first + count; pixel++) {
+    Pixel at = find_pixel(pixel, w->out_height, w->out_width);
+    int top = at.row * w->stride_height - w->pad_top;
+    int start = at.column * w->stride_width - w->pad_left;
+    const float *image = images->data + at.image * w->in_height * w->in_width * channels;
+    int filter_row = first_unit / units, tap = first_unit - filter_row * units;
+    for (int k = first_unit * unit; k < k_end; k += unit) {
+      int y = top + filter_row * w->dilation_height, x = start + tap * w->dilation_width;
+      /* Of the unit's floats, those from begin to end are wanted; those before `left` and from
+       * `right` on lie outside the image. */
+      int begin = k < k_first ? k_first - k : 0, end = smaller(unit, k_end - k);
+      int left = 0, right = 0;
+      if (inside(y, w->in_height)) {
+        left = x < 0 ? -x * channels : 0;
+        right = smaller(taps, w->in_width - x) * channels;
       }
-      interleave_rows(rows, size, panels);
-      panels += size * TILE_ROWS;
-      left -= size;
-      offset = 0;
-      segment++;
+      if (left < begin) left = begin;
+      if (right > end) right = end;
+      if (left < right) {
+        clear(to, left - begin);
+        copy(to + left - begin, image + (y * w->in_width + x) * channels + left, right - left);
+        clear(to + right - begin, end - right);
+      } else {
+        clear(to, end - begin);
+      }
+      to += end - begin;
+      if (++tap == units) {
+        tap = 0;
+        filter_row++;
+      }
     }
   }
 }
 
+/* A convolution being computed. */
+typedef struct {
+  const Images *images;
+  const float *filter, *packed;
+  float *out;
+  const Finish *finish;
+  int depth;
+} Convolution;
+
+/* Multiplies patches from one output pixel on. */
+static void multiply_patches(const Convolution *conv, Left patches, int first, int count, int part,
+                             int parts) {
+  int columns = conv->images->window->out_channels;
+  Matrix filters = {conv->filter, columns, 1};
+  gemm(count, columns, conv->depth, patches, (Right){conv->packed, pack_panels_b, &filters},
+       conv->out + first * columns, conv->finish, part, parts);
+}
+
+/* Patches of consecutive pixels, packed from where the first is. */
+typedef struct {
+  const Images *images;
+  int first;
+} Stretch;
+
+static void pack_stretch(const void *source, float *to, int first, int count, int k_first,
+                         int k_count) {
+  const Stretch *stretch = source;
+  pack_patches(stretch->images, to, stretch->first + first, count, k_first, k_count);
+}
+
+static void multiply_packed(const Convolution *conv, int first, int count, int part, int parts) {
+  Stretch stretch = {conv->images, first};
+  Left patches = {.form = PACKED_ROWS, .source = &stretch, .pack = pack_stretch};
+  if (count > 0) multiply_patches(conv, patches, first, count, part, parts);
+}
+
+/* Whether patches are pixels of x as they lie. */
+INLINE int reads_pixels(const Window *w) {
+  return w->filter_height * w->filter_width == 1 && w->stride_height * w->stride_width == 1 &&
+         w->pad_top + w->pad_left == 0 && w->out_height == w->in_height &&
+         w->out_width == w->in_width;
+}
+
+/* Patches of few channels are read where they lie, filter row by filter row, line by line of the
+ * result; only those that overhang the input are packed. */
+static void multiply_lines(const Convolution *conv, int part, int parts) {
+  const Window *w = conv->images->window;
+  int row_size = w->in_width * w->in_channels, width = w->out_width;
+  int top, bottom, left, right, first, end;
+  find_inner(w->pad_top, w->stride_height, w->filter_height, w->in_height, w->out_height, &top,
+             &bottom);
+  find_inner(w->pad_left, w->stride_width, w->filter_width, w->in_width, width, &left, &right);
+  find_piece(w->batch * w->out_height, 1, part, parts, &first, &end);
+  for (int line = first; line < end; line++) {
+    int image = line / w->out_height, row = line - image * w->out_height;
+    int inner = row >= top && row < bottom && left < right;
+    int begin = inner ? left : width, behind = inner ? right : width;
+    multiply_packed(conv, line * width, begin, 0, 0);
+    if (inner) {
+      int y = image * w->in_height + row * w->stride_height - w->pad_top;
+      int x = left * w->stride_width - w->pad_left;
+      Left patches = {.form = ROWS_IN_PLACE,
+                      .source = conv->images->data + y * row_size + x * w->in_channels,
+                      .stride = w->stride_width * w->in_channels,
+                      .segments = w->filter_height,
+                      .skip = row_size - w->filter_width * w->in_channels};
+      multiply_patches(conv, patches, line * width + left, right - left, 0, 0);
+    }
+    multiply_packed(conv, line * width + behind, width - behind, 0, 0);
+  }
+}
+
+/* A single patch is multiplied by the filter as it lies, which is read once only. */
+static void multiply_patch(const Convolution *conv, int part, int parts) {
+  float patch[BLOCK_DEPTH + 4];
+  int columns = conv->images->window->out_channels, first, end;
+  find_piece(columns, 4, part, parts, &first, &end);
+  __builtin_memset(conv->out + first, 0, (end - first) * sizeof(float));
+  for (int k = 0; k < conv->depth; k += BLOCK_DEPTH) {
+    int depth = smaller(conv->depth - k, BLOCK_DEPTH);
+    pack_patches(conv->images, patch, 0, 1, k, depth);
+    add_row_times_matrix(patch, conv->filter + k * columns + first, conv->out + first, depth,
+                         end - first, columns);
+  }
+  if (conv->finish->bias)
+    finish_rows(conv->finish, conv->out + first, 1, 0, first, end - first);
+}
+
 EXPORT(conv2d)
-void conv2d(const float *x, const float *filter, float *out, const Window *w, const float *bias,
-            int activation, float alpha, int part, int parts) {
+void conv2d(const float *x, const float *filter, float *out, const Window *w, const float *packed,
+            const float *bias, int activation, float alpha, int part, int parts) {
   Finish finish = {bias, activation, alpha};
-  int pixels = w->batch * w->out_height * w->out_width;
-  int depth = w->filter_height * w->filter_width * w->in_channels;
+  int pixels = w->batch * w->out_height * w->out_width, channels = w->in_channels;
+  int depth = w->filter_height * w->filter_width * channels;
   Images images = {x, w};
-  Matrix filters = {filter, w->out_channels, 1};
-  gemm(pixels, w->out_channels, depth, (Left){pack_patches, &images, 0},
-       (Right){pack_matrix_b, &filters}, out, &finish, part, parts);
+  Convolution conv = {&images, filter, packed, out, &finish, depth};
+  if (pixels == 1)
+    multiply_patch(&conv, part, parts);
+  else if (reads_pixels(w))
+    multiply_patches(&conv, (Left){.form = ROWS_IN_PLACE, .source = x, .stride = channels}, 0,
+                     pixels, part, parts);
+  else if (packed && depth <= BLOCK_DEPTH && w->dilation_height * w->dilation_width == 1)
+    multiply_lines(&conv, part, parts);
+  else
+    multiply_packed(&conv, 0, pixels, part, parts);
 }
 
 /* -- conv2d_input_gradient ------------------------------------------------------------------- */
@@ -258,36 +346,30 @@ static void place_phase(const void *source, int *offsets, int first, int count) 
 
 /* Rows are the phase's pixels; columns are (tap, output channel): the elements of dy that the pixel
  * contributed to. */
-static void pack_contributions(const void *source, float *panels, int first, int count, int k_first,
-                               int k_count) {
+static void NOINLINE pack_contributions(const void *source, float *to, int first, int count,
+                                        int k_first, int k_count) {
   const Phase *phase = source;
   const Window *w = phase->gradients.window;
   int channels = w->out_channels;
-  for (int i = 0; i < count; i += TILE_ROWS) {
-    Pixels at;
-    find_pixels(&at, first + i, count - i, phase->vertical.count, phase->horizontal.count);
-    for (int p = 0; p < TILE_ROWS; p++) {
-      at.row[p] = phase->vertical.start + at.row[p] * w->stride_height;
-      at.column[p] = phase->horizontal.start + at.column[p] * w->stride_width;
-    }
+  for (int pixel = first; pixel < first + count; pixel++) {
+    Pixel at = find_pixel(pixel, phase->vertical.count, phase->horizontal.count);
+    int row = phase->vertical.start + at.row * w->stride_height;
+    int column = phase->horizontal.start + at.column * w->stride_width;
     int tap = k_first / channels, channel = k_first - tap * channels;
     for (int left = k_count; left > 0;) {
       int size = smaller(channels - channel, left);
       int down = phase->vertical.first + tap / phase->horizontal.taps * phase->vertical.step;
       int right = phase->horizontal.first + tap % phase->horizontal.taps * phase->horizontal.step;
-      const float *rows[TILE_ROWS];
-      for (int p = 0; p < TILE_ROWS; p++) {
-        int y = output_reading(at.row[p], w->pad_top, down, w->dilation_height, w->stride_height,
-                               w->out_height);
-        int x = output_reading(at.column[p], w->pad_left, right, w->dilation_width,
-                               w->stride_width, w->out_width);
-        rows[p] = at.image[p] >= 0 && y >= 0 && x >= 0
-                      ? phase->gradients.data + channel +
-                            ((at.image[p] * w->out_height + y) * w->out_width + x) * channels
-                      : zeros;
-      }
-      interleave_rows(rows, size, panels);
-      panels += size * TILE_ROWS;
+      int y = output_reading(row, w->pad_top, down, w->dilation_height, w->stride_height,
+                             w->out_height);
+      int x = output_reading(column, w->pad_left, right, w->dilation_width, w->stride_width,
+                             w->out_width);
+      if (y >= 0 && x >= 0)
+        copy(to, phase->gradients.data + channel +
+                     ((at.image * w->out_height + y) * w->out_width + x) * channels, size);
+      else
+        clear(to, size);
+      to += size;
       left -= size;
       channel = 0;
       tap++;
@@ -325,6 +407,7 @@ EXPORT(conv2d_input_gradient)
 void conv2d_input_gradient(const float *dy, const float *filter, float *out, const Window *w,
                            int part, int parts) {
   Phase phase = {{dy, w}, {filter, w}, {0}, {0}};
+  int one_phase = w->stride_height * w->stride_width == 1; /* whose rows follow one another */
   /* A phase that no tap reaches stays zero; parts are only asked for where there is one phase. */
   if (parts < 2)
     __builtin_memset(out, 0,
@@ -338,8 +421,10 @@ void conv2d_input_gradient(const float *dy, const float *filter, float *out, con
       int depth = phase.vertical.taps * phase.horizontal.taps * w->out_channels;
       if (!depth) continue;
       int pixels = w->batch * phase.vertical.count * phase.horizontal.count;
-      gemm(pixels, w->in_channels, depth, (Left){pack_contributions, &phase, place_phase},
-           (Right){pack_transposed_filter, &phase}, out, 0, part, parts);
+      Left contributions = {.form = PACKED_ROWS, .source = &phase, .pack = pack_contributions,
+                            .place = one_phase ? 0 : place_phase};
+      gemm(pixels, w->in_channels, depth, contributions, (Right){0, pack_transposed_filter, &phase},
+           out, 0, part, parts);
     }
   }
 }
@@ -401,6 +486,7 @@ void conv2d_filter_gradient(const float *x, const float *dy, float *out, const W
   int depth = w->filter_height * w->filter_width * w->in_channels;
   Images images = {x, w};
   Matrix gradients = {dy, w->out_channels, 1};
-  gemm(depth, w->out_channels, pixels, (Left){pack_transposed_patches, &images, 0},
-       (Right){pack_matrix_b, &gradients}, out, 0, part, parts);
+  Left patches = {.form = PACKED_PANELS, .source = &images, .pack = pack_transposed_patches};
+  gemm(depth, w->out_channels, pixels, patches, (Right){0, pack_panels_b, &gradients}, out, 0, part,
+       parts);
 }

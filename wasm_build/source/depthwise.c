@@ -9,7 +9,216 @@
 
 INLINE int multiplier_of(const Window *w) { return w->out_channels / w->in_channels; }
 
-/* -- forward --------------------------------------------------------------------------------- */
+/* -- forward, 3 × 3 -------------------------------------------------------------------------- */
+
+/* A line of output pixels, for four channels: the filter stays in registers while columns of three
+ * input pixels pass by, each read once. */
+typedef struct {
+  const float *rows[3]; /* where the first column lies; rows outside the input are zeros … */
+  int steps[3];         /* … that do not move on */
+  int before, columns;  /* how many columns are missing before the first, and how many there are */
+  const float *filter;
+  int tap_step, row_step;
+  vf bias;
+  float *out;
+  int outputs, out_step, channels;
+  vf low, high;
+} Line;
+
+#define WEIGHT(I, J) w##I##J = load(line->filter + I * line->row_step + J * line->tap_step)
+#define OPEN_LINE                                                                                  \
+  const float *r0 = line->rows[0], *r1 = line->rows[1], *r2 = line->rows[2];                       \
+  int t0 = line->steps[0], t1 = line->steps[1], t2 = line->steps[2];                               \
+  vf WEIGHT(0, 0), WEIGHT(0, 1), WEIGHT(0, 2), WEIGHT(1, 0), WEIGHT(1, 1), WEIGHT(1, 2),           \
+      WEIGHT(2, 0), WEIGHT(2, 1), WEIGHT(2, 2);                                                    \
+  vf bias = line->bias, low = line->low, high = line->high;                                        \
+  float *out = line->out;
+
+/* Adds what a column is to the outputs that it is the first, the second and the last tap of. */
+#define ADD_ROW(I, FIRST, SECOND, LAST)                                                            \
+  x = load(r##I);                                                                                  \
+  r##I += t##I;                                                                                    \
+  LAST = vmadd(x, w##I##2, LAST);                                                                  \
+  SECOND = vmadd(x, w##I##1, SECOND);                                                              \
+  FIRST = vmadd(x, w##I##0, FIRST);
+#define ADD_MIDDLE(I, SECOND)                                                                      \
+  SECOND = vmadd(load(r##I), w##I##1, SECOND);                                                     \
+  r##I += t##I;
+
+#define FINISH_PIXEL(X)                                                                            \
+  {                                                                                                \
+    v128_t limited = wasm_f32x4_pmax(wasm_f32x4_pmin((v128_t)(X), (v128_t)high), (v128_t)low);     \
+    store_up_to(out, (vf)limited, line->channels);                                                 \
+    out += line->out_step;                                                                         \
+  }
+
+INLINE int inside(int at, int length) { return (unsigned)at < (unsigned)length; }
+
+static void NOINLINE line_of_stride_1(const Line *line) {
+  OPEN_LINE
+  vf x, last = bias, second = bias, first = bias;
+  int column = -line->before, filled = 0;
+  for (int end = column + line->outputs + 2; column < end; column++) {
+    if (inside(column, line->columns)) {
+      ADD_ROW(0, first, second, last)
+      ADD_ROW(1, first, second, last)
+      ADD_ROW(2, first, second, last)
+    }
+    if (++filled > 2) FINISH_PIXEL(last)
+    last = second;
+    second = first;
+    first = bias;
+  }
+}
+
+static void NOINLINE line_of_stride_2(const Line *line) {
+  OPEN_LINE
+  vf x, ignored = bias, sum = bias;
+  int column = -line->before;
+  if (inside(column, line->columns)) {
+    ADD_ROW(0, sum, ignored, ignored)
+    ADD_ROW(1, sum, ignored, ignored)
+    ADD_ROW(2, sum, ignored, ignored)
+  }
+  for (int outputs = line->outputs; outputs > 0; outputs--) {
+    vf next = bias;
+    if (inside(++column, line->columns)) {
+      ADD_MIDDLE(0, sum)
+      ADD_MIDDLE(1, sum)
+      ADD_MIDDLE(2, sum)
+    }
+    if (inside(++column, line->columns)) {
+      ADD_ROW(0, next, ignored, sum)
+      ADD_ROW(1, next, ignored, sum)
+      ADD_ROW(2, next, ignored, sum)
+    }
+    FINISH_PIXEL(sum)
+    sum = next;
+  }
+}
+
+/* Whether the functions above serve. */
+INLINE int is_3_by_3(const Window *w) {
+  return w->filter_height == 3 && w->filter_width == 3 && multiplier_of(w) == 1 &&
+         (w->stride_width == 1 || (w->stride_width == 2 && w->dilation_width == 1));
+}
+
+/* Pixels in a line, `step` apart, and how many channels of them are meant. */
+typedef struct {
+  float *first;
+  int step, channels;
+} Pixels;
+
+/* One row of output pixels, from three rows of the input or those that there are. With dilation,
+ * the columns that are `dilation_width` apart make lines of their own. */
+static void line_3_by_3(const float *const rows[3], int step, const float *filter, Pixels out,
+                        const float *bias, const Early *early, const Window *w) {
+  static const float none[4] = {0};
+  int apart = w->dilation_width;
+  Line line = {.tap_step = w->in_channels,
+               .row_step = 3 * w->in_channels,
+               .bias = vset(0),
+               .out_step = apart * out.step,
+               .low = vset(early->low),
+               .high = vset(early->high)};
+  for (int phase = 0; phase < apart && phase < w->out_width; phase++) {
+    int start = phase - w->pad_left;
+    line.before = start < 0 ? (apart - 1 - start) / apart : 0;
+    start += line.before * apart;
+    line.columns = start < w->in_width ? (w->in_width - start + apart - 1) / apart : 0;
+    line.outputs = (w->out_width - phase + apart - 1) / apart;
+    for (int c = 0; c < out.channels; c += 4) {
+      for (int i = 0; i < 3; i++) {
+        line.rows[i] = rows[i] ? rows[i] + start * step + c : none;
+        line.steps[i] = rows[i] ? apart * step : 0;
+      }
+      line.filter = filter + c;
+      if (bias) line.bias = load(bias + c);
+      line.out = out.first + phase * out.step + c;
+      line.channels = out.channels - c;
+      if (w->stride_width == 1)
+        line_of_stride_1(&line);
+      else
+        line_of_stride_2(&line);
+    }
+  }
+}
+
+static void directly_3_by_3(const float *x, const float *filter, float *out, const Window *w,
+                            const Early *early, int first, int end) {
+  int channels = w->in_channels, row_size = w->in_width * channels;
+  for (int line = first; line < end; line++) {
+    int image = line / w->out_height, row = line - image * w->out_height;
+    const float *rows[3];
+    for (int i = 0; i < 3; i++) {
+      int y = row * w->stride_height - w->pad_top + i * w->dilation_height;
+      rows[i] = inside(y, w->in_height) ? x + (image * w->in_height + y) * row_size : 0;
+    }
+    Pixels to = {out + line * w->out_width * channels, channels, channels};
+    line_3_by_3(rows, channels, filter, to, early->bias, early, w);
+  }
+}
+
+/* -- through copies -- */
+
+/* Pixels that are a multiple of 512 bytes apart share so few places of the first-level cache, 64 or
+ * fewer, that they displace one another before their neighbouring channels are wanted. Rows of so
+ * many channels, a cache line of each pixel, are therefore copied to where they lie side by side,
+ * and results back. */
+#define CHANNELS_AT_ONCE 16
+#define MOST_COPIED_ROWS 9
+#define MOST_COPIED 16384
+
+INLINE int displaces_itself(const Window *w) {
+  return w->in_channels % 128 == 0 &&
+         (3 * w->in_width + w->out_width) * (w->in_channels / 128) > 64;
+}
+INLINE int copied_rows(const Window *w) { return 2 * w->dilation_height + 1; }
+INLINE int fits_copies(const Window *w) {
+  return copied_rows(w) <= MOST_COPIED_ROWS &&
+         (copied_rows(w) * w->in_width + w->out_width) * CHANNELS_AT_ONCE <= MOST_COPIED;
+}
+
+/* Copies a cache line of each pixel. */
+static void NOINLINE copy_channels(const float *from, int from_step, float *to, int to_step,
+                                   int count) {
+  for (; count > 0; count--, from += from_step, to += to_step)
+    for (int c = 0; c < CHANNELS_AT_ONCE; c += 4) store(to + c, load(from + c));
+}
+
+static void copying_3_by_3(const float *x, const float *filter, float *out, const Window *w,
+                           const Early *early, int first, int end) {
+  float copies[MOST_COPIED];
+  int held[MOST_COPIED_ROWS]; /* which row is where */
+  int channels = w->in_channels, kept = copied_rows(w), size = w->in_width * CHANNELS_AT_ONCE;
+  float *made = copies + kept * size;
+  for (int c = 0; c < channels; c += CHANNELS_AT_ONCE) {
+    for (int i = 0; i < kept; i++) held[i] = -1;
+    for (int line = first; line < end; line++) {
+      int image = line / w->out_height, row = line - image * w->out_height;
+      const float *rows[3];
+      for (int i = 0; i < 3; i++) {
+        int y = row * w->stride_height - w->pad_top + i * w->dilation_height;
+        rows[i] = 0;
+        if (!inside(y, w->in_height)) continue;
+        int number = image * w->in_height + y, place = y % kept;
+        float *copy = copies + place * size;
+        if (held[place] != number)
+          copy_channels(x + number * w->in_width * channels + c, channels, copy, CHANNELS_AT_ONCE,
+                        w->in_width);
+        held[place] = number;
+        rows[i] = copy;
+      }
+      line_3_by_3(rows, CHANNELS_AT_ONCE, filter + c,
+                  (Pixels){made, CHANNELS_AT_ONCE, CHANNELS_AT_ONCE},
+                  early->bias ? early->bias + c : 0, early, w);
+      copy_channels(made, CHANNELS_AT_ONCE, out + line * w->out_width * channels + c, channels,
+                    w->out_width);
+    }
+  }
+}
+
+/* -- forward, all others --------------------------------------------------------------------- */
 
 /* One output pixel: x and filter point at the first tap that reads inside the input. */
 static void NOINLINE pixel(const float *x, const float *filter, float *out, int rows, int columns,
@@ -124,14 +333,23 @@ void depthwise_conv2d(const float *x, const float *filter, float *out, const Win
   int image_size = w->in_height * w->in_width * w->in_channels;
   int line_size = w->out_width * w->out_channels, first, end;
   find_piece(w->batch * w->out_height, 1, part, parts, &first, &end);
-  for (int line = first; line < end; line++) {
-    int image = line / w->out_height, row = line - image * w->out_height;
-    depthwise_line(x + image * image_size, filter, out + line * line_size, w,
-                   row * w->stride_height - w->pad_top);
-    if (bias)
-      finish_rows(&finish, out + line * line_size, w->out_width, w->out_channels, 0,
-                  w->out_channels);
+  if (is_3_by_3(w)) {
+    Early early = early_finish(&finish);
+    if (displaces_itself(w) && fits_copies(w))
+      copying_3_by_3(x, filter, out, w, &early, first, end);
+    else
+      directly_3_by_3(x, filter, out, w, &early, first, end);
+    if (!finishes_late(&finish)) return;
+  } else {
+    for (int line = first; line < end; line++) {
+      int image = line / w->out_height, row = line - image * w->out_height;
+      depthwise_line(x + image * image_size, filter, out + line * line_size, w,
+                     row * w->stride_height - w->pad_top);
+    }
   }
+  if (bias)
+    finish_rows(&finish, out + first * line_size, (end - first) * w->out_width, w->out_channels, 0,
+                w->out_channels);
 }
 
 /* -- transpose with respect to the input ----------------------------------------------------- */

@@ -13,6 +13,30 @@ typedef struct {
   float alpha;
 } Finish;
 
+/* The part of a finish that costs nothing where the product is still in registers: sums start from
+ * the bias, and are limited to an interval as they are stored. */
+typedef struct {
+  const float *bias; /* 0 for zeros */
+  float low, high;
+} Early;
+
+INLINE int finishes_early(const Finish *finish) { return finish->activation <= RELU6; }
+
+INLINE Early early_finish(const Finish *finish) {
+  Early early = {0, -VINF, VINF};
+  if (finish && finish->bias && finishes_early(finish)) {
+    early.bias = finish->bias;
+    if (finish->activation != LINEAR) early.low = 0;
+    if (finish->activation == RELU6) early.high = 6;
+  }
+  return early;
+}
+
+/* Whether `finish_rows` has anything left to do. */
+INLINE int finishes_late(const Finish *finish) {
+  return finish && finish->bias && !finishes_early(finish);
+}
+
 #define FINISH_ROWS(ACTIVATED)                                                                     \
   for (; rows > 0; rows--, out += stride)                                                          \
     for (int c = 0; c < columns; c += 4) {                                                         \

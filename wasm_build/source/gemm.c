@@ -2,11 +2,12 @@
 
 const float zeros[BLOCK_DEPTH + 4] = {0};
 
-/* -- the tile -------------------------------------------------------------------------------- */
+/* -- tiles ----------------------------------------------------------------------------------- */
 
-/* Loads pinned where they stand, with constant offsets. Left to itself, LLVM hoists the broadcasts
- * of a whole step, which with 12 accumulators overflows the 16 vector registers of x86, and splits
- * addresses into extra instructions: the loop then runs at half its speed. */
+/* What the inner loops consist of, pinned where it stands, with constant offsets. Left to itself,
+ * LLVM hoists the broadcasts of a whole step and moves additions down to where their sums are next
+ * added to, which with 12 sums overflows the 16 vector registers of x86, and splits addresses into
+ * extra instructions: the loop then runs at half its speed. */
 #define LOAD_AT(TO, FROM, OFFSET)                                                                  \
   __asm__ volatile("local.get %1\nv128.load " #OFFSET ":p2align=2\nlocal.set %0"                   \
                    : "=r"(TO)                                                                      \
@@ -15,114 +16,315 @@ const float zeros[BLOCK_DEPTH + 4] = {0};
   __asm__ volatile("local.get %1\nv128.load32_splat " #OFFSET ":p2align=2\nlocal.set %0"           \
                    : "=r"(TO)                                                                      \
                    : "r"(FROM))
+#ifdef __wasm_relaxed_simd__
+#define ADD_PRODUCT(SUM, X, Y)                                                                     \
+  __asm__ volatile("local.get %1\nlocal.get %2\nlocal.get %0\nf32x4.relaxed_madd\nlocal.set %0"    \
+                   : "+r"(SUM)                                                                     \
+                   : "r"(X), "r"(Y))
+#else
+#define ADD_PRODUCT(SUM, X, Y)                                                                     \
+  __asm__ volatile("local.get %0\nlocal.get %1\nlocal.get %2\nf32x4.mul\nf32x4.add\nlocal.set %0"  \
+                   : "+r"(SUM)                                                                     \
+                   : "r"(X), "r"(Y))
+#endif
 
-#define ROW_STEP(ROW, A_OFFSET)                                                                    \
-  SPLAT_AT(x, a, A_OFFSET);                                                                        \
-  c##ROW##0 = vmadd(x, b0, c##ROW##0);                                                             \
-  c##ROW##1 = vmadd(x, b1, c##ROW##1);
+/* How a tile is computed: tiles one below the other, `tiles` of them, each of all the rows that the
+ * function is for. Row i of the first reads a[i * a_stride …], `segments` times k elements with
+ * `skip` others between; sums start from row i of `from`. */
+typedef struct {
+  int tiles, segments, skip, k, a_stride, from_stride, stride;
+  const float *a, *b, *from;
+  float *out, low, high;
+} Strip;
 
-#define STEP(A0, A1, A2, A3, A4, A5, B0, B1)                                                       \
-  LOAD_AT(b0, b, B0);                                                                              \
-  LOAD_AT(b1, b, B1);                                                                              \
-  ROW_STEP(0, A0) ROW_STEP(1, A1) ROW_STEP(2, A2) ROW_STEP(3, A3) ROW_STEP(4, A4) ROW_STEP(5, A5)
+#define EACH_OF_1(DO, ...) DO(0, __VA_ARGS__)
+#define EACH_OF_2(DO, ...) EACH_OF_1(DO, __VA_ARGS__) DO(1, __VA_ARGS__)
+#define EACH_OF_3(DO, ...) EACH_OF_2(DO, __VA_ARGS__) DO(2, __VA_ARGS__)
+#define EACH_OF_4(DO, ...) EACH_OF_3(DO, __VA_ARGS__) DO(3, __VA_ARGS__)
+#define EACH_OF_5(DO, ...) EACH_OF_4(DO, __VA_ARGS__) DO(4, __VA_ARGS__)
+#define EACH_OF_6(DO, ...) EACH_OF_5(DO, __VA_ARGS__) DO(5, __VA_ARGS__)
 
-#define STORE_ROW(ROW)                                                                             \
-  if (accumulate) {                                                                                \
-    c##ROW##0 = c##ROW##0 + load((const float *)out);                                              \
-    c##ROW##1 = c##ROW##1 + load((const float *)out + 4);                                          \
-  }                                                                                                \
-  store(out, c##ROW##0);                                                                           \
-  store(out + 4, c##ROW##1);                                                                       \
+#define MULTIPLY_ROW(ROW, FROM, OFFSET)                                                            \
+  SPLAT_AT(x, FROM, OFFSET);                                                                       \
+  ADD_PRODUCT(c##ROW##0, x, b0);                                                                   \
+  ADD_PRODUCT(c##ROW##1, x, b1);
+
+#define START_ROW(ROW, ...)                                                                        \
+  vf c##ROW##0 = load(from), c##ROW##1 = load(from + 4);                                           \
+  from += from_stride;
+
+#define LIMITED(X)                                                                                 \
+  (vf)wasm_f32x4_pmax(wasm_f32x4_pmin((v128_t)(X), (v128_t)high), (v128_t)low)
+
+#define STORE_ROW(ROW, ...)                                                                        \
+  store(out, LIMITED(c##ROW##0));                                                                  \
+  store(out + 4, LIMITED(c##ROW##1));                                                              \
   out += stride;
 
-/* A function of its own, never inlined: engines optimize functions that are called often, and do
- * not replace one that is running. */
-static void NOINLINE tile(int k, const float *a, const float *b, float *out, int stride,
-                          int accumulate) {
-  vf c00 = vset(0), c01 = c00, c10 = c00, c11 = c00, c20 = c00, c21 = c00;
-  vf c30 = c00, c31 = c00, c40 = c00, c41 = c00, c50 = c00, c51 = c00;
-  vf x, b0, b1;
-  for (; k >= 4; k -= 4, a += 4 * TILE_ROWS, b += 4 * TILE_COLUMNS) {
-    STEP(0, 4, 8, 12, 16, 20, 0, 16)
-    STEP(24, 28, 32, 36, 40, 44, 32, 48)
-    STEP(48, 52, 56, 60, 64, 68, 64, 80)
-    STEP(72, 76, 80, 84, 88, 92, 96, 112)
+/* -- tiles that read rows of A -- */
+
+#define ROW_POINTER(ROW, ...) const float *a##ROW = a + ROW * a_stride;
+#define ROW_STEP(ROW, OFFSET) MULTIPLY_ROW(ROW, a##ROW, OFFSET)
+#define ADVANCE_ROW(ROW, COUNT) a##ROW += COUNT;
+
+#define ROWS_STEP(EACH_OF, A, B0, B1)                                                              \
+  LOAD_AT(b0, b, B0);                                                                              \
+  LOAD_AT(b1, b, B1);                                                                              \
+  EACH_OF(ROW_STEP, A)
+
+/* A function for each number of rows, never inlined: engines optimize functions that are called
+ * often, and do not replace one that is running. */
+#define DEFINE_ROWS_STRIP(ROWS)                                                                    \
+  static void NOINLINE rows_strip_##ROWS(const Strip *strip) {                                     \
+    int a_stride = strip->a_stride, from_stride = strip->from_stride, stride = strip->stride;      \
+    int skip = strip->skip;                                                                        \
+    const float *a = strip->a, *from = strip->from;                                                \
+    float *out = strip->out;                                                                       \
+    for (int tiles = strip->tiles; tiles > 0; tiles--, a += ROWS * a_stride) {                     \
+      const float *b = strip->b;                                                                   \
+      EACH_OF_##ROWS(ROW_POINTER, )                                                                \
+      EACH_OF_##ROWS(START_ROW, )                                                                  \
+      vf x, b0, b1;                                                                                \
+      for (int segments = strip->segments;;) {                                                     \
+        int k = strip->k;                                                                          \
+        for (; k >= 4; k -= 4) {                                                                   \
+          ROWS_STEP(EACH_OF_##ROWS, 0, 0, 16)                                                      \
+          ROWS_STEP(EACH_OF_##ROWS, 4, 32, 48)                                                     \
+          ROWS_STEP(EACH_OF_##ROWS, 8, 64, 80)                                                     \
+          ROWS_STEP(EACH_OF_##ROWS, 12, 96, 112)                                                   \
+          EACH_OF_##ROWS(ADVANCE_ROW, 4)                                                           \
+          b += 4 * TILE_COLUMNS;                                                                   \
+        }                                                                                          \
+        for (; k > 0; k--) {                                                                       \
+          ROWS_STEP(EACH_OF_##ROWS, 0, 0, 16)                                                      \
+          EACH_OF_##ROWS(ADVANCE_ROW, 1)                                                           \
+          b += TILE_COLUMNS;                                                                       \
+        }                                                                                          \
+        if (--segments == 0) break;                                                                \
+        EACH_OF_##ROWS(ADVANCE_ROW, skip)                                                          \
+      }                                                                                            \
+      vf low = vset(strip->low), high = vset(strip->high);                                         \
+      EACH_OF_##ROWS(STORE_ROW, )                                                                  \
+    }                                                                                              \
   }
-  for (; k > 0; k--, a += TILE_ROWS, b += TILE_COLUMNS) {
-    STEP(0, 4, 8, 12, 16, 20, 0, 16)
+
+DEFINE_ROWS_STRIP(1)
+DEFINE_ROWS_STRIP(2)
+DEFINE_ROWS_STRIP(3)
+DEFINE_ROWS_STRIP(4)
+DEFINE_ROWS_STRIP(5)
+DEFINE_ROWS_STRIP(6)
+
+/* How many rows fit into 16 vector registers: one more is needed for a product before it is added,
+ * and one is the engine's. */
+#ifdef __wasm_relaxed_simd__
+#define TALLEST 6
+#else
+#define TALLEST 5
+#endif
+
+static void rows_strip(const Strip *strip, int height) {
+  switch (height) {
+    case 1: rows_strip_1(strip); return;
+    case 2: rows_strip_2(strip); return;
+    case 3: rows_strip_3(strip); return;
+    case 4: rows_strip_4(strip); return;
+    case 5: rows_strip_5(strip); return;
+    case 6: rows_strip_6(strip); return;
   }
-  STORE_ROW(0) STORE_ROW(1) STORE_ROW(2) STORE_ROW(3) STORE_ROW(4) STORE_ROW(5)
 }
 
-/* A tile that overhangs the result, or whose rows are scattered, goes through a buffer. */
-static void NOINLINE edge_tile(int k, const float *a, const float *b, float *out,
-                               const int *offsets, int accumulate, int rows, int columns) {
-  float buffer[TILE_ROWS * TILE_COLUMNS];
-  tile(k, a, b, buffer, TILE_COLUMNS, 0);
-  for (int row = 0; row < rows; row++) {
-    for (int column = 0; column < columns; column += 4) {
-      float *to = out + offsets[row] + column;
-      vf x = load((const float *)buffer + row * TILE_COLUMNS + column);
-      if (accumulate) x = x + load((const float *)to);
-      store_up_to(to, x, columns - column);
+/* -- tiles that read panels of A -- */
+
+#define PANEL_STEP(A0, A1, A2, A3, A4, A5, B0, B1)                                                 \
+  LOAD_AT(b0, b, B0);                                                                              \
+  LOAD_AT(b1, b, B1);                                                                              \
+  MULTIPLY_ROW(0, a, A0) MULTIPLY_ROW(1, a, A1) MULTIPLY_ROW(2, a, A2)                             \
+  MULTIPLY_ROW(3, a, A3) MULTIPLY_ROW(4, a, A4) MULTIPLY_ROW(5, a, A5)
+
+static void NOINLINE panels_strip(const Strip *strip) {
+  int from_stride = strip->from_stride, stride = strip->stride;
+  const float *a = strip->a, *from = strip->from;
+  float *out = strip->out;
+  for (int tiles = strip->tiles; tiles > 0; tiles--) {
+    const float *b = strip->b;
+    EACH_OF_6(START_ROW, )
+    vf x, b0, b1;
+    int k = strip->k;
+    for (; k >= 4; k -= 4, a += 4 * TILE_ROWS, b += 4 * TILE_COLUMNS) {
+      PANEL_STEP(0, 4, 8, 12, 16, 20, 0, 16)
+      PANEL_STEP(24, 28, 32, 36, 40, 44, 32, 48)
+      PANEL_STEP(48, 52, 56, 60, 64, 68, 64, 80)
+      PANEL_STEP(72, 76, 80, 84, 88, 92, 96, 112)
     }
+    for (; k > 0; k--, a += TILE_ROWS, b += TILE_COLUMNS) {
+      PANEL_STEP(0, 4, 8, 12, 16, 20, 0, 16)
+    }
+    vf low = vset(strip->low), high = vset(strip->high);
+    EACH_OF_6(STORE_ROW, )
   }
 }
 
-/* -- the loops around it --------------------------------------------------------------------- */
+/* -- the loops around them ------------------------------------------------------------------- */
 
-INLINE int smaller(int a, int b) { return a < b ? a : b; }
+/* A block of the result: rows that share columns of B. */
+typedef struct {
+  int rows, depth;
+  const float *a;
+  int a_stride; /* 0: panels */
+  int segments, skip;
+  int accumulates, ends;
+  const int *offsets; /* where rows begin in the result, or 0 where they are `stride` apart */
+  int stride;
+  const Finish *finish;
+  Early early;
+} Block;
 
-/* The distance between the rows of a whole tile, or 0 where they are not equally far apart. */
-INLINE int common_stride(const int *offsets) {
-  int stride = offsets[1] - offsets[0];
-  for (int row = 2; row < TILE_ROWS; row++)
-    if (offsets[row] - offsets[row - 1] != stride) return 0;
-  return stride;
+/* A panel of B, and where the block's first row has its columns in the result. */
+typedef struct {
+  const float *b;
+  float *out;
+  int column, columns;
+} Panel;
+
+INLINE void compute(const Strip *strip, int height) {
+  if (strip->a_stride)
+    rows_strip(strip, height);
+  else
+    panels_strip(strip);
+}
+
+/* Where a row of the block has the panel's columns in the result. */
+INLINE float *row_of(const Block *block, const Panel *panel, int row) {
+  return panel->out + (block->offsets ? block->offsets[row] : row * block->stride);
+}
+
+/* Tiles that overhang the result, or whose rows are scattered, go through a buffer. */
+#define BUFFERED_TILES 8
+
+static void NOINLINE buffered_tiles(const Block *block, const Panel *panel, Strip strip, int row,
+                                    int height) {
+  float buffer[BUFFERED_TILES * TILE_ROWS * TILE_COLUMNS];
+  vf low = vset(strip.low), high = vset(strip.high);
+  int rows = smaller(strip.tiles * height, block->rows - row), columns = panel->columns;
+  strip.out = buffer;
+  strip.stride = TILE_COLUMNS;
+  strip.low = -VINF;
+  strip.high = VINF;
+  float *kept = buffer;
+  if (block->accumulates) { /* sums go on from there, as those of whole tiles do */
+    for (int i = row; i < row + rows; i++, kept += TILE_COLUMNS) {
+      const float *begun = row_of(block, panel, i);
+      for (int c = 0; c < columns; c += 4) store(kept + c, load(begun + c));
+    }
+    strip.from = buffer;
+    strip.from_stride = TILE_COLUMNS;
+  }
+  compute(&strip, height);
+  kept = buffer;
+  for (int i = row; i < row + rows; i++, kept += TILE_COLUMNS) {
+    float *to = row_of(block, panel, i);
+    for (int c = 0; c < columns; c += 4)
+      store_up_to(to + c, LIMITED(load((const float *)kept + c)), columns - c);
+    if (block->ends && finishes_late(block->finish))
+      finish_rows(block->finish, to, 1, 0, panel->column, columns);
+  }
+}
+
+/* Computes tiles of equal height from a row of the block on. */
+static void multiply_tiles(const Block *block, const Panel *panel, int row, int tiles, int height) {
+  int a_step = block->a_stride ? block->a_stride : block->depth; /* from a row to the next */
+  Strip strip = {.tiles = tiles,
+                 .segments = block->segments,
+                 .skip = block->skip,
+                 .k = block->depth / block->segments,
+                 .a_stride = block->a_stride,
+                 .stride = block->stride,
+                 .a = block->a + row * a_step,
+                 .b = panel->b,
+                 .out = panel->out + row * block->stride,
+                 .low = block->ends ? block->early.low : -VINF,
+                 .high = block->ends ? block->early.high : VINF};
+  if (block->accumulates) {
+    strip.from = strip.out;
+    strip.from_stride = block->stride;
+  } else {
+    strip.from = block->early.bias ? block->early.bias + panel->column : zeros;
+  }
+  if (panel->columns == TILE_COLUMNS && !block->offsets && row + tiles * height <= block->rows) {
+    compute(&strip, height);
+    if (block->ends && finishes_late(block->finish))
+      finish_rows(block->finish, strip.out, tiles * height, block->stride, panel->column,
+                  panel->columns);
+    return;
+  }
+  for (; tiles > 0; tiles -= strip.tiles) {
+    strip.tiles = smaller(tiles, BUFFERED_TILES);
+    buffered_tiles(block, panel, strip, row, height);
+    row += strip.tiles * height;
+    strip.a += strip.tiles * height * a_step;
+  }
+}
+
+static void NOINLINE multiply_panel(const Block *block, const Panel *panel) {
+  if (block->a_stride) { /* rows are spread evenly over tiles */
+    int tiles = (block->rows + TALLEST - 1) / TALLEST, height = block->rows / tiles;
+    int taller = block->rows - tiles * height;
+    if (taller) multiply_tiles(block, panel, 0, taller, height + 1);
+    multiply_tiles(block, panel, taller * (height + 1), tiles - taller, height);
+  } else {
+    int tiles = block->rows / TILE_ROWS;
+    if (tiles) multiply_tiles(block, panel, 0, tiles, TILE_ROWS);
+    if (tiles * TILE_ROWS < block->rows)
+      multiply_tiles(block, panel, tiles * TILE_ROWS, 1, TILE_ROWS);
+  }
 }
 
 void gemm(int m, int n, int k, Left a, Right b, float *out, const Finish *finish, int part,
           int parts) {
-  /* On the stack, because each thread has its own. */
-  float packed_a[BLOCK_ROWS * BLOCK_DEPTH] __attribute__((aligned(64)));
+  /* On the stack, because each thread has its own; packed rows are written in whole vectors. */
+  float packed_a[BLOCK_A + TILE_ROWS * BLOCK_DEPTH + 4] __attribute__((aligned(64)));
   float packed_b[BLOCK_COLUMNS * BLOCK_DEPTH] __attribute__((aligned(64)));
-  int offsets[BLOCK_ROWS];
+  int offsets[BLOCK_ROWS + TILE_ROWS];
   int first_row = 0, end_row = m, first_column = 0, end_column = n;
-  if (n > m)
+  /* Threads that share columns all pack A, if it is packed; those that share rows all pack B. */
+  if (n > m && (!b.packed || m < 2 * TILE_ROWS * parts))
     find_piece(n, TILE_COLUMNS, part, parts, &first_column, &end_column);
   else
     find_piece(m, TILE_ROWS, part, parts, &first_row, &end_row);
-  for (int column = first_column; column < end_column; column += BLOCK_COLUMNS) {
-    int columns = smaller(end_column - column, BLOCK_COLUMNS);
-    for (int k_first = 0; k_first < k; k_first += BLOCK_DEPTH) {
-      int depth = smaller(k - k_first, BLOCK_DEPTH);
-      int finishes = finish && finish->bias && k_first + depth == k;
-      b.pack(b.source, packed_b, column, columns, k_first, depth);
-      for (int row = first_row; row < end_row; row += BLOCK_ROWS) {
-        int rows = smaller(end_row - row, BLOCK_ROWS);
-        a.pack(a.source, packed_a, row, rows, k_first, depth);
-        if (a.place)
-          a.place(a.source, offsets, row, rows);
-        else
-          for (int i = 0; i < rows; i++) offsets[i] = (row + i) * n;
+  Block block = {.stride = n, .finish = finish, .early = early_finish(finish)};
+  block.segments = a.segments ? a.segments : 1;
+  block.skip = a.skip;
+  if (a.place) block.offsets = offsets;
+  int widest = b.packed ? n : BLOCK_COLUMNS;
+  int deepest = b.packed && a.form == ROWS_IN_PLACE ? BLOCK_DEPTH_IN_PLACE : BLOCK_DEPTH;
+  for (int column = first_column; column < end_column; column += widest) {
+    int columns = smaller(end_column - column, widest);
+    for (int k_first = 0; k_first < k; k_first += deepest) {
+      int depth = block.depth = smaller(k - k_first, deepest);
+      block.accumulates = k_first > 0;
+      block.ends = k_first + depth == k;
+      if (!b.packed) b.pack(b.source, packed_b, column, columns, k_first, depth);
+      int most_rows = smaller(BLOCK_A / depth / TILE_ROWS * TILE_ROWS, BLOCK_ROWS);
+      for (int row = first_row; row < end_row; row += block.rows) {
+        block.rows = end_row - row;
+        /* The last block takes a few rows more rather than leave them to one of their own. */
+        if (block.rows > most_rows + TILE_ROWS) block.rows = most_rows;
+        if (a.form == ROWS_IN_PLACE) {
+          block.a = (const float *)a.source + row * a.stride + k_first;
+          block.a_stride = a.stride;
+        } else {
+          a.pack(a.source, packed_a, row, block.rows, k_first, depth);
+          block.a = packed_a;
+          block.a_stride = a.form == PACKED_ROWS ? depth : 0;
+        }
+        if (a.place) a.place(a.source, offsets, row, block.rows);
+        float *corner = out + column + (a.place ? 0 : row * n);
         for (int j = 0; j < columns; j += TILE_COLUMNS) {
-          const float *panel_b = packed_b + j * depth;
-          for (int i = 0; i < rows; i += TILE_ROWS) {
-            const float *panel_a = packed_a + i * depth;
-            int whole = rows - i >= TILE_ROWS && columns - j >= TILE_COLUMNS;
-            int stride = whole ? common_stride(offsets + i) : 0;
-            if (stride) {
-              float *to = out + offsets[i] + column + j;
-              tile(depth, panel_a, panel_b, to, stride, k_first > 0);
-              if (finishes) finish_rows(finish, to, TILE_ROWS, stride, column + j, TILE_COLUMNS);
-            } else {
-              int height = smaller(rows - i, TILE_ROWS), width = smaller(columns - j, TILE_COLUMNS);
-              float *to = out + column + j;
-              edge_tile(depth, panel_a, panel_b, to, offsets + i, k_first > 0, height, width);
-              for (int row = 0; finishes && row < height; row++)
-                finish_rows(finish, to + offsets[i + row], 1, 0, column + j, width);
-            }
-          }
+          Panel panel = {packed_b + j * depth, corner + j, column + j,
+                         smaller(columns - j, TILE_COLUMNS)};
+          if (b.packed) panel.b = b.packed + (column + j) * k + k_first * TILE_COLUMNS;
+          multiply_panel(&block, &panel);
         }
       }
     }
@@ -142,36 +344,6 @@ void gemm(int m, int n, int k, Left a, Right b, float *out, const Finish *finish
     T2 = wasm_i64x2_shuffle(high01, high23, 0, 2);                                                 \
     T3 = wasm_i64x2_shuffle(high01, high23, 1, 3);                                                 \
   }
-
-void NOINLINE interleave_rows(const float *const rows[TILE_ROWS], int size, float *to) {
-  const float *r0 = rows[0], *r1 = rows[1], *r2 = rows[2], *r3 = rows[3], *r4 = rows[4],
-              *r5 = rows[5];
-  int k = 0;
-  for (; k + 4 <= size; k += 4, to += 4 * TILE_ROWS) {
-    v128_t t0, t1, t2, t3;
-    TRANSPOSE(wasm_v128_load(r0 + k), wasm_v128_load(r1 + k), wasm_v128_load(r2 + k),
-              wasm_v128_load(r3 + k), t0, t1, t2, t3)
-    v128_t x4 = wasm_v128_load(r4 + k), x5 = wasm_v128_load(r5 + k);
-    v128_t low = wasm_i32x4_shuffle(x4, x5, 0, 4, 1, 5);
-    v128_t high = wasm_i32x4_shuffle(x4, x5, 2, 6, 3, 7);
-    wasm_v128_store(to, t0);
-    wasm_v128_store64_lane(to + 4, low, 0);
-    wasm_v128_store(to + 6, t1);
-    wasm_v128_store64_lane(to + 10, low, 1);
-    wasm_v128_store(to + 12, t2);
-    wasm_v128_store64_lane(to + 16, high, 0);
-    wasm_v128_store(to + 18, t3);
-    wasm_v128_store64_lane(to + 22, high, 1);
-  }
-  for (; k < size; k++, to += TILE_ROWS) {
-    to[0] = r0[k];
-    to[1] = r1[k];
-    to[2] = r2[k];
-    to[3] = r3[k];
-    to[4] = r4[k];
-    to[5] = r5[k];
-  }
-}
 
 void NOINLINE interleave_columns(const float *const columns[TILE_COLUMNS], int size, float *to) {
   for (int half = 0; half < 2; half++) {
@@ -197,18 +369,13 @@ void NOINLINE interleave_columns(const float *const columns[TILE_COLUMNS], int s
   }
 }
 
-void pack_matrix_a(const void *source, float *panels, int first, int count, int k_first,
+void pack_panels_a(const void *source, float *panels, int first, int count, int k_first,
                    int k_count) {
   const Matrix *a = source;
   for (int i = 0; i < count; i += TILE_ROWS, panels += k_count * TILE_ROWS) {
     const float *from = a->data + (first + i) * a->row_stride + k_first * a->column_stride;
     int rows = smaller(count - i, TILE_ROWS);
-    if (a->column_stride == 1) {
-      const float *pointers[TILE_ROWS];
-      for (int row = 0; row < TILE_ROWS; row++)
-        pointers[row] = row < rows ? from + row * a->row_stride : zeros;
-      interleave_rows(pointers, k_count, panels);
-    } else if (rows == TILE_ROWS) { /* transposed: rows are side by side */
+    if (rows == TILE_ROWS && a->row_stride == 1) {
       for (int k = 0; k < k_count; k++, from += a->column_stride) {
         float *to = panels + k * TILE_ROWS;
         wasm_v128_store(to, wasm_v128_load(from));
@@ -217,12 +384,12 @@ void pack_matrix_a(const void *source, float *panels, int first, int count, int 
     } else {
       for (int k = 0; k < k_count; k++, from += a->column_stride)
         for (int row = 0; row < TILE_ROWS; row++)
-          panels[k * TILE_ROWS + row] = row < rows ? from[row] : 0;
+          panels[k * TILE_ROWS + row] = row < rows ? from[row * a->row_stride] : 0;
     }
   }
 }
 
-void pack_matrix_b(const void *source, float *panels, int first, int count, int k_first,
+void pack_panels_b(const void *source, float *panels, int first, int count, int k_first,
                    int k_count) {
   const Matrix *b = source;
   for (int j = 0; j < count; j += TILE_COLUMNS, panels += k_count * TILE_COLUMNS) {
@@ -242,6 +409,20 @@ void pack_matrix_b(const void *source, float *panels, int first, int count, int 
       for (int k = 0; k < k_count; k++, from += b->row_stride)
         for (int column = 0; column < TILE_COLUMNS; column++)
           panels[k * TILE_COLUMNS + column] = column < columns ? from[column] : 0;
+    }
+  }
+}
+
+/* Packs the whole of a (k, n) matrix, for products that are computed more than once. */
+EXPORT(pack_weights)
+void pack_weights(const float *data, float *panels, int k, int n, int row_stride,
+                  int column_stride) {
+  Matrix matrix = {data, row_stride, column_stride};
+  for (int column = 0; column < n; column += TILE_COLUMNS) {
+    for (int k_first = 0; k_first < k; k_first += BLOCK_DEPTH) {
+      int depth = smaller(k - k_first, BLOCK_DEPTH);
+      pack_panels_b(&matrix, panels, column, smaller(n - column, TILE_COLUMNS), k_first, depth);
+      panels += depth * TILE_COLUMNS;
     }
   }
 }

@@ -2,9 +2,10 @@
  * high-performance matrix multiplication, 2008).
  *
  * out (m, n) = A (m, k) B (k, n). Neither operand need exist as a matrix: a pack function writes
- * any block of it as panels. A panel of A is TILE_ROWS rows, k-major: element (row, k) at
- * [k * TILE_ROWS + row]; a panel of B is TILE_COLUMNS columns: (k, column) at
- * [k * TILE_COLUMNS + column]. What lies beyond the last row or column is packed as zeros.
+ * any block of it. B is packed as panels of TILE_COLUMNS columns: (k, column) at
+ * [k * TILE_COLUMNS + column]; what lies beyond the last column is packed as zeros. A is best read
+ * row by row, where it lies or from packed rows; where neighbours in memory are neighbours in a
+ * column it is packed as panels of TILE_ROWS rows: (row, k) at [k * TILE_ROWS + row].
  */
 #ifndef WEBTENSOR_GEMM_H
 #define WEBTENSOR_GEMM_H
@@ -15,32 +16,43 @@
 #define TILE_ROWS 6
 #define TILE_COLUMNS 8
 
-/* Cache blocks: a block of A (96 × 256 floats) stays in the second-level cache while a panel of B
- * (8 KB) stays in the first. */
-#define BLOCK_ROWS 96
+/* Cache blocks: a block of A (96 KB) stays in the second-level cache while a panel of B (8 KB)
+ * stays in the first. Shallow products take more rows at once. Where A lies in place and B is
+ * packed, panels may be as deep as 32 KB: they are read straight on, and results written once. */
+#define BLOCK_A (96 * 256)
+#define BLOCK_ROWS 384
 #define BLOCK_DEPTH 256
+#define BLOCK_DEPTH_IN_PLACE 1024
 #define BLOCK_COLUMNS 1024
 
+INLINE int smaller(int a, int b) { return a < b ? a : b; }
+
 /* Writes rows (of A) or columns (of B) first … first + count - 1 and k_first … of the operand. */
-typedef void pack_function(const void *source, float *panels, int first, int count, int k_first,
+typedef void pack_function(const void *source, float *to, int first, int count, int k_first,
                            int k_count);
 
 /* Writes where rows first … first + count - 1 of the result begin, as offsets from `out`. */
 typedef void place_function(const void *source, int *offsets, int first, int count);
 
-/* A and where its rows go in the result: one after another where `place` is 0. */
+/* A, and where its rows go in the result: one after another where `place` is 0. */
 typedef struct {
+  enum { ROWS_IN_PLACE, PACKED_ROWS, PACKED_PANELS } form;
+  const void *source; /* of ROWS_IN_PLACE: the first row */
+  int stride;         /* of ROWS_IN_PLACE: from one row to the next */
+  int segments, skip; /* of ROWS_IN_PLACE: equal parts of a row, if they lie apart, and their gap */
   pack_function *pack;
-  const void *source;
   place_function *place;
 } Left;
 
+/* B: panels of the whole of it, or what packs them. Rows in segments need the whole, and no more
+ * than BLOCK_DEPTH of it. */
 typedef struct {
+  const float *packed;
   pack_function *pack;
   const void *source;
 } Right;
 
-/* Computes one part of the result: rows of it, or columns where it is wider than high. */
+/* Computes one part of the result: rows of it, or columns where it has few rows. */
 void gemm(int m, int n, int k, Left a, Right b, float *out, const Finish *finish, int part,
           int parts);
 
@@ -50,13 +62,12 @@ typedef struct {
   int row_stride, column_stride;
 } Matrix;
 
-pack_function pack_matrix_a, pack_matrix_b;
+pack_function pack_panels_a, pack_panels_b;
 
 /* Zeros to point at in place of rows that lie outside an operand. */
 extern const float zeros[BLOCK_DEPTH + 4];
 
-/* to[k * TILE_ROWS + i] = rows[i][k] and likewise for columns. */
-void interleave_rows(const float *const rows[TILE_ROWS], int size, float *to);
+/* to[k * TILE_COLUMNS + i] = columns[i][k]. */
 void interleave_columns(const float *const columns[TILE_COLUMNS], int size, float *to);
 
 #endif

@@ -34,6 +34,17 @@ INLINE Part part_at(const Window *w, int row, int column) {
     for (int image = line / w->out_height, row = line % w->out_height, column = 0;                 \
          column < w->out_width; column++)
 
+/* The same, with windows that lie inside the input as a whole side by side in one run. */
+#define FOR_EACH_RUN_OF_PART                                                                       \
+  int first_line, end_line, inner, inner_end;                                                      \
+  find_piece(w->batch *w->out_height, 1, part, parts, &first_line, &end_line);                     \
+  find_inner(w->pad_left, w->stride_width, (w->filter_width - 1) * w->dilation_width + 1,          \
+             w->in_width, w->out_width, &inner, &inner_end);                                       \
+  for (int line = first_line; line < end_line; line++)                                             \
+    for (int image = line / w->out_height, row = line % w->out_height, column = 0, run;            \
+         run = column >= inner && column < inner_end ? inner_end - column : 1,                     \
+         column < w->out_width; column += run)
+
 #define OFFSET_OF(PART)                                                                            \
   (((image * w->in_height + (PART).row) * w->in_width + (PART).column) * w->in_channels)
 
@@ -44,8 +55,8 @@ INLINE void take_greatest(vf *best, vi *nan, vf x) {
   *nan = *nan | (x != x);
 }
 
-static void NOINLINE greatest(const float *x, float *out, Part part, int row_step, int column_step,
-                              int channels) {
+static void greatest(const float *x, float *out, Part part, int row_step, int column_step,
+                     int channels) {
   int c = 0;
   for (; c + 16 <= channels; c += 16) {
     /* Whether there was NaN is seen apart, as the quickest maximum passes over it. */
@@ -74,13 +85,37 @@ static void NOINLINE greatest(const float *x, float *out, Part part, int row_ste
   }
 }
 
+INLINE void greatest_of_four(const float *x, float *out, int row_step, int column_step,
+                             int channels) {
+  const float *below = x + row_step;
+  for (int c = 0; c < channels; c += 4) {
+    vf best = load(x + c); /* if this is NaN it stays the greatest */
+    vi nan = vseti(0);
+    take_greatest(&best, &nan, load(x + column_step + c));
+    take_greatest(&best, &nan, load(below + c));
+    take_greatest(&best, &nan, load(below + column_step + c));
+    store_up_to(out + c, vsel(nan, vset(VNAN), best), channels - c);
+  }
+}
+
+static void NOINLINE greatest_of_run(const float *x, float *out, Part part, int run, int step,
+                                     int row_step, int column_step, int channels) {
+  if (part.rows == 2 && part.columns == 2)
+    for (; run > 0; run--, x += step, out += channels)
+      greatest_of_four(x, out, row_step, column_step, channels);
+  else
+    for (; run > 0; run--, x += step, out += channels)
+      greatest(x, out, part, row_step, column_step, channels);
+}
+
 EXPORT(max_pool)
 void max_pool(const float *x, float *out, const Window *w, int part, int parts) {
   int channels = w->in_channels;
-  FOR_EACH_WINDOW_OF_PART {
+  FOR_EACH_RUN_OF_PART {
     Part window = part_at(w, row, column);
-    greatest(x + OFFSET_OF(window), out + (line * w->out_width + column) * channels, window,
-             w->dilation_height * w->in_width * channels, w->dilation_width * channels, channels);
+    greatest_of_run(x + OFFSET_OF(window), out + (line * w->out_width + column) * channels, window,
+                    run, w->stride_width * channels, w->dilation_height * w->in_width * channels,
+                    w->dilation_width * channels, channels);
   }
 }
 
@@ -142,8 +177,8 @@ void max_pool_pick(const float *values, const float *x, float *out, const Window
 
 /* -- mean ------------------------------------------------------------------------------------ */
 
-static void NOINLINE mean(const float *x, float *out, Part part, int row_step, int column_step,
-                          int channels) {
+static void mean(const float *x, float *out, Part part, int row_step, int column_step,
+                 int channels) {
   vf count = vset((float)(part.rows * part.columns));
   int c = 0;
   for (; c + 16 <= channels; c += 16) {
@@ -171,13 +206,20 @@ static void NOINLINE mean(const float *x, float *out, Part part, int row_step, i
   }
 }
 
+static void NOINLINE mean_of_run(const float *x, float *out, Part part, int run, int step,
+                                 int row_step, int column_step, int channels) {
+  for (; run > 0; run--, x += step, out += channels)
+    mean(x, out, part, row_step, column_step, channels);
+}
+
 EXPORT(avg_pool)
 void avg_pool(const float *x, float *out, const Window *w, int part, int parts) {
   int channels = w->in_channels;
-  FOR_EACH_WINDOW_OF_PART {
+  FOR_EACH_RUN_OF_PART {
     Part window = part_at(w, row, column);
-    mean(x + OFFSET_OF(window), out + (line * w->out_width + column) * channels, window,
-         w->dilation_height * w->in_width * channels, w->dilation_width * channels, channels);
+    mean_of_run(x + OFFSET_OF(window), out + (line * w->out_width + column) * channels, window, run,
+                w->stride_width * channels, w->dilation_height * w->in_width * channels,
+                w->dilation_width * channels, channels);
   }
 }
 

@@ -22,6 +22,17 @@ static inline void valid_taps(int start, int length, int taps, int dilation, int
   if (*end < *first) *end = *first;
 }
 
+/* Output positions whose taps, which span `reach` input positions, are all inside the input:
+ * [first, end). */
+static inline void find_inner(int pad, int stride, int reach, int length, int outputs, int *first,
+                              int *end) {
+  int from = (pad + stride - 1) / stride, last = length + pad - reach;
+  *first = from < outputs ? from : outputs;
+  *end = last < 0 ? 0 : last / stride + 1;
+  if (*end > outputs) *end = outputs;
+  if (*end < *first) *end = *first;
+}
+
 /* The output position that reads input position `at` at filter position k, or -1. */
 static inline int output_reading(int at, int pad, int k, int dilation, int stride, int outputs) {
   int distance = at + pad - k * dilation;

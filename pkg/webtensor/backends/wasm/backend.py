@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import MethodType
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from webtensor.backends.api import Backend, Handle, KernelTable, Operand, PreparedKernel
-from webtensor.backends.wasm.host import Host
+from webtensor.backends.wasm.host import MOST_WORDS, Host
 from webtensor.backends.wasm.memory import BlockPool
+from webtensor.backends.wasm.packing import PackedWeights
 from webtensor.backends.wasm.parameters import ParameterSlots
 from webtensor.backends.wasm.preparation import prepared
 from webtensor.backends.wasm.threads import Threads
@@ -20,9 +21,6 @@ __all__ = ["Functions", "WasmBackend", "kernel"]
 
 #: Registers a kernel: ``@kernel("name")``.
 kernel = KernelTable()
-
-#: Calls that wait are run when they are so many words.
-MOST_WORDS: Final = 3000
 
 Found = TypeVar("Found")
 
@@ -84,6 +82,7 @@ class WasmBackend(Backend):
         self.threads = Threads(host, self.allocate, self.release, self._begin_epoch)
         self.numbers = Numbers(host)
         self._waiting = host.waiting
+        self.packed_weights = PackedWeights(self).address
 
     def compute(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
         """Call a kernel that threads can share; ``work`` is about how many instructions it takes.
@@ -143,6 +142,11 @@ class WasmBackend(Backend):
     def release(self, handle: Handle) -> None:
         """Take a block back (an instance calls its pool directly)."""
         self.pool.release(handle)
+
+    def flush(self) -> None:
+        """Run the calls that wait."""
+        if self.host.defers:
+            self.host.run_waiting()
 
     def memory(self) -> dict[str, int]:
         """Bytes and blocks in use, and the size of the linear memory."""

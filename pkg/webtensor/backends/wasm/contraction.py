@@ -55,8 +55,12 @@ def matmul(
     if dtype is not float32:
         backend.functions["matmul", dtype](*arguments)
         return out
-    work = size * sizes.k / _PRODUCTS_AT_ONCE if sizes.m > 1 and sizes.n > 1 else 0
-    backend.compute(_MATMUL, work, *arguments, *_finish(inputs, *finish))
+    work, packed = 0.0, 0
+    if sizes.m > 1 and sizes.n > 1:
+        work = size * sizes.k / _PRODUCTS_AT_ONCE
+        if not sizes.b_batched:
+            packed = backend.packed_weights(b, sizes.n, sizes.transpose_b)
+    backend.compute(_MATMUL, work, *arguments, packed, *_finish(inputs, *finish))
     return out
 
 
@@ -75,6 +79,7 @@ def _windowed(name: str) -> Kernel:
     always_whole = not mixes_channels and name != "depthwise_conv2d"
     in_passes = name == "conv2d_input_gradient"
     finishes = not name.endswith("gradient")
+    packs = name == "conv2d"
 
     def run_windowed(
         backend: WasmBackend,
@@ -86,14 +91,19 @@ def _windowed(name: str) -> Kernel:
     ) -> Handle:
         first, second = inputs[:2]
         geometry = backend.parameters.integers(window)
-        out = backend.allocate(prod(shape) * 4)
+        size = prod(shape)
+        out = backend.allocate(size * 4)
         work = _products(window) / _PRODUCTS_AT_ONCE
         if mixes_channels:
             work *= window.in_channels
         if always_whole or (in_passes and (window.stride_height, window.stride_width) != (1, 1)):
             work = 0
         arguments = (first.storage.handle, second.storage.handle, out, geometry)
-        if finishes:
+        if packs:
+            columns = window.out_channels
+            packed = backend.packed_weights(second, columns) if size > columns else 0
+            backend.compute(key, work, *arguments, packed, *_finish(inputs, *finish))
+        elif finishes:
             backend.compute(key, work, *arguments, *_finish(inputs, *finish))
         else:
             backend.compute(key, work, *arguments)

@@ -17,6 +17,7 @@ from webtensor.errors import BackendUnavailableError
 __all__ = [
     "INITIAL_PAGES",
     "MAXIMUM_PAGES",
+    "MOST_WORDS",
     "PAGE",
     "Host",
     "module_bytes",
@@ -27,6 +28,8 @@ PAGE: Final = 65536
 #: As the module was linked (``wasm_build/build.py``).
 INITIAL_PAGES: Final = (16 << 20) // PAGE
 MAXIMUM_PAGES: Final = (2 << 30) // PAGE
+#: Calls that wait are run when they are so many words.
+MOST_WORDS: Final = 3000
 
 
 class Host(ABC):

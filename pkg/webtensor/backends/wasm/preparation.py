@@ -1,17 +1,21 @@
 """Prepared calls: what a kernel does with operands of given shapes, found out once.
 
 Most kernels allocate a block and call one export with the operands' addresses, that of the block,
-and numbers that shapes and dtypes alone decide. Which numbers, the kernel itself tells: it is run
-with stand-ins for the operands and for the backend, which note what it wants called. A kernel that
-does anything else is called as always.
+and numbers that shapes and dtypes alone decide. Which ones, the kernel itself tells: it is run with
+stand-ins for the operands and for the backend, which note what it wants called. A kernel that does
+anything else is called as always.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from webtensor.backends.api import Handle, Operand, PreparedKernel
+from webtensor.backends.wasm.host import MOST_WORDS
+from webtensor.backends.wasm.packing import is_worth_packing
 from webtensor.dtypes import DType
 from webtensor.shapes import Shape
 
@@ -40,6 +44,14 @@ class _StandIn(NamedTuple):
     storage: _Block
 
 
+class _Packed(NamedTuple):
+    """Stands for the address of an operand's packed elements."""
+
+    operand: _StandIn
+    columns: int
+    transposed: bool
+
+
 class _NotOneCallError(Exception):
     """The kernel does more than to call one export."""
 
@@ -49,10 +61,12 @@ class _Notes:
 
     def __init__(self, backend: WasmBackend) -> None:
         self.parameters = backend.parameters
-        self.is_shared = False
         self.block = _Address()
         self.count: int | None = None
-        self.noted: tuple[tuple[str, ...], float, tuple[Any, ...]] | None = None
+        self.key: tuple[str, ...] | None = None
+        self.work = 0.0
+        self.is_shared = False
+        self.arguments: tuple[Any, ...] = ()
 
     def allocate(self, count: int) -> _Address:
         if self.count is not None:
@@ -61,13 +75,18 @@ class _Notes:
         return self.block
 
     def call(self, key: tuple[str, ...], work: float, *arguments: Any) -> None:
-        if self.noted is not None:
+        if self.key is not None:
             raise _NotOneCallError
-        self.noted = key, work, arguments
+        self.key, self.work, self.arguments = key, work, arguments
 
     def compute(self, key: tuple[str, ...], work: float, *arguments: Any) -> None:
         self.call(key, work, *arguments)
         self.is_shared = True
+
+    def packed_weights(
+        self, operand: _StandIn, columns: int, transposed: bool = False
+    ) -> _Packed | int:
+        return _Packed(operand, columns, transposed) if is_worth_packing(operand) else 0
 
 
 def prepared(
@@ -85,50 +104,107 @@ def prepared(
         result = kernel(notes, stand_ins, shape, dtype, *attributes)
     except (AttributeError, TypeError, _NotOneCallError):
         return None
-    if notes.noted is None or notes.count is None or result is not notes.block:
+    if notes.key is None or notes.count is None or result is not notes.block:
         return None
-    key, work, arguments = notes.noted
+    waits = 0 < notes.work < backend.threads.waiting_work
     addresses = [*(one.storage.handle for one in stand_ins), notes.block]
-    numbers = arguments[len(addresses) :]
-    in_order = all(a is b for a, b in zip(arguments, addresses, strict=False))
-    if not in_order or any(isinstance(number, _Address) for number in numbers):
-        return None
-    if 0 < work < backend.threads.waiting_work:
-        return _waiting(backend, key, notes.count, len(inputs), numbers)
-    call = backend.compute if notes.is_shared else backend.call
-    return _whole(backend.allocate, notes.count, call, key, work, numbers)
+    numbers = notes.arguments[len(addresses) :]
+    in_order = all(a is b for a, b in zip(notes.arguments, addresses, strict=False))
+    if waits and in_order and len(inputs) in _OF_FEW and not any(map(_is_address, numbers)):
+        return _OF_FEW[len(inputs)](backend, notes.key, notes.count, numbers)
+    fill = _filling(backend, notes.arguments, stand_ins, notes.block)
+    if waits:
+        return _waiting(backend, notes.key, notes.count, len(notes.arguments), fill)
+    if not notes.is_shared or notes.work < backend.threads.least_work:
+        return _calling(backend.allocate, notes.count, backend.functions[notes.key], fill)
+    return _calling(
+        backend.allocate, notes.count, partial(backend.compute, notes.key, notes.work), fill
+    )
 
 
-def _whole(
-    allocate: Callable[[int], Handle],
-    count: int,
-    call: Callable[..., None],
-    key: tuple[str, ...],
-    work: float,
-    numbers: tuple[float, ...],
+def _is_address(argument: Any) -> bool:
+    return isinstance(argument, (_Address, _Packed))
+
+
+Filling = Callable[[Sequence[Operand], int], Sequence[float]]
+
+
+def _filling(
+    backend: WasmBackend, template: tuple[Any, ...], stand_ins: list[_StandIn], block: _Address
+) -> Filling:
+    """Return what puts the addresses of operands and of the result into a call's arguments."""
+    packed = next((one for one in template if isinstance(one, _Packed)), None)
+    numbers = [one for one in template if not _is_address(one)]
+    given = [*(one.storage.handle for one in stand_ins), block, packed]
+    after = iter(range(len(given), len(given) + len(numbers)))
+    place = itemgetter(
+        *(
+            next(index for index, other in enumerate(given) if other is one)
+            if _is_address(one)
+            else next(after)
+            for one in template
+        )
+    )
+    packed_weights = backend.packed_weights
+
+    def fill(inputs: Sequence[Operand], out: int) -> Sequence[float]:
+        found = [x.storage.handle for x in inputs]
+        found += (out, 0, *numbers)
+        return place(found)  # type: ignore[no-any-return]
+
+    if packed is None:
+        return fill
+    operand = next(index for index, one in enumerate(stand_ins) if one is packed.operand)
+    _, columns, transposed = packed
+
+    def fill_with_packed(inputs: Sequence[Operand], out: int) -> Sequence[float]:
+        found = [x.storage.handle for x in inputs]
+        found += (out, packed_weights(inputs[operand], columns, transposed), *numbers)
+        return place(found)  # type: ignore[no-any-return]
+
+    return fill_with_packed
+
+
+def _calling(
+    allocate: Callable[[int], Handle], count: int, call: Callable[..., object], fill: Filling
 ) -> PreparedKernel:
     def run(inputs: Sequence[Operand]) -> Handle:
         out = allocate(count)
-        call(key, work, *[x.storage.handle for x in inputs], out, *numbers)
+        call(*fill(inputs, out))
         return out
 
     return run
 
 
 def _waiting(
-    backend: WasmBackend,
-    key: tuple[str, ...],
-    count: int,
-    operands: int,
-    numbers: tuple[float, ...],
+    backend: WasmBackend, key: tuple[str, ...], count: int, length: int, fill: Filling
 ) -> PreparedKernel:
-    from webtensor.backends.wasm.backend import MOST_WORDS
+    """A call that waits."""
+    allocate, run_waiting = backend.allocate, backend.host.run_waiting
+    waiting, head = backend.host.waiting, (backend.numbers[key], length)
 
+    def run(inputs: Sequence[Operand]) -> Handle:
+        out = allocate(count)
+        # Packing weights runs what waits, so the call's words must come together.
+        arguments = fill(inputs, out)
+        waiting.extend(head)
+        waiting.extend(arguments)
+        if len(waiting) > MOST_WORDS:
+            run_waiting()
+        return out
+
+    return run
+
+
+def _of_one(
+    backend: WasmBackend, key: tuple[str, ...], count: int, numbers: tuple[float, ...]
+) -> PreparedKernel:
+    """A call that waits, of a kernel with one operand."""
     allocate, run_waiting = backend.allocate, backend.host.run_waiting
     parked, waiting = backend.pool.parked(count), backend.host.waiting
-    number, length = backend.numbers[key], operands + 1 + len(numbers)
+    number, length = backend.numbers[key], 2 + len(numbers)
 
-    def of_one(inputs: Sequence[Operand]) -> Handle:
+    def run(inputs: Sequence[Operand]) -> Handle:
         out = parked.pop() if parked else allocate(count)
         waiting.extend((number, length, inputs[0].storage.handle, out))
         waiting.extend(numbers)
@@ -136,7 +212,18 @@ def _waiting(
             run_waiting()
         return out
 
-    def of_two(inputs: Sequence[Operand]) -> Handle:
+    return run
+
+
+def _of_two(
+    backend: WasmBackend, key: tuple[str, ...], count: int, numbers: tuple[float, ...]
+) -> PreparedKernel:
+    """A call that waits, of a kernel with two operands."""
+    allocate, run_waiting = backend.allocate, backend.host.run_waiting
+    parked, waiting = backend.pool.parked(count), backend.host.waiting
+    number, length = backend.numbers[key], 3 + len(numbers)
+
+    def run(inputs: Sequence[Operand]) -> Handle:
         out = parked.pop() if parked else allocate(count)
         x, y = inputs
         waiting.extend((number, length, x.storage.handle, y.storage.handle, out))
@@ -145,12 +232,8 @@ def _waiting(
             run_waiting()
         return out
 
-    def of_several(inputs: Sequence[Operand]) -> Handle:
-        out = parked.pop() if parked else allocate(count)
-        waiting.extend((number, length, *[x.storage.handle for x in inputs], out))
-        waiting.extend(numbers)
-        if len(waiting) > MOST_WORDS:
-            run_waiting()
-        return out
+    return run
 
-    return {1: of_one, 2: of_two}.get(operands, of_several)
+
+#: Makes the calls that are most frequent, by the number of operands.
+_OF_FEW = {1: _of_one, 2: _of_two}

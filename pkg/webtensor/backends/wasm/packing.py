@@ -1,0 +1,93 @@
+"""Weights in the form that matrix products read: packed once, kept as long as the weights live.
+
+Packing a filter can cost as much as multiplying by it. Elements never change, so what was packed
+stays true. It is done when the same weights are multiplied by for the second time: those of a
+network that predicts come back, those of one that learns are new at every step and cost nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from weakref import ref
+
+from webtensor.backends.api import Operand, Stored
+
+if TYPE_CHECKING:
+    from webtensor.backends.wasm.backend import WasmBackend
+
+    _Reference = ref[Stored]
+else:
+    _Reference = ref
+
+__all__ = ["PackedWeights", "is_worth_packing"]
+
+_PACK: Final = ("pack_weights",)
+#: As in ``wasm_build/source/gemm.h``.
+_TILE_COLUMNS: Final = 8
+#: Fewer elements are packed by each product: a crossing to the kernels takes as long.
+_LEAST_SIZE: Final = 512
+
+
+class _Use(_Reference):
+    """Weights that were multiplied by, as a matrix of ``columns`` columns."""
+
+    __slots__ = ("address", "columns", "key")
+
+    key: int
+    columns: int
+    #: Of the panels; 0 as long as there are none.
+    address: int
+
+
+def is_worth_packing(weights: Operand) -> bool:
+    """Whether keeping these weights packed would save time."""
+    return weights.size >= _LEAST_SIZE
+
+
+class PackedWeights:
+    """Finds packed weights by the storage of the weights."""
+
+    def __init__(self, backend: WasmBackend) -> None:
+        """Hold nothing yet."""
+        self._backend = backend
+        #: By the storage's identity, an even number, plus one where the matrix is transposed.
+        self._uses: dict[int, _Use] = {}
+
+    def address(self, weights: Operand, columns: int, transposed: bool = False) -> int:
+        """Return the address of weights packed as a matrix, or 0 where they are not packed.
+
+        Transposed, each of the matrix' columns lies together in memory, otherwise each of its rows.
+        """
+        key = id(weights.storage) + transposed
+        use = self._uses.get(key)
+        if use is None or use.columns != columns:
+            if is_worth_packing(weights):
+                self._begin(key, weights.storage, columns)
+            return 0
+        return use.address or self._pack(use, weights, transposed)
+
+    def _begin(self, key: int, storage: Stored, columns: int) -> None:
+        """Remember the first use in this form; the form before, if any, is given up."""
+        if key in self._uses:
+            self._end(self._uses[key])
+        use = _Use(storage, self._end)
+        use.key = key
+        use.columns = columns
+        use.address = 0
+        self._uses[key] = use
+
+    def _end(self, use: ref[Stored]) -> None:
+        """Free what was packed; called when the storage dies."""
+        assert isinstance(use, _Use)
+        del self._uses[use.key]
+        if use.address:
+            self._backend.release(use.address)
+
+    def _pack(self, use: _Use, weights: Operand, transposed: bool) -> int:
+        rows = weights.size // use.columns
+        padded = -(-use.columns // _TILE_COLUMNS) * _TILE_COLUMNS
+        use.address = self._backend.allocate(padded * rows * weights.dtype.itemsize)
+        strides = (1, rows) if transposed else (use.columns, 1)
+        pack = self._backend.functions[_PACK]
+        pack(weights.storage.handle, use.address, rows, use.columns, *strides)
+        return use.address
