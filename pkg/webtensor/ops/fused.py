@@ -52,7 +52,7 @@ def _in_kernel(
     name: str, bias: TensorLike | None, columns: Shape, activation: str, leakyrelu_alpha: float
 ) -> Finish | None:
     """The finish that kernels apply, or None where it takes ops of their own."""
-    if bias is None or activation == "prelu":
+    if bias is None:
         return None
     held = as_operand(name, bias)
     if held.shape != columns or held.dtype in (complex64, string_):
@@ -127,13 +127,16 @@ def conv2d(
     """
     name = "fused.conv2d"
     chosen = _check(name, activation, prelu_activation_weights)
+    weights, first = prelu_activation_weights, data_format == "NCHW"
+    options = (strides, pad, data_format, dilations, dim_rounding_mode)
+    if chosen == "prelu":
+        y = conv2d(x, filter, *options, bias)
+        return _finish(name, y, None, chosen, weights, leakyrelu_alpha, first)
     filter = as_operand(name, filter)
     finish = _in_kernel(name, bias, filter.shape[-1:], chosen, leakyrelu_alpha)
-    options = (strides, pad, data_format, dilations, dim_rounding_mode)
     y = convolution.finished_convolution("conv2d", x, filter, *options, finish)
     if finish is not None:
         return y
-    weights, first = prelu_activation_weights, data_format == "NCHW"
     return _finish(name, y, bias, chosen, weights, leakyrelu_alpha, first)
 
 
@@ -164,13 +167,16 @@ def depthwise_conv2d(
     """
     name = "fused.depthwise_conv2d"
     chosen = _check(name, activation, prelu_activation_weights)
+    weights, first = prelu_activation_weights, data_format == "NCHW"
+    options = (strides, pad, data_format, dilations, dim_rounding_mode)
+    if chosen == "prelu":
+        y = depthwise_conv2d(x, filter, *options, bias)
+        return _finish(name, y, None, chosen, weights, leakyrelu_alpha, first)
     filter = as_operand(name, filter)
     finish = _in_kernel(name, bias, (prod(filter.shape[-2:]),), chosen, leakyrelu_alpha)
-    options = (strides, pad, data_format, dilations, dim_rounding_mode)
     y = convolution.finished_convolution("depthwise_conv2d", x, filter, *options, finish)
     if finish is not None:
         return y
-    weights, first = prelu_activation_weights, data_format == "NCHW"
     return _finish(name, y, bias, chosen, weights, leakyrelu_alpha, first)
 
 
@@ -198,6 +204,10 @@ def mat_mul(
     """
     name = "fused.mat_mul"
     chosen = _check(name, activation, prelu_activation_weights)
+    if chosen == "prelu":
+        y = mat_mul(a, b, transpose_a, transpose_b, bias)
+        y = as_float(name, "the product", y)
+        return _finish(name, y, None, chosen, prelu_activation_weights, leakyrelu_alpha)
     a, b = as_operands(name, a, b)
     finish = None
     if a.dtype is b.dtype is float32 and len(b.shape) > 1:
