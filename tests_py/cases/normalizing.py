@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -84,8 +85,9 @@ def _fused_convolution(convolve: Any) -> Any:
         activation: str | None = "linear",
         prelu_activation_weights: Any = None,
         leakyrelu_alpha: float = 0.2,
+        residual: Any = 0,
     ) -> Array:
-        y = convolve(x, filter, strides, pad, data_format, dilations, dim_rounding_mode)
+        y = convolve(x, filter, strides, pad, data_format, dilations, dim_rounding_mode) + residual
         y = y if bias is None else y + _by_channel(bias, data_format)
         slopes = _by_channel(prelu_activation_weights, data_format)
         return _activated(y, activation, slopes, leakyrelu_alpha)
@@ -105,10 +107,11 @@ def _fused_matmul(
     activation: str | None = "linear",
     prelu_activation_weights: Any = None,
     leakyrelu_alpha: float = 0.2,
+    residual: Any = 0,
 ) -> Array:
     left = np.swapaxes(a, -1, -2) if transpose_a else a
     right = np.swapaxes(b, -1, -2) if transpose_b else b
-    y = left @ right
+    y = left @ right + residual
     y = y if bias is None else y + bias
     return _activated(y, activation, prelu_activation_weights, leakyrelu_alpha)
 
@@ -245,7 +248,23 @@ def _fused_cases() -> list[Case]:
             case(x, filter, 1, "same", **_options("prelu", bias, floats((5, 6, channels), 0, 1))),
             case(floats((0, 5, 6, 3)), filter, 1, "same", bias=bias, activation="relu6"),
             case(x, filter, 1, "same", activation="leakyrelu"),
+            case(x, filter, 1, "same", **_options("prelu", bias, slopes.reshape(1, 1, -1))),
         ]
+        for activation in ACTIVATIONS:
+            options = {
+                **_options(activation, bias, slopes),
+                "residual": floats((2, 5, 6, channels)),
+            }
+            cases.append(case(x, filter, 1, "same", **options))
+        relu: dict[str, Any] = {"activation": "relu"}
+        cases += [
+            case(x, filter, 1, "same", residual=floats((2, 5, 6, channels)), **relu),
+            case(x[0], filter, 1, "same", bias=bias, residual=floats((5, 6, channels)), **relu),
+            case(
+                images, filter, 1, "same", "NCHW",
+                bias=bias, residual=floats((2, channels, 5, 6)), **relu,
+            ),
+        ]  # fmt: skip
     cases.append(
         Case("fused.conv2d", (square, floats((1, 1, 4, 8)), 1, "valid"), _fused_conv2d, PRODUCT)
     )
@@ -254,13 +273,31 @@ def _fused_cases() -> list[Case]:
     for activation, given in product(ACTIVATIONS, (bias, None)):
         args, options = (a, b), _options(activation, given, slopes)
         cases.append(Case("fused.mat_mul", args, _fused_matmul, PRODUCT, options))
+        options = {**options, "residual": floats((5, 4), seed=5)}
+        cases.append(Case("fused.mat_mul", args, _fused_matmul, PRODUCT, options))
     turned = np.ascontiguousarray(a.T), np.ascontiguousarray(b.T)
     relu = {"bias": bias, "activation": "relu"}
+    # fmt: off
     return [
         *cases,
         Case("fused.mat_mul", (turned[0], b, True), _fused_matmul, PRODUCT, relu),
         Case("fused.mat_mul", (a, turned[1], False, True), _fused_matmul, PRODUCT, relu),
         Case("fused.mat_mul", (floats((3, 5, 7)), b), _fused_matmul, PRODUCT, relu),
+        Case(
+            "fused.mat_mul", (floats((3, 5, 7)), b), _fused_matmul, PRODUCT,
+            {**relu, "residual": floats((3, 5, 4), seed=5)},
+        ),
+        Case(
+            "fused.mat_mul", (floats((3, 5, 7)), floats((3, 7, 4))), _fused_matmul, PRODUCT,
+            {**relu, "residual": floats((3, 5, 4), seed=5)},
+        ),
+        *(
+            Case(
+                "fused.mat_mul", (floats((m, 9)), floats((9, n))), _fused_matmul, PRODUCT,
+                {"bias": floats((n,)), "residual": floats((m, n), seed=5)},
+            )
+            for m, n in ((1, 1), (1, 6), (6, 1), (7, 9))
+        ),
         Case("fused.mat_mul", (a, b), _fused_matmul, PRODUCT, {"bias": floats((5, 1))}),
         Case("fused.mat_mul", (ints((2, 3)), ints((3, 4))), _fused_matmul),
         Case("fused.mat_mul", (ints((2, 3)), ints((3, 4))), _fused_matmul, PRODUCT, relu),
@@ -276,6 +313,7 @@ def _large_fused_cases() -> list[Case]:
         ((2, 23, 12, 20), 3, "elu"),
         ((1, 47, 3, 24), 5, "relu6"),
         ((1, 29, 9, 13), 3, "leakyrelu"),
+        ((1, 31, 8, 17), 3, "prelu"),
     ):
         x = floats((batch, side, side, inner), seed=1)
         filter = floats((size, size, inner, outer), seed=2)
@@ -289,7 +327,10 @@ def _large_fused_cases() -> list[Case]:
         args = (x, floats((size, size, inner, 1), seed=2), 1, "same")
         case = Case("fused.depthwise_conv2d", args, _fused_depthwise, PRODUCT, options)
         cases.append(case)
-    return cases
+    return cases + [
+        replace(case, kwargs={**case.kwargs, "residual": floats(case.value.shape, seed=6)})
+        for case in cases
+    ]
 
 
 # -- gradients -----------------------------------------------------------------------------------
@@ -335,6 +376,10 @@ def _gradient_cases() -> list[Case]:
             Case("fused.mat_mul", (a, b), _fused_matmul, PRODUCT, options),
         ):
             cases.append(gradient_of(case))
+    for activation in ("relu", "prelu"):
+        options = _options(activation, floats((4,), seed=3), floats((4,), 0.1, 0.5, seed=4))
+        options["residual"] = floats((3, 4), seed=5)
+        cases.append(gradient_of(Case("fused.mat_mul", (a, b), _fused_matmul, PRODUCT, options)))
     return cases
 
 

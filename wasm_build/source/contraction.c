@@ -73,9 +73,9 @@ static void NOINLINE matrix_times_column(const float *matrix, const float *x, fl
 
 EXPORT(matmul_float32)
 void matmul_float32(const float *a, const float *b, float *out, const MatmulSizes *sizes,
-                    const float *packed_b, const float *bias, int activation, float alpha, int part,
-                    int parts) {
-  Finish finish = {bias, activation, alpha};
+                    const float *packed_b, const float *bias, int activation, float alpha,
+                    const float *slopes, const float *residual, int part, int parts) {
+  Finish finish = {bias, activation, alpha, slopes, residual, out};
   int m = sizes->m, k = sizes->k, n = sizes->n, first = 0, end = sizes->batch;
   if (end >= parts) { /* whole products for each part */
     find_piece(sizes->batch, 1, part, parts, &first, &end);
@@ -290,8 +290,9 @@ static void multiply_patch(const Convolution *conv, int part, int parts) {
 
 EXPORT(conv2d)
 void conv2d(const float *x, const float *filter, float *out, const Window *w, const float *packed,
-            const float *bias, int activation, float alpha, int part, int parts) {
-  Finish finish = {bias, activation, alpha};
+            const float *bias, int activation, float alpha, const float *slopes,
+            const float *residual, int part, int parts) {
+  Finish finish = {bias, activation, alpha, slopes, residual, out};
   int pixels = w->batch * w->out_height * w->out_width, channels = w->in_channels;
   int depth = w->filter_height * w->filter_width * channels;
   Images images = {x, w};

@@ -328,8 +328,9 @@ static void NOINLINE depthwise_line(const float *x, const float *filter, float *
 
 EXPORT(depthwise_conv2d)
 void depthwise_conv2d(const float *x, const float *filter, float *out, const Window *w,
-                      const float *bias, int activation, float alpha, int part, int parts) {
-  Finish finish = {bias, activation, alpha};
+                      const float *bias, int activation, float alpha, const float *slopes,
+                      const float *residual, int part, int parts) {
+  Finish finish = {bias, activation, alpha, slopes, residual, out};
   int image_size = w->in_height * w->in_width * w->in_channels;
   int line_size = w->out_width * w->out_channels, first, end;
   find_piece(w->batch * w->out_height, 1, part, parts, &first, &end);

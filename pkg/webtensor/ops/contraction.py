@@ -8,7 +8,7 @@ from webtensor.geometry import MatmulSizes
 from webtensor.ops.broadcasting import broadcast_to, sum_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import zeros
-from webtensor.ops.finishing import Finish, finished_primitive
+from webtensor.ops.finishing import Finish, check_residual, finished_primitive
 from webtensor.ops.movement import reshape
 from webtensor.ops.rows import COMPLEX_RULES
 from webtensor.shapes import Shape, broadcast_shapes, prod
@@ -76,10 +76,14 @@ def finished_matmul(
         )
     batches = broadcast_shapes("matmul", a.shape[:-2], b.shape[:-2])
     shape = (*batches, m, n)
+    if finish is not None and finish.residual is not None:
+        check_residual("fused.mat_mul", finish.residual, shape)
     if k == 0:
         return zeros(shape, dtype) if finish is None else finish.after(zeros(shape, dtype))
     if len(b.shape) == 2 < len(a.shape) and not transpose_a:
         rows = reshape(a, (prod(a.shape[:-1]), k))
+        if finish is not None and finish.residual is not None:
+            finish = finish._replace(residual=reshape(finish.residual, (rows.shape[0], n)))
         return reshape(finished_matmul(rows, b, False, transpose_b, finish), shape)
     a = _batched(a, batches)
     b = _batched(b, batches)
@@ -89,7 +93,7 @@ def finished_matmul(
     sizes = MatmulSizes(batch, m, k, n, bool(transpose_a), bool(transpose_b), a_batched, b_batched)
     if finish is None:
         return run(_MATMUL, (a, b), shape, dtype, sizes)
-    operands = (a, b, finish.bias)
+    operands = (a, b, *finish.operands)
     return run(_FINISHED, operands, shape, dtype, sizes, finish.row, *finish.parameters)
 
 

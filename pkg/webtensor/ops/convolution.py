@@ -17,7 +17,7 @@ from webtensor.engine import Primitive, Tensor, TensorLike, planned, run
 from webtensor.geometry import Depth, Padding, Window, make_volume_window, make_window, several
 from webtensor.ops.casting import as_float
 from webtensor.ops.creation import zeros
-from webtensor.ops.finishing import Finish, finished_primitive
+from webtensor.ops.finishing import Finish, check_residual, finished_primitive
 from webtensor.ops.movement import concat, permute_dims, reshape, slice, spread, stepped_slice
 from webtensor.shapes import Shape, as_shape
 
@@ -179,7 +179,9 @@ def _convolve(
         return _apply(family.forward, x, filter, shape, window)
     if x.size == 0 or filter.size == 0:
         return finish.after(zeros(shape))
-    operands = (x, filter, finish.bias)
+    if finish.residual is not None:
+        check_residual(f"fused.{name}", finish.residual, shape)
+    operands = (x, filter, *finish.operands)
     return run(family.finished, operands, shape, float32, window, finish.row, *finish.parameters)
 
 

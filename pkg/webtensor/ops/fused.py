@@ -11,21 +11,22 @@ from webtensor.geometry import Padding
 from webtensor.ops import contraction, convolution
 from webtensor.ops.binary import add, prelu
 from webtensor.ops.casting import as_float, cast_to
-from webtensor.ops.finishing import Finish, activated
+from webtensor.ops.finishing import Finish, activated, check_residual
 from webtensor.ops.movement import reshape
 from webtensor.shapes import Shape, broadcast_shapes, prod
 
 __all__ = ["conv2d", "depthwise_conv2d", "mat_mul"]
 
-#: Names in the elementwise table, with parameters, of the activations without options.
+#: Names in the elementwise table, with parameters, of the activations without numbers as options.
 _ACTIVATIONS: dict[str, tuple[str | None, tuple[float, ...]]] = {
     "linear": (None, ()),
     "elu": ("elu", (1.0,)),
     "relu": ("relu", ()),
     "relu6": ("relu6", ()),
     "sigmoid": ("sigmoid", ()),
+    "prelu": ("prelu", ()),
 }
-_NAMES = (*_ACTIVATIONS, "prelu", "leakyrelu")
+_NAMES = (*_ACTIVATIONS, "leakyrelu")
 
 
 def _check(name: str, activation: str | None, prelu_weights: TensorLike | None) -> str:
@@ -48,19 +49,42 @@ def _row(
     return _ACTIVATIONS[activation]
 
 
+def _per_column(name: str, value: TensorLike, columns: Shape) -> Tensor | None:
+    """Return a number for each column, if that is what the value is."""
+    held = as_operand(name, value)
+    if held.dtype in (complex64, string_) or held.shape[-1:] != columns:
+        return None
+    if held.shape != columns and held.size == columns[0]:
+        held = reshape(held, columns)
+    return cast_to(held, float32) if held.shape == columns else None
+
+
 def _in_kernel(
-    name: str, bias: TensorLike | None, columns: Shape, activation: str, leakyrelu_alpha: float
+    name: str,
+    columns: Shape,
+    bias: TensorLike | None,
+    activation: str,
+    prelu_weights: TensorLike | None,
+    leakyrelu_alpha: float,
+    residual: TensorLike | None,
 ) -> Finish | None:
     """The finish that kernels apply, or None where it takes ops of their own."""
     if bias is None:
         return None
-    held = as_operand(name, bias)
-    if held.shape != columns or held.dtype in (complex64, string_):
-        return None
+    held = _per_column(name, bias, columns)
     row, parameters = _row(name, activation, leakyrelu_alpha)
-    if not all(number >= 0 for number in parameters):
-        return None  # the result does not tell on which side of 0 its operand was
-    return Finish(cast_to(held, float32), row, parameters)
+    if held is None or not all(number >= 0 for number in parameters):
+        return None  # a negative one does not tell on which side of 0 the operand was
+    slopes = added = None
+    if activation == "prelu":
+        slopes = _per_column(name, prelu_weights, columns)
+        if slopes is None:
+            return None
+    if residual is not None:
+        added = as_operand(name, residual)
+        if added.dtype is not float32:
+            return None
+    return Finish(held, row, parameters, slopes, added)
 
 
 def _finish(
@@ -70,9 +94,10 @@ def _finish(
     activation: str,
     prelu_weights: TensorLike | None,
     leakyrelu_alpha: float,
+    residual: TensorLike | None,
     channels_first: bool = False,
 ) -> Tensor:
-    """Add the bias and apply the activation."""
+    """Add the bias and the residual, and apply the activation."""
 
     def fitted(argument: str, value: TensorLike) -> Tensor:
         held = cast_to(as_operand(name, value), y.dtype)
@@ -91,6 +116,10 @@ def _finish(
 
     if bias is not None:
         y = add(y, fitted("bias", bias))
+    if residual is not None:
+        added = cast_to(as_operand(name, residual), y.dtype)
+        check_residual(name, added, y.shape)
+        y = add(y, added)
     if activation == "prelu":
         return prelu(y, fitted("prelu_activation_weights", prelu_weights))
     return activated(y, *_row(name, activation, leakyrelu_alpha))
@@ -109,12 +138,13 @@ def conv2d(
     activation: str | None = "linear",
     prelu_activation_weights: TensorLike | None = None,
     leakyrelu_alpha: float = 0.2,
+    residual: TensorLike | None = None,
 ) -> Tensor:
-    """``wt.conv2d``, then a bias added, then an activation.
+    """``wt.conv2d``, then a bias and a residual added, then an activation.
 
     ``bias`` and ``prelu_activation_weights`` hold a number per channel, or have another shape that
-    broadcasts to that of the result. ``activation`` is "linear", "relu", "relu6", "elu", "sigmoid",
-    "prelu" or "leakyrelu".
+    broadcasts to that of the result; ``residual`` has the result's shape. ``activation`` is
+    "linear", "relu", "relu6", "elu", "sigmoid", "prelu" or "leakyrelu".
 
     Raises:
         ValueError: shapes or options that do not fit.
@@ -129,15 +159,15 @@ def conv2d(
     chosen = _check(name, activation, prelu_activation_weights)
     weights, first = prelu_activation_weights, data_format == "NCHW"
     options = (strides, pad, data_format, dilations, dim_rounding_mode)
-    if chosen == "prelu":
-        y = conv2d(x, filter, *options, bias)
-        return _finish(name, y, None, chosen, weights, leakyrelu_alpha, first)
-    filter = as_operand(name, filter)
-    finish = _in_kernel(name, bias, filter.shape[-1:], chosen, leakyrelu_alpha)
+    filter, x = as_operand(name, filter), as_operand(name, x)
+    finish = None
+    if residual is None or (len(x.shape) == 4 and not first):
+        ends = (bias, chosen, weights, leakyrelu_alpha, residual)
+        finish = _in_kernel(name, filter.shape[-1:], *ends)
     y = convolution.finished_convolution("conv2d", x, filter, *options, finish)
     if finish is not None:
         return y
-    return _finish(name, y, bias, chosen, weights, leakyrelu_alpha, first)
+    return _finish(name, y, bias, chosen, weights, leakyrelu_alpha, residual, first)
 
 
 @planned
@@ -153,6 +183,7 @@ def depthwise_conv2d(
     activation: str | None = "linear",
     prelu_activation_weights: TensorLike | None = None,
     leakyrelu_alpha: float = 0.2,
+    residual: TensorLike | None = None,
 ) -> Tensor:
     """``wt.depthwise_conv2d``, then a bias added, then an activation. See ``fused.conv2d``.
 
@@ -169,15 +200,15 @@ def depthwise_conv2d(
     chosen = _check(name, activation, prelu_activation_weights)
     weights, first = prelu_activation_weights, data_format == "NCHW"
     options = (strides, pad, data_format, dilations, dim_rounding_mode)
-    if chosen == "prelu":
-        y = depthwise_conv2d(x, filter, *options, bias)
-        return _finish(name, y, None, chosen, weights, leakyrelu_alpha, first)
-    filter = as_operand(name, filter)
-    finish = _in_kernel(name, bias, (prod(filter.shape[-2:]),), chosen, leakyrelu_alpha)
+    filter, x = as_operand(name, filter), as_operand(name, x)
+    finish = None
+    if residual is None or (len(x.shape) == 4 and not first):
+        ends = (bias, chosen, weights, leakyrelu_alpha, residual)
+        finish = _in_kernel(name, (prod(filter.shape[-2:]),), *ends)
     y = convolution.finished_convolution("depthwise_conv2d", x, filter, *options, finish)
     if finish is not None:
         return y
-    return _finish(name, y, bias, chosen, weights, leakyrelu_alpha, first)
+    return _finish(name, y, bias, chosen, weights, leakyrelu_alpha, residual, first)
 
 
 @planned
@@ -190,6 +221,7 @@ def mat_mul(
     activation: str | None = "linear",
     prelu_activation_weights: TensorLike | None = None,
     leakyrelu_alpha: float = 0.2,
+    residual: TensorLike | None = None,
 ) -> Tensor:
     """``wt.matmul``, then a bias added, then an activation. See ``fused.conv2d``.
 
@@ -204,18 +236,15 @@ def mat_mul(
     """
     name = "fused.mat_mul"
     chosen = _check(name, activation, prelu_activation_weights)
-    if chosen == "prelu":
-        y = mat_mul(a, b, transpose_a, transpose_b, bias)
-        y = as_float(name, "the product", y)
-        return _finish(name, y, None, chosen, prelu_activation_weights, leakyrelu_alpha)
     a, b = as_operands(name, a, b)
     finish = None
     if a.dtype is b.dtype is float32 and len(b.shape) > 1:
         columns = b.shape[-2] if transpose_b else b.shape[-1]
-        finish = _in_kernel(name, bias, (columns,), chosen, leakyrelu_alpha)
+        ends = (bias, chosen, prelu_activation_weights, leakyrelu_alpha, residual)
+        finish = _in_kernel(name, (columns,), *ends)
     if finish is not None:
         return contraction.finished_matmul(a, b, transpose_a, transpose_b, finish)
     y = contraction.matmul(a, b, transpose_a, transpose_b)
-    if bias is not None or chosen != "linear":
+    if bias is not None or residual is not None or chosen != "linear":
         y = as_float(name, "the product", y)
-    return _finish(name, y, bias, chosen, prelu_activation_weights, leakyrelu_alpha)
+    return _finish(name, y, bias, chosen, prelu_activation_weights, leakyrelu_alpha, residual)

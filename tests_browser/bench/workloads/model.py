@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import webtensor as wt
@@ -26,7 +27,7 @@ ACTIVATIONS: dict[str, Callable[..., wt.Tensor]] = {"relu": wt.relu, "prelu": wt
 def convolution(layer: Layer, given: Parameters) -> Callable[..., wt.Tensor]:
     """Return a convolution with its bias and activation."""
     filter, bias, *slopes = given
-    return partial(
+    convolve = partial(
         getattr(wt.fused, layer.op),
         filter=filter,
         strides=layer.stride,
@@ -36,6 +37,9 @@ def convolution(layer: Layer, given: Parameters) -> Callable[..., wt.Tensor]:
         activation=layer.activation,
         prelu_activation_weights=slopes[0] if slopes else None,
     )
+    if len(layer.x) == 1:
+        return convolve
+    return lambda x, other: convolve(x, residual=other)
 
 
 def sum_of_two(layer: Layer, given: Parameters) -> Callable[..., wt.Tensor]:
@@ -60,16 +64,46 @@ OPS: dict[str, Callable[[Layer, Parameters], Callable[..., wt.Tensor]]] = {
 }
 
 
+def joined(model: Model) -> Iterator[tuple[int, Layer, tuple[int, ...]]]:
+    """Yield layers with their numbers, and the numbers of those whose parameters they take.
+
+    An addition right after a convolution without activation is done by the convolution.
+    """
+    layers = dict(enumerate(model.layers, 1))
+    for number, layer in layers.items():
+        following = layers.get(number + 1)
+        if following is not None and _is_added(number, layer, following):
+            continue
+        before = layers.get(number - 1)
+        if before is None or not _is_added(number - 1, before, layer):
+            yield number, layer, (number,)
+            continue
+        (other,) = (x for x in layer.x if x != number - 1)
+        frees = tuple(x for x in (*before.frees, *layer.frees) if x != number - 1)
+        x = (*before.x, other)
+        one = replace(before, x=x, activation=layer.activation, frees=frees)
+        yield number, one, (number - 1, number)
+
+
+def _is_added(number: int, layer: Layer, following: Layer) -> bool:
+    is_plain = layer.op in ("conv2d", "depthwise_conv2d") and layer.activation == "linear"
+    return following.op == "add" and is_plain and number in following.frees
+
+
 def make_step(model: Model, image: wt.Tensor, **parameters: wt.Tensor) -> Callable[[], wt.Tensor]:
     """Return a function that predicts."""
-    steps = [
-        (OPS[layer.op](layer, [parameters[name] for name in layer.parameters(number)]), layer)
+    given = {
+        number: [parameters[name] for name in layer.parameters(number)]
         for number, layer in enumerate(model.layers, 1)
+    }
+    steps = [
+        (number, OPS[layer.op](layer, [tensor for one in of for tensor in given[one]]), layer)
+        for number, layer, of in joined(model)
     ]
 
     def predict() -> wt.Tensor:
         results = {0: image}
-        for number, (op, layer) in enumerate(steps, 1):
+        for number, op, layer in steps:
             results[number] = op(*[results[x] for x in layer.x])
             for x in layer.frees:
                 del results[x]

@@ -95,7 +95,10 @@ def depthwise_conv2d_filter_gradient(
 
 
 def _finished(plain: Kernel) -> Kernel:
-    """Make the kernel that also adds a bias to the last axis, and applies a row of the table."""
+    """Make the kernel that also adds a bias to the last axis, and applies a row of the table.
+
+    The operands after the bias are the row's second one, if it has one, and a tensor to be added.
+    """
 
     def run_finished(
         backend: Backend,
@@ -106,8 +109,12 @@ def _finished(plain: Kernel) -> Kernel:
         row: Elementwise | None,
         *parameters: float,
     ) -> Handle:
-        y = plain(backend, inputs[:2], shape, dtype, geometry) + array_of(inputs[2])
-        return y if row is None else row.numpy(np, y, *parameters).astype(np.float32)
+        bias, *others = map(array_of, inputs[2:])
+        y = plain(backend, inputs[:2], shape, dtype, geometry) + bias
+        slopes = [others.pop(0)] if row is not None and row.arity == 2 else []
+        if others:
+            y = y + others[0]
+        return y if row is None else row.numpy(np, y, *slopes, *parameters).astype(np.float32)
 
     return run_finished
 

@@ -22,19 +22,26 @@ _PRODUCTS_AT_ONCE = 4
 #: ``wasm_build/source/finish.h``; None leaves the product as it is.
 _ACTIVATIONS = {
     name: number
-    for number, name in enumerate((None, "relu", "relu6", "elu", "sigmoid", "leaky_relu"))
+    for number, name in enumerate((None, "relu", "relu6", "elu", "sigmoid", "leaky_relu", "prelu"))
 }
 
-_NO_FINISH = (0, 0, 0.0)
+_NO_FINISH = (0, 0, 0.0, 0, 0)
 
 
 def _finish(
     inputs: Sequence[Operand], row: Elementwise | None = None, alpha: float = 0.0
-) -> tuple[int, int, float]:
-    """What kernels are told of the bias, which is the third operand if any, and the activation."""
+) -> tuple[int, int, float, int, int]:
+    """What kernels are told of the bias, the activation, its slopes, and what is added.
+
+    Operands after the first two are the bias, the slopes if the row takes them, and what is added
+    if anything is.
+    """
     if len(inputs) < 3:
         return _NO_FINISH
-    return inputs[2].storage.handle, _ACTIVATIONS[row.name if row else None], alpha
+    bias, *others = [operand.storage.handle for operand in inputs[2:]]
+    slopes = others.pop(0) if row is not None and row.arity == 2 else 0
+    residual = others[0] if others else 0
+    return bias, _ACTIVATIONS[row.name if row else None], alpha, slopes, residual
 
 
 @kernel("matmul", "fused_matmul")
