@@ -522,6 +522,7 @@ DIFFERENCES: list[tuple[str, str]] = [
     (r"^tensor\(\[True, 2\]\)", "the first element decides the dtype there"),
     (r"^concat\(\[(int|bool) \S+ (int )?2x3", "the first tensor decides the dtype there"),
     (r"^(gradient of )?fused\.\w+\(.*residual=", "to add a residual is ours alone"),
+    (r"^(gradient of )?conv2d\(.* in groups$", "theirs has no groups of channels"),
     # -- NaN, infinity
     (r"^sign\(11\) of special", "their sign of NaN is 0; ours is NaN, as NumPy's"),
     (r"^pow\(81, 81\) of special", "1 to the power NaN is NaN in JavaScript; ours is 1, as in C"),

@@ -188,6 +188,10 @@ def _cases() -> list[Case]:
         Case("norm", (floats((3, 0)), 2, 1), norm, EXACT),
         Case("norm", (arr([3, NAN, 4]),), norm, EXACT, note="of NaN"),
         Case("moments", (ints((3, 5)), 0), moments, SUMMED),
+        *(
+            Case("moments", (floats(shape), axis), moments, SUMMED, note="of several blocks")
+            for shape, axis in (((3, 5001), 1), ((203, 37), 0), ((2, 65, 6), 1), ((131, 2, 3), 0))
+        ),
         Case("moments", (bools((3, 5)), 1), moments, SUMMED),
         Case(
             "var",

@@ -68,7 +68,14 @@ def _conv2d(
         images = images.transpose(0, 2, 3, 1)
         pad = pad if isinstance(pad, (str, int)) else [pad[0], *pad[2:], pad[1]]
     taps = _patches(images, filter.shape[:2], strides, pad, dilations, rounding)
-    y = np.einsum("bijhwc,hwco->bijo", taps, filter, optimize=True)
+    depth = filter.shape[2]
+    groups = taps.shape[-1] // depth if depth else 1
+    parts = zip(
+        [taps[..., n * depth : (n + 1) * depth] for n in range(groups)],
+        np.split(filter, groups, axis=3),
+        strict=True,
+    )
+    y = np.concatenate([np.einsum("bijhwc,hwco->bijo", *part, optimize=True) for part in parts], 3)
     if data_format == "NCHW":
         y = y.transpose(0, 3, 1, 2)
     return y[0] if x.ndim == 3 else y
@@ -205,8 +212,19 @@ def _conv_cases() -> list[Case]:
         _conv((1, 14, 14, 65), (1, 1, 65, 33)),
         _conv((4, 10, 10, 8), (3, 3, 8, 16)),
     ]
+    in_groups = [
+        _conv(shape, filter, *options, note="in groups")
+        for shape, filter, *options in (
+            ((2, 7, 8, 6), (3, 2, 3, 4), 1, "same"),
+            ((1, 9, 8, 8), (3, 3, 2, 12), 2, "valid"),
+            ((1, 9, 8, 4), (3, 3, 1, 8), (2, 1), "same", "NHWC", 1),
+            ((1, 9, 8, 4), (3, 3, 1, 4), 1, "valid", "NHWC", 2),
+            ((2, 6, 7, 8), (3, 3, 3, 4), 1, 1, "NCHW"),
+            ((5, 6, 4), (1, 1, 2, 6)),
+        )
+    ]
     empty = Case("conv2d", (floats((1, 5, 5, 0)), floats((3, 3, 0, 2))), _conv2d)
-    return [*_geometries(depthwise=False), *large, empty]
+    return [*_geometries(depthwise=False), *large, *in_groups, empty]
 
 
 def _depthwise_cases() -> list[Case]:
@@ -293,6 +311,10 @@ def _conv_gradients() -> list[Case]:
             gradient_of(_conv((0, 4, 4, 2), (2, 2, 2, 3), depthwise=depthwise)),
             gradient_of(_conv((1, 0, 4, 2), (2, 2, 2, 3), 1, 1, depthwise=depthwise)),
         ]
+    cases += [
+        gradient_of(_conv((1, 4, 4, 4), (2, 2, 2, 4), 1, "same", note="in groups")),
+        gradient_of(_conv((1, 4, 4, 2), (2, 2, 1, 4), 1, "same", note="in groups")),
+    ]
     return cases
 
 

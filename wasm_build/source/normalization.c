@@ -109,3 +109,92 @@ void normalize(const float *x, const float *mean, const float *factor, const flo
   for (; o < end; o++)
     normalize_row(x + o * channels, mean, factor, offset, out + o * channels, channels);
 }
+
+/* -- moments ---------------------------------------------------------------------------------- */
+
+/* Means and sums of squared deviations of blocks that the cache holds are joined by Chan, Golub and
+ * LeVeque's formula (Updating formulae and a pairwise algorithm for computing sample variances,
+ * 1979): memory is read once, and no large numbers cancel. */
+
+#define BLOCK_LENGTH 2048
+#define BLOCK_LINES 32
+
+static float NOINLINE row_sum(const float *x, int size) {
+  vf s0 = vset(0), s1 = s0;
+  int i = 0;
+  for (; i + 8 <= size; i += 8) {
+    s0 = s0 + load(x + i);
+    s1 = s1 + load(x + i + 4);
+  }
+  for (; i < size; i += 4) s0 = s0 + vsel(first_lanes(size - i), load(x + i), vset(0));
+  return lanes_sum(s0 + s1);
+}
+
+static float NOINLINE row_deviation(const float *x, int size, vf mean) {
+  vf s0 = vset(0), s1 = s0;
+  int i = 0;
+  for (; i + 8 <= size; i += 8) {
+    vf d0 = load(x + i) - mean, d1 = load(x + i + 4) - mean;
+    s0 = vmadd(d0, d0, s0);
+    s1 = vmadd(d1, d1, s1);
+  }
+  for (; i < size; i += 4) {
+    vf d = load(x + i) - mean;
+    s0 = s0 + vsel(first_lanes(size - i), d * d, vset(0));
+  }
+  return lanes_sum(s0 + s1);
+}
+
+static void row_moments(const float *x, float *mean, float *variance, int size) {
+  double joined = 0, deviation = 0;
+  for (int i = 0; i < size; i += BLOCK_LENGTH) {
+    int count = size - i < BLOCK_LENGTH ? size - i : BLOCK_LENGTH;
+    float own = row_sum(x + i, count) / count;
+    double apart = own - joined, share = (double)count / (i + count);
+    deviation += row_deviation(x + i, count, vset(own)) + apart * apart * i * share;
+    joined += apart * share;
+  }
+  *mean = (float)joined;
+  *variance = (float)(deviation / size);
+}
+
+/* The same of four columns, `lines` elements each, `step` apart. */
+static void NOINLINE column_moments(const float *x, float *mean, float *variance, int lines,
+                                    int step, int columns) {
+  vf joined = vset(0), deviation = joined;
+  for (int i = 0; i < lines; i += BLOCK_LINES) {
+    int count = lines - i < BLOCK_LINES ? lines - i : BLOCK_LINES;
+    const float *from = x + i * step;
+    vf sum = vset(0), own_deviation = sum;
+    for (int line = 0; line < count; line++) sum = sum + load(from + line * step);
+    vf own = sum / vset((float)count);
+    for (int line = 0; line < count; line++) {
+      vf d = load(from + line * step) - own;
+      own_deviation = vmadd(d, d, own_deviation);
+    }
+    vf apart = own - joined, share = vset((float)count / (float)(i + count));
+    deviation = deviation + own_deviation + apart * apart * vset((float)i) * share;
+    joined = vmadd(apart, share, joined);
+  }
+  store_up_to(mean, joined, columns);
+  store_up_to(variance, deviation / vset((float)lines), columns);
+}
+
+/* moments(x, out, outer, reduced, inner, part, parts): means, then variances, (outer, inner). */
+EXPORT(moments)
+void moments(const float *x, float *out, int outer, int reduced, int inner, int part, int parts) {
+  int first = 0, end = outer, first_column = 0, end_column = inner;
+  if (outer > 1)
+    find_piece(outer, 1, part, parts, &first, &end);
+  else
+    find_piece(inner, 16, part, parts, &first_column, &end_column);
+  for (int o = first; o < end; o++) {
+    const float *from = x + o * reduced * inner;
+    float *mean = out + o * inner, *variance = mean + outer * inner;
+    if (inner == 1)
+      row_moments(from, mean, variance, reduced);
+    else
+      for (int c = first_column; c < end_column; c += 4)
+        column_moments(from + c, mean + c, variance + c, reduced, inner, end_column - c);
+  }
+}

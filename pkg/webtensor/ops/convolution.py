@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from webtensor.arguments import as_pairs_of_integers
 from webtensor.dtypes import float32
-from webtensor.engine import Primitive, Tensor, TensorLike, planned, run
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, planned, run
 from webtensor.geometry import Depth, Padding, Window, make_volume_window, make_window, several
 from webtensor.ops.casting import as_float
 from webtensor.ops.creation import zeros
@@ -185,6 +185,37 @@ def _convolve(
     return run(family.finished, operands, shape, float32, window, finish.row, *finish.parameters)
 
 
+def _groups(images: Shape, filter: Shape) -> int:
+    """In how many groups of channels, each with filters of its own, a filter takes images."""
+    if len(filter) != 4 or not filter[2]:
+        return 1
+    groups, rest = divmod(images[3], filter[2])
+    return groups if not rest and groups and not filter[3] % groups else 1
+
+
+def _grouped(x: Tensor, filter: Tensor, groups: int, options: tuple[Any, ...]) -> Tensor:
+    """Convolve groups of channels with the filters that are theirs."""
+    filter = as_float("conv2d", "filter", filter)
+    *size, depth, channels = filter.shape
+    each = channels // groups
+    if depth == 1:  # the filters of one channel lie side by side
+        filter = reshape(filter, (*size, groups, each))
+        return _convolve(_DEPTHWISE_CONV2D, x, filter, channels, options)
+    return concat(
+        [
+            _convolve(
+                _CONV2D,
+                slice(x, (0, 0, 0, group * depth), (*x.shape[:3], depth)),
+                slice(filter, (0, 0, 0, group * each), (*size, depth, each)),
+                each,
+                options,
+            )
+            for group in range(groups)
+        ],
+        axis=3,
+    )
+
+
 def finished_convolution(
     name: str,
     x: TensorLike,
@@ -199,11 +230,18 @@ def finished_convolution(
     """``conv2d`` or ``depthwise_conv2d``, with a bias and an activation in the same kernel."""
     images, single = _images(name, x, data_format)
     pad = _in_order(pad, data_format)
+    options = (strides, pad, dilations, dim_rounding_mode)
+    if name == "conv2d":
+        filter = as_operand(name, filter)
+        groups = _groups(images.shape, filter.shape)
+        if groups > 1:
+            y = _grouped(images, filter, groups, options)
+            y = y if finish is None else finish.after(y)
+            return _as_given(y, single, data_format)
     filter = _as_filter(name, images, filter)
     family, channels = _CONV2D, filter.shape[3]
     if name == "depthwise_conv2d":
         family, channels = _DEPTHWISE_CONV2D, filter.shape[2] * filter.shape[3]
-    options = (strides, pad, dilations, dim_rounding_mode)
     y = _convolve(family, images, filter, channels, options, finish)
     return _as_given(y, single, data_format)
 
@@ -226,7 +264,9 @@ def conv2d(
     the ``data_format`` "NCHW", channels come before height and width in ``x``, in the result and in
     the pairs of ``pad``.
     ``dim_rounding_mode`` ("floor", which is the default, "round" or "ceil") says what becomes of an
-    output length that is not whole.
+    output length that is not whole. Where the filter has fewer input channels than ``x``, by a
+    whole factor that also divides its output channels, the channels form so many groups, each
+    with the filters that are its share (as in TensorFlow and Keras).
 
     Raises:
         ValueError: shapes or options that do not fit.

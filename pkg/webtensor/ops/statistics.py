@@ -9,15 +9,23 @@ from typing import NamedTuple
 
 from webtensor.autodiff.tape import paused
 from webtensor.dtypes import bool_, complex64, float32
-from webtensor.engine import Tensor, TensorLike, as_operand
-from webtensor.ops.binary import add, divide, multiply, not_equal, pow, subtract
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, backend, run
+from webtensor.ops.binary import (
+    add,
+    divide,
+    multiply,
+    not_equal,
+    pow,
+    squared_difference,
+    subtract,
+)
 from webtensor.ops.casting import cast_to
 from webtensor.ops.layout import axes_in_order, part_along
 from webtensor.ops.movement import concat, reshape
 from webtensor.ops.reduction import max as _max, mean, min as _min, sum as _sum
 from webtensor.ops.ternary import where
 from webtensor.ops.unary import abs, exp, isfinite, log, sqrt, square
-from webtensor.shapes import normalize_axes, normalize_axis, prod
+from webtensor.shapes import axis_group, normalize_axes, normalize_axis, prod
 
 __all__ = [
     "add_n",
@@ -65,6 +73,22 @@ def _kept(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
 # -- moments --------------------------------------------------------------------------------------
 
 
+def _moments_gradient(
+    dy: Tensor, y: Tensor, x: Tensor, outer: int, reduced: int, inner: int
+) -> Tensor:
+    def part(of: Tensor, place: int) -> Tensor:
+        return reshape(part_along(of, 0, place, 1), (outer, 1, inner))
+
+    apart = subtract(reshape(x, (outer, reduced, inner)), part(y, 0))
+    slope = add(part(dy, 0), multiply(multiply(apart, part(dy, 1)), 2.0))
+    return reshape(divide(slope, float(reduced)), x.shape)
+
+
+#: Means and variances, one above the other, along the middle of three axes in one pass. Not all
+#: backends have a kernel for it.
+_MOMENTS = Primitive("moments", gradients=(_moments_gradient,))
+
+
 def moments(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Moments:
     """Mean and variance along ``axis`` (all axes by default), as float32.
 
@@ -76,9 +100,14 @@ def moments(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Moments
     """
     held = _real("moments", x)
     axes = normalize_axes("moments", axis, len(held.shape))
+    kept = _kept(held, axes, keepdims)
+    if held.size and axes and axes[-1] - axes[0] < len(axes) and "moments" in backend().kernels:
+        outer, reduced, inner = axis_group(held.shape, axes[0], axes[-1])
+        both = run(_MOMENTS, (held,), (2, outer, inner), float32, outer, reduced, inner)
+        return Moments(*(reshape(part_along(both, 0, place, 1), kept) for place in (0, 1)))
     center = mean(held, axes, keepdims=True)
-    variance = mean(square(subtract(held, center)), axes, keepdims)
-    return Moments(reshape(center, _kept(held, axes, keepdims)), variance)
+    variance = mean(squared_difference(held, center), axes, keepdims)
+    return Moments(reshape(center, kept), variance)
 
 
 def var(

@@ -77,3 +77,21 @@ def normalize(
     addresses = (operand.storage.handle for operand in inputs)
     backend.compute(("normalize",), size, *addresses, out, outer, channels)
     return out
+
+
+@kernel("moments")
+def moments(
+    backend: WasmBackend,
+    inputs: Sequence[Operand],
+    shape: Shape,
+    dtype: DType,
+    outer: int,
+    reduced: int,
+    inner: int,
+) -> Handle:
+    """Means, then variances, along the middle axis."""
+    out = backend.allocate(2 * outer * inner * 4)
+    work = outer * reduced * inner
+    compute = backend.compute if outer > 1 or inner > 1 else backend.call
+    compute(("moments",), work, inputs[0].storage.handle, out, outer, reduced, inner)
+    return out
