@@ -184,3 +184,12 @@ def test_observers_see_planned_calls(backend: str) -> None:
         assert [kernel.name for kernel in one.kernels] == [kernel.name for kernel in other.kernels]
     assert profiles[-1].kernel_names == ["add", "relu", "softmax"]
     assert state.observers == ()
+
+
+def test_what_needs_no_operand_is_not_planned_as_if_it_did(backend: str) -> None:
+    nothing = wt.zeros((0, 3))
+    for _ in range(3):
+        assert wt.sum(nothing).item() == 0
+        assert wt.matmul(nothing, wt.ones((3, 2))).shape == (0, 2)
+        assert wt.matmul(wt.zeros((2, 0)), wt.ones((0, 2))).tolist() == [[0, 0], [0, 0]]
+        assert wt.max_pool(wt.zeros((0, 4, 4, 1)), 2, 2, "valid").shape == (0, 2, 2, 1)

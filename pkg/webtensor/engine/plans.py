@@ -202,7 +202,8 @@ def _recorded(
         primitive, inputs, output, attributes = recorder.records[0]
         order = tuple(places.get(id(operand), -1) for operand in inputs)
         is_new = all(output.storage is not operand.storage for operand in inputs)
-        if output is result and is_new and -1 not in order:
+        takes_them = order == (0,) if len(operands) == 1 else -1 not in order
+        if output is result and is_new and takes_them:
             keep_plan(plans, key, primitive, inputs, output, attributes, order)
             return result
     plans[key] = None
