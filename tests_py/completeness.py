@@ -54,7 +54,8 @@ OPS_NAMESPACES = (
 NOT_OPS = {
     "engine": "memory profile time tidy dispose keep engine env ready backend result_type "
     "enable_debug_mode next_frame print Tensor.print",
-    "backends": "get_backend set_backend find_backend register_backend remove_backend",
+    "backends": "get_backend set_backend find_backend register_backend remove_backend "
+    "webgl.set_context",
     "extension": "register_op deregister_op register_kernel unregister_kernel register_gradient "
     "unregister_gradient get_kernel get_gradient get_kernels_for_backend copy_registered_kernels",
     "differentiation": "grad grads value_and_grad value_and_grads variable_grads custom_grad",

@@ -1,4 +1,8 @@
-"""The WebGL backend's own functions, ``wt.webgl``: what a call draws, and with which programs."""
+"""The WebGL backend's own functions, ``wt.webgl``.
+
+``explain`` tells what a call draws, and with which programs; ``set_context`` gives the backend a
+context of the page's.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from webtensor.dtypes import DType
-from webtensor.engine import Primitive, Tensor, find_backend, state, unavailable_reason
+from webtensor.engine import (
+    Primitive,
+    Tensor,
+    find_backend,
+    registry,
+    state,
+    unavailable_reason,
+)
+from webtensor.environment import IN_BROWSER
 from webtensor.errors import BackendUnavailableError
 from webtensor.shapes import Shape
 
@@ -15,7 +27,7 @@ if TYPE_CHECKING:
     from webtensor.backends.webgl.backend import WebGLBackend
     from webtensor.backends.webgl.tracing import Draw
 
-__all__ = ["Explanation", "Operation", "explain"]
+__all__ = ["Explanation", "Operation", "explain", "set_context"]
 
 
 def _shown(shape: Shape, dtype: DType) -> str:
@@ -131,3 +143,37 @@ def explain(function: Callable[..., Any], *args: Any) -> Explanation:
         state.backend = active
         backend.trace = outer
     return Explanation(tuple(explainer.operations))
+
+
+def set_context(gl: Any) -> None:
+    """Let the WebGL backend compute on a WebGL 2 context of the page's, before it starts.
+
+    The page goes on drawing with the context: its state, such as what is bound and enabled, is what
+    it was after each call. It must only not be in the midst of a transform feedback, and its canvas
+    is never drawn on, so that ``browser.draw`` passes through host memory. When the browser takes
+    the context away, the backend is back as soon as the context is, which it is only where the page
+    calls ``preventDefault`` on the event ``webglcontextlost``. ``None`` takes the context back.
+
+    Raises:
+        BackendUnavailableError: not in a browser, the context is lost, or lacks float32 targets.
+        RuntimeError: the WebGL backend has started.
+        TypeError: ``gl`` is no WebGL 2 context.
+
+    Example:
+        >>> import webtensor as wt
+        >>> if wt.env().get_bool("IS_BROWSER"):
+        ...     import js
+        ...     canvas = js.document.getElementById("scene")
+        ...     wt.webgl.set_context(canvas.getContext("webgl2"))
+    """
+    if not IN_BROWSER:
+        raise BackendUnavailableError("a WebGL context needs a browser, and this is not one")
+    if gl is not None and str(gl) != "[object WebGL2RenderingContext]":
+        raise TypeError(f"set_context: gl must be a WebGL2RenderingContext, but got {gl}")
+    if any(one.name == "webgl" for one in registry.started_backends()):
+        raise RuntimeError(
+            "set_context: the webgl backend has started; call this before it computes anything"
+        )
+    from webtensor.backends.webgl import context
+
+    context.set_context(gl)

@@ -153,6 +153,21 @@ class Backend(ABC):
         """Return the elements without blocking the event loop."""
         return self.read(handle, dtype, size)
 
+    def take_pixels(self, source: Any, shape: Shape, dtype: DType) -> Handle | None:
+        """Make elements of (height, width, channels) of what a page shows, or None if it cannot.
+
+        ``source`` is a canvas of this size, or a JavaScript array of four bytes a pixel. int32
+        elements are from 0 to 255, float32 ones from 0 to 1.
+        """
+        return None
+
+    def show_pixels(self, image: Operand, opacity: float) -> Any:
+        """Return a canvas that shows an image until the running task ends, or None if it cannot.
+
+        The values of the image, which has 1, 3 or 4 channels, are known to be colours.
+        """
+        return None
+
     def flush(self) -> None:  # noqa: B027
         """Hand over what waits to be handed over to the device together."""
 

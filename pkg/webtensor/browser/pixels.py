@@ -1,19 +1,22 @@
 """Between a page's pixels and tensors: ``from_pixels``, ``to_pixels``, ``draw``.
 
-Pixels pass through host memory as bytes, four to a pixel (red, green, blue, opacity). Slices of
-bytearrays part and join the channels, at the speed of C.
+On a GPU what a page shows becomes a tensor, and a tensor a picture, without passing through host
+memory. Elsewhere pixels pass through it as bytes, four to a pixel (red, green, blue, opacity), and
+slices of bytearrays part and join the channels, at the speed of C.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from sys import byteorder
 from typing import Any, Final
 
 from webtensor.dtypes import float32, int32
-from webtensor.engine import Storage, Tensor, TensorLike, as_operand
+from webtensor.engine import Storage, Tensor, TensorLike, as_operand, backend
 from webtensor.environment import IN_BROWSER
-from webtensor.ops import add, astype, floor, max as _max, min as _min, multiply
+from webtensor.ops import add, astype, divide, floor, max as _max, min as _min, multiply
+from webtensor.shapes import prod
 
 __all__ = ["draw", "from_pixels", "from_pixels_async", "to_pixels"]
 
@@ -25,11 +28,12 @@ _LOWEST: Final = 0 if byteorder == "little" else 3
 # -- from pixels ---------------------------------------------------------------------------------
 
 
-def from_pixels(pixels: Any, num_channels: int = 3) -> Tensor:
+def from_pixels(pixels: Any, num_channels: int = 3, as_float: bool = False) -> Tensor:
     """Make an int32 tensor of (height, width, num_channels), with values from 0 to 255.
 
-    In a page, ``pixels`` is an ImageData, a canvas, an image, a video, an ImageBitmap or a
-    VideoFrame. Anywhere it may be a mapping with ``data`` (four bytes a pixel), ``width`` and
+    With ``as_float`` it is a float32 tensor with values from 0 to 1. In a page, ``pixels`` is an
+    ImageData, a canvas, an image, a video, an ImageBitmap or a VideoFrame, which on WebGL never
+    leaves the GPU. Anywhere it may be a mapping with ``data`` (four bytes a pixel), ``width`` and
     ``height``, an object with these attributes, or an array of (height, width, channels) of bytes.
     ``num_channels``, from 1 to 4, leaves the last channels out.
 
@@ -43,22 +47,31 @@ def from_pixels(pixels: Any, num_channels: int = 3) -> Tensor:
         >>> wt.browser.from_pixels(pixels).tolist()
         [[[1, 2, 3]]]
     """
-    return _from_pixels("from_pixels", pixels, num_channels)
+    return _from_pixels("from_pixels", pixels, num_channels, as_float)
 
 
-async def from_pixels_async(pixels: Any, num_channels: int = 3) -> Tensor:
+async def from_pixels_async(pixels: Any, num_channels: int = 3, as_float: bool = False) -> Tensor:
     """``from_pixels`` that first waits until an image is loaded and decoded."""
     name = "from_pixels_async"
     if IN_BROWSER and _kind(pixels) == "HTMLImageElement":
         await pixels.decode()
-    return _from_pixels(name, pixels, num_channels)
+    return _from_pixels(name, pixels, num_channels, as_float)
 
 
-def _from_pixels(name: str, pixels: Any, num_channels: int) -> Tensor:
+def _from_pixels(name: str, pixels: Any, num_channels: int, as_float: bool) -> Tensor:
     if not isinstance(num_channels, int) or isinstance(num_channels, bool):
         raise TypeError(f"{name}: num_channels must be an integer, but got {num_channels!r}")
     if not 1 <= num_channels <= 4:
         raise ValueError(f"{name}: num_channels must lie between 1 and 4, but got {num_channels}")
+    if IN_BROWSER and _kind(pixels):
+        taken = _taken_by_gpu(name, pixels, num_channels, as_float)
+        if taken is not None:
+            return taken
+    levels = _through_host(name, pixels, num_channels)
+    return divide(astype(levels, float32), 255.0) if as_float else levels
+
+
+def _through_host(name: str, pixels: Any, num_channels: int) -> Tensor:
     if IN_BROWSER and _kind(pixels):
         rgba, width, height = _page_pixels(name, pixels)
     elif isinstance(pixels, Mapping):
@@ -144,13 +157,11 @@ def _page_pixels(name: str, pixels: Any) -> tuple[Any, int, int]:
     """Read the pixels of an object of the page."""
     kind = _kind(pixels)
     if kind in _DRAWABLE:
-        width, height = (int(getattr(pixels, attribute)) for attribute in _DRAWABLE[kind])
-        if not width or not height:
-            raise ValueError(f"{name}: the {kind} has no pixels (yet): it is {width} × {height}")
+        width, height = _size(name, pixels, kind)
         # Null, which is false, where the canvas has a context of another type.
         context = pixels.getContext("2d") if "Canvas" in kind else None
         if not context:
-            context = _scratch(width, height)
+            context = _scratch(width, height, {"willReadFrequently": True})
             context.drawImage(pixels, 0, 0, width, height)
         return context.getImageData(0, 0, width, height).data, width, height
     if all(hasattr(pixels, attribute) for attribute in ("data", "width", "height")):
@@ -161,7 +172,42 @@ def _page_pixels(name: str, pixels: Any) -> tuple[Any, int, int]:
     )
 
 
-def _scratch(width: int, height: int) -> Any:
+def _size(name: str, pixels: Any, kind: str) -> tuple[int, int]:
+    """The width and the height of what can be drawn."""
+    width, height = (int(getattr(pixels, attribute)) for attribute in _DRAWABLE[kind])
+    if not width or not height:
+        raise ValueError(f"{name}: the {kind} has no pixels (yet): it is {width} × {height}")
+    return width, height
+
+
+def _taken_by_gpu(name: str, pixels: Any, channels: int, as_float: bool) -> Tensor | None:
+    """Let the GPU make a tensor of an object of the page; None where it does not."""
+    active = backend()
+    kind = _kind(pixels)
+    if active.computes_on_host:
+        return None
+    source = pixels
+    if kind in _DRAWABLE:
+        width, height = _size(name, pixels, kind)
+        if "Canvas" not in kind:
+            # A canvas, unlike WebGL, shows images in their size and direction on the page, and does
+            # not leave it to bitmaps whether opacity is multiplied into their colours.
+            context = _scratch(width, height, {})
+            context.drawImage(pixels, 0, 0, width, height)
+            source = context.canvas
+    elif kind == "ImageData" and pixels.data.constructor.name == "Uint8ClampedArray":
+        source, width, height = pixels.data, pixels.width, pixels.height
+    else:
+        return None
+    shape = height, width, channels
+    dtype = float32 if as_float else int32
+    handle = active.take_pixels(source, shape, dtype)
+    if handle is None:
+        return None
+    return Tensor(Storage(dtype, prod(shape), None, active, handle), shape, dtype)
+
+
+def _scratch(width: int, height: int, attributes: Mapping[str, Any]) -> Any:
     """The 2-D context of an empty canvas of our own."""
     import js
 
@@ -170,7 +216,7 @@ def _scratch(width: int, height: int) -> Any:
     else:
         canvas = js.document.createElement("canvas")
         canvas.width, canvas.height = width, height
-    return _context(canvas, {"willReadFrequently": True})
+    return _context(canvas, attributes)
 
 
 def _context(canvas: Any, attributes: Mapping[str, Any]) -> Any:
@@ -181,19 +227,35 @@ def _context(canvas: Any, attributes: Mapping[str, Any]) -> Any:
     return canvas.getContext("2d", to_js(attributes, dict_converter=js.Object.fromEntries))
 
 
-def _show(name: str, canvas: Any, rgba: bytes, shape: tuple[int, int], attributes: Any) -> None:
-    """Size a canvas and put pixels on it."""
+def _sized(name: str, canvas: Any, shape: tuple[int, ...], attributes: Any) -> Any:
+    """Size a canvas, and return its 2-D context."""
     if not IN_BROWSER:
         raise RuntimeError(f"{name}: a canvas needs a browser, and this is not one")
     if not hasattr(canvas, "getContext"):
         raise TypeError(f"{name}: canvas must be a canvas, but got {canvas}")
-    import js
-
-    context = _context(canvas, dict(attributes or {}))
+    # Firefox's workers refuse to give the context of a page's canvas a second time.
+    known = _known_contexts()
+    context = known.get(canvas) or _context(canvas, dict(attributes or {}))
     if not context:
         raise ValueError(f"{name}: the canvas has a context of another type than '2d'")
-    canvas.height, canvas.width = shape
+    known.set(canvas, context)
+    canvas.height, canvas.width = shape[:2]
+    return context
+
+
+@cache
+def _known_contexts() -> Any:
+    """The 2-D contexts of canvases, for as long as the canvases live."""
+    import js
+
+    return js.WeakMap.new()
+
+
+def _put(context: Any, rgba: bytes, shape: tuple[int, ...]) -> None:
+    """Put pixels on a canvas."""
     if rgba:
+        import js
+
         clamped = js.Uint8ClampedArray.new(len(rgba))
         clamped.assign(rgba)
         context.putImageData(js.ImageData.new(clamped, shape[1], shape[0]), 0, 0)
@@ -269,7 +331,7 @@ async def to_pixels(img: TensorLike, canvas: Any = None) -> bytes:
     else:
         rgba = b""
     if canvas is not None:
-        _show(name, canvas, rgba, (held.shape[0], held.shape[1]), None)
+        _put(_sized(name, canvas, held.shape, None), rgba, held.shape)
     return rgba
 
 
@@ -302,11 +364,23 @@ def draw(image: TensorLike, canvas: Any, options: Mapping[str, Any] | None = Non
         raise ValueError(f"{name}: context_type must be '2d', but got {context_type!r}")
     if held.size:
         _bounds(name, held, _min(held).item(), _max(held).item())
-        rgba = _rgba(_levels(held).data_sync(), held.shape, alpha)
+    context = _sized(name, canvas, held.shape, given["context_options"].get("context_attributes"))
+    if not held.size:
+        return
+    # What the context was set to, such as a transformation, went with the canvas's former size.
+    shown = _shown_by_gpu(held, alpha)
+    if shown is not None:
+        context.drawImage(shown, 0, 0)
     else:
-        rgba = b""
-    attributes = given["context_options"].get("context_attributes")
-    _show(name, canvas, rgba, (held.shape[0], held.shape[1]), attributes)
+        _put(context, _rgba(_levels(held).data_sync(), held.shape, alpha), held.shape)
+
+
+def _shown_by_gpu(image: Tensor, alpha: float) -> Any:
+    """A canvas on which the GPU has drawn an image; None where it does not."""
+    active = backend()
+    if image.storage.backend is not active:
+        return None
+    return active.show_pixels(image, int(255 * alpha + 0.5) / 255)
 
 
 def _options(name: str, options: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:

@@ -22,8 +22,9 @@ def memory() -> dict[str, Any]:
     ``num_bytes_in_gpu`` are those of textures in use, in whole texels, and
     ``num_bytes_in_gpu_free`` those of textures kept for reuse; ``num_bytes_in_gpu_allocated`` is
     their sum. ``backends`` holds what each started backend counts itself, in bytes and objects:
-    for WebGL, ``textures``, ``free_textures``, ``programs`` and ``pending_reads``, too. In the
-    first three, constants that the library keeps for reuse are not counted.
+    for WebGL, ``textures``, ``free_textures``, ``programs`` and ``pending_reads``, too, and
+    ``paged_textures`` and ``paged_bytes``, which wait on the host for room on the GPU. In the first
+    three, constants that the library keeps for reuse are not counted.
 
     Example:
         >>> import webtensor as wt

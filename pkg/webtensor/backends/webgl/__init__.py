@@ -8,9 +8,11 @@ texels, so that texel ``t`` lies at column ``t & (width - 1)`` and row ``t >> sh
 tensor is an RGBA32F texture, int32 is RGBA32I (all 32 bits are exact) and bool is RGBA8UI. Lanes
 beyond the last element hold anything.
 
-``context`` makes the context and its flags; ``device.js`` executes draws that ``queue`` packed;
-``textures`` allocates and recycles; ``compiler`` turns kernels' logical code into GLSL, with the
-functions of ``glsl``; ``programs`` compiles and caches it. The other modules are kernel families.
+``context`` makes the context and its flags; ``device.js`` executes draws that ``queue`` packed, and
+``sharing.js`` keeps it from disturbing a page that draws with the context, too; ``textures``
+allocates and recycles; ``compiler`` turns kernels' logical code into GLSL, with the functions of
+``glsl``; ``programs`` compiles and caches it; ``pixels`` takes images in and shows them. The other
+modules are kernel families.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ __all__ = ["create_backend"]
 
 
 def create_backend() -> Backend:
-    """Start the backend on a new WebGL 2 context.
+    """Start the backend on a new WebGL 2 context, or on the one that the page gave.
 
     Raises:
         BackendUnavailableError: not in a browser, WebGL 2 is off, or float render targets lack.
@@ -31,6 +33,6 @@ def create_backend() -> Backend:
     if not IN_BROWSER:
         raise BackendUnavailableError("the webgl backend needs a browser, and this is not one")
     from webtensor.backends.webgl.backend import WebGLBackend
-    from webtensor.backends.webgl.context import create_context
+    from webtensor.backends.webgl.context import create_context, is_context_given
 
-    return WebGLBackend(create_context())
+    return WebGLBackend(create_context(), is_shared=is_context_given())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
+from functools import partial
 from importlib.resources import files
 from math import isnan
 from time import perf_counter
@@ -10,12 +11,16 @@ from typing import Any, NoReturn
 
 from webtensor.backends.api import Backend, Handle, Kernel, KernelTable, Operand, Stopwatch
 from webtensor.backends.webgl.compiler import Shader
+from webtensor.backends.webgl.paging import Pager, estimated_threshold
+from webtensor.backends.webgl.pixels import shown_shader, taken_shader
 from webtensor.backends.webgl.programs import VERTEX_SOURCE, Program, ProgramCache
 from webtensor.backends.webgl.queue import DrawQueue
-from webtensor.backends.webgl.textures import Texture, TextureManager, texel_count
+from webtensor.backends.webgl.textures import THRESHOLD, Texture, TextureManager, texel_count
 from webtensor.backends.webgl.tracing import Draw, traced
 from webtensor.dtypes import DType, bool_, typed_view
+from webtensor.environment import env
 from webtensor.errors import BackendError, ContextLostError, KernelNotFoundError
+from webtensor.shapes import Shape, prod
 
 __all__ = ["WebGLBackend", "kernel"]
 
@@ -36,7 +41,7 @@ class WebGLBackend(Backend):
 
     name = "webgl"
 
-    def __init__(self, gl: Any) -> None:
+    def __init__(self, gl: Any, *, is_shared: bool = False) -> None:
         import pyodide_js
         from pyodide.code import run_js
         from pyodide.ffi import create_proxy
@@ -44,9 +49,12 @@ class WebGLBackend(Backend):
         from webtensor.backends.webgl import families
 
         super().__init__(families.TABLE)
-        source = files("webtensor.backends.webgl").joinpath("device.js").read_text("utf-8")
         self.gl = gl
-        self._device = run_js(source)(gl, pyodide_js._module, VERTEX_SOURCE)
+        self._is_shared = is_shared
+        make_device = partial(run_js(_script("device.js")), gl)
+        if is_shared:
+            make_device = partial(run_js(_script("sharing.js")), gl, make_device.func)
+        self._device = make_device(pyodide_js._module, VERTEX_SOURCE)
         self.programs = ProgramCache(self._device, self._refuse)
         self.program = self.programs.get
         self._failure: BackendError | None = None
@@ -63,6 +71,8 @@ class WebGLBackend(Backend):
         )
         self._push: Callable[..., None] = self._queue.push
         self.textures = TextureManager(self._device, self._queue.flush)
+        env().register_flag(THRESHOLD, estimated_threshold, self.textures.compare_with_threshold)
+        self._pager = Pager(self.textures, self._queue.flush, self._read_whole, self._fill)
         self.most_targets = int(gl.getParameter(gl.MAX_DRAW_BUFFERS))
 
     # -- what kernels call --------------------------------------------------------------------
@@ -76,6 +86,8 @@ class WebGLBackend(Backend):
         *uniforms: float,
     ) -> Texture:
         """Queue one draw into a new texture of ``size`` elements, and return the texture."""
+        if self.textures.may_be_short:
+            self._use(inputs)
         output = self.textures.allocate(size, dtype)
         self._push(
             program.record,
@@ -98,6 +110,8 @@ class WebGLBackend(Backend):
         *uniforms: float,
     ) -> list[Texture]:
         """Queue one draw into ``count`` new textures of ``size`` elements each."""
+        if self.textures.may_be_short:
+            self._use(inputs)
         outputs: list[Texture] = []
         try:
             for _ in range(count):
@@ -141,10 +155,32 @@ class WebGLBackend(Backend):
             texture = self.textures.allocate(len(host), dtype)
             # Queued draws may still read what the texture held before it was recycled.
             self._queue.flush()
-        if not self._device.upload(texture.id, host):
-            self._lose()  # what draws with the texture will be refused
+        self._fill(texture, host)
+        texture.host = host
+        if self.textures.may_be_short and not self._is_lost:
+            self._pager.use([texture])
         self.upload_ms += (perf_counter() - start) * 1000
         return texture
+
+    def _fill(self, texture: Texture, host: memoryview[Any]) -> None:
+        if not self._device.upload(texture.id, host):
+            self._lose()  # what draws with the texture will be refused
+
+    def _use(self, textures: Collection[Texture]) -> None:
+        """Have textures on the GPU, which may be short of memory."""
+        if self._is_lost or self.gl.isContextLost():
+            self._refuse()
+        self._pager.use(textures)
+
+    def _read_whole(self, texture: Texture) -> memoryview[Any]:
+        size = texture.width * texture.height * 4
+        return self._read(texture, texture.dtype, size)
+
+    def _read(self, texture: Texture, dtype: DType, size: int) -> memoryview[Any]:
+        rows = self._rows(texture, size)
+        pixels = bytearray(texture.width * rows * _BYTES_PER_TEXEL_READ)
+        self._device.read(texture.id, rows, _typed_pixels(pixels, dtype))
+        return _elements(pixels, dtype, size)
 
     def add_kernel(self, name: str, kernel: Kernel) -> None:
         # A user's shader may have mistakes, which its op must tell, not a read that comes later.
@@ -160,19 +196,21 @@ class WebGLBackend(Backend):
         super().add_kernel(name, checked)
 
     def read(self, handle: Texture, dtype: DType, size: int) -> memoryview[Any]:
+        if handle.is_paged:
+            return _known(handle, size)
         start = perf_counter()
         self._flush_for_read()
-        rows = self._rows(handle, size)
-        pixels = bytearray(handle.width * rows * _BYTES_PER_TEXEL_READ)
-        self._device.read(handle.id, rows, _typed_pixels(pixels, dtype))
+        handle.host = self._read(handle, dtype, size)
         self.download_ms += (perf_counter() - start) * 1000
-        return _elements(pixels, dtype, size)
+        return handle.host
 
     async def read_async(self, handle: Texture, dtype: DType, size: int) -> memoryview[Any]:
         start = perf_counter()
         device = self._device
         during = "" if self._is_lost else " during a read"
         await self._settle()
+        if handle.is_paged:
+            return _known(handle, size)
         self._flush_for_read(during)
         rows = self._rows(handle, size)
         ticket = device.beginRead(handle.id, rows)
@@ -187,6 +225,46 @@ class WebGLBackend(Backend):
         device.endRead(ticket, pixels)
         self.download_ms += (perf_counter() - start) * 1000
         return _elements(pixels, dtype, size)
+
+    def take_pixels(self, source: Any, shape: Shape, dtype: DType) -> Texture | None:
+        height, width, channels = shape
+        if self._is_lost or not self.textures.fits(width, height):
+            return None
+        is_compiling = bool(self.programs.pending)  # to flush would be to wait
+        pixels = self.textures.allocate_pixels(width, height, new=is_compiling)
+        try:
+            if not is_compiling:
+                self._queue.flush()
+            if not self._device.uploadPixels(pixels.id, source):
+                self._refuse()
+            key = ("from_pixels", channels, dtype)
+            program = self.program(key, lambda: taken_shader(channels, dtype))
+            uniforms = (width, channels)[: 1 + (channels < 4)]
+            return self.draw(program, [pixels], prod(shape), dtype, *uniforms)
+        except KernelNotFoundError:
+            return None
+        finally:
+            self.release(pixels)
+
+    def show_pixels(self, image: Operand, opacity: float) -> Any:
+        height, width, channels = (*image.shape, 1)[:3]
+        if self._is_lost or self._is_shared or not self.textures.fits(width, height):
+            return None  # a canvas that is shared shows what others draw
+        canvas = self._device.resizeCanvas(width, height)
+        if canvas < 0:
+            return None
+        dtype = image.dtype
+        key = ("draw", channels, dtype)
+        try:
+            if image.storage.handle.is_paged:
+                self._use([image.storage.handle])
+            program = self.program(key, lambda: shown_shader(channels, dtype))
+            uniforms = (height, opacity)[: 1 + (channels < 4)]
+            self._push(program.record, program.id, canvas, image.storage.handle.id, *uniforms)
+        except KernelNotFoundError:
+            return None
+        self._flush_for_read()
+        return self.gl.canvas
 
     def flush(self) -> None:
         """Draw what waits."""
@@ -227,6 +305,8 @@ class WebGLBackend(Backend):
             "free_bytes": textures.free_bytes,
             "textures": textures.count - textures.free_count,
             "free_textures": textures.free_count,
+            "paged_textures": textures.paged_count,
+            "paged_bytes": textures.paged_bytes,
             "programs": len(self.programs),
             "pending_reads": self._device.pendingReads(),
         }
@@ -235,6 +315,9 @@ class WebGLBackend(Backend):
         if self._is_lost:
             return
         self._end()
+        if self._is_shared:
+            self._device.free()
+            return
         lose = self.gl.getExtension("WEBGL_lose_context")
         if lose:
             lose.loseContext()
@@ -310,6 +393,16 @@ class _Timing:
     async def milliseconds(self) -> float | None:
         measured = float(await self._promise)
         return None if isnan(measured) else measured
+
+
+def _script(name: str) -> str:
+    return files("webtensor.backends.webgl").joinpath(name).read_text("utf-8")
+
+
+def _known(texture: Texture, size: int) -> memoryview[Any]:
+    """Elements that wait on the host, perhaps with what fills the last texels."""
+    assert texture.host is not None
+    return texture.host[:size]
 
 
 def _typed_pixels(pixels: bytearray, dtype: DType) -> memoryview[Any]:

@@ -15,6 +15,7 @@
     { internal: gl.RGBA32F, format: gl.RGBA, type: gl.FLOAT, array: Float32Array, buffer: "f32" },
     { internal: gl.RGBA32I, format: gl.RGBA_INTEGER, type: gl.INT, array: Int32Array, buffer: "i32" },
     { internal: gl.RGBA8UI, format: gl.RGBA_INTEGER, type: gl.UNSIGNED_BYTE, array: Uint8Array, buffer: "u8" },
+    { internal: gl.RGBA8 }, // pixels, which are written from images alone
   ];
   // Unsigned bytes can be read back portably only as unsigned integers.
   const READ_TYPES = [gl.FLOAT, gl.INT, gl.UNSIGNED_INT];
@@ -42,11 +43,13 @@
 
   let currentProgram = null;
   let currentTarget = null;
+  let canvasId = -1;
   const multipleTargets = gl.createFramebuffer();
   let activeUnit = -1;
   const boundTextures = [];
 
-  gl.bindVertexArray(gl.createVertexArray());
+  const vertices = gl.createVertexArray();
+  gl.bindVertexArray(vertices);
   gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
   gl.disable(gl.DITHER);
 
@@ -69,9 +72,16 @@
     bind(0, texture);
   }
 
+  // Give something to draw on a number; its framebuffer is made when it is first drawn on.
+  function enter(entry) {
+    const id = freeIds.length ? freeIds.pop() : textures.length;
+    textures[id] = entry;
+    return id;
+  }
+
   function target(entry) {
     if (currentTarget === entry) return;
-    if (entry.framebuffer === null) {
+    if (entry.framebuffer === undefined) {
       entry.framebuffer = gl.createFramebuffer();
       gl.bindFramebuffer(gl.FRAMEBUFFER, entry.framebuffer);
       gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, entry.texture, 0);
@@ -142,8 +152,8 @@
 
   function locate(entry) {
     const { program } = entry;
+    const current = gl.getParameter(gl.CURRENT_PROGRAM);
     gl.useProgram(program);
-    currentProgram = null;
     entry.samplers.forEach((sampler, unit) => {
       gl.uniform1i(gl.getUniformLocation(program, sampler.name), unit);
       sampler.mask = gl.getUniformLocation(program, `${sampler.name}Mask`);
@@ -154,6 +164,7 @@
     }
     entry.size = gl.getUniformLocation(program, "hereSize");
     entry.rowWidth = gl.getUniformLocation(program, "hereWidth");
+    gl.useProgram(current);
   }
 
   // A promise of the first answer that is not null. Asking ever more seldom leaves the processor to a
@@ -216,7 +227,7 @@
   }
 
   return {
-    // Make a texture; kind is 0 for float32, 1 for int32, 2 for bool.
+    // Make a texture; kind is 0 for float32, 1 for int32, 2 for bool, 3 for pixels.
     createTexture(width, height, kind) {
       const texture = gl.createTexture();
       select(texture);
@@ -225,9 +236,7 @@
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE);
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
       gl.texStorage2D(gl.TEXTURE_2D, 1, FORMATS[kind].internal, width, height);
-      const id = freeIds.length ? freeIds.pop() : textures.length;
-      textures[id] = { texture, framebuffer: null, width, height, kind };
-      return id;
+      return enter({ texture, framebuffer: undefined, width, height, kind });
     },
 
     deleteTexture(id) {
@@ -237,7 +246,7 @@
       const unit = boundTextures.indexOf(entry.texture);
       if (unit >= 0) boundTextures[unit] = null;
       if (currentTarget === entry) currentTarget = null;
-      if (entry.framebuffer !== null) gl.deleteFramebuffer(entry.framebuffer);
+      if (entry.framebuffer !== undefined) gl.deleteFramebuffer(entry.framebuffer);
       gl.deleteTexture(entry.texture);
     },
 
@@ -266,6 +275,28 @@
         view.release();
       }
       return !gl.isContextLost();
+    },
+
+    // Copy what a canvas shows, or an array of four bytes a pixel, into a texture for pixels. False
+    // where there is no context any more.
+    uploadPixels(id, source) {
+      const { texture, width, height } = textures[id];
+      select(texture);
+      gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, width, height, gl.RGBA, gl.UNSIGNED_BYTE, source);
+      return !gl.isContextLost();
+    },
+
+    // Give the context's own canvas a size; its number as a target of draws, -1 where the browser
+    // refuses to make it that large.
+    resizeCanvas(width, height) {
+      const { canvas } = gl;
+      if (canvas.width !== width) canvas.width = width;
+      if (canvas.height !== height) canvas.height = height;
+      if (gl.drawingBufferWidth !== width || gl.drawingBufferHeight !== height) return -1;
+      if (canvasId < 0) canvasId = enter({ texture: null, framebuffer: null });
+      Object.assign(textures[canvasId], { width, height });
+      currentTarget = null;
+      return canvasId;
     },
 
     // Begin to compile and link a program; names are comma-separated. A sampler's name comes with the
@@ -453,6 +484,29 @@
     // Call a Python function when the context is lost.
     whenLost(callback) {
       gl.canvas.addEventListener("webglcontextlost", () => closed || callback());
+    },
+
+    // Take nothing for granted that was set before, as others have drawn in the meantime.
+    forgetState() {
+      currentProgram = null;
+      currentTarget = null;
+      activeUnit = -1;
+      boundTextures.length = 0;
+      gl.bindVertexArray(vertices);
+    },
+
+    // Delete all that was made on a context which others go on with.
+    free() {
+      for (const entry of textures) {
+        if (entry === null) continue;
+        gl.deleteFramebuffer(entry.framebuffer ?? null);
+        gl.deleteTexture(entry.texture);
+      }
+      for (const { program } of programs) gl.deleteProgram(program);
+      for (const ticket of [...reads.keys()]) finishRead(ticket);
+      gl.deleteShader(vertex);
+      gl.deleteFramebuffer(multipleTargets);
+      gl.deleteVertexArray(vertices);
     },
 
     // Call back no more.

@@ -8,10 +8,15 @@ from webtensor.dtypes import DType, bool_, float32, int32
 from webtensor.environment import env
 from webtensor.errors import BackendError
 
-__all__ = ["Texture", "TextureManager", "texel_count"]
+__all__ = ["THRESHOLD", "Texture", "TextureManager", "texel_count"]
 
-_KINDS = {float32: 0, int32: 1, bool_: 2}
-_BYTES_PER_TEXEL = (16, 16, 4)
+THRESHOLD = "WEBGL_DELETE_TEXTURE_THRESHOLD"
+
+_DTYPES = (float32, int32, bool_)
+_KINDS = {dtype: kind for kind, dtype in enumerate(_DTYPES)}
+#: The kind of textures that hold pixels of images, which tensors are then made of.
+_PIXELS = 3
+_BYTES_PER_TEXEL = (16, 16, 4, 4)
 
 
 def texel_count(size: int) -> int:
@@ -20,9 +25,14 @@ def texel_count(size: int) -> int:
 
 
 class Texture:
-    """A handle: the texture's number on the device, and its physical size."""
+    """A handle: the texture's number on the device, and its physical size.
 
-    __slots__ = ("height", "id", "kind", "nbytes", "pool", "width")
+    ``host`` has the elements where the host knows them; ``used`` says when it was last used, by the
+    manager's clock, which stands still until memory is short. A texture that waits on the host has
+    no number.
+    """
+
+    __slots__ = ("height", "host", "id", "kind", "nbytes", "pool", "used", "width")
 
     def __init__(self, id: int, width: int, height: int, kind: int, pool: list[Texture]) -> None:
         self.id = id
@@ -31,6 +41,18 @@ class Texture:
         self.kind = kind
         self.nbytes = self.width * height * _BYTES_PER_TEXEL[kind]
         self.pool = pool
+        self.host: memoryview[Any] | None = None
+        self.used = 0
+
+    @property
+    def dtype(self) -> DType:
+        """What the elements are."""
+        return _DTYPES[self.kind]
+
+    @property
+    def is_paged(self) -> bool:
+        """Whether the elements wait on the host."""
+        return self.id < 0
 
 
 class TextureManager:
@@ -40,6 +62,8 @@ class TextureManager:
         self._create = device.createTexture
         self._delete = device.deleteTexture
         self._flush = flush
+        #: All there are on the device, by their numbers.
+        self._all: dict[int, Texture] = {}
         self._pools: dict[tuple[int, int, int], list[Texture]] = {}
         self._by_size: dict[tuple[int, DType], tuple[list[Texture], int, int, int]] = {}
         self._largest = int(env().get_number("WEBGL_MAX_TEXTURE_SIZE"))
@@ -48,6 +72,11 @@ class TextureManager:
         self.bytes = 0
         self.free_count = 0
         self.free_bytes = 0
+        self.paged_count = 0
+        self.paged_bytes = 0
+        self.clock = 0
+        #: Whether there ever were more bytes than the threshold; before that nobody keeps the time.
+        self.may_be_short = False
 
     def allocate(self, size: int, dtype: DType) -> Texture:
         """Return a texture for ``size`` elements, recycled where one is free.
@@ -58,21 +87,30 @@ class TextureManager:
         found = self._by_size.get((size, dtype))
         if found is None:
             found = self._plan(size, dtype)
-        pool = found[0]
-        if not pool:
-            return self._make(*found)
-        texture = pool.pop()
-        self.free_count -= 1
-        self.free_bytes -= texture.nbytes
-        self.bytes += texture.nbytes
-        return texture
+        return self._recycle(found[0]) if found[0] else self._make(*found)
 
     def allocate_new(self, size: int, dtype: DType) -> Texture:
         """Return a texture that no draw has used."""
         return self._make(*(self._by_size.get((size, dtype)) or self._plan(size, dtype)))
 
+    def allocate_pixels(self, width: int, height: int, *, new: bool) -> Texture:
+        """Return a texture for the pixels of an image; a ``new`` one was used by no draw."""
+        pool = self._pools.setdefault((width, height, _PIXELS), [])
+        if new or not pool:
+            return self._make(pool, width, height, _PIXELS)
+        return self._recycle(pool)
+
+    def fits(self, width: int, height: int) -> bool:
+        """Whether this device has textures of that size."""
+        return max(width, height) <= self._largest
+
     def release(self, texture: Texture) -> None:
         """Keep a texture for reuse; delete some where too many bytes are kept."""
+        texture.host = None
+        if texture.id < 0:  # not the property, as this runs for every result
+            self.paged_count -= 1
+            self.paged_bytes -= texture.nbytes
+            return
         texture.pool.append(texture)
         self.free_count += 1
         self.free_bytes += texture.nbytes
@@ -80,10 +118,55 @@ class TextureManager:
         if self.free_bytes > self._recycled_limit:
             self._trim()
 
-    def _make(self, pool: list[Texture], width: int, height: int, kind: int) -> Texture:
-        texture = Texture(self._create(width, height, kind), width, height, kind, pool)
+    def _recycle(self, pool: list[Texture]) -> Texture:
+        texture = pool.pop()
+        self.free_count -= 1
+        self.free_bytes -= texture.nbytes
+        self.bytes += texture.nbytes
+        texture.used = self.clock
+        return texture
+
+    def compare_with_threshold(self, *_: Any) -> None:
+        """Note whether there are more bytes than the threshold."""
+        if not self.may_be_short:
+            self.may_be_short = 0 <= env().get_number(THRESHOLD) < self.bytes + self.free_bytes
+
+    def in_use(self) -> list[Texture]:
+        """The textures that hold elements, the longest unused first."""
+        free = {texture.id for pool in self._pools.values() for texture in pool}
+        used = [one for one in self._all.values() if one.kind != _PIXELS and one.id not in free]
+        return sorted(used, key=lambda one: one.used)
+
+    def evict(self, texture: Texture) -> None:
+        """Delete a texture whose elements the host knows; no draw that waits may need it."""
+        self._forget(texture)
+        self.bytes -= texture.nbytes
+        texture.id = -1
+        self.paged_count += 1
+        self.paged_bytes += texture.nbytes
+
+    def restore(self, texture: Texture) -> None:
+        """Give an evicted texture memory on the device again."""
+        self._create_for(texture)
+        self.paged_count -= 1
+        self.paged_bytes -= texture.nbytes
+
+    def _create_for(self, texture: Texture) -> None:
+        texture.id = self._create(texture.width, texture.height, texture.kind)
+        self._all[texture.id] = texture
         self.count += 1
         self.bytes += texture.nbytes
+
+    def _forget(self, texture: Texture) -> None:
+        del self._all[texture.id]
+        self._delete(texture.id)
+        self.count -= 1
+
+    def _make(self, pool: list[Texture], width: int, height: int, kind: int) -> Texture:
+        texture = Texture(-1, width, height, kind, pool)
+        self._create_for(texture)
+        texture.used = self.clock
+        self.compare_with_threshold()
         return texture
 
     def _plan(self, size: int, dtype: DType) -> tuple[list[Texture], int, int, int]:
@@ -107,7 +190,6 @@ class TextureManager:
         for pool in sorted(self._pools.values(), key=lambda one: -one[0].nbytes if one else 0):
             while pool and self.free_bytes > self._recycled_limit // 2:
                 texture = pool.pop()
-                self._delete(texture.id)
-                self.count -= 1
+                self._forget(texture)
                 self.free_count -= 1
                 self.free_bytes -= texture.nbytes

@@ -10,7 +10,7 @@ from webtensor.backends.webgl.textures import Texture
 
 __all__ = ["Draw", "Layout", "traced"]
 
-_FORMATS = ("RGBA32F", "RGBA32I", "RGBA8UI")
+_FORMATS = ("RGBA32F", "RGBA32I", "RGBA8UI", "RGBA8")
 
 
 class Layout(NamedTuple):

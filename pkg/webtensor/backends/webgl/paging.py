@@ -1,0 +1,79 @@
+"""Paging: what the GPU has no room for waits on the host.
+
+When the textures in use take more bytes than the flag ``WEBGL_DELETE_TEXTURE_THRESHOLD`` says,
+those that were used the longest time ago are deleted, and uploaded anew when they are next used.
+Where the host knows the elements, such as those of weights, that costs nothing; others are read
+before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from webtensor.backends.webgl.textures import THRESHOLD, Texture, TextureManager
+from webtensor.environment import env
+
+__all__ = ["Pager", "estimated_threshold"]
+
+_MOST = 600 * 2**20
+_BYTES_PER_PIXEL = 600
+
+
+def estimated_threshold() -> int:
+    """Estimate from the screen how many bytes the GPU has room for; 600 MiB at most.
+
+    As TensorFlow.js has it, there are 600 bytes for each pixel. A worker knows no screen.
+    """
+    import js
+
+    screen = getattr(js, "screen", None)
+    if screen is None:
+        return _MOST
+    pixels = screen.width * screen.height * js.devicePixelRatio**2
+    return min(int(pixels * _BYTES_PER_PIXEL), _MOST)
+
+
+class Pager:
+    """Keeps textures in use below the threshold, beside those that a draw needs at once.
+
+    ``flush`` executes the draws that wait, ``read`` returns all elements of a texture, ``upload``
+    fills one.
+    """
+
+    def __init__(
+        self,
+        textures: TextureManager,
+        flush: Callable[[], None],
+        read: Callable[[Texture], memoryview[Any]],
+        upload: Callable[[Texture, memoryview[Any]], None],
+    ) -> None:
+        self._textures = textures
+        self._flush = flush
+        self._read = read
+        self._upload = upload
+
+    def use(self, needed: Collection[Texture]) -> None:
+        """Have textures on the GPU, and make room by letting go others."""
+        textures = self._textures
+        textures.clock += 1
+        for texture in needed:
+            texture.used = textures.clock
+            if texture.host is not None and texture.is_paged:
+                textures.restore(texture)
+                self._upload(texture, texture.host)
+        limit = env().get_number(THRESHOLD)
+        if 0 <= limit < textures.bytes:
+            self._make_room(limit, needed)
+
+    def _make_room(self, limit: float, needed: Collection[Texture]) -> None:
+        self._flush()
+        textures = self._textures
+        for texture in textures.in_use():
+            if textures.bytes <= limit:
+                break
+            if texture in needed:
+                continue
+            if texture.host is None:
+                texture.host = self._read(texture)
+            textures.evict(texture)

@@ -1,0 +1,75 @@
+"""Shaders between the pixels of images and the elements of tensors.
+
+An image is uploaded as it is, one texel a pixel, and its elements are picked from the texels. The
+other way, a tensor is drawn on the context's own canvas, from which other canvases take it.
+"""
+
+from __future__ import annotations
+
+from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.dtypes import DType, float32, int32
+
+__all__ = ["shown_shader", "taken_shader"]
+
+_PIXELS = Input("pixels", float32, 4)
+
+_FOUND = {
+    # A texel of the result is a pixel.
+    4: """
+V compute(int t) {
+  int row = t;
+  int column = split(row, width);
+  vec4 levels = floor(texelFetch(pixels, ivec2(column, row), 0) * 255.0 + 0.5);
+  return LEVELS;
+}
+""",
+    1: """
+T compute(int i) {
+  int row = i;
+  int channel = split(row, channels);
+  int column = split(row, width);
+  vec4 levels = floor(texelFetch(pixels, ivec2(column, row), 0) * 255.0 + 0.5);
+  return LEVELS[channel];
+}
+""",
+}
+
+
+def taken_shader(channels: int, dtype: DType) -> Shader:
+    """Describe the shader that makes elements of an image's pixels.
+
+    Its numbers are the image's width and, unless there are four, the number of channels.
+    """
+    lanes = 4 if channels == 4 else 1
+    levels = "ivec4(levels)" if dtype is int32 else "(levels / 255.0)"
+    uniforms = [("width", "int")] if lanes == 4 else [("width", "int"), ("channels", "int")]
+    code = _FOUND[lanes].replace("LEVELS", levels)
+    return Shader("from_pixels", (_PIXELS,), dtype, lanes, uniforms, code)
+
+
+# Rows of a canvas are counted from below.
+_SHOWN = """
+float level(int i) { return LEVEL; }
+vec4 compute(int t) {
+  int row = t;
+  int column = split(row, hereWidth);
+  int pixel = (height - 1 - row) * hereWidth + column;
+  return COLOR;
+}
+"""
+_COLORS = {
+    1: "vec4(vec3(level(pixel)), opacity)",
+    3: "vec4(level(pixel * 3), level(pixel * 3 + 1), level(pixel * 3 + 2), opacity)",
+    4: ("vec4(level(pixel * 4), level(pixel * 4 + 1), level(pixel * 4 + 2), level(pixel * 4 + 3))"),
+}
+_LEVELS = {float32: "floor(getX(i) * 255.0 + 0.5) / 255.0", int32: "float(getX(i)) / 255.0"}
+
+
+def shown_shader(channels: int, dtype: DType) -> Shader:
+    """Describe the shader that draws an image on a canvas.
+
+    Its numbers are the image's height and, unless a channel holds it, the opacity.
+    """
+    code = _SHOWN.replace("LEVEL", _LEVELS[dtype]).replace("COLOR", _COLORS[channels])
+    uniforms = [("height", "int")] + ([("opacity", "float")] if channels < 4 else [])
+    return Shader("draw", (Input("x", dtype, 1),), float32, 4, uniforms, code)
