@@ -124,3 +124,34 @@ measured
 def test_waiting_asks_seldom(python_page: PythonPage):
     for polls, milliseconds in python_page.run(PROMPT):
         assert 1 <= polls <= 20 + milliseconds / 2
+
+
+WAIT = """
+import js
+import webtensor as wt
+from pyodide.ffi import can_run_sync, create_proxy
+
+wt.set_backend("webgl")
+ticks = []
+tick = create_proxy(lambda: ticks.append(1))
+timer = js.setInterval(tick, 1)
+x = wt.ones((512, 512))
+for _ in range(10):
+    x = wt.matmul(x, x) * (1 / 512)
+value = float(x[0, 0])
+within_tidy = []
+with wt.tidy():
+    before = len(ticks)
+    within_tidy.append(float(wt.matmul(x, x)[0, 0]) / 512)
+    during = len(ticks) - before
+js.clearInterval(timer)
+tick.destroy()
+[value, within_tidy[0], before > 0, during, can_run_sync()]
+"""
+
+
+def test_a_page_goes_on_while_values_are_read(any_python_page: PythonPage):
+    value, within_tidy, ticked, during, can_suspend = any_python_page.run(WAIT)
+    assert value == within_tidy == 1
+    assert ticked == can_suspend
+    assert during == 0

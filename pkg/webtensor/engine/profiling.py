@@ -20,8 +20,8 @@ from webtensor.engine.operands import constants_held
 from webtensor.engine.primitive import Primitive
 from webtensor.engine.scopes import tensors_in
 from webtensor.engine.state import state
+from webtensor.engine.suspension import can_suspend, suspended
 from webtensor.engine.tensor import Tensor
-from webtensor.environment import IN_BROWSER
 from webtensor.shapes import Shape
 
 __all__ = [
@@ -37,17 +37,7 @@ __all__ = [
 
 def _can_ask_timer() -> bool:
     """Whether the active backend has a timer whose answer can be waited for here."""
-    if not (IN_BROWSER and registry.backend().has_timer):
-        return False
-    from pyodide.ffi import can_run_sync
-
-    return bool(can_run_sync())
-
-
-def _run_sync(awaitable: Any) -> Any:
-    from pyodide.ffi import run_sync
-
-    return run_sync(awaitable)
+    return registry.backend().has_timer and can_suspend()
 
 
 async def _result_of(function: Callable[[], Any]) -> Any:
@@ -181,7 +171,7 @@ def profile(function: Callable[[], Any]) -> Profile:
         ['add', 'exp']
     """
     if _can_ask_timer():
-        return _run_sync(profile_async(function))  # type: ignore[no-any-return]
+        return suspended(profile_async(function))
     with _profiling(timed=False) as observer:
         observer.profile.result = function()
     return observer.profile
@@ -246,7 +236,7 @@ def time(function: Callable[[], Any]) -> TimingResult:
         ('wall', True)
     """
     if _can_ask_timer():
-        return _run_sync(time_async(function))  # type: ignore[no-any-return]
+        return suspended(time_async(function))
     watch = _Watch()
     for tensor in tensors_in(function()):
         tensor.data_sync()

@@ -15,6 +15,7 @@ from webtensor.engine import registry
 from webtensor.engine.convert import nested_list, python_numbers, shown_values
 from webtensor.engine.state import state
 from webtensor.engine.storage import DISPOSED, Storage
+from webtensor.engine.suspension import can_suspend, suspended
 from webtensor.errors import ContextLostError
 from webtensor.shapes import Shape
 
@@ -44,11 +45,13 @@ class Tensor:
         [[7.0, 10.0], [15.0, 22.0]]
     """
 
-    __slots__ = ("__weakref__", "dtype", "shape", "storage")
+    __slots__ = ("__weakref__", "_keras_mask", "dtype", "shape", "storage")
 
     storage: Storage
     shape: Shape
     dtype: DType
+    #: Which steps count, where a layer that masks some has said so.
+    _keras_mask: Tensor | None
 
     def __init__(self, storage: Storage, shape: Shape, dtype: DType) -> None:
         self.storage = storage
@@ -129,9 +132,15 @@ class Tensor:
         """Return the elements as a flat, read-only memoryview, waiting for the device.
 
         Complex elements come as pairs of float32, real and imaginary part, and text comes as a
-        tuple of UTF-8 bytes.
+        tuple of UTF-8 bytes. A page goes on meanwhile where the browser can suspend Python, and
+        neither a tape nor a ``tidy`` is at work, which would see what else the page computes.
         """
-        return _read_only(self.storage.read())
+        storage = self.storage
+        if storage.host is None and not state.observers and state.scope is None:
+            backend = storage.backend
+            if backend is not None and not backend.computes_on_host and can_suspend():
+                return _read_only(suspended(storage.read_async()))
+        return _read_only(storage.read())
 
     async def data(self) -> Any:
         """Return what ``data_sync`` does, without blocking the page."""
