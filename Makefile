@@ -29,7 +29,7 @@ demo: site ## build the pages, serve them on http://localhost:8000 (PORT=…) an
 	@$(RUN) -m web.serve --port $(PORT) --open
 
 test: kernels site browsers ## run all tests: in CPython, then in Chromium, Firefox and WebKit
-	$(RUN) -m pytest tests_py pkg/webtensor
+	$(RUN) -m pytest --numprocesses auto --dist loadfile tests_py pkg/webtensor
 	$(RUN) -m pytest tests_browser
 
 smoke: site chromium ## train on the digits page in headless Chromium, on each backend

@@ -3,6 +3,7 @@
 One call to the page runs a family of cases; each wrong one is named with its largest error.
 """
 
+from collections.abc import Collection
 from pathlib import Path
 
 import pytest
@@ -22,10 +23,10 @@ await run_cases(cases, backend)"""
 BACKENDS = ("wasm", "webgl")
 
 
-def run(page: PythonPage, cases: list[Case], backend: str) -> list[str]:
-    """Run cases in a page, and return a line for each that is wrong."""
+def run(page: PythonPage, cases: list[Case], backend: str, left: Collection[str] = ()) -> list[str]:
+    """Run cases in a page, and return a line for each that is wrong; see `failures`."""
     answer = page.run(RUN, cases=[case.encoded() for case in cases], backend=backend)
-    return failures(cases, answer, backend)
+    return failures(cases, answer, backend, left)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -147,12 +147,15 @@ for backend in ("webgl", "wasm"):
     image = wt.tensor(levels, shape=shape, dtype=dtype) * 1  # known to the device alone
     context.translate(3, 2)
     context.globalAlpha = 0.5
-    active, read = wt.backend(), wt.backend().read
-    active.read = lambda handle, dtype, size: reads.append(size) or read(handle, dtype, size)
+    active = wt.backend()
+    for name in ("read", "read_async"):  # the latter where reading suspends Python
+        read = getattr(active, name)
+        note = lambda *given, read=read: reads.append(given[2]) or read(*given)
+        setattr(active, name, note)
     try:
         wt.browser.draw(image, canvas, {"image_options": {"alpha": alpha}})
     finally:
-        del active.read
+        del active.read, active.read_async
     data = context.getImageData(0, 0, canvas.width, canvas.height).data
     answers.append([canvas.width, canvas.height, list(data.to_bytes())])
 on_gpu, through_host = answers

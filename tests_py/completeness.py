@@ -55,9 +55,10 @@ NOT_OPS = {
     "engine": "memory profile time tidy dispose keep engine env ready backend result_type "
     "enable_debug_mode next_frame print Tensor.print",
     "backends": "get_backend set_backend find_backend register_backend remove_backend "
-    "webgl.set_context",
+    "webgl.force_half_float webgl.set_context",
     "extension": "register_op deregister_op register_kernel unregister_kernel register_gradient "
     "unregister_gradient get_kernel get_gradient get_kernels_for_backend copy_registered_kernels",
+    "models": "Input keras.saving.load_layers_model_async",
     "differentiation": "grad grads value_and_grad value_and_grads variable_grads custom_grad",
     "values and life of a tensor": "Tensor.array Tensor.tolist Tensor.bytes Tensor.data "
     "Tensor.data_sync Tensor.dispose Tensor.is_disposed Tensor.ndim Tensor.throw_if_disposed "

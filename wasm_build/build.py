@@ -1,8 +1,8 @@
 """Compiles the WebAssembly kernels into the package.
 
-The C sources in ``source/`` and the kernels generated from the elementwise table make one module,
-compiled by the C compiler inside the PyPI package ``ziglang`` in several variants; the backend
-picks one when it starts. Nothing happens when neither sources, table nor flags changed.
+The C sources in ``source/`` and the kernels generated from the tables make one module, compiled by
+the C compiler inside the PyPI package ``ziglang`` in several variants; the backend picks one when
+it starts. Nothing happens when neither sources, tables nor flags changed.
 
 Run ``python -m wasm_build.build`` to compile by hand. With C files as arguments, and ``--output``,
 it compiles those instead, with the same flags: kernels of your own for ``wt.wasm.load_module``.
@@ -42,22 +42,34 @@ VARIANTS = {
 }
 
 
-def generate() -> Path:
-    """Write the elementwise kernels' source, unless it is there already, and return its path."""
+def generate() -> list[Path]:
+    """Write the sources of the tables' kernels, where they changed, and return their paths."""
     sys.path.insert(0, str(ROOT / "pkg"))
     try:
-        from webtensor.ops import binary, steps, ternary, unary  # noqa: F401  (they fill ROWS)
+        from wasm_build.blocks_source import blocks_source
+        from wasm_build.elementwise_source import elementwise_source
+        from webtensor.ops import (  # noqa: F401  (they fill the tables)
+            binary,
+            cells,
+            steps,
+            ternary,
+            unary,
+        )
+        from webtensor.ops.blocks import BLOCK_ROWS
         from webtensor.ops.rows import ROWS
+
+        texts = {
+            "blocks.c": blocks_source(BLOCK_ROWS.values()),
+            "elementwise.c": elementwise_source(ROWS.values()),
+        }
     finally:
         sys.path.remove(str(ROOT / "pkg"))
-    from wasm_build.elementwise_source import elementwise_source
-
-    text = elementwise_source(ROWS.values())
-    path = GENERATED / "elementwise.c"
-    if not path.exists() or path.read_text() != text:
-        GENERATED.mkdir(exist_ok=True)
-        path.write_text(text)
-    return path
+    for name, text in texts.items():
+        path = GENERATED / name
+        if not path.exists() or path.read_text() != text:
+            GENERATED.mkdir(exist_ok=True)
+            path.write_text(text)
+    return [GENERATED / name for name in texts]
 
 
 def compile_module(sources: list[Path], flags: list[str], output: Path) -> None:
@@ -89,7 +101,7 @@ def build(output_dir: Path = KERNELS) -> list[Path]:
         RuntimeError: the compiler refused the sources, or is missing.
     """
     generated = generate()
-    sources = [*sorted((HERE / "source").glob("*.c")), generated]
+    sources = [*sorted((HERE / "source").glob("*.c")), *generated]
     digest = hashlib.sha256()
     for file in [*sources, *sorted((HERE / "source").glob("*.h"))]:
         digest.update(f"{file.name}\n{file.read_text()}\n".encode())

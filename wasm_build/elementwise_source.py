@@ -24,7 +24,7 @@ def kernel(row: "Row", dtype: "DType") -> Iterator[str]:
     types = [VECTORS[dtype]] * row.arity
     if row.arity == 3 and row.kernel != "joint":
         types[0] = VECTORS["bool"]
-    operands = [f"{vector} {letter}" for vector, letter in zip(types, "xyz", strict=False)]
+    operands = [f"{vector} {letter}" for vector, letter in zip(types, "xyzw", strict=False)]
     declared = [f"float {parameter}" for parameter in row.parameters]
     yield f"INLINE {VECTORS[out]} {name}_lanes({', '.join(operands + declared)}) {{"
     yield f"  return {expression};"
@@ -49,7 +49,7 @@ def kernel(row: "Row", dtype: "DType") -> Iterator[str]:
 
 def _joint(name: str, row: "Row") -> Iterator[str]:
     """Yield the loop of a row whose operands have one shape."""
-    letters = "xyz"[: row.arity]
+    letters = "xyzw"[: row.arity]
     addresses = ", ".join(f"const float *{letter}" for letter in letters)
     loads = ", ".join(f"load({letter} + i)" for letter in letters)
     declared = "".join(f", float {parameter}" for parameter in row.parameters)

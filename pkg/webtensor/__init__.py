@@ -3,10 +3,12 @@
 The names here are the public API; import it as ``wt``.
 """
 
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from webtensor import (
     backends as _backends,
     browser as browser,
-    optimizers as optimizers,
+    keras as keras,
     train as train,
     wasm as wasm,
     webgl as webgl,
@@ -72,6 +74,7 @@ from webtensor.errors import (
     ContextLostError as ContextLostError,
     KernelNotFoundError as KernelNotFoundError,
 )
+from webtensor.keras import optimizers as optimizers
 from webtensor.ops import *
 from webtensor.ops.shorthands import print as print
 from webtensor.ops.standard import (
@@ -80,6 +83,43 @@ from webtensor.ops.standard import (
 )
 
 bool = bool_
+
+#: Names of the Layers API, which is imported when one of them is first used.
+_LAYERS_API = (
+    "Input",
+    "Layer",
+    "Model",
+    "Sequential",
+    "activations",
+    "callbacks",
+    "constraints",
+    "initializers",
+    "layers",
+    "metrics",
+    "models",
+    "regularizers",
+)
+
+if _TYPE_CHECKING:
+    from webtensor.keras import (
+        activations as activations,
+        callbacks as callbacks,
+        constraints as constraints,
+        initializers as initializers,
+        layers as layers,
+        metrics as metrics,
+        models as models,
+        regularizers as regularizers,
+    )
+    from webtensor.keras.layers import Input as Input, Layer as Layer
+    from webtensor.keras.models import Model as Model, Sequential as Sequential
+else:
+
+    def __getattr__(name: str) -> object:
+        if name in _LAYERS_API:
+            return getattr(keras, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __version__ = "0.1.0"
 

@@ -10,7 +10,9 @@ the active backend.
 from __future__ import annotations
 
 from webtensor.engine import backend
-from webtensor.optimizers import SGD, Adadelta, Adagrad, Adam, Adamax, Momentum, RMSprop
+from webtensor.keras.optimizers import SGD, Adadelta, Adagrad, Adam, Adamax, Momentum, RMSprop
+from webtensor.keras.optimizers.arguments import Rate, not_negative
+from webtensor.keras.optimizers.schedules import InverseTimeDecay
 
 __all__ = ["adadelta", "adagrad", "adam", "adamax", "momentum", "rmsprop", "sgd"]
 
@@ -24,8 +26,8 @@ def sgd(learning_rate: float) -> SGD:
 
     Example:
         >>> import webtensor as wt
-        >>> wt.train.sgd(0.1).learning_rate
-        0.1
+        >>> float(wt.train.sgd(0.5).learning_rate)
+        0.5
     """
     return SGD(learning_rate)
 
@@ -64,8 +66,14 @@ def adamax(
     epsilon: float | None = None,
     decay: float = 0.0,
 ) -> Adamax:
-    """Adam with the greatest gradient for the mean square."""
-    return Adamax(learning_rate, beta1, beta2, _epsilon(epsilon), decay=decay)
+    """Adam with the greatest gradient for the mean square.
+
+    With ``decay`` the learning rate is divided by ``1 + decay * (t - 1)`` at step ``t``.
+    """
+    rate: Rate = learning_rate
+    if not_negative("adamax", "decay", decay):
+        rate = InverseTimeDecay(not_negative("adamax", "learning_rate", learning_rate), 1, decay)
+    return Adamax(rate, beta1, beta2, _epsilon(epsilon))
 
 
 def rmsprop(

@@ -1,7 +1,7 @@
 """The WebGL backend's own functions, ``wt.webgl``.
 
 ``explain`` tells what a call draws, and with which programs; ``set_context`` gives the backend a
-context of the page's.
+context of the page's; ``force_half_float`` has it compute as on devices without 32-bit floats.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from webtensor.backends.webgl.modes import FORCE_HALF
 from webtensor.dtypes import DType
 from webtensor.engine import (
     Primitive,
@@ -19,7 +20,7 @@ from webtensor.engine import (
     state,
     unavailable_reason,
 )
-from webtensor.environment import IN_BROWSER
+from webtensor.environment import IN_BROWSER, env
 from webtensor.errors import BackendUnavailableError
 from webtensor.shapes import Shape
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from webtensor.backends.webgl.backend import WebGLBackend
     from webtensor.backends.webgl.tracing import Draw
 
-__all__ = ["Explanation", "Operation", "explain", "set_context"]
+__all__ = ["Explanation", "Operation", "explain", "force_half_float", "set_context"]
 
 
 def _shown(shape: Shape, dtype: DType) -> str:
@@ -145,6 +146,33 @@ def explain(function: Callable[..., Any], *args: Any) -> Explanation:
     return Explanation(tuple(explainer.operations))
 
 
+def _require_not_started(name: str) -> None:
+    if any(one.name == "webgl" for one in registry.started_backends()):
+        raise RuntimeError(
+            f"{name}: the webgl backend has started; call this before it computes anything"
+        )
+
+
+def force_half_float() -> None:
+    """Let the WebGL backend keep float32 elements as 16-bit floats, before it starts.
+
+    That takes half the memory, and shows how a model fares on devices that have no more: elements
+    have 11 significant bits, and none is greater than 65504. It is what the flag
+    ``WEBGL_FORCE_F16_TEXTURES`` does.
+
+    Raises:
+        RuntimeError: the WebGL backend has started.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.webgl.force_half_float()
+        >>> wt.env().get_bool("WEBGL_FORCE_F16_TEXTURES")
+        True
+    """
+    _require_not_started("force_half_float")
+    env().set(FORCE_HALF, True)
+
+
 def set_context(gl: Any) -> None:
     """Let the WebGL backend compute on a WebGL 2 context of the page's, before it starts.
 
@@ -170,10 +198,7 @@ def set_context(gl: Any) -> None:
         raise BackendUnavailableError("a WebGL context needs a browser, and this is not one")
     if gl is not None and str(gl) != "[object WebGL2RenderingContext]":
         raise TypeError(f"set_context: gl must be a WebGL2RenderingContext, but got {gl}")
-    if any(one.name == "webgl" for one in registry.started_backends()):
-        raise RuntimeError(
-            "set_context: the webgl backend has started; call this before it computes anything"
-        )
+    _require_not_started("set_context")
     from webtensor.backends.webgl import context
 
     context.set_context(gl)

@@ -16,12 +16,15 @@ from typing import Any
 
 import numpy as np
 
+from tests_py.cases.precision import SINGLE, Precision
+
 __all__ = [
     "EXACT",
     "FEW_ROUNDINGS",
     "GRADIENT",
     "MATH",
     "ROUNDED",
+    "WHOLE_PART",
     "Array",
     "Case",
     "Tolerance",
@@ -38,9 +41,7 @@ Array = np.ndarray[Any, Any]
 Oracle = Callable[..., Any]
 
 #: Spacing of float32 numbers in [1, 2).
-ULP = 2.0**-23
-#: Numbers below this may be flushed to zero, as GPUs and some SIMD units do.
-SMALLEST_NORMAL = 2.0**-126
+ULP = SINGLE.ulp
 
 
 @dataclass(frozen=True)
@@ -49,31 +50,47 @@ class Tolerance:
 
     ``scale(*args, **kwargs)`` is the size of what was added up to get the result; without it,
     errors are relative to the result. ``gpu_ulps`` replaces ``ulps`` on WebGL. Integers and bools
-    are exact.
+    are exact, save for ``steps`` where floats have fewer bits than float32.
     """
 
     why: str
     ulps: float
     gpu_ulps: float | None = None
     scale: Oracle | None = None
+    steps: int = 0
 
     def allowed(
-        self, expected: Array, args: Sequence[Any], kwargs: dict[str, Any], backend: str
+        self,
+        expected: Array,
+        args: Sequence[Any],
+        kwargs: dict[str, Any],
+        backend: str,
+        precision: Precision,
     ) -> Array:
         """Return the absolute error allowed for each element."""
         ulps = self.ulps
         if backend == "webgl" and self.gpu_ulps is not None:
             ulps = self.gpu_ulps
-        if ulps == 0 or expected.dtype.kind not in "fc":
-            return np.zeros(expected.shape)
+        if expected.dtype.kind not in "fc":
+            return np.full(expected.shape, 0 if precision.is_single else self.steps)
         size = np.abs(np.where(np.isfinite(expected), expected, 0))
+        if ulps == 0:
+            if precision.is_single:
+                return np.zeros(expected.shape)
+            rounding = precision.ulp * size + precision.smallest_normal
+            return np.where(precision.is_exact(expected), 0.0, rounding)
         if self.scale is not None:
             scale = np.broadcast_to(self.scale(*args, **kwargs), expected.shape)
             size = np.maximum(size, scale)
-        return ulps * ULP * size + SMALLEST_NORMAL
+        return ulps * precision.ulp * size + precision.smallest_normal
 
 
 EXACT = Tolerance("nothing is rounded, so nothing differs", 0)
+WHOLE_PART = Tolerance(
+    "exact; where floats have fewer bits, they may be rounded to another whole number before",
+    ulps=0,
+    steps=1,
+)
 ROUNDED = Tolerance(
     "one correctly rounded operation: half a ULP, and another half for the float64 oracle's own "
     "result lying between two float32 numbers; GLSL ES 3.00 (4.5.1) allows 2.5 ULP for division",
@@ -175,6 +192,22 @@ class Case:
     #: A sample that is quick to run everywhere: what WebKit runs.
     sample: bool = False
     number: int = 0
+    #: Size of the greatest numbers in between, where operands and results are smaller by far.
+    reach: float = 0.0
+    #: What a device computes it in.
+    precision: Precision = SINGLE
+
+    def held_in(self, precision: Precision) -> Case | None:
+        """Return the case for a device with other numbers, or None where those do not reach."""
+        if not precision.fits_operands([*self.tensors, np.array(self.reach)]):
+            return None
+        held = replace(
+            self,
+            precision=precision,
+            args=precision.held(self.args),
+            kwargs={name: precision.held(value) for name, value in self.kwargs.items()},
+        )
+        return held if precision.fits(held.tensors, held.expected) else None
 
     @cached_property
     def name(self) -> str:
@@ -234,14 +267,15 @@ class Case:
         args = [wide(argument) for argument in self.args]
         with np.errstate(all="ignore"):
             return [
-                self.tolerance.allowed(part, args, self.kwargs, backend) for part in self.expected
+                self.tolerance.allowed(part, args, self.kwargs, backend, self.precision)
+                for part in self.expected
             ]
 
     def _allowed_for_derivatives(self, backend: str) -> list[Array]:
         """Errors relative to the largest element of all outputs."""
         largest = max((float(np.abs(part).max(initial=0)) for part in self.expected), default=0.0)
         scaled = replace(self.tolerance, scale=lambda: largest)
-        return [scaled.allowed(part, (), {}, backend) for part in self.expected]
+        return [scaled.allowed(part, (), {}, backend, self.precision) for part in self.expected]
 
     @cached_property
     def sources(self) -> tuple[int, ...]:
@@ -255,14 +289,16 @@ class Case:
         """The gradient of the result that derivatives start from."""
         shape = np.shape(self.value)
         random = np.random.default_rng([1, *shape])
-        return _uniform(random, shape, np.iscomplexobj(self.value))
+        dy = _uniform(random, shape, np.iscomplexobj(self.value))
+        return self.precision.held(dy)
 
     @cached_property
     def directions(self) -> list[Array]:
         """One direction per source, for second derivatives."""
         random = np.random.default_rng([2, len(self.sources)])
         sources = [self.tensors[place] for place in self.sources]
-        return [_uniform(random, source.shape, np.iscomplexobj(source)) for source in sources]
+        made = [_uniform(random, source.shape, np.iscomplexobj(source)) for source in sources]
+        return self.precision.held(made)
 
     def encoded(self) -> dict[str, Any]:
         """The case as JSON-able data for `runner`."""

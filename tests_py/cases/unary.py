@@ -315,6 +315,7 @@ def _unary_cases() -> list[Case]:
         Case("clip_by_value", (arr(SPECIAL), -0.5, 1.25), np.clip, EXACT),
         Case("clip_by_value", (arr(SPECIAL), -INF, 1.0), np.clip, EXACT),
         Case("unit_float", (_bits(),), _unit_float, EXACT, sample=True),
+        Case("divisor_of_kept", (_bits(), 0.5, 2.0), _divisor_of_kept, EXACT, sample=True),
         Case("bitwise_invert", (large,), np.invert, EXACT, sample=True),
         Case("bitwise_invert", (ints((2, 3)),), np.invert, EXACT),
         Case("bitwise_invert", (bools((7,)),), np.invert, EXACT),
@@ -333,6 +334,10 @@ def _bits() -> Any:
 
 def _unit_float(x: Any) -> Any:
     return (np.mod(x, 2**32) // 256) * 2.0**-24
+
+
+def _divisor_of_kept(x: Any, rate: float, divisor: float) -> Any:
+    return np.where(_unit_float(x) >= rate, divisor, 0.0)
 
 
 def _on_integers(row: Row) -> Callable[..., Any]:

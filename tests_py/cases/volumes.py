@@ -46,11 +46,12 @@ def _transposed(
     strides: Any,
     pad: Any,
     rounding: str | None = None,
+    dilations: Any = 1,
 ) -> Array:
     axes = filter.ndim - 2
     batch, single = batched(x, axes + 2)
     shape = (1, *output_shape) if single else tuple(output_shape)
-    windows = Windows(shape[1:-1], filter.shape[:axes], strides, pad, 1, rounding)
+    windows = Windows(shape[1:-1], filter.shape[:axes], strides, pad, dilations, rounding)
     parts = np.tensordot(batch, filter, ((axes + 1,), (axes + 1,)))
     y = windows.add_up(parts, shape)
     return y[0] if single else y
@@ -259,17 +260,19 @@ def _transposed_cases() -> list[Case]:
         pad: Any,
         *rounding: Any,
         single: bool = False,
+        **dilated: Any,
     ) -> Case:
         """The transpose of a convolution of ``shape`` by ``filter``."""
         axes = len(filter) - 2
-        windows = Windows(shape[1:-1], filter[:axes], strides, pad, 1, *rounding)
+        dilations = dilated.get("dilations", 1)
+        windows = Windows(shape[1:-1], filter[:axes], strides, pad, dilations, *rounding)
         outputs = windows.inside.shape[:axes]
         x = floats((shape[0], *outputs, filter[-1]), seed=3)
         wanted = list(shape)
         if single:
             x, wanted = x[0], wanted[1:]
         args = (x, floats(filter, seed=4), wanted, strides, pad, *rounding)
-        return Case(name, args, _transposed, TRANSPOSED_SUM, note=windows.oddities())
+        return Case(name, args, _transposed, TRANSPOSED_SUM, dilated, windows.oddities())
 
     two = "conv2d_transpose"
     for size, strides, pad in product(
@@ -296,6 +299,12 @@ def _transposed_cases() -> list[Case]:
         case(three, (0, 5, 4, 3, 2), (3, 2, 2, 2, 4), 2, "same"),
         case(three, (1, 7, 3, 3, 1), (2, 1, 1, 1, 1), 3, "same"),
     ]
+    for rate, pad in product((2, (1, 3)), ("same", "valid", EXPLICIT_2D)):
+        dilated = case(two, (2, 7, 8, 2), (3, 2, 2, 3), 1, pad, dilations=rate)
+        cases += [dilated, gradient_of(dilated)]
+    for rate, pad in product((2, (3, 1, 2)), ("same", "valid", EXPLICIT_3D)):
+        dilated = case(three, (1, 7, 5, 5, 2), (2, 3, 2, 2, 2), 1, pad, dilations=rate)
+        cases += [dilated, gradient_of(dilated)]
     return cases
 
 

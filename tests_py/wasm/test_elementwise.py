@@ -14,7 +14,8 @@ SPECIAL = np.array(
 INTEGERS = np.array(
     [0, 1, -1, 2, -2, 3, 7, -7, 31, 100, -100, 2**31 - 1, -(2**31), -(2**31) + 1], np.int32
 )
-PARAMETERS = {"alpha": 0.25, "minimum": -0.75, "maximum": 1.5}
+PARAMETERS = {"alpha": 0.25, "minimum": -0.75, "maximum": 1.5, "limit": 1.5}
+PARAMETERS |= {"rate": 0.25, "divisor": 0.75}  # of dropout
 PARAMETERS |= {f"c{place}": 0.5 - 0.0625 * place for place in range(17)}  # of a polynomial
 
 UNARY = [row for row in ROWS.values() if row.arity == 1]

@@ -9,9 +9,10 @@ from webtensor.autodiff.functions import (
     variable_gradients,
     variable_grads,
 )
-from webtensor.autodiff.tape import Tape
+from webtensor.autodiff.tape import Gathered, Tape
 
 __all__ = [
+    "Gathered",
     "Tape",
     "custom_grad",
     "grad",

@@ -8,12 +8,39 @@ is how higher derivatives come about.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from webtensor.engine import Primitive, Tensor, Variable, state
 
-__all__ = ["Tape", "paused"]
+__all__ = ["Gathered", "Tape", "paused"]
+
+
+class Gathered(ABC):
+    """A gradient of which each rule gives a piece, put together when all of them are there.
+
+    A rule may return one instead of a tensor. What is cut into a hundred pieces gets its gradient
+    in one operation, not in a hundred sums of tensors that are nearly all zeros.
+    """
+
+    @abstractmethod
+    def plus(self, other: Any) -> Gathered:
+        """Add a tensor, or pieces."""
+
+    @abstractmethod
+    def total(self) -> Tensor:
+        """Put the pieces together."""
+
+
+def _sum(held: Any, part: Any) -> Any:
+    if isinstance(held, Gathered):
+        return held.plus(part)
+    return part.plus(held) if isinstance(part, Gathered) else held + part
+
+
+def _total(gradient: Any) -> Tensor | None:
+    return gradient.total() if isinstance(gradient, Gathered) else gradient
 
 
 class _Node(NamedTuple):
@@ -83,7 +110,7 @@ class Tape:
         The recording is consumed, so that memory is freed along the way. A source that the output
         does not depend on gets None.
         """
-        adjoints: dict[int, Tensor] = {id(output): dy}
+        adjoints: dict[int, Any] = {id(output): dy}
         wanted = set(map(id, sources))
         watched = self._watched
         nodes = self._nodes
@@ -94,7 +121,10 @@ class Tape:
             if gradient is None:
                 watched.pop(key, None)
                 continue
-            if key not in wanted:
+            gradient = _total(gradient)
+            if key in wanted:
+                adjoints[key] = gradient
+            else:
                 del adjoints[key]
                 del watched[key]
             for index, operand in enumerate(inputs):
@@ -105,8 +135,8 @@ class Tape:
                     continue
                 part = rule(gradient, made, *inputs, *attributes)
                 held = adjoints.get(id(operand))
-                adjoints[id(operand)] = part if held is None else held + part
-        return [adjoints.get(id(source)) for source in sources]
+                adjoints[id(operand)] = part if held is None else _sum(held, part)
+        return [_total(adjoints.get(id(source))) for source in sources]
 
 
 class paused:  # noqa: N801  (used like a function)

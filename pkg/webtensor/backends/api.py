@@ -110,6 +110,10 @@ class Backend(ABC):
     reads_are_copies: bool = True
     #: Kernels run on the processor that Python runs on, so that reading is no more than a copy.
     computes_on_host: bool = False
+    #: Format, as of the module ``struct``, in which the elements of float32 tensors are kept.
+    float_format: str = "f"
+    #: Elements of int32 tensors have all their bits.
+    integers_are_whole: bool = True
 
     #: What the backend calls once when its device is gone, and with it all that lay on it. Then it
     #: refuses to compute by ``KernelNotFoundError``, and to read by ``ContextLostError``.

@@ -23,7 +23,7 @@ from webtensor.engine.extension import (
 )
 from webtensor.engine.inspection import disable_debug_mode, enable_debug_mode, memory
 from webtensor.engine.operands import TensorLike, as_operand, as_operands, constant, from_host
-from webtensor.engine.placement import near_its_operands
+from webtensor.engine.placement import near_its_operands, where_integers_are_whole
 from webtensor.engine.plans import Plans, keep_plan, planned, run_plan
 from webtensor.engine.preparation import warm_up
 from webtensor.engine.primitive import Gradient, Primitive
@@ -109,4 +109,5 @@ __all__ = [
     "unregister_gradient",
     "unregister_kernel",
     "warm_up",
+    "where_integers_are_whole",
 ]

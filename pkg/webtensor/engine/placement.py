@@ -21,7 +21,7 @@ from webtensor.engine.state import state
 from webtensor.engine.tensor import Tensor
 from webtensor.environment import env
 
-__all__ = ["near_its_operands"]
+__all__ = ["near_its_operands", "where_integers_are_whole"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -50,6 +50,20 @@ def _placed(name: str, operands: tuple[Any, ...]) -> Iterator[None]:
     host = None
     if not active.computes_on_host and env().get_bool(_FLAG) and all(map(_is_at_hand, operands)):
         host = _host_backend(active)
+    with _on_host(name, active, host):
+        yield
+
+
+@contextmanager
+def where_integers_are_whole(name: str) -> Iterator[None]:
+    """Compute an op on the host where the active backend keeps not all bits of int32."""
+    active = registry.backend()
+    with _on_host(name, active, None if active.integers_are_whole else _host_backend(active)):
+        yield
+
+
+@contextmanager
+def _on_host(name: str, active: Backend, host: Backend | None) -> Iterator[None]:
     if host is None:
         yield
         return

@@ -29,5 +29,17 @@ def suspended(awaitable: Awaitable[Result]) -> Result:
     """Return what is awaited, with Python suspended until then."""
     from pyodide.ffi import run_sync
 
-    found: Result = run_sync(awaitable)
+    # An error that passes through JavaScript is kept by it, and with it all that its frames hold.
+    errors: list[BaseException] = []
+
+    async def settled() -> Result | None:
+        try:
+            return await awaitable
+        except BaseException as error:
+            errors.append(error)
+            return None
+
+    found: Result = run_sync(settled())
+    if errors:
+        raise errors.pop()
     return found

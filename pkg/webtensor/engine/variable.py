@@ -90,6 +90,15 @@ class Variable:
         Raises:
             ValueError: the shape or the dtype differs from the variable's.
         """
+        now = self._value
+        if type(value) is Tensor and value.shape == now.shape and value.dtype is now.dtype:
+            # What optimizers do for each weight, in a fifth of the time of what follows.
+            storage = value.storage
+            storage.size  # noqa: B018  (raises where the tensor is disposed)
+            scope, state.scope = state.scope, None
+            self._value = Tensor(storage, now.shape, now.dtype)
+            state.scope = scope
+            return
         held = self._hold(value, None if isinstance(value, (Tensor, Variable)) else self.dtype)
         if held.shape != self.shape or held.dtype is not self.dtype:
             raise ValueError(

@@ -5,7 +5,8 @@
 hold the other primitives with their gradients; ``creation`` and ``random`` make tensors;
 ``indexing`` and ``methods`` give tensors their subscripts, operators and methods. ``scans``,
 ``sorting``, ``scatter``, ``dynamic`` (shapes that depend on values), ``layout``, ``statistics`` and
-``ragged`` are what their names say; ``text`` moves the elements of string tensors. ``fft``,
+``ragged`` are what their names say; ``text`` moves the elements of string tensors. ``blocks`` and
+``cells`` are formulas of gates, and ``shared`` what gradients of products share. ``fft``,
 ``fused``, ``image``, ``linalg``, ``losses``, ``math``, ``signal``, ``sparse``, ``spectral`` and
 ``string`` are namespaces that users see; ``standard`` is what the array API standard asks for
 beside operations.

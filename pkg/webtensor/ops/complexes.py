@@ -48,7 +48,6 @@ from webtensor.ops.unary import (
     sinh,
     sqrt,
     square,
-    tan,
 )
 from webtensor.shapes import broadcast_shapes
 
@@ -277,13 +276,12 @@ def _cosh(x: Tensor) -> Tensor:
 def _tanh(x: Tensor) -> Tensor:
     a, b = real(x), imag(x)
     large = abs(a) > 9.5  # where the real part rounds to 1
-    s, t = sinh(a.where(logical_not(large), 0.0)), tan(b)
-    beta = 1 + square(t)
-    norm = 1 + beta * square(s)
-    rest = sin(b) * cos(b) * exp(abs(a) * -2) * 4
+    s, c = sinh(a.where(logical_not(large), 0.0)), cos(b)
+    turn = sin(b) * c
+    norm = square(s) + square(c)
     return complex(
-        where(large, copysign(1.0, a), beta * sqrt(1 + square(s)) * s / norm),
-        where(large, rest, t / norm),
+        where(large, copysign(1.0, a), sqrt(1 + square(s)) * s / norm),
+        where(large, turn * exp(abs(a) * -2) * 4, turn / norm),
     )
 
 

@@ -11,6 +11,7 @@ from webtensor.ops.creation import zeros
 from webtensor.ops.finishing import Finish, check_residual, finished_primitive
 from webtensor.ops.movement import reshape
 from webtensor.ops.rows import COMPLEX_RULES
+from webtensor.ops.shared import OfRows
 from webtensor.shapes import Shape, broadcast_shapes, prod
 
 __all__ = ["dot", "matmul"]
@@ -22,7 +23,13 @@ def _gradient_a(dy: Tensor, y: Tensor, a: Tensor, b: Tensor, sizes: MatmulSizes)
     return sum_to(matmul(dy, b, False, not sizes.transpose_b), a.shape)
 
 
-def _gradient_b(dy: Tensor, y: Tensor, a: Tensor, b: Tensor, sizes: MatmulSizes) -> Tensor:
+def _product_of_rows(a: Tensor, dy: Tensor) -> Tensor:
+    return matmul(a, dy, True, False)
+
+
+def _gradient_b(dy: Tensor, y: Tensor, a: Tensor, b: Tensor, sizes: MatmulSizes) -> Tensor | OfRows:
+    if len(a.shape) == len(b.shape) == 2 and not (sizes.transpose_a or sizes.transpose_b):
+        return OfRows(_product_of_rows, a, dy)
     if sizes.transpose_b:
         return sum_to(matmul(dy, a, True, sizes.transpose_a), b.shape)
     return sum_to(matmul(a, dy, not sizes.transpose_a, False), b.shape)

@@ -350,12 +350,13 @@ def conv2d_transpose(
     strides: Any,
     pad: Padding,
     dim_rounding_mode: str | None = None,
+    dilations: Any = 1,
 ) -> Tensor:
     """Transpose of a convolution: what its gradient does to its input (Zeiler et al., 2010).
 
     ``x`` is (batch, height, width, in_channels), or without batch; ``filter`` is (height, width,
     out_channels, in_channels). ``output_shape`` is the shape, of the rank of ``x``, that ``conv2d``
-    with the same filter and options would turn into that of ``x``.
+    with the same filter and options would turn into that of ``x``; ``dilations`` are among them.
 
     Raises:
         ValueError: shapes or options that do not fit.
@@ -371,7 +372,9 @@ def conv2d_transpose(
     held = _as_filter(name, images, filter, transposed=True)
     shape = _wanted_shape(name, output_shape, images, held, single)
     size = (held.shape[0], held.shape[1])
-    window = make_window(name, shape, images.shape[3], size, strides, pad, 1, dim_rounding_mode)
+    window = make_window(
+        name, shape, images.shape[3], size, strides, pad, dilations, dim_rounding_mode
+    )
     _check_transposed(name, images, shape, _output_shape(window))
     return _as_given(_apply(_CONV2D.to_input, images, held, shape, window), single)
 
@@ -563,6 +566,7 @@ def conv3d_transpose(
     output_shape: Sequence[int],
     strides: Any,
     pad: Padding,
+    dilations: Any = 1,
 ) -> Tensor:
     """Transpose of a three-dimensional convolution.
 
@@ -584,7 +588,7 @@ def conv3d_transpose(
     shape = _wanted_shape(name, output_shape, volumes, held, single)
     size = (held.shape[0], held.shape[1], held.shape[2])
     strides = several(name, "strides", strides, 3)
-    depth, window = make_volume_window(name, shape, volumes.shape[4], size, strides, pad, 1)
+    depth, window = make_volume_window(name, shape, volumes.shape[4], size, strides, pad, dilations)
     convolved = (shape[0], depth.out_length, *_output_shape(window)[1:])
     _check_transposed(name, volumes, shape, convolved)
     if held.size == 0 or volumes.size == 0:
@@ -603,12 +607,12 @@ def _volume(taps: Tensor, shape: Shape, depth: Depth) -> Tensor:
     channels = plane[-1]
     split = (batch, depth.out_length, *plane[:2], depth.filter_length * channels)
     taps = reshape(taps, split)
-    last = (depth.out_length - 1) * depth.stride + depth.filter_length
-    reach = max(last, depth.pad_front + in_depth)
+    last = (depth.out_length - 1) * depth.stride + (depth.filter_length - 1) * depth.dilation
+    reach = max(last + 1, depth.pad_front + in_depth)
     total: Any = None
     for tap in range(depth.filter_length):
         part = slice(taps, (0, 0, 0, 0, tap * channels), (*split[:4], channels))
-        low, step = (0, tap, 0, 0, 0), (1, depth.stride, 1, 1, 1)
+        low, step = (0, tap * depth.dilation, 0, 0, 0), (1, depth.stride, 1, 1, 1)
         part = spread(part, (batch, reach, *plane), low, step, 0.0)
         total = part if total is None else total + part
     return slice(total, (0, depth.pad_front, 0, 0, 0), shape)

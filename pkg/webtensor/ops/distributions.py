@@ -13,7 +13,13 @@ from typing import Any
 
 from webtensor.arguments import as_integer
 from webtensor.dtypes import as_dtype, complex64, float32, int32
-from webtensor.engine import Tensor, TensorLike, as_operand, from_host
+from webtensor.engine import (
+    Tensor,
+    TensorLike,
+    as_operand,
+    from_host,
+    where_integers_are_whole,
+)
 from webtensor.ops.binary import add, multiply, remainder
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import zeros
@@ -64,8 +70,10 @@ def random_uniform_int(
             "random_uniform_int: minval must be less than maxval by less than 2**31, and both fit "
             f"int32, but got {minval} and {maxval}"
         )
-    bits = random_bits("random_uniform_int", shape, seed)
-    return add(remainder(bits, maxval - minval), minval)
+    name = "random_uniform_int"
+    with where_integers_are_whole(name):
+        bits = random_bits(name, shape, seed)
+        return add(remainder(bits, maxval - minval), minval)
 
 
 def rand(

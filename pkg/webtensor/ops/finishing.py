@@ -14,6 +14,7 @@ from webtensor.ops import unary
 from webtensor.ops.binary import add, prelu
 from webtensor.ops.broadcasting import sum_to
 from webtensor.ops.rows import ROWS, Row
+from webtensor.ops.shared import OfRows
 from webtensor.shapes import Shape
 
 __all__ = ["Finish", "activated", "check_residual", "finished_primitive"]
@@ -93,6 +94,10 @@ def check_residual(name: str, residual: Tensor, shape: Shape) -> None:
         )
 
 
+def _sum_of_rows(dy: Tensor) -> Tensor:
+    return sum_to(dy, dy.shape[1:])
+
+
 def finished_primitive(plain: Primitive) -> Primitive:
     """The primitive ``fused_…`` of a product of two operands, which also takes what finishes it.
 
@@ -101,7 +106,7 @@ def finished_primitive(plain: Primitive) -> Primitive:
     """
 
     def gradient_for(index: int) -> Gradient:
-        def rule(dy: Tensor, y: Tensor, *given: Any) -> Tensor:
+        def rule(dy: Tensor, y: Tensor, *given: Any) -> Tensor | OfRows:
             a, b, *operands = (one for one in given if isinstance(one, Tensor))
             geometry, row, *parameters = given[2 + len(operands) :]
             if row is not None and row.arity == 2:
@@ -117,6 +122,8 @@ def finished_primitive(plain: Primitive) -> Primitive:
                 factor = plain.gradient_for(index)
                 assert factor is not None
                 return factor(dy, y, a, b, geometry)  # type: ignore[no-any-return]
+            if index == 2 and len(dy.shape) == 2 and operands[0].shape == dy.shape[1:]:
+                return OfRows(_sum_of_rows, dy)
             return sum_to(dy, operands[index - 2].shape)
 
         return rule

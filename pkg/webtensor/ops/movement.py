@@ -8,9 +8,11 @@ the source.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from webtensor.arguments import as_integer, as_integers, as_pairs_of_integers
+from webtensor.autodiff import Gathered
 from webtensor.dtypes import DType, complex64, int32, promote, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, planned, run
 from webtensor.engine.convert import pack
@@ -27,6 +29,7 @@ from webtensor.shapes import (
 )
 
 __all__ = [
+    "Pieces",
     "clone",
     "concat",
     "expand_dims",
@@ -34,6 +37,7 @@ __all__ = [
     "flip",
     "gather",
     "pad",
+    "part",
     "permute_dims",
     "reshape",
     "slice",
@@ -172,12 +176,108 @@ _FLIP = Primitive(
     kernel="strided",
     gradients=(lambda dy, y, x, strides, offset, axes: dy.flip(axes),),
 )
+
+
+class Pieces(Gathered):
+    """Gradients of parts of a tensor of ``shape``, by where the parts lie; elsewhere it is zero."""
+
+    def __init__(
+        self, shape: Shape, begin: Shape, piece: Tensor, step: Shape | None = None
+    ) -> None:
+        self.shape = shape
+        step = (1,) * len(shape) if step is None else step
+        self.pieces: dict[tuple[Shape, Shape, Shape], Tensor] = {(begin, piece.shape, step): piece}
+        self.rest: Tensor | None = None
+
+    def plus(self, other: Any) -> Pieces:
+        if isinstance(other, Pieces):
+            for key, piece in other.pieces.items():
+                held = self.pieces.get(key)
+                self.pieces[key] = piece if held is None else held + piece
+            other = other.rest
+        if other is not None:
+            if isinstance(other, Gathered):
+                other = other.total()
+            self.rest = other if self.rest is None else self.rest + other
+        return self
+
+    def total(self) -> Tensor:
+        """Join the pieces, with zeros between them; or add them up where they overlap."""
+        joining = _joining(self.shape, tuple(self.pieces))
+        whole = self._added() if joining is None else self._joined(joining)
+        return whole if self.rest is None else self.rest + whole
+
+    def _added(self) -> Tensor:
+        spreads = [
+            spread(piece, self.shape, begin, step, 0.0)
+            for (begin, _, step), piece in self.pieces.items()
+        ]
+        whole = spreads[0]
+        for one in spreads[1:]:
+            whole = whole + one
+        return whole
+
+    def _joined(self, joining: _Joining) -> Tensor:
+        pieces = tuple(self.pieces.values())
+        dtype = pieces[0].dtype
+        parts = tuple(
+            [
+                pieces[one] if type(one) is int else _constant(one, 0.0, dtype)  # type: ignore[arg-type]
+                for one in joining.parts
+            ]
+        )
+        if dtype is complex64:
+            return concat(parts, joining.axis)
+        return run(_CONCAT, parts, self.shape, dtype, joining.outer, joining.lengths)
+
+
+class _Joining(NamedTuple):
+    """Pieces side by side along an axis: a piece's number, or the shape of zeros between."""
+
+    axis: int
+    parts: tuple[int | Shape, ...]
+    outer: int
+    lengths: tuple[int, ...]
+
+
+@lru_cache(maxsize=256)
+def _joining(shape: Shape, places: tuple[tuple[Shape, Shape, Shape], ...]) -> _Joining | None:
+    """How to join pieces; None where there is one, or they differ in more than one axis."""
+    cut = {
+        axis
+        for _, lengths, step in places
+        for axis, length in enumerate(lengths)
+        if length != shape[axis] or step[axis] != 1
+    }
+    filled = sum(0 not in lengths for _, lengths, _ in places)
+    if filled < 2 or len(cut) != 1 or any(max(step) > 1 for _, _, step in places):
+        return None
+    (axis,) = cut
+    outer, _, inner = axis_group(shape, axis, axis)
+    order = sorted(range(len(places)), key=lambda index: places[index][0][axis])
+    parts: list[int | Shape] = []
+    lengths = []
+    end = 0
+    for index in (*order, None):
+        begin = shape[axis] if index is None else places[index][0][axis]
+        if begin < end:
+            return None
+        if begin > end:
+            parts.append((*shape[:axis], begin - end, *shape[axis + 1 :]))
+            lengths.append((begin - end) * inner)
+        if index is not None:
+            length = places[index][1][axis]
+            if length:
+                parts.append(index)
+                lengths.append(length * inner)
+                end = begin + length
+    return _Joining(axis, tuple(parts), outer, tuple(lengths))
+
+
 _SLICE = Primitive(
     "slice",
     kernel="strided",
-    gradients=(
-        lambda dy, y, x, strides, offset, begin, step: spread(dy, x.shape, begin, step, 0.0),
-    ),
+    gradients=(lambda dy, y, x, strides, offset, begin, step: Pieces(x.shape, begin, dy, step),),
 )
 
 
@@ -442,8 +542,30 @@ def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
     shapes = {operand.shape for operand in operands}
     if len(shapes) != 1:
         raise ValueError(f"stack: shapes must be equal, but got {[one.shape for one in operands]}")
-    axis = normalize_axis("stack", axis, len(operands[0].shape) + 1)
-    return concat([expand_dims(operand, axis) for operand in operands], axis)
+    first = operands[0]
+    axis = normalize_axis("stack", axis, len(first.shape) + 1)
+    if len(operands) == 1 or first.size == 0 or first.dtype in (complex64, string_):
+        return concat([expand_dims(operand, axis) for operand in operands], axis)
+    shape = (*first.shape[:axis], len(operands), *first.shape[axis:])
+    outer = prod(first.shape[:axis])
+    lengths = (first.size // outer,) * len(operands)
+    return run(_STACK, tuple(operands), shape, first.dtype, outer, lengths)
+
+
+def _stack_gradient(index: int) -> Callable[..., Tensor]:
+    """The part of the gradient that belongs to input ``index``; attributes are (outer, lengths)."""
+
+    def rule(dy: Tensor, y: Tensor, *operands: Any) -> Tensor:
+        *inputs, outer, lengths = operands
+        layers = (outer, len(lengths), lengths[0])
+        found = part(dy if dy.shape == layers else reshape(dy, layers), 1, index)
+        shape = inputs[index].shape
+        return found if found.shape == shape else reshape(found, shape)
+
+    return rule
+
+
+_STACK = Primitive("stack", kernel="concat", gradients=_stack_gradient)
 
 
 def unstack(x: TensorLike, axis: int = 0) -> list[Tensor]:
@@ -456,7 +578,34 @@ def unstack(x: TensorLike, axis: int = 0) -> list[Tensor]:
     """
     x = as_operand("unstack", x)
     axis = normalize_axis("unstack", axis, len(x.shape))
-    return [squeeze(part, axis) for part in split(x, x.shape[axis], axis)] if x.shape[axis] else []
+    return [part(x, axis, index) for index in range(x.shape[axis])]
+
+
+#: One slice along an axis, which is removed; attributes are (strides, offset, axis, index).
+_PART = Primitive(
+    "part",
+    kernel="strided",
+    gradients=(lambda dy, y, x, strides, offset, axis, index: _whole_of(dy, x, axis, index),),
+)
+
+
+def _whole_of(dy: Tensor, x: Tensor, axis: int, index: int) -> Pieces:
+    begin = tuple(index if one == axis else 0 for one in range(len(x.shape)))
+    piece = reshape(dy, (*x.shape[:axis], 1, *x.shape[axis + 1 :]))
+    return Pieces(x.shape, begin, piece)
+
+
+def part(x: Tensor, axis: int, index: int) -> Tensor:
+    """The slice at ``index`` along an axis, which is removed; neither is checked."""
+    shape = x.shape
+    rest = (*shape[:axis], *shape[axis + 1 :])
+    if shape[axis] == 1:
+        return reshape(x, rest)
+    if x.dtype is complex64:
+        return from_pairs(part(as_pairs(x), axis, index))
+    strides = contiguous_strides(shape)
+    kept = (*strides[:axis], *strides[axis + 1 :])
+    return strided_view(_PART, x, rest, kept, index * strides[axis], axis, index)
 
 
 def split(x: TensorLike, num_or_size_splits: int | Sequence[int], axis: int = 0) -> list[Tensor]:

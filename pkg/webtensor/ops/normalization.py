@@ -7,14 +7,13 @@ from typing import Any
 
 from webtensor.dtypes import float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
-from webtensor.ops.binary import add, greater_equal, multiply, pow, subtract
+from webtensor.ops.binary import add, divide_no_nan, multiply, pow, subtract
 from webtensor.ops.casting import as_float
 from webtensor.ops.creation import zeros
 from webtensor.ops.movement import clone
-from webtensor.ops.random import random_uniform
+from webtensor.ops.random import random_bits
 from webtensor.ops.reduction import sum as _sum
-from webtensor.ops.ternary import where
-from webtensor.ops.unary import negative, reciprocal, rsqrt, sqrt, square
+from webtensor.ops.unary import divisor_of_kept, negative, reciprocal, rsqrt, sqrt, square
 from webtensor.shapes import Shape, as_shape, broadcast_shapes
 
 __all__ = [
@@ -45,6 +44,13 @@ _NORMALIZE = Primitive(
         lambda dy, y, x, mean, factor, offset, *sizes: _by_channel(dy),
     ),
 )
+
+
+def normalized(x: Tensor, mean: Tensor, factor: Tensor, offset: Tensor) -> Tensor:
+    """``(x - mean) * factor + offset``, all float32, with a number per channel for each."""
+    channels = x.shape[-1]
+    outer = x.size // channels if channels else 0
+    return run(_NORMALIZE, (x, mean, factor, offset), x.shape, float32, outer, channels)
 
 
 def batch_norm(
@@ -114,9 +120,7 @@ def _batch_norm(
     if len(channels) == 1 and middle.shape == factor.shape == channels:
         shift = zeros(channels) if shift is None else shift
         if shift.shape == channels:
-            outer = held.size // channels[0] if channels[0] else 0
-            operands = (held, middle, factor, shift)
-            return run(_NORMALIZE, operands, held.shape, float32, outer, channels[0])
+            return normalized(held, middle, factor, shift)
     y = multiply(subtract(held, middle), factor)
     return y if shift is None else add(y, shift)
 
@@ -285,5 +289,6 @@ def dropout(
                 f"{shape}"
             )
         shape = noise
-    kept = greater_equal(random_uniform(shape, seed=seed), float(rate))
-    return where(kept, multiply(held, 1 / (1 - rate)), 0.0)
+    bits = random_bits("dropout", shape, seed)
+    # What a divisor of 0 gives is 0, also where the element is not finite.
+    return divide_no_nan(held, divisor_of_kept(bits, float(rate), 1 - rate))

@@ -15,7 +15,7 @@ from typing import Any
 
 from webtensor.arguments import as_number
 from webtensor.dtypes import as_dtype, float32, int32
-from webtensor.engine import Primitive, Tensor, run
+from webtensor.engine import Primitive, Tensor, backend, run
 from webtensor.ops.binary import add, minimum, multiply
 from webtensor.ops.casting import cast_to
 from webtensor.ops.unary import clip_by_value, erf_inv, floor, unit_float
@@ -41,10 +41,15 @@ def set_random_seed(seed: int) -> None:
     _seeds.seed(seed)
 
 
+def new_seed() -> int:
+    """Draw the seed of random numbers for which none is given."""
+    return _seeds.getrandbits(64)
+
+
 def random_bits(name: str, shape: int | Sequence[int], seed: int | None) -> Tensor:
     """Int32 numbers of 32 random bits; ``name`` is the function that errors will name."""
     if seed is None:
-        seed = _seeds.getrandbits(64)
+        seed = new_seed()
     elif not isinstance(seed, int):
         raise TypeError(f"{name}: seed must be an integer or None, but got {seed!r}")
     key = seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF
@@ -53,7 +58,11 @@ def random_bits(name: str, shape: int | Sequence[int], seed: int | None) -> Tens
 
 def unit_numbers(name: str, shape: int | Sequence[int], seed: int | None) -> Tensor:
     """Uniform float32 numbers in [0, 1), multiples of 2**-24."""
-    return unit_float(random_bits(name, shape, seed))
+    unit = unit_float(random_bits(name, shape, seed))
+    active = backend()
+    if active.float_format == "e" and not active.integers_are_whole:
+        return minimum(unit, 1 - 2.0**-11)  # made elsewhere, and rounded on the way
+    return unit
 
 
 def random_uniform(
@@ -77,25 +86,32 @@ def random_uniform(
     if (minval, maxval) != (0, 1):
         drawn = add(multiply(unit, maxval - minval), minval)
         if minval < maxval:
-            drawn = minimum(drawn, _float32_below(maxval))  # the sum may have been rounded up
+            drawn = minimum(drawn, _float_below(maxval))  # the sum may have been rounded up
     made = as_dtype(dtype)
     return drawn if made is float32 else cast_to(floor(drawn), made)
 
 
-def _float32_below(bound: float) -> float:
-    """Greatest float32 number that is less than ``bound``."""
-    (rounded,) = unpack("f", pack("f", bound))
+def _float_below(bound: float) -> float:
+    """Greatest number less than ``bound`` of those that the active backend keeps."""
+    kept = backend().float_format
+    bits, least = {"f": ("i", 2.0**-149), "e": ("h", 2.0**-24)}[kept]
+    try:
+        (rounded,) = unpack(kept, pack(kept, bound))
+    except OverflowError:  # then it is far from all that can be drawn
+        return bound
     if rounded < bound:
         return float(rounded)
     if rounded == 0:
-        return -(2.0**-149)
-    (bits,) = unpack("i", pack("f", rounded))
-    return float(unpack("f", pack("i", bits - 1 if rounded > 0 else bits + 1))[0])
+        return -least
+    (number,) = unpack(bits, pack(kept, rounded))
+    return float(unpack(kept, pack(bits, number - 1 if rounded > 0 else number + 1))[0])
 
 
 def normal_between(unit: Tensor, low: float, high: float) -> Tensor:
     """Normal numbers by inversion, for uniform ones mapped to probabilities in (low, high)."""
-    centred = add(multiply(unit, (high - low)), low + 2.0**-25 * (high - low))
+    # Half the distance of uniform numbers from 0 to the next, and from the last to 1.
+    half_step = {"f": 2.0**-25, "e": 2.0**-12}[backend().float_format]
+    centred = add(multiply(unit, (high - low)), low + half_step * (high - low))
     return multiply(erf_inv(centred), sqrt(2))
 
 
@@ -120,8 +136,9 @@ def random_normal(
 
 def _spread(name: str, normal: Tensor, mean: Any, stddev: Any, dtype: Any) -> Tensor:
     """Give normal numbers another mean and standard deviation."""
-    scaled = multiply(normal, as_number(name, "stddev", stddev))
-    return cast_to(add(scaled, as_number(name, "mean", mean)), as_dtype(dtype))
+    factor, offset = as_number(name, "stddev", stddev), as_number(name, "mean", mean)
+    drawn = normal if factor == 1 else multiply(normal, factor)
+    return cast_to(drawn if offset == 0 else add(drawn, offset), as_dtype(dtype))
 
 
 def truncated_normal(

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from webtensor.dtypes import DType, as_dtype, bool_, complex64, float32, int32, string_
-from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, planned, run
+from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, backend, planned, run
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import eye, full
 from webtensor.ops.movement import concat, reshape
@@ -30,6 +30,10 @@ Axis = int | Sequence[int] | None
 def _sum_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int) -> Tensor:
     outer, reduced, inner = group
     return dy.reshape((outer, 1, inner)).broadcast_to((outer, reduced, inner)).reshape(x.shape)  # type: ignore[no-any-return]
+
+
+def _mean_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int) -> Tensor:
+    return _sum_gradient(dy / float(group[1]), y, x, kind, *group)
 
 
 def _extremum_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int) -> Tensor:
@@ -52,6 +56,8 @@ def _prod_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int) -> 
 
 
 _SUM = Primitive("sum", kernel="reduce", gradients=(_sum_gradient,))
+#: On devices of 16-bit floats alone, where means are within range, and sums often are not.
+_MEAN = Primitive("mean", kernel="reduce", gradients=(_mean_gradient,))
 _PROD = Primitive("prod", kernel="reduce", gradients=(_prod_gradient,))
 _MAX = Primitive("max", kernel="reduce", gradients=(_extremum_gradient,))
 _MIN = Primitive("min", kernel="reduce", gradients=(_extremum_gradient,))
@@ -121,7 +127,7 @@ _known_plan = lru_cache(1024)(_plan)
 def _reduce_complex(primitive: Primitive, x: Tensor, axis: Axis, keepdims: bool) -> Tensor:
     """Sum real and imaginary parts; multiply complex numbers by halves."""
     axes = normalize_axes(primitive.name, axis, len(x.shape))
-    if primitive is _SUM:
+    if primitive in (_SUM, _MEAN):
         return from_pairs(_reduce(primitive, as_pairs(x), axes, keepdims))
     if primitive is not _PROD:
         raise TypeError(f"{primitive.name}: complex64 is not ordered")
@@ -168,6 +174,14 @@ def sum(x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: Any = N
     return _reduce(_SUM, _converted("sum", x, dtype), axis, keepdims)
 
 
+def divided_sum(x: Tensor, axis: Axis, keepdims: bool, count: int, divisor: float) -> Tensor:
+    """Sum of ``count`` elements each, over ``divisor``."""
+    if backend().float_format == "f":
+        return sum(x, axis, keepdims) / divisor
+    average = _reduce(_MEAN, x, axis, keepdims) if count else sum(x, axis, keepdims)
+    return average if divisor == count else average / (divisor / (count or 1))
+
+
 @planned
 def prod(x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: Any = None) -> Tensor:
     """Product of the elements along ``axis`` (all axes by default).
@@ -195,7 +209,7 @@ def mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     count = _prod([x.shape[one] for one in axes])
     if x.dtype is not complex64:
         x = cast_to(x, float32)
-    return sum(x, axis, keepdims) / float(count)
+    return divided_sum(x, axis, keepdims, count, float(count))
 
 
 @planned

@@ -370,9 +370,12 @@ def ternary(
 
 
 def joint(
-    arity: int, *, numpy: Callable[..., Any], glsl: str, c: str
+    arity: int, *, numpy: Callable[..., Any], glsl: str, c: str, steady: bool = False
 ) -> Callable[[Function], Function]:
-    """Make a function of tensors of one shape, then numbers; no gradient flows through it."""
+    """Make a function of tensors of one shape, then numbers; no gradient flows through it.
+
+    Calls are planned where the numbers are ``steady``: the same at every step of an optimizer.
+    """
 
     def decorate(function: Function) -> Function:
         row, _ = _add_row(
@@ -386,12 +389,23 @@ def joint(
             c_int=None,
             gradients=None,
         )
+        plans: Plans = {}
 
-        @wraps(function)
         def apply(*args: Any) -> Tensor:
             operands, parameters = args[:arity], args[arity:]
             return run(row, operands, operands[0].shape, float32, row, *parameters)
 
-        return cast(Function, apply)
+        def apply_planned(*args: Any) -> Tensor:
+            operands, parameters = args[:arity], args[arity:]
+            key = (operands[0].shape, parameters)
+            plan = plans.get(key)
+            backend = state.backend
+            if plan is not None and backend is not None and plan.epoch is backend.epoch:
+                return run_plan(plan, operands)
+            result = apply(*args)
+            keep_plan(plans, key, row, operands, result, (row, *parameters))
+            return result
+
+        return cast(Function, wraps(function)(apply_planned if steady else apply))
 
     return decorate

@@ -22,7 +22,8 @@ from webtensor.ops.binary import (
 from webtensor.ops.casting import cast_to
 from webtensor.ops.layout import axes_in_order, part_along
 from webtensor.ops.movement import concat, reshape
-from webtensor.ops.reduction import max as _max, mean, min as _min, sum as _sum
+from webtensor.ops.normalization import normalized
+from webtensor.ops.reduction import divided_sum, max as _max, mean, min as _min, sum as _sum
 from webtensor.ops.ternary import where
 from webtensor.ops.unary import abs, exp, isfinite, log, sqrt, square
 from webtensor.shapes import axis_group, normalize_axes, normalize_axis, prod
@@ -76,12 +77,18 @@ def _kept(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
 def _moments_gradient(
     dy: Tensor, y: Tensor, x: Tensor, outer: int, reduced: int, inner: int
 ) -> Tensor:
-    def part(of: Tensor, place: int) -> Tensor:
-        return reshape(part_along(of, 0, place, 1), (outer, 1, inner))
-
-    apart = subtract(reshape(x, (outer, reduced, inner)), part(y, 0))
-    slope = add(part(dy, 0), multiply(multiply(apart, part(dy, 1)), 2.0))
-    return reshape(divide(slope, float(reduced)), x.shape)
+    """``(dmean + 2 * (x - mean) * dvariance) / reduced``."""
+    shares = divide(dy, float(reduced))
+    shape = (outer, 1, inner) if outer > 1 else (inner,)
+    mean, for_mean, for_variance = (
+        reshape(part_along(of, 0, place, 1), shape)
+        for of, place in ((y, 0), (shares, 0), (shares, 1))
+    )
+    slope = multiply(for_variance, 2.0)
+    if outer == 1:
+        return reshape(normalized(reshape(x, (reduced, inner)), mean, slope, for_mean), x.shape)
+    apart = subtract(reshape(x, (outer, reduced, inner)), mean)
+    return reshape(add(multiply(apart, slope), for_mean), x.shape)
 
 
 #: Means and variances, one above the other, along the middle of three axes in one pass. Not all
@@ -146,9 +153,8 @@ def _variance(name: str, x: TensorLike, axis: Axis, correction: float, keepdims:
     axes = normalize_axes(name, axis, len(held.shape))
     count = prod(held.shape[one] for one in axes)
     squares = square(subtract(held, mean(held, axes, keepdims=True)))
-    return divide(
-        _sum(squares, axes, keepdims), float(count - correction) if count > correction else 0.0
-    )
+    divisor = float(count - correction) if count > correction else 0.0
+    return divided_sum(squares, axes, keepdims, count, divisor)
 
 
 def count_nonzero(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:

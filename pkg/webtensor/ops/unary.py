@@ -29,6 +29,7 @@ __all__ = [
     "clip_by_value",
     "cos",
     "cosh",
+    "divisor_of_kept",
     "elu",
     "erf",
     "erf_inv",
@@ -899,7 +900,7 @@ def isfinite(x: TensorLike) -> Tensor:
 @unary(
     kind=Kind.TEST,
     numpy=lambda np, x: np.signbit(x),
-    glsl="floatBitsToInt(x) < 0",
+    glsl="is_negative(x)",
     c="(vi)x < 0",
 )
 def signbit(x: TensorLike) -> Tensor:
@@ -946,7 +947,7 @@ BOOL_RULES["bitwise_invert"] = logical_not
 @unary(
     kind=Kind.BITS,
     numpy=lambda np, x: (x.view(np.uint32) >> np.uint32(8)).astype(np.float32) * np.float32(2**-24),
-    glsl="float(uint(x) >> 8) * 5.9604644775390625e-8",
+    glsl="unit_of_bits(x)",
     c="vtofloat((vi)((vu)x >> 8)) * 0x1p-24f",
 )
 def unit_float(x: TensorLike) -> Tensor:
@@ -956,4 +957,24 @@ def unit_float(x: TensorLike) -> Tensor:
         >>> import webtensor as wt
         >>> wt.unit_float([0, -(2**31)]).tolist()
         [0.0, 0.5]
+    """
+
+
+@unary(
+    kind=Kind.BITS,
+    numpy=lambda np, x, rate, divisor: np.where(
+        (x.view(np.uint32) >> np.uint32(8)) * np.float32(2**-24) >= np.float32(rate),
+        np.float32(divisor),
+        np.float32(0),
+    ),
+    glsl="step(rate, unit_of_bits(x)) * divisor",
+    c="vsel(vtofloat((vi)((vu)x >> 8)) * 0x1p-24f >= rate, vset(divisor), vset(0.f))",
+)
+def divisor_of_kept(x: TensorLike, rate: float, divisor: float) -> Tensor:
+    """``divisor`` where ``unit_float`` of the bits is ``rate`` or more, else 0: for dropout.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.divisor_of_kept([0, -(2**31)], 0.25, 2.0).tolist()
+        [0.0, 2.0]
     """

@@ -8,6 +8,7 @@ from tests_browser.bench.workloads.elementwise import ELEMENTWISE
 from tests_browser.bench.workloads.image import IMAGES
 from tests_browser.bench.workloads.indexing import INDEXING
 from tests_browser.bench.workloads.layer import LAYERS
+from tests_browser.bench.workloads.layers_api import LAYERS_API
 from tests_browser.bench.workloads.model import PREDICTIONS
 from tests_browser.bench.workloads.movement import MOVEMENT
 from tests_browser.bench.workloads.overhead import OVERHEAD
@@ -38,5 +39,6 @@ WORKLOADS = [
     *TRANSFERS,
     *TRAINING,
     *LAYERS,
+    *LAYERS_API,
     *PREDICTIONS,
 ]

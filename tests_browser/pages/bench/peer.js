@@ -2,6 +2,7 @@
 // mirror image of `Side` in sides.py: change one only with the other.
 
 import * as digits from "./digits.js";
+import * as layers from "./layers.js";
 import * as mnist from "./mnist.js";
 import * as models from "./models.js";
 import * as onnxruntime from "./onnxruntime.js";
@@ -16,7 +17,7 @@ tf.env().set("WASM_HAS_MULTITHREAD_SUPPORT", threads > 1); // with one, the bina
 tf.env().set("WEBGL_CPU_FORWARD", false); // tiny tensors, too, on the GPU
 
 // What a workload's expression can name, besides its inputs.
-const NAMES = { tf, digits, mnist, models, training };
+const NAMES = { tf, digits, layers, mnist, models, training };
 
 export { numbers } from "./uniform.js";
 

@@ -90,6 +90,11 @@ def unit_float(draw: Draw) -> Case:
     return call("unit_float", draw.ints(draw.shape(), -(2**31), 2**31 - 1))
 
 
+def divisor_of_kept(draw: Draw) -> Case:
+    bits = draw.ints(draw.shape(), -(2**31), 2**31 - 1)
+    return call("divisor_of_kept", bits, draw.number(0, 1), draw.number(0, 2))
+
+
 def add_n(draw: Draw) -> Case:
     shape, kind = draw.shape(), draw.pick("fi")
     tensors = [draw.numbers(shape, kind) for _ in range(draw.integer(1, 5))]
@@ -181,6 +186,7 @@ GENERATORS: dict[str, Generator] = {
     "clip": clip,
     "clip_by_value": clip_by_value,
     "unit_float": unit_float,
+    "divisor_of_kept": divisor_of_kept,
     "add_n": add_n,
     "complex": complex_pair,
     **{name: partial(complex_parts, name) for name in ("real", "imag", "conj", "angle")},

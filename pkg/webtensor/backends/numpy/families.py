@@ -1,6 +1,7 @@
 """Loads every kernel module, and with them the table."""
 
 from webtensor.backends.numpy import (
+    blocks,
     compaction,
     contraction,
     elementwise,
@@ -24,6 +25,7 @@ __all__ = ["FAMILIES", "TABLE"]
 
 #: Importing a family registers its kernels.
 FAMILIES = (
+    blocks,
     compaction,
     contraction,
     elementwise,

@@ -1,6 +1,7 @@
 """Loads every kernel module, and with them the table."""
 
 from webtensor.backends.wasm import (
+    blocks,
     compaction,
     contraction,
     elementwise,
@@ -23,6 +24,7 @@ from webtensor.backends.wasm.backend import kernel
 __all__ = ["FAMILIES", "TABLE"]
 
 FAMILIES = (
+    blocks,
     compaction,
     contraction,
     elementwise,

@@ -1,4 +1,4 @@
-"""The WebGL backend: the GPU through the page's own WebGL 2 context.
+"""The WebGL backend: the GPU through the page's own WebGL context.
 
 How a tensor lies in memory: its elements, in row-major order, fill the texels of one 2-D texture,
 four to a texel (RGBA), row by row, whatever the tensor's shape. So a reshape costs nothing, an
@@ -6,13 +6,14 @@ elementwise operation on equal shapes reads the texel that it writes, and upload
 bytes as they are. The texture's width is a power of two near the square root of the number of
 texels, so that texel ``t`` lies at column ``t & (width - 1)`` and row ``t >> shift``. A float32
 tensor is an RGBA32F texture, int32 is RGBA32I (all 32 bits are exact) and bool is RGBA8UI. Lanes
-beyond the last element hold anything.
+beyond the last element hold anything. Lesser devices, which have fewer formats, are ``modes``.
 
 ``context`` makes the context and its flags; ``device.js`` executes draws that ``queue`` packed, and
 ``sharing.js`` keeps it from disturbing a page that draws with the context, too; ``textures``
 allocates and recycles; ``compiler`` turns kernels' logical code into GLSL, with the functions of
-``glsl``; ``programs`` compiles and caches it; ``pixels`` takes images in and shows them. The other
-modules are kernel families.
+``glsl``; ``programs`` compiles and caches it; ``pixels`` takes images in and shows them. For WebGL
+1 there are ``backend1``, ``webgl1.js``, and the shaders of ``legacy``, which ``translation`` makes
+of kernels' code with the functions of ``legacy_glsl``. The other modules are kernel families.
 """
 
 from __future__ import annotations
@@ -25,14 +26,20 @@ __all__ = ["create_backend"]
 
 
 def create_backend() -> Backend:
-    """Start the backend on a new WebGL 2 context, or on the one that the page gave.
+    """Start the backend on a new context, or on the one that the page gave.
 
     Raises:
-        BackendUnavailableError: not in a browser, WebGL 2 is off, or float render targets lack.
+        BackendUnavailableError: not in a browser, WebGL is off, or float render targets lack.
     """
     if not IN_BROWSER:
         raise BackendUnavailableError("the webgl backend needs a browser, and this is not one")
-    from webtensor.backends.webgl.backend import WebGLBackend
     from webtensor.backends.webgl.context import create_context, is_context_given
 
-    return WebGLBackend(create_context(), is_shared=is_context_given())
+    gl, mode = create_context()
+    if mode.version == 1:
+        from webtensor.backends.webgl.backend1 import WebGL1Backend
+
+        return WebGL1Backend(gl, mode)
+    from webtensor.backends.webgl.backend import WebGLBackend
+
+    return WebGLBackend(gl, mode, is_shared=is_context_given())

@@ -10,10 +10,12 @@ from time import perf_counter
 from typing import Any, NoReturn
 
 from webtensor.backends.api import Backend, Handle, Kernel, KernelTable, Operand, Stopwatch
+from webtensor.backends.webgl import compiler
 from webtensor.backends.webgl.compiler import Shader
+from webtensor.backends.webgl.modes import FULL, Mode
 from webtensor.backends.webgl.paging import Pager, estimated_threshold
 from webtensor.backends.webgl.pixels import shown_shader, taken_shader
-from webtensor.backends.webgl.programs import VERTEX_SOURCE, Program, ProgramCache
+from webtensor.backends.webgl.programs import Program, ProgramCache
 from webtensor.backends.webgl.queue import DrawQueue
 from webtensor.backends.webgl.textures import THRESHOLD, Texture, TextureManager, texel_count
 from webtensor.backends.webgl.tracing import Draw, traced
@@ -29,6 +31,9 @@ kernel = KernelTable()
 
 _BYTES_PER_TEXEL_READ = 16
 
+#: Smallest number that is safe to divide by among 16-bit floats, as TensorFlow.js has it.
+_HALF_EPSILON = 1e-4
+
 _LOST = (
     "webgl: the context was lost{}, and with it this tensor, which only the GPU had. Tensors that "
     "were made from the host's values, or read before, go on by themselves: compute this one again "
@@ -41,7 +46,7 @@ class WebGLBackend(Backend):
 
     name = "webgl"
 
-    def __init__(self, gl: Any, *, is_shared: bool = False) -> None:
+    def __init__(self, gl: Any, mode: Mode = FULL, *, is_shared: bool = False) -> None:
         import pyodide_js
         from pyodide.code import run_js
         from pyodide.ffi import create_proxy
@@ -49,13 +54,19 @@ class WebGLBackend(Backend):
         from webtensor.backends.webgl import families
 
         super().__init__(families.TABLE)
+        if mode.version == 1:
+            gl = run_js(_script("webgl1.js"))(gl)
         self.gl = gl
+        self.mode = mode
+        self.float_format = "e" if mode.is_half else "f"
         self._is_shared = is_shared
         make_device = partial(run_js(_script("device.js")), gl)
         if is_shared:
             make_device = partial(run_js(_script("sharing.js")), gl, make_device.func)
-        self._device = make_device(pyodide_js._module, VERTEX_SOURCE)
-        self.programs = ProgramCache(self._device, self._refuse)
+        self._device = make_device(pyodide_js._module, self._language().VERTEX_SOURCE)
+        self.programs = ProgramCache(
+            self._device, partial(self._language().fragment_source, mode=mode), self._refuse
+        )
         self.program = self.programs.get
         self._failure: BackendError | None = None
         self._is_lost = False
@@ -70,10 +81,18 @@ class WebGLBackend(Backend):
             self._device, self.programs.pending, self._note_failure, self._refuse
         )
         self._push: Callable[..., None] = self._queue.push
-        self.textures = TextureManager(self._device, self._queue.flush)
+        self.textures = TextureManager(self._device, self._queue.flush, mode)
         env().register_flag(THRESHOLD, estimated_threshold, self.textures.compare_with_threshold)
         self._pager = Pager(self.textures, self._queue.flush, self._read_whole, self._fill)
-        self.most_targets = int(gl.getParameter(gl.MAX_DRAW_BUFFERS))
+        self.most_targets = self._count_targets()
+
+    def _language(self) -> Any:
+        """The module that writes shaders."""
+        return compiler
+
+    def _count_targets(self) -> int:
+        """How many textures a draw can write."""
+        return int(self.gl.getParameter(self.gl.MAX_DRAW_BUFFERS))
 
     # -- what kernels call --------------------------------------------------------------------
 
@@ -310,6 +329,9 @@ class WebGLBackend(Backend):
             "programs": len(self.programs),
             "pending_reads": self._device.pendingReads(),
         }
+
+    def epsilon(self) -> float:
+        return _HALF_EPSILON if self.mode.is_half else super().epsilon()
 
     def close(self) -> None:
         if self._is_lost:

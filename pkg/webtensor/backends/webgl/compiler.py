@@ -20,10 +20,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from webtensor.backends.webgl.glsl import library_for
+from webtensor.backends.webgl.glsl import functions_for, library_for
+from webtensor.backends.webgl.modes import Mode
 from webtensor.dtypes import DType, bool_, float32, int32
 
-__all__ = ["Input", "Shader", "Uniform", "array_uniform", "fragment_source", "vector_type"]
+__all__ = [
+    "VERTEX_SOURCE",
+    "Input",
+    "Shader",
+    "Uniform",
+    "array_uniform",
+    "declarations",
+    "fragment_source",
+    "getter_name",
+    "vector_type",
+]
+
+
+# One triangle that covers the viewport, without vertex buffers; and where each fragment lies.
+VERTEX_SOURCE = """#version 300 es
+uniform vec2 hereSize;
+out vec2 hereUv;
+out vec2 herePlace;
+void main() {
+  vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+  hereUv = corner * 2.0;
+  herePlace = hereUv * hereSize;
+  gl_Position = vec4(corner * 4.0 - 1.0, 0.0, 1.0);
+}
+"""
 
 
 class _Types(NamedTuple):
@@ -81,7 +106,8 @@ def target_names(count: int) -> list[str]:
     return ["result"] if count == 1 else [f"result{index}" for index in range(count)]
 
 
-def _declarations(uniforms: Sequence[Uniform]) -> str:
+def declarations(uniforms: Sequence[Uniform]) -> str:
+    """Declare uniforms."""
     lengths: dict[tuple[str, str], int] = {}
     for name, kind in uniforms:
         plain, bracket, _ = name.partition("[")
@@ -131,11 +157,16 @@ def _run(getter: str, dtype: DType) -> str:
     return code.strip()
 
 
+def getter_name(name: str) -> str:
+    """What the function is called that reads an input."""
+    return f"get{name[0].upper()}{name[1:]}"
+
+
 def _accessor(source: Input, code: str) -> str:
     """The functions that read one input, as far as ``code`` calls them."""
     types = _TYPES[source.dtype]
     name, dtype = source.name, source.dtype
-    getter = f"get{name[0].upper()}{name[1:]}"
+    getter = getter_name(name)
     is_set = "" if dtype is not bool_ else " != 0u"
     vector = "notEqual({}, uvec4(0u))" if dtype is bool_ else "{}"
     # Both products are exact in float32, as the second has few bits above the row's.
@@ -168,10 +199,11 @@ def _accessor(source: Input, code: str) -> str:
     return "\n".join(lines)
 
 
-def fragment_source(shader: Shader) -> str:
+def fragment_source(shader: Shader, mode: Mode) -> str:
     """Generate the fragment shader."""
     types = _TYPES[shader.output]
     value = vector_type(shader.output, shader.lanes)
+    targets = target_names(shader.targets)
     if shader.targets > 1:
         body = "  compute(t);"
     elif shader.lanes == 4:
@@ -182,6 +214,8 @@ def fragment_source(shader: Shader) -> str:
             f"  result = {types.stored}"
             "(compute(i), compute(i + 1), compute(i + 2), compute(i + 3));"
         )
+    if mode.is_half and shader.output is float32:
+        body += "".join(f"\n  {name} = half_range({name});" for name in targets)
     parts = [
         "#version 300 es",
         f"// {shader.name}",
@@ -189,12 +223,12 @@ def fragment_source(shader: Shader) -> str:
         f"#define T {types.scalar}\n#define V {value}",
         "in vec2 hereUv;\nin vec2 herePlace;\nuniform int hereWidth;",
         *(_accessor(source, shader.code) for source in shader.inputs),
-        _declarations(shader.uniforms),
+        declarations(shader.uniforms),
         *(
             f"layout(location = {index}) out highp {types.stored} {name};"
-            for index, name in enumerate(target_names(shader.targets))
+            for index, name in enumerate(targets)
         ),
-        library_for(shader.code),
+        library_for(f"{shader.code}{body}", functions_for(mode)),
         shader.code.strip(),
         f"void main() {{\n  int t = int(herePlace.y) * hereWidth + int(herePlace.x);\n{body}\n}}",
     ]

@@ -5,10 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from webtensor.backends.webgl.modes import FORCE_HALF, Mode
 from webtensor.environment import env
 from webtensor.errors import BackendUnavailableError
 
 __all__ = ["create_context", "is_context_given", "set_context"]
+
+_HALF_TARGETS = "EXT_color_buffer_half_float"
+
+#: Flags: the version of WebGL, whether the device renders to 32-bit floats, and whether it is to.
+_VERSION = "WEBGL_VERSION"
+_CAPABLE = "WEBGL_RENDER_FLOAT32_CAPABLE"
+_ENABLED = "WEBGL_RENDER_FLOAT32_ENABLED"
+
+#: By version, the extensions that targets of 32-bit floats need, and those of 16-bit ones; either
+#: of two sets may do.
+_EXTENSIONS: dict[int, tuple[list[tuple[str, ...]], list[tuple[str, ...]]]] = {
+    2: ([("EXT_color_buffer_float",)], [("EXT_color_buffer_float",), (_HALF_TARGETS,)]),
+    1: (
+        [("OES_texture_float", "WEBGL_color_buffer_float")],
+        [("OES_texture_half_float", _HALF_TARGETS)],
+    ),
+}
 
 _CONTEXT_OPTIONS = {
     "alpha": True,  # images that are shown may be transparent
@@ -51,40 +69,65 @@ def is_context_given() -> bool:
     return _Given.context is not None
 
 
-def _check(gl: Any) -> None:
-    """Refuse a context that cannot compute."""
+def _check(gl: Any, version: int = 2) -> Mode:
+    """Say how a context computes, or refuse one that cannot."""
     if gl.isContextLost():
         raise BackendUnavailableError("the browser has taken the graphics device away for now")
-    if not gl.getExtension("EXT_color_buffer_float"):
+    has_float, has_half = (
+        any(all(map(gl.getExtension, names)) for names in choices)
+        for choices in _EXTENSIONS[version]
+    )
+    if not has_half and not has_float:
         raise BackendUnavailableError(
-            "this device's WebGL 2 cannot render to float32 textures (EXT_color_buffer_float)"
+            f"this device's WebGL {version} can render neither to float32 textures "
+            f"({_EXTENSIONS[version][0][0][-1]}) nor to 16-bit ones (EXT_color_buffer_half_float)"
         )
+    flags = env()
+    flags.register_flag(_CAPABLE, lambda: has_float)
+    flags.register_flag(
+        _ENABLED, lambda: not flags.get_bool(FORCE_HALF) and flags.get_bool(_CAPABLE)
+    )
+    return Mode(version, has_half and not (has_float and flags.get_bool(_ENABLED)))
 
 
-def create_context() -> Any:
-    """Make a WebGL 2 context that can render to float32 textures, or take the one that was given.
-
-    Raises:
-        BackendUnavailableError: WebGL 2 or ``EXT_color_buffer_float`` is lacking.
-    """
+def _open(version: int) -> Any:
+    """A context of our own, or None."""
     import js
     from pyodide.ffi import to_js
 
     options = to_js(_CONTEXT_OPTIONS, dict_converter=js.Object.fromEntries)
-    contexts = (canvas.getContext("webgl2", options) for canvas in _canvases())
-    # JavaScript's null isn't None in Pyodide
-    gl = _Given.context or next(filter(None, contexts), None)
-    if gl is None:
-        raise BackendUnavailableError(
-            "WebGL 2 is not available: this browser lacks it, or it is switched off (hardware "
-            "acceleration disabled, or the graphics driver blocked)"
-        )
-    _check(gl)
-    limit = int(gl.getParameter(gl.MAX_TEXTURE_SIZE))
+    name = "webgl2" if version == 2 else "webgl"
+    contexts = (canvas.getContext(name, options) for canvas in _canvases())
+    return next(filter(None, contexts), None)  # JavaScript's null isn't None in Pyodide
+
+
+def create_context() -> tuple[Any, Mode]:
+    """Make a context that can render to floats, or take the one that was given.
+
+    That is one of WebGL 2, else of WebGL 1, or of what the flag ``WEBGL_VERSION`` says. Where a
+    context was lost, the next is one of the same version.
+
+    Raises:
+        BackendUnavailableError: WebGL is lacking, or targets of floats of any precision are.
+    """
     flags = env()
-    flags.register_flag("WEBGL_VERSION", lambda: 2)
-    flags.register_flag("WEBGL_RENDER_FLOAT32_CAPABLE", lambda: True)
+    flags.register_flag(_VERSION, lambda: 2)
+    known = flags.flags[_VERSION]
+    gl, version = _Given.context, 2
+    versions = (2, 1) if known is None else (int(known),)
+    for candidate in versions:
+        if gl is None:
+            gl, version = _open(candidate), candidate
+    if gl is None:
+        wanted = " or ".join(f"WebGL {one}" for one in sorted(versions))
+        raise BackendUnavailableError(
+            f"{wanted} is not available: this browser lacks it, or it is switched off "
+            "(hardware acceleration disabled, or the graphics driver blocked)"
+        )
+    flags.set(_VERSION, version)
+    mode = _check(gl, version)
+    limit = int(gl.getParameter(gl.MAX_TEXTURE_SIZE))
     flags.register_flag("WEBGL_MAX_TEXTURE_SIZE", lambda: limit)
     # Bytes of freed textures kept for reuse before they are deleted.
     flags.register_flag("WEBGL_RECYCLED_BYTES_LIMIT", lambda: 256 * 2**20)
-    return gl
+    return gl, mode

@@ -197,7 +197,7 @@ def multiply(
     backend: WebGLBackend, a: Texture, b: Texture, dtype: DType, sizes: MatmulSizes, finish: Finish
 ) -> Texture:
     """Multiply batches of matrices that lie in textures."""
-    if _tiles_fit(dtype, sizes):
+    if tile_rows(backend) and _tiles_fit(dtype, sizes):
         return _multiply_in_tiles(backend, a, b, sizes, finish)
     batch, m, k, n, transpose_a, transpose_b, a_batched, b_batched = sizes
     a_along_k = not transpose_a and k % 4 == 0

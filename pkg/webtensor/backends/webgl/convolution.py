@@ -234,7 +234,7 @@ def conv2d(
     if _is_matrix_product(window):
         channels = window.in_channels, window.out_channels
         return _multiply(backend, inputs, _pixels(window), *channels, finish=finish)
-    if tiles_fit(window):
+    if tiles_fit(backend, window):
         x, filter = (operand.storage.handle for operand in inputs[:2])
         return convolve_in_tiles(backend, x, filter, window, finish)
     size = window.batch * window.out_height * window.out_width * window.out_channels
@@ -255,7 +255,7 @@ def conv2d_input_gradient(
     if _is_matrix_product(window):
         channels = window.out_channels, window.in_channels
         return _multiply(backend, inputs, _pixels(window), *channels, transpose_b=True)
-    if transposed_tiles_fit(window):
+    if transposed_tiles_fit(backend, window):
         dy, filter = (operand.storage.handle for operand in inputs)
         return convolve_transposed_in_tiles(backend, dy, filter, window)
     size = window.batch * window.in_height * window.in_width * window.in_channels
@@ -307,7 +307,7 @@ def _filter_gradient(
     part = max(1, min(window.batch, -(-_PLACES_PER_PART // places)))
     parts = -(-window.batch // part)
     numbers = (*extra, ("batchSize", window.batch), ("partSize", part))
-    if name == "conv2d_filter_gradient" and transposed_tiles_fit(window):
+    if name == "conv2d_filter_gradient" and transposed_tiles_fit(backend, window):
         x, dy = (operand.storage.handle for operand in inputs)
         result = filter_gradient_in_tiles(backend, x, dy, window, parts, part)
     else:

@@ -24,16 +24,16 @@ __all__ = [
 ]
 
 
-def tiles_fit(window: Window) -> bool:
+def tiles_fit(backend: WebGLBackend, window: Window) -> bool:
     """Whether a convolution is large, and whole texels lie along the channels of its result."""
     work = window.batch * window.out_height * window.out_width * window.out_channels
     work *= window.in_channels * window.filter_height * window.filter_width
-    return window.out_channels % 4 == 0 and work >= WORTH_TILING
+    return window.out_channels % 4 == 0 and work >= WORTH_TILING and tile_rows(backend) > 0
 
 
-def transposed_tiles_fit(window: Window) -> bool:
+def transposed_tiles_fit(backend: WebGLBackend, window: Window) -> bool:
     """Whether ``tiles_fit``, and whole texels lie along the channels of the input as well."""
-    return window.in_channels % 4 == 0 and tiles_fit(window)
+    return window.in_channels % 4 == 0 and tiles_fit(backend, window)
 
 
 def _pixel_tiles(

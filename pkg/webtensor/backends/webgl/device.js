@@ -11,16 +11,27 @@
 // The value of this file is a function of the context, of Pyodide's Emscripten module, and of the
 // vertex shader's source.
 (gl, module, vertexSource) => {
-  const FORMATS = [
-    { internal: gl.RGBA32F, format: gl.RGBA, type: gl.FLOAT, array: Float32Array, buffer: "f32" },
-    { internal: gl.RGBA32I, format: gl.RGBA_INTEGER, type: gl.INT, array: Int32Array, buffer: "i32" },
-    { internal: gl.RGBA8UI, format: gl.RGBA_INTEGER, type: gl.UNSIGNED_BYTE, array: Uint8Array, buffer: "u8" },
-    { internal: gl.RGBA8 }, // pixels, which are written from images alone
-  ];
+  const floats = { format: gl.RGBA, type: gl.FLOAT, array: Float32Array, buffer: "f32" };
+  const ints = { format: gl.RGBA_INTEGER, type: gl.INT, array: Int32Array, buffer: "i32" };
+  const bools = { format: gl.RGBA_INTEGER, type: gl.UNSIGNED_BYTE, array: Uint8Array, buffer: "u8" };
   // Unsigned bytes can be read back portably only as unsigned integers.
-  const READ_TYPES = [gl.FLOAT, gl.INT, gl.UNSIGNED_INT];
-  const READ_ARRAYS = ["f32", "i32", "u32"];
+  floats.read = { type: gl.FLOAT, buffer: "f32" };
+  ints.read = { type: gl.INT, buffer: "i32" };
+  bools.read = { type: gl.UNSIGNED_INT, buffer: "u32" };
+  const FORMATS = [
+    { internal: gl.RGBA32F, ...floats },
+    { internal: gl.RGBA32I, ...ints },
+    { internal: gl.RGBA8UI, ...bools },
+    { internal: gl.RGBA8 }, // pixels, which are written from images alone
+    { internal: gl.RGBA16F, ...floats },
+    // In WebGL 1, see `webgl1.js`.
+    { internal: gl.RGBA32F, ...ints },
+    { internal: gl.RGBA16F, ...ints },
+    { internal: gl.RGBA8, ...bools },
+  ];
   const BYTES_PER_TEXEL_READ = 16;
+  // Of greater numbers, some devices make infinities, others NaN.
+  const inHalfRange = (x) => Math.max(-65504, Math.min(x, 65504));
 
   const textures = [];
   const freeIds = [];
@@ -227,7 +238,7 @@
   }
 
   return {
-    // Make a texture; kind is 0 for float32, 1 for int32, 2 for bool, 3 for pixels.
+    // Make a texture; kind is its place in FORMATS.
     createTexture(width, height, kind) {
       const texture = gl.createTexture();
       select(texture);
@@ -254,10 +265,10 @@
     // False where there is no context any more.
     upload(id, source) {
       const { texture, width, kind } = textures[id];
-      const { format, type, array, buffer } = FORMATS[kind];
+      const { internal, format, type, array, buffer } = FORMATS[kind];
       const view = source.getBuffer(buffer);
       try {
-        const elements = view.data;
+        const elements = internal === gl.RGBA16F ? view.data.map(inHalfRange) : view.data;
         const row = width * 4;
         const rows = Math.floor(elements.length / row);
         const rest = elements.length - rows * row;
@@ -384,9 +395,10 @@
     read(id, rows, destination) {
       const entry = textures[id];
       target(entry);
-      const view = destination.getBuffer(READ_ARRAYS[entry.kind]);
+      const { format, read } = FORMATS[entry.kind];
+      const view = destination.getBuffer(read.buffer);
       try {
-        gl.readPixels(0, 0, entry.width, rows, FORMATS[entry.kind].format, READ_TYPES[entry.kind], view.data);
+        gl.readPixels(0, 0, entry.width, rows, format, read.type, view.data);
       } finally {
         view.release();
       }
@@ -407,7 +419,8 @@
       gl.bindBuffer(gl.PIXEL_PACK_BUFFER, buffer);
       gl.bufferData(gl.PIXEL_PACK_BUFFER, entry.width * rows * BYTES_PER_TEXEL_READ, gl.STREAM_READ);
       target(entry);
-      gl.readPixels(0, 0, entry.width, rows, FORMATS[entry.kind].format, READ_TYPES[entry.kind], 0);
+      const { format, read } = FORMATS[entry.kind];
+      gl.readPixels(0, 0, entry.width, rows, format, read.type, 0);
       gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
       const fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
       gl.flush();

@@ -13,9 +13,9 @@ from webtensor.dtypes import DType, bool_, float32, int32
 from webtensor.shapes import Shape
 from webtensor.views import broadcast_strides, collapse
 
-__all__: list[str] = []
+__all__ = ["row_shader"]
 
-_NAMES = ("x", "y", "z")
+_NAMES = ("x", "y", "z", "w")
 _LANES = ("x", "y", "z", "w")
 
 #: How an operand is read: the texel that is written, one element for all, four along the innermost
@@ -46,9 +46,10 @@ def _by_lane(modes: Sequence[int], output: DType) -> str:
     return f"{vector_type(output, 4)}({calls})"
 
 
-def _row_shader(
+def row_shader(
     row: Elementwise, dtypes: Sequence[DType], output: DType, modes: Sequence[int], rank: int
 ) -> Shader:
+    """Describe the shader of a row; a mode of 0 reads the texel that is written."""
     lanes = 1 if _ELEMENT in modes else 4
     inputs = [
         Input(name, dtype, 4 if mode in (_SAME, _VECTOR) else 1)
@@ -146,7 +147,7 @@ def elementwise(
     dtypes = tuple([operand.dtype for operand in inputs])
     return backend.run(
         (row.name, dtypes, modes, rank),
-        lambda: _row_shader(row, dtypes, dtype, modes, rank),
+        lambda: row_shader(row, dtypes, dtype, modes, rank),
         inputs,
         prod(shape),
         dtype,

@@ -48,14 +48,14 @@ vec2 root(int k, int length_) {
 # exp(turn pi i k k / n), with the square reduced modulo 2n.
 _CHIRP = """
 vec2 chirp(int k) {
-  uint modulus = uint(2 * n);
-  uint factor = uint(k);
-  uint square = 0u;
-  for (uint bits = uint(k); bits != 0u; bits >>= 1) {
-    if ((bits & 1u) == 1u) square = (square + factor) % modulus;
-    factor = (factor * 2u) % modulus;
+  int modulus = 2 * n;
+  int factor = k;
+  int square = 0;
+  for (int bits = k; bits != 0; bits >>= 1) {
+    if ((bits & 1) == 1) square = (square + factor) % modulus;
+    factor = (factor * 2) % modulus;
   }
-  return root(int(square), 2 * n);
+  return root(square, 2 * n);
 }
 """
 

@@ -13,10 +13,13 @@ halves to even lane by lane, so exponents are multiplied into place, and ``floor
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
-__all__ = ["library_for"]
+from webtensor.backends.webgl.modes import Mode
 
-_FUNCTIONS = {
+__all__ = ["FUNCTIONS", "functions_for", "library_for"]
+
+FUNCTIONS = {
     # Divide an index, and return the remainder: one division does for both.
     "split": """
 int split(inout int t, int n) {
@@ -173,6 +176,12 @@ float log_add_exp(float x, float y) {
   return float_max(x, y) + log1p_(exp_(-abs(x - y)));
 }
 """,
+    "is_negative": """
+bool is_negative(float x) { return floatBitsToInt(x) < 0; }
+""",
+    "signs_differ": """
+bool signs_differ(float x, float y) { return (floatBitsToInt(x) ^ floatBitsToInt(y)) < 0; }
+""",
     "copy_sign": """
 float copy_sign(float x, float y) {
   return uintBitsToFloat((floatBitsToUint(x) & 0x7fffffffu) | (floatBitsToUint(y) & 0x80000000u));
@@ -295,7 +304,7 @@ float atan2_(float y, float x) {
   float t = mix(shorter / longer, 0.0, longer == 0.0);
   float r = atan_(mix(t, 1.0, is_inf(shorter)));
   r = mix(r, 1.5707963268 - r, a > b);
-  r = mix(r, 3.1415926536 - r, floatBitsToInt(x) < 0);
+  r = mix(r, 3.1415926536 - r, is_negative(x));
   return mix(copy_sign(r, y), nan(), is_any_nan(x, y));
 }
 """,
@@ -452,6 +461,12 @@ float float_pow(float x, float y) {
   float product = power_product(a, k);
   product = mix(product, 1.0 / product, y < 0.0);
   r = mix(r, product, whole && n <= 7.0);
+  return with_odd_sign(r, x, k);
+}
+""",
+    # The sign of x, where k is odd.
+    "with_odd_sign": """
+float with_odd_sign(float r, float x, int k) {
   return intBitsToFloat(floatBitsToInt(r) ^ (floatBitsToInt(x) & (k << 31)));
 }
 """,
@@ -490,7 +505,8 @@ float float_remainder(float x, float y) {
   float most = abs(y);
   r = mix(r, 0.0, abs(r) >= most);
   r = mix(r, x, abs(x) < most);
-  return mix(r, r + y, r != 0.0 && (floatBitsToInt(r) ^ floatBitsToInt(y)) < 0);
+  bool apart = signs_differ(r, y);
+  return mix(r, r + y, r != 0.0 && apart);
 }
 """,
     "to_int": """
@@ -500,21 +516,61 @@ int to_int(float x) {
   return is_nan(x) ? 0 : y;
 }
 """,
+    # Choose between four elements and four others, lane by lane.
+    "choose_lanes": """
+vec4 choose_lanes(vec4 a, vec4 b, bvec4 second) { return mix(a, b, second); }
+ivec4 choose_lanes(ivec4 a, ivec4 b, bvec4 second) { return a ^ ((a ^ b) & -ivec4(second)); }
+bvec4 choose_lanes(bvec4 a, bvec4 b, bvec4 second) {
+  return bvec4((ivec4(a) & ~-ivec4(second)) | (ivec4(b) & -ivec4(second)));
+}
+""",
+    # 1 where coordinates lie outside an axis, else 0.
+    "outside_of": """
+ivec4 outside_of(ivec4 c, int length_) {
+  return ivec4(greaterThanEqual(uvec4(c), uvec4(length_)));
+}
+""",
+    # The upper 24 bits, as a number in [0, 1).
+    "unit_of_bits": """
+float unit_of_bits(int x) { return float(uint(x) >> 8) * 5.9604644775390625e-8; }
+""",
+}
+
+#: Functions for results that are rounded to 16-bit floats.
+_FOR_HALF = {
+    # Of greater numbers, some devices make infinities, others NaN, even of infinities.
+    "half_range": """
+vec4 half_range(vec4 x) {
+  bvec4 none = greaterThan(floatBitsToUint(x) & 0x7fffffffu, uvec4(0x7f800000u));
+  return mix(clamp(x, -65504.0, 65504.0), x, none);
+}
+""",
+    # 1 - 2**-11 is the greatest such number below 1.
+    "unit_of_bits": """
+float unit_of_bits(int x) {
+  return min(float(uint(x) >> 8) * 5.9604644775390625e-8, 0.99951171875);
+}
+""",
 }
 
 _WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 
 
-def library_for(code: str) -> str:
+def functions_for(mode: Mode) -> Callable[[str], str | None]:
+    """Return what finds a function by its name."""
+    return (FUNCTIONS | _FOR_HALF if mode.is_half else FUNCTIONS).get
+
+
+def library_for(code: str, find: Callable[[str], str | None]) -> str:
     """Return the functions that ``code`` calls, and those that they call, in a fit order."""
     needed: dict[str, str] = {}
 
     def require(text: str) -> None:
         for name in dict.fromkeys(_WORD.findall(text)):
-            if name in _FUNCTIONS and name not in needed:
-                body = _FUNCTIONS[name].replace(f"{name}(", "")
-                require(body)
-                needed[name] = _FUNCTIONS[name].strip()
+            found = None if name in needed else find(name)
+            if found is not None:
+                require(found.replace(f"{name}(", ""))
+                needed[name] = found.strip()
 
     require(code)
     return "\n".join(needed.values())

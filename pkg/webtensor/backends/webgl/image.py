@@ -276,7 +276,7 @@ _SAMPLE_UNIFORMS = [
 _INSIDE = {
     0: "x > -2.0 && x < whole + 1.0",
     # What rounding moved out of the image by a hair lies on its edge.
-    4: "x >= -1e-6 * whole && x <= whole - 1.0 + 1e-6 * whole",
+    4: "x >= -HAIR * whole && x <= whole - 1.0 + HAIR * whole",
 }
 _MAPPED = {
     0: "  return x;",
@@ -401,9 +401,10 @@ _READINGS = {
 }
 
 
-def _sampling_code(mode: int, bilinear: bool) -> str:
+def _sampling_code(mode: int, bilinear: bool, is_half: bool) -> str:
     reading = _READINGS[mode == 0, bilinear]
     code = _SAMPLE.replace("INSIDE", _INSIDE.get(mode, "is_finite(x)"))
+    code = code.replace("HAIR", "5e-4" if is_half else "1e-6")
     code = code.replace("MAPPED", _MAPPED.get(mode, _CLAMPED).strip("\n"))
     code = code.replace("PLACE", reading.place).replace("LOCATE", reading.locate)
     return code.replace("FUNCTIONS", reading.functions).replace("READ", reading.read)
@@ -420,7 +421,8 @@ def sample(
 ) -> Handle:
     """Read images at projected places; see ``wasm_build/source/image.c``."""
     mode, bilinear = sizes.fill_mode, bool(sizes.bilinear)
-    form, lanes, code = _over_outputs(_sampling_code(mode, bilinear), sizes.channels)
+    code = _sampling_code(mode, bilinear, backend.mode.is_half)
+    form, lanes, code = _over_outputs(code, sizes.channels)
 
     def shader() -> Shader:
         sources = [

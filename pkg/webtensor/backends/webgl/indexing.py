@@ -85,7 +85,7 @@ def flat_indices(
             column = ", ".join(f"x{texel}[{lane}]" for texel, lane in numbers)
             lines += [
                 f"  c = ivec4({column});",
-                f"  outside |= ivec4(greaterThanEqual(uvec4(c), uvec4(lengths[{axis}])));",
+                f"  outside = max(outside, outside_of(c, lengths[{axis}]));",
                 f"  place = place * lengths[{axis}] + c;",
             ]
         lines += ["  return place + (end - place) * outside;", "}"]

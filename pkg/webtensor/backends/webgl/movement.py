@@ -10,7 +10,7 @@ from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader, array_uniform
 from webtensor.backends.webgl.textures import Texture
-from webtensor.dtypes import DType, bool_, float32, int32
+from webtensor.dtypes import DType
 from webtensor.shapes import Shape, prod
 from webtensor.views import collapse
 
@@ -25,18 +25,6 @@ SINGLE, RUN, TEXEL = range(3)
 
 #: Rows shorter than this are read element by element: most texels would hold parts of several.
 SHORT_ROW = 16
-
-#: Choose between four elements and four others, lane by lane.
-_CHOOSE = {
-    float32: "vec4 choose(vec4 a, vec4 b, bvec4 second) { return mix(a, b, second); }",
-    int32: (
-        "ivec4 choose(ivec4 a, ivec4 b, bvec4 second) { return a ^ ((a ^ b) & -ivec4(second)); }"
-    ),
-    bool_: (
-        "bvec4 choose(bvec4 a, bvec4 b, bvec4 second) "
-        "{ return bvec4((ivec4(a) & ~-ivec4(second)) | (ivec4(b) & -ivec4(second))); }"
-    ),
-}
 
 _RUN_CODE = """
 int find(int i, out int rest) {
@@ -62,7 +50,7 @@ _NEXT_ROWS = """
   for (int filled = rest; filled < 4; filled += rest) {
     place = find(i + filled, rest) - filled * STEP;
     V more = READ(place);
-    result = choose(result, more, greaterThanEqual(ivec4(0, 1, 2, 3), ivec4(filled)));
+    result = choose_lanes(result, more, greaterThanEqual(ivec4(0, 1, 2, 3), ivec4(filled)));
   }
 """
 _PLAIN_CODE = """
@@ -98,7 +86,7 @@ def _strided_shader(dtype: DType, rank: int, way: int, step: int, whole: bool) -
     code = _RUN_CODE if way == RUN else _PLAIN_CODE
     code = f"#define READ(p) {_READ[way, step]}\n{code}"
     if way == RUN and not whole:
-        code = f"{_CHOOSE[dtype]}\n" + code.replace("REST", _NEXT_ROWS.strip())
+        code = code.replace("REST", _NEXT_ROWS.strip())
     for word, meaning in {
         "REST": "",
         "PLACE": "\n  ".join(lines),

@@ -6,23 +6,10 @@ from collections.abc import Callable, Hashable
 from struct import Struct
 from typing import Any, NoReturn
 
-from webtensor.backends.webgl.compiler import Shader, fragment_source
+from webtensor.backends.webgl.compiler import Shader
 from webtensor.errors import BackendError
 
-__all__ = ["VERTEX_SOURCE", "Program", "ProgramCache"]
-
-# One triangle that covers the viewport, without vertex buffers; and where each fragment lies.
-VERTEX_SOURCE = """#version 300 es
-uniform vec2 hereSize;
-out vec2 hereUv;
-out vec2 herePlace;
-void main() {
-  vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);
-  hereUv = corner * 2.0;
-  herePlace = hereUv * hereSize;
-  gl_Position = vec4(corner * 4.0 - 1.0, 0.0, 1.0);
-}
-"""
+__all__ = ["Program", "ProgramCache"]
 
 
 class Program:
@@ -46,8 +33,11 @@ class ProgramCache:
     ``lost`` is called where the context turns out to be lost.
     """
 
-    def __init__(self, device: Any, lost: Callable[[], NoReturn]) -> None:
+    def __init__(
+        self, device: Any, source_of: Callable[[Shader], str], lost: Callable[[], NoReturn]
+    ) -> None:
         self._device = device
+        self._source_of = source_of
         self._lost = lost
         self._programs: dict[Hashable, Program] = {}
         self.pending: list[Program] = []
@@ -77,7 +67,7 @@ class ProgramCache:
                 raise BackendError(_explained(program, failure))
 
     def _compile(self, key: Hashable, shader: Shader) -> Program:
-        source = fragment_source(shader)
+        source = self._source_of(shader)
         id = self._device.compile(
             source,
             shader.targets,

@@ -27,6 +27,7 @@ _BUSY = 4096
 
 _COMBINE = {
     "sum": "a + b",
+    "mean": "a + b",
     "prod": "a * b",
     "any": "a || b",
     "all": "a && b",
@@ -35,6 +36,7 @@ _COMBINE = {
 _NEUTRAL = {
     ("sum", float32): "0.0",
     ("sum", int32): "0",
+    ("mean", float32): "0.0",
     ("prod", float32): "1.0",
     ("prod", int32): "1",
     ("max", float32): "-infinity()",
@@ -66,7 +68,7 @@ V compute(int t) {
   int row = (t / parts) * reduced;
   V total = V(NEUTRAL);
   for (int k = start; k < end; k++) total = combine(total, getX((row + k) * inner + j));
-  return total;
+  return SCALE total;
 }
 """
 
@@ -84,7 +86,7 @@ V compute(int t) {
     if (k + 3 >= end) v.w = T(NEUTRAL);
     total = combine(total, v);
   }
-  return combine(combine(total.x, total.y), combine(total.z, total.w));
+  return SCALE combine(combine(total.x, total.y), combine(total.z, total.w));
 }
 """
 
@@ -97,7 +99,9 @@ def _stage(
     group: tuple[int, int, int],
     parts: int,
     part: int,
+    scale: float,
 ) -> Texture:
+    """Reduce each part of the middle axis; ``scale`` is what sums that make means are times."""
     outer, reduced, inner = group
     if inner % 4 == 0:
         form, lanes, read_lanes = _ALONG_INNER, 4, 4
@@ -109,16 +113,21 @@ def _stage(
     def shader() -> Shader:
         code = form.replace("NEUTRAL", _NEUTRAL[kind, dtype])
         code = code.replace("VECTOR", vector_type(dtype, 4))
+        code = code.replace("SCALE ", "scale * " if kind == "mean" else "")
         uniforms = [("reduced", "int"), ("parts", "int"), ("part", "int")]
         if form is _ALONG_INNER:
             uniforms.append(("inner", "int"))
+        if kind == "mean":
+            uniforms.append(("scale", "float"))
         code = _combine(kind, dtype, read_lanes) + code
         return Shader(kind, [Input("x", dtype, read_lanes)], dtype, lanes, uniforms, code)
 
     program = backend.program(("reduce", kind, dtype, lanes, read_lanes), shader)
-    numbers = [reduced, parts, part]
+    numbers: list[float] = [reduced, parts, part]
     if form is _ALONG_INNER:
         numbers.append(inner // 4 if lanes == 4 else inner)
+    if kind == "mean":
+        numbers.append(scale)
     return backend.draw(program, [x], outer * parts * inner, dtype, *numbers)
 
 
@@ -128,14 +137,19 @@ def reduce_texture(
     """Reduce the middle axis of a texture's elements, viewed as (outer, reduced, inner)."""
     outer, reduced, inner = group
     source = x
+    left = 1.0 / reduced  # of the scale of a mean
     while True:
         parts = 1
         if reduced > 2 * _PART and outer * inner < _BUSY:
             parts = -(-reduced // _PART)
         part = -(-reduced // parts) if parts == 1 else _PART
         part = (part + 3) & ~3
+        scale = left if parts == 1 else 1.0 / part
+        left /= scale
         try:
-            result = _stage(backend, source, dtype, kind, (outer, reduced, inner), parts, part)
+            result = _stage(
+                backend, source, dtype, kind, (outer, reduced, inner), parts, part, scale
+            )
         finally:
             if source is not x:
                 backend.release(source)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from webtensor.backends.webgl.modes import Mode
 from webtensor.dtypes import DType, bool_, float32, int32
 from webtensor.environment import env
 from webtensor.errors import BackendError
@@ -12,11 +13,17 @@ __all__ = ["THRESHOLD", "Texture", "TextureManager", "texel_count"]
 
 THRESHOLD = "WEBGL_DELETE_TEXTURE_THRESHOLD"
 
-_DTYPES = (float32, int32, bool_)
-_KINDS = {dtype: kind for kind, dtype in enumerate(_DTYPES)}
-#: The kind of textures that hold pixels of images, which tensors are then made of.
-_PIXELS = 3
-_BYTES_PER_TEXEL = (16, 16, 4, 4)
+#: Kinds of textures, as ``device.js`` numbers them. One holds pixels of images, of which tensors
+#: are then made, another float32 elements as 16-bit floats; the last three are for WebGL 1.
+_FLOAT, _INT, _BOOL, _PIXELS, _HALF, _INT_AS_FLOAT, _INT_AS_HALF, _BOOL_AS_BYTE = range(8)
+_DTYPES = (float32, int32, bool_, float32, float32, int32, int32, bool_)
+_BYTES_PER_TEXEL = (16, 16, 4, 4, 8, 16, 8, 4)
+_KINDS = {
+    Mode(2, False): {float32: _FLOAT, int32: _INT, bool_: _BOOL},
+    Mode(2, True): {float32: _HALF, int32: _INT, bool_: _BOOL},
+    Mode(1, False): {float32: _FLOAT, int32: _INT_AS_FLOAT, bool_: _BOOL_AS_BYTE},
+    Mode(1, True): {float32: _HALF, int32: _INT_AS_HALF, bool_: _BOOL_AS_BYTE},
+}
 
 
 def texel_count(size: int) -> int:
@@ -58,10 +65,11 @@ class Texture:
 class TextureManager:
     """Allocates textures, and keeps freed ones for reuse by tensors of the same physical size."""
 
-    def __init__(self, device: Any, flush: Any) -> None:
+    def __init__(self, device: Any, flush: Any, mode: Mode) -> None:
         self._create = device.createTexture
         self._delete = device.deleteTexture
         self._flush = flush
+        self._kinds = _KINDS[mode]
         #: All there are on the device, by their numbers.
         self._all: dict[int, Texture] = {}
         self._pools: dict[tuple[int, int, int], list[Texture]] = {}
@@ -179,7 +187,7 @@ class TextureManager:
                 f"webgl: a tensor of {size} elements does not fit a texture; the largest here is "
                 f"{self._largest} × {self._largest} texels of 4 elements"
             )
-        kind = _KINDS[dtype]
+        kind = self._kinds[dtype]
         pool = self._pools.setdefault((width, height, kind), [])
         plan = self._by_size[size, dtype] = pool, width, height, kind
         return plan

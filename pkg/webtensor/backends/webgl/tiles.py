@@ -38,7 +38,7 @@ V compute(int t) {
 
 
 def tile_rows(backend: WebGLBackend) -> int:
-    """Rows of a tile on this device: it has at least four render targets."""
+    """Rows of a tile on this device; 0 where it has fewer than four render targets."""
     return min(TILE_ROWS, backend.most_targets & ~3)
 
 

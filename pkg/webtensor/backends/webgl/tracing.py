@@ -10,7 +10,10 @@ from webtensor.backends.webgl.textures import Texture
 
 __all__ = ["Draw", "Layout", "traced"]
 
-_FORMATS = ("RGBA32F", "RGBA32I", "RGBA8UI", "RGBA8")
+_FORMATS = (
+    *("RGBA32F", "RGBA32I", "RGBA8UI", "RGBA8", "RGBA16F"),
+    *("RGBA32F", "RGBA16F", "RGBA8"),  # of WebGL 1
+)
 
 
 class Layout(NamedTuple):

@@ -1,0 +1,43 @@
+"""Formulas on blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from webtensor.backends.api import Backend, Handle, Operand
+from webtensor.backends.formulas import BlockFormula
+from webtensor.backends.numpy.backend import array_of, kernel
+from webtensor.dtypes import DType
+from webtensor.shapes import Shape
+
+__all__: list[str] = []
+
+
+class _Arrays:
+    """What a formula of arrays may call."""
+
+    tanh = staticmethod(np.tanh)
+
+    @staticmethod
+    def sigmoid(x: Any) -> Any:
+        return 1 / (1 + np.exp(-x))
+
+
+@kernel("blocks")
+def blocks(
+    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, row: BlockFormula
+) -> Handle:
+    """Compute a formula of blocks of the last axis."""
+    parts = [
+        part
+        for operand, count in zip(inputs, row.counts, strict=True)
+        for part in np.split(array_of(operand), count, -1)
+    ]
+    result = np.empty(shape, dtype.name)
+    places = np.split(result, row.results, -1)
+    for place, values in zip(places, row.formula(_Arrays, *parts), strict=True):
+        place[...] = values
+    return result

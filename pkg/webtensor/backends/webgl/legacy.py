@@ -1,0 +1,143 @@
+"""Shaders for WebGL 1: what ``compiler`` makes, in GLSL ES 1.00.
+
+There are no textures of integers: int32 elements are floats, exact to 2**24, and bools are bytes.
+``translation`` says a kernel's code in the older language.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from webtensor.backends.webgl import glsl, legacy_glsl
+from webtensor.backends.webgl.compiler import Input, Shader, declarations, getter_name, vector_type
+from webtensor.backends.webgl.glsl import library_for
+from webtensor.backends.webgl.modes import Mode
+from webtensor.backends.webgl.translation import UntranslatableError, translated
+from webtensor.dtypes import DType, bool_, float32, int32
+from webtensor.errors import KernelNotFoundError
+
+__all__ = ["VERTEX_SOURCE", "fragment_source"]
+
+VERTEX_SOURCE = """
+attribute vec2 hereCorner;
+uniform vec2 hereSize;
+varying vec2 hereUv;
+varying vec2 herePlace;
+void main() {
+  hereUv = hereCorner * 2.0;
+  herePlace = hereUv * hereSize;
+  gl_Position = vec4(hereCorner * 4.0 - 1.0, 0.0, 1.0);
+}
+"""
+
+#: What a texture's floats stand for, of one lane and of four.
+_LOADED = {
+    float32: ("{}", "{}"),
+    int32: ("int({})", "ivec4({})"),
+    bool_: ("{} != 0.0", "notEqual({}, vec4(0.0))"),
+}
+
+# The elements of two texels, shifted by one place and by two.
+_RUN = """
+VECTOR GETTERRun(int i) {
+  vec4 a = GETTERTexel(i);
+  vec4 b = GETTERTexel(i + 3);
+  int lane = floor_rest(i, 4);
+  a = lane < 2 ? (lane == 0 ? a : vec4(a.yzw, b.x))
+    : (lane == 2 ? vec4(a.zw, b.xy) : vec4(a.w, b.xyz));
+  return LOADED;
+}
+"""
+
+
+def _accessor(source: Input, code: str) -> str:
+    """The functions that read one input, as far as ``code`` calls them."""
+    name, dtype = source.name, source.dtype
+    getter = getter_name(name)
+    scalar, vector = _LOADED[dtype]
+    types = [vector_type(dtype, lanes) for lanes in (1, 4)]
+    lines = [
+        f"uniform highp sampler2D {name};",
+        f"uniform int {name}Mask;",
+        f"uniform vec4 {name}Place;",
+        f"vec4 {getter}Texel(int i) {{",
+        f"  int column = rest_of(i, {name}Mask + 1);",
+        f"  vec2 place = vec2(column, i - column) * {name}Place.xy + {name}Place.zw;",
+        f"  return texture2D({name}, place);",
+        "}",
+    ]
+    if source.lanes == 4:
+        lines += [
+            f"{types[1]} {getter}(int t) {{ return {vector.format(f'{getter}Texel(t)')}; }}",
+            f"{types[1]} {getter}Here() {{"
+            f" return {vector.format(f'texture2D({name}, hereUv)')}; }}",
+        ]
+    else:
+        lane = scalar.format("lane_of(v, floor_rest(i, 4))")
+        lines += [
+            f"{types[0]} {getter}(int i) {{",
+            f"  vec4 v = {getter}Texel(i);",
+            f"  return {lane};",
+            "}",
+        ]
+        if f"{getter}Run(" in code:
+            run = _RUN.replace("VECTOR", types[1]).replace("GETTER", getter)
+            lines.append(run.replace("LOADED", vector.format("a")).strip())
+    return "\n".join(lines)
+
+
+@cache
+def _find(name: str) -> str | None:
+    """The function of a name."""
+    if name in legacy_glsl.FUNCTIONS:
+        return legacy_glsl.FUNCTIONS[name]
+    return translated(glsl.FUNCTIONS[name]) if name in glsl.FUNCTIONS else None
+
+
+def _find_for_half(name: str) -> str | None:
+    return legacy_glsl.FOR_HALF.get(name) or _find(name)
+
+
+def _stored(value: str, dtype: DType) -> str:
+    """What is written for a value: of a bool, the byte 0 or 1."""
+    return f"vec4({value}) / 255.0" if dtype is bool_ else f"vec4({value})"
+
+
+def fragment_source(shader: Shader, mode: Mode) -> str:
+    """Generate the fragment shader.
+
+    Raises:
+        KernelNotFoundError: WebGL 1 cannot compute it.
+    """
+    value = vector_type(shader.output, shader.lanes)
+    if shader.lanes == 4:
+        computed = "compute(t)"
+        first = ""
+    else:
+        computed = "compute(i), compute(i + 1), compute(i + 2), compute(i + 3)"
+        first = "  int i = t * 4;\n"
+    result = _stored(computed, shader.output)
+    if mode.is_half and shader.output is not bool_:
+        result = f"half_range({result})"
+    accessors = "\n".join(_accessor(source, shader.code) for source in shader.inputs)
+    find = _find_for_half if mode.is_half else _find
+    try:
+        code = translated(shader.code)
+        library = library_for("\n".join((accessors, code, result)), find)
+    except UntranslatableError as error:
+        raise KernelNotFoundError(f"webgl: {shader.name} needs WebGL 2: {error}") from None
+    parts = [
+        f"// {shader.name}",
+        "precision highp float;\nprecision highp int;",
+        f"#define T {vector_type(shader.output, 1)}\n#define V {value}",
+        "varying vec2 hereUv;\nvarying vec2 herePlace;\nuniform int hereWidth;",
+        "uniform float hereZero;  // as it is where nobody sets it",
+        declarations(shader.uniforms),
+        library,
+        accessors,
+        code,
+        "void main() {\n"
+        "  int t = int(herePlace.y) * hereWidth + int(herePlace.x);\n"
+        f"{first}  gl_FragColor = {result};\n}}",
+    ]
+    return "\n".join(part for part in parts if part) + "\n"

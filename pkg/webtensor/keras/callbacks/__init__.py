@@ -1,0 +1,26 @@
+"""Callbacks: what is called as a model learns, and may interfere.
+
+``callback`` has the base class and the list that a loop calls; ``stopping``, ``rates``, ``files``
+and ``progress`` have the callbacks, by what they do.
+"""
+
+from webtensor.keras.callbacks.callback import Callback, CallbackList, History, LambdaCallback
+from webtensor.keras.callbacks.files import BackupAndRestore, CSVLogger, ModelCheckpoint
+from webtensor.keras.callbacks.progress import ProgbarLogger
+from webtensor.keras.callbacks.rates import LearningRateScheduler, ReduceLROnPlateau
+from webtensor.keras.callbacks.stopping import EarlyStopping, TerminateOnNaN
+
+__all__ = [
+    "BackupAndRestore",
+    "CSVLogger",
+    "Callback",
+    "CallbackList",
+    "EarlyStopping",
+    "History",
+    "LambdaCallback",
+    "LearningRateScheduler",
+    "ModelCheckpoint",
+    "ProgbarLogger",
+    "ReduceLROnPlateau",
+    "TerminateOnNaN",
+]

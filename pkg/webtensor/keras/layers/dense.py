@@ -1,0 +1,95 @@
+"""Dense layers: each output is a weighted sum of all inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webtensor.keras import activations
+from webtensor.keras.layers.arguments import check_positive
+from webtensor.keras.layers.fusing import Product, ending
+from webtensor.keras.layers.input_spec import InputSpec
+from webtensor.keras.layers.weighted import Weighted
+from webtensor.ops import fused, multiply, reshape
+
+__all__ = ["Dense"]
+
+
+class Dense(Weighted):
+    """``activation(x @ kernel + bias)``, along the last axis.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.Dense(3, kernel_initializer="ones")([[1.0, 2.0]]).tolist()
+        [[3.0, 3.0, 3.0]]
+    """
+
+    def __init__(
+        self,
+        units: int,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        lora_rank: int | None = None,
+        lora_alpha: float | None = None,
+        quantization_config: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        check_positive("Dense", units=units)
+        if lora_rank or quantization_config:
+            raise ValueError("Dense: there are no LoRA ranks and no quantization")
+        self.units = units
+        self.activation = activations.get(activation)
+        self.use_bias = use_bias
+        self._take_weights(
+            kernel=(kernel_initializer, kernel_regularizer, kernel_constraint),
+            bias=(bias_initializer, bias_regularizer, bias_constraint),
+        )
+        self.input_spec = InputSpec(min_ndim=2)
+        self.supports_masking = True
+
+    def build(self, input_shape: Any) -> None:
+        """Make the kernel and the bias."""
+        length = input_shape[-1]
+        if length is None:
+            raise ValueError(
+                f"Dense: the last length of inputs must be known, but their shape is {input_shape}"
+            )
+        self.kernel = self._make_weight("kernel", (length, self.units))
+        self.bias = self._make_weight("bias", (self.units,)) if self.use_bias else None
+        self.input_spec = InputSpec(min_ndim=2, axes={-1: length})
+
+    def call(self, inputs: Any, training: bool | None = None) -> Any:
+        """Compute the weighted sums."""
+        name, rest = ending(self.activation)
+        bias = None if self.bias is None else self.bias.value
+        return rest(self._sums(inputs, self.kernel.value, bias, name))
+
+    def product(self) -> Product:
+        """Return what is computed before the activation."""
+        return Product(self.kernel, self.bias, self._sums, multiply)
+
+    def _sums(self, inputs: Any, kernel: Any, bias: Any, ending: str) -> Any:
+        rows = inputs if len(inputs.shape) == 2 else reshape(inputs, (-1, inputs.shape[-1]))
+        sums = fused.mat_mul(rows, kernel, False, False, bias, ending)
+        return sums if rows is inputs else reshape(sums, (*inputs.shape[:-1], self.units))
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Return the shape with the last length replaced by ``units``."""
+        return (*input_shape[:-1], self.units)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that would make another such layer."""
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "activation": activations.serialize(self.activation),
+            "use_bias": self.use_bias,
+            "quantization_config": None,
+        }

@@ -1,0 +1,50 @@
+"""Activations that the kernels of products and convolutions apply themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from webtensor.engine import Tensor
+from webtensor.keras import activations
+
+__all__ = ["Product", "ending"]
+
+
+class Product(NamedTuple):
+    """What a layer computes before its activation, for those who put other weights in.
+
+    ``compute`` takes the inputs, a kernel, a bias or None, and the name of an activation;
+    ``scaled`` multiplies the kernel of each output channel by a factor.
+    """
+
+    kernel: Any
+    bias: Any
+    compute: Callable[[Tensor, Tensor, Tensor | None, str], Tensor]
+    scaled: Callable[[Tensor, Tensor], Tensor]
+    has_channels_last: bool = True
+
+
+#: Activations of Keras by the names that ``wt.fused`` has for them, with their defaults.
+_IN_KERNELS: dict[int, str] = {
+    id(activations.elu): "elu",
+    id(activations.leaky_relu): "leakyrelu",
+    id(activations.linear): "linear",
+    id(activations.relu): "relu",
+    id(activations.relu6): "relu6",
+    id(activations.sigmoid): "sigmoid",
+    id(None): "linear",
+}
+
+
+def ending(activation: Any) -> tuple[str, Callable[[Tensor], Tensor]]:
+    """Return what a kernel ends with to apply an activation, and what is to be done after it.
+
+    Example:
+        >>> from webtensor import keras
+        >>> from webtensor.keras.layers.fusing import ending
+        >>> ending(keras.activations.relu) == ("relu", keras.activations.linear)
+        True
+    """
+    name = _IN_KERNELS.get(id(activation))
+    return ("linear", activation) if name is None else (name, activations.linear)

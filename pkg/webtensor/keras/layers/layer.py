@@ -1,0 +1,718 @@
+"""Layer: variables, and a computation with them.
+
+A layer's life: ``__init__`` takes the configuration; ``build`` makes the variables, as soon as
+shapes are known; ``call`` computes. ``__call__`` sees to the rest: it converts arrays, checks
+``input_spec``, builds, finds out whether this is training, hands masks on, and, given symbolic
+tensors, makes a node of a functional model instead of computing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, wraps
+from inspect import Parameter, signature
+from math import prod
+from sys import modules
+from typing import Any, NamedTuple
+from warnings import warn
+
+from webtensor.dtypes import DType, as_dtype, float32
+from webtensor.engine import Tensor, Variable as EngineVariable
+from webtensor.keras import constraints, dtype_policies, initializers, regularizers
+from webtensor.keras.layers.context import calls
+from webtensor.keras.layers.input_spec import check_inputs
+from webtensor.keras.names import current_path, name_scope
+from webtensor.keras.nest import flatten, is_nested, map_structure
+from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.keras.symbols import (
+    KerasTensor,
+    Node,
+    Operation,
+    any_symbolic,
+    standardize_shape,
+)
+from webtensor.keras.trials import outcome_of_trial
+from webtensor.keras.variables import Variable
+from webtensor.ops import tensor
+
+__all__ = ["Layer"]
+
+_PLAIN = (str, int, float, bool, type(None), DType)
+
+
+class _Signature(NamedTuple):
+    """What ``call`` takes."""
+
+    names: tuple[str, ...]
+    takes_training: bool
+    training: Any
+    masks: frozenset[str]
+
+
+@cache
+def _signature(call: Any) -> _Signature:
+    parameters = signature(call).parameters
+    named = {
+        name: one
+        for name, one in parameters.items()
+        if one.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY) and name != "self"
+    }
+    takes_all = any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values())
+    training = named.get("training")
+    default = None if training is None or training.default is Parameter.empty else training.default
+    masks = frozenset(name for name in named if name == "mask" or name.endswith("_mask"))
+    names = tuple(name for name in named if name != "training")
+    return _Signature(names, training is not None or takes_all, default, masks)
+
+
+#: Kinds of attributes that a layer keeps lists of, and where they are defined.
+_TRACKED = {
+    "_metrics": ("webtensor.keras.metrics", "Metric"),
+    "_seed_generators": ("webtensor.keras.random", "SeedGenerator"),
+}
+
+
+def _list_for(value: Any) -> str | None:
+    """The name of the list that a layer keeps things like ``value`` in."""
+    if isinstance(value, EngineVariable):
+        return "_trainable_variables" if value.trainable else "_non_trainable_variables"
+    if isinstance(value, Layer):
+        return "_layers"
+    for name, (module, kind) in _TRACKED.items():
+        # Nothing can be of a kind whose module was never imported.
+        if module in modules and isinstance(value, getattr(modules[module], kind, ())):
+            return name
+    return None
+
+
+class Layer(Operation):
+    """The base of all layers, with Keras 3's methods.
+
+    Example:
+        >>> from webtensor import keras
+        >>> class Scale(keras.Layer):
+        ...     def build(self, input_shape):
+        ...         self.scale = self.add_weight(shape=input_shape[-1:], initializer="ones")
+        ...     def call(self, inputs):
+        ...         return inputs * self.scale
+        >>> Scale()([[1.0, 2.0]]).tolist()
+        [[1.0, 2.0]]
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = super().__new__(cls)
+        object.__setattr__(made, "_arguments", (args, kwargs))
+        return made
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "build" in cls.__dict__:
+            cls.build = _noted(cls.__dict__["build"])  # type: ignore[method-assign]
+
+    def __init__(
+        self,
+        *,
+        activity_regularizer: Any = None,
+        trainable: bool = True,
+        dtype: Any = None,
+        autocast: bool = True,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        self._trainable_variables: list[EngineVariable] = []
+        self._non_trainable_variables: list[EngineVariable] = []
+        self._layers: list[Layer] = []
+        self._metrics: list[Any] = []
+        self._seed_generators: list[Any] = []
+        self._losses: list[Any] = []
+        super().__init__(name)
+        #: The shape that a Sequential model begins with, where a layer was given one.
+        self._given_shape = _given_shape(kwargs)
+        if kwargs:
+            raise ValueError(
+                f"{type(self).__name__}: there are no arguments {', '.join(sorted(kwargs))}"
+            )
+        self.activity_regularizer = regularizers.get(activity_regularizer)
+        self._trainable = bool(trainable)
+        self.dtype_policy = dtype_policies.get(dtype)
+        self.autocast = autocast
+        self.supports_masking = False
+        self.input_spec: Any = None
+        self.built = False
+        self._build_shapes: dict[str, Any] = {}
+        self._path = ""
+
+    # -- what it is made of -------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not isinstance(value, _PLAIN):
+            for one in flatten(value) if is_nested(value) else (value,):
+                self._track(one)
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        for one in flatten(getattr(self, name)):
+            kept = _list_for(one)
+            if kept is not None:
+                self.__dict__[kept] = [other for other in self.__dict__[kept] if other is not one]
+        super().__delattr__(name)
+
+    def _track(self, value: Any) -> None:
+        """Note a variable, a layer and the like."""
+        attribute = _list_for(value)
+        if attribute is None:
+            return
+        kept = self.__dict__.get(attribute)
+        if kept is None:
+            raise RuntimeError(
+                f"{type(self).__name__}: call super().__init__() before setting attributes"
+            )
+        if all(value is not one for one in kept):
+            kept.append(value)
+
+    def add_weight(
+        self,
+        shape: Any = None,
+        initializer: Any = None,
+        dtype: Any = None,
+        trainable: bool = True,
+        autocast: bool = True,
+        regularizer: Any = None,
+        constraint: Any = None,
+        aggregation: str = "none",
+        overwrite_with_gradient: bool = False,
+        name: str | None = None,
+    ) -> Variable:
+        """Make a variable of this layer; floats begin as "glorot_uniform", others as zeros."""
+        kind = self.variable_dtype if dtype is None else as_dtype(dtype)
+        if initializer is None:
+            initializer = "glorot_uniform" if kind is float32 else "zeros"
+        with name_scope(self.name, self):
+            made = Variable(
+                initializers.get(initializer),
+                shape=() if shape is None else standardize_shape(shape),
+                dtype=kind,
+                trainable=trainable,
+                autocast=autocast,
+                aggregation=aggregation,
+                name=name,
+            )
+        made.regularizer = regularizers.get(regularizer)
+        made.constraint = constraints.get(constraint)
+        made.overwrite_with_gradient = overwrite_with_gradient
+        self._track(made)
+        if not self._trainable:
+            made.trainable = False
+        return made
+
+    def _own_layers(self) -> list[Layer]:
+        return self._layers
+
+    def _flatten_layers(self, include_self: bool = True, recursive: bool = True) -> list[Layer]:
+        """This layer and those inside it, each once, in order."""
+        found: dict[int, Layer] = {id(self): self} if include_self else {}
+        waiting = list(reversed(self._layers))
+        while waiting:
+            layer = waiting.pop()
+            if id(layer) not in found and layer is not self:
+                found[id(layer)] = layer
+                if recursive:
+                    waiting.extend(reversed(layer._layers))
+        return list(found.values())
+
+    def _all_variables(self, with_state: bool) -> list[Any]:
+        found: dict[int, Any] = {}
+        for layer in self._flatten_layers():
+            for one in (*layer._trainable_variables, *layer._non_trainable_variables):
+                found.setdefault(id(one), one)
+            if with_state:
+                for generator in layer._seed_generators:
+                    found.setdefault(id(generator.state), generator.state)
+                for metric in layer._metrics:
+                    for one in metric.variables:
+                        found.setdefault(id(one), one)
+        return list(found.values())
+
+    @property
+    def weights(self) -> list[Any]:
+        """Variables of this layer and those inside it."""
+        return self._all_variables(with_state=False)
+
+    @property
+    def variables(self) -> list[Any]:
+        """The weights, and the state of metrics and of random numbers."""
+        return self._all_variables(with_state=True)
+
+    @property
+    def trainable_weights(self) -> list[Any]:
+        """The weights that training changes."""
+        return [one for one in self.weights if one.trainable] if self.trainable else []
+
+    @property
+    def non_trainable_weights(self) -> list[Any]:
+        """The weights that training leaves."""
+        return [one for one in self.weights if not (self.trainable and one.trainable)]
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        """The variables that training changes."""
+        return [one for one in self.variables if one.trainable] if self.trainable else []
+
+    @property
+    def non_trainable_variables(self) -> list[Any]:
+        """The variables that training leaves."""
+        return [one for one in self.variables if not (self.trainable and one.trainable)]
+
+    @property
+    def trainable(self) -> bool:
+        """Whether training changes it; setting it does so for the layers inside, too."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        self._trainable = bool(value)
+        for variable in self._trainable_variables:
+            variable.trainable = self._trainable
+        for layer in self._layers:
+            layer.trainable = value
+
+    @property
+    def path(self) -> str:
+        """The name after those of the layers that it was built in."""
+        return self._path or self.name
+
+    def get_weights(self) -> list[Any]:
+        """Return the weights' values, as NumPy arrays."""
+        return [one.numpy() for one in self.weights]
+
+    def set_weights(self, weights: Iterable[Any]) -> None:
+        """Give the weights other values.
+
+        Raises:
+            ValueError: their number or their shapes differ.
+        """
+        given, own = list(weights), self.weights
+        if len(given) != len(own):
+            raise ValueError(
+                f"set_weights: layer {self.name!r} has {len(own)} weights, but got {len(given)}"
+            )
+        held = [tensor(value, dtype=one.dtype) for value, one in zip(given, own, strict=True)]
+        for value, one in zip(held, own, strict=True):
+            if value.shape != one.shape:
+                raise ValueError(
+                    f"set_weights: weight {one.name!r} of layer {self.name!r} has shape "
+                    f"{one.shape}, but got {value.shape}"
+                )
+        for value, one in zip(held, own, strict=True):
+            one.assign(value)
+
+    def count_params(self) -> int:
+        """Return how many numbers the weights are.
+
+        Raises:
+            ValueError: the layer is not built.
+        """
+        if not self.built:
+            raise ValueError(
+                f"count_params: layer {self.name!r} has no weights yet, as it is not built: call "
+                "it, or build it with a shape"
+            )
+        return sum(prod(one.shape) for one in self.weights)
+
+    @property
+    def dtype(self) -> DType:
+        """Dtype of the weights."""
+        return self.dtype_policy.variable_dtype
+
+    @property
+    def compute_dtype(self) -> DType:
+        """Dtype of what is computed."""
+        return self.dtype_policy.compute_dtype
+
+    @property
+    def variable_dtype(self) -> DType:
+        """Dtype of the weights."""
+        return self.dtype_policy.variable_dtype
+
+    @property
+    def input_dtype(self) -> DType:
+        """Dtype of what is computed."""
+        return self.compute_dtype
+
+    @property
+    def metrics(self) -> list[Any]:
+        """Metrics of this layer and those inside it."""
+        return [one for layer in self._flatten_layers() for one in layer._metrics]
+
+    # -- build --------------------------------------------------------------------------------
+
+    def build(self, *shapes: Any, **named_shapes: Any) -> None:
+        """Make the variables; layers with variables have a ``build`` of their own."""
+        if shapes and shapes[0] is not None and not self.built:
+            self._build_shapes = {"input_shape": shapes[0]}
+        self.built = True
+
+    def get_build_config(self) -> dict[str, Any] | None:
+        """Return the shapes that it was built with."""
+        shapes = self._build_shapes
+        if not shapes:
+            return None
+        return (
+            {"input_shape": next(iter(shapes.values()))}
+            if len(shapes) == 1
+            else {"shapes_dict": dict(shapes)}
+        )
+
+    def build_from_config(self, config: Mapping[str, Any]) -> None:
+        """Build with the shapes that ``get_build_config`` returned."""
+        if "shapes_dict" in config:
+            shapes = {name: _as_shapes(one) for name, one in config["shapes_dict"].items()}
+            self._build(shapes)
+        elif config.get("input_shape") is not None:
+            self.build(_as_shapes(config["input_shape"]))
+
+    def _build(self, shapes: dict[str, Any]) -> None:
+        """Build with the shapes of ``call``'s inputs, each under its name with ``_shape`` added."""
+        build = type(self).build
+        taken = _build_parameters(build)
+        if taken is None or len(taken) == 1:
+            self.build(next(iter(shapes.values()), None))
+        else:
+            self.build(**{name: shape for name, shape in shapes.items() if name in taken})
+
+    # -- call ---------------------------------------------------------------------------------
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute; layers have their own."""
+        raise NotImplementedError(f"{type(self).__name__} has no method call")
+
+    @property
+    def _call_has_training_arg(self) -> bool:
+        return _signature(type(self).call).takes_training
+
+    @property
+    def _call_has_mask_arg(self) -> bool:
+        return "mask" in _signature(type(self).call).masks
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        facts = _signature(type(self).call)
+        if not (len(args) == 1 and type(args[0]) is Tensor and not kwargs):
+            args, kwargs = self._converted(args, kwargs)
+        inputs = args[0] if args else next(iter(kwargs.values()), None)
+        if self.input_spec is not None:
+            check_inputs(self.input_spec, inputs, self.name)
+        is_symbolic = any_symbolic(args, kwargs)
+        entered = calls.entry is None
+        outer = calls.training
+        training = kwargs.pop("training", None)
+        if training is None:
+            training = outer if outer is not None else facts.training
+        try:
+            if entered:
+                calls.entry = self
+                self._clear_losses()
+            calls.training = training
+            with name_scope(self.name, self):
+                if not self.built:
+                    self._path = current_path()
+                    self._build(self._shapes_of(facts, args, kwargs))
+                    self.built = True
+                if facts.masks:
+                    kwargs = self._with_masks(facts, args, kwargs)
+                if is_symbolic:
+                    return self._noted_call(args, kwargs, training)
+                if facts.takes_training:
+                    kwargs = {**kwargs, "training": training}
+                outputs = self.call(*args, **kwargs)
+            if self.activity_regularizer is not None:
+                for one in flatten(outputs):
+                    self.add_loss(self.activity_regularizer(one))
+            self._hand_masks_on(inputs, outputs)
+            return outputs
+        finally:
+            calls.training = outer
+            if entered:
+                calls.entry = None
+
+    def _converted(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Make tensors of arrays, and of lists of numbers as the first argument."""
+        if args and isinstance(args[0], (list, tuple)):
+            parts = flatten(args[0])
+            if parts and all(isinstance(one, (int, float, str)) for one in parts):
+                args = (tensor(args[0]), *args[1:])
+        return (
+            map_structure(_as_tensor, args),
+            {key: map_structure(_as_tensor, value) for key, value in kwargs.items()},
+        )
+
+    def _shapes_of(
+        self, facts: _Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> dict[str, Any]:
+        """The shapes of inputs, by the names of arguments with ``_shape`` added."""
+        given = {**dict(zip(facts.names, args, strict=False)), **kwargs}
+        shapes = {}
+        for name, value in given.items():
+            parts = flatten(value)
+            if parts and all(hasattr(one, "shape") for one in parts) and name not in facts.masks:
+                shapes[f"{name}_shape"] = map_structure(lambda one: tuple(one.shape), value)
+        return shapes
+
+    def _noted_call(self, args: tuple[Any, ...], kwargs: dict[str, Any], training: Any) -> Any:
+        """Make a node of a functional model."""
+        given = {} if training is None else {"training": training}
+        output = self.compute_output_spec(*args, **kwargs)
+        Node(self, args, {**kwargs, **given} if calls.entry is self and given else kwargs, output)
+        return output
+
+    # -- masks --------------------------------------------------------------------------------
+
+    def _with_masks(
+        self, facts: _Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Add the masks that inputs carry to the arguments of ``call``."""
+        given = dict(zip(facts.names, args, strict=False))
+        found = {}
+        for position, (name, value) in enumerate({**given, **kwargs}.items()):
+            argument = "mask" if position == 0 else f"{name}_mask"
+            if position == 0 and "mask" not in facts.masks:
+                argument = f"{name}_mask"
+            if argument not in facts.masks or argument in given or kwargs.get(argument) is not None:
+                continue
+            masks = map_structure(_mask_of, value)
+            if any(one is not None for one in flatten(masks)):
+                found[argument] = masks
+        return {**kwargs, **found} if found else kwargs
+
+    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+        """Return which steps of the outputs count; by default those of the inputs."""
+        return previous_mask
+
+    def _hand_masks_on(self, inputs: Any, outputs: Any) -> None:
+        if type(inputs) is Tensor:
+            previous: Any = _mask_of(inputs)
+            has_masks = previous is not None
+        else:
+            previous = map_structure(_mask_of, inputs)
+            has_masks = any(one is not None for one in flatten(previous))
+        if not self.supports_masking:
+            if has_masks:
+                warn(
+                    f"Layer {self.name!r} (of type {type(self).__name__}) was passed an input with "
+                    "a mask attached to it. However, this layer does not support masking and will "
+                    "therefore destroy the mask information.",
+                    stacklevel=4,
+                )
+            return
+        if not has_masks and type(self).compute_mask is Layer.compute_mask:
+            return
+        masks = self.compute_mask(inputs, previous)
+        if masks is None:
+            return
+        # There may be fewer masks than outputs: what follows those has none.
+        for one, mask in zip(flatten(outputs), flatten(masks), strict=False):
+            if mask is not None and _mask_of(one) is None:
+                one._keras_mask = mask
+
+    # -- shapes -------------------------------------------------------------------------------
+
+    def compute_output_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the shape of what ``call`` returns, given the shapes of its inputs."""
+
+        def symbol(shape: Any) -> Any:
+            return KerasTensor(shape, self.compute_dtype)
+
+        inputs = [_map_shapes(symbol, one) for one in args]
+        named = {
+            name.removesuffix("_shape"): _map_shapes(symbol, one) for name, one in kwargs.items()
+        }
+        if args and not self.built:
+            self._build({"input_shape": args[0]})
+        found = outcome_of_trial(self.call, tuple(inputs), named)
+        return map_structure(lambda one: one.shape, found)
+
+    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
+        """Return symbolic tensors like what ``call`` returns."""
+        if type(self).compute_output_shape is Layer.compute_output_shape:
+            outer = self._losses
+            try:
+                return outcome_of_trial(self.call, args, kwargs)
+            finally:
+                self._losses = outer
+        inputs = args[0] if args else next(iter(kwargs.values()))
+        shapes = self._shapes_of(_signature(type(self).call), args, kwargs)
+        taken = _build_parameters(type(self).compute_output_shape)
+        if taken is None or len(taken) == 1:
+            found = self.compute_output_shape(map_structure(lambda one: one.shape, inputs))
+        else:
+            found = self.compute_output_shape(
+                **{name: shape for name, shape in shapes.items() if name in taken}
+            )
+        return _map_shapes(lambda shape: KerasTensor(shape, self.compute_dtype), found)
+
+    # -- losses -------------------------------------------------------------------------------
+
+    def add_loss(self, loss: Any) -> None:
+        """Add scalars to the loss that training lowers, for the call under way."""
+        for one in flatten(loss):
+            if one is not None:
+                self._losses.append(one)
+
+    def _clear_losses(self) -> None:
+        for layer in self._flatten_layers():
+            if layer._losses:
+                layer._losses.clear()
+
+    @property
+    def losses(self) -> list[Any]:
+        """Losses added by the last call, then those of regularized weights."""
+        found = [one for layer in self._flatten_layers() for one in layer._losses]
+        for variable in self.trainable_weights:
+            regularizer = getattr(variable, "regularizer", None)
+            if regularizer is not None:
+                found.append(regularizer(variable.value))
+        return found
+
+    # -- configurations -----------------------------------------------------------------------
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that would make another such layer."""
+        config: dict[str, Any] = {
+            "name": self.name,
+            "trainable": self.trainable,
+            "dtype": dtype_policies.serialize(self.dtype_policy),
+        }
+        if self.activity_regularizer is not None:
+            config["activity_regularizer"] = regularizers.serialize(self.activity_regularizer)
+        if type(self).get_config is Layer.get_config:
+            config.update(self._given_arguments(config))
+        return config
+
+    def _given_arguments(self, known: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of an ``__init__`` that another class has added, as they were given."""
+        args, kwargs = self.__dict__["_arguments"]
+        bound = signature(type(self).__init__).bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        found = {}
+        for name, value in list(bound.arguments.items())[1:]:
+            kind = signature(type(self).__init__).parameters[name].kind
+            if kind is Parameter.VAR_KEYWORD:
+                found.update({key: one for key, one in value.items() if key not in known})
+            elif name not in known and kind is not Parameter.VAR_POSITIONAL:
+                found[name] = value
+        return {name: serialize_keras_object(value) for name, value in found.items()}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """Make a layer of what ``get_config`` returned."""
+        config = dict(config)
+        if cls.get_config is Layer.get_config:
+            config = {
+                key: deserialize_keras_object(value) if isinstance(value, dict) else value
+                for key, value in config.items()
+            }
+        try:
+            return cls(**config)
+        except TypeError as error:
+            raise TypeError(
+                f"{cls.__name__} cannot be made of its configuration {config}: {error}"
+            ) from error
+
+    # -- saving -------------------------------------------------------------------------------
+
+    def save_own_variables(self, store: Any) -> None:
+        """Put the values of this layer's own variables into a mapping."""
+        for index, one in enumerate((*self._trainable_variables, *self._non_trainable_variables)):
+            store[str(index)] = one
+
+    def load_own_variables(self, store: Any) -> None:
+        """Take the values of this layer's own variables from a mapping.
+
+        Raises:
+            ValueError: the number of values, or a shape, differs.
+        """
+        own = [*self._trainable_variables, *self._non_trainable_variables]
+        if len(store) != len(own):
+            hint = "" if self.built else "; the layer is not built"
+            raise ValueError(
+                f"layer {self.name!r} has {len(own)} variables, but the file has {len(store)}{hint}"
+            )
+        for index, one in enumerate(own):
+            one.assign(tensor(store[str(index)], dtype=one.dtype))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} name={self.name}, built={self.built}>"
+
+
+# -- helpers -----------------------------------------------------------------------------------
+
+
+def _noted(build: Callable[..., None]) -> Callable[..., None]:
+    """Let a ``build`` note its shapes, and name its variables after the layer."""
+
+    @wraps(build)
+    def noted(self: Layer, *args: Any, **kwargs: Any) -> None:
+        outermost = not self.built and not self._build_shapes
+        if outermost:
+            names = _build_parameters(noted) or ("input_shape",)
+            self._build_shapes = {**dict(zip(names, args, strict=False)), **kwargs}
+        with name_scope(self.name, self):
+            self._path = current_path()
+            build(self, *args, **kwargs)
+        self.built = True
+
+    return noted
+
+
+@cache
+def _build_parameters(function: Any) -> tuple[str, ...] | None:
+    """Names of the shapes that a method takes; None where it takes any."""
+    parameters = [one for name, one in signature(function).parameters.items() if name != "self"]
+    if any(one.kind is Parameter.VAR_POSITIONAL for one in parameters):
+        return None
+    return tuple(one.name for one in parameters if one.kind is not Parameter.VAR_KEYWORD)
+
+
+def _given_shape(kwargs: dict[str, Any]) -> Any:
+    """Take the arguments out that say what a model begins with."""
+    input_dim = kwargs.pop("input_dim", None)
+    input_shape = kwargs.pop("input_shape", None if input_dim is None else (input_dim,))
+    batch_size = kwargs.pop("batch_size", None) if input_shape is not None else None
+    batch_shape = kwargs.pop("batch_input_shape", None)
+    batch_shape = kwargs.pop("batch_shape", batch_shape)
+    if batch_shape is None and input_shape is not None:
+        batch_shape = (batch_size, *standardize_shape(input_shape))
+    return None if batch_shape is None else standardize_shape(batch_shape)
+
+
+def _as_tensor(value: Any) -> Any:
+    if isinstance(value, EngineVariable):
+        return value.value
+    if isinstance(value, (Tensor, KerasTensor)) or not hasattr(value, "__array__"):
+        return value
+    return tensor(value)
+
+
+def _mask_of(value: Any) -> Any:
+    return getattr(value, "_keras_mask", None)
+
+
+def _is_shape(shape: Any) -> bool:
+    return isinstance(shape, (list, tuple)) and all(
+        one is None or isinstance(one, int) for one in shape
+    )
+
+
+def _map_shapes(function: Callable[[Any], Any], shapes: Any) -> Any:
+    """Call a function with each shape in a structure."""
+    if _is_shape(shapes):
+        return function(tuple(shapes))
+    if isinstance(shapes, dict):
+        return {name: _map_shapes(function, one) for name, one in shapes.items()}
+    return type(shapes)(_map_shapes(function, one) for one in shapes)
+
+
+def _as_shapes(shapes: Any) -> Any:
+    """Shapes of a configuration, where JSON has made lists of tuples."""
+    return None if shapes is None else _map_shapes(tuple, shapes)

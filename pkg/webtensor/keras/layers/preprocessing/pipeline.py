@@ -1,0 +1,49 @@
+"""Layers one after the other, as one layer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from webtensor.keras.layers.layer import Layer
+from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+
+__all__ = ["Pipeline"]
+
+
+class Pipeline(Layer):
+    """Calls layers one after the other.
+
+    Example:
+        >>> from webtensor import keras
+        >>> layers = [keras.layers.Rescaling(2.0), keras.layers.Rescaling(1.0, offset=1.0)]
+        >>> keras.layers.Pipeline(layers)([1.0, 2.0]).tolist()
+        [3.0, 5.0]
+    """
+
+    def __init__(self, layers: Sequence[Layer], name: str | None = None) -> None:
+        super().__init__(name=name)
+        self._pipeline_layers = list(layers)
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers."""
+        return self._pipeline_layers
+
+    def call(self, inputs: Any, training: bool | None = True) -> Any:
+        """Call the layers."""
+        for layer in self._pipeline_layers:
+            inputs = layer(inputs, training=training)
+        return inputs
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that would make another such layer."""
+        return {"layers": serialize_keras_object(self._pipeline_layers), "name": self.name}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """Make a layer of what ``get_config`` returned."""
+        layers = config.get("layers")
+        if not isinstance(layers, (list, tuple)):
+            raise ValueError(f"Pipeline: layers must be a list of layers, but got {layers!r}")
+        return cls([deserialize_keras_object(one) for one in layers], config.get("name"))

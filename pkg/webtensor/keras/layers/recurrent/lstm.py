@@ -1,0 +1,158 @@
+"""Long short-term memory: states of which gates choose what is kept and what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from webtensor import ops as wt
+from webtensor.engine import Tensor
+from webtensor.keras import activations
+from webtensor.keras.layers.arguments import check_positive
+from webtensor.keras.layers.recurrent.cell import Constants, GatedCell, given
+from webtensor.keras.layers.recurrent.rnn import CellLayer
+from webtensor.ops.cells import lstm_state
+
+__all__ = ["LSTM", "LSTMCell", "MemoryCell"]
+
+_OPTIONS = (
+    "units",
+    "activation",
+    "recurrent_activation",
+    "use_bias",
+    "kernel_initializer",
+    "recurrent_initializer",
+    "bias_initializer",
+    "unit_forget_bias",
+    "kernel_regularizer",
+    "recurrent_regularizer",
+    "bias_regularizer",
+    "kernel_constraint",
+    "recurrent_constraint",
+    "bias_constraint",
+    "dropout",
+    "recurrent_dropout",
+    "seed",
+)
+
+
+class MemoryCell(GatedCell):
+    """A cell with four gates, whose state is what it shows and a memory, side by side.
+
+    Gates are what enters, what is kept (the forget gate), the candidate, and what is shown.
+    """
+
+    recurrent_activation: Any
+    _gates = 4
+    _states = 2
+
+    def advance(self, share: Tensor, state: Tensor, shown: Tensor, constants: Constants) -> Tensor:
+        """Return the next state."""
+        gates = self._own(shown, share, constants)
+        if self.activation is activations.tanh and self.recurrent_activation is activations.sigmoid:
+            return lstm_state(gates, state)
+        enter, forget, candidate, leave = wt.split(gates, 4, -1)
+        memory = self.unpacked(state)[1] * self.recurrent_activation(forget)
+        memory = memory + self.recurrent_activation(enter) * self.activation(candidate)
+        return wt.concat([self.recurrent_activation(leave) * self.activation(memory), memory], -1)
+
+    def packed(self, states: Sequence[Tensor]) -> Tensor:
+        """Put what is shown and the memory side by side."""
+        return wt.concat(list(states), -1)
+
+    def unpacked(self, state: Tensor) -> list[Tensor]:
+        """Return what is shown, and the memory."""
+        return wt.split(state, 2, -1)
+
+    def shown(self, state: Tensor) -> Tensor:
+        """Return what is shown."""
+        *lengths, last = state.shape
+        return wt.slice(state, (0,) * len(state.shape), (*lengths, last // 2))
+
+
+class LSTMCell(MemoryCell):
+    """One step of long short-term memory (Hochreiter & Schmidhuber, 1997).
+
+    ``memory = forget * memory + enter * candidate`` and ``output = leave * activation(memory)``,
+    where ``enter``, ``forget`` and ``leave`` are ``recurrent_activation``, and ``candidate`` is
+    ``activation``, of ``inputs @ kernel + output @ recurrent_kernel + bias``. With
+    ``unit_forget_bias`` the bias of ``forget`` begins with ones.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.RNN(keras.layers.LSTMCell(2))(keras.ops.ones((1, 3, 4))).shape
+        (1, 2)
+    """
+
+    _options = _OPTIONS
+
+    def __init__(
+        self,
+        units: int,
+        activation: Any = "tanh",
+        recurrent_activation: Any = "sigmoid",
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        bias_initializer: Any = "zeros",
+        unit_forget_bias: bool = True,
+        kernel_regularizer: Any = None,
+        recurrent_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        recurrent_constraint: Any = None,
+        bias_constraint: Any = None,
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
+        seed: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        check_positive("LSTMCell", units=units)
+        super().__init__(**given(locals()))
+
+    def build(self, input_shape: Any) -> None:
+        """Make the kernels and the bias."""
+        self._add_weights(input_shape[-1:], (self.units,), self.units)
+
+
+class LSTM(CellLayer):
+    """Long short-term memory along sequences: see ``LSTMCell``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.LSTM(2, return_sequences=True)(keras.ops.ones((1, 3, 4))).shape
+        (1, 3, 2)
+    """
+
+    _cell = LSTMCell
+    _cell_name = "lstm_cell"
+
+    def __init__(
+        self,
+        units: int,
+        activation: Any = "tanh",
+        recurrent_activation: Any = "sigmoid",
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        bias_initializer: Any = "zeros",
+        unit_forget_bias: bool = True,
+        kernel_regularizer: Any = None,
+        recurrent_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        recurrent_constraint: Any = None,
+        bias_constraint: Any = None,
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
+        seed: int | None = None,
+        return_sequences: bool = False,
+        return_state: bool = False,
+        go_backwards: bool = False,
+        stateful: bool = False,
+        unroll: bool = False,
+        use_cudnn: bool | str = "auto",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**given(locals()))

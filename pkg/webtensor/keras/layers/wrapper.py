@@ -1,0 +1,42 @@
+"""Layers around a layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webtensor.keras.layers.layer import Layer
+from webtensor.keras.registry import (
+    custom_object_scope,
+    deserialize_keras_object,
+    serialize_keras_object,
+)
+
+__all__ = ["Wrapper"]
+
+
+class Wrapper(Layer):
+    """A layer that changes what another one does; the base class of such layers."""
+
+    def __init__(self, layer: Any, **kwargs: Any) -> None:
+        if not isinstance(layer, Layer):
+            raise ValueError(f"{type(self).__name__}: layer must be a layer, but got {layer!r}")
+        super().__init__(**kwargs)
+        self.layer = layer
+
+    def build(self, input_shape: Any = None) -> None:
+        """Build the layer inside."""
+        if not self.layer.built:
+            self.layer.build(input_shape)
+            self.layer.built = True
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that would make another such layer."""
+        return {**super().get_config(), "layer": serialize_keras_object(self.layer)}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+        """Make a layer of what ``get_config`` returned."""
+        config = dict(config)
+        with custom_object_scope(custom_objects or {}):
+            layer = deserialize_keras_object(config.pop("layer", None))
+        return cls(layer, **config)

@@ -1,0 +1,76 @@
+"""Losses between sets of pixels: how little they overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from webtensor import ops as wt
+from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.losses.base import EPSILON, LossFunctionWrapper, Reduction, as_floats
+
+__all__ = ["Dice", "Tversky", "dice", "tversky"]
+
+Axis = int | Sequence[int] | None
+
+
+def dice(y_true: TensorLike, y_pred: TensorLike, axis: Axis = None) -> Tensor:
+    """``1 - 2 * sum(y_true * y_pred) / (sum(y_true) + sum(y_pred))`` along ``axis``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> round(float(keras.losses.dice([1.0, 1.0], [0.0, 1.0])), 5)
+        0.33333
+    """
+    target, output = as_floats(y_true), as_floats(y_pred)
+    overlap = wt.sum(target * output, axis)
+    total = wt.sum(target, axis) + wt.sum(output, axis)
+    return 1.0 - overlap * 2.0 / (total + EPSILON)
+
+
+def tversky(
+    y_true: TensorLike,
+    y_pred: TensorLike,
+    alpha: float = 0.5,
+    beta: float = 0.5,
+    axis: Axis = None,
+) -> Tensor:
+    """``1 - overlap / (overlap + alpha * missed + beta * false)`` along ``axis``.
+
+    ``missed`` is what is in ``y_true`` alone, and ``false`` what is in ``y_pred`` alone: as Keras
+    computes it, whose text has it the other way round (Salehi et al., *Tversky loss*, 2017).
+    """
+    target, output = as_floats(y_true), as_floats(y_pred)
+    overlap = wt.sum(target * output, axis)
+    missed = wt.sum(target, axis) - overlap
+    false = wt.sum(output, axis) - overlap
+    whole = overlap + missed * alpha + false * beta
+    return 1.0 - overlap / (whole + EPSILON)
+
+
+class Dice(LossFunctionWrapper):
+    """``1 - 2 * sum(y_true * y_pred) / (sum(y_true) + sum(y_pred))``."""
+
+    def __init__(
+        self,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str | None = "dice",
+        axis: Axis = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(dice, reduction, name, dtype, axis=axis)
+
+
+class Tversky(LossFunctionWrapper):
+    """The Dice loss with weights of what is missed and what is false."""
+
+    def __init__(
+        self,
+        alpha: float = 0.5,
+        beta: float = 0.5,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str | None = "tversky",
+        axis: Axis = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(tversky, reduction, name, dtype, alpha=alpha, beta=beta, axis=axis)

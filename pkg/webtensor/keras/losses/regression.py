@@ -1,0 +1,195 @@
+"""Losses between numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import log
+from typing import Any, ClassVar
+
+from webtensor import ops as wt
+from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.losses.base import (
+    EPSILON,
+    LossFunctionWrapper,
+    Reduction,
+    as_floats,
+    same_rank,
+)
+
+__all__ = [
+    "CosineSimilarity",
+    "Huber",
+    "LogCosh",
+    "MeanAbsoluteError",
+    "MeanAbsolutePercentageError",
+    "MeanSquaredError",
+    "MeanSquaredLogarithmicError",
+    "cosine_similarity",
+    "huber",
+    "log_cosh",
+    "mean_absolute_error",
+    "mean_absolute_percentage_error",
+    "mean_squared_error",
+    "mean_squared_logarithmic_error",
+    "unit_along",
+]
+
+#: Vectors that are shorter are divided by this to be unit ones.
+_LEAST_NORM = 1e-12
+
+
+def _pair(y_true: TensorLike, y_pred: TensorLike) -> tuple[Tensor, Tensor]:
+    return same_rank(as_floats(y_true), as_floats(y_pred))
+
+
+def mean_squared_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
+    """``mean(square(y_true - y_pred), -1)``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.losses.mean_squared_error([[1.0, 2.0]], [[1.0, 4.0]]).tolist()
+        [2.0]
+    """
+    return wt.mean(wt.squared_difference(*_pair(y_true, y_pred)), -1)
+
+
+def mean_absolute_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
+    """``mean(abs(y_true - y_pred), -1)``."""
+    return wt.mean(wt.abs(wt.subtract(*_pair(y_true, y_pred))), -1)
+
+
+def mean_absolute_percentage_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
+    """``100 * mean(abs((y_true - y_pred) / max(abs(y_true), 1e-7)), -1)``."""
+    target, guess = _pair(y_true, y_pred)
+    error = wt.abs((target - guess) / wt.maximum(wt.abs(target), EPSILON))
+    return wt.mean(error, -1) * 100.0
+
+
+def mean_squared_logarithmic_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
+    """``mean(square(log(y_true + 1) - log(y_pred + 1)), -1)``, both at least 1e-7."""
+    target, guess = (wt.log1p(wt.maximum(one, EPSILON)) for one in _pair(y_true, y_pred))
+    return wt.mean(wt.squared_difference(target, guess), -1)
+
+
+def huber(y_true: TensorLike, y_pred: TensorLike, delta: float = 1.0) -> Tensor:
+    """The mean of half the squared error up to ``delta``, going on as its tangent (Huber, 1964)."""
+    error = wt.abs(wt.subtract(*_pair(y_true, y_pred)))
+    quadratic = wt.minimum(error, delta)
+    return wt.mean(wt.square(quadratic) * 0.5 + (error - quadratic) * delta, -1)
+
+
+def log_cosh(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
+    """``mean(log(cosh(y_pred - y_true)), -1)``, without overflow."""
+    target, guess = _pair(y_true, y_pred)
+    error = guess - target
+    return wt.mean(error + wt.softplus(error * -2.0), -1) - log(2)
+
+
+def unit_along(x: Tensor, axis: int | Sequence[int] | None) -> Tensor:
+    """Divide vectors by their norm."""
+    squares = wt.sum(wt.square(x), axis, keepdims=True)
+    return x * wt.rsqrt(wt.maximum(squares, _LEAST_NORM**2))
+
+
+def cosine_similarity(
+    y_true: TensorLike, y_pred: TensorLike, axis: int | Sequence[int] = -1
+) -> Tensor:
+    """Minus the cosine of the angle between targets and predictions along ``axis``."""
+    target, guess = _pair(y_true, y_pred)
+    return wt.negative(wt.sum(unit_along(target, axis) * unit_along(guess, axis), axis))
+
+
+class MeanSquaredError(LossFunctionWrapper):
+    """``mean(square(y_true - y_pred))``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.losses.MeanSquaredError()([[1.0, 2.0]], [[1.0, 4.0]]).tolist()
+        2.0
+    """
+
+    def __init__(
+        self,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str | None = "mean_squared_error",
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(mean_squared_error, reduction, name, dtype)
+
+
+class MeanAbsoluteError(LossFunctionWrapper):
+    """``mean(abs(y_true - y_pred))``."""
+
+    def __init__(
+        self,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str | None = "mean_absolute_error",
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(mean_absolute_error, reduction, name, dtype)
+
+
+class MeanAbsolutePercentageError(LossFunctionWrapper):
+    """``100 * mean(abs((y_true - y_pred) / y_true))``."""
+
+    def __init__(
+        self,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str | None = "mean_absolute_percentage_error",
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(mean_absolute_percentage_error, reduction, name, dtype)
+
+
+class MeanSquaredLogarithmicError(LossFunctionWrapper):
+    """``mean(square(log(y_true + 1) - log(y_pred + 1)))``."""
+
+    def __init__(
+        self,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str | None = "mean_squared_logarithmic_error",
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(mean_squared_logarithmic_error, reduction, name, dtype)
+
+
+class Huber(LossFunctionWrapper):
+    """Half the squared error up to ``delta``, going on as its tangent (Huber, 1964)."""
+
+    _unsaid: ClassVar[Mapping[str, Any]] = {"delta": 1.0}
+
+    def __init__(
+        self,
+        delta: float = 1.0,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str | None = "huber_loss",
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(huber, reduction, name, dtype, delta=delta)
+
+
+class LogCosh(LossFunctionWrapper):
+    """``mean(log(cosh(y_pred - y_true)))``."""
+
+    def __init__(
+        self,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str | None = "log_cosh",
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(log_cosh, reduction, name, dtype)
+
+
+class CosineSimilarity(LossFunctionWrapper):
+    """Minus the cosine of the angle between targets and predictions along ``axis``."""
+
+    _unsaid: ClassVar[Mapping[str, Any]] = {"axis": -1}
+
+    def __init__(
+        self,
+        axis: int | Sequence[int] = -1,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str | None = "cosine_similarity",
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(cosine_similarity, reduction, name, dtype, axis=axis)

@@ -1,0 +1,141 @@
+"""What all metrics share: state on the device, and how it is updated, read and set back.
+
+``update_state`` reads nothing from the device, so training does not wait for metrics; neither does
+``result``, which returns a tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Self
+
+from webtensor import ops as wt
+from webtensor.dtypes import DType, as_dtype, float32
+from webtensor.engine import Tensor, TensorLike
+from webtensor.keras import initializers
+from webtensor.keras.losses.base import as_floats, mask_of, same_rank
+from webtensor.keras.names import auto_name, name_scope, to_snake_case
+from webtensor.keras.variables import Variable
+
+__all__ = ["Metric", "add_to", "samplewise"]
+
+
+class Metric:
+    """A number, or several, computed from what was seen since it was last set back.
+
+    Subclasses make variables by ``add_variable``, and implement ``update_state`` and ``result``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> class Largest(keras.metrics.Metric):
+        ...     def __init__(self):
+        ...         super().__init__(name="largest")
+        ...         self.held = self.add_variable((), "zeros", name="held")
+        ...     def update_state(self, y_true, y_pred, sample_weight=None):
+        ...         self.held.assign(wt.maximum(self.held, wt.max(y_pred)))
+        ...     def result(self):
+        ...         return self.held.value
+        >>> Largest()([0.0, 0.0], [1.0, 3.0]).tolist()
+        3.0
+    """
+
+    def __init__(self, dtype: Any = None, name: str | None = None) -> None:
+        self.name = name or auto_name(to_snake_case(type(self).__name__))
+        self._dtype = as_dtype(float32 if dtype is None else getattr(dtype, "compute_dtype", dtype))
+        self._variables: list[Variable] = []
+
+    @property
+    def dtype(self) -> DType:
+        """What the state is held in."""
+        return self._dtype
+
+    @property
+    def variables(self) -> list[Variable]:
+        """The state, and that of metrics among the attributes."""
+        inner = [one for one in vars(self).values() if isinstance(one, Metric)]
+        return [*self._variables, *(held for one in inner for held in one.variables)]
+
+    def add_variable(
+        self,
+        shape: Any,
+        initializer: Any,
+        dtype: Any = None,
+        aggregation: str = "sum",
+        name: str | None = None,
+    ) -> Variable:
+        """Make a variable that belongs to the state."""
+        with name_scope(self.name):
+            made = Variable(
+                initializers.get(initializer),
+                shape,
+                self._dtype if dtype is None else dtype,
+                trainable=False,
+                aggregation=aggregation,
+                name=name,
+            )
+        self._variables.append(made)
+        return made
+
+    def add_weight(
+        self, shape: Any = (), initializer: Any = None, dtype: Any = None, name: str | None = None
+    ) -> Variable:
+        """Make a variable that belongs to the state, by default a number that starts at 0."""
+        return self.add_variable(shape, initializer or "zeros", dtype, name=name)
+
+    def reset_state(self) -> None:
+        """Set the state back to zeros."""
+        for one in self.variables:
+            one.assign(wt.zeros(one.shape, one.dtype))
+
+    def update_state(self, *args: Any, **kwargs: Any) -> None:
+        """Take a batch into account."""
+        raise NotImplementedError(f"{type(self).__name__} does not implement update_state")
+
+    def result(self) -> Any:
+        """Return the metric's value, a tensor or a dictionary of tensors."""
+        raise NotImplementedError(f"{type(self).__name__} does not implement result")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Take a batch into account, and return the value of all."""
+        self.update_state(*args, **kwargs)
+        return self.result()
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that it was made with."""
+        return {"name": self.name, "dtype": str(self._dtype)}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Make one with the arguments in a configuration."""
+        return cls(**config)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} name={self.name}>"
+
+
+def add_to(variable: Variable, amount: TensorLike) -> None:
+    """Add to a part of the state."""
+    variable.assign(wt.add(variable.value, amount))
+
+
+def samplewise(
+    values: TensorLike, sample_weight: TensorLike | None, reduce: Callable[..., Tensor]
+) -> tuple[Tensor, Tensor | None]:
+    """Weight values and reduce them, and the weights, to one for each sample."""
+    held = as_floats(values)
+    mask = mask_of(values)
+    weight = None if sample_weight is None else as_floats(sample_weight)
+    if weight is not None:
+        if mask is not None:
+            weight, counted = same_rank(weight, as_floats(mask))
+            weight = weight * counted
+        held, weight = same_rank(held, weight)
+        rank = len(weight.shape)
+        if len(held.shape) > rank:
+            held = reduce(held, tuple(range(rank, len(held.shape))))
+        held = held * weight
+        if rank > 1:
+            weight = reduce(weight, tuple(range(1, rank)))
+    if len(held.shape) > 1:
+        held = reduce(held, tuple(range(1, len(held.shape))))
+    return held, weight

@@ -1,0 +1,147 @@
+"""F-scores: harmonic means of precision and recall."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webtensor import ops as wt
+from webtensor.dtypes import float32
+from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.losses.base import EPSILON, as_floats
+from webtensor.keras.metrics.base import Metric, add_to
+
+__all__ = ["F1Score", "FBetaScore"]
+
+_AVERAGES = (None, "micro", "macro", "weighted")
+
+
+class FBetaScore(Metric):
+    """``(1 + beta**2) * precision * recall / (beta**2 * precision + recall)`` of each class.
+
+    Targets are (batch, classes). A class is predicted where the prediction is greater than
+    ``threshold`` or, where that is None, the greatest of its sample. ``average`` makes one of the
+    scores: "micro" counts all classes together, "macro" takes the mean, "weighted" that by how
+    frequent classes are.
+
+    Raises:
+        ValueError: an argument is none of these.
+    """
+
+    def __init__(
+        self,
+        average: str | None = None,
+        beta: float = 1.0,
+        threshold: float | None = None,
+        name: str | None = "fbeta_score",
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(dtype, name)
+        owner = type(self).__name__
+        if average not in _AVERAGES:
+            raise ValueError(
+                f"{owner}: average must be None, 'micro', 'macro' or 'weighted', but got "
+                f"{average!r}"
+            )
+        if not isinstance(beta, float) or beta <= 0:
+            raise ValueError(f"{owner}: beta must be a positive float, but got {beta!r}")
+        if threshold is not None and not (isinstance(threshold, float) and 0 < threshold <= 1):
+            raise ValueError(f"{owner}: threshold must be a float in (0, 1], but got {threshold!r}")
+        self.average = average
+        self.beta = beta
+        self.threshold = threshold
+        self._is_built = False
+
+    def _build(self, classes: int) -> None:
+        shape = () if self.average == "micro" else (classes,)
+        self.true_positives = self.add_variable(shape, "zeros", name="true_positives")
+        self.false_positives = self.add_variable(shape, "zeros", name="false_positives")
+        self.false_negatives = self.add_variable(shape, "zeros", name="false_negatives")
+        self.intermediate_weights = self.add_variable(shape, "zeros", name="intermediate_weights")
+        self._is_built = True
+
+    def _predicted(self, guess: Tensor) -> Tensor:
+        """1 for the classes that are predicted, else 0."""
+        if self.threshold is not None:
+            return wt.astype(wt.greater(guess, self.threshold), float32)
+        is_greatest = wt.greater_equal(guess, wt.max(guess, -1, keepdims=True))
+        return wt.astype(wt.logical_and(is_greatest, wt.greater(wt.abs(guess), 1e-9)), float32)
+
+    def update_state(
+        self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
+    ) -> None:
+        """Take a batch into account.
+
+        Raises:
+            ValueError: the shapes differ, or are not (batch, classes).
+        """
+        target, guess = as_floats(y_true), as_floats(y_pred)
+        if len(target.shape) != 2 or target.shape != guess.shape:
+            raise ValueError(
+                f"{type(self).__name__}: y_true and y_pred must be (batch, classes) alike, but "
+                f"their shapes are {target.shape} and {guess.shape}"
+            )
+        if not self._is_built:
+            self._build(target.shape[1])
+        predicted = self._predicted(guess)
+        axis = None if self.average == "micro" else 0
+        right = target * predicted
+        if sample_weight is not None:
+            weight = as_floats(sample_weight)
+            if len(weight.shape) == 1:
+                weight = wt.expand_dims(weight, 1)
+            target, predicted, right = target * weight, predicted * weight, right * weight
+        true_positives = wt.sum(right, axis)
+        support = wt.sum(target, axis)
+        add_to(self.true_positives, true_positives)
+        add_to(self.false_positives, wt.sum(predicted, axis) - true_positives)
+        add_to(self.false_negatives, support - true_positives)
+        add_to(self.intermediate_weights, support)
+
+    def result(self) -> Tensor:
+        """Return the score or scores; 0 where there is nothing."""
+        if not self._is_built:
+            return wt.zeros(())
+        right = self.true_positives.value
+        precision = right / (right + self.false_positives.value + EPSILON)
+        recall = right / (right + self.false_negatives.value + EPSILON)
+        square = self.beta**2
+        scores = precision * recall / (precision * square + recall + EPSILON) * (1 + square)
+        if self.average == "weighted":
+            support = self.intermediate_weights.value
+            return wt.sum(scores * (support / (wt.sum(support) + EPSILON)))
+        return scores if self.average is None else wt.mean(scores)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that it was made with."""
+        return {
+            **super().get_config(),
+            "average": self.average,
+            "beta": self.beta,
+            "threshold": self.threshold,
+        }
+
+
+class F1Score(FBetaScore):
+    """``2 * precision * recall / (precision + recall)`` of each class. See ``FBetaScore``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> metric = keras.metrics.F1Score(average="micro", threshold=0.5)
+        >>> round(float(metric([[1, 1], [1, 0]], [[0.9, 0.2], [0.8, 0.1]])), 4)
+        0.8
+    """
+
+    def __init__(
+        self,
+        average: str | None = None,
+        threshold: float | None = None,
+        name: str | None = "f1_score",
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(average, 1.0, threshold, name, dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that it was made with."""
+        config = super().get_config()
+        del config["beta"]
+        return config

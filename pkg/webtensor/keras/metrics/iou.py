@@ -1,0 +1,210 @@
+"""Intersection over union of classes, such as those of pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from webtensor import ops as wt
+from webtensor.dtypes import float32, int32
+from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.losses.base import EPSILON, as_floats
+from webtensor.keras.metrics.base import Metric, add_to
+
+__all__ = ["BinaryIoU", "IoU", "MeanIoU", "OneHotIoU", "OneHotMeanIoU"]
+
+
+class IoU(Metric):
+    """The mean over some classes of right ones, divided by all that are one or are predicted.
+
+    Labels, and predictions where ``sparse_y_pred``, are integers; else the greatest number along
+    ``axis`` tells the class. Pixels of ``ignore_class`` do not count. As in Keras, the state is
+    int32, into which weights are truncated, unless ``dtype`` is "float32".
+
+    Raises:
+        ValueError: a target class is none.
+
+    Example:
+        >>> from webtensor import keras
+        >>> metric = keras.metrics.IoU(num_classes=2, target_class_ids=[0])
+        >>> round(float(metric([0, 0, 1, 1], [0, 1, 0, 1])), 4)
+        0.3333
+    """
+
+    def __init__(
+        self,
+        num_classes: int,
+        target_class_ids: Sequence[int],
+        name: str | None = None,
+        dtype: Any = None,
+        ignore_class: int | None = None,
+        sparse_y_true: bool = True,
+        sparse_y_pred: bool = True,
+        axis: int = -1,
+    ) -> None:
+        super().__init__(dtype or int32, name)
+        self.num_classes = num_classes
+        self.target_class_ids = list(target_class_ids)
+        self.ignore_class = ignore_class
+        self.sparse_y_true = sparse_y_true
+        self.sparse_y_pred = sparse_y_pred
+        self.axis = axis
+        for one in self.target_class_ids:
+            if not 0 <= one < num_classes:
+                raise ValueError(
+                    f"{type(self).__name__}: target_class_ids must lie in [0, {num_classes}), but "
+                    f"got {one}"
+                )
+        self.total_cm = self.add_variable(
+            (num_classes, num_classes), "zeros", name="total_confusion_matrix"
+        )
+
+    def _classes(self, values: TensorLike, is_sparse: bool) -> Tensor:
+        held = wt.asarray(values)
+        if not is_sparse:
+            held = wt.argmax(held, self.axis)
+        return wt.flatten(wt.astype(held, int32, copy=False))
+
+    def update_state(
+        self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
+    ) -> None:
+        """Take a batch into account."""
+        target = self._classes(y_true, self.sparse_y_true)
+        guess = self._classes(y_pred, self.sparse_y_pred)
+        rows = wt.one_hot(target, self.num_classes, dtype=float32)
+        if sample_weight is not None:
+            weight = wt.astype(wt.astype(as_floats(sample_weight), self.dtype), float32)
+            if len(weight.shape) > 1:
+                weight = wt.flatten(weight)
+            rows = rows * wt.expand_dims(wt.broadcast_to(weight, target.shape), 1)
+        if self.ignore_class is not None:
+            counts = wt.not_equal(target, self.ignore_class)
+            rows = rows * wt.expand_dims(wt.astype(counts, float32), 1)
+        columns = wt.one_hot(guess, self.num_classes, dtype=float32)
+        matrix = wt.matmul(rows, columns, transpose_a=True)
+        add_to(self.total_cm, wt.astype(matrix, self.dtype, copy=False))
+
+    def result(self) -> Tensor:
+        """Return the mean over target classes that there are."""
+        matrix = wt.astype(self.total_cm.value, float32, copy=False)
+        right = wt.linalg.diagonal(matrix)
+        union = wt.sum(matrix, 0) + wt.sum(matrix, 1) - right
+        if self.target_class_ids != list(range(self.num_classes)):
+            right, union = (wt.gather(one, self.target_class_ids) for one in (right, union))
+        number = wt.sum(wt.astype(wt.not_equal(union, 0.0), float32))
+        return wt.divide_no_nan(wt.sum(right / (union + EPSILON)), number)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that it was made with."""
+        return {
+            **super().get_config(),
+            "num_classes": self.num_classes,
+            "target_class_ids": self.target_class_ids,
+            "ignore_class": self.ignore_class,
+            "sparse_y_true": self.sparse_y_true,
+            "sparse_y_pred": self.sparse_y_pred,
+            "axis": self.axis,
+        }
+
+
+class BinaryIoU(IoU):
+    """Intersection over union of two classes; predictions of 1 are at least ``threshold``."""
+
+    def __init__(
+        self,
+        target_class_ids: Sequence[int] = (0, 1),
+        threshold: float = 0.5,
+        name: str | None = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(2, target_class_ids, name, dtype)
+        self.threshold = threshold
+
+    def update_state(
+        self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
+    ) -> None:
+        """Take a batch into account."""
+        guess = wt.astype(wt.greater_equal(as_floats(y_pred), self.threshold), int32)
+        super().update_state(y_true, guess, sample_weight)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that it was made with."""
+        config = super().get_config()
+        kept = {name: config[name] for name in ("name", "dtype", "target_class_ids")}
+        return {**kept, "threshold": self.threshold}
+
+
+class MeanIoU(IoU):
+    """The mean intersection over union of all classes. See ``IoU``."""
+
+    def __init__(
+        self,
+        num_classes: int,
+        name: str | None = None,
+        dtype: Any = None,
+        ignore_class: int | None = None,
+        sparse_y_true: bool = True,
+        sparse_y_pred: bool = True,
+        axis: int = -1,
+    ) -> None:
+        super().__init__(
+            num_classes,
+            range(num_classes),
+            name,
+            dtype,
+            ignore_class,
+            sparse_y_true,
+            sparse_y_pred,
+            axis,
+        )
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that it was made with."""
+        config = super().get_config()
+        del config["target_class_ids"]
+        return config
+
+
+class OneHotIoU(IoU):
+    """Intersection over union of one-hot labels. See ``IoU``."""
+
+    def __init__(
+        self,
+        num_classes: int,
+        target_class_ids: Sequence[int],
+        name: str | None = None,
+        dtype: Any = None,
+        ignore_class: int | None = None,
+        sparse_y_pred: bool = False,
+        axis: int = -1,
+    ) -> None:
+        super().__init__(
+            num_classes, target_class_ids, name, dtype, ignore_class, False, sparse_y_pred, axis
+        )
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that it was made with."""
+        config = super().get_config()
+        del config["sparse_y_true"]
+        return config
+
+
+class OneHotMeanIoU(MeanIoU):
+    """The mean intersection over union of one-hot labels. See ``IoU``."""
+
+    def __init__(
+        self,
+        num_classes: int,
+        name: str | None = None,
+        dtype: Any = None,
+        ignore_class: int | None = None,
+        sparse_y_pred: bool = False,
+        axis: int = -1,
+    ) -> None:
+        super().__init__(num_classes, name, dtype, ignore_class, False, sparse_y_pred, axis)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that it was made with."""
+        config = super().get_config()
+        del config["sparse_y_true"]
+        return config

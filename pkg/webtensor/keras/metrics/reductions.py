@@ -1,0 +1,116 @@
+"""Means and sums of values, and of functions of targets and predictions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Self
+
+from webtensor import ops as wt
+from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.losses.base import as_floats, mask_of, same_rank
+from webtensor.keras.metrics.base import Metric, add_to, samplewise
+from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+
+__all__ = ["Mean", "MeanMetricWrapper", "Sum"]
+
+
+class Sum(Metric):
+    """The weighted sum of all values.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.metrics.Sum()([1.0, 3.0], sample_weight=[1.0, 0.0]).tolist()
+        1.0
+    """
+
+    def __init__(self, name: str | None = "sum", dtype: Any = None) -> None:
+        super().__init__(dtype, name)
+        self.total = self.add_variable((), "zeros", name="total")
+
+    def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> None:
+        """Take values into account."""
+        held, _ = samplewise(values, sample_weight, wt.sum)
+        add_to(self.total, wt.sum(held))
+
+    def result(self) -> Tensor:
+        """Return the sum."""
+        return self.total.value
+
+
+class Mean(Metric):
+    """The weighted mean of all values; each sample's is the mean over its other axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.metrics.Mean()([1.0, 3.0, 5.0], sample_weight=[1.0, 1.0, 0.0]).tolist()
+        2.0
+    """
+
+    def __init__(self, name: str | None = "mean", dtype: Any = None) -> None:
+        super().__init__(dtype, name)
+        self.total = self.add_variable((), "zeros", name="total")
+        self.count = self.add_variable((), "zeros", name="count")
+
+    def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> None:
+        """Take values into account."""
+        held, weight = samplewise(values, sample_weight, wt.mean)
+        add_to(self.total, wt.sum(held) if held.shape else held)
+        if weight is None:
+            add_to(self.count, float(held.shape[0]) if held.shape else 1.0)
+        else:
+            add_to(self.count, wt.sum(weight) if weight.shape else weight)
+
+    def result(self) -> Tensor:
+        """Return the mean, or 0 where there is nothing."""
+        return wt.divide_no_nan(self.total.value, self.count.value)
+
+
+class MeanMetricWrapper(Mean):
+    """The mean of a function of ``y_true``, ``y_pred`` and further arguments.
+
+    Example:
+        >>> from webtensor import keras
+        >>> metric = keras.metrics.MeanMetricWrapper(keras.losses.mean_squared_error)
+        >>> metric([[0.0, 0.0]], [[1.0, 1.0]]).tolist()
+        1.0
+    """
+
+    #: Arguments that configurations of Keras leave out, which ours do where they have these values.
+    _unsaid: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(
+        self, fn: Callable[..., Any], name: str | None = None, dtype: Any = None, **kwargs: Any
+    ) -> None:
+        super().__init__(name, dtype)
+        self._fn = fn
+        self._fn_kwargs = kwargs
+
+    def update_state(  # type: ignore[override]  # of targets and predictions, not of values
+        self, y_true: Any, y_pred: Any, sample_weight: TensorLike | None = None
+    ) -> None:
+        """Take a batch into account."""
+        mask = mask_of(y_pred)
+        values = self._fn(y_true, y_pred, **self._fn_kwargs)
+        if mask is not None and sample_weight is not None:
+            weight, counted = same_rank(as_floats(sample_weight), as_floats(mask))
+            sample_weight = weight * counted
+        elif mask is not None:
+            sample_weight = mask
+        super().update_state(values, sample_weight)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that it was made with."""
+        config = super().get_config()
+        if type(self) is MeanMetricWrapper:
+            config["fn"] = serialize_keras_object(self._fn)
+        said = {
+            name: value
+            for name, value in self._fn_kwargs.items()
+            if name not in self._unsaid or self._unsaid[name] != value
+        }
+        return {**config, **serialize_keras_object(said)}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Make one with the arguments in a configuration."""
+        return cls(**deserialize_keras_object(config))

@@ -1,0 +1,246 @@
+"""Metrics of losses between numbers, and of losses with a margin."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from webtensor import ops as wt
+from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.losses.base import as_floats, same_rank
+from webtensor.keras.losses.margins import categorical_hinge, hinge, squared_hinge
+from webtensor.keras.losses.regression import (
+    log_cosh,
+    mean_absolute_error,
+    mean_absolute_percentage_error,
+    mean_squared_error,
+    mean_squared_logarithmic_error,
+    unit_along,
+)
+from webtensor.keras.metrics.base import Metric, add_to
+from webtensor.keras.metrics.reductions import Mean, MeanMetricWrapper
+from webtensor.keras.variables import Variable
+
+__all__ = [
+    "CategoricalHinge",
+    "CosineSimilarity",
+    "Hinge",
+    "LogCoshError",
+    "MeanAbsoluteError",
+    "MeanAbsolutePercentageError",
+    "MeanSquaredError",
+    "MeanSquaredLogarithmicError",
+    "R2Score",
+    "RootMeanSquaredError",
+    "SquaredHinge",
+]
+
+
+def cosine_similarity(
+    y_true: TensorLike, y_pred: TensorLike, axis: int | Sequence[int] = -1
+) -> Tensor:
+    """The cosine of the angle between targets and predictions along ``axis``."""
+    target, guess = same_rank(as_floats(y_true), as_floats(y_pred))
+    return wt.sum(unit_along(target, axis) * unit_along(guess, axis), axis)
+
+
+class MeanSquaredError(MeanMetricWrapper):
+    """``mean(square(y_true - y_pred))``."""
+
+    def __init__(self, name: str | None = "mean_squared_error", dtype: Any = None) -> None:
+        super().__init__(mean_squared_error, name, dtype)
+
+
+class MeanAbsoluteError(MeanMetricWrapper):
+    """``mean(abs(y_true - y_pred))``."""
+
+    def __init__(self, name: str | None = "mean_absolute_error", dtype: Any = None) -> None:
+        super().__init__(mean_absolute_error, name, dtype)
+
+
+class MeanAbsolutePercentageError(MeanMetricWrapper):
+    """``100 * mean(abs((y_true - y_pred) / y_true))``."""
+
+    def __init__(
+        self, name: str | None = "mean_absolute_percentage_error", dtype: Any = None
+    ) -> None:
+        super().__init__(mean_absolute_percentage_error, name, dtype)
+
+
+class MeanSquaredLogarithmicError(MeanMetricWrapper):
+    """``mean(square(log(y_true + 1) - log(y_pred + 1)))``."""
+
+    def __init__(
+        self, name: str | None = "mean_squared_logarithmic_error", dtype: Any = None
+    ) -> None:
+        super().__init__(mean_squared_logarithmic_error, name, dtype)
+
+
+class RootMeanSquaredError(Mean):
+    """``sqrt(mean(square(y_true - y_pred)))``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.metrics.RootMeanSquaredError()([[0.0, 0.0]], [[2.0, 2.0]]).tolist()
+        2.0
+    """
+
+    def __init__(self, name: str | None = "root_mean_squared_error", dtype: Any = None) -> None:
+        super().__init__(name, dtype)
+
+    def update_state(  # type: ignore[override]  # of targets and predictions, not of values
+        self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
+    ) -> None:
+        """Take a batch into account."""
+        pair = same_rank(as_floats(y_true), as_floats(y_pred))
+        super().update_state(wt.squared_difference(*pair), sample_weight)
+
+    def result(self) -> Tensor:
+        """Return the root of the mean."""
+        return wt.sqrt(super().result())
+
+
+class CosineSimilarity(MeanMetricWrapper):
+    """The mean cosine of the angle between targets and predictions along ``axis``."""
+
+    _unsaid: ClassVar[Mapping[str, Any]] = {"axis": -1}
+
+    def __init__(
+        self,
+        name: str | None = "cosine_similarity",
+        dtype: Any = None,
+        axis: int | Sequence[int] = -1,
+    ) -> None:
+        super().__init__(cosine_similarity, name, dtype, axis=axis)
+
+
+class LogCoshError(MeanMetricWrapper):
+    """``mean(log(cosh(y_pred - y_true)))``."""
+
+    def __init__(self, name: str | None = "logcosh", dtype: Any = None) -> None:
+        super().__init__(log_cosh, name, dtype)
+
+
+class Hinge(MeanMetricWrapper):
+    """``mean(max(1 - y_true * y_pred, 0))``; labels are -1 or 1, or 0 or 1."""
+
+    def __init__(self, name: str | None = "hinge", dtype: Any = None) -> None:
+        super().__init__(hinge, name, dtype)
+
+
+class SquaredHinge(MeanMetricWrapper):
+    """``mean(square(max(1 - y_true * y_pred, 0)))``; labels are -1 or 1, or 0 or 1."""
+
+    def __init__(self, name: str | None = "squared_hinge", dtype: Any = None) -> None:
+        super().__init__(squared_hinge, name, dtype)
+
+
+class CategoricalHinge(MeanMetricWrapper):
+    """``max(wrong - right + 1, 0)`` of the greatest wrong score and the right one."""
+
+    def __init__(self, name: str | None = "categorical_hinge", dtype: Any = None) -> None:
+        super().__init__(categorical_hinge, name, dtype)
+
+
+_AGGREGATIONS = (None, "uniform_average", "variance_weighted_average")
+
+
+class R2Score(Metric):
+    """The part of the targets' variance that predictions explain: 1 at best.
+
+    ``class_aggregation`` makes one of the scores along the last axis: "uniform_average",
+    "variance_weighted_average", or None, which keeps them. ``num_regressors`` is how many
+    independent variables the score is adjusted for.
+
+    Raises:
+        ValueError: an argument is none of these.
+
+    Example:
+        >>> from webtensor import keras
+        >>> float(keras.metrics.R2Score()([[1.0], [2.0], [3.0]], [[1.0], [2.0], [3.0]]))
+        1.0
+    """
+
+    sum: Variable
+
+    def __init__(
+        self,
+        class_aggregation: str | None = "uniform_average",
+        num_regressors: int = 0,
+        name: str | None = "r2_score",
+        dtype: Any = None,
+    ) -> None:
+        super().__init__(dtype, name)
+        if class_aggregation not in _AGGREGATIONS:
+            raise ValueError(
+                "R2Score: class_aggregation must be None, 'uniform_average' or "
+                f"'variance_weighted_average', but got {class_aggregation!r}"
+            )
+        if num_regressors < 0:
+            raise ValueError(
+                f"R2Score: num_regressors must not be negative, but got {num_regressors}"
+            )
+        self.class_aggregation = class_aggregation
+        self.num_regressors = num_regressors
+        self.num_samples = self.add_variable((), "zeros", name="num_samples")
+        self._is_built = False
+
+    def _build(self, classes: int) -> None:
+        self.squared_sum = self.add_variable((classes,), "zeros", name="squared_sum")
+        self.sum = self.add_variable((classes,), "zeros", name="sum")
+        self.residual = self.add_variable((classes,), "zeros", name="residual")
+        self.count = self.add_variable((classes,), "zeros", name="count")
+        self._is_built = True
+
+    def update_state(
+        self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
+    ) -> None:
+        """Take a batch into account.
+
+        Raises:
+            ValueError: the shapes differ, or are not (batch, outputs).
+        """
+        target, guess = same_rank(as_floats(y_true), as_floats(y_pred))
+        if len(target.shape) != 2 or target.shape != guess.shape:
+            raise ValueError(
+                "R2Score: y_true and y_pred must be (batch, outputs) alike, but their shapes are "
+                f"{target.shape} and {guess.shape}"
+            )
+        if not self._is_built:
+            self._build(target.shape[1])
+        weight = wt.ones(()) if sample_weight is None else as_floats(sample_weight)
+        if len(weight.shape) == 1:
+            weight = wt.expand_dims(weight, 1)
+        weight = wt.broadcast_to(weight, target.shape)
+        weighted = target * weight
+        add_to(self.sum, wt.sum(weighted, 0))
+        add_to(self.squared_sum, wt.sum(weighted * target, 0))
+        add_to(self.residual, wt.sum(wt.squared_difference(target, guess) * weight, 0))
+        add_to(self.count, wt.sum(weight, 0))
+        add_to(self.num_samples, float(target.size))
+
+    def result(self) -> Tensor:
+        """Return the score or scores; 0 where there is nothing."""
+        if not self._is_built:
+            return wt.zeros(())
+        total = self.squared_sum.value - wt.square(self.sum.value) / self.count.value
+        quotient = self.residual.value / total
+        raw = wt.where(wt.isinf(quotient), 0.0, 1.0 - quotient)
+        if self.class_aggregation == "uniform_average":
+            raw = wt.mean(raw)
+        elif self.class_aggregation == "variance_weighted_average":
+            raw = wt.sum(total * raw) / wt.sum(total)
+        if self.num_regressors == 0:
+            return raw
+        samples = self.num_samples.value
+        spare = samples - float(self.num_regressors + 1)
+        adjusted = 1.0 - (1.0 - raw) * (samples - 1.0) / spare
+        return wt.where(wt.greater(spare, 0.0), adjusted, raw)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that it was made with."""
+        return {
+            **super().get_config(),
+            "class_aggregation": self.class_aggregation,
+            "num_regressors": self.num_regressors,
+        }

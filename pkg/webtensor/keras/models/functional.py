@@ -1,0 +1,290 @@
+"""Functional models: the layers between symbolic inputs and outputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webtensor.engine import Tensor
+from webtensor.keras.layers import Input, InputLayer, Layer
+from webtensor.keras.models.function import Graph, _symbols
+from webtensor.keras.models.model import Model
+from webtensor.keras.nest import flatten, is_nested, map_structure, pack
+from webtensor.keras.registry import serialize_keras_object
+from webtensor.keras.symbols import KerasTensor, Operation
+from webtensor.ops import expand_dims, squeeze
+
+__all__ = ["Functional"]
+
+
+class Functional(Model):
+    """A model of symbolic inputs and outputs; ``Model(inputs, outputs)`` makes one.
+
+    Example:
+        >>> from webtensor import keras
+        >>> x = keras.Input((4,))
+        >>> keras.Model(x, keras.layers.Dense(2)(x)).output_shape
+        (None, 2)
+    """
+
+    _graph: Graph
+
+    def __init__(self, inputs: Any, outputs: Any, name: str | None = None, **kwargs: Any) -> None:
+        trainable = kwargs.pop("trainable", None)
+        Layer.__init__(self, name=name, **kwargs)
+        inputs, outputs = _begun(inputs, outputs)
+        self._inputs_struct, self._outputs_struct = inputs, outputs
+        graph = Graph(_symbols("inputs", inputs), _symbols("outputs", outputs))
+        object.__setattr__(self, "_graph", graph)
+        self._layers = [one for one in graph.operations if isinstance(one, Layer)]
+        if trainable is not None:
+            self.trainable = trainable
+        self.built = True
+
+    # -- what it is made of -------------------------------------------------------------------
+
+    @property
+    def operations(self) -> list[Operation]:
+        """Layers and functions, in the order of their names in ``summary``."""
+        return list(self._graph.operations)
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers, in order."""
+        return [one for one in self._graph.operations if isinstance(one, Layer)]
+
+    @property
+    def inputs(self) -> list[KerasTensor]:
+        """The symbolic inputs."""
+        return self._graph.inputs
+
+    @property
+    def outputs(self) -> list[KerasTensor]:
+        """The symbolic outputs."""
+        return self._graph.outputs
+
+    @property
+    def input(self) -> Any:
+        """The symbolic inputs, as the model was given them."""
+        return self._inputs_struct
+
+    @property
+    def output(self) -> Any:
+        """The symbolic outputs, as the model was given them."""
+        return self._outputs_struct
+
+    @property
+    def input_shape(self) -> Any:
+        """The shapes of the inputs."""
+        return _shapes(self.inputs)
+
+    @property
+    def output_shape(self) -> Any:
+        """The shapes of the outputs."""
+        return _shapes(self.outputs)
+
+    @property
+    def input_names(self) -> list[str]:
+        """Names of the input layers."""
+        return [_layer_of(one).name for one in self.inputs]
+
+    @property
+    def output_names(self) -> list[str]:
+        """Names of the layers whose outputs are the model's."""
+        return [_layer_of(one).name for one in self.outputs]
+
+    # -- computing ----------------------------------------------------------------------------
+
+    def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
+        """Run the layers."""
+        values = self._standardized(inputs)
+        if mask is not None:
+            for value, one in zip(values, flatten(mask), strict=True):
+                if one is not None:
+                    value._keras_mask = one
+        return pack(self._outputs_struct, self._graph.run(values))
+
+    def _inferred(self, x: Any) -> Any:
+        if type(self).call is not Functional.call:
+            return super()._inferred(x)
+        prepared = self.__dict__.get("_inference")
+        if prepared is None or not prepared.is_current:
+            from webtensor.keras.models.inference import Inference
+
+            if not Inference.suits(self._graph):
+                return super()._inferred(x)
+            prepared = self.__dict__["_inference"] = Inference(self._graph)
+        return pack(self._outputs_struct, prepared.run(self._standardized(x)))
+
+    def compute_output_spec(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        """Return symbolic tensors like the outputs for other symbolic inputs."""
+        shapes = [one.shape for one in flatten(inputs)]
+        if all(one.shape == shape for one, shape in zip(self.inputs, shapes, strict=False)):
+            return map_structure(
+                lambda one: KerasTensor(one.shape, one.dtype), self._outputs_struct
+            )
+        values = self._standardized(inputs)
+        found = self._graph.run(values, _spec)
+        return pack(self._outputs_struct, found)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Return the outputs' shapes for other shapes of the inputs."""
+        from webtensor.keras.layers.layer import _map_shapes
+
+        symbols = _map_shapes(KerasTensor, input_shape)
+        return map_structure(lambda one: one.shape, self.compute_output_spec(symbols))
+
+    def _standardized(self, inputs: Any) -> list[Any]:
+        """The inputs, in order, each with the number of axes that the model was made with."""
+        struct = self._inputs_struct
+        if isinstance(inputs, dict) and not isinstance(struct, dict):
+            names = self.input_names
+            missing = [name for name in names if name not in inputs]
+            if missing:
+                raise ValueError(
+                    f"model {self.name!r} needs inputs {names}, but got {sorted(inputs)}"
+                )
+            given = [inputs[name] for name in names]
+        elif isinstance(struct, dict) and isinstance(inputs, dict):
+            missing = [name for name in struct if name not in inputs]
+            if missing:
+                raise ValueError(
+                    f"model {self.name!r} needs inputs {sorted(struct)}, but got {sorted(inputs)}"
+                )
+            given = flatten({name: inputs[name] for name in struct})
+        else:
+            given = flatten(inputs)
+        if len(given) != len(self.inputs):
+            raise ValueError(
+                f"model {self.name!r} has {len(self.inputs)} inputs, but got {len(given)}"
+            )
+        return [
+            _adjusted(value, one, self.name) for value, one in zip(given, self.inputs, strict=True)
+        ]
+
+    # -- configurations -----------------------------------------------------------------------
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the layers, and how they are connected."""
+        kept = {id(node) for node in self._graph.nodes}
+        numbers = {
+            id(node): number
+            for operation in self._graph.operations
+            for number, node in enumerate(
+                one for one in operation._inbound_nodes if id(one) in kept
+            )
+        }
+
+        def place(one: KerasTensor) -> list[Any]:
+            history = one._keras_history
+            assert history is not None
+            node = history.operation._inbound_nodes[history.node_index]
+            return [history.operation.name, numbers[id(node)], history.tensor_index]
+
+        def end(one: KerasTensor) -> list[Any]:
+            name, number, index = place(one)
+            return [name, number + isinstance(_layer_of(one), Functional), index]
+
+        def written(value: Any) -> Any:
+            if isinstance(value, KerasTensor):
+                return {
+                    "class_name": "__keras_tensor__",
+                    "config": {
+                        "shape": list(value.shape),
+                        "dtype": str(value.dtype),
+                        "keras_history": place(value),
+                    },
+                }
+            if isinstance(value, (list, tuple)):
+                return [written(one) for one in value]
+            if isinstance(value, dict):
+                return {key: written(one) for key, one in value.items()}
+            return serialize_keras_object(value)
+
+        layers = []
+        for operation in self._graph.operations:
+            config = serialize_keras_object(operation)
+            config["name"] = operation.name
+            config["inbound_nodes"] = [
+                {"args": written(node.args), "kwargs": written(node.kwargs)}
+                for node in operation._inbound_nodes
+                if id(node) in kept and not isinstance(operation, InputLayer)
+            ]
+            layers.append(config)
+        return {
+            "name": self.name,
+            "trainable": self.trainable,
+            "layers": layers,
+            "input_layers": map_structure_of_lists(end, self._inputs_struct),
+            "output_layers": map_structure_of_lists(end, self._outputs_struct),
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """Make a model of what ``get_config`` returned."""
+        from webtensor.keras.models.connecting import connected
+
+        inputs, outputs = connected(config)
+        given = {key: config[key] for key in ("name", "trainable") if key in config}
+        return cls(inputs, outputs, **given)
+
+    def get_build_config(self) -> dict[str, Any] | None:
+        """Return no shape: it is built by its layers."""
+        return {"input_shape": None}
+
+
+def map_structure_of_lists(function: Any, structure: Any) -> Any:
+    """``map_structure`` with results that are lists."""
+    if is_nested(structure):
+        return pack(structure, [function(one) for one in flatten(structure)])
+    return function(structure)
+
+
+def _shapes(symbols: list[KerasTensor]) -> Any:
+    found = [one.shape for one in symbols]
+    return found[0] if len(found) == 1 else found
+
+
+def _layer_of(one: KerasTensor) -> Operation:
+    assert one._keras_history is not None
+    return one._keras_history.operation
+
+
+def _spec(operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return operation.compute_output_spec(*args, **kwargs)  # type: ignore[attr-defined]
+
+
+def _adjusted(value: Any, symbol: KerasTensor, model: str) -> Any:
+    """A value with a last axis of length 1 more or less, where that fits."""
+    wanted, found = symbol.shape, value.shape
+    if len(found) != len(wanted) and isinstance(value, Tensor):
+        if len(found) == len(wanted) + 1 and found[-1] == 1:
+            value = squeeze(value, -1)
+        elif len(found) == len(wanted) - 1 and wanted[-1] == 1:
+            value = expand_dims(value, -1)
+    fits = len(value.shape) == len(wanted) and all(
+        p is None or q is None or p == q for p, q in zip(wanted, value.shape, strict=True)
+    )
+    if not fits:
+        raise ValueError(
+            f"model {model!r}: input {_layer_of(symbol).name!r} has shape {wanted}, but got {found}"
+        )
+    return value
+
+
+def _begun(inputs: Any, outputs: Any) -> tuple[Any, Any]:
+    """Inputs that no other layer computes: for others, the graph from there is made anew."""
+    given = flatten(inputs)
+    if all(
+        not isinstance(one, KerasTensor)
+        or (one._keras_history is not None and isinstance(_layer_of(one), InputLayer))
+        for one in given
+    ):
+        return inputs, outputs
+    graph = Graph(_symbols("inputs", inputs), _symbols("outputs", outputs))
+    fresh = [
+        one
+        if isinstance(_layer_of(one), InputLayer)
+        else Input(batch_shape=one.shape, dtype=one.dtype, name=_layer_of(one).name + "_input")
+        for one in graph.inputs
+    ]
+    return pack(inputs, fresh), pack(outputs, graph.run(fresh))

@@ -1,0 +1,222 @@
+"""Sequential models: one layer after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from webtensor.keras.layers import InputLayer, Layer
+from webtensor.keras.layers.layer import _is_shape
+from webtensor.keras.models.functional import Functional
+from webtensor.keras.models.model import Model
+from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.keras.symbols import KerasTensor, standardize_shape
+
+__all__ = ["Sequential"]
+
+
+class Sequential(Model):
+    """A list of layers, each of which takes what the one before returned.
+
+    Example:
+        >>> from webtensor import keras
+        >>> model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(2)])
+        >>> model.output_shape
+        (None, 2)
+    """
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return Layer.__new__(cls, *args, **kwargs)
+
+    def __init__(
+        self, layers: Iterable[Any] | None = None, trainable: bool = True, name: str | None = None
+    ) -> None:
+        Layer.__init__(self, trainable=trainable, name=name)
+        self._functional: Functional | None = None
+        for layer in layers or ():
+            self.add(layer, rebuild=False)
+        self._rebuild()
+
+    def add(self, layer: Any, rebuild: bool = True) -> None:
+        """Append a layer.
+
+        Raises:
+            ValueError: it is no layer, or its name is taken.
+        """
+        if isinstance(layer, KerasTensor) and layer._keras_history is not None:
+            layer = layer._keras_history.operation
+        if not isinstance(layer, Layer):
+            raise ValueError(f"Sequential: a layer is wanted, but got {layer!r}")
+        if any(one.name == layer.name for one in self._layers):
+            raise ValueError(
+                f"Sequential: each layer needs a name of its own, but there are two layers "
+                f"{layer.name!r}"
+            )
+        if isinstance(layer, InputLayer) and self._layers:
+            raise ValueError("Sequential: the model has begun already, so it takes no InputLayer")
+        if not self._layers and layer._given_shape is not None and not isinstance(layer, Model):
+            self._layers.append(
+                InputLayer(batch_shape=layer._given_shape, dtype=_input_dtype(layer))
+            )
+        self._layers.append(layer)
+        if rebuild:
+            self._rebuild()
+        else:
+            self.built, self._functional = False, None
+
+    def pop(self, rebuild: bool = True) -> Layer:
+        """Take the last layer away, and return it."""
+        layer = self._layers.pop()
+        self.built, self._functional = False, None
+        if rebuild:
+            self._rebuild()
+        return layer
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers, without the input."""
+        return [one for one in self._layers if not isinstance(one, InputLayer)]
+
+    def _rebuild(self) -> None:
+        """Connect the layers, where the shape that they begin with is known."""
+        self.built, self._functional = False, None
+        first = self._layers[0] if self._layers else None
+        if isinstance(first, InputLayer) and len(self._layers) > 1:
+            self.build(first.batch_shape)
+        elif isinstance(first, Functional) or (isinstance(first, Sequential) and first.built):
+            self.build(first.input_shape)
+
+    def build(self, input_shape: Any = None, **_: Any) -> None:
+        """Connect the layers, beginning with a shape."""
+        if self._functional is not None:
+            return
+        if not self._layers:
+            raise ValueError(f"Sequential model {self.name!r} has no layers")
+        if not (input_shape is None or _is_shape(input_shape)):
+            raise ValueError(
+                f"Sequential model {self.name!r} takes one input, but got shapes {input_shape}"
+            )
+        first = self._layers[0]
+        if not isinstance(first, InputLayer):
+            if input_shape is None:
+                raise ValueError(f"build: model {self.name!r} needs the shape of its input")
+            first = InputLayer(
+                batch_shape=standardize_shape(input_shape), dtype=_input_dtype(first)
+            )
+            self._layers.insert(0, first)
+        x = first.output
+        for layer in self._layers[1:]:
+            try:
+                x = layer(x)
+            except NotImplementedError:
+                return
+        object.__setattr__(self, "_functional", Functional(first.output, x))
+        self.built = True
+
+    def _build(self, shapes: dict[str, Any]) -> None:
+        # The batch of the first call says nothing about the next.
+        shape = shapes.get("inputs_shape", next(iter(shapes.values()), None))
+        self.build((None, *shape[1:]) if shape else shape)
+
+    def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
+        """Run the layers."""
+        if self._functional is not None:
+            return self._functional.call(inputs, training=training, mask=mask)
+        x = inputs
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+    def _inferred(self, x: Any) -> Any:
+        if self._functional is None or type(self).call is not Sequential.call:
+            return super()._inferred(x)
+        return self._functional._inferred(x)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_FUNCTIONAL:
+            found = self.__dict__.get("_functional")
+            if found is None:
+                raise AttributeError(
+                    f"Sequential model {self.__dict__.get('name')!r} has no {name} yet, as it is "
+                    "not built"
+                )
+            return getattr(found, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def input(self) -> Any:
+        """The symbolic input."""
+        return self.__getattr__("input")
+
+    @property
+    def output(self) -> Any:
+        """The symbolic output."""
+        return self.__getattr__("output")
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Return the output's shape for a shape of the input."""
+        if self._functional is not None:
+            return self._functional.compute_output_shape(input_shape)
+        for layer in self.layers:
+            input_shape = layer.compute_output_shape(input_shape)
+        return input_shape
+
+    def compute_output_spec(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        """Return a symbolic tensor like the output for another symbolic input."""
+        if self._functional is not None:
+            return self._functional.compute_output_spec(inputs)
+        for layer in self.layers:
+            inputs = layer.compute_output_spec(inputs)
+        return inputs
+
+    # -- configurations -----------------------------------------------------------------------
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the layers' configurations."""
+        config = Layer.get_config(self)
+        config["layers"] = [serialize_keras_object(one) for one in self._layers]
+        if self._functional is not None:
+            config["build_input_shape"] = self._layers[0].batch_shape  # type: ignore[attr-defined]
+        return config
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """Make a model of what ``get_config`` returned."""
+        rows = config.get("layers")
+        if not isinstance(rows, (list, tuple)) or not all(isinstance(row, Mapping) for row in rows):
+            raise ValueError("the configuration of a Sequential model has no list of layers")
+        made = cls(name=config.get("name"), trainable=bool(config.get("trainable", True)))
+        for row in rows:
+            made.add(deserialize_keras_object(row), rebuild=False)
+        made._rebuild()
+        shape = config.get("build_input_shape")
+        if not made.built and shape and made._layers:
+            made.build(tuple(shape))
+        return made
+
+    def get_build_config(self) -> dict[str, Any] | None:
+        """Return the shape that the layers were connected with."""
+        if self._functional is None:
+            return None
+        return {"input_shape": self._layers[0].batch_shape}  # type: ignore[attr-defined]
+
+
+_OF_FUNCTIONAL = frozenset(
+    {
+        "_graph",
+        "input",
+        "input_names",
+        "input_shape",
+        "inputs",
+        "operations",
+        "output",
+        "output_names",
+        "output_shape",
+        "outputs",
+    }
+)
+
+
+def _input_dtype(layer: Layer) -> Any:
+    """What a first layer is given; one that looks numbers up takes whole ones."""
+    return getattr(layer, "input_dtype", None)

@@ -1,0 +1,308 @@
+"""Functions about tensors themselves, their parts, and the flow of computation.
+
+Loops and branches run at once: ``while_loop``, ``scan`` and the like call functions of Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from webtensor import ops as wt
+from webtensor.autodiff import custom_grad
+from webtensor.dtypes import bool_, int32
+from webtensor.engine import Tensor, Variable
+from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.nest import flatten, map_structure, pack
+from webtensor.keras.ops.operations import Table, like, op, plain
+from webtensor.keras.ops.shaping import shape_of
+from webtensor.keras.symbols import KerasTensor
+
+__all__ = ["TABLE"]
+
+
+# -- conversions -------------------------------------------------------------------------------
+
+
+def _convert_to_tensor(x: Any, dtype: Any = None, sparse: Any = None, ragged: Any = None) -> Any:
+    """A tensor of an array, a list or a number."""
+    if sparse or ragged:
+        raise ValueError("convert_to_tensor: there are no sparse and no ragged tensors")
+    if isinstance(x, Variable):
+        x = x.value
+    held = x if isinstance(x, Tensor) else wt.tensor(x)
+    return held if dtype is None else wt.astype(held, held_dtype(dtype))
+
+
+def _convert_to_numpy(x: Any) -> Any:
+    """A NumPy array of a tensor."""
+    return wt.asarray(x).numpy()
+
+
+def _cast(x: Any, dtype: Any) -> Any:
+    """The elements in another dtype."""
+    return wt.astype(x, held_dtype(dtype))
+
+
+def _dtype(x: Any) -> str:
+    """The name of the dtype."""
+    return str(x.dtype if hasattr(x, "dtype") else wt.asarray(x).dtype)
+
+
+def _is_tensor(x: Any) -> bool:
+    """Whether something is a tensor."""
+    return isinstance(x, (Tensor, KerasTensor))
+
+
+def _stop_gradient(variable: Any) -> Any:
+    """The elements as a constant to gradients."""
+    return _constant(wt.asarray(variable))
+
+
+@custom_grad
+def _constant(x: Any) -> tuple[Any, Callable[..., Any]]:
+    return wt.clone(x), lambda _: wt.zeros_like(x)
+
+
+def _custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose gradient is given: ``f`` returns a result, and what makes its gradient."""
+
+    def with_upstream(*args: Any) -> Any:
+        result, gradient = f(*args)
+        return result, lambda upstream, *_: gradient(upstream)
+
+    return custom_grad(with_upstream)
+
+
+# -- parts -------------------------------------------------------------------------------------
+
+
+def _slice(inputs: Any, start_indices: Any, shape: Any) -> Any:
+    """The block of a shape that begins somewhere."""
+    inputs = wt.asarray(inputs)
+    starts = _whole(start_indices)
+    lengths = [
+        n - start if size == -1 else size
+        for n, start, size in zip(inputs.shape, starts, shape, strict=True)
+    ]
+    starts = _kept_inside(starts, inputs.shape, lengths)
+    return wt.slice(inputs, starts, lengths)
+
+
+def _whole(numbers: Any) -> list[int]:
+    """Indices as integers."""
+    if hasattr(numbers, "tolist"):
+        numbers = numbers.tolist()
+    return [int(one) for one in numbers]
+
+
+def _kept_inside(starts: list[int], shape: Sequence[int], lengths: Sequence[int]) -> list[int]:
+    """Where blocks begin that are moved to lie inside, as JAX does."""
+    return [
+        max(0, min(start, n - size)) for start, n, size in zip(starts, shape, lengths, strict=True)
+    ]
+
+
+def _slice_update(inputs: Any, start_indices: Any, updates: Any) -> Any:
+    """The elements, but for a block with others."""
+    inputs = wt.asarray(inputs)
+    updates = wt.astype(updates, inputs.dtype)
+    starts = _kept_inside(_whole(start_indices), inputs.shape, updates.shape)
+    pairs = [
+        [start, n - start - size]
+        for start, n, size in zip(starts, inputs.shape, updates.shape, strict=True)
+    ]
+    is_new = wt.pad(wt.ones_like(updates, bool_), pairs)
+    return wt.where(wt.astype(is_new, bool_), wt.pad(updates, pairs), inputs)
+
+
+def _scatter(indices: Any, values: Any, shape: Any) -> Any:
+    """Zeros, but for values at places; those at one place are added."""
+    return wt.scatter_nd(indices, values, tuple(shape))
+
+
+def _scatter_update(inputs: Any, indices: Any, updates: Any, reduction: str | None = None) -> Any:
+    """The elements, but for others at places, or combined with others there."""
+    inputs, indices = wt.asarray(inputs), wt.astype(indices, int32)
+    updates = wt.astype(updates, inputs.dtype)
+    if reduction is None:
+        return wt.tensor_scatter_update(inputs, indices, updates)
+    if reduction == "add":
+        return wt.add(inputs, wt.scatter_nd(indices, updates, inputs.shape))
+    if reduction not in _COMBINE:
+        known = ["add", *_COMBINE]
+        raise ValueError(
+            f"scatter_update: reduction must be None or one of {known}, but got {reduction!r}"
+        )
+    combine = _COMBINE[reduction]
+    # Those at one place are combined one after the other.
+    depth = indices.shape[-1]
+    places = wt.reshape(indices, (-1, depth))
+    rows = wt.reshape(updates, (places.shape[0], *inputs.shape[depth:]))
+    for number in range(places.shape[0]):
+        place = places[number : number + 1]
+        row = combine(wt.gather_nd(inputs, place), rows[number : number + 1])
+        inputs = wt.tensor_scatter_update(inputs, place, row)
+    return inputs
+
+
+_COMBINE: dict[str, Callable[..., Any]] = {
+    "max": wt.maximum,
+    "min": wt.minimum,
+    "mul": wt.multiply,
+}
+
+
+def _unstack(x: Any, num: int | None = None, axis: int = 0) -> Any:
+    """The slices along an axis."""
+    found = wt.unstack(x, axis)
+    if num is not None and num != len(found):
+        raise ValueError(f"unstack: num is {num}, but axis {axis} has length {len(found)}")
+    return found
+
+
+def _saturate_cast(x: Any, dtype: Any) -> Any:
+    """The elements in another dtype, none beyond its limits."""
+    x = wt.asarray(x)
+    limits = _LIMITS.get(str(dtype))
+    return wt.astype(x if limits is None else wt.clip(x, *limits), held_dtype(dtype))
+
+
+_LIMITS = {
+    "int16": (-(2**15), 2**15 - 1),
+    "int8": (-128, 127),
+    "uint16": (0, 2**16 - 1),
+    "uint8": (0, 255),
+}
+
+
+# -- flow --------------------------------------------------------------------------------------
+
+
+def _truth(value: Any) -> bool:
+    return bool(value.item() if hasattr(value, "item") else value)
+
+
+def _cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
+    """What one of two functions returns."""
+    return true_fn() if _truth(pred) else false_fn()
+
+
+def _switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+    """What one of several functions returns; an index beyond them means the first or last."""
+    place = int(index.item() if hasattr(index, "item") else index)
+    return branches[max(0, min(place, len(branches) - 1))](*operands)
+
+
+def _while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    maximum_iterations: int | None = None,
+) -> Any:
+    """The values after a function was called with them as long as a condition holds."""
+    is_sequence = isinstance(loop_vars, (list, tuple))
+    values = tuple(loop_vars) if is_sequence else (loop_vars,)
+    count = 0
+    while (maximum_iterations is None or count < maximum_iterations) and _truth(cond(*values)):
+        made = body(*values)
+        values = tuple(made) if isinstance(made, (list, tuple)) else (made,)
+        count += 1
+    return values if is_sequence else values[0]
+
+
+def _fori_loop(lower: int, upper: int, body_fun: Callable[[int, Any], Any], init_val: Any) -> Any:
+    """The value after a function was called with each number and the value before."""
+    value = init_val
+    for number in range(int(lower), int(upper)):
+        value = body_fun(number, value)
+    return value
+
+
+def _stacked(rows: list[Any]) -> Any:
+    """Structures with tensors, as one with stacked tensors."""
+    if rows[0] is None:
+        return None
+    columns = zip(*(flatten(row) for row in rows), strict=True)
+    return pack(rows[0], [wt.stack([wt.asarray(one) for one in column]) for column in columns])
+
+
+def _scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+) -> Any:
+    """A value that a function hands on from slice to slice, and what it returns beside."""
+    if xs is None and length is None:
+        raise ValueError("scan: give xs or length")
+    count = length if length is not None else flatten(xs)[0].shape[0]
+    carry, rows = init, []
+    for number in reversed(range(count)) if reverse else range(count):
+        part = None if xs is None else map_structure(lambda one, at=number: one[at], xs)
+        carry, made = f(carry, part)
+        rows.append(made)
+    return carry, _stacked(rows[::-1] if reverse else rows) if rows else None
+
+
+def _associative_scan(
+    f: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0
+) -> Any:
+    """What a function makes of the first slices, of one, of two and so on."""
+    columns = [wt.unstack(one, axis) for one in flatten(elems)]
+    slices = [pack(elems, row) for row in zip(*columns, strict=True)]
+    if reverse:
+        slices.reverse()
+    rows = slices[:1]
+    for one in slices[1:]:
+        rows.append(f(rows[-1], one))
+    if reverse:
+        rows.reverse()
+    columns = [list(column) for column in zip(*(flatten(row) for row in rows), strict=True)]
+    return pack(elems, [wt.stack(column, axis) for column in columns])
+
+
+def _map(f: Callable[[Any], Any], xs: Any) -> Any:
+    """What a function returns for each slice, stacked."""
+    count = flatten(xs)[0].shape[0]
+    return _stacked([f(map_structure(lambda one, at=n: one[at], xs)) for n in range(count)])
+
+
+def _vectorized_map(function: Callable[[Any], Any], elements: Any) -> Any:
+    """What a function returns for each slice, stacked."""
+    return _map(function, elements)
+
+
+TABLE = Table(
+    "keras.src.ops.core",
+    {
+        "associative_scan": plain(_associative_scan),
+        "cast": op(_cast, "dtype"),
+        "cond": plain(_cond),
+        "convert_to_numpy": plain(_convert_to_numpy),
+        "convert_to_tensor": op(_convert_to_tensor, "dtype sparse ragged"),
+        "custom_gradient": plain(_custom_gradient),
+        "dtype": plain(_dtype),
+        "fori_loop": plain(_fori_loop),
+        "is_tensor": plain(_is_tensor),
+        "map": plain(_map),
+        "saturate_cast": op(_saturate_cast, "dtype"),
+        "scan": plain(_scan),
+        "scatter": op(_scatter, "shape"),
+        "scatter_update": like(_scatter_update, "reduction"),
+        "shape": plain(shape_of),
+        "slice": op(_slice, "shape"),
+        "slice_update": like(_slice_update),
+        "stop_gradient": like(_stop_gradient),
+        "switch": plain(_switch),
+        "unstack": op(_unstack, "num axis"),
+        "vectorized_map": plain(_vectorized_map),
+        "while_loop": plain(_while_loop),
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    return TABLE.function(name)

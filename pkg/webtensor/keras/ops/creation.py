@@ -1,0 +1,216 @@
+"""Functions that make tensors, in Keras's module ``numpy``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log10, pi
+from typing import Any
+
+from webtensor import ops as wt
+from webtensor.dtypes import float32, int32
+from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.ops.operations import Row, elementwise, op, plain
+from webtensor.keras.symbols import KerasTensor
+
+__all__ = ["ROWS"]
+
+
+def _array(x: Any, dtype: Any = None) -> Any:
+    """A tensor of an array or a list."""
+    x = wt.asarray(x)
+    return x if dtype is None else wt.astype(x, held_dtype(dtype))
+
+
+def _arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:
+    """Numbers in equal steps."""
+    step = 1 if step is None else step
+    given = [one for one in (start, stop, step) if one is not None]
+    is_whole = all(isinstance(one, int) for one in given)
+    kind = held_dtype(dtype, int32 if is_whole else float32)
+    return wt.arange(start, stop, step, dtype=kind)
+
+
+def _filled(make: Callable[..., Any], doc: str) -> Row:
+    def made(shape: Any, dtype: Any = None) -> Any:
+        return make(shape, held_dtype(dtype))
+
+    return plain(made, doc=doc)
+
+
+def _like(make: Callable[..., Any], doc: str) -> Row:
+    def made(x: Any, dtype: Any = None) -> Any:
+        x = wt.asarray(x)
+        return make(x, held_dtype(dtype, x.dtype))
+
+    return elementwise(made, "dtype", doc=doc)
+
+
+def _full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """A tensor with one value everywhere, or values that are broadcast."""
+    made = wt.asarray(fill_value)
+    if dtype is not None or not made.shape:
+        made = wt.astype(made, held_dtype(dtype))
+    return wt.broadcast_to(made, (shape,) if isinstance(shape, int) else tuple(shape))
+
+
+def _full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """A tensor of the shape of another with one value everywhere."""
+    x = wt.asarray(x)
+    made = wt.astype(fill_value, held_dtype(dtype, x.dtype))
+    return wt.broadcast_to(made, x.shape)
+
+
+def _fully(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
+    return KerasTensor(args[0].shape, held_dtype(given["dtype"], args[0].dtype))
+
+
+def _eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:  # noqa: N803
+    """A matrix with ones on a diagonal and zeros beside it."""
+    return wt.eye(N, M, k=k, dtype=held_dtype(dtype))
+
+
+def _identity(n: int, dtype: Any = None) -> Any:
+    """A square matrix with ones on the diagonal and zeros beside it."""
+    return wt.eye(n, dtype=held_dtype(dtype))
+
+
+def _tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:  # noqa: N803
+    """A matrix with ones on a diagonal and below it, and zeros above."""
+    return wt.tril(wt.ones((N, N if M is None else M), held_dtype(dtype)), k)
+
+
+def _linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    """So many numbers in equal steps."""
+    start, stop = wt.astype(start, float32), wt.astype(stop, float32)
+    parts = num - 1 if endpoint else num
+    step = wt.divide(wt.subtract(stop, start), parts) if parts > 0 else wt.full((), wt.nan)
+    shares = wt.linspace(0.0, 1.0, num, endpoint=endpoint)
+    rank = max(len(start.shape), len(stop.shape))
+    shares = wt.reshape(shares, (num, *[1] * rank))
+    made = wt.add(wt.multiply(start, wt.subtract(1.0, shares)), wt.multiply(stop, shares))
+    made = wt.astype(wt.moveaxis(made, 0, axis) if axis else made, held_dtype(dtype))
+    return (made, step) if retstep else made
+
+
+def _logspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    base: Any = 10,
+    dtype: Any = None,
+    axis: int = 0,
+) -> Any:
+    """So many powers of a base, whose exponents are in equal steps."""
+    made = wt.pow(wt.astype(base, float32), _linspace(start, stop, num, endpoint, axis=axis))
+    return wt.astype(made, held_dtype(dtype))
+
+
+def _geomspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
+) -> Any:
+    """So many numbers, each the same multiple of the one before."""
+    start, stop = wt.astype(start, float32), wt.astype(stop, float32)
+    sign = wt.sign(start)
+    low, high = (wt.multiply(wt.log2(wt.multiply(one, sign)), log10(2)) for one in (start, stop))
+    made = wt.multiply(_logspace(low, high, num, endpoint, axis=axis), sign)
+    return wt.astype(made, held_dtype(dtype))
+
+
+# -- windows -----------------------------------------------------------------------------------
+
+
+def _window(weights: Callable[[Any], Any], doc: str) -> Row:
+    """A function of a number of places, given where they are between 0 and 1."""
+
+    def window(x: Any) -> Any:
+        count = int(x)
+        return weights(wt.linspace(0.0, 1.0, count)) if count > 1 else wt.ones((max(count, 0),))
+
+    return plain(window, doc=doc)
+
+
+def _cosines(*factors: float) -> Callable[[Any], Any]:
+    def weights(places: Any) -> Any:
+        made = wt.full_like(places, factors[0])
+        for number, factor in enumerate(factors[1:], 1):
+            made = wt.add(made, wt.multiply(wt.cos(places * (2 * pi * number)), factor))
+        return made
+
+    return weights
+
+
+def _bessel(x: Any) -> Any:
+    """The modified Bessel function of the first kind and order 0 (Abramowitz and Stegun, 9.8)."""
+    x = wt.abs(wt.astype(x, float32))
+    inner = wt.square(wt.divide(wt.minimum(x, 3.75), 3.75))
+    near = _polynomial(_NEAR, inner)
+    far = wt.maximum(x, 3.75)
+    large = wt.divide(wt.multiply(wt.exp(far), _polynomial(_FAR, 3.75 / far)), wt.sqrt(far))
+    return wt.where(wt.less_equal(x, 3.75), near, large)
+
+
+_NEAR = (1.0, 3.5156229, 3.0899424, 1.2067492, 0.2659732, 0.0360768, 0.0045813)
+_FAR = (
+    0.39894228,
+    0.01328592,
+    0.00225319,
+    -0.00157565,
+    0.00916281,
+    -0.02057706,
+    0.02635537,
+    -0.01647633,
+    0.00392377,
+)
+
+
+def _polynomial(factors: tuple[float, ...], x: Any) -> Any:
+    """``f₀ + f₁x + f₂x² + …``."""
+    made = wt.full_like(x, factors[-1])
+    for factor in reversed(factors[:-1]):
+        made = wt.add(wt.multiply(made, x), factor)
+    return made
+
+
+def _kaiser(x: Any, beta: float) -> Any:
+    """Kaiser's window."""
+    count = int(x)
+    if count < 2:
+        return wt.ones((max(count, 0),))
+    places = wt.linspace(-1.0, 1.0, count)
+    heights = wt.sqrt(wt.maximum(1 - wt.square(places), 0.0))
+    return wt.divide(_bessel(heights * float(beta)), _bessel(float(beta)))
+
+
+ROWS: dict[str, Row] = {
+    "arange": plain(_arange),
+    "array": op(_array, "dtype"),
+    "bartlett": _window(lambda p: 1 - wt.abs(2 * p - 1), "A triangle."),
+    "blackman": _window(_cosines(0.42, -0.5, 0.08), "Blackman's window."),
+    "empty": _filled(wt.zeros, "A tensor whose elements do not matter: zeros."),
+    "empty_like": _like(wt.zeros_like, "A tensor like another: zeros."),
+    "eye": plain(_eye),
+    "full": plain(_full),
+    "full_like": op(_full_like, "dtype", spec=_fully),
+    "geomspace": plain(_geomspace),
+    "hamming": _window(_cosines(0.54, -0.46), "Hamming's window."),
+    "hanning": _window(_cosines(0.5, -0.5), "Hann's window."),
+    "i0": elementwise(_bessel, names="x"),
+    "identity": plain(_identity),
+    "kaiser": plain(_kaiser),
+    "linspace": op(_linspace, "num endpoint retstep dtype axis"),
+    "logspace": op(_logspace, "num endpoint base dtype axis"),
+    "ones": _filled(wt.ones, "Ones."),
+    "ones_like": _like(wt.ones_like, "Ones, in the shape of another tensor."),
+    "tri": plain(_tri),
+    "zeros": _filled(wt.zeros, "Zeros."),
+    "zeros_like": _like(wt.zeros_like, "Zeros, in the shape of another tensor."),
+}

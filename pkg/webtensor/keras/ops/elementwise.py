@@ -1,0 +1,276 @@
+"""Functions of corresponding elements, in Keras's module ``numpy``."""
+
+from __future__ import annotations
+
+from math import log, pi
+from typing import Any
+
+from webtensor import ops as wt
+from webtensor.dtypes import bool_, complex64, float32, int32
+from webtensor.keras.ops.operations import Row, binary, elementwise, op, unary
+from webtensor.keras.symbols import KerasTensor
+
+__all__ = ["ROWS"]
+
+_PER_DEGREE = pi / 180
+_LN2 = log(2)
+
+
+def _float(x: Any) -> Any:
+    """The elements as real or complex numbers."""
+    x = wt.asarray(x)
+    return x if x.dtype in (float32, complex64) else wt.astype(x, float32)
+
+
+def _cbrt(x: Any) -> Any:
+    """The real cube root."""
+    x = _float(x)
+    return wt.copysign(wt.pow(wt.abs(x), 1 / 3), x)
+
+
+def _exp2(x: Any) -> Any:
+    """2 to the power of x."""
+    return wt.pow(2.0, _float(x))
+
+
+def _sinc(x: Any) -> Any:
+    """``sin(πx) / (πx)``, and 1 at 0."""
+    angle = wt.multiply(_float(x), pi)
+    is_zero = wt.equal(angle, 0)
+    safe = wt.where(is_zero, 1.0, angle)
+    return wt.where(is_zero, 1.0, wt.divide(wt.sin(safe), safe))
+
+
+def _round(x: Any, decimals: int = 0) -> Any:
+    """The nearest number with so many decimals, the even one of two."""
+    if not decimals:
+        return wt.round(x)
+    x, scale = wt.asarray(x), 10.0 ** abs(decimals)
+    if x.dtype is not float32:
+        if decimals > 0:
+            return x
+        return wt.astype(wt.round(x / scale) * scale, x.dtype)
+    return wt.round(x * scale) / scale if decimals > 0 else wt.round(x / scale) * scale
+
+
+def _clip(x: Any, x_min: Any, x_max: Any) -> Any:
+    """The elements, none below x_min nor above x_max."""
+    x = wt.asarray(x)
+    return wt.clip(wt.astype(x, int32) if x.dtype is bool_ else x, x_min, x_max)
+
+
+def _nan_to_num(x: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """The elements with numbers in place of NaN and the infinities."""
+    x = wt.asarray(x)
+    if x.dtype is not float32:
+        return x
+    most = wt.finfo(float32).max
+    x = wt.where(wt.isnan(x), nan, x)
+    x = wt.where(wt.equal(x, wt.inf), most if posinf is None else posinf, x)
+    return wt.where(wt.equal(x, -wt.inf), -most if neginf is None else neginf, x)
+
+
+def _isreal(x: Any) -> Any:
+    """Whether elements have no imaginary part."""
+    x = wt.asarray(x)
+    if x.dtype is complex64:
+        return wt.equal(wt.imag(x), 0)
+    return wt.ones_like(x, bool_)
+
+
+def _other_where_nan(choose: Any) -> Any:
+    """A choice between two elements, where NaN loses to a number."""
+
+    def chosen(x1: Any, x2: Any) -> Any:
+        x1, x2 = wt.asarray(x1), wt.asarray(x2)
+        return wt.where(wt.isnan(x1), x2, wt.where(wt.isnan(x2), x1, choose(x1, x2)))
+
+    return chosen
+
+
+def _fmod(x1: Any, x2: Any) -> Any:
+    """The remainder with the sign of x1."""
+    rest = wt.remainder(wt.abs(x1), wt.abs(x2))
+    return wt.where(wt.less(x1, 0), wt.negative(rest), rest)
+
+
+def _isclose(
+    x1: Any, x2: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Any:
+    """Whether elements differ by no more than ``atol + rtol * |x2|``."""
+    x1, x2 = _float(x1), _float(x2)
+    is_near = wt.less_equal(wt.abs(x1 - x2), atol + rtol * wt.abs(x2))
+    is_near = wt.logical_or(wt.logical_and(is_near, wt.isfinite(x2)), wt.equal(x1, x2))
+    if not equal_nan:
+        return is_near
+    return wt.logical_or(is_near, wt.logical_and(wt.isnan(x1), wt.isnan(x2)))
+
+
+def _isin(x1: Any, x2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+    """Whether elements are among those of x2."""
+    return wt.isin(x1, wt.reshape(x2, (-1,)), invert=invert)
+
+
+def _among(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
+    return KerasTensor(getattr(args[0], "shape", ()), bool_)
+
+
+def _gcd(x1: Any, x2: Any) -> Any:
+    """The greatest common divisor, by Euclid's algorithm in as many steps as it may take."""
+    x1, x2 = wt.broadcast_arrays(wt.abs(x1), wt.abs(x2))
+    while bool(wt.any(wt.not_equal(x2, 0))):
+        is_done = wt.equal(x2, 0)
+        x1, x2 = (
+            wt.where(is_done, x1, x2),
+            wt.where(is_done, 0, wt.remainder(x1, wt.where(is_done, 1, x2))),
+        )
+    return x1
+
+
+def _lcm(x1: Any, x2: Any) -> Any:
+    """The least common multiple; of 0, it is 0."""
+    divisor = _gcd(x1, x2)
+    safe = wt.where(wt.equal(divisor, 0), 1, divisor)
+    return wt.multiply(wt.floor_divide(wt.abs(x1), safe), wt.abs(x2))
+
+
+def _heaviside(x1: Any, x2: Any) -> Any:
+    """0 below zero, 1 above it, and x2 at it."""
+    x1, x2 = _float(x1), _float(x2)
+    return wt.where(wt.equal(x1, 0), x2, wt.astype(wt.greater(x1, 0), float32))
+
+
+def _ldexp(x1: Any, x2: Any) -> Any:
+    """``x1 * 2 ** x2``."""
+    return wt.multiply(x1, _exp2(x2))
+
+
+def _logaddexp2(x1: Any, x2: Any) -> Any:
+    """``log2(2 ** x1 + 2 ** x2)``."""
+    return wt.logaddexp(wt.multiply(x1, _LN2), wt.multiply(x2, _LN2)) / _LN2
+
+
+def _where(condition: Any, x1: Any = None, x2: Any = None) -> Any:
+    """Elements of x1 where the condition holds, else of x2; alone, the places where it does."""
+    if (x1 is None) != (x2 is None):
+        raise ValueError("where: x1 and x2 must both be given, or neither")
+    return wt.nonzero(condition) if x1 is None else wt.where(condition, x1, x2)
+
+
+def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+    """Elements of the first choice whose condition holds, else the default."""
+    if not condlist or len(condlist) != len(choicelist):
+        raise ValueError(
+            "select: condlist and choicelist must be lists of one length above 0, but have "
+            f"{len(condlist)} and {len(choicelist)} elements"
+        )
+    made = default
+    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        made = wt.where(condition, choice, made)
+    return made
+
+
+_ABSOLUTE = unary(wt.abs, "Absolute")
+_CONJUGATE = unary(wt.conj, "Conjugate")
+
+ROWS: dict[str, Row] = {
+    # -- one tensor ----------------------------------------------------------------------------
+    "abs": _ABSOLUTE,
+    "absolute": _ABSOLUTE,
+    "angle": unary(wt.angle),
+    "arccos": unary(wt.acos),
+    "arccosh": unary(wt.acosh),
+    "arcsin": unary(wt.asin),
+    "arcsinh": unary(wt.asinh),
+    "arctan": unary(wt.atan),
+    "arctanh": unary(wt.atanh),
+    "bitwise_invert": unary(wt.bitwise_invert),
+    "bitwise_not": unary(wt.bitwise_invert),
+    "cbrt": unary(_cbrt),
+    "ceil": unary(lambda x: wt.ceil(_float(x))),
+    "clip": elementwise(_clip, "x_min x_max"),
+    "conj": _CONJUGATE,
+    "conjugate": _CONJUGATE,
+    "copy": unary(wt.clone),
+    "cos": unary(wt.cos),
+    "cosh": unary(wt.cosh),
+    "deg2rad": unary(lambda x: wt.multiply(_float(x), _PER_DEGREE)),
+    "exp": unary(wt.exp),
+    "exp2": unary(_exp2),
+    "expm1": unary(wt.expm1),
+    "fabs": unary(lambda x: wt.abs(_float(x))),
+    "floor": unary(lambda x: wt.floor(_float(x))),
+    "imag": unary(wt.imag),
+    "isfinite": unary(wt.isfinite),
+    "isinf": unary(wt.isinf),
+    "isnan": unary(wt.isnan),
+    "isneginf": unary(lambda x: wt.equal(x, -wt.inf)),
+    "isposinf": unary(lambda x: wt.equal(x, wt.inf)),
+    "isreal": unary(_isreal),
+    "log": unary(wt.log),
+    "log10": unary(wt.log10),
+    "log1p": unary(wt.log1p),
+    "log2": unary(wt.log2),
+    "logical_not": unary(wt.logical_not),
+    "nan_to_num": elementwise(_nan_to_num, "nan posinf neginf"),
+    "negative": unary(wt.negative),
+    "rad2deg": unary(lambda x: wt.divide(_float(x), _PER_DEGREE)),
+    "real": unary(wt.real),
+    "reciprocal": unary(wt.reciprocal),
+    "round": elementwise(_round, "decimals"),
+    "sign": unary(wt.sign),
+    "signbit": unary(wt.signbit),
+    "sin": unary(wt.sin),
+    "sinc": unary(_sinc),
+    "sinh": unary(wt.sinh),
+    "sqrt": unary(wt.sqrt),
+    "square": unary(wt.square),
+    "tan": unary(wt.tan),
+    "tanh": unary(wt.tanh),
+    "trunc": unary(wt.trunc),
+    # -- two tensors ---------------------------------------------------------------------------
+    "add": binary(wt.add),
+    "arctan2": binary(wt.atan2),
+    "bitwise_and": binary(wt.bitwise_and, names="x y"),
+    "bitwise_left_shift": binary(wt.bitwise_left_shift, names="x y"),
+    "bitwise_or": binary(wt.bitwise_or, names="x y"),
+    "bitwise_right_shift": binary(wt.bitwise_right_shift, names="x y"),
+    "bitwise_xor": binary(wt.bitwise_xor, names="x y"),
+    "divide": binary(wt.divide),
+    "divide_no_nan": binary(wt.divide_no_nan),
+    "equal": binary(wt.equal),
+    "floor_divide": binary(wt.floor_divide),
+    "fmax": binary(_other_where_nan(wt.maximum)),
+    "fmin": binary(_other_where_nan(wt.minimum)),
+    "fmod": binary(_fmod),
+    "gcd": binary(_gcd),
+    "greater": binary(wt.greater),
+    "greater_equal": binary(wt.greater_equal),
+    "heaviside": binary(_heaviside),
+    "hypot": binary(wt.hypot),
+    "isclose": elementwise(_isclose, "equal_nan"),
+    "isin": op(_isin, "assume_unique invert", kind="IsIn", spec=_among),
+    "lcm": binary(_lcm),
+    "ldexp": binary(_ldexp),
+    "left_shift": binary(wt.bitwise_left_shift, names="x y"),
+    "less": binary(wt.less),
+    "less_equal": binary(wt.less_equal),
+    "logaddexp": binary(wt.logaddexp),
+    "logaddexp2": binary(_logaddexp2),
+    "logical_and": binary(wt.logical_and),
+    "logical_or": binary(wt.logical_or),
+    "logical_xor": binary(wt.logical_xor),
+    "maximum": binary(wt.maximum),
+    "minimum": binary(wt.minimum),
+    "mod": binary(wt.remainder),
+    "multiply": binary(wt.multiply),
+    "nextafter": binary(wt.nextafter),
+    "not_equal": binary(wt.not_equal),
+    "power": binary(wt.pow),
+    "right_shift": binary(wt.bitwise_right_shift, names="x y"),
+    "subtract": binary(wt.subtract),
+    "true_divide": binary(wt.divide),
+    # -- choices -------------------------------------------------------------------------------
+    "select": elementwise(_select),
+    "where": elementwise(_where),
+}

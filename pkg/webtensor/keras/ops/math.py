@@ -1,0 +1,279 @@
+"""Functions that NumPy has not: segments, the greatest elements, transforms, special functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+from webtensor import ops as wt
+from webtensor.dtypes import complex64, float32, int32
+from webtensor.keras.ops.operations import Table, op, reduction, unary
+from webtensor.ops import spectral
+
+__all__ = ["TABLE"]
+
+
+# -- segments ----------------------------------------------------------------------------------
+
+
+def _segments(segment_ids: Any, num_segments: int | None) -> tuple[Any, int]:
+    ids = wt.reshape(wt.astype(segment_ids, int32), (-1,))
+    if num_segments is None:
+        num_segments = int(wt.max(ids)) + 1 if prod(ids.shape) else 0
+    return ids, num_segments
+
+
+def _segment_sum(
+    data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
+) -> Any:
+    """The sums of the slices of each segment."""
+    ids, count = _segments(segment_ids, num_segments)
+    return wt.unsorted_segment_sum(data, ids, count)
+
+
+def _segment_reduction(reduce: Callable[..., Any], empty: Any, doc: str) -> Any:
+    """Reduce the slices of each segment, those of others replaced by what changes nothing."""
+
+    def reduced(
+        data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
+    ) -> Any:
+        data = wt.asarray(data)
+        ids, count = _segments(segment_ids, num_segments)
+        rest = (1,) * (len(data.shape) - 1)
+        numbers = wt.reshape(wt.arange(count), (count, 1, *rest))
+        is_inside = wt.equal(wt.reshape(ids, (1, -1, *rest)), numbers)
+        neutral = empty if data.dtype is float32 else _WHOLE.get(empty, empty)
+        return reduce(wt.where(is_inside, wt.expand_dims(data, 0), neutral), axis=1)
+
+    return op(reduced, "num_segments sorted", doc=doc)
+
+
+_WHOLE = {-wt.inf: -(2**31), wt.inf: 2**31 - 1}
+
+
+# -- the greatest ------------------------------------------------------------------------------
+
+
+def _top_k(x: Any, k: int, sorted: bool = True) -> Any:
+    """The k greatest elements of each row, and where they are."""
+    return tuple(wt.topk(x, k, sorted))
+
+
+def _in_top_k(targets: Any, predictions: Any, k: int) -> Any:
+    """Whether the element that a number names is among the k greatest of its row."""
+    targets, predictions = wt.astype(targets, int32), wt.asarray(predictions)
+    chosen = wt.take_along_axis(predictions, wt.expand_dims(targets, -1), axis=-1)
+    is_better = wt.greater(predictions, chosen)
+    is_few = wt.less(wt.sum(is_better, axis=-1), k)
+    return wt.logical_and(is_few, wt.isfinite(wt.squeeze(chosen, -1)))
+
+
+# -- transforms --------------------------------------------------------------------------------
+
+
+def _complex(x: Any) -> Any:
+    """A complex tensor of a pair of real ones."""
+    real, imaginary = x
+    return wt.complex(wt.astype(real, float32), wt.astype(imaginary, float32))
+
+
+def _parts(x: Any) -> tuple[Any, Any]:
+    return wt.real(x), wt.imag(x)
+
+
+def _fft(x: Any) -> Any:
+    """The discrete Fourier transform along the last axis, of real and imaginary parts."""
+    return _parts(wt.fft.fft(_complex(x)))
+
+
+def _fft2(x: Any) -> Any:
+    """The discrete Fourier transform along the last two axes, of real and imaginary parts."""
+    return _parts(wt.fft.fftn(_complex(x), axes=(-2, -1)))
+
+
+def _ifft2(x: Any) -> Any:
+    """The inverse of ``fft2``."""
+    return _parts(wt.fft.ifftn(_complex(x), axes=(-2, -1)))
+
+
+def _rfft(x: Any, fft_length: int | None = None) -> Any:
+    """The discrete Fourier transform of real numbers along the last axis, of each half."""
+    return _parts(spectral.rfft(x, fft_length))
+
+
+def _irfft(x: Any, fft_length: int | None = None) -> Any:
+    """The inverse of ``rfft``."""
+    return spectral.irfft(_complex(x), fft_length)
+
+
+def _extract_sequences(x: Any, sequence_length: int, sequence_stride: int) -> Any:
+    """Windows along the last axis."""
+    return wt.signal.frame(x, sequence_length, sequence_stride)
+
+
+_WINDOWS: dict[str, Callable[[int], Any]] = {
+    "hamming": wt.signal.hamming_window,
+    "hann": wt.signal.hann_window,
+}
+
+
+def _window(name: str, window: Any, length: int, fft_length: int) -> Any:
+    """A window's weights, with zeros around up to the length of the transform."""
+    if window is None:
+        weights = wt.ones((length,))
+    elif isinstance(window, str):
+        if window not in _WINDOWS:
+            raise ValueError(
+                f"{name}: window must be one of {sorted(_WINDOWS)}, a tensor or None, but got "
+                f"{window!r}"
+            )
+        weights = _WINDOWS[window](length)
+    else:
+        weights = wt.astype(window, float32)
+    before = (fft_length - length) // 2
+    return wt.pad(weights, [[before, fft_length - length - before]])
+
+
+def _stft(
+    x: Any,
+    sequence_length: int,
+    sequence_stride: int,
+    fft_length: int,
+    window: Any = "hann",
+    center: bool = True,
+) -> Any:
+    """The Fourier transforms of windows, as real and imaginary parts."""
+    _check_lengths("stft", sequence_length, fft_length)
+    x = wt.astype(x, float32)
+    if center:
+        around = [[0, 0]] * (len(x.shape) - 1) + [[fft_length // 2] * 2]
+        x = wt.mirror_pad(x, around, "reflect")
+    frames = wt.signal.frame(x, fft_length, sequence_stride)
+    return _rfft(frames * _window("stft", window, sequence_length, fft_length), fft_length)
+
+
+def _check_lengths(name: str, sequence_length: int, fft_length: int) -> None:
+    if fft_length < sequence_length:
+        raise ValueError(
+            f"{name}: fft_length must be no less than sequence_length, but they are {fft_length} "
+            f"and {sequence_length}"
+        )
+
+
+def _istft(
+    x: Any,
+    sequence_length: int,
+    sequence_stride: int,
+    fft_length: int,
+    length: int | None = None,
+    window: Any = "hann",
+    center: bool = True,
+) -> Any:
+    """The signal whose windows have the given Fourier transforms."""
+    _check_lengths("istft", sequence_length, fft_length)
+    frames = _irfft(x, fft_length)
+    weights = _window("istft", window, sequence_length, fft_length)
+    count = frames.shape[-2]
+    total = fft_length + sequence_stride * (count - 1)
+    signal = _overlapped(frames * weights, sequence_stride, total)
+    power = wt.broadcast_to(wt.square(weights), (count, fft_length))
+    power = _overlapped(power, sequence_stride, total)
+    signal = wt.divide(signal, wt.where(wt.greater(power, 1e-10), power, 1.0))
+    begin = fft_length // 2 if center else 0
+    end = total - (fft_length // 2 if center else 0) if length is None else begin + length
+    signal = signal[..., begin : min(end, total)]
+    missing = 0 if length is None else length - signal.shape[-1]
+    if missing > 0:
+        signal = wt.pad(signal, [[0, 0]] * (len(signal.shape) - 1) + [[0, missing]])
+    return signal
+
+
+def _overlapped(frames: Any, stride: int, total: int) -> Any:
+    """Frames, each added where it belongs."""
+    *outer, count, length = frames.shape
+    rows = wt.moveaxis(wt.reshape(frames, (-1, count * length)), 0, 1)
+    starts = wt.reshape(wt.arange(count) * stride, (count, 1))
+    ids = wt.reshape(wt.add(starts, wt.arange(length)), (-1,))
+    summed = wt.unsorted_segment_sum(rows, ids, total)
+    return wt.reshape(wt.moveaxis(summed, 0, 1), (*outer, total))
+
+
+# -- the rest ----------------------------------------------------------------------------------
+
+
+def _cdist(x: Any, y: Any) -> Any:
+    """The distances of the rows of two tensors."""
+    pairs = wt.subtract(wt.expand_dims(x, -2), wt.expand_dims(y, -3))
+    return wt.sqrt(wt.sum(wt.square(pairs), axis=-1))
+
+
+def _logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    """``log(sum(exp(x)))``."""
+    return wt.log_sum_exp(x, tuple(axis) if isinstance(axis, list) else axis, keepdims)
+
+
+def _logdet(x: Any) -> Any:
+    """The logarithm of the determinant of a Hermitian, positive matrix."""
+    roots = wt.linalg.diagonal(wt.linalg.cholesky(x))
+    return wt.multiply(wt.sum(wt.log(roots), axis=-1), 2.0)
+
+
+def _view_as_complex(x: Any) -> Any:
+    """Complex numbers of pairs along the last axis."""
+    x = wt.asarray(x)
+    if x.shape[-1:] != (2,):
+        raise ValueError(f"view_as_complex: the last axis must have length 2; x.shape={x.shape}")
+    return wt.complex(x[..., 0], x[..., 1])
+
+
+def _view_as_real(x: Any) -> Any:
+    """Pairs of complex numbers' parts along a last axis."""
+    return wt.stack(_parts(wt.astype(x, complex64)), -1)
+
+
+def _erfc(x: Any) -> Any:
+    """``1 - erf(x)``."""
+    return wt.subtract(1.0, wt.erf(x))
+
+
+TABLE = Table(
+    "keras.src.ops.math",
+    {
+        # -- segments --------------------------------------------------------------------------
+        "segment_max": _segment_reduction(wt.max, -wt.inf, "The greatest of each segment."),
+        "segment_min": _segment_reduction(wt.min, wt.inf, "The least of each segment."),
+        "segment_prod": _segment_reduction(wt.prod, 1, "The products of each segment."),
+        "segment_sum": op(_segment_sum, "num_segments sorted"),
+        # -- the greatest ----------------------------------------------------------------------
+        "in_top_k": op(_in_top_k, "k"),
+        "top_k": op(_top_k, "k sorted"),
+        # -- transforms ------------------------------------------------------------------------
+        "extract_sequences": op(_extract_sequences, "sequence_length sequence_stride"),
+        "fft": op(_fft, kind="FFT"),
+        "fft2": op(_fft2, kind="FFT2"),
+        "ifft2": op(_ifft2, kind="IFFT2"),
+        "irfft": op(_irfft, "fft_length", kind="IRFFT"),
+        "istft": op(
+            _istft,
+            "sequence_length sequence_stride fft_length length window center",
+            kind="ISTFT",
+        ),
+        "rfft": op(_rfft, "fft_length", kind="RFFT"),
+        "stft": op(_stft, "sequence_length sequence_stride fft_length window center", kind="STFT"),
+        # -- the rest --------------------------------------------------------------------------
+        "cdist": op(_cdist, kind="CDist"),
+        "erf": unary(wt.erf),
+        "erfc": unary(_erfc),
+        "erfinv": unary(wt.erf_inv),
+        "logdet": op(_logdet),
+        "logsumexp": reduction(_logsumexp),
+        "rsqrt": unary(wt.rsqrt),
+        "view_as_complex": op(_view_as_complex),
+        "view_as_real": op(_view_as_real),
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    return TABLE.function(name)

@@ -1,0 +1,552 @@
+"""Functions of neural networks: activations, windows, normalizations, losses and attention."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log, sqrt
+from typing import Any
+
+from webtensor import ops as wt
+from webtensor.dtypes import bool_, float32, int32
+from webtensor.keras import activations, config, windows
+from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.layouts import as_data_format, with_channels_last
+from webtensor.keras.ops.operations import Table, elementwise, op, unary
+from webtensor.keras.symbols import KerasTensor
+from webtensor.shapes import normalize_axes, normalize_axis
+
+__all__ = ["TABLE"]
+
+
+_FORMAT = {"data_format": config.image_data_format}
+
+
+def _same_shape(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
+    """The shape of x; such functions are computed in float32."""
+    return KerasTensor(args[0].shape, float32)
+
+
+# -- windows -----------------------------------------------------------------------------------
+
+
+def _tuple_of(name: str, argument: str, value: Any, rank: int) -> tuple[int, ...]:
+    """A number, or one for each axis, as a tuple."""
+    found = (value,) * rank if isinstance(value, int) else tuple(value)
+    if len(found) == 1:
+        found *= rank
+    if len(found) != rank or not all(isinstance(one, int) and one > 0 for one in found):
+        raise ValueError(
+            f"{name}: {argument} must be a positive integer or {rank} of them, but got {value!r}"
+        )
+    return found
+
+
+def _padding(name: str, padding: str) -> str:
+    found = str(padding).lower()
+    if found not in ("valid", "same"):
+        raise ValueError(f"{name}: padding must be 'valid' or 'same', but got {padding!r}")
+    return found
+
+
+def _images(x: Any, name: str) -> tuple[Any, int]:
+    """The inputs, and how many axes of places they have."""
+    x = wt.asarray(x)
+    rank = len(x.shape) - 2
+    if not 1 <= rank <= 3:
+        raise ValueError(f"{name}: inputs must have 3 to 5 axes, but have shape {x.shape}")
+    return wt.astype(x, float32, copy=False), rank
+
+
+def _pool(kind: str) -> Any:
+    name = f"{kind}_pool"
+
+    def pool(
+        inputs: Any, pool_size: Any, strides: Any = None, padding: str = "valid",
+        data_format: str | None = None,
+    ) -> Any:  # fmt: skip
+        x, rank = _images(inputs, name)
+        size = _tuple_of(name, "pool_size", pool_size, rank)
+        steps = size if strides is None else _tuple_of(name, "strides", strides, rank)
+        format = as_data_format(name, data_format)
+        return windows.pool(kind, x, size, steps, _padding(name, padding), format)
+
+    pool.__doc__ = f"The {'mean' if kind == 'average' else 'greatest'} element of each window."
+    return op(
+        pool,
+        "pool_size strides padding data_format",
+        kind=f"{kind.capitalize()}Pool",
+        defaults=_FORMAT,
+    )
+
+
+def _adaptive_pool(kind: str) -> Any:
+    name = f"adaptive_{kind}_pool"
+
+    def pool(inputs: Any, output_size: Any, data_format: str | None = None) -> Any:
+        x, rank = _images(inputs, name)
+        size = _tuple_of(name, "output_size", output_size, rank)
+        return windows.adaptive_pool(kind, x, size, as_data_format(name, data_format))
+
+    pool.__doc__ = "One element for each of so many parts, which may overlap."
+    return op(pool, "output_size data_format")
+
+
+def _conv(
+    inputs: Any,
+    kernel: Any,
+    strides: Any = 1,
+    padding: str = "valid",
+    data_format: str | None = None,
+    dilation_rate: Any = 1,
+) -> Any:
+    """Convolution, where ``kernel`` is (size…, in_channels, out_channels)."""
+    x, rank = _images(inputs, "conv")
+    return windows.conv(
+        x,
+        wt.asarray(kernel),
+        _tuple_of("conv", "strides", strides, rank),
+        _padding("conv", padding),
+        as_data_format("conv", data_format),
+        _tuple_of("conv", "dilation_rate", dilation_rate, rank),
+    )
+
+
+def _depthwise_conv(
+    inputs: Any,
+    kernel: Any,
+    strides: Any = 1,
+    padding: str = "valid",
+    data_format: str | None = None,
+    dilation_rate: Any = 1,
+) -> Any:
+    """Convolution of each channel by itself."""
+    x, rank = _images(inputs, "depthwise_conv")
+    return windows.depthwise_conv(
+        x,
+        wt.asarray(kernel),
+        _tuple_of("depthwise_conv", "strides", strides, rank),
+        _padding("depthwise_conv", padding),
+        as_data_format("depthwise_conv", data_format),
+        _tuple_of("depthwise_conv", "dilation_rate", dilation_rate, rank),
+    )
+
+
+def _separable_conv(
+    inputs: Any,
+    depthwise_kernel: Any,
+    pointwise_kernel: Any,
+    strides: Any = 1,
+    padding: str = "valid",
+    data_format: str | None = None,
+    dilation_rate: Any = 1,
+) -> Any:
+    """Convolution of each channel by itself, then one that mixes channels."""
+    x, rank = _images(inputs, "separable_conv")
+    return windows.separable_conv(
+        x,
+        wt.asarray(depthwise_kernel),
+        wt.asarray(pointwise_kernel),
+        _tuple_of("separable_conv", "strides", strides, rank),
+        _padding("separable_conv", padding),
+        as_data_format("separable_conv", data_format),
+        _tuple_of("separable_conv", "dilation_rate", dilation_rate, rank),
+    )
+
+
+def _conv_transpose(
+    inputs: Any,
+    kernel: Any,
+    strides: Any = 1,
+    padding: str = "valid",
+    output_padding: Any = None,
+    data_format: str | None = None,
+    dilation_rate: Any = 1,
+) -> Any:
+    """Transposed convolution, where ``kernel`` is (size…, out_channels, in_channels)."""
+    name = "conv_transpose"
+    x, rank = _images(inputs, name)
+    if isinstance(output_padding, int):
+        output_padding = (output_padding,) * rank
+    return windows.conv_transpose(
+        x,
+        wt.asarray(kernel),
+        _tuple_of(name, "strides", strides, rank),
+        _padding(name, padding),
+        None if output_padding is None else tuple(output_padding),
+        as_data_format(name, data_format),
+        _tuple_of(name, "dilation_rate", dilation_rate, rank),
+    )
+
+
+def _depth_to_space(x: Any, block_size: int, data_format: str = "channels_last") -> Any:
+    """Channels as blocks of places."""
+    return with_channels_last(
+        wt.depth_to_space, wt.asarray(x), as_data_format("depth_to_space", data_format), block_size
+    )
+
+
+def _space_to_depth(x: Any, block_size: int, data_format: str = "channels_last") -> Any:
+    """Blocks of places as channels."""
+    return with_channels_last(
+        _blocks, wt.asarray(x), as_data_format("space_to_depth", data_format), block_size
+    )
+
+
+def _blocks(x: Any, size: int) -> Any:
+    batch, height, width, channels = x.shape
+    if height % size or width % size:
+        raise ValueError(
+            f"space_to_depth: height and width of shape {x.shape} are no multiples of {size}"
+        )
+    x = wt.reshape(x, (batch, height // size, size, width // size, size, channels))
+    x = wt.permute_dims(x, (0, 1, 3, 2, 4, 5))
+    return wt.reshape(x, (batch, height // size, width // size, size * size * channels))
+
+
+# -- classes -----------------------------------------------------------------------------------
+
+
+def _one_hot(
+    x: Any, num_classes: int, axis: int = -1, dtype: Any = None, sparse: bool = False
+) -> Any:
+    """Vectors with a 1 where the class is."""
+    if sparse:
+        raise ValueError("one_hot: there are no sparse tensors, so sparse must be False")
+    made = wt.one_hot(wt.astype(x, int32), num_classes, dtype=held_dtype(dtype))
+    rank = len(made.shape)
+    axis = normalize_axis("one_hot", axis, rank)
+    return made if axis == rank - 1 else wt.moveaxis(made, -1, axis)
+
+
+def _multi_hot(
+    inputs: Any,
+    num_classes: int | None = None,
+    axis: int = -1,
+    dtype: Any = None,
+    sparse: bool = False,
+) -> Any:
+    """Vectors with a 1 at each class of a row."""
+    if num_classes is None:
+        raise ValueError("multi_hot: num_classes is missing")
+    inputs = wt.asarray(inputs)
+    rows = 1 if len(inputs.shape) > 1 else 0
+    return wt.max(_one_hot(inputs, num_classes, axis, dtype, sparse), axis=rows)
+
+
+def _float(x: Any) -> Any:
+    return wt.astype(x, float32, copy=False)
+
+
+def _binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> Any:
+    """``-(t * log(p) + (1 - t) * log(1 - p))``."""
+    target, output = _float(target), _float(output)
+    if from_logits:
+        return wt.subtract(wt.softplus(output), wt.multiply(target, output))
+    inside = wt.clip(output, config.epsilon(), 1 - config.epsilon())
+    no = wt.multiply(wt.subtract(1.0, target), wt.log(wt.subtract(1.0, inside)))
+    return wt.negative(wt.add(wt.multiply(target, wt.log(inside)), no))
+
+
+def _categorical_crossentropy(
+    target: Any, output: Any, from_logits: bool = False, axis: int = -1
+) -> Any:
+    """``-sum(t * log(p))`` along an axis."""
+    from webtensor.keras.losses import categorical_crossentropy
+
+    return categorical_crossentropy(target, output, from_logits, axis=axis)
+
+
+def _sparse_categorical_crossentropy(
+    target: Any, output: Any, from_logits: bool = False, axis: int = -1
+) -> Any:
+    """``-log(p)`` of the class that a number names."""
+    from webtensor.keras.losses import sparse_categorical_crossentropy
+
+    return sparse_categorical_crossentropy(target, output, from_logits, axis=axis)
+
+
+# -- normalization -----------------------------------------------------------------------------
+
+
+def _epsilon(given: float | None) -> float:
+    return config.epsilon() if given is None else given
+
+
+def _moments(x: Any, axes: Any, keepdims: bool = False, synchronized: bool = False) -> Any:
+    """Mean and variance."""
+    if synchronized:
+        raise ValueError("moments: there is one device, so synchronized must be False")
+    return tuple(wt.moments(x, tuple(axes), keepdims))
+
+
+def _batch_normalization(
+    x: Any,
+    mean: Any,
+    variance: Any,
+    axis: int,
+    offset: Any = None,
+    scale: Any = None,
+    epsilon: float = 0.001,
+) -> Any:
+    """``(x - mean) / sqrt(variance + epsilon) * scale + offset``, along one axis."""
+    x = wt.asarray(x)
+    shape = [1] * len(x.shape)
+    shape[axis] = x.shape[axis]
+    mean, variance, offset, scale = (
+        None if one is None else wt.reshape(one, shape) for one in (mean, variance, offset, scale)
+    )
+    return wt.batch_norm(x, mean, variance, offset, scale, epsilon)
+
+
+def _layer_normalization(
+    x: Any,
+    gamma: Any = None,
+    beta: Any = None,
+    axis: Any = -1,
+    epsilon: float | None = None,
+    rms_scaling: bool = False,
+) -> Any:
+    """``(x - mean) / sqrt(variance + epsilon) * gamma + beta``, mean and variance along axes."""
+    if rms_scaling:
+        raise ValueError("layer_normalization: instead of rms_scaling use rms_normalization")
+    x = _float(x)
+    axes = _axes("layer_normalization", axis, len(x.shape))
+    mean, variance = wt.moments(x, axes, True)
+    beta, gamma = (None if one is None else _aligned(one, x.shape, axes) for one in (beta, gamma))
+    return wt.batch_norm(x, mean, variance, beta, gamma, _epsilon(epsilon))
+
+
+def _axes(name: str, axis: Any, rank: int) -> tuple[int, ...]:
+    return normalize_axes(name, tuple(axis) if isinstance(axis, list) else axis, rank)
+
+
+def _aligned(values: Any, shape: Sequence[int], axes: Sequence[int]) -> Any:
+    """A factor along axes, such that it is broadcast."""
+    values = wt.asarray(values)
+    if len(values.shape) == len(shape):
+        return values
+    return wt.reshape(values, [n if place in axes else 1 for place, n in enumerate(shape)])
+
+
+def _rms_normalization(
+    x: Any, scale: Any = None, axis: Any = -1, epsilon: float | None = None
+) -> Any:
+    """``x / sqrt(mean(x²) + epsilon) * scale``."""
+    x = _float(x)
+    axes = _axes("rms_normalization", axis, len(x.shape))
+    power = wt.mean(wt.square(x), axes, keepdims=True)
+    made = wt.multiply(x, wt.rsqrt(wt.add(power, _epsilon(epsilon))))
+    return made if scale is None else wt.multiply(made, _aligned(scale, x.shape, axes))
+
+
+def _normalize(x: Any, axis: Any = -1, order: float = 2, epsilon: float | None = None) -> Any:
+    """``x / max(norm(x), epsilon)``."""
+    if not isinstance(order, (int, float)) or order < 1:
+        raise ValueError(f"normalize: order must be at least 1, but got {order!r}")
+    x = _float(x)
+    least = _epsilon(epsilon)
+    axes = _axes("normalize", axis, len(x.shape))
+    if order == 2:
+        total = wt.sum(wt.square(x), axes, keepdims=True)
+        return wt.multiply(x, wt.rsqrt(wt.maximum(total, least**2)))
+    length = wt.linalg.vector_norm(x, axis=axes, ord=order, keepdims=True)
+    return wt.divide(x, wt.maximum(length, least))
+
+
+# -- attention ---------------------------------------------------------------------------------
+
+
+def _dot_product_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    bias: Any = None,
+    mask: Any = None,
+    scale: float | None = None,
+    is_causal: bool = False,
+    flash_attention: bool | None = None,
+    attn_logits_soft_cap: float | None = None,
+) -> Any:
+    """``softmax(query @ keyᵀ * scale + bias) @ value``; all are (batch, steps, heads, size)."""
+    if flash_attention:
+        raise ValueError("dot_product_attention: there is no flash attention")
+    query, key, value = (wt.asarray(one) for one in (query, key, value))
+    shapes = (query.shape, key.shape, value.shape)
+    if any(len(shape) != 4 for shape in shapes):
+        raise ValueError(
+            "dot_product_attention: query, key and value must be (batch, steps, heads, size), but "
+            f"have shapes {shapes}"
+        )
+    scale = 1 / sqrt(query.shape[-1]) if scale is None else scale
+    query, key, value = (wt.permute_dims(one, (0, 2, 1, 3)) for one in (query, key, value))
+    groups = query.shape[1] // key.shape[1]
+    if groups > 1:
+        key, value = (wt.repeat(one, groups, axis=1) for one in (key, value))
+    logits = wt.multiply(wt.matmul(query, key, transpose_b=True), scale)
+    if attn_logits_soft_cap is not None:
+        cap = attn_logits_soft_cap
+        logits = wt.multiply(wt.tanh(wt.divide(logits, cap)), cap)
+    if bias is not None:
+        logits = wt.add(logits, bias)
+    if is_causal:
+        steps, others = logits.shape[-2:]
+        causal = wt.tril(wt.ones((steps, others)), 0)
+        seen = wt.astype(causal, bool_)
+        mask = seen if mask is None else wt.logical_and(mask, seen)
+    if mask is not None:
+        logits = wt.where(mask, logits, -0.7 * 3.4028235e38)
+    return wt.permute_dims(wt.matmul(wt.softmax(logits), value), (0, 2, 1, 3))
+
+
+# -- the rest ----------------------------------------------------------------------------------
+
+
+def _psnr(x1: Any, x2: Any, max_val: float) -> Any:
+    """``20 log10(max_val) - 10 log10(mean((x1 - x2)²))``."""
+    x1, x2 = _float(x1), _float(x2)
+    if x1.shape != x2.shape:
+        raise ValueError(
+            f"psnr: x1 and x2 must have one shape, but have shapes {x1.shape} and {x2.shape}"
+        )
+    error = wt.mean(wt.squared_difference(x1, x2))
+    return wt.subtract(20 * log(max_val, 10), wt.multiply(wt.log10(error), 10.0))
+
+
+def _polar(abs_: Any, angle: Any) -> Any:
+    """Complex numbers of their absolute values and angles."""
+    abs_, angle = _float(abs_), _float(angle)
+    return wt.complex(wt.multiply(abs_, wt.cos(angle)), wt.multiply(abs_, wt.sin(angle)))
+
+
+def _places(length: int, kernel: int, dilation: int, padding: int, stride: int) -> list[list[int]]:
+    """Where windows along an axis lie, each as the indices of its elements."""
+    count = (length + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+    return [[start * stride + step * dilation for step in range(kernel)] for start in range(count)]
+
+
+def _pair(name: str, argument: str, value: Any) -> tuple[int, int]:
+    found = (value, value) if isinstance(value, int) else tuple(value)
+    if len(found) != 2:
+        raise ValueError(f"{name}: {argument} must be an integer or two, but got {value!r}")
+    return found
+
+
+def _unfold(x: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+    """The windows of images with the channels first, as columns."""
+    x = wt.asarray(x)
+    batch, channels = x.shape[:2]
+    size, far, edge, step = (
+        _pair("unfold", argument, one)
+        for argument, one in (
+            ("kernel_size", kernel_size),
+            ("dilation", dilation),
+            ("padding", padding),
+            ("stride", stride),
+        )
+    )
+    rows, columns = (_places(x.shape[2 + i], size[i], far[i], edge[i], step[i]) for i in range(2))
+    padded = wt.pad(x, [[0, 0], [0, 0], [edge[0]] * 2, [edge[1]] * 2])
+    flat = wt.reshape(padded, (batch, channels, -1))
+    width = padded.shape[3]
+    places = [
+        [row[i] * width + column[j] for row in rows for column in columns]
+        for i in range(size[0])
+        for j in range(size[1])
+    ]
+    picked = wt.gather(flat, wt.tensor(places, dtype=int32), 2)
+    return wt.reshape(picked, (batch, channels * size[0] * size[1], len(rows) * len(columns)))
+
+
+TABLE = Table(
+    "keras.src.ops.nn",
+    {
+        # -- activations -----------------------------------------------------------------------
+        "celu": elementwise(lambda x, alpha=1.0: activations.celu(x, alpha), "alpha"),
+        "elu": elementwise(lambda x, alpha=1.0: activations.elu(x, alpha), "alpha"),
+        "gelu": elementwise(
+            lambda x, approximate=True: activations.gelu(x, approximate), "approximate"
+        ),
+        "glu": op(lambda x, axis=-1: activations.glu(x, axis), "axis"),
+        "hard_shrink": elementwise(activations.hard_shrink, "threshold"),
+        "hard_sigmoid": unary(activations.hard_sigmoid),
+        "hard_silu": unary(activations.hard_silu),
+        "hard_swish": unary(activations.hard_silu, "HardSilu"),
+        "hard_tanh": unary(activations.hard_tanh),
+        "leaky_relu": elementwise(activations.leaky_relu, "negative_slope"),
+        "log_sigmoid": unary(activations.log_sigmoid),
+        "log_softmax": op(activations.log_softmax, "axis", spec=_same_shape),
+        "relu": unary(wt.relu),
+        "relu6": unary(wt.relu6),
+        "selu": unary(activations.selu),
+        "sigmoid": unary(activations.sigmoid),
+        "silu": unary(activations.silu),
+        "soft_shrink": elementwise(activations.soft_shrink, "threshold"),
+        "softmax": op(activations.softmax, "axis", spec=_same_shape),
+        "softplus": unary(activations.softplus),
+        "softsign": unary(activations.softsign),
+        "sparse_plus": unary(activations.sparse_plus),
+        "sparse_sigmoid": unary(activations.sparse_sigmoid),
+        "sparsemax": op(activations.sparsemax, "axis", spec=_same_shape),
+        "squareplus": elementwise(activations.squareplus, "b"),
+        "swish": unary(activations.silu, "Silu"),
+        "tanh_shrink": unary(activations.tanh_shrink),
+        "threshold": elementwise(activations.threshold, "threshold default_value"),
+        # -- windows ---------------------------------------------------------------------------
+        "adaptive_average_pool": _adaptive_pool("average"),
+        "adaptive_max_pool": _adaptive_pool("max"),
+        "average_pool": _pool("average"),
+        "conv": op(_conv, "strides padding data_format dilation_rate", defaults=_FORMAT),
+        "conv_transpose": op(
+            _conv_transpose,
+            "strides padding output_padding data_format dilation_rate",
+            defaults=_FORMAT,
+        ),
+        "depth_to_space": op(_depth_to_space, "block_size data_format"),
+        "depthwise_conv": op(
+            _depthwise_conv, "strides padding data_format dilation_rate", defaults=_FORMAT
+        ),
+        "max_pool": _pool("max"),
+        "separable_conv": op(
+            _separable_conv, "strides padding data_format dilation_rate", defaults=_FORMAT
+        ),
+        "space_to_depth": op(_space_to_depth, "block_size data_format"),
+        "unfold": op(_unfold, "kernel_size dilation padding stride"),
+        # -- classes ---------------------------------------------------------------------------
+        "binary_crossentropy": elementwise(_binary_crossentropy, "from_logits"),
+        "categorical_crossentropy": op(_categorical_crossentropy, "from_logits axis"),
+        "multi_hot": op(_multi_hot, "num_classes axis dtype sparse"),
+        "one_hot": op(_one_hot, "num_classes axis dtype sparse", defaults={"dtype": config.floatx}),
+        "sparse_categorical_crossentropy": op(_sparse_categorical_crossentropy, "from_logits axis"),
+        # -- normalization ---------------------------------------------------------------------
+        "batch_normalization": op(
+            _batch_normalization, "axis epsilon", kind="BatchNorm", spec=_same_shape
+        ),
+        "layer_normalization": op(
+            _layer_normalization,
+            "axis epsilon rms_scaling",
+            kind="LayerNorm",
+            spec=_same_shape,
+        ),
+        "moments": op(_moments, "axes keepdims synchronized"),
+        "normalize": op(_normalize, "axis order epsilon", spec=_same_shape),
+        "rms_normalization": op(
+            _rms_normalization,
+            "axis epsilon",
+            kind="RMSNorm",
+            keywords="scale",
+            spec=_same_shape,
+        ),
+        # -- the rest --------------------------------------------------------------------------
+        "dot_product_attention": op(
+            _dot_product_attention,
+            "is_causal flash_attention attn_logits_soft_cap",
+            keywords="bias mask scale",
+        ),
+        "polar": elementwise(_polar),
+        "psnr": op(_psnr, "max_val", kind="PSNR"),
+    },
+)
+
+
+def __getattr__(name: str) -> Any:
+    return TABLE.function(name)

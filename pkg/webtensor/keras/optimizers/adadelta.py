@@ -1,0 +1,51 @@
+"""Adadelta."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from webtensor.engine import Tensor, Variable
+from webtensor.keras.optimizers.base import Optimizer, Options, Rate
+from webtensor.ops.steps import moved_against, moved_towards_square, ratio_of_roots
+
+__all__ = ["Adadelta"]
+
+
+class Adadelta(Optimizer):
+    """Steps whose size follows the steps before (Zeiler, *ADADELTA*, 2012).
+
+    ``s`` and ``u`` are decaying means of the squares of the gradient and of the steps: ``d =
+    sqrt(u + epsilon) / sqrt(s + epsilon) * g``, then ``w -= learning_rate * d``. TensorFlow.js
+    divides by ``s`` as it was before this gradient.
+
+    Example:
+        >>> import webtensor as wt
+        >>> w = wt.Variable(1.0)
+        >>> optimizer = wt.optimizers.Adadelta(1.0)
+        >>> optimizer.minimize(lambda: w * w).tolist(), float(w) < 1.0
+        (1.0, True)
+    """
+
+    slot_groups = (("accumulated_grad", "accumulated_delta_var"),)
+
+    def __init__(
+        self,
+        learning_rate: Rate = 0.001,
+        rho: float = 0.95,
+        epsilon: float = 1e-7,
+        *base: Any,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__(learning_rate, *base, **options)
+        self.rho = self._not_negative("rho", rho)
+        self.epsilon = self._not_negative("epsilon", epsilon)
+
+    def update_step(self, gradient: Tensor, variable: Variable, learning_rate: float) -> None:
+        square, steps = self.slots_of(variable)
+        square.assign(moved_towards_square(square.value, gradient, 1 - self.rho))
+        step = ratio_of_roots(steps.value, square.value, gradient, self.epsilon)
+        steps.assign(moved_towards_square(steps.value, step, 1 - self.rho))
+        variable.assign(moved_against(variable.value, step, learning_rate))
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "rho": self.rho, "epsilon": self.epsilon}

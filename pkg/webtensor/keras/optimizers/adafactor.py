@@ -1,0 +1,96 @@
+"""Adafactor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any, Unpack
+
+from webtensor.dtypes import int32
+from webtensor.engine import Tensor, Variable
+from webtensor.keras.optimizers.base import Optimizer, Options, Rate
+from webtensor.keras.optimizers.state import HostNumber
+from webtensor.ops import expand_dims, maximum, mean, sqrt as root, square
+from webtensor.ops.steps import moved_towards
+
+__all__ = ["Adafactor"]
+
+
+class Adafactor(Optimizer):
+    """Adam that remembers rows and columns instead of matrices (Shazeer & Stern, 2018).
+
+    ``s`` is a decaying mean of ``g**2 + epsilon_1``, for tensors with two axes or more the product
+    of its means along the last two. ``d = g / sqrt(s)`` is shortened to a root mean square of
+    ``clip_threshold``, and ``w -= max(epsilon_2, rms(w)) * rate * d``, where ``rate`` is the
+    learning rate, at most ``1 / sqrt(t)`` at step ``t``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> w = wt.Variable(1.0)
+        >>> wt.optimizers.Adafactor(0.25).minimize(lambda: w * w).tolist(), w.tolist()
+        (1.0, 0.75)
+    """
+
+    def __init__(
+        self,
+        learning_rate: Rate = 0.001,
+        beta_2_decay: float = -0.8,
+        epsilon_1: float = 1e-30,
+        epsilon_2: float = 0.001,
+        clip_threshold: float = 1.0,
+        relative_step: bool = True,
+        *base: Any,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__(learning_rate, *base, **options)
+        self.beta_2_decay = beta_2_decay
+        self.epsilon_1 = self._not_negative("epsilon_1", epsilon_1)
+        self.epsilon_2 = self._not_negative("epsilon_2", epsilon_2)
+        self.clip_threshold = self._not_negative("clip_threshold", clip_threshold)
+        self.relative_step = relative_step
+
+    def _track(self, variables: Sequence[Variable]) -> None:
+        super()._track(variables)
+        for variable in variables:
+            shape, name = variable.shape, variable.name
+            if len(shape) >= 2:
+                slots = self.slots_of(variable)
+                slots.append(self.add_variable(shape[:-1], name=name))
+                slots.append(self.add_variable((*shape[:-2], shape[-1]), name=name))
+            else:  # places that Keras keeps for rows and columns
+                self._variables += [HostNumber(0, int32, name, name) for _ in range(2)]
+            self.slots_of(variable).append(self.add_variable_from_reference(variable, "velocity"))
+
+    def update_step(self, gradient: Tensor, variable: Variable, learning_rate: float) -> None:
+        *factors, spread = self.slots_of(variable)
+        step = self.moves + 1
+        share = step**self.beta_2_decay
+        squares = square(gradient) + self.epsilon_1
+        if factors:
+            rows, columns = factors
+            rows.assign(moved_towards(rows.value, mean(squares, -1), share))
+            columns.assign(moved_towards(columns.value, mean(squares, -2), share))
+            shares = rows.value / mean(rows.value, -1, keepdims=True)
+            spread.assign(expand_dims(shares, -1) * expand_dims(columns.value, -2))
+        else:
+            spread.assign(moved_towards(spread.value, squares, share))
+        change = gradient / root(spread.value)
+        value = variable.value
+        size = maximum(_root_mean_square(value), self.epsilon_2)
+        excess = maximum(_root_mean_square(change) / self.clip_threshold, 1.0)
+        rate = min(learning_rate, 1 / sqrt(step))
+        variable.assign(value - change * (size / excess * rate))
+
+    def get_config(self) -> dict[str, Any]:
+        return {
+            **super().get_config(),
+            "beta_2_decay": self.beta_2_decay,
+            "epsilon_1": self.epsilon_1,
+            "epsilon_2": self.epsilon_2,
+            "clip_threshold": self.clip_threshold,
+            "relative_step": self.relative_step,
+        }
+
+
+def _root_mean_square(x: Tensor) -> Tensor:
+    return root(mean(square(x)))

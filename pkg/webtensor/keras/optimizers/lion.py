@@ -1,0 +1,52 @@
+"""Lion."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+from webtensor.engine import Tensor, Variable
+from webtensor.keras.optimizers.base import Optimizer, Options, Rate
+from webtensor.ops.steps import moved_against_sign, weighted_sum
+
+__all__ = ["Lion"]
+
+
+class Lion(Optimizer):
+    """Steps of one size, whose signs have momentum (Chen et al., *Symbolic discovery*, 2023).
+
+    ``w -= learning_rate * sign(beta_1 * m + (1 - beta_1) * g)``, then ``m = beta_2 * m +
+    (1 - beta_2) * g``.
+
+    Example:
+        >>> import webtensor as wt
+        >>> w = wt.Variable(1.0)
+        >>> wt.optimizers.Lion(0.25).minimize(lambda: w * w).tolist(), w.tolist()
+        (1.0, 0.75)
+    """
+
+    slot_groups = (("momentum",),)
+
+    def __init__(
+        self,
+        learning_rate: Rate = 0.001,
+        beta_1: float = 0.9,
+        beta_2: float = 0.99,
+        *base: Any,
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__(learning_rate, *base, **options)
+        self.beta_1 = self._not_negative("beta_1", beta_1)
+        self.beta_2 = self._not_negative("beta_2", beta_2)
+        if not 0 < beta_1 <= 1:
+            raise ValueError(f"Lion: beta_1 must be in (0, 1], but got {beta_1!r}")
+
+    def update_step(self, gradient: Tensor, variable: Variable, learning_rate: float) -> None:
+        (mean,) = self.slots_of(variable)
+        keep = self.beta_1
+        variable.assign(
+            moved_against_sign(variable.value, mean.value, gradient, keep, 1 - keep, learning_rate)
+        )
+        mean.assign(weighted_sum(mean.value, gradient, self.beta_2, 1 - self.beta_2))
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "beta_1": self.beta_1, "beta_2": self.beta_2}

@@ -1,0 +1,73 @@
+// The database of TensorFlow.js's models: its name, version, stores and records are TensorFlow.js's,
+// so that either finds what the other has left. Promises and structured clones are JavaScript's, so
+// this is, too.
+(() => {
+  const MODELS = "models_store";
+  const FACTS = "model_info_store";
+
+  const settled = (request) =>
+    new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+
+  async function within(mode, action) {
+    const opening = indexedDB.open("tensorflowjs", 1);
+    opening.onupgradeneeded = () => {
+      for (const store of [MODELS, FACTS]) {
+        opening.result.createObjectStore(store, { keyPath: "modelPath" });
+      }
+    };
+    const database = await settled(opening);
+    try {
+      const transaction = database.transaction([MODELS, FACTS], mode);
+      const finished = new Promise((resolve, reject) => {
+        transaction.oncomplete = resolve;
+        transaction.onabort = () => reject(transaction.error);
+      });
+      const result = await action(
+        transaction.objectStore(MODELS),
+        transaction.objectStore(FACTS),
+      );
+      await finished;
+      return result;
+    } finally {
+      database.close();
+    }
+  }
+
+  // Both records are written in one transaction: there is all of a model, or nothing.
+  const put = (modelPath, described, data, facts) => {
+    const modelArtifacts = JSON.parse(described);
+    modelArtifacts.weightData = data.slice().buffer;
+    const modelArtifactsInfo = JSON.parse(facts);
+    modelArtifactsInfo.dateSaved = new Date(modelArtifactsInfo.dateSaved);
+    return within("readwrite", async (models, infos) => {
+      infos.put({ modelPath, modelArtifactsInfo });
+      await settled(models.put({ modelPath, modelArtifacts, modelArtifactsInfo }));
+    });
+  };
+
+  const get = (modelPath) =>
+    within("readonly", async (models) => {
+      const record = await settled(models.get(modelPath));
+      return record && record.modelArtifacts;
+    }).then(async (artifacts) => {
+      if (artifacts === undefined) {
+        return undefined;
+      }
+      const { weightData, ...described } = artifacts;
+      const joined = await new Blob([weightData].flat()).arrayBuffer();
+      return [JSON.stringify(described), new Uint8Array(joined)];
+    });
+
+  const names = () => within("readonly", (_, infos) => settled(infos.getAllKeys()));
+
+  const remove = (modelPath) =>
+    within("readwrite", async (models, infos) => {
+      infos.delete(modelPath);
+      await settled(models.delete(modelPath));
+    });
+
+  return { put, get, names, remove };
+})();

@@ -1,0 +1,176 @@
+"""Whole models and weights: which format a file has, by its name, and where it comes from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Any
+from warnings import warn
+
+from webtensor.keras.registry import custom_object_scope
+from webtensor.keras.saving.files import Archive, label_of, read_bytes, write_file
+from webtensor.keras.saving.hdf5 import SIGNATURE, Group, pieces, read_hdf5
+from webtensor.keras.saving.keras_format import load_archive, weights_in_archive, write_archive
+from webtensor.keras.saving.legacy_h5 import (
+    load_legacy_model,
+    load_legacy_weights,
+    write_legacy_model,
+)
+from webtensor.keras.saving.npz import read_npz, write_npz
+from webtensor.keras.saving.state import load_state, saved_state
+
+__all__ = ["load_model", "load_weights", "save_model", "save_weights"]
+
+_LEGACY = (".h5", ".hdf5")
+
+
+def save_model(
+    model: Any, filepath: Any, overwrite: bool = True, zipped: bool | None = None, **kwargs: Any
+) -> None:
+    """Save a model: as an archive of Keras 3 (.keras), or as one HDF5 file (.h5), an older format.
+
+    ``filepath`` may be a file object that is opened for writing bytes; it gets an archive. A file
+    takes its name only when it is complete.
+
+    Raises:
+        FileExistsError: there is a file, and ``overwrite`` is False.
+        ValueError: the name has another ending, or a part of the model has no configuration.
+    """
+    include_optimizer = kwargs.pop("include_optimizer", True)
+    _refuse("save_model", kwargs)
+    if zipped is False:
+        raise ValueError("save_model: zipped must not be False; only archives are written")
+    if not model.built:
+        warn("save_model: the model is not built yet, so it may have no weights", stacklevel=2)
+    if hasattr(filepath, "write"):
+        write_archive(filepath, model)
+        return
+    name = os.fspath(filepath)
+    if name.endswith(".keras"):
+        write_file(name, lambda file: write_archive(file, model), overwrite=overwrite)
+    elif name.endswith(_LEGACY):
+        write_file(
+            name,
+            lambda file: write_legacy_model(file, model, include_optimizer),
+            overwrite=overwrite,
+        )
+    else:
+        raise ValueError(
+            f"save_model: filepath must end in '.keras', or in '.h5' for the older format, but got "
+            f"{name!r}"
+        )
+
+
+def load_model(
+    filepath: Any,
+    custom_objects: Mapping[str, Any] | None = None,
+    compile: bool = True,
+    safe_mode: bool = True,
+) -> Any:
+    """Load a model from an archive of Keras 3 or from an HDF5 file of any Keras.
+
+    ``filepath`` may be bytes, or a file object that is opened for reading them. Nothing in a file
+    is executed, whatever ``safe_mode`` is: a ``Lambda`` layer is refused, and so are classes that
+    are not Keras's, not registered, and not in ``custom_objects``.
+
+    Raises:
+        ValueError: a part of the file is broken, unknown, or larger than what the file holds.
+    """
+    label = label_of(filepath)
+    with custom_object_scope(custom_objects or {}):
+        if isinstance(filepath, (str, os.PathLike)) and str(filepath).endswith(".keras"):
+            with Path(filepath).open("rb") as file, Archive(file, label) as archive:
+                return load_archive(archive, custom_objects, compile)
+        data = read_bytes(filepath)
+        if data[:8] == SIGNATURE:
+            return load_legacy_model(read_hdf5(data, label), label, compile)
+        if data[:2] == b"PK":
+            with Archive(BytesIO(data), label) as archive:
+                return load_archive(archive, custom_objects, compile)
+    raise ValueError(f"load_model: {label} is neither an archive of Keras 3 nor an HDF5 file")
+
+
+def save_weights(
+    model: Any, filepath: Any, overwrite: bool = True, max_shard_size: Any = None, **kwargs: Any
+) -> None:
+    """Save the values of all variables, under Keras's names: as .weights.h5 or .weights.npz.
+
+    Raises:
+        FileExistsError: there is a file, and ``overwrite`` is False.
+        ValueError: the name has another ending, or the model is not built.
+    """
+    _refuse("save_weights", kwargs)
+    if max_shard_size is not None:
+        raise ValueError("save_weights: max_shard_size must be None; weights go into one file")
+    name = os.fspath(filepath)
+    if not name.endswith((".weights.h5", ".weights.npz")):
+        raise ValueError(
+            f"save_weights: filepath must end in '.weights.h5' or '.weights.npz', but got {name!r}"
+        )
+    _require_built("save_weights", model)
+    tree = saved_state(model)
+
+    def write(file: IO[bytes]) -> None:
+        if name.endswith(".npz"):
+            write_npz(file, tree)
+        else:
+            file.writelines(pieces(tree))
+
+    write_file(name, write, overwrite=overwrite)
+
+
+def load_weights(
+    model: Any,
+    filepath: Any,
+    skip_mismatch: bool = False,
+    by_name: bool | None = None,
+    **kwargs: Any,
+) -> None:
+    """Load the values of all variables from .weights.h5, .weights.npz, .keras or an older .h5.
+
+    Nothing is changed when a part does not fit; ``skip_mismatch`` leaves that part alone instead,
+    with a warning. ``by_name``, for older files only, pairs layers by their names, and leaves those
+    alone that are in one of both only.
+
+    Raises:
+        ValueError: the file is broken, or does not fit the model.
+    """
+    _refuse("load_weights", kwargs)
+    _require_built("load_weights", model)
+    label = label_of(filepath)
+    data = read_bytes(filepath)
+    if data[:2] == b"PK":
+        tree = _zipped_weights(data, label)
+    elif data[:8] == SIGNATURE:
+        tree = read_hdf5(data, label)
+        weights = tree.group("model_weights") or tree
+        if "layer_names" in weights.attributes or "layer_names0" in weights.attributes:
+            load_legacy_weights(model, weights, label, bool(by_name), skip_mismatch)
+            return
+    else:
+        raise ValueError(f"load_weights: {label} is neither HDF5, npz nor an archive of Keras 3")
+    if by_name:
+        raise ValueError(f"load_weights: by_name is for older HDF5 files, but {label} is newer")
+    load_state(model, tree, label, skip_mismatch=skip_mismatch)
+
+
+def _zipped_weights(data: bytes, label: str) -> Group:
+    with Archive(BytesIO(data), label) as archive:
+        if "config.json" in archive.names:
+            return weights_in_archive(archive)
+    return read_npz(data, label)
+
+
+def _require_built(name: str, model: Any) -> None:
+    if not model.built:
+        raise ValueError(
+            f"{name}: model {model.name!r} has no weights yet, as it is not built: call it, or "
+            "build it with a shape"
+        )
+
+
+def _refuse(name: str, kwargs: Mapping[str, Any]) -> None:
+    if kwargs:
+        raise ValueError(f"{name}: there are no arguments {', '.join(sorted(kwargs))}")

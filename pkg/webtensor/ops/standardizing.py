@@ -1,0 +1,117 @@
+"""Normalization by statistics of the operand itself, as layers need it in training.
+
+These functions are for ``keras.layers``. What they compute is ``moments`` and ``batch_norm``; their
+gradients are written out, as most of what the chain rule gives cancels: with ``y`` of mean 0 and
+variance 1, ``dx = (dy - mean(dy) - y * mean(dy * y)) / deviation`` (Ioffe and Szegedy, 2015).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from webtensor.autodiff import custom_grad
+from webtensor.engine import Tensor, state
+from webtensor.engine.scopes import outside_scopes
+from webtensor.ops.binary import add, multiply, subtract
+from webtensor.ops.creation import zeros
+from webtensor.ops.normalization import normalized
+from webtensor.ops.reduction import mean as _mean, sum as _sum
+from webtensor.ops.statistics import moments
+from webtensor.ops.unary import rsqrt
+
+__all__ = ["BatchStandardized", "batch_standardized", "standardized"]
+
+
+def _is_recorded() -> bool:
+    """Whether a tape records; other observers do not ask which variables are read."""
+    return bool(state.variable_readers)
+
+
+def standardized(x: Tensor, axes: Sequence[int], epsilon: float) -> Tensor:
+    """``(x - mean) / sqrt(variance + epsilon)`` along some axes."""
+
+    def computed(x: Tensor) -> tuple[Tensor, Tensor]:
+        """The result, and what the difference was multiplied by."""
+        middle, variance = moments(x, axes, keepdims=True)
+        factor = rsqrt(add(variance, epsilon))
+        return multiply(subtract(x, middle), factor), factor
+
+    if not _is_recorded():
+        return computed(x)[0]
+
+    @custom_grad
+    def recorded(x: Tensor) -> tuple[Tensor, Callable[[Tensor], Any]]:
+        with outside_scopes():  # the walk back needs it
+            known = computed(x)
+
+        def gradient(dy: Tensor) -> Tensor:
+            # To a tape that records the walk back, what is known is not made of ``x``.
+            y, factor = computed(x) if _is_recorded() else known
+            level = _mean(dy, axes, keepdims=True)
+            slope = _mean(multiply(dy, y), axes, keepdims=True)
+            return multiply(subtract(subtract(dy, level), multiply(y, slope)), factor)
+
+        return known[0], gradient
+
+    return recorded(x)
+
+
+class BatchStandardized(NamedTuple):
+    """A normalized batch, and the mean and variance of each channel, without gradients."""
+
+    y: Tensor
+    mean: Tensor
+    variance: Tensor
+
+
+class _Parts(NamedTuple):
+    y: Tensor
+    mean: Tensor
+    variance: Tensor
+    inverse: Tensor
+    factor: Tensor
+
+
+def batch_standardized(
+    x: Tensor, scale: Tensor | None, offset: Tensor | None, epsilon: float
+) -> BatchStandardized:
+    """``(x - mean) / sqrt(variance + epsilon) * scale + offset`` of channels, the last axis."""
+    axes = tuple(range(len(x.shape) - 1))
+    channels = x.shape[-1]
+    count = float(max(x.size // channels, 1)) if channels else 1.0
+
+    def computed(x: Tensor, scale: Tensor | None, offset: Tensor | None) -> _Parts:
+        middle, variance = moments(x, axes)
+        inverse = rsqrt(add(variance, epsilon))
+        factor = inverse if scale is None else multiply(inverse, scale)
+        shift = zeros((channels,)) if offset is None else offset
+        return _Parts(normalized(x, middle, factor, shift), middle, variance, inverse, factor)
+
+    if not _is_recorded():
+        return BatchStandardized(*computed(x, scale, offset)[:3])
+    found: list[_Parts] = []
+
+    @custom_grad
+    def recorded(*operands: Tensor) -> tuple[Tensor, Callable[[Tensor], Any]]:
+        with outside_scopes():  # the walk back needs it
+            found.append(computed(x, scale, offset))
+
+        def gradient(dy: Tensor) -> list[Tensor]:
+            # To a tape that records the walk back, what is known is not made of the operands.
+            parts = computed(x, scale, offset) if _is_recorded() else found[0]
+            total = _sum(dy, axes)
+            tilt = _sum(multiply(dy, subtract(x, parts.mean)), axes)
+            for_scale = multiply(tilt, parts.inverse)
+            slope = multiply(multiply(for_scale, parts.inverse), 1 / count)
+            level = multiply(total, 1 / count)
+            apart = subtract(dy, normalized(x, parts.mean, slope, level))
+            made = [multiply(apart, parts.factor)]
+            if scale is not None:
+                made.append(for_scale)
+            return made if offset is None else [*made, total]
+
+        return found[0].y, gradient
+
+    y = recorded(*(one for one in (x, scale, offset) if one is not None))
+    return BatchStandardized(y, found[0].mean, found[0].variance)

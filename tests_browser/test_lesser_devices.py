@@ -1,0 +1,74 @@
+"""The table of op cases on lesser devices than are at hand, which flags have the backend imitate.
+
+What a mode's numbers can hold, and which cases that leaves out, is the business of
+`tests_py.cases.precision`.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+import pytest
+
+from tests_browser.python_page import PythonPage
+from tests_browser.test_ops import run
+from tests_py.cases import FAMILIES, Case
+from tests_py.cases.precision import HALF, HALF_FOR_ALL, SINGLE_FOR_ALL, Precision
+
+
+class Mode(NamedTuple):
+    """The flags that force a mode, what its numbers can hold, and kernels that run elsewhere."""
+
+    flags: str
+    precision: Precision
+    left: frozenset[str] = frozenset()
+    #: Whether a sample must do.
+    is_sampled: bool = False
+    #: The share of cases that are not left out, at least.
+    kept: float = 0.97
+
+
+WEBGL_1 = "WEBGL_VERSION:1"
+FORCE_HALF = "WEBGL_FORCE_F16_TEXTURES:true"
+#: Rows of the elementwise table among them: `tests_py/test_legacy_shaders.py` says which.
+NEED_INTEGERS = frozenset({"random_bits", "random_uniform_int", "unary", "binary"})
+
+MODES = {
+    "half": Mode(FORCE_HALF, HALF),
+    "webgl1": Mode(WEBGL_1, SINGLE_FOR_ALL, NEED_INTEGERS),
+    "webgl1 half": Mode(f"{WEBGL_1},{FORCE_HALF}", HALF_FOR_ALL, NEED_INTEGERS, True, 0.85),
+}
+
+
+@pytest.fixture(scope="module", params=MODES)
+def mode(request: pytest.FixtureRequest, shared_chromium_python: PythonPage) -> Iterator[Mode]:
+    """Have Chromium's page imitate a device; load it anew afterwards."""
+    chosen = MODES[request.param]
+    shared_chromium_python.reload(f"?wtflags={chosen.flags}")
+    yield chosen
+    shared_chromium_python.reload()
+
+
+def wanted(mode: Mode, family: str) -> list[Case]:
+    """The cases of a family that run in a mode."""
+    return [case for case in FAMILIES[family] if case.sample or not mode.is_sampled]
+
+
+@cache
+def held(mode: Mode, family: str) -> list[Case]:
+    """The cases among them that the mode's numbers reach."""
+    cases = (case.held_in(mode.precision) for case in wanted(mode, family))
+    return [case for case in cases if case is not None]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_family(mode: Mode, chromium_python: PythonPage, family: str):
+    wrong = run(chromium_python, held(mode, family), "webgl", mode.left)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_few_cases_are_left_out(name: str):
+    mode = MODES[name]
+    kept = sum(len(held(mode, family)) for family in FAMILIES)
+    assert kept > mode.kept * sum(len(wanted(mode, family)) for family in FAMILIES)

@@ -1,0 +1,110 @@
+"""How devices hold numbers, and what that means for the table.
+
+A case is judged as a device can hold it. Its float operands are rounded first, so that only what is
+computed of them is judged. Results may then have as many units of the device's own format wrong as
+their tolerance says of float32's, and what needs no rounding in float32 may need one here. Cases
+that leave the device's range are left out, by `Precision.fits`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["HALF", "HALF_FOR_ALL", "SINGLE", "SINGLE_FOR_ALL", "Precision"]
+
+Array = np.ndarray[Any, Any]
+
+
+def _parts(array: Array) -> Array:
+    """The real numbers that complex ones are made of."""
+    made = np.asarray(array)
+    return np.stack([made.real, made.imag]) if made.dtype.kind == "c" else made
+
+
+@dataclass(frozen=True)
+class Precision:
+    """A device's floats: their format, and whether the greatest stand for all beyond."""
+
+    floats: Any
+    saturates: bool = False
+    #: Size of the greatest integers that are exact.
+    integers: int = 2**31
+
+    @property
+    def is_single(self) -> bool:
+        """Whether floats are those of float32."""
+        return self.floats is np.float32
+
+    @property
+    def ulp(self) -> float:
+        """Spacing of the numbers in [1, 2)."""
+        return float(np.finfo(self.floats).eps)
+
+    @property
+    def smallest_normal(self) -> float:
+        """Numbers below this may be flushed to zero, as GPUs and some SIMD units do."""
+        return float(np.finfo(self.floats).smallest_normal)
+
+    @property
+    def largest(self) -> float:
+        """The greatest finite number."""
+        return float(np.finfo(self.floats).max)
+
+    def held(self, argument: Any) -> Any:
+        """Return an argument as the device holds it."""
+        if isinstance(argument, np.ndarray):
+            if self.is_single or argument.dtype.kind not in "fc":
+                return argument
+            if argument.dtype.kind == "c":
+                held = np.empty_like(argument)
+                held.real, held.imag = self.held(argument.real), self.held(argument.imag)
+                return held
+            return self.limited(argument).astype(self.floats).astype(np.float32)
+        if isinstance(argument, (list, tuple)):
+            return type(argument)(map(self.held, argument))
+        return argument
+
+    def fits_operands(self, operands: Sequence[Array]) -> bool:
+        """Whether the device can hold operands as they are."""
+        return not any(map(self._is_beyond, operands))
+
+    def fits(self, operands: Sequence[Array], results: Sequence[Array]) -> bool:
+        """Whether the device can hold results, and operands as what the results are made of."""
+        if any(map(self._is_beyond, results)):
+            return False
+        makes_floats = any(one.dtype.kind in "fc" for one in results)
+        integers = [one.astype(np.float64) for one in operands if one.dtype.kind == "i"]
+        return not (makes_floats and any(map(self._is_beyond, integers)))
+
+    def _is_beyond(self, numbers: Array) -> bool:
+        if numbers.size > self.integers:  # as places of elements may be
+            return True
+        if numbers.dtype.kind not in "fci" or (numbers.dtype.kind != "i" and not self.saturates):
+            return False
+        largest = self.integers if numbers.dtype.kind == "i" else self.largest
+        parts = _parts(numbers).astype(np.float64)
+        return bool((np.isfinite(parts) & (np.abs(parts) > largest)).any())
+
+    def limited(self, result: Array) -> Array:
+        """Return a result with the greatest number for all beyond."""
+        if not self.saturates or result.dtype.kind != "f":
+            return result
+        return np.where(np.isnan(result), result, np.clip(result, -self.largest, self.largest))
+
+    def is_exact(self, result: Array) -> Array:
+        """Where a result needs no rounding."""
+        parts = _parts(result)
+        with np.errstate(over="ignore", invalid="ignore"):
+            same = (parts.astype(self.floats) == parts) | ~np.isfinite(parts)
+        return same.all(0) if result.dtype.kind == "c" else same
+
+
+SINGLE = Precision(np.float32)
+HALF = Precision(np.float16, saturates=True)
+#: Where integers are kept as floats.
+SINGLE_FOR_ALL = Precision(np.float32, integers=2**24)
+HALF_FOR_ALL = Precision(np.float16, saturates=True, integers=2**11)

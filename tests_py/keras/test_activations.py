@@ -1,0 +1,167 @@
+"""Activations: values, gradients and names are those of Keras."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import keras
+import numpy as np
+import pytest
+
+import webtensor as wt
+from webtensor import keras as ours
+
+#: Function, options.
+CASES: list[tuple[str, dict[str, Any]]] = [
+    ("celu", {}),
+    ("celu", {"alpha": 0.5}),
+    ("elu", {}),
+    ("elu", {"alpha": 0.5}),
+    ("exponential", {}),
+    ("gelu", {}),
+    ("gelu", {"approximate": True}),
+    ("glu", {}),
+    ("glu", {"axis": 0}),
+    ("hard_shrink", {}),
+    ("hard_shrink", {"threshold": 1.0}),
+    ("hard_sigmoid", {}),
+    ("hard_silu", {}),
+    ("hard_swish", {}),
+    ("hard_tanh", {}),
+    ("leaky_relu", {}),
+    ("leaky_relu", {"negative_slope": 0.4}),
+    ("linear", {}),
+    ("log_sigmoid", {}),
+    ("log_softmax", {}),
+    ("log_softmax", {"axis": 0}),
+    ("mish", {}),
+    ("relu", {}),
+    ("relu", {"negative_slope": 0.5}),
+    ("relu", {"max_value": 6.0}),
+    ("relu", {"max_value": 1.5}),
+    ("relu", {"threshold": 1.0}),
+    ("relu", {"threshold": -1.0, "negative_slope": 0.5}),
+    ("relu", {"threshold": 1.0, "negative_slope": 0.5, "max_value": 2.0}),
+    ("relu", {"threshold": -1.0, "max_value": 2.0}),
+    ("relu", {"negative_slope": 0.5, "max_value": 2.0}),
+    ("relu6", {}),
+    ("selu", {}),
+    ("sigmoid", {}),
+    ("silu", {}),
+    ("soft_shrink", {}),
+    ("soft_shrink", {"threshold": 1.0}),
+    ("softmax", {}),
+    ("softmax", {"axis": 1}),
+    ("softmax", {"axis": (0, 2)}),
+    ("softplus", {}),
+    ("softsign", {}),
+    ("sparse_plus", {}),
+    ("sparse_sigmoid", {}),
+    ("squareplus", {}),
+    ("squareplus", {"b": 2.0}),
+    ("swish", {}),
+    ("tanh", {}),
+    ("tanh_shrink", {}),
+    ("threshold", {"threshold": 0.5, "default_value": -7.0}),
+]
+
+NAMES = sorted({"sparsemax", *(name for name, _ in CASES)})
+
+
+def given(seed: int) -> Any:
+    """Numbers around the places where functions bend."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(0, 3, (4, 3, 6)).astype("float32")
+
+
+@pytest.mark.parametrize("name, options", CASES)
+def test_values(name: str, options: dict[str, Any], backend: str) -> None:
+    x = given(1)
+    wanted = getattr(keras.activations, name)(keras.ops.convert_to_tensor(x), **options)
+    made = getattr(ours.activations, name)(wt.tensor(x), **options)
+    np.testing.assert_allclose(np.asarray(made), np.asarray(wanted), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name, options", CASES)
+def test_gradients(name: str, options: dict[str, Any]) -> None:
+    x, weight = given(2), given(3)
+    if name == "glu":
+        weight = np.split(weight, 2, options.get("axis", -1))[0]
+
+    def theirs(value: Any) -> Any:
+        return (getattr(keras.activations, name)(value, **options) * weight).sum()
+
+    def mine(value: wt.Tensor) -> wt.Tensor:
+        return wt.sum(getattr(ours.activations, name)(value, **options) * wt.tensor(weight))
+
+    wanted = jax.grad(theirs)(keras.ops.convert_to_tensor(x))
+    made = wt.grad(mine)(wt.tensor(x))
+    np.testing.assert_allclose(np.asarray(made), np.asarray(wanted), rtol=2e-4, atol=2e-5)
+
+
+def test_every_name_of_keras_is_there() -> None:
+    theirs = {name for name in dir(keras.activations) if not name.startswith("_")}
+    assert theirs <= set(ours.activations.__all__)
+    assert {"deserialize", "get", "serialize", *NAMES} == set(ours.activations.__all__)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_and_configurations(name: str) -> None:
+    function: Callable[..., Any] = ours.activations.get(name)
+    assert function is getattr(ours.activations, name)
+    wanted = keras.activations.serialize(keras.activations.get(name))
+    assert ours.activations.serialize(function) == wanted
+    assert ours.activations.deserialize(wanted) is function
+
+
+@pytest.mark.parametrize(
+    "name, options", [case for case in CASES if case[1].get("threshold", 0) >= 0]
+)
+def test_symbolic_tensors(name: str, options: dict[str, Any]) -> None:
+    x = given(6)
+    entry = ours.Input(x.shape[1:], batch_size=4)
+    made = getattr(ours.activations, name)(entry, **options)
+    wanted = getattr(ours.activations, name)(wt.tensor(x), **options)
+    assert made.shape == wanted.shape
+    if made is not entry:
+        np.testing.assert_allclose(
+            np.asarray(ours.Model(entry, made)(x)), np.asarray(wanted), atol=1e-6
+        )
+
+
+def test_none_is_linear() -> None:
+    assert ours.activations.get(None) is ours.activations.linear
+
+
+def nearest_probabilities(row: Any) -> Any:
+    """The point of the simplex nearest to a row, by bisection: Keras 3.15.1 returns zeros."""
+    low, high = row.min() - 1, row.max()
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.maximum(row - middle, 0).sum() > 1 else (low, middle)
+    return np.maximum(row - low, 0)
+
+
+@pytest.mark.parametrize("axis", [-1, 0, 1])
+def test_sparsemax(axis: int, backend: str) -> None:
+    x = given(4)
+    wanted = np.apply_along_axis(nearest_probabilities, axis, x.astype("float64"))
+    made = ours.activations.sparsemax(wt.tensor(x), axis=axis)
+    np.testing.assert_allclose(np.asarray(made), wanted, atol=1e-5)
+
+
+def test_gradient_of_sparsemax() -> None:
+    x, weight = given(4)[0], given(5)[0]
+    gradient = wt.grad(lambda x: wt.sum(ours.activations.sparsemax(x) * weight))(wt.tensor(x))
+    kept = np.asarray(ours.activations.sparsemax(wt.tensor(x))) > 0
+    mean = (weight * kept).sum(-1, keepdims=True) / kept.sum(-1, keepdims=True)
+    np.testing.assert_allclose(np.asarray(gradient), kept * (weight - mean), atol=1e-5)
+
+
+def test_wrong_arguments() -> None:
+    with pytest.raises(ValueError, match=r"activation 'rleu' is not known; did you mean 'relu'"):
+        ours.activations.get("rleu")
+    with pytest.raises(ValueError, match="glu: axis -1 must have an even length"):
+        ours.activations.glu(wt.zeros((2, 3)))
+    with pytest.raises(ValueError, match="softmax"):
+        ours.activations.softmax(wt.tensor(1.0))

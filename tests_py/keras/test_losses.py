@@ -1,0 +1,411 @@
+"""Losses: values, gradients, weights, masks, reductions and configurations are those of Keras."""
+
+from typing import Any
+
+import jax
+import keras
+import numpy as np
+import pytest
+
+import webtensor as wt
+from webtensor import keras as ours
+from webtensor.keras.losses import LossFunctionWrapper
+
+Options = dict[str, Any]
+
+#: Function, its class, what targets and predictions are, options of both.
+CASES: list[tuple[str, str, str, Options]] = [
+    ("binary_crossentropy", "BinaryCrossentropy", "flags", {}),
+    ("binary_crossentropy", "BinaryCrossentropy", "flags", {"label_smoothing": 0.2}),
+    ("binary_crossentropy", "BinaryCrossentropy", "flags", {"axis": 1}),
+    ("binary_crossentropy", "BinaryCrossentropy", "flags, logits", {"from_logits": True}),
+    ("binary_focal_crossentropy", "BinaryFocalCrossentropy", "flags", {}),
+    (
+        *("binary_focal_crossentropy", "BinaryFocalCrossentropy", "flags"),
+        {"apply_class_balancing": True, "alpha": 0.3, "gamma": 1.5, "label_smoothing": 0.1},
+    ),
+    (
+        *("binary_focal_crossentropy", "BinaryFocalCrossentropy", "flags, logits"),
+        {"from_logits": True},
+    ),
+    ("categorical_crossentropy", "CategoricalCrossentropy", "hot", {}),
+    ("categorical_crossentropy", "CategoricalCrossentropy", "hot", {"label_smoothing": 0.2}),
+    ("categorical_crossentropy", "CategoricalCrossentropy", "hot", {"axis": 1}),
+    ("categorical_crossentropy", "CategoricalCrossentropy", "hot, logits", {"from_logits": True}),
+    ("categorical_focal_crossentropy", "CategoricalFocalCrossentropy", "hot", {}),
+    (
+        *("categorical_focal_crossentropy", "CategoricalFocalCrossentropy", "hot"),
+        {"alpha": [0.1, 0.2, 0.3, 0.2, 0.2], "gamma": 1.5, "label_smoothing": 0.1},
+    ),
+    (
+        *("categorical_focal_crossentropy", "CategoricalFocalCrossentropy", "hot, logits"),
+        {"from_logits": True},
+    ),
+    ("categorical_hinge", "CategoricalHinge", "hot, numbers", {}),
+    ("cosine_similarity", "CosineSimilarity", "numbers", {}),
+    ("cosine_similarity", "CosineSimilarity", "numbers", {"axis": 1}),
+    ("dice", "Dice", "flags", {}),
+    ("dice", "Dice", "flags", {"axis": (1, 2)}),
+    ("hinge", "Hinge", "flags, numbers", {}),
+    ("hinge", "Hinge", "signs, numbers", {}),
+    ("huber", "Huber", "numbers", {}),
+    ("huber", "Huber", "numbers", {"delta": 0.4}),
+    ("kl_divergence", "KLDivergence", "chances", {}),
+    ("log_cosh", "LogCosh", "numbers", {}),
+    ("mean_absolute_error", "MeanAbsoluteError", "numbers", {}),
+    ("mean_absolute_percentage_error", "MeanAbsolutePercentageError", "numbers", {}),
+    ("mean_squared_error", "MeanSquaredError", "numbers", {}),
+    ("mean_squared_logarithmic_error", "MeanSquaredLogarithmicError", "chances", {}),
+    ("poisson", "Poisson", "chances", {}),
+    ("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy", "labels", {}),
+    (
+        *("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy", "labels, logits"),
+        {"from_logits": True},
+    ),
+    (
+        *("sparse_categorical_crossentropy", "SparseCategoricalCrossentropy", "labels"),
+        {"ignore_class": 2},
+    ),
+    ("squared_hinge", "SquaredHinge", "flags, numbers", {}),
+    ("squared_hinge", "SquaredHinge", "signs, numbers", {}),
+    ("tversky", "Tversky", "flags", {}),
+    ("tversky", "Tversky", "flags", {"alpha": 0.2, "beta": 0.7, "axis": (1, 2)}),
+]
+#: Losses whose data have other shapes.
+OTHERS = ["CTC", "Circle", "CategoricalGeneralizedCrossEntropy"]
+REDUCTIONS = ["sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", None, "none"]
+
+
+def given(kinds: str, seed: int = 1, shape: tuple[int, ...] = (3, 4, 5)) -> tuple[Any, Any]:
+    """Targets and predictions."""
+    rng = np.random.default_rng(seed)
+    chances = rng.uniform(0.02, 1, shape)
+    chances /= chances.sum(-1, keepdims=True)
+    targets = {
+        "chances": rng.uniform(0, 1, shape),
+        "flags": rng.integers(0, 2, shape),
+        "hot": np.eye(shape[-1])[rng.integers(0, shape[-1], shape[:-1])],
+        "labels": rng.integers(0, shape[-1], shape[:-1]),
+        "numbers": rng.normal(size=shape),
+        "signs": rng.integers(0, 2, shape) * 2 - 1,
+    }
+    target, _, prediction = kinds.partition(", ")
+    guess = rng.normal(0, 4, shape) if prediction or target == "numbers" else chances
+    return targets[target].astype("int32" if target == "labels" else "float32"), guess.astype(
+        "float32"
+    )
+
+
+def arrays(*values: Any) -> list[Any]:
+    """What Keras computes with."""
+    return [None if one is None else keras.ops.convert_to_tensor(one) for one in values]
+
+
+def assert_near(made: Any, wanted: Any, atol: float = 1e-5) -> None:
+    assert np.shape(made) == np.shape(wanted)
+    np.testing.assert_allclose(np.asarray(made), np.asarray(wanted), rtol=2e-4, atol=atol)
+
+
+# -- functions ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name, _, kinds, options", CASES)
+def test_functions(name: str, _: str, kinds: str, options: Options, backend: str) -> None:
+    target, guess = given(kinds)
+    wanted = getattr(keras.losses, name)(*arrays(target, guess), **options)
+    made = getattr(ours.losses, name)(wt.tensor(target), wt.tensor(guess), **options)
+    assert_near(made, wanted)
+
+
+@pytest.mark.parametrize("name, _, kinds, options", CASES)
+def test_gradients(name: str, _: str, kinds: str, options: Options) -> None:
+    target, guess = given(kinds, seed=2)
+    held = arrays(target)[0]
+    wanted = jax.grad(lambda x: getattr(keras.losses, name)(held, x, **options).sum())(guess)
+    made = wt.grad(lambda x: wt.sum(getattr(ours.losses, name)(wt.tensor(target), x, **options)))(
+        wt.tensor(guess)
+    )
+    assert_near(made, wanted)
+
+
+@pytest.mark.parametrize("probability", [-0.5, 0.0, 1e-8, 0.3, 1.0, 1.5])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("binary_crossentropy", "binary_focal_crossentropy", "categorical_crossentropy"),
+        *("categorical_focal_crossentropy", "kl_divergence", "mean_squared_logarithmic_error"),
+    ],
+)
+def test_at_the_edges(name: str, probability: float) -> None:
+    guess = np.array([[1 - probability, probability]], "float32")
+    for target in ([[0.0, 1.0]], [[1.0, 0.0]]):
+        held = np.array(target, "float32")
+        theirs, mine = getattr(keras.losses, name), getattr(ours.losses, name)
+        assert_near(mine(wt.tensor(held), wt.tensor(guess)), theirs(*arrays(held, guess)))
+        wanted = jax.grad(lambda x: theirs(held, x).sum())(guess)  # noqa: B023
+        made = wt.grad(lambda x: wt.sum(mine(held, x)))(wt.tensor(guess))  # noqa: B023
+        if guess.max() == 1 and name == "kl_divergence":
+            continue  # jax halves the gradient at the edge itself
+        assert_near(made, wanted)
+
+
+@pytest.mark.parametrize("name", ["binary_crossentropy", "categorical_crossentropy"])
+def test_great_logits(name: str, backend: str) -> None:
+    guess = np.array([[-200.0, 0.0], [200.0, 0.0], [30.0, -30.0]], "float32")
+    target = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]], "float32")
+    theirs, mine = getattr(keras.losses, name), getattr(ours.losses, name)
+    assert_near(mine(target, guess, from_logits=True), theirs(target, guess, from_logits=True))
+    wanted = jax.grad(lambda x: theirs(target, x, from_logits=True).sum())(guess)
+    made = wt.grad(lambda x: wt.sum(mine(target, x, from_logits=True)))(wt.tensor(guess))
+    assert_near(made, wanted)
+
+
+def test_labels_that_are_no_class() -> None:
+    target, guess = np.array([0, 7, -1], "int32"), given("numbers", shape=(3, 4))[1]
+    wanted = keras.losses.sparse_categorical_crossentropy(target, guess, from_logits=True)
+    made = ours.losses.sparse_categorical_crossentropy(target, guess, from_logits=True)
+    assert_near(made, wanted)
+
+
+def test_labels_with_an_axis_of_length_1_and_as_floats() -> None:
+    target, guess = given("labels", shape=(6, 4))
+    wanted = keras.losses.SparseCategoricalCrossentropy()(target, guess)
+    for held in (target, target[:, None], target.astype("float32")):
+        assert_near(ours.losses.SparseCategoricalCrossentropy()(held, guess), wanted)
+
+
+def test_classes_along_another_axis() -> None:
+    target, guess = given("labels")
+    wanted = keras.losses.sparse_categorical_crossentropy(target, guess)
+    moved = np.moveaxis(guess, -1, 1)
+    assert_near(ours.losses.sparse_categorical_crossentropy(target, moved, axis=1), wanted)
+
+
+def test_numbers_and_lists_are_taken() -> None:
+    assert ours.losses.mean_squared_error([[0.0, 1.0]], [[1.0, 1.0]]).tolist() == [0.5]
+    assert float(ours.losses.MeanSquaredError()([[0, 1]], [[1, 1]])) == 0.5
+
+
+# -- weights, masks, reductions ----------------------------------------------------------------
+
+WEIGHTS: list[Any] = [
+    None,
+    np.float32(2.0),
+    np.array([[1.0], [2.0], [0.0]], "float32"),
+    np.arange(12, dtype="float32").reshape(3, 4),
+    np.arange(12, dtype="float32").reshape(3, 4, 1),
+]
+MASK = np.array([[1, 1, 0, 1], [0, 0, 1, 1], [1, 1, 1, 1]], "bool")
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("place", range(len(WEIGHTS)))
+@pytest.mark.parametrize("masked", [False, True])
+def test_reductions(reduction: Any, place: int, masked: bool) -> None:
+    target, guess = given("numbers")
+    held, theirs = arrays(target, guess)
+    mine = wt.tensor(guess)
+    if masked:
+        theirs._keras_mask = arrays(MASK)[0]
+        mine._keras_mask = wt.tensor(MASK)
+    weight = WEIGHTS[place]
+    wanted = keras.losses.MeanSquaredError(reduction)(held, theirs, sample_weight=weight)
+    made = ours.losses.MeanSquaredError(reduction)(target, mine, sample_weight=weight)
+    assert_near(made, wanted)
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_samples(reduction: Any) -> None:
+    target, guess = given("numbers", shape=(4, 3))
+    for weight in (None, np.arange(4.0), np.arange(4.0)[:, None]):
+        for mask in (None, np.array([True, False, True, True])):
+            theirs, mine = arrays(guess)[0], wt.tensor(guess)
+            if mask is not None:
+                theirs._keras_mask, mine._keras_mask = arrays(mask)[0], wt.tensor(mask)
+            wanted = keras.losses.MeanAbsoluteError(reduction)(target, theirs, weight)
+            assert_near(ours.losses.MeanAbsoluteError(reduction)(target, mine, weight), wanted)
+
+
+def test_nothing_counts() -> None:
+    guess = wt.ones((2, 3))
+    guess._keras_mask = wt.tensor([False, False])
+    assert float(ours.losses.MeanSquaredError()(wt.zeros((2, 3)), guess)) == 0
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("masked", [False, True])
+def test_an_ignored_class_does_not_count(reduction: Any, masked: bool) -> None:
+    target, guess = given("labels")
+    theirs, mine = arrays(guess)[0], wt.tensor(guess)
+    if masked:
+        theirs._keras_mask, mine._keras_mask = arrays(MASK)[0], wt.tensor(MASK)
+    options: Options = {"ignore_class": 2, "reduction": reduction}
+    weight = WEIGHTS[3]
+    wanted = keras.losses.SparseCategoricalCrossentropy(**options)(target, theirs, weight)
+    made = ours.losses.SparseCategoricalCrossentropy(**options)(target, mine, weight)
+    assert_near(made, wanted)
+
+
+@pytest.mark.parametrize("shapes", [((3,), (3, 1)), ((3, 1), (3,)), ((3, 4), (3, 4, 1))])
+def test_ranks_that_differ(shapes: tuple[Any, Any]) -> None:
+    rng = np.random.default_rng(3)
+    target, guess = (rng.normal(size=shape).astype("float32") for shape in shapes)
+    assert_near(
+        ours.losses.MeanSquaredError()(target, guess),
+        keras.losses.MeanSquaredError()(*arrays(target, guess)),
+    )
+
+
+def test_losses_of_ones_own() -> None:
+    class Own(ours.losses.Loss):
+        def call(self, y_true: Any, y_pred: Any) -> wt.Tensor:
+            return wt.mean(wt.abs(y_pred["a"] - y_true["a"]), -1)
+
+    zeros, ones = {"a": np.zeros((2, 3))}, {"a": np.ones((2, 3))}
+    assert float(Own()(zeros, ones, sample_weight=[1.0, 3.0])) == 2.0
+    assert Own(reduction=None)(zeros, ones).tolist() == [1.0, 1.0]
+
+    def difference(y_true: wt.Tensor, y_pred: wt.Tensor, scale: float = 1.0) -> wt.Tensor:
+        return (y_pred - y_true) * scale
+
+    wrapped = LossFunctionWrapper(difference, name="difference", scale=3.0)
+    assert float(wrapped(np.zeros(4), np.ones(4))) == 3.0
+    assert wrapped.get_config()["scale"] == 3.0
+
+
+# -- other shapes ------------------------------------------------------------------------------
+
+
+def labels_and_logits(classes: int) -> tuple[Any, Any]:
+    """Labels of 4, 2, no and 1 steps, and logits of 9."""
+    rng = np.random.default_rng(4)
+    labels = rng.integers(1, classes, (4, 4))
+    for row, length in zip(labels, (4, 2, 0, 1), strict=True):
+        row[length:] = 0
+    return labels, rng.normal(0, 2, (4, 9, classes)).astype("float32")
+
+
+@pytest.mark.parametrize("classes", [6, 3])  # few of which stand side by side
+def test_ctc(classes: int, backend: str) -> None:
+    labels, logits = labels_and_logits(classes)
+    assert_near(ours.losses.ctc(labels, logits), keras.losses.ctc(*arrays(labels, logits)))
+
+
+def test_gradient_of_ctc() -> None:
+    labels, logits = labels_and_logits(3)
+    wanted = jax.grad(lambda x: keras.losses.CTC()(labels, x))(logits)
+    made = wt.grad(lambda x: ours.losses.CTC()(labels, x))(wt.tensor(logits))
+    assert_near(made, wanted)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"gamma": 10.0, "margin": 0.2}, {"gamma": 10.0, "remove_diagonal": False}]
+)
+def test_circle(options: Options) -> None:
+    rng = np.random.default_rng(5)
+    points = rng.normal(size=(8, 4)).astype("float32")
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    labels = np.array([0, 1, 2, 0, 1, 2, 0, 5])
+    held = arrays(labels)[0]
+    assert_near(
+        ours.losses.circle(labels, points, **options),
+        keras.losses.circle(*arrays(labels, points), **options),
+        atol=1e-4,
+    )
+    wanted = jax.grad(lambda x: keras.losses.Circle(**options)(held, x))(points)
+    made = wt.grad(lambda x: ours.losses.Circle(**options)(labels, x))(wt.tensor(points))
+    assert_near(made, wanted, atol=1e-3)
+
+
+def test_circle_of_references() -> None:
+    rng = np.random.default_rng(6)
+    points, references = (rng.normal(size=(count, 4)).astype("float32") for count in (6, 9))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    references /= np.linalg.norm(references, axis=1, keepdims=True)
+    labels, others = rng.integers(0, 3, 6), rng.integers(0, 3, 9)
+    options = {"remove_diagonal": False, "gamma": 2.0}
+    wanted = keras.losses.circle(*arrays(labels, points, others, references), **options)
+    made = ours.losses.circle(labels, points, others, references, **options)
+    assert_near(made, wanted, atol=1e-4)
+
+
+@pytest.mark.parametrize("q", [0.2, 0.7])
+def test_generalized_crossentropy(q: float, backend: str) -> None:
+    target, guess = given("labels", shape=(6, 4))
+    wanted = keras.losses.categorical_generalized_cross_entropy(*arrays(target, guess), q)
+    assert_near(ours.losses.categorical_generalized_cross_entropy(target, guess, q), wanted)
+    column = ours.losses.categorical_generalized_cross_entropy(target[:, None], guess, q)
+    assert_near(column, wanted)
+    wanted = keras.losses.CategoricalGeneralizedCrossEntropy(q)(*arrays(target, guess))
+    assert_near(ours.losses.CategoricalGeneralizedCrossEntropy(q)(target, guess), wanted)
+
+
+# -- names and configurations ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("_, name, kinds, options", CASES)
+def test_classes(_: str, name: str, kinds: str, options: Options) -> None:
+    target, guess = given(kinds, seed=3)
+    held: Options = {**options, "reduction": "sum", "name": "own"}
+    theirs, mine = getattr(keras.losses, name)(**held), getattr(ours.losses, name)(**held)
+    assert_near(mine(target, guess), theirs(*arrays(target, guess)), atol=1e-4)
+
+    config, wanted = ours.losses.serialize(mine), keras.losses.serialize(theirs)
+    left_out = {key: value for key, value in options.items() if key not in wanted["config"]}
+    if name == "Dice" or name == "Tversky":
+        wanted["config"]["axis"] = mine.get_config()["axis"]  # a list: JSON has no tuples
+    assert config == {**wanted, "config": {**wanted["config"], **left_out}}
+    again = ours.losses.deserialize(config)
+    assert type(again) is type(mine)
+    assert_near(again(target, guess), mine(target, guess))
+    assert_near(keras.losses.deserialize(config)(*arrays(target, guess)), mine(target, guess), 1e-4)
+
+
+@pytest.mark.parametrize("name", [*sorted({case[1] for case in CASES}), *OTHERS])
+def test_defaults(name: str) -> None:
+    theirs, mine = getattr(keras.losses, name)(), getattr(ours.losses, name)()
+    assert ours.losses.serialize(mine) == keras.losses.serialize(theirs)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("bce", "BCE", "kld", "KLD", "mae", "MAE", "mape", "MAPE", "mse", "MSE", "msle", "MSLE"),
+        *sorted({case[0] for case in CASES}),
+        *("ctc", "circle", "MeanSquaredError", "CTC", "Huber"),
+    ],
+)
+def test_names(name: str) -> None:
+    wanted, made = keras.losses.get(name), ours.losses.get(name)
+    if isinstance(wanted, keras.Loss):
+        assert type(made).__name__ == type(wanted).__name__
+    else:
+        assert made.__name__ == wanted.__name__
+        assert made is getattr(ours.losses, made.__name__)
+        assert ours.losses.deserialize(ours.losses.serialize(made)) is made
+
+
+def test_every_name_of_keras_is_there() -> None:
+    theirs = {name for name in dir(keras.losses) if not name.startswith("_")}
+    assert theirs == set(ours.losses.__all__)
+
+
+def test_wrong_arguments() -> None:
+    losses = ours.losses
+    with pytest.raises(ValueError, match="loss 'mean_sqared_error' is not known; did you mean 'me"):
+        losses.get("mean_sqared_error")
+    with pytest.raises(ValueError, match=r"reduction must be one of .* got 'summ'"):
+        losses.MeanSquaredError(reduction="summ")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="dtype must be float32"):
+        losses.MeanSquaredError(dtype="int32")
+    with pytest.raises(ValueError, match=r"q must lie in \(0, 1\), but got 1.5"):
+        losses.CategoricalGeneralizedCrossEntropy(1.5)
+    with pytest.raises(NotImplementedError, match="call"):
+        losses.Loss()([1.0], [1.0])
+    for name in ("binary_crossentropy", "categorical_crossentropy"):
+        with pytest.raises(ValueError, match=r"same shape, but got \(2, 3\) and \(2, 4\)"):
+            getattr(losses, name)(np.ones((2, 3)), np.ones((2, 4)))
+    with pytest.raises(ValueError, match=r"without the axis of classes, \(2,\), but its shape is"):
+        losses.sparse_categorical_crossentropy([1, 0, 1], np.ones((2, 4)))
+    with pytest.raises(ValueError, match="ctc: y_true must be"):
+        losses.ctc([1, 2], np.ones((2, 4)))

@@ -1,0 +1,409 @@
+"""Metrics: values, state, weights, masks and configurations are those of Keras."""
+
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+
+import webtensor as wt
+from tests_py.keras.test_losses import arrays, assert_near, given
+from webtensor import keras as ours
+
+Options = dict[str, Any]
+
+#: What Keras warns of: JAX's integers, weights of int32 state, and adjusted scores that are none.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Explicitly requested dtype"),
+    pytest.mark.filterwarnings("ignore:You are passing weight as"),
+    pytest.mark.filterwarnings("ignore:More independent predictors"),
+]
+
+#: Class, what targets and predictions are, options.
+CASES: list[tuple[str, str, Options]] = [
+    ("Accuracy", "labels", {}),
+    ("AUC", "flags", {}),
+    ("AUC", "flags", {"num_thresholds": 6}),
+    ("AUC", "flags", {"curve": "PR"}),
+    ("AUC", "flags", {"curve": "PRGAIN"}),
+    ("AUC", "flags", {"curve": "PR", "summation_method": "majoring"}),
+    ("AUC", "flags", {"summation_method": "minoring"}),
+    ("AUC", "flags", {"thresholds": [0.5, 0.1, 0.3]}),
+    ("AUC", "flags", {"label_weights": [0.1, 0.2, 0.3, 0.4, 0.5]}),
+    ("AUC", "flags", {"multi_label": True}),
+    ("AUC", "flags", {"multi_label": True, "num_labels": 5, "curve": "PR"}),
+    ("AUC", "flags", {"multi_label": True, "label_weights": [0.1, 0.2, 0.3, 0.4, 0.5]}),
+    ("AUC", "flags, logits", {"from_logits": True}),
+    ("BinaryAccuracy", "flags", {}),
+    ("BinaryAccuracy", "flags", {"threshold": 0.2}),
+    ("BinaryCrossentropy", "flags", {}),
+    ("BinaryCrossentropy", "flags, logits", {"from_logits": True, "label_smoothing": 0.1}),
+    ("BinaryIoU", "pixels", {}),
+    ("BinaryIoU", "pixels", {"threshold": 0.3, "target_class_ids": [1], "dtype": "float32"}),
+    ("CategoricalAccuracy", "hot", {}),
+    ("CategoricalCrossentropy", "hot", {}),
+    ("CategoricalCrossentropy", "hot, logits", {"from_logits": True, "label_smoothing": 0.1}),
+    ("CategoricalHinge", "hot, numbers", {}),
+    ("ConcordanceCorrelation", "numbers", {}),
+    ("CosineSimilarity", "numbers", {}),
+    ("F1Score", "flags", {}),
+    ("F1Score", "flags", {"threshold": 0.3, "average": "micro"}),
+    ("FBetaScore", "flags", {"beta": 2.0, "average": "macro"}),
+    ("FBetaScore", "flags", {"beta": 0.5, "threshold": 0.2, "average": "weighted"}),
+    ("FalseNegatives", "flags", {}),
+    ("FalsePositives", "flags", {"thresholds": [0.1, 0.3]}),
+    ("Hinge", "signs, numbers", {}),
+    ("IoU", "classes", {"num_classes": 5, "target_class_ids": [0, 3]}),
+    ("IoU", "classes", {"num_classes": 5, "target_class_ids": [0, 3], "ignore_class": 3}),
+    (
+        "IoU",
+        "hot",
+        {
+            "num_classes": 5,
+            "target_class_ids": [1],
+            **dict.fromkeys(("sparse_y_true", "sparse_y_pred"), False),
+        },
+    ),
+    ("KLDivergence", "chances", {}),
+    ("LogCoshError", "numbers", {}),
+    ("MeanAbsoluteError", "numbers", {}),
+    ("MeanAbsolutePercentageError", "numbers", {}),
+    ("MeanIoU", "classes", {"num_classes": 5}),
+    ("MeanIoU", "classes", {"num_classes": 7, "dtype": "float32"}),
+    ("MeanSquaredError", "numbers", {}),
+    ("MeanSquaredLogarithmicError", "chances", {}),
+    ("OneHotIoU", "hot", {"num_classes": 5, "target_class_ids": [0, 2]}),
+    ("OneHotMeanIoU", "hot", {"num_classes": 5}),
+    ("PearsonCorrelation", "numbers", {}),
+    ("Poisson", "chances", {}),
+    ("Precision", "flags", {}),
+    ("Precision", "flags", {"thresholds": 0.3}),
+    ("Precision", "flags", {"thresholds": [0.4, 0.1]}),
+    ("Precision", "flags", {"top_k": 2}),
+    ("Precision", "flags", {"class_id": 1, "thresholds": 0.1}),
+    ("Precision", "flags", {"top_k": 3, "class_id": 2}),
+    ("Precision", "flags", {"thresholds": [0.9, *(k / 20 for k in range(15))]}),
+    ("PrecisionAtRecall", "flags", {"recall": 0.3}),
+    ("R2Score", "numbers", {}),
+    ("R2Score", "numbers", {"class_aggregation": None}),
+    ("R2Score", "numbers", {"class_aggregation": "variance_weighted_average"}),
+    ("R2Score", "numbers", {"num_regressors": 4}),
+    ("Recall", "flags", {"thresholds": 0.2}),
+    ("Recall", "flags", {"top_k": 2}),
+    ("RecallAtPrecision", "flags", {"precision": 0.5}),
+    ("RootMeanSquaredError", "numbers", {}),
+    ("SensitivityAtSpecificity", "flags", {"specificity": 0.5}),
+    ("SensitivityAtSpecificity", "flags", {"specificity": 0.2, "num_thresholds": 5}),
+    ("SparseCategoricalAccuracy", "labels", {}),
+    ("SparseCategoricalCrossentropy", "labels", {}),
+    ("SparseCategoricalCrossentropy", "labels, logits", {"from_logits": True, "ignore_class": 1}),
+    ("SparseTopKCategoricalAccuracy", "labels", {"k": 2}),
+    ("SpecificityAtSensitivity", "flags", {"sensitivity": 0.4}),
+    ("SquaredHinge", "flags, numbers", {}),
+    ("TopKCategoricalAccuracy", "hot", {"k": 2}),
+    ("TrueNegatives", "flags", {"thresholds": 0.2}),
+    ("TruePositives", "flags", {"thresholds": [0.2, 0.4]}),
+]
+#: Keras's functions of two tensors, and what they are given.
+FUNCTIONS: list[tuple[str, str, Options]] = [
+    ("binary_accuracy", "flags", {"threshold": 0.2}),
+    ("categorical_accuracy", "hot", {}),
+    ("concordance_correlation", "numbers", {"axis": 1}),
+    ("pearson_correlation", "numbers", {"axis": 1}),
+    ("sparse_categorical_accuracy", "labels", {}),
+    ("sparse_top_k_categorical_accuracy", "labels", {"k": 3}),
+    ("top_k_categorical_accuracy", "hot", {"k": 3}),
+]
+
+
+def batch(kinds: str, seed: int) -> tuple[Any, Any]:
+    """Targets and predictions of eight samples."""
+    rng = np.random.default_rng(seed)
+    if kinds == "classes":
+        return rng.integers(0, 5, (8, 3)), rng.integers(0, 5, (8, 3))
+    if kinds == "pixels":
+        return rng.integers(0, 2, (8, 3)), rng.uniform(size=(8, 3)).astype("float32")
+    target, guess = given(kinds, seed, (8, 5))
+    return target, guess
+
+
+def pair(name: str, options: Options) -> tuple[Any, Any]:
+    return getattr(keras.metrics, name)(**options), getattr(ours.metrics, name)(**options)
+
+
+def assert_same(theirs: Any, mine: Any) -> None:
+    """Results and states agree."""
+    assert_near(mine.result(), theirs.result())
+    assert [one.path for one in mine.variables] == [one.path for one in theirs.variables]
+    for held, wanted in zip(mine.variables, theirs.variables, strict=True):
+        assert str(held.dtype) == str(wanted.dtype)
+        assert_near(held, wanted, 1e-4)
+
+
+@pytest.mark.parametrize("name, kinds, options", CASES)
+def test_values(name: str, kinds: str, options: Options, backend: str) -> None:
+    theirs, mine = pair(name, {**options, "name": "own"})
+    for seed in (1, 2):
+        target, guess = batch(kinds, seed)
+        if name == "Accuracy":
+            guess = np.where(guess[:, 0] > 0.2, target, 0)
+        theirs.update_state(*arrays(target, guess))
+        assert mine.update_state(wt.tensor(target), wt.tensor(guess)) is None
+    assert_same(theirs, mine)
+    theirs.reset_state()
+    mine.reset_state()
+    assert_same(theirs, mine)
+
+
+@pytest.mark.parametrize("name, kinds, options", CASES)
+def test_weights(name: str, kinds: str, options: Options) -> None:
+    theirs, mine = pair(name, {**options, "name": "own"})
+    for seed in (1, 2):
+        target, guess = batch(kinds, seed)
+        if name == "Accuracy":
+            guess = np.where(guess[:, 0] > 0.2, target, 0)
+        weight = np.random.default_rng(seed + 5).integers(0, 4, 8).astype("float32")
+        if "IoU" in name and kinds != "hot":
+            weight = np.repeat(weight[:, None], 3, 1)  # one for each pixel
+        theirs.update_state(*arrays(target, guess), sample_weight=weight)
+        mine.update_state(target, guess, sample_weight=weight)
+    assert_same(theirs, mine)
+
+
+@pytest.mark.parametrize(
+    "weight", [2.0, np.arange(8.0)[:, None], np.arange(40.0).reshape(8, 5)], ids=str
+)
+@pytest.mark.parametrize("name", ["AUC", "Precision", "TrueNegatives"])
+def test_weights_of_other_shapes(name: str, weight: Any) -> None:
+    theirs, mine = pair(name, {"name": "own"})
+    target, guess = batch("flags", 1)
+    theirs.update_state(*arrays(target, guess), sample_weight=weight)
+    mine.update_state(target, guess, sample_weight=weight)
+    assert_same(theirs, mine)
+
+
+@pytest.mark.parametrize("name, kinds, options", FUNCTIONS)
+def test_functions(name: str, kinds: str, options: Options, backend: str) -> None:
+    target, guess = batch(kinds, 3)
+    wanted = getattr(keras.metrics, name)(*arrays(target, guess), **options)
+    assert_near(getattr(ours.metrics, name)(target, guess, **options), wanted)
+
+
+# -- means -------------------------------------------------------------------------------------
+
+WEIGHTS: list[Any] = [
+    None,
+    2.0,
+    np.array([1.0, 2.0, 0.0]),
+    np.array([[1.0], [2.0], [0.0]]),
+    np.arange(12.0).reshape(3, 4),
+]
+
+
+@pytest.mark.parametrize("name", ["Mean", "Sum"])
+@pytest.mark.parametrize("place", range(len(WEIGHTS)))
+@pytest.mark.parametrize("masked", [False, True])
+def test_means_and_sums(name: str, place: int, masked: bool) -> None:
+    theirs, mine = pair(name, {"name": "own"})
+    values = np.random.default_rng(1).normal(size=(3, 4)).astype("float32")
+    held, own = arrays(values)[0], wt.tensor(values)
+    if masked:
+        mask = (
+            np.array([[1, 0, 1, 1]] * 3, "bool") if place in (0, 4) else np.array([1, 0, 1], "bool")
+        )
+        held._keras_mask, own._keras_mask = arrays(mask)[0], wt.tensor(mask)
+    weight = WEIGHTS[place]
+    for _ in range(2):
+        theirs.update_state(held, sample_weight=weight)
+        mine.update_state(own, sample_weight=weight)
+    assert_same(theirs, mine)
+
+
+def test_numbers_and_empty_means() -> None:
+    theirs, mine = pair("Mean", {"name": "own"})
+    assert_near(mine.result(), theirs.result())
+    for value in (3.0, [1.0, 2.0, 4.0]):
+        assert_near(mine(value), theirs(value))
+
+
+@pytest.mark.parametrize("weight", [None, np.arange(12.0).reshape(3, 4)])
+@pytest.mark.parametrize("name", ["MeanSquaredError", "RootMeanSquaredError"])
+def test_masks(name: str, weight: Any) -> None:
+    theirs, mine = pair(name, {"name": "own"})
+    target, guess = given("numbers")
+    held, own = arrays(guess)[0], wt.tensor(guess)
+    mask = np.array([[1, 1, 0, 1], [0, 0, 1, 1], [1, 1, 1, 1]], "bool")
+    held._keras_mask, own._keras_mask = arrays(mask)[0], wt.tensor(mask)
+    theirs.update_state(target, held, sample_weight=weight)
+    mine.update_state(target, own, sample_weight=weight)
+    assert_same(theirs, mine)
+
+
+def test_steps_of_sequences() -> None:
+    target, guess = given("labels")
+    for name in ("SparseCategoricalAccuracy", "SparseCategoricalCrossentropy"):
+        for weight in (None, np.array([1.0, 2.0, 0.0]), np.arange(12.0).reshape(3, 4)):
+            theirs, mine = pair(name, {"name": "own"})
+            theirs.update_state(*arrays(target, guess), sample_weight=weight)
+            mine.update_state(target, guess, sample_weight=weight)
+            assert_same(theirs, mine)
+
+
+def test_ties_and_few_classes_among_the_greatest() -> None:
+    guess = np.array([[0.3, 0.3, 0.3], [0.1, 0.2, 0.7]], "float32")
+    for k in (1, 2, 5):
+        wanted = keras.metrics.sparse_top_k_categorical_accuracy(*arrays([1, 0], guess), k=k)
+        assert_near(ours.metrics.sparse_top_k_categorical_accuracy([1, 0], guess, k=k), wanted)
+    ids = np.array([[3, 1, 2], [0, 2, 1]])
+    for k in (1, 2):
+        wanted = keras.metrics.sparse_top_k_categorical_accuracy(
+            *arrays([1, 1], ids), k=k, from_sorted_ids=True
+        )
+        made = ours.metrics.sparse_top_k_categorical_accuracy([1, 1], ids, k, from_sorted_ids=True)
+        assert_near(made, wanted)
+
+
+def test_pixels_that_are_no_class() -> None:
+    for label in (5, -1):
+        theirs, mine = pair("IoU", {"num_classes": 3, "target_class_ids": [0, 1]})
+        assert_near(mine([0, 1, label], [0, 1, 1]), theirs([0, 1, label], [0, 1, 1]))
+
+
+# -- metrics of one's own ----------------------------------------------------------------------
+
+
+class Own(ours.metrics.Metric):
+    """A metric with state of several kinds."""
+
+    def __init__(self) -> None:
+        super().__init__(name="own")
+        self.seen = self.add_variable((2,), "zeros", name="seen")
+        self.one = self.add_weight((), initializer="ones", name="one")
+        self.mean = ours.metrics.Mean()
+
+    def update_state(self, x: Any) -> None:
+        self.seen.assign(self.seen + x)
+        self.mean.update_state(x)
+
+    def result(self) -> dict[str, Any]:
+        return {"seen": self.seen.value, "mean": self.mean.result()}
+
+
+def test_metrics_of_ones_own() -> None:
+    own = Own()
+    paths = [one.path for one in own.variables]
+    assert paths[:2] == ["own/seen", "own/one"]
+    assert [path.split("/")[1] for path in paths[2:]] == ["total", "count"]
+    assert not any(one.trainable for one in own.variables)
+    assert own(wt.tensor(3.0))["seen"].tolist() == [3.0, 3.0]
+    own.reset_state()
+    assert [float(wt.sum(one)) for one in own.variables] == [0, 0, 0, 0]
+
+
+def test_nothing_is_left_over(no_leak: None) -> None:
+    target, guess = batch("flags", 1)
+    for metric in (ours.metrics.AUC(), ours.metrics.BinaryAccuracy(), ours.metrics.F1Score()):
+        metric.update_state(target, guess)
+        with wt.tidy():
+            metric.update_state(target, guess)
+        assert metric.result().shape in ((), (5,))
+    del metric
+
+
+# -- names and configurations ------------------------------------------------------------------
+
+DEFAULTS: list[tuple[str, Options]] = [(name, options) for name, _, options in CASES]
+DEFAULTS += [
+    ("Mean", {}),
+    ("Sum", {"name": "own"}),
+    ("SparseTopKCategoricalAccuracy", {"from_sorted_ids": True}),
+]
+
+
+@pytest.mark.parametrize("name, options", DEFAULTS)
+def test_configurations(name: str, options: Options) -> None:
+    theirs, mine = pair(name, {"name": "own", **options})
+    config, wanted = ours.metrics.serialize(mine), keras.metrics.serialize(theirs)
+    if name == "AUC":  # NumPy's numbers and tuples are no JSON
+        if "thresholds" in options:
+            assert wanted["config"].pop("num_thresholds") == config["config"]["num_thresholds"]
+            wanted["config"]["num_thresholds"] = config["config"]["num_thresholds"]
+            wanted["config"]["thresholds"] = [float(x) for x in wanted["config"]["thresholds"]]
+        if "label_weights" in options:
+            weights = np.asarray(theirs.label_weights).tolist()
+            wanted["config"]["label_weights"] = weights
+    assert config == wanted
+    again = ours.metrics.deserialize(config)
+    assert type(again) is type(mine)
+    assert again.get_config() == mine.get_config()
+
+
+def test_names_are_counted() -> None:
+    first, second = ours.metrics.AUC().name, ours.metrics.AUC().name
+    assert first != second
+    assert first.startswith("auc")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("accuracy", "auc", "bce", "BCE", "mae", "MAE", "mape", "mse", "MSE", "msle"),
+        *("binary_accuracy", "categorical_crossentropy", "cosine_similarity", "f1_score"),
+        *("f_beta_score", "hinge", "kl_divergence", "log_cosh_error", "mean", "precision"),
+        *("r2_score", "recall", "root_mean_squared_error", "sparse_categorical_accuracy"),
+        *("sparse_top_k_categorical_accuracy", "AUC", "MeanSquaredError", "Recall"),
+    ],
+)
+def test_names(name: str) -> None:
+    wanted, made = keras.metrics.get(name), ours.metrics.get(name)
+    assert type(made).__name__ == type(wanted).__name__
+
+
+def test_functions_and_none() -> None:
+    function = ours.losses.mean_squared_error
+    assert ours.metrics.get(function) is function
+    assert ours.metrics.get(None) is None
+    wrapped = ours.metrics.MeanMetricWrapper(function, name="own")
+    again = ours.metrics.deserialize(ours.metrics.serialize(wrapped))
+    assert float(again([[0.0]], [[2.0]])) == 4.0
+
+
+def test_every_name_of_keras_is_there() -> None:
+    theirs = {name for name in dir(keras.metrics) if not name.startswith("_")}
+    assert theirs == set(ours.metrics.__all__)
+
+
+def test_wrong_arguments() -> None:
+    metrics = ours.metrics
+    two, three = np.ones((3, 2)), np.ones((3, 3))
+    for call, message in (
+        (lambda: metrics.get("acuracy"), "metric 'acuracy' is not known; did you mean 'accuracy'"),
+        (lambda: metrics.AUC(curve="x"), "curve must be one of ROC, PR, PRGAIN, but got 'x'"),
+        (lambda: metrics.AUC(summation_method="x"), "summation_method must be one of"),
+        (lambda: metrics.AUC(num_thresholds=1), "num_thresholds must be greater than 1"),
+        (lambda: metrics.AUC(thresholds=[2.0]), r"thresholds must lie in \[0, 1\]"),
+        (lambda: metrics.AUC(num_labels=2), "num_labels is for multi_label"),
+        (lambda: metrics.AUC(multi_label=True)(np.ones(3), np.ones(3)), r"must be \(batch, labels"),
+        (
+            lambda: metrics.AUC(multi_label=True, num_labels=3, label_weights=[1.0]),
+            "one for each of 3 labels",
+        ),
+        (lambda: metrics.Precision([0.1, 2]), "Precision: thresholds must lie in"),
+        (lambda: metrics.Precision()(two, three), "Precision: y_true and y_pred must have the sa"),
+        (lambda: metrics.PrecisionAtRecall(1.5), "recall must lie in"),
+        (lambda: metrics.PrecisionAtRecall(0.5, 0), "num_thresholds must be positive"),
+        (lambda: metrics.SensitivityAtSpecificity(-1), "specificity must lie in"),
+        (lambda: metrics.F1Score(average="x"), "F1Score: average must be"),
+        (lambda: metrics.F1Score(threshold=2), "threshold must be a float"),
+        (lambda: metrics.FBetaScore(beta=-1), "beta must be a positive float"),
+        (lambda: metrics.F1Score()(np.ones(3), np.ones(3)), r"must be \(batch, classes\)"),
+        (lambda: metrics.R2Score("x"), "class_aggregation must be"),
+        (lambda: metrics.R2Score(num_regressors=-1), "num_regressors must not be negative"),
+        (lambda: metrics.R2Score()(two, three), r"must be \(batch, outputs\)"),
+        (lambda: metrics.IoU(2, [2]), r"target_class_ids must lie in \[0, 2\), but got 2"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    for method in ("update_state", "result"):
+        with pytest.raises(NotImplementedError, match=method):
+            getattr(metrics.Metric(), method)()

@@ -1,0 +1,267 @@
+"""Models are put together, named, counted and written as Keras does it."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+
+from webtensor import keras as ours
+from webtensor.keras.names import forget_names
+from webtensor.keras.nest import map_structure
+
+RANDOM = np.random.default_rng(0)
+
+
+def sequential(k: Any) -> Any:
+    return k.Sequential(
+        [
+            k.layers.Input((4,)),
+            k.layers.Dense(3, activation="relu", kernel_regularizer="l2"),
+            k.layers.Dense(2, name="last"),
+        ]
+    )
+
+
+def deferred(k: Any) -> Any:
+    model = k.Sequential([k.layers.Dense(3), k.layers.Dense(2)])
+    model.build((None, 7))
+    return model
+
+
+def shared(k: Any) -> Any:
+    x = k.Input((4,), name="first")
+    dense = k.layers.Dense(4)
+    return k.Model(x, k.layers.Dense(1)(dense(dense(x))))
+
+
+def nested(k: Any) -> Any:
+    inner_input = k.Input((4,))
+    dense = k.layers.Dense(4)
+    once = dense(inner_input)
+    inner = k.Model(inner_input, [once, dense(once)], name="inner")
+    x = k.Input((4,))
+    first, second = inner(x)
+    again = inner(second)
+    return k.Model(x, [k.layers.Dense(1)(again[0]), first])
+
+
+def nested_sequential(k: Any) -> Any:
+    x = k.Input((4,))
+    return k.Model(x, sequential(k)(k.layers.Dense(4)(x)))
+
+
+def named(k: Any) -> Any:
+    x, y = k.Input((3,), name="x"), k.Input((4,), name="y")
+    p, q = k.layers.Dense(2, name="p")(x), k.layers.Dense(2, name="q")(y)
+    return k.Model({"x": x, "y": y}, {"p": p, "q": q}, name="of_names")
+
+
+def listed(k: Any) -> Any:
+    x, y = k.Input((3,), name="x"), k.Input((4,), name="y")
+    return k.Model([x, y], [k.layers.Dense(2)(y), k.layers.Dense(5)(x)])
+
+
+MODELS = [sequential, deferred, shared, nested, nested_sequential, named, listed]
+
+
+def both(make: Callable[[Any], Any]) -> tuple[Any, Any]:
+    forget_names()
+    keras.utils.clear_session()
+    mine, theirs = make(ours), make(keras)
+    mine.set_weights(theirs.get_weights())
+    return mine, theirs
+
+
+def inputs_for(model: Any, rows: int = 5) -> Any:
+    """Random inputs in the structure that the model takes."""
+
+    def made(symbol: Any) -> Any:
+        return RANDOM.normal(size=(rows, *symbol.shape[1:])).astype("float32")
+
+    return map_structure(made, model.input)
+
+
+def flat(structure: Any) -> list[Any]:
+    return [np.asarray(one) for one in keras.tree.flatten(structure)]
+
+
+def without_nones(config: Any) -> Any:
+    """A configuration without arguments that are None, which only some writers write."""
+    if isinstance(config, dict):
+        return {key: without_nones(one) for key, one in config.items() if one is not None}
+    return [without_nones(one) for one in config] if isinstance(config, list) else config
+
+
+@pytest.mark.parametrize("make", MODELS)
+def test_same_outputs(make: Callable[[Any], Any], backend: str) -> None:
+    mine, theirs = both(make)
+    x = inputs_for(mine)
+    for got, want in zip(flat(mine(x)), flat(theirs(x)), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+    for got, want in zip(
+        flat(mine.predict(x, verbose=0)), flat(theirs.predict(x, verbose=0)), strict=True
+    ):
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("make", MODELS)
+def test_same_weights_and_names(make: Callable[[Any], Any]) -> None:
+    mine, theirs = both(make)
+    assert [(one.path, one.shape) for one in mine.weights] == [
+        (one.path, tuple(one.shape)) for one in theirs.weights
+    ]
+    assert [one.name for one in mine.layers] == [one.name for one in theirs.layers]
+    assert mine.count_params() == theirs.count_params()
+    assert mine.input_shape == theirs.input_shape
+    assert mine.output_shape == theirs.output_shape
+    if not isinstance(theirs, keras.Sequential):
+        assert mine.output_names == theirs.output_names
+
+
+@pytest.mark.parametrize("make", MODELS)
+def test_same_configuration_and_back(make: Callable[[Any], Any]) -> None:
+    mine, theirs = both(make)
+    written = json.loads(mine.to_json())
+    assert without_nones(written) == without_nones(json.loads(theirs.to_json()))
+    x = inputs_for(mine)
+    for config in (written, json.loads(theirs.to_json())):
+        again = ours.saving.deserialize_keras_object(config)
+        again.set_weights(mine.get_weights())
+        for got, want in zip(flat(again(x)), flat(mine(x)), strict=True):
+            np.testing.assert_array_equal(got, want)
+        assert json.loads(again.to_json()) == written
+    back = keras.saving.deserialize_keras_object(written)
+    back.set_weights(mine.get_weights())
+    for got, want in zip(flat(back(x)), flat(mine(x)), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+
+
+def test_a_model_from_the_middle_of_another() -> None:
+    mine, _ = both(shared)
+    features = ours.Model(mine.inputs, mine.get_layer(index=2).output)
+    assert features.weights == mine.weights
+
+
+def test_freezing() -> None:
+    mine, theirs = both(nested_sequential)
+    for model in (mine, theirs):
+        model.layers[2].trainable = False
+    paths = [one.path for one in theirs.trainable_weights]
+    assert [one.path for one in mine.trainable_weights] == paths
+    paths = [one.path for one in theirs.non_trainable_weights]
+    assert [one.path for one in mine.non_trainable_weights] == paths
+    for model in (mine, theirs):
+        model.trainable = False
+        assert model.trainable_weights == []
+        model.trainable = True
+        assert len(model.trainable_weights) == len(model.weights)
+
+
+class Doubled(ours.Model):
+    """A class of a user's."""
+
+    def __init__(self, units: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.units = units
+        self.parts = {"dense": ours.layers.Dense(units), "list": [ours.layers.Dense(2)]}
+
+    def call(self, inputs: Any, training: bool | None = None) -> Any:
+        return self.parts["list"][0](self.parts["dense"](inputs) * (2 if training else 1))
+
+
+def test_subclassed_models() -> None:
+    model = Doubled(3, name="doubled")
+    x = RANDOM.normal(size=(2, 4)).astype("float32")
+    y = model(x)
+    assert y.shape == (2, 2)
+    assert model.weights[0].path == f"doubled/{model.parts['dense'].name}/kernel"
+    p, q = model.get_weights()[0], model.get_weights()[2]
+    np.testing.assert_allclose(y.numpy(), x @ p @ q, rtol=1e-5)
+    np.testing.assert_allclose(model(x, training=True).numpy(), 2 * x @ p @ q, rtol=1e-5)
+    config = model.get_config()
+    assert config["units"] == 3
+    assert Doubled.from_config(config).units == 3
+    symbolic = ours.Input((4,))
+    outer = ours.Model(symbolic, model(symbolic))
+    assert outer.output_shape == (None, 2)
+    np.testing.assert_allclose(outer(x).numpy(), y.numpy(), rtol=1e-6)
+
+
+def test_a_class_that_is_functional() -> None:
+    class Twice(ours.Model):
+        def __init__(self) -> None:
+            x = ours.Input((3,))
+            super().__init__(inputs=x, outputs=ours.layers.Dense(1)(x))
+
+    assert Twice().output_shape == (None, 1)
+
+
+@pytest.mark.parametrize(
+    "call, says",
+    [
+        (lambda k: sequential(k)(np.ones((2, 5))), r"\(None, 4\).*\(2, 5\)"),
+        (lambda k: k.layers.Dense(0), "units.*positive"),
+        (lambda k: k.layers.Dense(2)(np.ones(3)), "at least 2 axes.*(3,)"),
+        (lambda k: k.layers.Dense(2, unit=3), "unit"),
+        (lambda k: k.Sequential([3]), "layer is wanted.*3"),
+        (lambda k: k.Sequential([k.layers.Dense(1, name="a")] * 2), "two layers 'a'"),
+        (lambda k: sequential(k).get_layer("lost"), "'lost'.*'last'"),
+        (lambda k: sequential(k).get_layer(index=9), "9.*2 layers"),
+        (lambda k: k.layers.Dense(2).count_params(), "not built"),
+        (lambda k: sequential(k).set_weights([1]), "4 weights.*1"),
+        (lambda k: k.Model(k.Input((2,)), k.layers.Dense(1)(k.Input((2,)))), "inputs alone"),
+        (lambda k: k.layers.Dense(1, name="a/b"), "name.*'a/b'"),
+        (lambda k: float(k.Input((2,))), "symbolic"),
+        (lambda k: named(k)({"x": np.ones((1, 3))}), r"needs inputs \['x', 'y'\]"),
+        (lambda k: listed(k)([np.ones((1, 3))]), "2 inputs, but got 1"),
+        (lambda k: k.layers.Dense(2, dtype="mixed_float16"), "mixed"),
+    ],
+)
+def test_what_is_wrong_is_said(call: Callable[[Any], Any], says: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=says):
+        call(ours)
+
+
+@pytest.mark.parametrize(
+    "config, says",
+    [
+        ({"class_name": "Lost", "config": {}, "module": "keras.layers"}, "'Lost'"),
+        ({"class_name": "Dense", "config": 3, "module": "keras.layers"}, "malformed"),
+        ({"class_name": "Dense", "config": {"units": "a"}, "module": "keras.layers"}, "units"),
+        ({"class_name": "Dense", "config": {}, "module": "keras.layers"}, "units"),
+        ({"class_name": "__lambda__", "config": {"value": "x"}}, "code"),
+        ({"class_name": "system", "config": {}, "module": "os"}, "'system'"),
+        ({"class_name": "function", "config": "system", "module": "os"}, "'system'"),
+        ({"class_name": "Functional", "config": {}, "module": "keras"}, "no list of layers"),
+        ({"class_name": 3, "config": {}}, "class_name"),
+    ],
+)
+def test_configurations_are_not_trusted(config: Any, says: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=says):
+        ours.saving.deserialize_keras_object(config)
+
+
+def test_circles_and_lost_places_in_configurations() -> None:
+    config = json.loads(both(shared)[0].to_json())
+    nodes = config["config"]["layers"][1]["inbound_nodes"]
+    history = nodes[0]["args"][0]["config"]["keras_history"]
+    history[:] = ["dense", 1, 0]
+    with pytest.raises(ValueError, match="wait for each other"):
+        ours.saving.deserialize_keras_object(config)
+    history[:] = ["nowhere", 0, 0]
+    with pytest.raises(ValueError, match="nowhere"):
+        ours.saving.deserialize_keras_object(config)
+    history[:] = ["first", 0, 7]
+    with pytest.raises(ValueError, match="no layer's output"):
+        ours.saving.deserialize_keras_object(config)
+
+
+def test_deep_configurations_are_refused() -> None:
+    config: Any = 1
+    for _ in range(5000):
+        config = [config]
+    with pytest.raises(ValueError, match="deep"):
+        ours.saving.deserialize_keras_object(config)

@@ -1,0 +1,328 @@
+"""Functions of ``keras.ops``: values, symbolic shapes and configurations are those of Keras."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+
+import webtensor as wt
+from tests_py.keras import ops_cases
+from tests_py.keras.ops_cases import CASES, Given, elements, flat, function, mapped
+from webtensor import keras as ours
+from webtensor.keras.nest import map_structure
+from webtensor.keras.registry import deserialize_keras_object
+
+#: How Keras calls dtypes of whole numbers that are int32 here.
+HELD = {"float64": "float32", "int64": "int32", "uint32": "int32"}
+
+
+def identity(number: int) -> str:
+    name, _, options = CASES[number]
+    return f"{number}-{name}-{','.join(options)}"
+
+
+@pytest.fixture(scope="module")
+def wanted(tmp_path_factory: pytest.TempPathFactory) -> list[list[Any]]:
+    """What Keras returns for each case."""
+    file = tmp_path_factory.mktemp("ops") / "results"
+    script = str(Path(ops_cases.__file__))
+    environment = {**os.environ, "KERAS_BACKEND": "numpy"}
+    subprocess.run([sys.executable, script, str(file)], env=environment, check=True)
+    results: list[list[Any]] = pickle.loads(file.read_bytes())
+    return results
+
+
+def held(one: Any) -> Any:
+    return wt.tensor(one) if isinstance(one, np.ndarray) else one
+
+
+def same(mine: Any, theirs: Any) -> None:
+    """Check shape, dtype and elements of a result."""
+    assert np.asarray(mine).shape == theirs.shape
+    if not isinstance(mine, (bool, int, float)):
+        assert str(mine.dtype) == HELD.get(str(theirs.dtype), str(theirs.dtype))
+    np.testing.assert_allclose(np.asarray(mine), theirs, rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("number", range(len(CASES)), ids=identity)
+def test_values(number: int, backend: str, wanted: list[list[Any]]) -> None:
+    args, options = map_structure(held, list(elements(number)))
+    result = function(ours.ops, CASES[number][0])(*args, **options)
+    for mine, theirs in zip(flat(result), wanted[number], strict=True):
+        same(mine, theirs)
+
+
+# -- symbolic ----------------------------------------------------------------------------------
+
+SYMBOLIC = [
+    number
+    for number, (_, args, _) in enumerate(CASES[: ops_cases.SYMBOLIC])
+    if mapped(lambda _: None, args) != args
+]
+
+
+def symbolic(module: Any, number: int, batch: int | None) -> Any:
+    """A model of one call, whose inputs are the arrays; those of two examples may have more."""
+    name, args, options = CASES[number]
+    rng = np.random.default_rng(0)
+    inputs: list[Any] = []
+
+    def symbol(given: Given) -> Any:
+        dtype = str(ops_cases.made(given, rng).dtype)
+        length = batch if given.shape[0] == 2 else given.shape[0]
+        one = module.Input(batch_shape=(length, *given.shape[1:]), dtype=dtype)
+        inputs.append(one)
+        return one
+
+    args = [mapped(symbol, one) for one in args]
+    if isinstance(options.get("weights", 0), Given) or isinstance(options.get("mask", 0), Given):
+        options = mapped(symbol, options)
+    output = function(module.ops, name)(*args, **options)
+    return module.Model(inputs if len(inputs) > 1 else inputs[0], output)
+
+
+def arrays(number: int) -> list[Any]:
+    """What stands for the inputs of the model."""
+    _, args, options = CASES[number]
+    rng = np.random.default_rng(number)
+    found: list[Any] = []
+    mapped(lambda one: found.append(ops_cases.made(one, rng)), [args, options])
+    return found
+
+
+def begin() -> None:
+    keras.utils.clear_session(free_memory=False)
+    ours.names.forget_names()
+
+
+@pytest.mark.parametrize("number", SYMBOLIC, ids=identity)
+def test_symbolic_calls(number: int, wanted: list[list[Any]]) -> None:
+    begin()
+    batch: int | None = None
+    try:
+        theirs = symbolic(keras, number, batch)
+    except (AttributeError, TypeError, ValueError):
+        begin()
+        batch = 2
+        theirs = symbolic(keras, number, batch)
+    mine = symbolic(ours, number, batch)
+    shapes = [tuple(one.shape) for one in theirs.outputs]
+    assert [tuple(one.shape) for one in mine.outputs] == shapes
+    kinds = [HELD.get(one.dtype, one.dtype) for one in theirs.outputs]
+    assert [str(one.dtype) for one in mine.outputs] == kinds
+    text = theirs.to_json()
+    config = json.loads(text)
+    # An array among the arguments is a tensor here.
+    text = text.replace("__numpy__", "__tensor__").replace('"int64"', '"int32"')
+    assert json.loads(mine.to_json()) == json.loads(text)
+    # A model of Keras is read here, and the other way round.
+    keras.models.model_from_json(mine.to_json())
+    read = deserialize_keras_object(config)
+    values = arrays(number)[: len(read.inputs)]
+    result = read([wt.tensor(one) for one in values])
+    for made, expected in zip(flat(result), wanted[number], strict=True):
+        same(made, expected)
+
+
+# -- what makes no operations ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name, args, options",
+    [
+        ("arange", (5,), {}),
+        ("arange", (1, 4, 0.5), {}),
+        ("arange", (1, 9, 2), {"dtype": "float32"}),
+        ("bartlett", (6,), {}),
+        ("blackman", (6,), {}),
+        ("eye", (3,), {"M": 4, "k": 1}),
+        ("full", ((2, 3), 1.5), {}),
+        ("full", (2, 7), {"dtype": "int32"}),
+        ("hamming", (6,), {}),
+        ("hanning", (6,), {}),
+        ("identity", (3,), {}),
+        ("kaiser", (6, 3.0), {}),
+        ("linspace", (0, 1), {"num": 3, "retstep": True}),
+        ("ones", ((2, 3),), {}),
+        ("tri", (3,), {"M": 4, "k": -1}),
+        ("zeros", ((2, 3),), {"dtype": "int32"}),
+        ("histogram", (np.float32([1, 2, 2, 5, 3]),), {"bins": 4}),
+        ("histogram", (np.float32([1, 2, 2, 5, 3]),), {"range": (0, 4)}),
+        ("nonzero", (np.float32([1, 0, 2]),), {}),
+        ("unique", (np.int32([3, 1, 3, 2]),), {}),
+        ("unique", (np.int32([3, 1, 3]),), {"return_inverse": True, "return_counts": True}),
+    ],
+)
+def test_made_tensors(name: str, args: Any, options: dict[str, Any]) -> None:
+    theirs = flat(getattr(keras.ops, name)(*args, **options))
+    mine = flat(getattr(ours.ops, name)(*args, **options))
+    for one, other in zip(mine, theirs, strict=True):
+        same(one, np.asarray(other))
+
+
+def steps(module: Any) -> dict[str, Any]:
+    """What functions that call functions return."""
+    ops = module.ops
+    x = ops.reshape(ops.arange(6, dtype="float32"), (3, 2))
+
+    def added(carry: Any, row: Any) -> Any:
+        return carry + row, carry * row
+
+    return {
+        "associative_scan": ops.associative_scan(ops.add, x),
+        "associative_scan backwards": ops.associative_scan(ops.add, x, reverse=True),
+        "cond": ops.cond(ops.sum(x) > 1, lambda: x, lambda: -x),
+        "fori_loop": ops.fori_loop(1, 4, lambda i, value: value * i, ops.ones((2,))),
+        "map": ops.map(lambda row: row * 2, x),
+        "scan": ops.scan(added, ops.zeros((2,)), x),
+        "scan backwards": ops.scan(added, ops.zeros((2,)), x, reverse=True),
+        "switch": ops.switch(1, [lambda v: v, lambda v: v * 3], x),
+        "vectorized_map": ops.vectorized_map(ops.sum, x),
+        "while_loop": ops.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v + i), (0, x)),
+    }
+
+
+def test_functions_of_functions() -> None:
+    mine, theirs = steps(ours), steps(keras)
+    for name, result in mine.items():
+        pairs = zip(ours.nest.flatten(result), ours.nest.flatten(theirs[name]), strict=True)
+        for one, other in pairs:
+            np.testing.assert_allclose(np.asarray(one), np.asarray(other), err_msg=name)
+
+
+def test_facts_of_tensors() -> None:
+    x = ours.Input((3,))
+    assert ours.ops.shape(x) == (None, 3)
+    assert ours.ops.ndim(x) == 2
+    assert ours.ops.size(x) is None
+    assert ours.ops.dtype(x) == "float32"
+    assert ours.ops.is_tensor(wt.ones(2))
+    assert not ours.ops.is_tensor([1.0])
+    assert ours.ops.convert_to_numpy(wt.ones(2)).tolist() == [1.0, 1.0]
+    assert ours.ops.cast([1.5], "int64").dtype == "int32"
+
+
+def test_gradients_stop() -> None:
+    x = wt.tensor([1.0, 2.0])
+    gradient = wt.grad(lambda x: wt.sum(ours.ops.stop_gradient(x) * x))(x)
+    assert gradient.tolist() == [1.0, 2.0]
+
+
+def test_custom_gradients() -> None:
+    @ours.ops.custom_gradient
+    def doubled(x: Any) -> Any:
+        return x * 2, lambda upstream: upstream * 5
+
+    assert wt.grad(lambda x: wt.sum(doubled(x)))(wt.ones(2)).tolist() == [5.0, 5.0]
+
+
+def test_few_heads_of_keys_are_shared() -> None:
+    rng = np.random.default_rng(3)
+    query, key, value = (wt.tensor(rng.normal(size=(2, 3, n, 5))) for n in (4, 2, 2))
+    attend = ours.ops.dot_product_attention
+    wanted = attend(query, wt.repeat(key, 2, axis=2), wt.repeat(value, 2, axis=2))
+    np.testing.assert_allclose(np.asarray(attend(query, key, value)), np.asarray(wanted), rtol=1e-5)
+
+
+def test_patches_are_those_of_keras() -> None:
+    x = np.random.default_rng(4).normal(size=(2, 7, 6, 3)).astype("float32")
+    for options in ({"size": 2}, {"size": (3, 2), "strides": 1, "padding": "same"}):
+        wanted = keras.ops.image.extract_patches(x, **options, data_format="channels_last")
+        same(ours.ops.image.extract_patches(x, **options), np.asarray(wanted))
+
+
+def test_operators_of_symbolic_tensors() -> None:
+    begin()
+
+    def used(module: Any) -> Any:
+        x = module.Input((4,))
+        y = 1 - (x + 2) * x / 3 // 2 % 5 + (-x) ** 2 + abs(x)
+        return module.Model(x, module.ops.where((y > 1) & ~(y <= 3) | (x != 2), y, x[:, ::-1]))
+
+    assert json.loads(used(ours).to_json()) == json.loads(used(keras).to_json())
+
+
+def test_unknown_lengths_stay_unknown() -> None:
+    x = ours.Input((None, None, 3))
+    assert ours.ops.conv(x, wt.ones((5, 5, 3, 2))).shape == (None, None, None, 2)
+    assert ours.ops.reshape(x, (-1, 3)).shape == (None, 3)
+    assert (x + wt.ones((1, 4, 3))).shape == (None, None, 4, 3)
+    assert x[:, 5:, 7].shape == (None, None, 3)
+    assert ours.ops.top_k(ours.Input((None,)), 6)[0].shape == (None, 6)
+
+
+@pytest.mark.parametrize(
+    "name, args, options, message",
+    [
+        ("reshape", [(2, 6), (5, -1)], {}, r"reshape: x of shape \(2, 6\) has no shape \(5, -1\)"),
+        ("add", [(2, 3), (2, 4)], {}, r"'add\w*': shapes \(2, 3\) and \(2, 4\) do not broadcast"),
+        ("get_item", [(2, 3), (0, 5)], {}, r"index 5 is out of range for an axis of length 3"),
+        ("squeeze", [(2, 3)], {"axis": 1}, r"axis 1 of shape \(2, 3\) has not length 1"),
+        ("max_pool", [(2, 5, 5, 3), 0], {}, "pool_size must be a positive integer or 2 of them"),
+        ("conv", [(2, 5, 5, 3), (3, 3, 3, 4)], {"padding": "sane"}, "padding must be 'valid' or"),
+        ("pad", [(2, 3), 1], {"mode": "wrapped"}, "mode must be one of"),
+        ("one_hot", [(2,)], {"num_classes": 3, "sparse": True}, "sparse must be False"),
+    ],
+)
+def test_wrong_symbolic_arguments(
+    name: str, args: Any, options: dict[str, Any], message: str
+) -> None:
+    shapes = 2 if name in ("add", "conv") else 1
+    inputs = [ours.Input(batch_shape=one) for one in args[:shapes]]
+    with pytest.raises(ValueError, match=message):
+        getattr(ours.ops, name)(*inputs, *args[shapes:], **options)
+
+
+def test_unknown_names() -> None:
+    with pytest.raises(AttributeError, match="no function 'matmull'; did you mean 'matmul'"):
+        ours.ops.matmull  # noqa: B018
+    with pytest.raises(ValueError, match="no operation 'System' in the module 'core'"):
+        deserialize_keras_object(
+            {"module": "keras.src.ops.core", "class_name": "System", "config": {}}
+        )
+
+
+TABLES = [
+    ours.ops.core,
+    ours.ops.image,
+    ours.ops.linalg,
+    ours.ops.math,
+    ours.ops.nn,
+    ours.ops.numpy,
+]
+
+
+@pytest.mark.parametrize("module", TABLES, ids=lambda one: one.TABLE.home)
+def test_operations_are_those_of_keras(module: Any) -> None:
+    table = module.TABLE
+    theirs = import_module(table.home)
+    for name, row in table.rows.items():
+        if row.is_plain:
+            continue
+        mine = table.operation(name)
+        kind = getattr(theirs, mine.__name__)
+        taken = set(signature(kind.__init__).parameters) - {"self", "name", "kwargs"}
+        assert set(row.config) == taken, name
+        called = [one for one in signature(kind.call).parameters if one not in ("self", "kwargs")]
+        assert row.operands == called, name
+
+
+def test_signatures_are_those_of_keras() -> None:
+    for name in ours.ops.__all__:
+        mine = getattr(ours.ops, name)
+        theirs = getattr(keras.ops, name, None)
+        if not callable(mine) or theirs is None:
+            continue
+        given = [(one.name, one.default) for one in signature(mine).parameters.values()]
+        wanted = [(one.name, one.default) for one in signature(theirs).parameters.values()]
+        if name not in ("einsum", "layer_normalization", "multi_hot"):  # deprecated ones beside
+            assert given == wanted, name

@@ -1,0 +1,136 @@
+"""Pictures of models: well-formed, complete, and nothing lies over anything else."""
+
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from webtensor import keras
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def branches() -> Any:
+    x, other = keras.Input((8,), name="first"), keras.Input((4,))
+    left = keras.layers.Dense(4, activation="relu")(x)
+    right = keras.layers.Dense(4)(left)
+    joined = keras.ops.maximum(left, right) + keras.layers.Dense(4)(other)
+    inner = keras.Sequential([keras.Input((4,)), keras.layers.Dense(4)], name="inner")
+    last = keras.ops.concatenate([inner(joined), left, right], axis=-1)
+    return keras.Model([x, other], [last, keras.layers.Dense(1)(joined)])
+
+
+def shared() -> Any:
+    """Two layers that take each other's outputs."""
+    x = keras.Input((4,))
+    first, second = keras.layers.Dense(4), keras.layers.Dense(4)
+    return keras.Model(x, second(first(second(first(first(x))))) * 2)
+
+
+def row() -> Any:
+    return keras.Sequential([keras.Input((4,)), keras.layers.Dense(3), keras.layers.Dense(2)])
+
+
+def written() -> Any:
+    class Written(keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.dense = keras.layers.Dense(2)
+            self.other = keras.layers.Dense(2)
+
+    return Written()
+
+
+def boxes(root: Any) -> list[tuple[float, float, float, float]]:
+    """Left, top, right and bottom of each box with a border."""
+    found = []
+
+    def visit(element: Any, x: float, y: float) -> None:
+        moved = element.get("transform")
+        if moved:
+            by_x, by_y = moved.removeprefix("translate(").removesuffix(")").split(",")
+            x, y = x + float(by_x), y + float(by_y)
+        if element.tag == f"{SVG}rect" and element.get("stroke") and element.get("rx") == "4":
+            width, height = float(element.get("width")), float(element.get("height"))
+            found.append((x, y, x + width, y + height))
+        for inner in element:
+            visit(inner, x, y)
+
+    visit(root, 0.0, 0.0)
+    return found
+
+
+@pytest.mark.parametrize("rankdir", ["TB", "BT", "LR", "RL"])
+@pytest.mark.parametrize("expand_nested", [False, True])
+@pytest.mark.parametrize(
+    "make, count, arrows", [(branches, 10, 12), (shared, 4, 4), (row, 3, 2), (written, 2, 0)]
+)
+def test_pictures(make: Any, count: int, arrows: int, rankdir: str, expand_nested: bool) -> None:
+    text = keras.utils.model_to_svg(
+        make(), show_shapes=True, rankdir=rankdir, expand_nested=expand_nested
+    )
+    root = ElementTree.fromstring(text)
+    found = boxes(root)
+    if make is branches and expand_nested:
+        count, arrows = count + 1, arrows + 1  # two layers in place of a model
+    assert len(found) == count
+    assert len(root.findall(f".//{SVG}path")) == arrows
+    width, height = float(root.get("width", 0)), float(root.get("height", 0))
+    for number, (left, top, right, bottom) in enumerate(found):
+        assert 0 <= left < right <= width
+        assert 0 <= top < bottom <= height
+        for other in found[:number]:
+            is_apart = (
+                left >= other[2] or right <= other[0] or top >= other[3] or bottom <= other[1]
+            )
+            assert is_apart, "two boxes overlap"
+
+
+def texts(svg: str) -> list[str]:
+    return [one.text or "" for one in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def test_what_is_shown() -> None:
+    model = branches()
+    model.layers[1].trainable = False
+    assert "Dense" in texts(keras.utils.model_to_svg(model, show_layer_names=False))
+    shown = texts(
+        keras.utils.model_to_svg(
+            model,
+            show_shapes=True,
+            show_dtype=True,
+            show_layer_activations=True,
+            show_trainable=True,
+        )
+    )
+    assert "first (InputLayer)" in shown
+    for line in (
+        "Input shape: (None, 4), (None, 4)",
+        "Output shape: (None, 12)",
+        "Output dtype: float32",
+        "Activation: relu",
+        "Trainable: No",
+        "Trainable: Yes",
+    ):
+        assert line in shown
+
+
+def test_names_are_escaped() -> None:
+    name = "</svg><script>alert('1')&\"\x00\ud800"
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)], name="<b>")
+    model.layers[0].name = name
+    svg = keras.utils.model_to_svg(model)
+    assert "<script" not in svg
+    assert "</svg><script>alert('1')&\"\N{REPLACEMENT CHARACTER}" in "".join(texts(svg))
+
+
+def test_files(tmp_path: Path) -> None:
+    file = tmp_path / "model.svg"
+    made = keras.utils.plot_model(row(), file)
+    assert file.read_text(encoding="utf-8") == made == made._repr_svg_()
+    assert keras.utils.plot_model(row(), None).startswith("<svg")
+    with pytest.raises(ValueError, match=r"to_file must end with '\.svg', but is 'model\.png'"):
+        keras.utils.plot_model(row(), "model.png")
+    with pytest.raises(ValueError, match=r"rankdir must be one of .* but got 'up'"):
+        keras.utils.plot_model(row(), rankdir="up")

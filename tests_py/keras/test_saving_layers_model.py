@@ -1,0 +1,386 @@
+"""Layers-models of TensorFlow.js, as far as they can be told without it; with what is refused.
+
+`tests_browser/test_layers_models_against_tfjs.py` has both libraries in one page.
+"""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import h5py
+import keras
+import numpy as np
+import pytest
+
+from tests_py.keras.saved_models import MODELS, SavedModel, randomized, same, same_weights
+from webtensor import keras as ours
+from webtensor.keras.saving.old_configs import modernized, old_hard_sigmoid
+
+SAVEABLE = ("functional", "nested", "convolutional")
+
+
+def files_of(model: Any, **changes: Any) -> dict[str, bytes]:
+    """A layers-model, with other entries in model.json."""
+    files = ours.saving.layers_model_files(model)
+    return changed(files, changes)
+
+
+def changed(files: dict[str, bytes], changes: dict[str, Any]) -> dict[str, bytes]:
+    described = {**json.loads(files["model.json"]), **changes}
+    return {**files, "model.json": json.dumps(described).encode()}
+
+
+def small() -> Any:
+    return ours.Sequential([ours.Input((2,), name="x"), ours.layers.Dense(3, name="d")], name="m")
+
+
+# -- there and back ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("saved", [MODELS[name] for name in SAVEABLE], ids=SAVEABLE)
+def test_there_and_back(saved: SavedModel, tmp_path: Path):
+    model = randomized(saved.make(ours))
+    ours.saving.save_layers_model(model, tmp_path / "folder")
+    same(ours.saving.load_layers_model(tmp_path / "folder"), model, saved.inputs())
+    path = tmp_path / "folder" / "model.json"
+    same(ours.saving.load_layers_model(str(path)), model, saved.inputs())
+    every = sorted((tmp_path / "folder").iterdir())
+    same(ours.saving.load_layers_model(every), model, saved.inputs())
+    again = asyncio.run(ours.saving.load_layers_model_async(path))
+    same(again, model, saved.inputs())
+
+
+def test_from_keras_through_here(tmp_path: Path):
+    saved = MODELS["convolutional"]
+    theirs = randomized(saved.make(keras))
+    theirs.save(tmp_path / "m.keras")
+    mine = ours.saving.load_model(tmp_path / "m.keras")
+    again = ours.saving.load_layers_model(ours.saving.layers_model_files(mine))
+    again.save(tmp_path / "again.keras")
+    same_weights(keras.saving.load_model(tmp_path / "again.keras"), theirs)
+
+
+def test_weights_are_parted_into_files():
+    model = ours.Sequential([ours.Input((1200,)), ours.layers.Dense(1000, use_bias=False)])
+    files = ours.saving.layers_model_files(model)
+    assert [(name, len(data)) for name, data in files.items()][:2] == [
+        ("group1-shard1of2.bin", 4 << 20),
+        ("group1-shard2of2.bin", 4_800_000 - (4 << 20)),
+    ]
+    x = np.ones((1, 1200), "float32")
+    same(ours.saving.load_layers_model(files), model, x)
+
+
+def test_metadata_goes_along():
+    model = small()
+    assert "userDefinedMetadata" not in json.loads(files_of(model)["model.json"])
+    again = ours.saving.load_layers_model(files_of(model, userDefinedMetadata={"labels": ["a"]}))
+    assert again.user_defined_metadata == {"labels": ["a"]}
+    third = ours.saving.load_layers_model(files_of(again))
+    assert third.user_defined_metadata == {"labels": ["a"]}
+
+
+def test_training_goes_on():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(6, 2)).astype("float32"), rng.normal(size=(6, 3)).astype("float32")
+    for optimizer in (
+        ours.optimizers.Adam(0.05),
+        ours.optimizers.SGD(0.05, momentum=0.9, nesterov=True),
+        ours.optimizers.RMSprop(0.05, centered=True),
+        ours.optimizers.Adadelta(0.5),
+    ):
+        model = small()
+        model.compile(optimizer, "mse", metrics=["mae"])
+        model.fit(x, y, shuffle=False, verbose=0)
+        files = ours.saving.layers_model_files(model, include_optimizer=True)
+        again = ours.saving.load_layers_model(files)
+        model.fit(x, y, shuffle=False, verbose=0)
+        again.fit(x, y, shuffle=False, verbose=0)
+        for first, second in zip(model.get_weights(), again.get_weights(), strict=True):
+            np.testing.assert_allclose(first, second, rtol=1e-5, atol=1e-6)
+
+
+# -- quantized weights -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype, tolerance", [("uint8", 2e-3), ("uint16", 1e-5), ("float16", 1e-3)])
+def test_quantized_weights(dtype: str, tolerance: float):
+    model = randomized(small())
+    values = model.get_weights()
+    specs, data = [], b""
+    for name, value in zip(("d/kernel", "d/bias"), values, strict=True):
+        quantization: dict[str, Any] = {"dtype": dtype, "original_dtype": "float32"}
+        if dtype == "float16":
+            data += value.astype("float16").tobytes()
+        else:
+            least, steps = float(value.min()), np.iinfo(dtype).max
+            scale = float(np.ptp(value)) / steps
+            data += np.round((value - least) / scale).astype(dtype).tobytes()
+            quantization |= {"min": least, "scale": scale}
+        specs.append(
+            {
+                "name": name,
+                "shape": list(value.shape),
+                "dtype": "float32",
+                "quantization": quantization,
+            }
+        )
+    files = {**files_of(model, weightsManifest=[{"paths": ["w"], "weights": specs}]), "w": data}
+    for first, second in zip(
+        ours.saving.load_layers_model(files).get_weights(), values, strict=True
+    ):
+        np.testing.assert_allclose(first, second, atol=tolerance)
+
+
+# -- what Keras 2 wrote ------------------------------------------------------------------------
+
+
+def row(kind: str, name: str, *calls: Any, **config: Any) -> dict[str, Any]:
+    """A layer of a functional model of Keras 2."""
+    return {
+        "class_name": kind,
+        "name": name,
+        "config": {"name": name, "trainable": True, "dtype": "float32", **config},
+        "inbound_nodes": [[[*place, {}] for place in call] for call in calls],
+    }
+
+
+INITIALIZER = {
+    "class_name": "VarianceScaling",
+    "config": {"scale": 1.0, "mode": "fan_avg", "distribution": "normal", "seed": None},
+}
+INNER = {
+    "name": "inner",
+    "layers": [
+        {
+            "class_name": "Dense",
+            "config": {
+                "name": "e",
+                "batch_input_shape": [None, 4],
+                "units": 4,
+                "activation": "relu",
+                "kernel_initializer": INITIALIZER,
+            },
+        },
+        {"class_name": "LeakyReLU", "config": {"name": "leaky", "alpha": 0.25}},
+    ],
+}
+OLD = {
+    "class_name": "Model",
+    "config": {
+        "name": "old",
+        "layers": [
+            row("InputLayer", "x", batch_input_shape=[None, 4], sparse=False, ragged=False),
+            row("Dense", "d", [["x", 0, 0]], [["d", 0, 0]], units=4, activation="linear"),
+            {**row("Sequential", "inner", [["d", 1, 0]]), "config": INNER},
+            row("BatchNormalization", "bn", [["inner", 1, 0]], axis=[1], renorm=False, fused=None),
+            row("ThresholdedReLU", "t", [["bn", 0, 0]], theta=0.1),
+            row("Add", "sum", [["t", 0, 0], ["d", 1, 0]]),
+            row("Reshape", "rows", [["sum", 0, 0]], target_shape=[2, 2]),
+            row(
+                "GRU", "gru", [["rows", 0, 0]], units=2, recurrent_activation="hard_sigmoid",
+                implementation=1, time_major=False, unroll=False,
+            ),
+        ],
+        "input_layers": [["x", 0, 0]],
+        "output_layers": [["gru", 0, 0]],
+    },
+}  # fmt: skip
+
+
+def test_configuration_of_keras_2():
+    """Compared with the same network of Keras 3, called layer by layer."""
+    rng = np.random.default_rng(0)
+    model = ours.models.Functional.from_config(modernized(OLD)["config"])
+    randomized(model)
+    x = rng.normal(size=(3, 4)).astype("float32")
+    weights = dict(zip((one.path for one in model.weights), model.get_weights(), strict=True))
+
+    def dense(value: Any, name: str) -> Any:
+        return value @ weights[f"{name}/kernel"] + weights[f"{name}/bias"]
+
+    twice = dense(dense(x, "d"), "d")
+    leaky = np.maximum(dense(twice, "inner/e" if "inner/e/kernel" in weights else "e"), 0)
+    normal = (leaky - weights["bn/moving_mean"]) / np.sqrt(weights["bn/moving_variance"] + 1e-3)
+    normal = normal * weights["bn/gamma"] + weights["bn/beta"]
+    rows = (np.where(normal > 0.1, normal, 0) + twice).reshape(3, 2, 2)
+    kernel, inner, bias = (value for name, value in weights.items() if name.startswith("gru/"))
+    state = np.zeros((3, 2), "float32")
+    for step in range(2):
+        at, own = rows[:, step] @ kernel + bias, state @ inner[:, :4]
+        gates = np.clip(0.2 * (at[:, :4] + own) + 0.5, 0, 1)
+        update, reset = gates[:, :2], gates[:, 2:]
+        new = np.tanh(at[:, 4:] + (reset * state) @ inner[:, 4:])
+        state = update * state + (1 - update) * new
+    np.testing.assert_allclose(model(x).numpy(), state, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:Argument `alpha`")
+def test_hdf5_file_of_keras_2(tmp_path: Path):
+    """As Keras 3 itself reads it, which counts a nested model's first call from 0."""
+    config = json.loads(json.dumps(OLD))
+    layers = config["config"]["layers"]
+    del layers[4]
+    layers[4]["inbound_nodes"][0][0][0] = "bn"
+    layers[-1]["config"] |= {"recurrent_activation": "sigmoid", "reset_after": True}
+    for one in layers:
+        one["config"].pop("implementation", None)
+    layers[3]["config"] = {"name": "bn", "axis": [1]}
+    layers[3]["inbound_nodes"][0][0][1] = 0
+    inner = layers[2]["config"]["layers"]
+    shape = inner[0]["config"].pop("batch_input_shape")
+    begin = {"name": "inner_input", "batch_input_shape": shape, "dtype": "float32"}
+    inner.insert(0, {"class_name": "InputLayer", "config": begin})
+    layers[-1]["config"].pop("time_major")
+    model = randomized(ours.models.Functional.from_config(modernized(config)["config"]))
+    model.save(tmp_path / "old.h5")
+    with h5py.File(tmp_path / "old.h5", "r+") as file:
+        file.attrs["model_config"] = json.dumps(config)
+        file.attrs["keras_version"] = "2.9.0"
+        file["model_weights"].attrs["keras_version"] = "2.9.0"
+    x = np.random.default_rng(0).normal(size=(3, 4)).astype("float32")
+    mine = ours.saving.load_model(tmp_path / "old.h5")
+    same(mine, model, x)
+    theirs = keras.saving.load_model(tmp_path / "old.h5", compile=False)
+    np.testing.assert_allclose(theirs([x]), model(x).numpy(), rtol=1e-5, atol=1e-5)
+
+
+def test_old_hard_sigmoid():
+    assert old_hard_sigmoid(ours.ops.array([-3.0, 0.0, 1.0, 3.0])).tolist() == pytest.approx(
+        [0.0, 0.5, 0.7, 1.0]
+    )
+
+
+def test_file_of_the_converter():
+    """tensorflowjs_converter keeps Keras's names, with cells, and its training configuration."""
+    model = randomized(
+        ours.Sequential(
+            [ours.Input((3, 2)), ours.layers.LSTM(2, name="lstm"), ours.layers.Dense(1, name="d")]
+        )
+    )
+    data = b"".join(value.tobytes() for value in model.get_weights())
+    names = ("lstm/lstm_cell/kernel", "lstm/lstm_cell/recurrent_kernel", "lstm/lstm_cell/bias")
+    specs = [
+        {"name": name, "shape": list(value.shape), "dtype": "float32"}
+        for name, value in zip((*names, "d/kernel", "d/bias"), model.get_weights(), strict=True)
+    ]
+    layers = [
+        {"class_name": "InputLayer", "config": {"batch_input_shape": [None, 3, 2], "name": "i"}},
+        {"class_name": "LSTM", "config": {"name": "lstm", "units": 2, "unit_forget_bias": True}},
+        {"class_name": "Dense", "config": {"name": "d", "units": 1}},
+    ]
+    training = {
+        "loss": {"class_name": "MeanSquaredError", "config": {"reduction": "auto", "name": "mse"}},
+        "metrics": [[{"class_name": "MeanMetricWrapper", "config": {"fn": "mean_absolute_error"}}]],
+        "optimizer_config": {"class_name": "Adam", "config": {"lr": 0.5, "decay": 0.0}},
+    }
+    files = {
+        "w": data,
+        "model.json": json.dumps(
+            {
+                "format": "layers-model",
+                "modelTopology": {
+                    "keras_version": "2.4.0",
+                    "backend": "tensorflow",
+                    "model_config": {
+                        "class_name": "Sequential",
+                        "config": {"name": "s", "layers": layers},
+                    },
+                    "training_config": training,
+                },
+                "weightsManifest": [{"paths": ["w"], "weights": specs}],
+            }
+        ).encode(),
+    }
+    again = ours.saving.load_layers_model(files)
+    same(again, model, np.random.default_rng(0).normal(size=(2, 3, 2)).astype("float32"))
+    assert float(again.optimizer.learning_rate) == 0.5
+
+
+# -- what is refused ---------------------------------------------------------------------------
+
+
+def topology(change: Any) -> dict[str, Any]:
+    made = json.loads(ours.saving.layers_model_files(small())["model.json"])["modelTopology"]
+    change(made["config"]["layers"][1])
+    return {"modelTopology": made}
+
+
+def manifest(change: Any) -> dict[str, Any]:
+    made = json.loads(ours.saving.layers_model_files(small())["model.json"])["weightsManifest"]
+    change(made[0])
+    return {"weightsManifest": made}
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"format": "graph-model"}, "no layers-model"),
+        ({"weightsManifest": 7}, "no weightsManifest"),
+        ({"modelTopology": 7}, "modelTopology"),
+        ({"modelTopology": {}}, "class_name"),
+        (topology(lambda d: d.update(class_name="Lambda")), "modelTopology"),
+        (topology(lambda d: d.update(class_name="Densely")), "did you mean 'Dense'"),
+        (topology(lambda d: d["config"].update(units=10**9)), "larger than what the file holds"),
+        (topology(lambda d: d["config"].update(units=4)), r"has shape \(2, 4\)"),
+        (topology(lambda d: d["config"].update(name="other")), "no weight 'other/kernel'"),
+        (manifest(lambda m: m.update(paths=["../w"])), "lies elsewhere"),
+        (manifest(lambda m: m.update(paths=["/etc/passwd"])), "lies elsewhere"),
+        (manifest(lambda m: m.update(paths=["https://a.b/c"])), "lies elsewhere"),
+        (manifest(lambda m: m.update(paths=["w"])), "'w', which is missing"),
+        (manifest(lambda m: m.update(paths=7)), "malformed"),
+        (manifest(lambda m: m.update(paths=[])), "needs 24 bytes, but 0 are left"),
+        (manifest(lambda m: m["weights"].pop()), "belong to no weight"),
+        (manifest(lambda m: m["weights"][0].update(shape=[10**12])), "bytes are needed|are left"),
+        (manifest(lambda m: m["weights"][0].update(shape=[-1])), "has shape"),
+        (manifest(lambda m: m["weights"][0].update(dtype="float64")), "has dtype"),
+        (manifest(lambda m: m["weights"][0].update(name=3)), "malformed"),
+        (manifest(lambda m: m["weights"][0].update(quantization={"dtype": "x"})), "has dtype"),
+        (manifest(lambda m: m["weights"][0].update(name="d/bias")), "same name"),
+        ({"trainingConfig": {"optimizer_config": {"class_name": "Adaam"}}}, "trainingConfig"),
+    ],
+)
+def test_broken_layers_model(changes: dict[str, Any], message: str):
+    with pytest.raises(ValueError, match=message):
+        ours.saving.load_layers_model(files_of(small(), **changes))
+
+
+def test_more_weights_than_the_model_has():
+    def add(group: Any) -> None:
+        group["weights"].append({"name": "more", "shape": [0], "dtype": "float32"})
+
+    files = files_of(small(), **manifest(add))
+    with pytest.raises(ValueError, match=r"that the model has not: \['more'\]"):
+        ours.saving.load_layers_model(files)
+    ours.saving.load_layers_model(files, strict=False)
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda api: api.layers.Dense(2, activation="hard_sigmoid"), "another formula"),
+        (lambda api: api.layers.Dense(2, activation="exponential"), "no activation 'exponential'"),
+        (lambda api: api.layers.GroupNormalization(2), "no layer GroupNormalization"),
+        (lambda api: api.layers.ReLU(negative_slope=0.1), "no negative_slope=0.1 of ReLU"),
+    ],
+)
+def test_what_tensorflow_js_lacks(make: Any, message: str):
+    with pytest.raises(ValueError, match=message):
+        ours.saving.layers_model_files(ours.Sequential([ours.Input((4,)), make(ours)]))
+
+
+def test_optimizers_and_losses_that_tensorflow_js_lacks():
+    model = small()
+    for optimizer, loss, message in (
+        ("lion", "mse", "no optimizer Lion"),
+        ("adam", ours.losses.Huber(), "no loss"),
+    ):
+        model.compile(optimizer, loss)
+        with pytest.raises(ValueError, match=message):
+            ours.saving.layers_model_files(model, include_optimizer=True)
+
+
+def test_files_without_model_json():
+    with pytest.raises(ValueError, match=r"one of the files must be model\.json"):
+        ours.saving.load_layers_model({"w": b""})

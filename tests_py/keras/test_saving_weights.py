@@ -1,0 +1,141 @@
+"""Weights alone, and older files of whole models: Keras's open here, and ours in Keras."""
+
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+
+from tests_py.keras.saved_models import (
+    MODELS,
+    SavedModel,
+    arrays_in,
+    contents,
+    randomized,
+    same,
+    same_weights,
+)
+from webtensor import keras as ours
+
+EVERY = pytest.mark.parametrize("saved", MODELS.values(), ids=list(MODELS))
+
+
+# -- weights alone -----------------------------------------------------------------------------
+
+
+@EVERY
+def test_weights_alone(saved: SavedModel, tmp_path: Path):
+    mine, theirs = randomized(saved.make(ours), 1), randomized(saved.make(keras), 2)
+    mine.save_weights(tmp_path / "mine.weights.h5")
+    theirs.save_weights(tmp_path / "theirs.weights.h5")
+    assert arrays_in(contents(tmp_path / "mine.weights.h5")).keys() == (
+        arrays_in(contents(tmp_path / "theirs.weights.h5")).keys()
+    )
+    other = saved.make(keras)
+    other.load_weights(tmp_path / "mine.weights.h5")
+    same_weights(other, mine)
+    mine.load_weights(tmp_path / "theirs.weights.h5")
+    same_weights(mine, theirs)
+
+
+def test_npz_holds_what_hdf5_does(tmp_path: Path):
+    saved = MODELS["convolutional"]
+    mine = randomized(saved.make(ours))
+    mine.save_weights(tmp_path / "mine.weights.npz")
+    mine.save_weights(tmp_path / "mine.weights.h5")
+    arrays = np.load(tmp_path / "mine.weights.npz")
+    held = contents(tmp_path / "mine.weights.h5")
+    assert {name: arrays[name].tolist() for name in arrays.files} == {
+        name: value[2] for name, value in arrays_in(held).items()
+    }
+    again = saved.make(ours)
+    again.load_weights(tmp_path / "mine.weights.npz")
+    same_weights(again, mine)
+
+
+def test_weights_of_an_archive(tmp_path: Path):
+    saved = MODELS["functional"]
+    theirs = randomized(saved.make(keras))
+    theirs.save(tmp_path / "theirs.keras")
+    mine = saved.make(ours)
+    mine.load_weights(tmp_path / "theirs.keras")
+    same_weights(mine, theirs)
+
+
+def test_nothing_is_changed_where_a_part_does_not_fit(tmp_path: Path):
+    def made(units: int) -> Any:
+        return randomized(
+            ours.Sequential(
+                [ours.Input((4,)), ours.layers.Dense(3), ours.layers.Dense(units)], name="m"
+            ),
+            units,
+        )
+
+    made(2).save_weights(tmp_path / "two.weights.h5")
+    model = made(5)
+    before = model.get_weights()
+    with pytest.raises(ValueError, match=r"two\.weights\.h5: layers/dense_1 .*shape \(3, 5\)"):
+        model.load_weights(tmp_path / "two.weights.h5")
+    for first, second in zip(before, model.get_weights(), strict=True):
+        np.testing.assert_array_equal(first, second)
+    with pytest.warns(UserWarning, match=r"layers/dense_1 .*skipped"):
+        model.load_weights(tmp_path / "two.weights.h5", skip_mismatch=True)
+    after = model.get_weights()
+    assert not np.array_equal(before[0], after[0])
+    np.testing.assert_array_equal(before[2], after[2])
+
+
+# -- older files -------------------------------------------------------------------------------
+
+
+@EVERY
+def test_one_hdf5_file(saved: SavedModel, tmp_path: Path):
+    theirs = randomized(saved.make(keras))
+    theirs.save(tmp_path / "theirs.h5")
+    mine = ours.saving.load_model(tmp_path / "theirs.h5")
+    same_weights(mine, theirs)
+    mine.save(tmp_path / "mine.h5")
+    back = keras.saving.load_model(tmp_path / "mine.h5")
+    same_weights(back, theirs)
+    same(back, theirs, saved.inputs())
+    again = saved.make(ours)
+    again.load_weights(tmp_path / "theirs.h5")
+    same_weights(again, theirs)
+    same(mine, again, saved.inputs())
+
+
+def test_one_hdf5_file_with_an_optimizer(tmp_path: Path):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(6, 4)).astype("float32"), rng.normal(size=(6, 2)).astype("float32")
+    theirs = keras.Sequential([keras.Input((4,)), keras.layers.Dense(2)])
+    theirs.compile(keras.optimizers.Adam(0.1), keras.losses.MeanSquaredError(), metrics=["mae"])
+    theirs.fit(x, y, batch_size=3, shuffle=False, verbose=0)
+    theirs.save(tmp_path / "theirs.h5")
+    mine = ours.saving.load_model(tmp_path / "theirs.h5")
+    mine.save(tmp_path / "mine.h5")
+    held, other = contents(tmp_path / "mine.h5"), contents(tmp_path / "theirs.h5")
+    state = [
+        name for name in other if name.startswith(f"optimizer_weights/{theirs.optimizer.name}/")
+    ]
+    assert len(state) == 6
+    assert all(held[name] == other[name] for name in state)
+    for model in (theirs, mine):
+        model.fit(x, y, batch_size=3, shuffle=False, verbose=0)
+    for first, second in zip(theirs.get_weights(), mine.get_weights(), strict=True):
+        np.testing.assert_allclose(first, second, rtol=1e-4, atol=1e-5)
+    back = keras.saving.load_model(tmp_path / "mine.h5")
+    assert back.optimizer.get_config() == theirs.optimizer.get_config()
+
+
+def test_layers_of_an_older_file_are_paired_by_name(tmp_path: Path):
+    theirs = keras.Sequential(
+        [keras.Input((4,)), keras.layers.Dense(3, name="a"), keras.layers.Dense(2, name="b")]
+    )
+    randomized(theirs).save(tmp_path / "theirs.h5")
+    mine = ours.Sequential([ours.Input((3,)), ours.layers.Dense(2, name="b")])
+    mine.load_weights(tmp_path / "theirs.h5", by_name=True)
+    for first, second in zip(mine.get_weights(), theirs.get_weights()[2:], strict=True):
+        np.testing.assert_array_equal(first, second)
+    with pytest.raises(ValueError, match="weights of 2 layers"):
+        mine.load_weights(tmp_path / "theirs.h5")

@@ -1,0 +1,414 @@
+"""fit, evaluate and predict come to the same numbers as Keras's."""
+
+import asyncio
+import math
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+
+import webtensor as wt
+from webtensor import keras as ours
+from webtensor.keras.names import forget_names
+
+RANDOM = np.random.default_rng(3)
+X = RANDOM.normal(size=(90, 6)).astype("float32")
+REAL = (X @ RANDOM.normal(size=(6, 3)) + 0.1 * RANDOM.normal(size=(90, 3))).astype("float32")
+CLASSES = REAL.argmax(-1).astype("int32")
+ONE_HOT = np.eye(3, dtype="float32")[CLASSES]
+BINARY = (REAL[:, :1] > 0).astype("float32")
+WEIGHTS = RANDOM.uniform(0.5, 2.0, size=90).astype("float32")
+
+
+def network(k: Any, units: int = 3, activation: str | None = None) -> Any:
+    return k.Sequential(
+        [
+            k.Input((6,)),
+            k.layers.Dense(8, activation="tanh", kernel_regularizer="l2"),
+            k.layers.Dense(units, activation=activation),
+        ]
+    )
+
+
+def two_headed(k: Any) -> Any:
+    x = k.Input((6,), name="x")
+    hidden = k.layers.Dense(8, activation="relu")(x)
+    return k.Model(
+        x,
+        {
+            "real": k.layers.Dense(3, name="real")(hidden),
+            "kind": k.layers.Dense(3, activation="softmax", name="kind")(hidden),
+        },
+    )
+
+
+def both(make: Callable[[Any], Any], **options: Any) -> tuple[Any, Any]:
+    """The model of each library, compiled alike, with the same weights."""
+    forget_names()
+    keras.utils.clear_session()
+    found = []
+    for k in (ours, keras):
+        model = make(k)
+        given = {key: one(k) if callable(one) else one for key, one in options.items()}
+        eager = {} if k is ours else {"run_eagerly": True}  # which saves the time of compiling
+        model.compile(**{"optimizer": k.optimizers.SGD(0.05, momentum=0.9), **eager, **given})
+        found.append(model)
+    found[0].set_weights(found[1].get_weights())
+    return found[0], found[1]
+
+
+def same(mine: dict[str, Any], theirs: dict[str, Any]) -> None:
+    assert sorted(mine) == sorted(theirs)
+    for name, values in theirs.items():
+        np.testing.assert_allclose(mine[name], values, rtol=2e-4, atol=2e-5, err_msg=name)
+
+
+FIT = {"batch_size": 16, "epochs": 3, "shuffle": False, "verbose": 0}
+
+CASES: dict[str, tuple[Callable[[Any], Any], dict[str, Any], tuple[Any, ...], dict[str, Any]]] = {
+    "real": (network, {"loss": "mse", "metrics": ["mae", "mse"]}, (X, REAL), {}),
+    "validation split": (network, {"loss": "mse"}, (X, REAL), {"validation_split": 0.3}),
+    "validation data": (
+        network,
+        {"loss": "mae", "metrics": ["mse"]},
+        (X, REAL),
+        {"validation_data": (X[:40], REAL[:40]), "validation_freq": 2},
+    ),
+    "weighted validation": (
+        network,
+        {"loss": "mse", "weighted_metrics": ["mae"]},
+        (X, REAL),
+        {"sample_weight": WEIGHTS, "validation_data": (X[:40], REAL[:40], WEIGHTS[:40])},
+    ),
+    "sparse classes": (
+        lambda k: network(k, 3, "softmax"),
+        {"loss": "sparse_categorical_crossentropy", "metrics": ["accuracy"]},
+        (X, CLASSES),
+        {"class_weight": {0: 1.0, 1: 2.0, 2: 0.5}},
+    ),
+    "classes": (
+        lambda k: network(k, 3, "softmax"),
+        {"loss": "categorical_crossentropy", "metrics": ["acc", "categorical_crossentropy"]},
+        (X, ONE_HOT),
+        {"class_weight": {0: 1.0, 1: 2.0, 2: 0.5}},
+    ),
+    "binary": (
+        lambda k: network(k, 1, "sigmoid"),
+        {"loss": "binary_crossentropy", "metrics": ["accuracy"]},
+        (X, BINARY),
+        {"steps_per_epoch": 2},
+    ),
+    "loss object": (
+        network,
+        {
+            "loss": lambda k: k.losses.SparseCategoricalCrossentropy(from_logits=True),
+            "metrics": lambda k: [k.metrics.SparseTopKCategoricalAccuracy(2)],
+        },
+        (X, CLASSES),
+        {},
+    ),
+    "two outputs": (
+        two_headed,
+        {
+            "loss": {"real": "mse", "kind": "categorical_crossentropy"},
+            "loss_weights": {"real": 0.5, "kind": 2.0},
+            "metrics": {"real": "mae", "kind": ["accuracy"]},
+        },
+        (X, {"real": REAL, "kind": ONE_HOT}),
+        {"validation_split": 0.2},
+    ),
+    "initial epoch": (network, {"loss": "mse"}, (X, REAL), {"initial_epoch": 1}),
+    "clipped": (
+        network,
+        {"loss": "mse", "optimizer": lambda k: k.optimizers.Adam(0.01, clipnorm=0.5)},
+        (X, REAL),
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_fit(name: str, backend: str) -> None:
+    make, options, data, more = CASES[name]
+    mine, theirs = both(make, **options)
+    history = mine.fit(*data, **{**FIT, **more})
+    expected = theirs.fit(*data, **{**FIT, **more})
+    same(history.history, expected.history)
+    assert history.epoch == expected.epoch
+    for got, want in zip(mine.get_weights(), theirs.get_weights(), strict=True):
+        np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
+    weights = {"sample_weight": WEIGHTS} if "sample_weight" in more else {}
+    found = mine.evaluate(*data, verbose=0, **weights)
+    np.testing.assert_allclose(found, theirs.evaluate(*data, verbose=0, **weights), rtol=2e-4)
+    same(
+        mine.evaluate(*data, verbose=0, return_dict=True),
+        theirs.evaluate(*data, verbose=0, return_dict=True),
+    )
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_on_batches(name: str) -> None:
+    make, options, data, _ = CASES[name]
+    mine, theirs = both(make, **options)
+    for call in ("train_on_batch", "test_on_batch", "train_on_batch"):
+        got = getattr(mine, call)(*data, return_dict=True)
+        want = getattr(theirs, call)(*data, return_dict=True)
+        same(got, {key: float(value) for key, value in want.items()})
+
+
+def batches(count: int = 5) -> Iterator[Any]:
+    for start in range(0, 16 * count, 16):
+        yield X[start : start + 16], REAL[start : start + 16]
+
+
+class Sequence(ours.utils.PyDataset):
+    """Batches by number."""
+
+    def __len__(self) -> int:
+        return 5
+
+    def __getitem__(self, index: int) -> Any:
+        return list(batches())[index]
+
+
+SOURCES: dict[str, Callable[[], dict[str, Any]]] = {
+    "generator": lambda: {"x": (one for _ in range(2) for one in batches()), "steps_per_epoch": 5},
+    "list of batches": lambda: {"x": iter(list(batches()) * 2), "steps_per_epoch": 5},
+    "data set": lambda: {"x": Sequence()},
+    "tensors": lambda: {"x": wt.tensor(X[:80]), "y": wt.tensor(REAL[:80])},
+    "lists": lambda: {"x": X[:80].tolist(), "y": REAL[:80].tolist()},
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_sources_of_batches(name: str, backend: str) -> None:
+    mine, theirs = both(network, loss="mse")
+    arguments = {"batch_size": 16} if "y" in SOURCES[name]() else {}
+    history = mine.fit(**SOURCES[name](), **arguments, epochs=2, shuffle=False, verbose=0)
+    expected = theirs.fit(X[:80], REAL[:80], batch_size=16, epochs=2, shuffle=False, verbose=0)
+    same(history.history, expected.history)
+
+
+def test_shuffling_sees_all_samples() -> None:
+    seen: list[float] = []
+
+    class Watch(ours.layers.Layer):
+        def call(self, inputs: Any, training: bool | None = None) -> Any:
+            if training:
+                seen.extend(inputs.tolist())
+            return inputs
+
+    model = ours.Sequential([ours.Input((1,)), Watch(), ours.layers.Dense(1)])
+    model.compile(loss="mse")
+    x = np.arange(50, dtype="float32")[:, None]
+    model.fit(x, x, batch_size=8, epochs=2, verbose=0)
+    first, second = [row[0] for row in seen[:50]], [row[0] for row in seen[50:]]
+    assert sorted(first) == sorted(second) == x[:, 0].tolist()
+    assert first != second != x[:, 0].tolist()
+
+
+def test_asynchronous_forms() -> None:
+    async def source() -> Any:
+        for one in batches():
+            yield one
+
+    async def run() -> Any:
+        mine, theirs = both(network, loss="mse")
+        history = await mine.fit_async(source(), verbose=0)
+        expected = theirs.fit(X[:80], REAL[:80], batch_size=16, shuffle=False, verbose=0)
+        same(history.history, expected.history)
+        found = await mine.evaluate_async(X, REAL, verbose=0)
+        np.testing.assert_allclose(found, theirs.evaluate(X, REAL, verbose=0), rtol=1e-4)
+        output = await mine.predict_async(X, verbose=0)
+        np.testing.assert_allclose(output, theirs.predict(X, verbose=0), rtol=1e-3, atol=1e-4)
+        with pytest.raises(RuntimeError, match="fit_async"):
+            mine.fit(source(), verbose=0)
+
+    asyncio.run(run())
+
+
+class OwnStep(ours.Model):
+    """A model with a step of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = ours.layers.Dense(3)
+        self.seen = ours.metrics.Mean(name="seen")
+
+    @property
+    def metrics(self) -> list[Any]:
+        return [self.seen]
+
+    def call(self, inputs: Any) -> Any:
+        return self.dense(inputs)
+
+    def train_step(self, data: Any) -> dict[str, Any]:
+        x, y = data[:2]
+        loss = self.optimizer.minimize(lambda: wt.mean((self(x) - y) ** 2), self.trainable_weights)
+        self.seen.update_state(loss)
+        return {"seen": self.seen.result()}
+
+
+def test_a_step_of_ones_own() -> None:
+    model = OwnStep()
+    model.compile(ours.optimizers.Adam(0.05))
+    history = model.fit(X, REAL, epochs=8, verbose=0).history
+    assert list(history) == ["seen"]
+    assert history["seen"][-1] < history["seen"][0] / 2
+
+
+def test_losses_that_layers_add() -> None:
+    def make(k: Any) -> Any:
+        class Penalty(k.layers.Layer):  # type: ignore[misc]
+            def call(self, inputs: Any) -> Any:
+                self.add_loss(0.1 * k.ops.mean(k.ops.square(inputs)))
+                return inputs
+
+        x = k.Input((6,))
+        return k.Model(x, k.layers.Dense(3)(Penalty()(k.layers.Dense(4)(x))))
+
+    mine, theirs = both(make, loss="mse")
+    same(mine.fit(X, REAL, **FIT).history, theirs.fit(X, REAL, **FIT).history)
+
+
+def test_nothing_is_left_behind() -> None:
+    mine, _ = both(network, loss="mse", metrics=["mae"])
+    mine.fit(X, REAL, verbose=0)
+    mine.predict(X, verbose=0)
+    before = wt.memory()
+    for _ in range(3):
+        mine.fit(X, REAL, epochs=2, verbose=0)
+        mine.predict(X, verbose=0)
+        mine.evaluate(X, REAL, verbose=0)
+    after = wt.memory()
+    for count in ("num_tensors", "num_storages", "num_bytes"):
+        assert after[count] == before[count]
+
+
+# -- callbacks ---------------------------------------------------------------------------------
+
+
+def test_early_stopping_and_rates() -> None:
+    def callbacks(k: Any) -> list[Any]:
+        return [
+            k.callbacks.EarlyStopping("loss", min_delta=0.3, patience=2, restore_best_weights=True),
+            k.callbacks.ReduceLROnPlateau("loss", factor=0.5, patience=1, min_delta=0.5),
+            k.callbacks.LearningRateScheduler(lambda epoch, rate: rate * 0.9),
+        ]
+
+    mine, theirs = both(network, loss="mse")
+    options = {**FIT, "epochs": 20}
+    history = mine.fit(X, REAL, **options, callbacks=callbacks(ours)).history
+    expected = theirs.fit(X, REAL, **options, callbacks=callbacks(keras)).history
+    same(history, expected)
+    for got, want in zip(mine.get_weights(), theirs.get_weights(), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)
+
+
+def test_files_of_callbacks(tmp_path: Path) -> None:
+    mine, _ = both(network, loss="mse")
+    log, model = tmp_path / "log.csv", str(tmp_path / "{epoch:02d}.keras")
+    mine.fit(
+        X,
+        REAL,
+        epochs=3,
+        verbose=0,
+        callbacks=[ours.callbacks.CSVLogger(log), ours.callbacks.ModelCheckpoint(model, "loss")],
+    )
+    rows = log.read_text().splitlines()
+    assert rows[0] == "epoch,loss"
+    assert len(rows) == 4
+    assert sorted(one.name for one in tmp_path.glob("*.keras")) == [
+        "01.keras",
+        "02.keras",
+        "03.keras",
+    ]
+
+
+def test_what_is_not_a_number_ends_training() -> None:
+    mine, _ = both(network, loss="mse")
+    broken = REAL.copy()
+    broken[20] = math.nan
+    seen: list[int] = []
+    watch = ours.callbacks.LambdaCallback(on_train_batch_end=lambda batch, logs: seen.append(batch))
+    stop = ours.callbacks.TerminateOnNaN()
+    mine.fit(X, broken, **FIT, callbacks=[stop, watch])
+    assert seen == [0, 1]
+
+
+def test_moments_come_in_keras_order() -> None:
+    def recorder(k: Any) -> tuple[Any, list[str]]:
+        seen: list[str] = []
+
+        class Record(k.callbacks.Callback):  # type: ignore[misc]
+            pass
+
+        for moment in [name for name in dir(k.callbacks.Callback) if name.startswith("on_")]:
+            if moment not in ("on_batch_begin", "on_batch_end"):
+                note = partial(seen.append, moment)
+                setattr(Record, moment, lambda self, *_, note=note, **__: note())
+        return Record(), seen
+
+    found = []
+    for k, model in zip((ours, keras), both(network, loss="mse"), strict=True):
+        record, seen = recorder(k)
+        model.fit(X, REAL, **FIT, validation_split=0.5, callbacks=[record])
+        model.predict(X, verbose=0, callbacks=[record])
+        model.evaluate(X, REAL, verbose=0, callbacks=[record])
+        found.append(seen)
+    assert found[0] == found[1]
+
+
+def test_progress(capsys: pytest.CaptureFixture[str]) -> None:
+    mine, _ = both(network, loss="mse")
+    mine.fit(X, REAL, epochs=2, verbose=2)
+    told = capsys.readouterr().out
+    assert "Epoch 2/2" in told
+    assert "3/3" in told
+    assert "loss: " in told
+
+
+# -- bad input ---------------------------------------------------------------------------------
+
+
+def without_loss() -> Any:
+    model = two_headed(ours)
+    model.compile("sgd")
+    return model
+
+
+@pytest.mark.parametrize(
+    "call, says",
+    [
+        (lambda m: m.fit(X[:, :5], REAL, verbose=0), r"\(None, 6\).*5\)"),
+        (lambda m: m.fit(X, REAL[:30], verbose=0), "x has 90.*y has 30"),
+        (lambda m: m.fit(X, REAL[:, :2], verbose=0), "shape"),
+        (lambda m: m.fit(X[:0], REAL[:0], verbose=0), "no samples"),
+        (lambda m: without_loss().fit(X, REAL, verbose=0), "no loss"),
+        (lambda m: m.fit(verbose=0), "x is missing"),
+        (lambda m: m.fit(X, REAL, batch_size=0, verbose=0), "batch_size.*0"),
+        (lambda m: m.fit(X, REAL, validation_split=1.5, verbose=0), "validation_split.*1.5"),
+        (lambda m: m.fit(batches(), REAL, verbose=0), "y must be left out"),
+        (lambda m: m.fit(X, REAL, callbacks=[3], verbose=0), "callbacks.*3"),
+        (lambda m: m.compile(loss="maen"), "'maen'.*'mae'"),
+        (lambda m: m.compile(loss="mse", metrics=["acuracy"]), "'acuracy'.*accuracy"),
+        (lambda m: m.compile(optimizer="adan"), "'adan'.*'Nadam'"),
+        (lambda m: m.predict(iter(()), verbose=0), "no batches"),
+        (lambda m: network(ours).fit(X, REAL), "compiled"),
+        (
+            lambda m: m.fit(X, REAL, class_weight={0: 1.0}, sample_weight=WEIGHTS, verbose=0),
+            "class_weight and sample_weight",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said(call: Callable[[Any], Any], says: str) -> None:
+    mine, _ = both(network, loss="mse")
+    before = mine.get_weights()
+    with pytest.raises((ValueError, TypeError), match=says):
+        call(mine)
+    for one, other in zip(mine.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(one, other)
