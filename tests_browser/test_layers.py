@@ -134,3 +134,23 @@ def test_the_page_goes_on_and_sees_a_bar(python_page: PythonPage):
     assert value == most == 20
     assert "Epoch 5/5" in text
     assert "loss" in text
+
+
+CHECKPOINT = """
+import webtensor as wt
+from webtensor import keras
+
+wt.set_backend("wasm")
+model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(4), keras.layers.Dense(1)])
+model.compile("adam", "mse")
+x, y = wt.random_normal((64, 3), seed=1), wt.random_normal((64, 1), seed=2)
+keep = keras.callbacks.ModelCheckpoint("indexeddb://kept", monitor="loss", save_best_only=True)
+await model.fit_async(x, y, epochs=3, verbose=0, callbacks=[keep])
+again = await keras.saving.load_layers_model_async("indexeddb://kept")
+[model(x).tolist(), again(x).tolist()]
+"""
+
+
+def test_checkpoints_in_the_browser(python_page: PythonPage):
+    before, after = python_page.run(CHECKPOINT)
+    assert after == before

@@ -596,7 +596,9 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize("name, arguments, message", WRONG, ids=str)
+@pytest.mark.parametrize(
+    "name, arguments, message", WRONG, ids=["-".join([row[0], *row[1]]) for row in WRONG]
+)
 def test_wrong_arguments_are_refused(name: str, arguments: dict[str, Any], message: str) -> None:
     with pytest.raises((ValueError, TypeError), match=message):
         getattr(ours.optimizers, name)(**arguments)

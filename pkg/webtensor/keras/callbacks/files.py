@@ -18,8 +18,9 @@ class ModelCheckpoint(Callback):
     """Save the model, or its weights, after epochs or after numbers of batches.
 
     ``filepath`` may name the epoch and metrics, such as ``"{epoch:02d}-{val_loss:.2f}.keras"``. In
-    a page, ``"indexeddb://name"`` keeps it in the browser, for which ``fit_async`` is needed where
-    the browser cannot suspend Python.
+    a page, ``"indexeddb://name"`` keeps the whole model in the browser, from where
+    ``keras.saving.load_layers_model_async`` takes it; ``fit_async`` is needed for that where the
+    browser cannot suspend Python.
     """
 
     def __init__(
@@ -99,7 +100,9 @@ class ModelCheckpoint(Callback):
                 f"{sorted(facts)}"
             ) from None
         if path.startswith("indexeddb://"):
-            return self.model.save_async(path)
+            from webtensor.keras.saving import save_layers_model_async
+
+            return save_layers_model_async(self.model, path)
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         if self.save_weights_only:
             self.model.save_weights(path, overwrite=True)
