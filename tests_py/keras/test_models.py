@@ -265,3 +265,16 @@ def test_deep_configurations_are_refused() -> None:
         config = [config]
     with pytest.raises(ValueError, match="deep"):
         ours.saving.deserialize_keras_object(config)
+
+
+def test_structures() -> None:
+    structure = {"b": [1, (2, 3)], "a": 4}
+    for tree in (ours.tree, keras.tree):
+        assert tree.flatten(structure) == [4, 1, 2, 3]
+        assert tree.map_structure(lambda x: -x, structure) == {"b": [-1, (-2, -3)], "a": -4}
+        assert tree.pack_sequence_as(structure, [5, 6, 7, 8]) == {"b": [6, (7, 8)], "a": 5}
+        tree.assert_same_structure(structure, {"b": [0, (0, 0)], "a": 0})
+        with pytest.raises(ValueError):
+            tree.assert_same_structure(structure, {"b": [0, [0, 0]], "a": 0})
+        with pytest.raises(ValueError):
+            tree.pack_sequence_as(structure, [5])

@@ -20,9 +20,11 @@ from typing import Any
 #: The namespaces, and where the names of Keras's front page live.
 _NAMESPACES = (
     "activations",
+    "backend",
     "callbacks",
     "config",
     "constraints",
+    "dtype_policies",
     "initializers",
     "layers",
     "losses",
@@ -33,9 +35,11 @@ _NAMESPACES = (
     "random",
     "regularizers",
     "saving",
+    "tree",
     "utils",
 )
 _HOMES = {
+    "DTypePolicy": "dtype_policies",
     "Function": "models",
     "Initializer": "initializers",
     "Input": "layers",
@@ -45,10 +49,12 @@ _HOMES = {
     "Loss": "losses",
     "Metric": "metrics",
     "Model": "models",
+    "Operation": "symbols",
     "Optimizer": "optimizers",
     "Regularizer": "regularizers",
     "Sequential": "models",
     "Variable": "variables",
+    "name_scope": "names",
 }
 
 __all__ = [*_NAMESPACES, *_HOMES]  # noqa: PLE0604
