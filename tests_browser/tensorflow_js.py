@@ -495,6 +495,10 @@ REFUSALS: list[tuple[str, str]] = [
 #: Which cases are not compared, as a pattern of their names, and why.
 DIFFERENCES: list[tuple[str, str]] = [
     (
+        r"^(gradient of )?conv[23]d_transpose\(.*dilations=",
+        "theirs has no dilations in transposed convolutions; ours has, as Keras's layers do",
+    ),
+    (
         r"^(?!spectral).*complex",
         "their complex tensors only know sums, products, parts and Fourier transforms",
     ),

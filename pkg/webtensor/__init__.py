@@ -3,13 +3,13 @@
 The names here are the public API; import it as ``wt``.
 """
 
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from webtensor import (
     backends as _backends,
     browser as browser,
     keras as keras,
-    train as train,
     wasm as wasm,
     webgl as webgl,
 )
@@ -74,7 +74,6 @@ from webtensor.errors import (
     ContextLostError as ContextLostError,
     KernelNotFoundError as KernelNotFoundError,
 )
-from webtensor.keras import optimizers as optimizers
 from webtensor.ops import *
 from webtensor.ops.shorthands import print as print
 from webtensor.ops.standard import (
@@ -84,7 +83,7 @@ from webtensor.ops.standard import (
 
 bool = bool_
 
-#: Names of the Layers API, which is imported when one of them is first used.
+#: Names of the Layers API, of which each module is imported when it is first used.
 _LAYERS_API = (
     "Input",
     "Layer",
@@ -97,10 +96,12 @@ _LAYERS_API = (
     "layers",
     "metrics",
     "models",
+    "optimizers",
     "regularizers",
 )
 
 if _TYPE_CHECKING:
+    from webtensor import train as train
     from webtensor.keras import (
         activations as activations,
         callbacks as callbacks,
@@ -109,6 +110,7 @@ if _TYPE_CHECKING:
         layers as layers,
         metrics as metrics,
         models as models,
+        optimizers as optimizers,
         regularizers as regularizers,
     )
     from webtensor.keras.layers import Input as Input, Layer as Layer
@@ -118,6 +120,8 @@ else:
     def __getattr__(name: str) -> object:
         if name in _LAYERS_API:
             return getattr(keras, name)
+        if name == "train":
+            return _import_module("webtensor.train")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

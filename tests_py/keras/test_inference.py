@@ -111,6 +111,16 @@ def test_ops_are_fused() -> None:
     assert len([name for name in kernels if name != "reshape"]) <= 12, kernels
 
 
+def test_layers_that_train_by_default_do_not_in_predict() -> None:
+    class Eager(keras.layers.Layer):
+        def call(self, inputs: Any, training: bool = True) -> Any:
+            return inputs * (2 if training else 1)
+
+    model = keras.Sequential([keras.Input((2,)), Eager()])
+    x = np.ones((1, 2), "float32")
+    np.testing.assert_array_equal(model.predict(x, verbose=0), x)
+
+
 def test_layers_that_change_only_in_training_are_not_prepared() -> None:
     class Counting(keras.layers.Layer):
         calls = 0

@@ -278,3 +278,29 @@ def test_structures() -> None:
             tree.assert_same_structure(structure, {"b": [0, [0, 0]], "a": 0})
         with pytest.raises(ValueError):
             tree.pack_sequence_as(structure, [5])
+
+
+def test_a_call_s_mode_is_that_of_all_layers() -> None:
+    ones = np.ones((1, 1000), "float32")
+    found = []
+    for k in (ours, keras):
+        x = k.Input((1000,))
+        baked = k.Model(x, k.layers.Dropout(0.5)(x, training=True))
+        frozen = k.Model(x, k.layers.Dropout(0.5)(x, training=False))
+        steps = k.Input((5, 4))
+        recurrent = k.Model(steps, k.layers.LSTM(3, dropout=0.5)(steps))
+        sequence = np.ones((1, 5, 4), "float32")
+        outputs = [
+            baked(ones),
+            baked(ones, training=False),
+            baked.predict(ones, verbose=0),
+            frozen(ones),
+            frozen(ones, training=True),
+        ]
+        varies = [
+            np.ptp([np.asarray(recurrent(sequence, training=mode)) for _ in range(6)], axis=0).max()
+            > 0
+            for mode in (True, False, None)
+        ]
+        found.append([*(bool((np.asarray(one) == 0).any()) for one in outputs), *varies])
+    assert found[0] == found[1] == [True, False, False, False, True, True, False, False]

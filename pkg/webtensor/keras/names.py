@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Any
 
 __all__ = ["auto_name", "current_path", "forget_names", "name_scope", "nearest", "to_snake_case"]
@@ -58,5 +57,7 @@ def current_path() -> str:
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return what to add to an error: the known name that is most like an unknown one."""
+    from difflib import get_close_matches  # here, since it takes long to import
+
     found = get_close_matches(str(name), list(known), 1, 0.5)
     return f"; did you mean {found[0]!r}?" if found else ""

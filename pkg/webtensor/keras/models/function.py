@@ -13,7 +13,7 @@ from typing import Any
 from webtensor.keras.nest import flatten, pack
 from webtensor.keras.symbols import KerasTensor, Node, Operation
 
-__all__ = ["Function", "Graph"]
+__all__ = ["Caller", "Function", "Graph"]
 
 #: Calls an operation with the arguments of one of its calls.
 Caller = Callable[[Operation, tuple[Any, ...], dict[str, Any]], Any]

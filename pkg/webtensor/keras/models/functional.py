@@ -6,7 +6,7 @@ from typing import Any
 
 from webtensor.engine import Tensor
 from webtensor.keras.layers import Input, InputLayer, Layer
-from webtensor.keras.models.function import Graph, _symbols
+from webtensor.keras.models.function import Caller, Graph, _symbols
 from webtensor.keras.models.model import Model
 from webtensor.keras.nest import flatten, is_nested, map_structure, pack
 from webtensor.keras.registry import serialize_keras_object
@@ -101,7 +101,7 @@ class Functional(Model):
             for value, one in zip(values, flatten(mask), strict=True):
                 if one is not None:
                     value._keras_mask = one
-        return pack(self._outputs_struct, self._graph.run(values))
+        return pack(self._outputs_struct, self._graph.run(values, _in_mode(training)))
 
     def _inferred(self, x: Any) -> Any:
         if type(self).call is not Functional.call:
@@ -237,6 +237,17 @@ def map_structure_of_lists(function: Any, structure: Any) -> Any:
     if is_nested(structure):
         return pack(structure, [function(one) for one in flatten(structure)])
     return function(structure)
+
+
+def _in_mode(training: bool | None) -> Caller:
+    """Call layers for training or not, whatever they were called for when they were connected."""
+
+    def call(operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if training is not None and getattr(operation, "_call_has_training_arg", False):
+            kwargs["training"] = training
+        return operation(*args, **kwargs)  # type: ignore[operator]
+
+    return call
 
 
 def _shapes(symbols: list[KerasTensor]) -> Any:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from webtensor.engine import Tensor, Variable
@@ -124,7 +125,8 @@ class Inference:
             return self._normalization(layer)
         if type(layer).__call__ is not Layer.__call__ or not layer.built:
             return lambda x: layer(x, training=False)
-        return layer.call  # type: ignore[no-any-return]
+        call: Compute = layer.call
+        return partial(call, training=False) if layer._call_has_training_arg else call
 
     def _normalization(self, layer: Any) -> Compute:
         """Batch normalization by itself: a factor and an offset."""
@@ -185,14 +187,17 @@ def _only_input(node: Node) -> KerasTensor | None:
         return None
     if any(value is not None for name, value in node.kwargs.items() if name != "training"):
         return None
-    return None if node.kwargs.get("training") else node.args[0]
+    return node.args[0]
 
 
 def _general(node: Node) -> Compute:
     """A call with any arguments."""
+    has_mode = getattr(node.operation, "_call_has_training_arg", False)
 
     def compute(known: dict[int, Any]) -> list[Any]:
         args, kwargs = node.arguments(known)
+        if has_mode:
+            kwargs["training"] = False
         return flatten(node.operation(*args, **kwargs))  # type: ignore[operator]
 
     return compute
