@@ -89,8 +89,6 @@ def register_keras_serializable(
             raise ValueError(
                 f"register_keras_serializable: class {thing.__name__} has no method get_config"
             )
-        if _global_objects.get(label, thing) is not thing:
-            raise ValueError(f"register_keras_serializable: {label!r} is registered already")
         _global_objects[label] = thing
         _registered_names[thing] = label
         return thing
