@@ -21,6 +21,8 @@ __all__ = [
     "Operation",
     "SymbolicShape",
     "any_symbolic",
+    "is_shape",
+    "map_shapes",
     "standardize_shape",
 ]
 
@@ -53,6 +55,22 @@ def standardize_shape(shape: Any) -> SymbolicShape:
                 f"shape must consist of non-negative integers and None, but got {tuple(shape)}"
             )
     return tuple([None if length is None else int(length) for length in shape])
+
+
+def is_shape(shape: Any) -> bool:
+    """Whether this is one shape, not a structure of shapes."""
+    return isinstance(shape, (list, tuple)) and all(
+        length is None or isinstance(length, int) for length in shape
+    )
+
+
+def map_shapes(function: Callable[[Any], Any], shapes: Any) -> Any:
+    """Call a function with each shape in a structure."""
+    if is_shape(shapes):
+        return function(tuple(shapes))
+    if isinstance(shapes, dict):
+        return {name: map_shapes(function, one) for name, one in shapes.items()}
+    return type(shapes)(map_shapes(function, one) for one in shapes)
 
 
 class KerasTensor:

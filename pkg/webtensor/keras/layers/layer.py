@@ -21,6 +21,7 @@ from webtensor.engine import Tensor, Variable as EngineVariable
 from webtensor.keras import constraints, dtype_policies, initializers, regularizers
 from webtensor.keras.layers.context import calls
 from webtensor.keras.layers.input_spec import check_inputs
+from webtensor.keras.masks import mask_of
 from webtensor.keras.names import current_path, name_scope
 from webtensor.keras.nest import flatten, is_nested, map_structure
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
@@ -29,6 +30,7 @@ from webtensor.keras.symbols import (
     Node,
     Operation,
     any_symbolic,
+    map_shapes,
     standardize_shape,
 )
 from webtensor.keras.trials import outcome_of_trial
@@ -204,9 +206,6 @@ class Layer(Operation):
         if not self._trainable:
             made.trainable = False
         return made
-
-    def _own_layers(self) -> list[Layer]:
-        return self._layers
 
     def _flatten_layers(self, include_self: bool = True, recursive: bool = True) -> list[Layer]:
         """This layer and those inside it, each once, in order."""
@@ -480,7 +479,7 @@ class Layer(Operation):
                 argument = f"{name}_mask"
             if argument not in facts.masks or argument in given or kwargs.get(argument) is not None:
                 continue
-            masks = map_structure(_mask_of, value)
+            masks = map_structure(mask_of, value)
             if any(one is not None for one in flatten(masks)):
                 found[argument] = masks
         return {**kwargs, **found} if found else kwargs
@@ -491,10 +490,10 @@ class Layer(Operation):
 
     def _hand_masks_on(self, inputs: Any, outputs: Any) -> None:
         if type(inputs) is Tensor:
-            previous: Any = _mask_of(inputs)
+            previous: Any = mask_of(inputs)
             has_masks = previous is not None
         else:
-            previous = map_structure(_mask_of, inputs)
+            previous = map_structure(mask_of, inputs)
             has_masks = any(one is not None for one in flatten(previous))
         if not self.supports_masking:
             if has_masks:
@@ -512,7 +511,7 @@ class Layer(Operation):
             return
         # There may be fewer masks than outputs: what follows those has none.
         for one, mask in zip(flatten(outputs), flatten(masks), strict=False):
-            if mask is not None and _mask_of(one) is None:
+            if mask is not None and mask_of(one) is None:
                 one._keras_mask = mask
 
     # -- shapes -------------------------------------------------------------------------------
@@ -523,9 +522,9 @@ class Layer(Operation):
         def symbol(shape: Any) -> Any:
             return KerasTensor(shape, self.compute_dtype)
 
-        inputs = [_map_shapes(symbol, one) for one in args]
+        inputs = [map_shapes(symbol, one) for one in args]
         named = {
-            name.removesuffix("_shape"): _map_shapes(symbol, one) for name, one in kwargs.items()
+            name.removesuffix("_shape"): map_shapes(symbol, one) for name, one in kwargs.items()
         }
         if args and not self.built:
             self._build({"input_shape": args[0]})
@@ -535,11 +534,7 @@ class Layer(Operation):
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
         """Return symbolic tensors like what ``call`` returns."""
         if type(self).compute_output_shape is Layer.compute_output_shape:
-            outer = self._losses
-            try:
-                return outcome_of_trial(self.call, args, kwargs)
-            finally:
-                self._losses = outer
+            return outcome_of_trial(self.call, args, kwargs)
         inputs = args[0] if args else next(iter(kwargs.values()))
         shapes = self._shapes_of(_signature(type(self).call), args, kwargs)
         taken = _build_parameters(type(self).compute_output_shape)
@@ -549,7 +544,7 @@ class Layer(Operation):
             found = self.compute_output_shape(
                 **{name: shape for name, shape in shapes.items() if name in taken}
             )
-        return _map_shapes(lambda shape: KerasTensor(shape, self.compute_dtype), found)
+        return map_shapes(lambda shape: KerasTensor(shape, self.compute_dtype), found)
 
     # -- losses -------------------------------------------------------------------------------
 
@@ -694,25 +689,6 @@ def _as_tensor(value: Any) -> Any:
     return tensor(value)
 
 
-def _mask_of(value: Any) -> Any:
-    return getattr(value, "_keras_mask", None)
-
-
-def _is_shape(shape: Any) -> bool:
-    return isinstance(shape, (list, tuple)) and all(
-        one is None or isinstance(one, int) for one in shape
-    )
-
-
-def _map_shapes(function: Callable[[Any], Any], shapes: Any) -> Any:
-    """Call a function with each shape in a structure."""
-    if _is_shape(shapes):
-        return function(tuple(shapes))
-    if isinstance(shapes, dict):
-        return {name: _map_shapes(function, one) for name, one in shapes.items()}
-    return type(shapes)(_map_shapes(function, one) for one in shapes)
-
-
 def _as_shapes(shapes: Any) -> Any:
     """Shapes of a configuration, where JSON has made lists of tuples."""
-    return None if shapes is None else _map_shapes(tuple, shapes)
+    return None if shapes is None else map_shapes(tuple, shapes)

@@ -13,6 +13,7 @@ from webtensor import ops as wt
 from webtensor.dtypes import bool_
 from webtensor.engine import Tensor
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.masks import mask_of
 from webtensor.shapes import prod
 
 __all__ = [
@@ -49,13 +50,9 @@ def _check_shapes(name: str, shapes: Any, count: int | None = None) -> None:
         raise ValueError(f"{name} must be called with {wanted}, but got the shapes {shapes}")
 
 
-def _mask_of(x: Tensor) -> Any:
-    return getattr(x, "_keras_mask", None)
-
-
 def _spread_mask(x: Tensor) -> Any:
     """The mask of a tensor, for each element."""
-    mask = _mask_of(x)
+    mask = mask_of(x)
     if mask is None:
         return None
     return wt.broadcast_to(wt.reshape(mask, (*mask.shape, 1)), x.shape)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 from webtensor import ops as wt
 from webtensor.dtypes import as_dtype, float32, int32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.masks import mask_of
 from webtensor.keras.names import auto_name, nearest, to_snake_case
 from webtensor.keras.nest import map_structure
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
@@ -19,7 +20,6 @@ __all__ = [
     "Reduction",
     "as_floats",
     "check_same_shape",
-    "mask_of",
     "of_labels",
     "same_rank",
     "weighted",
@@ -46,12 +46,6 @@ def of_labels(function: Function) -> Function:
 def as_floats(value: TensorLike) -> Tensor:
     """Return targets or predictions as float32."""
     return wt.asarray(value, dtype=float32)
-
-
-def mask_of(value: Any) -> Tensor | None:
-    """Return which samples or steps count, where a layer has said so."""
-    mask: Tensor | None = getattr(value, "_keras_mask", None)
-    return mask
 
 
 def same_rank(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:

@@ -13,7 +13,8 @@ from webtensor import ops as wt
 from webtensor.dtypes import DType, as_dtype, float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras import initializers
-from webtensor.keras.losses.base import as_floats, mask_of, same_rank
+from webtensor.keras.losses.base import as_floats, same_rank
+from webtensor.keras.masks import mask_of
 from webtensor.keras.names import auto_name, name_scope, to_snake_case
 from webtensor.keras.variables import Variable
 

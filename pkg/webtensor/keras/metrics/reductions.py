@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.losses.base import as_floats, mask_of, same_rank
+from webtensor.keras.losses.base import as_floats, same_rank
+from webtensor.keras.masks import mask_of
 from webtensor.keras.metrics.base import Metric, add_to, samplewise
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 

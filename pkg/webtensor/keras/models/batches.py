@@ -12,24 +12,14 @@ from typing import Any
 
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.nest import flatten, is_nested, map_structure
+from webtensor.keras.utils.datasets import unpack_x_y_sample_weight
 from webtensor.ops import argmax, astype, reshape, take, tensor
 
-__all__ = ["Batch", "Batches", "batches_of", "split_off", "unpack"]
+__all__ = ["Batch", "Batches", "batches_of", "split_off"]
 
 Batch = tuple[Any, Any, Any]
 
 _DEFAULT_SIZE = 32
-
-
-def unpack(data: Any) -> Batch:
-    """Return what a batch consists of: ``x``, ``(x,)``, ``(x, y)`` or ``(x, y, sample_weight)``."""
-    if isinstance(data, list):
-        data = tuple(data)
-    if not isinstance(data, tuple):
-        return data, None, None
-    if not 1 <= len(data) <= 3:
-        raise ValueError(f"a batch must be x, (x, y) or (x, y, sample_weight), but has {len(data)}")
-    return (*data, None, None)[:3]
 
 
 class Batches:
@@ -223,7 +213,7 @@ def batches_of(
         raise ValueError("class_weight and sample_weight cannot both be given")
     inner = found._make
     weights = _weights_of_classes(class_weight)
-    found._make = lambda: (_weighted(unpack(batch), weights) for batch in inner())
+    found._make = lambda: (_weighted(unpack_x_y_sample_weight(batch), weights) for batch in inner())
     return found
 
 
@@ -256,7 +246,10 @@ def _made_batches(x: Any, shuffle: bool) -> Batches:
 
 
 def _tensors(data: Any) -> Any:
-    return tuple(None if part is None else map_structure(_as_tensor, part) for part in unpack(data))
+    return tuple(
+        None if part is None else map_structure(_as_tensor, part)
+        for part in unpack_x_y_sample_weight(data)
+    )
 
 
 def _weights_of_classes(weights: Mapping[int, float]) -> Tensor:

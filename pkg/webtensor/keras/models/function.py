@@ -13,7 +13,7 @@ from typing import Any
 from webtensor.keras.nest import flatten, pack
 from webtensor.keras.symbols import KerasTensor, Node, Operation
 
-__all__ = ["Caller", "Function", "Graph"]
+__all__ = ["Caller", "Function", "Graph", "symbols_in"]
 
 #: Calls an operation with the arguments of one of its calls.
 Caller = Callable[[Operation, tuple[Any, ...], dict[str, Any]], Any]
@@ -143,7 +143,7 @@ class Function(Operation):
     def __init__(self, inputs: Any, outputs: Any, name: str | None = None) -> None:
         super().__init__(name)
         self._inputs_struct, self._outputs_struct = inputs, outputs
-        self._graph = Graph(_symbols("inputs", inputs), _symbols("outputs", outputs))
+        self._graph = Graph(symbols_in("inputs", inputs), symbols_in("outputs", outputs))
 
     def __call__(self, inputs: Any) -> Any:
         from webtensor.ops import tensor
@@ -155,7 +155,8 @@ class Function(Operation):
         return pack(self._outputs_struct, self._graph.run(values))
 
 
-def _symbols(argument: str, structure: Any) -> list[KerasTensor]:
+def symbols_in(argument: str, structure: Any) -> list[KerasTensor]:
+    """Return the symbolic tensors of a structure, which may hold nothing else."""
     found = flatten(structure)
     if not found:
         raise ValueError(f"{argument} must hold symbolic tensors, but is {structure!r}")

@@ -6,11 +6,11 @@ from typing import Any
 
 from webtensor.engine import Tensor
 from webtensor.keras.layers import Input, InputLayer, Layer
-from webtensor.keras.models.function import Caller, Graph, _symbols
+from webtensor.keras.models.function import Caller, Graph, symbols_in
 from webtensor.keras.models.model import Model
 from webtensor.keras.nest import flatten, is_nested, map_structure, pack
 from webtensor.keras.registry import serialize_keras_object
-from webtensor.keras.symbols import KerasTensor, Operation
+from webtensor.keras.symbols import KerasTensor, Operation, map_shapes
 from webtensor.ops import expand_dims, squeeze
 
 __all__ = ["Functional"]
@@ -33,7 +33,7 @@ class Functional(Model):
         Layer.__init__(self, name=name, **kwargs)
         inputs, outputs = _begun(inputs, outputs)
         self._inputs_struct, self._outputs_struct = inputs, outputs
-        graph = Graph(_symbols("inputs", inputs), _symbols("outputs", outputs))
+        graph = Graph(symbols_in("inputs", inputs), symbols_in("outputs", outputs))
         object.__setattr__(self, "_graph", graph)
         self._layers = [one for one in graph.operations if isinstance(one, Layer)]
         if trainable is not None:
@@ -128,9 +128,7 @@ class Functional(Model):
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the outputs' shapes for other shapes of the inputs."""
-        from webtensor.keras.layers.layer import _map_shapes
-
-        symbols = _map_shapes(KerasTensor, input_shape)
+        symbols = map_shapes(KerasTensor, input_shape)
         return map_structure(lambda one: one.shape, self.compute_output_spec(symbols))
 
     def _standardized(self, inputs: Any) -> list[Any]:
@@ -291,7 +289,7 @@ def _begun(inputs: Any, outputs: Any) -> tuple[Any, Any]:
         for one in given
     ):
         return inputs, outputs
-    graph = Graph(_symbols("inputs", inputs), _symbols("outputs", outputs))
+    graph = Graph(symbols_in("inputs", inputs), symbols_in("outputs", outputs))
     fresh = [
         one
         if isinstance(_layer_of(one), InputLayer)

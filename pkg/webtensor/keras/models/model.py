@@ -10,7 +10,7 @@ from webtensor.keras.layers import Layer
 from webtensor.keras.models.training import Trainer
 from webtensor.keras.nest import flatten
 from webtensor.keras.registry import serialize_keras_object
-from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.symbols import KerasTensor, map_shapes
 
 __all__ = ["Model"]
 
@@ -94,12 +94,10 @@ class Model(Trainer, Layer):
 
     def build(self, input_shape: Any = None, **shapes: Any) -> None:
         """Make all variables, by calling the model with symbolic tensors of a shape."""
-        from webtensor.keras.layers.layer import _map_shapes
-
         if input_shape is None or self.built:
             self.built = True
             return
-        given = _map_shapes(KerasTensor, input_shape)
+        given = map_shapes(KerasTensor, input_shape)
         self.compute_output_spec(given)
         self.built = True
 

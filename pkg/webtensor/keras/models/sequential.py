@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from webtensor.keras.layers import InputLayer, Layer
-from webtensor.keras.layers.layer import _is_shape
 from webtensor.keras.models.functional import Functional
 from webtensor.keras.models.model import Model
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
-from webtensor.keras.symbols import KerasTensor, standardize_shape
+from webtensor.keras.symbols import KerasTensor, is_shape, standardize_shape
 
 __all__ = ["Sequential"]
 
@@ -92,7 +91,7 @@ class Sequential(Model):
             return
         if not self._layers:
             raise ValueError(f"Sequential model {self.name!r} has no layers")
-        if not (input_shape is None or _is_shape(input_shape)):
+        if not (input_shape is None or is_shape(input_shape)):
             raise ValueError(
                 f"Sequential model {self.name!r} takes one input, but got shapes {input_shape}"
             )

@@ -14,6 +14,7 @@ from typing import Any
 
 from webtensor.keras.models.function import _depths
 from webtensor.keras.nest import flatten
+from webtensor.keras.symbols import is_shape
 
 __all__ = ["summary_lines"]
 
@@ -138,7 +139,7 @@ def _output_shape(layer: Any) -> str:
             found = _computed_shape(layer)
         except (AttributeError, NotImplementedError, TypeError, ValueError):
             return "?"
-        shapes = [found] if _is_shape(found) else flatten(found)
+        shapes = [found] if is_shape(found) else flatten(found)
     texts = ["(" + ", ".join(str(length) for length in shape) + ")" for shape in shapes]
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
@@ -150,12 +151,6 @@ def _computed_shape(layer: Any) -> Any:
     if hasattr(layer, "output_shape"):
         return layer.output_shape
     return layer.compute_output_shape(*layer._build_shapes.values())
-
-
-def _is_shape(shape: Any) -> bool:
-    return isinstance(shape, tuple) and all(
-        length is None or isinstance(length, int) for length in shape
-    )
 
 
 def _parameters(layer: Any) -> str:

@@ -7,10 +7,12 @@ from typing import Any
 
 from webtensor.engine import Tensor
 from webtensor.keras.layers import Layer
-from webtensor.keras.models.batches import Batches, batches_of, split_off, unpack
+from webtensor.keras.models.batches import Batches, batches_of, split_off
 from webtensor.keras.models.waiting import Breather, Wait, finish, finish_async, needed
 from webtensor.keras.nest import flatten, map_structure, pack
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.keras.utils.arrays import as_array
+from webtensor.keras.utils.datasets import unpack_x_y_sample_weight
 from webtensor.ops import concat, sum as _sum
 
 __all__ = ["Trainer"]
@@ -189,7 +191,7 @@ class Trainer:
         They return scalars by name, and change variables, for instance by
         ``self.optimizer.minimize(function, self.trainable_variables)``.
         """
-        x, y, sample_weight = unpack(data)
+        x, y, sample_weight = unpack_x_y_sample_weight(data)
         outputs: list[Any] = []
 
         def loss() -> Tensor:
@@ -203,7 +205,7 @@ class Trainer:
 
     def test_step(self, data: Any) -> dict[str, Any]:
         """Evaluate a batch; models with steps of their own override this."""
-        x, y, sample_weight = unpack(data)
+        x, y, sample_weight = unpack_x_y_sample_weight(data)
         output = self(x, training=False)  # type: ignore[operator]
         value = self.compute_loss(x, y, output, sample_weight, training=False)
         self._loss_tracker.update_state(value, sample_weight=_batch_size(x))
@@ -219,7 +221,7 @@ class Trainer:
 
     def predict_step(self, data: Any) -> Any:
         """Return the outputs for a batch; models with steps of their own override this."""
-        x, _, _ = unpack(data)
+        x, _, _ = unpack_x_y_sample_weight(data)
         return self._inferred(x)
 
     def _inferred(self, x: Any) -> Any:
@@ -265,8 +267,6 @@ class Trainer:
         validation_batch_size: int | None = None,
         validation_freq: Any = 1,
     ) -> Loop:
-        from webtensor.keras.callbacks import CallbackList
-
         self._require_compiled("fit")
         if validation_split and validation_data is None:
             (x, y, sample_weight), validation_data = split_off(
@@ -277,17 +277,7 @@ class Trainer:
         if validation_data is not None:
             checked = _validation_batches(validation_data, validation_batch_size or batch_size)
         steps = steps_per_epoch or data.steps
-        notes = callbacks
-        if not isinstance(callbacks, CallbackList):
-            notes = CallbackList(
-                callbacks,
-                add_history=True,
-                add_progbar=verbose not in (0, "0"),
-                model=self,
-                verbose=1 if verbose == "auto" else verbose,
-                epochs=epochs,
-                steps=steps,
-            )
+        notes = self._notes(callbacks, verbose, epochs, steps, add_history=True)
         self.stop_training = False
         breather = Breather()
         notes.on_train_begin()
@@ -334,11 +324,35 @@ class Trainer:
             notes.close()
         return getattr(self, "history", None)
 
+    def _notes(
+        self,
+        callbacks: Any,
+        verbose: Any,
+        epochs: int,
+        steps: int | None,
+        *,
+        add_history: bool = False,
+    ) -> Any:
+        """The callbacks of a loop: a list that was given, or one of those that were given."""
+        from webtensor.keras.callbacks import CallbackList
+
+        if isinstance(callbacks, CallbackList):
+            return callbacks
+        return CallbackList(
+            callbacks,
+            add_history=add_history,
+            add_progbar=verbose not in (0, "0"),
+            model=self,
+            verbose=1 if verbose == "auto" else verbose,
+            epochs=epochs,
+            steps=steps,
+        )
+
     def _build_for(self, batch: Any) -> None:
         """Make the variables that a step of one's own may ask for before it calls the model."""
         has_own_step = type(self).train_step is not Trainer.train_step
         if has_own_step and not self.built and type(self).call is not Layer.call:
-            self(unpack(batch)[0])  # type: ignore[operator]
+            self(unpack_x_y_sample_weight(batch)[0])  # type: ignore[operator]
 
     def _latest(self) -> Tensor | None:
         """A tensor that the last step computed."""
@@ -373,20 +387,9 @@ class Trainer:
         callbacks: Any = None,
         return_dict: bool = False,
     ) -> Loop:
-        from webtensor.keras.callbacks import CallbackList
-
         self._require_compiled("evaluate")
         data = batches_of(x, y, sample_weight, batch_size, steps)
-        notes = callbacks
-        if not isinstance(callbacks, CallbackList):
-            notes = CallbackList(
-                callbacks,
-                add_progbar=verbose not in (0, "0"),
-                model=self,
-                verbose=1 if verbose == "auto" else verbose,
-                epochs=1,
-                steps=steps or data.steps,
-            )
+        notes = self._notes(callbacks, verbose, 1, steps or data.steps)
         try:
             logs = yield from self._evaluate(data, steps, notes, Breather())
         finally:
@@ -452,19 +455,8 @@ class Trainer:
         steps: int | None = None,
         callbacks: Any = None,
     ) -> Loop:
-        from webtensor.keras.callbacks import CallbackList
-
         data = batches_of(x, None, None, batch_size, steps)
-        notes = callbacks
-        if not isinstance(callbacks, CallbackList):
-            notes = CallbackList(
-                callbacks,
-                add_progbar=verbose not in (0, "0"),
-                model=self,
-                verbose=1 if verbose == "auto" else verbose,
-                epochs=1,
-                steps=steps or data.steps,
-            )
+        notes = self._notes(callbacks, verbose, 1, steps or data.steps)
         breather = Breather()
         found: list[Any] = []
         try:
@@ -486,7 +478,7 @@ class Trainer:
         ]
         for one in joined:
             yield one.data
-        return pack(found[0], [_as_array(one) for one in joined])
+        return pack(found[0], [as_array(one) for one in joined])
 
     # -- on one batch -------------------------------------------------------------------------
 
@@ -515,7 +507,7 @@ class Trainer:
     def predict_on_batch(self, x: Any) -> Any:
         """Return the outputs for one batch."""
         found = self.predict_step(_one_batch(x, None, None, None))
-        return map_structure(_as_array, found)
+        return map_structure(as_array, found)
 
     def _returned(self, results: Any, return_dict: bool) -> Any:
         logs = _floats(results)
@@ -632,12 +624,3 @@ def _one_batch(x: Any, y: Any, sample_weight: Any, class_weight: Mapping[int, fl
         None
     )
     return next(source)
-
-
-def _as_array(value: Tensor) -> Any:
-    """A NumPy array where NumPy is there, else the tensor."""
-    try:
-        import numpy  # noqa: F401
-    except ImportError:
-        return value
-    return value.numpy()

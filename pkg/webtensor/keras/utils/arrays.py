@@ -12,18 +12,21 @@ from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor
 
-__all__ = ["as_given", "normalize", "to_categorical"]
+__all__ = ["as_array", "as_given", "normalize", "to_categorical"]
 
 
-def as_given(made: Tensor, given: Any) -> Any:
-    """Return a tensor as an array where no tensor was given and there is NumPy."""
-    if isinstance(given, Tensor):
-        return made
+def as_array(made: Tensor) -> Any:
+    """Return a tensor as an array where there is NumPy."""
     try:
         import numpy  # noqa: F401
     except ImportError:
         return made
     return made.numpy()
+
+
+def as_given(made: Tensor, given: Any) -> Any:
+    """Return a tensor as an array where no tensor was given and there is NumPy."""
+    return made if isinstance(given, Tensor) else as_array(made)
 
 
 def to_categorical(x: Any, num_classes: int | None = None) -> Any:
