@@ -117,7 +117,7 @@ def get_registered_object(
 
 
 @contextmanager
-def custom_object_scope(*objects: Mapping[str, Any]) -> Iterator[None]:
+def custom_object_scope(*objects: Mapping[str, Any] | None) -> Iterator[None]:
     """Within the ``with``, configurations may name what is given here.
 
     Example:
@@ -126,11 +126,12 @@ def custom_object_scope(*objects: Mapping[str, Any]) -> Iterator[None]:
         ...     keras.activations.get("zero")(3)
         0
     """
-    _scoped.extend(objects)
+    before = len(_scoped)
+    _scoped.extend(one for one in objects if one)
     try:
         yield
     finally:
-        del _scoped[len(_scoped) - len(objects) :]
+        del _scoped[before:]
 
 
 CustomObjectScope = custom_object_scope
