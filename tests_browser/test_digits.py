@@ -45,7 +45,7 @@ def test_training_is_shown(chromium_page: Page, site_url: str, backend: str):
     )
     assert digits.wait_for("done", "failed") == "done", digits.text("notice")
 
-    assert digits.chart_points("loss-chart") == 44
+    assert digits.chart_points("loss-chart") == 46
     assert digits.chart_points("accuracy-chart") == 3
     accuracy = digits.facts["accuracy"]
     assert accuracy > 0.85

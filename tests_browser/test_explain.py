@@ -61,13 +61,18 @@ try:
     wt.webgl.explain(lambda: wt.exp(wt.zeros((2,))) / "x")
 except Exception as error:
     failed = type(error).__name__
-[[len(draw.outputs) for draw in seen.draws], failed, wt.backend().trace is None]
+[[len(draw.outputs) for draw in seen.draws], list(map(str, seen.draws)), len(seen.programs), failed,
+ wt.backend().trace is None]
 """
 
 
 def test_explain_shows_draws_to_several_textures(python_page: PythonPage):
-    outputs, failed, untraced = python_page.run(SEVERAL)
+    outputs, (tiles, copies), programs, failed, untraced = python_page.run(SEVERAL)
     assert outputs == [8, 1]
+    assert "matmul: 128×128 RGBA32F, 128×128 RGBA32F -> 128×16 RGBA32F, " in tiles
+    assert copies.startswith("copy: 128×16 RGBA32F, ")
+    assert copies.endswith(" -> 128×128 RGBA32F")
+    assert programs == 1
     assert failed in ("TypeError", "ValueError")
     assert untraced
 

@@ -166,6 +166,103 @@ def loss():
     assert losses[-1] < 0.05 * losses[0]
 
 
+def test_tensors_whose_places_floats_do_not_count_are_elsewhere(page: PythonPage):
+    code = """
+size = 2**24 + 4
+seen = wt.profile(lambda: wt.sum(wt.reshape(wt.ones((size,)), (4, -1)), 1) * 2)
+[seen.result.tolist(), seen.result.device, wt.backend().most_elements,
+ sorted({used for _, _, used in seen.fallbacks})]
+"""
+    total, device, most, used = page.run(START + code)
+    assert total == [2**23 + 2] * 4
+    assert [device, most, used] == ["webgl", 2**24, ["wasm"]]
+
+
+# -- several targets of a draw ---------------------------------------------------------------------
+
+CONTRACTIONS = """
+most = wt.backend().most_targets
+wt.backend().most_targets = targets
+
+def contractions():
+    a, b = wt.random_normal((136, 100), seed=1), wt.random_normal((100, 132), seed=2)
+    images = wt.random_normal((2, 24, 24, 16), seed=3)
+    filter = wt.random_normal((3, 3, 16, 32), seed=4)
+    dy = wt.random_normal((2, 24, 24, 32), seed=5)
+    bias = wt.random_normal((132,), seed=6)
+    convolved = wt.grads(lambda x, f: wt.sum(wt.conv2d(x, f, 1, "same") * dy))
+    return [wt.matmul(a, b), wt.fused.mat_mul(a, b, bias=bias, activation="relu"),
+            wt.grad(lambda a: wt.sum(wt.square(wt.matmul(a, b))))(a),
+            wt.conv2d(images, filter, 1, "same"), *convolved(images, filter)]
+
+seen = wt.webgl.explain(contractions)
+written = sorted({len(draw.outputs) for draw in seen.draws})
+drawn = {draw.name for draw in seen.draws if len(draw.outputs) > 1}
+before = [held()["textures"], wt.memory()["num_tensors"]]
+found = [one.flatten().tolist() for one in contractions()]
+left = [held()["textures"], wt.memory()["num_tensors"]]
+wt.backend().most_targets = most
+wt.set_backend("wasm")
+expected = [one.flatten().tolist() for one in contractions()]
+worst = max(
+    max(abs(p - q) for p, q in zip(ours, theirs, strict=True)) / max(map(abs, theirs))
+    for ours, theirs in zip(found, expected, strict=True)
+)
+[most, written, sorted(drawn), worst, before == left]
+"""
+TILED = ["conv2d", "conv2d_filter_gradient", "conv2d_input_gradient", "matmul"]
+
+
+@pytest.mark.parametrize("targets", [8, 4, 1])
+def test_large_products_are_drawn_in_tiles(page: PythonPage, targets: int):
+    most, written, drawn, worst, freed = page.run(START + CONTRACTIONS, targets=targets)
+    assert most == 8
+    assert written == sorted({1, targets})
+    assert drawn == (TILED if targets > 1 else [])
+    assert worst < 1e-5
+    assert freed
+
+
+#: What a device is given: it has the extension or not, and framebuffers are complete with so many
+#: textures at most.
+LESSER = """
+from pyodide.code import run_js
+from webtensor.backends.webgl import create_backend
+
+imitate = run_js('''() => {
+  const context = WebGLRenderingContext.prototype;
+  const { getExtension, framebufferTexture2D, checkFramebufferStatus } = context;
+  return (hasExtension, complete) => {
+    let attached = 0;
+    context.getExtension = function (name) {
+      return name === "WEBGL_draw_buffers" && !hasExtension ? null : getExtension.call(this, name);
+    };
+    context.framebufferTexture2D = function (target, attachment, ...rest) {
+      attached = attachment - this.COLOR_ATTACHMENT0 + 1;
+      framebufferTexture2D.call(this, target, attachment, ...rest);
+    };
+    context.checkFramebufferStatus = function (target) {
+      const status = checkFramebufferStatus.call(this, target);
+      return attached > complete ? this.FRAMEBUFFER_UNSUPPORTED : status;
+    };
+  };
+}''')()
+found = []
+for device in devices:
+    imitate(*device)
+    backend = create_backend()
+    found.append(backend.most_targets)
+    backend.close()
+imitate(True, 8)
+found
+"""
+
+
+def test_there_are_as_many_targets_as_the_device_completes(page: PythonPage):
+    devices = {(False, 8): 1, (True, 0): 1, (True, 1): 1, (True, 5): 5, (True, 8): 8}
+    assert page.run(LESSER, devices=list(devices)) == list(devices.values())
+
+
 # -- which context is used -------------------------------------------------------------------------
 
 HIDE = """

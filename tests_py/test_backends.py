@@ -243,6 +243,28 @@ def test_gradients_flow_through_a_kernel_that_ran_elsewhere() -> None:
     assert wt.grad(lambda x: wt.sum(wt.square(x)))([1.0, 2.0]).tolist() == [2.0, 4.0]
 
 
+def test_operands_that_do_not_fit_stay_elsewhere(no_leak: None, monkeypatch: Any) -> None:
+    small = named("small")
+    small.most_elements = 4
+    wt.register_backend("small", lambda: small)
+    wt.set_backend("small")
+    uploads: list[int] = []
+    elsewhere = wt.find_backend("numpy")
+    assert isinstance(elsewhere, NumpyBackend)
+    upload = elsewhere.upload
+    monkeypatch.setattr(elsewhere, "upload", lambda *given: (uploads.append(1), upload(*given))[1])
+    x = wt.tensor([1.0, 2.0, 3.0, 4.0, 5.0])
+    for _ in range(2):  # the second call is planned
+        seen = wt.profile(lambda: wt.sum(wt.negative(wt.exp(wt.log(x)))) * 2)
+        assert seen.result.item() == pytest.approx(-30)
+        assert seen.result.device == "small"
+        assert seen.fallbacks == {("unary", "small", "numpy"): 3, ("reduce", "small", "numpy"): 1}
+    assert len(uploads) == 1
+    with pytest.raises(wt.BackendError, match="to_device: an operand of 5 elements does not fit"):
+        x.to_device("small")
+    del seen
+
+
 def test_a_kernel_that_no_backend_has_is_an_error(no_leak: None) -> None:
     removed = {}
     for name in ("numpy", "wasm"):

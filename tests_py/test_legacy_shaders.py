@@ -4,10 +4,12 @@ import re
 
 import pytest
 
+from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.elementwise import row_shader
 from webtensor.backends.webgl.legacy import fragment_source
 from webtensor.backends.webgl.modes import Mode
 from webtensor.backends.webgl.translation import UntranslatableError, translated
+from webtensor.dtypes import float32
 from webtensor.errors import KernelNotFoundError
 from webtensor.ops.rows import ROWS
 
@@ -103,3 +105,17 @@ def test_rows_of_the_elementwise_table(name: str, half: bool) -> None:
         else:
             source = fragment_source(shader, Mode(1, half))
             assert not re.search(r"\buint|Bits|[^&]&[^&]|<<|>>|%", source)
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_several_targets(half: bool) -> None:
+    code = "void compute(int t) { vec4 x = getX(t); result0 = x; result1 = x + 1.0; }"
+    shader = Shader("tile", [Input("x", float32, 4)], float32, 4, [], code, 2)
+    source = fragment_source(shader, Mode(1, half))
+    assert source.startswith("#extension GL_EXT_draw_buffers : require")
+    assert "vec4 result0;\nvec4 result1;" in source
+    for target in range(2):
+        value = f"vec4(result{target})"
+        written = f"half_range({value})" if half else value
+        assert f"gl_FragData[{target}] = {written};" in source
+    assert "gl_FragColor" not in source

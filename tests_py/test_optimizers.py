@@ -136,7 +136,8 @@ def test_memory_is_flat(backend: str, name: str) -> None:
     before = counts()
     for _ in range(10):
         optimizer.minimize(quadratic(w))
-    assert counts() == before
+    # What was garbage before may have gone meanwhile.
+    assert all(count <= before[name] for name, count in counts().items())
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)

@@ -71,33 +71,54 @@ def test_network_reaches_97_percent(page_module: PageModules, exported: Path):
     data, training = page_module("data"), page_module("training")
     pairs = data.unpack(1797, (exported / "digits.bin").read_bytes())
     training_digits, test_digits = data.split(pairs)
-    network = page_module("model").DigitsNetwork()
+    network = page_module("model").digits_network()
+    steps = []
 
-    async def run() -> tuple[list, list[int]]:
-        steps = [step async for step in training.train(network, training_digits, training.EPOCHS)]
-        return steps, await training.predict(network, test_digits.images)
+    async def run() -> tuple[list[int], list[int]]:
+        done = training.train(network, training_digits, training.EPOCHS, steps.append)
+        return [epoch async for epoch in done], await training.predict(network, test_digits.images)
 
     with threadpool_limits(1):  # for matrices this small, threads only wait for each other
-        steps, predictions = asyncio.run(run())
+        epochs, predictions = asyncio.run(run())
     right = sum(map(int.__eq__, predictions, test_digits.labels))
     assert right / len(test_digits) >= 0.97
-    assert [step.number for step in steps] == list(range(1, 22 * 12 + 1))
-    assert [step.ends_epoch for step in steps if step.ends_epoch] == list(range(1, 13))
+    assert [step.number for step in steps] == list(range(1, 23 * 12 + 1))
+    assert epochs == list(range(1, 13))
     assert steps[0].loss > 2 > 0.1 > steps[-1].loss
 
 
 def test_training_holds_no_more_memory_with_every_step(page_module: PageModules, exported: Path):
     data, training = page_module("data"), page_module("training")
     digits, _ = data.split(data.unpack(1797, (exported / "digits.bin").read_bytes()))
-    network = page_module("model").DigitsNetwork()
+    network = page_module("model").digits_network()
+    held = []
 
-    async def held_after_each_step() -> list[int]:
-        steps = training.train(network, digits, 1)
-        return [wt.memory()["num_tensors"] async for _ in steps]
+    async def run() -> None:
+        async for _ in training.train(
+            network, digits, 1, lambda _: held.append(wt.memory()["num_tensors"])
+        ):
+            pass
 
     with threadpool_limits(1):
-        held = asyncio.run(held_after_each_step())
-    assert len(set(held[1:])) == 1
+        asyncio.run(run())
+    assert len(set(held[1:-1])) == 1
+
+
+def test_training_ends_where_the_page_says_so(page_module: PageModules, exported: Path):
+    data, training = page_module("data"), page_module("training")
+    digits, _ = data.split(data.unpack(1797, (exported / "digits.bin").read_bytes()))
+    steps = []
+
+    def report(step) -> bool:
+        steps.append(step.number)
+        return step.number == 30
+
+    async def run() -> list[int]:
+        network = page_module("model").digits_network()
+        return [epoch async for epoch in training.train(network, digits, 12, report)]
+
+    assert asyncio.run(run()) == [1]
+    assert steps == list(range(1, 31))
 
 
 def test_chart_places_its_points(page_module: PageModules):

@@ -4,6 +4,7 @@ import array
 import asyncio
 import math
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -233,6 +234,15 @@ def test_what_is_read_is_read_only(backend: str) -> None:
     assert x.tolist() == [2.0, 2.0, 2.0]
 
 
+def test_whatever_makes_an_array_makes_a_tensor() -> None:
+    class ArrayLike:
+        def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+            return np.array([0, 1, 2], dtype)
+
+    assert wt.tensor(ArrayLike()).tolist() == [0, 1, 2]
+    assert wt.tensor(ArrayLike(), dtype="float32").dtype == "float32"
+
+
 def test_a_tensor_cannot_be_given_to_numpy_without_a_copy() -> None:
     with pytest.raises(ValueError, match="without a copy"):
         np.asarray(wt.tensor([1.0]), copy=False)
@@ -340,6 +350,27 @@ def random_key(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[Any
     if random.integers(0, 2):
         key.append(Ellipsis)
     return tuple(key)
+
+
+@pytest.mark.parametrize("make", [wt.tensor, wt.Variable], ids=["tensor", "variable"])
+def test_numpys_functions_take_tensors_and_return_arrays(make: Callable[..., Any]) -> None:
+    values = [[1.0, 2.0], [3.0, 5.0]]
+    x, expected = make(values), np.array(values, np.float32)
+    for function in (np.sum, np.mean, np.std, np.exp, np.median, np.cumsum, np.linalg.norm, np.ptp):
+        found = function(x)
+        assert isinstance(found, (np.ndarray, np.generic)), function
+        np.testing.assert_allclose(found, function(expected), rtol=1e-6)
+    np.testing.assert_array_equal(np.stack([x, x], axis=1), np.stack([expected, expected], axis=1))
+    np.testing.assert_array_equal(np.maximum.reduce(x, axis=0), [3, 5])
+    np.testing.assert_array_equal(np.clip(x, a_min=make(2.0), a_max=None), [[2, 2], [3, 5]])
+
+
+def test_adding_to_an_array_in_place_keeps_the_array() -> None:
+    array = np.ones(2, np.float32)
+    same = array
+    array += wt.tensor([1.0, 2.0])
+    assert array is same
+    np.testing.assert_array_equal(array, [2, 3])
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -73,6 +73,7 @@ from webtensor.errors import (
     BackendUnavailableError as BackendUnavailableError,
     ContextLostError as ContextLostError,
     KernelNotFoundError as KernelNotFoundError,
+    OutOfMemoryError as OutOfMemoryError,
 )
 from webtensor.ops import *
 from webtensor.ops.shorthands import print as print

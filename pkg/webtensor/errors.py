@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["BackendError", "BackendUnavailableError", "ContextLostError", "KernelNotFoundError"]
+__all__ = [
+    "BackendError",
+    "BackendUnavailableError",
+    "ContextLostError",
+    "KernelNotFoundError",
+    "OutOfMemoryError",
+]
 
 
 class BackendError(RuntimeError):
@@ -15,6 +21,10 @@ class BackendUnavailableError(BackendError):
 
 class KernelNotFoundError(BackendError):
     """A backend has no kernel for the operation; dispatch then tries the next backend."""
+
+
+class OutOfMemoryError(BackendError, MemoryError):
+    """A backend has no memory left for a tensor."""
 
 
 class ContextLostError(BackendError):

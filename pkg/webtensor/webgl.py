@@ -69,7 +69,7 @@ class Explanation:
     @property
     def programs(self) -> dict[int, tuple[str, str]]:
         """Name and generated GLSL of every program that was drawn with, by the program's number."""
-        return {draw.program: (draw.name, draw.glsl) for draw in self.draws}
+        return {draw.program: (draw.name, draw.glsl) for draw in self.draws if draw.program}
 
     def glsl(self) -> str:
         """Return the sources of the programs, each once, under headings."""

@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from shutil import copytree
 
@@ -44,6 +45,7 @@ def main() -> None:
                 " ".join(options.only),
                 options.quick,
                 on_result=lambda result: print(one_line(result), flush=True),
+                launch=partial(launch_chromium, playwright),
             )
         except ValueError as error:
             sys.exit(str(error))

@@ -8,7 +8,8 @@ import webtensor as wt
 from tests_browser.bench import training
 from tests_browser.bench.training import weights_of
 from tests_browser.bench.workload import Input
-from web.digits.model import DigitsNetwork
+from web.digits.model import digits_network
+from webtensor import keras
 
 __all__ = ["IMAGES", "STEP_INPUTS", "WEIGHTS", "make_step", "network_of"]
 
@@ -26,10 +27,10 @@ WEIGHTS: Mapping[str, Input] = {
 STEP_INPUTS = training.step_inputs(IMAGES, WEIGHTS)
 
 
-def network_of(**weights: wt.Tensor) -> DigitsNetwork:
-    """Return the network with these weights, without drawing random ones first."""
-    network = object.__new__(DigitsNetwork)
-    vars(network).update((name, wt.Variable(value)) for name, value in weights.items())
+def network_of(**weights: wt.Tensor) -> keras.Sequential:
+    """Return the network with these weights."""
+    network = digits_network()
+    network.set_weights(weights.values())
     return network
 
 

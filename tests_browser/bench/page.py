@@ -19,7 +19,7 @@ from tests_browser.bench.workload import Effort, Timed, Workload, specified
 from tests_browser.bench.workloads import WORKLOADS
 from webtensor.engine.dispatch import fallbacks
 
-__all__ = ["describe", "run_workload"]
+__all__ = ["describe", "predict_first", "run_workload"]
 
 _BY_KEY = {workload.key: workload for workload in WORKLOADS}
 _MOST_CALLS = 5000
@@ -110,6 +110,10 @@ async def run_workload(key: str, backend: str, peer_backend: str, effort: str) -
             rounds = len(our_samples)
             if rounds >= how.least_rounds and spent * (1 + 1 / rounds) > how.budget_s:
                 break
+        tasks = {}
+        if workload.watches_tasks and backend == "webgl":
+            for name, side in {"ours": ours, "theirs": theirs}.items():
+                tasks[name] = [await _longest_task(side) for _ in range(how.least_rounds)]
     finally:
         await theirs.close()
     return json.dumps(
@@ -118,6 +122,7 @@ async def run_workload(key: str, backend: str, peer_backend: str, effort: str) -
             "theirs": [total for total, _ in their_samples],
             "ours_enqueue": [enqueue for _, enqueue in our_samples],
             "theirs_enqueue": [enqueue for _, enqueue in their_samples],
+            "longest_task": tasks,
             "agree": difference,
             "fallbacks": sorted(
                 f"{kernel} ran on {where}"
@@ -126,6 +131,40 @@ async def run_workload(key: str, backend: str, peer_backend: str, effort: str) -
             ),
         }
     )
+
+
+async def predict_first(key: str, backend: str, peer_backend: str) -> str:
+    """Call a workload for the first time, ours or the peer's; what that took, as JSON."""
+    workload = _BY_KEY[key]
+    if peer_backend:
+        await peer.setBackend(peer_backend)
+    else:
+        wt.set_backend(backend)
+        await wt.ready()
+    start = perf_counter()
+    side = await _open_peer(workload, peer_backend) if peer_backend else Ours(workload)
+    values = await side.values(1)
+    taken = (perf_counter() - start) * 1000
+    facts = peer.onTheGpu().to_py() if peer_backend else _on_the_gpu(backend)
+    return json.dumps({"ms": taken, "values": list(values), **facts})
+
+
+def _on_the_gpu(backend: str) -> dict[str, float]:
+    memory = wt.memory()
+    return {
+        "programs": memory["backends"][backend]["programs"],
+        "gpu_bytes": memory["num_bytes_in_gpu_allocated"],
+    }
+
+
+async def _longest_task(side: Any) -> float:
+    """Milliseconds that the page's thread was busy at a time while a result was waited for."""
+    watched = peer.watchTasks()
+    try:
+        await side.sample(1)
+    finally:
+        longest = float(watched.stop())
+    return longest
 
 
 def describe() -> str:

@@ -96,6 +96,11 @@ class Row(TypedDict):
     #: The part that each side's median reaches of what as many threads could multiply and add at
     #: best, where multiplications are counted.
     share_of_peak: NotRequired[dict[str, float]]
+    #: Medians of the longest time that the page's thread was busy while a result was waited for.
+    longest_task_ms: NotRequired[dict[str, float]]
+    #: What was compiled for a first prediction, and what the GPU holds after it.
+    programs: NotRequired[dict[str, float]]
+    gpu_bytes: NotRequired[dict[str, float]]
     #: Kernels of ours that ran on another backend, because this one has none.
     fallbacks: NotRequired[list[str]]
 
@@ -258,7 +263,7 @@ def write(report: Report, path: Path) -> None:
 
 COLUMNS = (
     *("workload", "sizes", "backend", "threads", "peer"),
-    *("ours ms", "theirs ms", "ratio", "", "of peak", "agree"),
+    *("ours ms", "theirs ms", "ratio", "", "of peak", "agree", "ours, theirs"),
 )
 NUMERIC = (3, 5, 6, 7, 8, 9)
 
@@ -281,6 +286,23 @@ def cells(row: Row) -> tuple[str, ...]:
         f"{ratio['min']:.2f}–{ratio['max']:.2f}",
         f"{shares['ours']:.0%}" if shares else "",
         f"{row['agree']:.0e}{marks}",
+        _besides(row),
+    )
+
+
+def _besides(row: Row) -> str:
+    """What else is known of both sides."""
+    megabytes = {side: size / 1e6 for side, size in row.get("gpu_bytes", {}).items()}
+    found = {
+        "enqueued in {} ms": row["enqueue_ms"] if "longest_task_ms" in row else {},
+        "longest task {} ms": row.get("longest_task_ms", {}),
+        "{} programs": row.get("programs", {}),
+        "{} MB on the GPU": megabytes,
+    }
+    return "; ".join(
+        text.format(", ".join(f"{sides[side]:.3g}" for side in ("ours", "theirs")))
+        for text, sides in found.items()
+        if sides
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser, Error
 
-from tests_browser.bench import first_prediction
+from tests_browser.bench import first_model, first_prediction
 from tests_browser.bench.pages import Needs, Pages
 from tests_browser.bench.report import (
     Failure,
@@ -58,7 +58,9 @@ class Selection(NamedTuple):
         words = only.replace(",", " ").split()
         names = tuple(word for word in words if word not in OUR_BACKENDS)
         backends = tuple(word for word in words if word in OUR_BACKENDS)
-        known = sorted({workload.name for workload in WORKLOADS} | {first_prediction.NAME})
+        known = sorted(
+            {workload.name for workload in WORKLOADS} | {first_prediction.NAME, first_model.NAME}
+        )
         for name in names:
             if not any(one.startswith(name) for one in known):
                 raise ValueError(
@@ -83,8 +85,11 @@ def run(
     only: str = "",
     quick: bool = False,
     on_result: Callable[[Row | Failure], None] = lambda _: None,
+    launch: Callable[[], Browser] | None = None,
 ) -> Report:
     """Run the rows that `only` names (all by default); `on_result` hears of each as it is done.
+
+    `launch` starts browsers that nobody used yet; without it there are no rows that need one.
 
     Raises:
         ValueError: a name in `only` begins no workload's.
@@ -100,6 +105,7 @@ def run(
         jobs = [
             *_workload_jobs(pages, selection, effort, peak),
             *_first_prediction_jobs(browser, base_url, selection, effort, found["peers"]),
+            *_first_model_jobs(launch, base_url, selection, effort, found["peers"]),
         ]
         for names, measure in jobs:
             try:
@@ -141,6 +147,8 @@ def _measure(pages: Pages, workload: Workload, names: Names, effort: Effort, pea
         found["agree"],
         workload.tolerance,
     )
+    if found["longest_task"]:
+        row["longest_task_ms"] = medians(**found["longest_task"])
     row["enqueue_ms"] = medians(ours=found["ours_enqueue"], theirs=found["theirs_enqueue"])
     if workload.multiplications and names.backend == "wasm":
         row["share_of_peak"] = shares_of_peak(row, workload.multiplications, peak)
@@ -159,3 +167,19 @@ def _first_prediction_jobs(
                 first_prediction.measure, browser, base_url, names, effort.page_loads, peer_versions
             )
             yield _Job(names, measure)
+
+
+def _first_model_jobs(
+    launch: Callable[[], Browser] | None,
+    base_url: str,
+    selection: Selection,
+    effort: Effort,
+    peer_versions: Versions,
+) -> Iterator[_Job]:
+    backend = first_model.BACKEND
+    if launch is not None and selection.wants(first_model.NAME, backend):
+        names = Names(first_model.NAME, first_model.WORKLOAD.sizes, backend, 1, backend)
+        measure = partial(
+            first_model.measure, launch, base_url, names, effort.page_loads, peer_versions
+        )
+        yield _Job(names, measure)

@@ -137,6 +137,8 @@ class Workload:
     awaited: bool = False
     #: Single elements depend on chance; the means of the results are compared.
     compares_means: bool = False
+    #: It is told, of WebGL, how long the page's thread was busy at a time.
+    watches_tasks: bool = False
     #: Results are compared after this many calls.
     calls_before_comparing: int = 1
     #: The network of `models` whose file onnxruntime-web runs, where that is a peer.

@@ -16,7 +16,7 @@ from capabilities import webgl_is_software
 from charts import line_chart
 from data import CLASSES, Digits, as_images, split, unpack
 from meter import PageMeter
-from model import DigitsNetwork
+from model import digits_network
 from pad import Pad
 from page import element, on, query, run_in_background
 from pyodide.ffi import to_js
@@ -25,6 +25,7 @@ from results import DigitGrid, confusion_matrix, draw_pixels
 from training import EPOCHS, Step, predict, probabilities, train, warm_up
 
 import webtensor as wt
+from webtensor import keras
 
 BACKENDS = {"webgl": "WebGL", "wasm": "WebAssembly"}
 IDLE_PHASES = ("ready", "done", "stopped", "failed")
@@ -39,7 +40,7 @@ class DigitsPage:
         self.training_digits = training_digits
         self.test_digits = test_digits
         self.epochs = max(int(query("epochs") or EPOCHS), 1)
-        self.network: DigitsNetwork | None = None  # until a backend is chosen
+        self.network: keras.Sequential | None = None  # until a backend is chosen
         self.facts: dict[str, Any] = {}
         self.published = js.webtensorDigits = js.Object.new()
         self.losses: list[tuple[float, float]] = []
@@ -87,7 +88,7 @@ class DigitsPage:
         with self.failures_shown():
             wt.set_backend(backend)
             await wt.ready()
-            self.network = self.network or DigitsNetwork()
+            self.network = self.network or digits_network()
             await self.guess.show()
             if "first_prediction_ms" not in self.facts:
                 self.publish(first_prediction_ms=round(js.performance.now()))
@@ -107,16 +108,18 @@ class DigitsPage:
         self.enter("training", step=0, accuracy=None, seconds=None, longest_task_ms=None)
         self.meter.begin()
         began = perf_counter()
+
+        def report(step: Step) -> bool:
+            self.show_step(step, perf_counter() - began)
+            return self.stop_wanted
+
         with self.failures_shown():
-            self.network = DigitsNetwork()
+            self.network = digits_network()
             await self.evaluate(epoch=0)
-            async with aclosing(train(self.network, self.training_digits, self.epochs)) as steps:
-                async for step in steps:
-                    self.show_step(step, perf_counter() - began)
-                    if step.ends_epoch is not None:
-                        await self.evaluate(step.ends_epoch)
-                    if self.stop_wanted:
-                        break
+            done = train(self.network, self.training_digits, self.epochs, report)
+            async with aclosing(done) as epochs:
+                async for epoch in epochs:
+                    await self.evaluate(epoch)
             if self.stop_wanted:
                 await self.evaluate()
             seconds = round(perf_counter() - began, 2)
@@ -167,7 +170,6 @@ class DigitsPage:
     def show_step(self, step: Step, elapsed: float) -> None:
         """Show the loss, the time and the progress after a step."""
         self.losses.append((step.number / step.of * self.epochs, step.loss))
-        self.meter.note(step.milliseconds)
         self.show_charts()
         left = elapsed / step.number * (step.of - step.number)
         epoch = (step.number - 1) * self.epochs // step.of + 1

@@ -13,7 +13,7 @@ class PageMeter:
     """Counts frames always, and looks for long tasks between `begin` and `end`.
 
     Chromium reports tasks of the page's thread that take 50 ms or longer. In other browsers the
-    longest gap between frames stands in for them. `note` adds times that the page measured itself.
+    longest gap between frames stands in for them.
     """
 
     def __init__(self, on_rate: Callable[[int], None]) -> None:
@@ -39,18 +39,14 @@ class PageMeter:
         """Stop looking."""
         self._began = None
 
-    def note(self, milliseconds: float) -> None:
-        """Take a busy time into account that the page measured itself."""
-        self.longest_task = max(self.longest_task, milliseconds)
-
     def _on_tasks(self, entries: Any, *_: Any) -> None:
         for entry in entries.getEntries():
             if self._began is not None and entry.startTime >= self._began:
-                self.note(entry.duration)
+                self.longest_task = max(self.longest_task, entry.duration)
 
     def _on_frame(self, now: float) -> None:
         if self._began is not None and not self._reports_tasks and self._last_frame > self._began:
-            self.note(now - self._last_frame)
+            self.longest_task = max(self.longest_task, now - self._last_frame)
         self._last_frame = now
         self._frames += 1
         elapsed = now - self._counted_from

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from types import MethodType
 from typing import Any, Protocol
 
@@ -114,6 +115,9 @@ class Backend(ABC):
     float_format: str = "f"
     #: Elements of int32 tensors have all their bits.
     integers_are_whole: bool = True
+    #: A tensor of more elements has no room here, however much memory is free. Kernels that would
+    #: make one, for themselves or as their result, raise ``KernelNotFoundError``.
+    most_elements: float = inf
 
     #: What the backend calls once when its device is gone, and with it all that lay on it. Then it
     #: refuses to compute by ``KernelNotFoundError``, and to read by ``ContextLostError``.

@@ -99,7 +99,7 @@ def host_buffer(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape,
     if dtype is string_ or isinstance(value, str):
         return _from_text(name, value, dtype)
     if hasattr(value, "__array__") and not isinstance(value, (list, tuple)):
-        if getattr(getattr(value, "dtype", None), "kind", "") in "SUT":
+        if getattr(getattr(value, "dtype", None), "kind", None) in ("S", "U", "T"):
             return _from_text(name, value, dtype)
         array_, shape, dtype = _from_array(name, value, dtype)
         return _from_buffer(name, memoryview(array_), dtype.stored)[0], shape, dtype

@@ -43,16 +43,16 @@ def run(
             operand.storage.size  # noqa: B018  (raises where the tensor is disposed)
         storage = Storage(dtype, 0, empty_host(dtype))
     else:
-        for operand in inputs:
-            placed = operand.storage
-            if placed.backend is not backend:
-                placed.move_to(backend, primitive.name)
         try:
+            for operand in inputs:
+                placed = operand.storage
+                if placed.backend is not backend:
+                    placed.move_to(backend, primitive.name)
             handle = backend.kernels[primitive.kernel](inputs, shape, dtype, *attributes)
         except (KeyError, KernelNotFoundError) as missing:
             if isinstance(missing, KeyError) and primitive.kernel in backend.kernels:
                 raise
-            backend, handle = _run_elsewhere(primitive, inputs, shape, dtype, attributes)
+            backend, handle = _run_elsewhere(missing, primitive, inputs, shape, dtype, attributes)
         except MemoryError as error:
             raise no_room(error, primitive.name, shape, dtype) from None
         storage = Storage(dtype, size, None, backend, handle)
@@ -65,6 +65,8 @@ def run(
 
 def no_room(error: MemoryError, name: str, shape: Shape, dtype: DType) -> MemoryError:
     """Return a backend's error with the name of the tensor that it has no room for."""
+    if str(error).startswith(f"{name}: "):  # an operand's, which has its name
+        return error
     return type(error)(f"{name}: no room for a {dtype} tensor of shape {shape}: {error}")
 
 
@@ -86,28 +88,32 @@ def alias(
 
 
 def _run_elsewhere(
+    missing: KeyError | KernelNotFoundError,
     primitive: Primitive,
     inputs: tuple[Tensor, ...],
     shape: Shape,
     dtype: DType,
     attributes: tuple[Any, ...],
 ) -> tuple[Backend, Handle]:
-    """Run a kernel that the active backend lacks on the next backend that has it."""
+    """Run a kernel that the active backend lacks, perhaps for so much, on the next that has it."""
     active = state.backend
     assert active is not None
     for backend in registry.others(active):
         if primitive.kernel not in backend.kernels:
             continue
-        for operand in inputs:
-            operand.storage.move_to(backend, primitive.name)
         try:
+            for operand in inputs:
+                if operand.storage.backend is not backend:
+                    operand.storage.move_to(backend, primitive.name)
             handle = backend.kernels[primitive.kernel](inputs, shape, dtype, *attributes)
-        except KernelNotFoundError:
+        except KernelNotFoundError as error:
+            missing = error
             continue
         key = (primitive.kernel, active.name, backend.name)
         fallbacks[key] = fallbacks.get(key, 0) + 1
         return backend, handle
+    why = f" ({missing})" if isinstance(missing, KernelNotFoundError) else ""
     raise KernelNotFoundError(
         f"{primitive.name}: neither backend {active.name!r} nor any other available one has a "
-        f"kernel {primitive.kernel!r}"
-    )
+        f"kernel {primitive.kernel!r}{why}"
+    ) from None

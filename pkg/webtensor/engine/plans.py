@@ -82,12 +82,12 @@ Plans = dict[Any, Plan | None]
 def run_plan(plan: Plan, inputs: tuple[Tensor, ...]) -> Tensor:
     """Do what ``run`` does, as planned."""
     backend = plan.backend
-    for operand in inputs:
-        placed = operand.storage
-        if placed.backend is not backend:
-            placed.move_to(backend, plan.primitive.name)
     dtype = plan.dtype
     try:
+        for operand in inputs:
+            placed = operand.storage
+            if placed.backend is not backend:
+                placed.move_to(backend, plan.primitive.name)
         handle = plan.call(inputs)
     except KernelNotFoundError:  # the device was lost
         return run(plan.primitive, inputs, plan.shape, dtype, *plan.attributes)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from webtensor.backends.api import Backend, Handle
 from webtensor.dtypes import DType, string_, typed_view
 from webtensor.engine.state import state
+from webtensor.errors import KernelNotFoundError
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -57,9 +58,17 @@ class Storage:
         """Put the elements on ``backend``, leaving the one they were on.
 
         ``wanted_by`` is the operation that errors will name.
+
+        Raises:
+            KernelNotFoundError: no tensor of this size fits the backend.
         """
         if self.size == 0:
             return
+        if self.size > backend.most_elements:
+            raise KernelNotFoundError(
+                f"{wanted_by}: an operand of {self.size:,} elements does not fit backend "
+                f"{backend.name!r}, which has room for {backend.most_elements:,}"
+            )
         host = self.read()
         try:
             handle = backend.upload(host, self.dtype)

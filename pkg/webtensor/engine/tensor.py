@@ -198,9 +198,6 @@ class Tensor:
         """Say that ``__dlpack__`` exports host memory."""
         return 1, 0
 
-    # NumPy must leave `array + tensor` to the tensor.
-    __array_ufunc__ = None
-
     def __bool__(self) -> bool:
         return bool(self._scalar("bool"))
 

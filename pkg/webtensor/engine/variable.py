@@ -34,8 +34,6 @@ class Variable:
 
     __slots__ = ("__weakref__", "_value", "name", "trainable")
 
-    __array_ufunc__ = None
-
     def __init__(
         self, initial_value: Any, trainable: bool = True, name: str | None = None, dtype: Any = None
     ) -> None:

@@ -26,6 +26,7 @@ from webtensor.ops import (
     movement,
     nn,
     normalization,
+    numpy_functions,
     pooling,
     products,
     reduction,
@@ -181,6 +182,8 @@ def _attach(owner: Any) -> None:
     owner.T = property(movement.transpose)
     owner.mT = property(products.matrix_transpose)
     owner.__array_namespace__ = standard.array_namespace
+    owner.__array_ufunc__ = numpy_functions.array_ufunc
+    owner.__array_function__ = numpy_functions.array_function
 
 
 _attach(Tensor)

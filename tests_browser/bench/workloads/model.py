@@ -126,6 +126,7 @@ def prediction(model: Model, threads: int, peers: Mapping[str, tuple[str, ...]])
         threads=threads,
         multiplications=model.multiplications,
         makes_step=True,
+        watches_tasks=True,
     )
 
 

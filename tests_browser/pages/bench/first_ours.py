@@ -1,6 +1,6 @@
 """The first prediction of the digits network, as a page would make it."""
 
-from model import DigitsNetwork
+from model import digits_network
 from pyodide.ffi import to_js
 
 import webtensor as wt
@@ -14,7 +14,6 @@ async def predict(backend, inputs, values):
         wt.tensor(value.to_py(), shape=tuple(one.shape))
         for one, value in zip(inputs, values, strict=True)
     )
-    network = object.__new__(DigitsNetwork)  # without drawing random weights first
-    for one, weight in zip(inputs.slice(1), weights, strict=True):
-        setattr(network, one.name, wt.Variable(weight))
+    network = digits_network()
+    network.set_weights(weights)
     return to_js(await network(images).data())

@@ -19,6 +19,7 @@ tf.env().set("WEBGL_CPU_FORWARD", false); // tiny tensors, too, on the GPU
 // What a workload's expression can name, besides its inputs.
 const NAMES = { tf, digits, layers, mnist, models, training };
 
+export { watchTasks } from "./tasks.js";
 export { numbers } from "./uniform.js";
 
 export const versions = {
@@ -36,7 +37,13 @@ export async function open(specification, backend) {
   return new Theirs(given, openTensorFlow(given));
 }
 
-async function setBackend(name) {
+/** Programs compiled, and bytes of textures, of their WebGL backend. */
+export const onTheGpu = () => ({
+  programs: Object.keys(tf.backend().binaryCache).length,
+  gpu_bytes: tf.memory().numBytesInGPUAllocated,
+});
+
+export async function setBackend(name) {
   if (!(await tf.setBackend(name))) throw new Error(`TensorFlow.js can't start ${name}`);
   await tf.ready();
   if (name === "wasm" && tf.wasm.getThreadsCount() !== threads) {

@@ -11,17 +11,13 @@ from __future__ import annotations
 from array import array
 
 from webtensor.backends.wasm.host import Host
-from webtensor.errors import BackendError
+from webtensor.errors import OutOfMemoryError
 
-__all__ = ["BlockPool", "OutOfMemoryError", "size_class"]
+__all__ = ["BlockPool", "size_class"]
 
 #: How many addresses fit into the module's exchange area.
 _EXCHANGE_LENGTH = 1024
 _LARGEST = 0x7FFF0000
-
-
-class OutOfMemoryError(BackendError, MemoryError):
-    """Linear memory has no room for a tensor."""
 
 
 def size_class(count: int) -> int:

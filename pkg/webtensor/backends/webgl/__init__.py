@@ -6,7 +6,8 @@ elementwise operation on equal shapes reads the texel that it writes, and upload
 bytes as they are. The texture's width is a power of two near the square root of the number of
 texels, so that texel ``t`` lies at column ``t & (width - 1)`` and row ``t >> shift``. A float32
 tensor is an RGBA32F texture, int32 is RGBA32I (all 32 bits are exact) and bool is RGBA8UI. Lanes
-beyond the last element hold anything. Lesser devices, which have fewer formats, are ``modes``.
+beyond the last element hold anything. Lesser devices, which have fewer formats, are ``modes``. What
+is larger than the largest texture is left to another backend (``docs/design/webgl.md``).
 
 ``context`` makes the context and its flags; ``device.js`` executes draws that ``queue`` packed, and
 ``sharing.js`` keeps it from disturbing a page that draws with the context, too; ``textures``

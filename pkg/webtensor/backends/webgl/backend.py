@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import partial
 from importlib.resources import files
 from math import isnan
+from struct import Struct
 from time import perf_counter
 from typing import Any, NoReturn
 
@@ -18,8 +19,8 @@ from webtensor.backends.webgl.pixels import shown_shader, taken_shader
 from webtensor.backends.webgl.programs import Program, ProgramCache
 from webtensor.backends.webgl.queue import DrawQueue
 from webtensor.backends.webgl.textures import THRESHOLD, Texture, TextureManager, texel_count
-from webtensor.backends.webgl.tracing import Draw, traced
-from webtensor.dtypes import DType, bool_, typed_view
+from webtensor.backends.webgl.tracing import Draw, copied, traced
+from webtensor.dtypes import DType, bool_, float32, typed_view
 from webtensor.environment import env
 from webtensor.errors import BackendError, ContextLostError, KernelNotFoundError
 from webtensor.shapes import Shape, prod
@@ -30,6 +31,10 @@ __all__ = ["WebGLBackend", "kernel"]
 kernel = KernelTable()
 
 _BYTES_PER_TEXEL_READ = 16
+
+#: Stands where a draw has its program, for copies of so many textures into one.
+_COPY = 0
+_COPIES = {count: Struct(f"={count + 5}i") for count in (4, 8)}
 
 #: Smallest number that is safe to divide by among 16-bit floats, as TensorFlow.js has it.
 _HALF_EPSILON = 1e-4
@@ -55,7 +60,7 @@ class WebGLBackend(Backend):
 
         super().__init__(families.TABLE)
         if mode.version == 1:
-            gl = run_js(_script("webgl1.js"))(gl)
+            gl = run_js(_script("webgl1.js"))(gl, mode.is_half)
         self.gl = gl
         self.mode = mode
         self.float_format = "e" if mode.is_half else "f"
@@ -83,16 +88,15 @@ class WebGLBackend(Backend):
         self._push: Callable[..., None] = self._queue.push
         self.textures = TextureManager(self._device, self._queue.flush, mode)
         env().register_flag(THRESHOLD, estimated_threshold, self.textures.compare_with_threshold)
+        self.most_elements = self.textures.most_elements
         self._pager = Pager(self.textures, self._queue.flush, self._read_whole, self._fill)
-        self.most_targets = self._count_targets()
+        #: How many textures a draw can write.
+        self.most_targets = int(gl.getParameter(gl.MAX_DRAW_BUFFERS))
+        self.can_copy = mode.version == 2
 
     def _language(self) -> Any:
         """The module that writes shaders."""
         return compiler
-
-    def _count_targets(self) -> int:
-        """How many textures a draw can write."""
-        return int(self.gl.getParameter(self.gl.MAX_DRAW_BUFFERS))
 
     # -- what kernels call --------------------------------------------------------------------
 
@@ -129,12 +133,55 @@ class WebGLBackend(Backend):
         *uniforms: float,
     ) -> list[Texture]:
         """Queue one draw into ``count`` new textures of ``size`` elements each."""
+        return self._draw_on(
+            program, count, inputs, lambda: self.textures.allocate(size, dtype), uniforms
+        )
+
+    def draw_parts(
+        self,
+        program: Program,
+        count: int,
+        inputs: Sequence[Texture],
+        part: int,
+        size: int,
+        *uniforms: float,
+    ) -> Texture:
+        """Queue one draw into ``count`` textures of ``part`` float32 elements, and their copies.
+
+        Returns a new texture of ``size`` elements, which has those of the parts one after the
+        other; a part is a multiple of four, and there may be more than fit in the end.
+        """
+        output = self.textures.allocate(size, float32)
+        width = output.width
+        try:
+            parts = self._draw_on(
+                program, count, inputs, lambda: self.textures.allocate_wide(part, width), uniforms
+            )
+        except BackendError:
+            self.release(output)
+            raise
+        ids = [texture.id for texture in parts]
+        self._push(_COPIES[count], _COPY, output.id, count, part >> 2, *ids)
+        if self.trace is not None:
+            self.trace.append(copied(parts, output))
+        for texture in parts:
+            self.release(texture)
+        return output
+
+    def _draw_on(
+        self,
+        program: Program,
+        count: int,
+        inputs: Sequence[Texture],
+        allocate: Callable[[], Texture],
+        uniforms: Sequence[float],
+    ) -> list[Texture]:
         if self.textures.may_be_short:
             self._use(inputs)
         outputs: list[Texture] = []
         try:
             for _ in range(count):
-                outputs.append(self.textures.allocate(size, dtype))  # noqa: PERF401
+                outputs.append(allocate())  # noqa: PERF401
         except BackendError:
             for output in outputs:
                 self.release(output)
@@ -147,7 +194,7 @@ class WebGLBackend(Backend):
             *uniforms,
         )
         if self.trace is not None:
-            self.trace.append(traced(program, inputs, outputs, uniforms))
+            self.trace.append(traced(program, inputs, outputs, tuple(uniforms)))
         return outputs
 
     def run(

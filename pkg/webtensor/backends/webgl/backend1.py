@@ -30,9 +30,6 @@ class WebGL1Backend(WebGLBackend):
     def _language(self) -> Any:
         return legacy
 
-    def _count_targets(self) -> int:
-        return 1
-
     async def read_async(self, handle: Texture, dtype: DType, size: int) -> memoryview[Any]:
         self._reading[handle] += 1
         try:

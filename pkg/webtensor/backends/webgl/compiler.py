@@ -4,15 +4,16 @@ Kernel authors write GLSL that knows nothing of textures: a function ``compute``
 an output to its value, with ``getX(index)`` to read an input named ``x``. A shader works on one
 element at a time (``lanes=1``: indices count elements, values are scalars) or on the four of a
 texel at once (``lanes=4``: indices count texels, values are vectors); an input can be read either
-way, whatever the output's. ``getXHere()`` reads the texel that lies where the result's does: the
-same elements, where both have as many. ``getXRun(i)`` reads the four elements from ``i`` on, which
-may lie in two texels; what comes of those before the first element or after the last does not
-matter. ``V`` names the value type, ``T`` its scalar. Shapes come in as uniforms, so one program
-serves every shape of a kind.
+way, whatever the output's. ``getXAt(t)`` reads a texel whose index is a float, exact up to 2**24;
+that is faster than by an integer where the index is a float already. ``getXHere()`` reads the texel
+that lies where the result's does: the same elements, where both have as many. ``getXRun(i)`` reads
+the four elements from ``i`` on, which may lie in two texels; what comes of those before the first
+element or after the last does not matter. ``V`` names the value type, ``T`` its scalar. Shapes come
+in as uniforms, so one program serves every shape of a kind.
 
 Texels are sampled by normalized coordinates, which the vertex shader interpolates where they are
-the result's own. Fetching them by integers, shifting bits, and asking for ``gl_FragCoord`` all take
-longer on devices that are emulated.
+the result's own. Fetching them by integers, shifting bits, be it to divide by four, and asking for
+``gl_FragCoord`` all take longer on devices that are emulated.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ __all__ = [
     "declarations",
     "fragment_source",
     "getter_name",
+    "place_at",
+    "target_names",
     "vector_type",
 ]
 
@@ -162,6 +165,12 @@ def getter_name(name: str) -> str:
     return f"get{name[0].upper()}{name[1:]}"
 
 
+def place_at(name: str) -> str:
+    """Coordinates of texel ``t``, a float, of an input; widths of textures are powers of two."""
+    row = f"floor(t * {name}Place.x)"
+    return f"vec2(fract(t * {name}Place.x), 2.0 * {row} * {name}Place.w) + {name}Place.zw"
+
+
 def _accessor(source: Input, code: str) -> str:
     """The functions that read one input, as far as ``code`` calls them."""
     types = _TYPES[source.dtype]
@@ -186,6 +195,16 @@ def _accessor(source: Input, code: str) -> str:
             f"{types.vector} {getter}(int t) {{ return {vector.format(f'{getter}Texel(t)')}; }}",
             f"{types.vector} {getter}Here() {{ return {here}; }}",
         ]
+        if f"{getter}At(" in code:
+            at = (
+                f"texture({name}, vec2(q - row + {name}Place.z, (row + row + 1.0) * {name}Place.w))"
+            )
+            lines += [
+                f"{types.vector} {getter}At(float t) {{",
+                f"  float q = t * {name}Place.x, row = floor(q);",
+                f"  return {vector.format(at)};",
+                "}",
+            ]
     else:
         lines.append(
             f"{types.scalar} {getter}(int i) {{\n"

@@ -15,50 +15,70 @@ from typing import Any
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.finishing import Finish, finish_of
+from webtensor.backends.webgl.finishing import UNFINISHED, Finish, finish_of
 from webtensor.backends.webgl.textures import Texture
-from webtensor.backends.webgl.tiles import TILE_ROWS, WORTH_TILING, draw_tiles, tile_rows
+from webtensor.backends.webgl.tiles import (
+    MOST_ELEMENTS,
+    TILE_ROWS,
+    WORTH_TILING,
+    draw_tiles,
+    tile_rows,
+)
+from webtensor.backends.webgl.widening import narrowed, whole, widened
 from webtensor.dtypes import DType, float32
 from webtensor.geometry import MatmulSizes
 from webtensor.shapes import Shape
 
 __all__ = ["multiply"]
 
+#: Multiplications from which two more draws are worth their cost.
+WORTH_WIDENING = 1 << 16
+
 # A texel of the result; a is read along k by fours.
 _TEXEL_BY_FOURS = """
 V compute(int t) {
-  int column = split(t, n >> 2);
-  int row = t % m; int batch = t / m;
-  int a = ((batch * aStep) + row * k) >> 2;
-  int b = batch * bStep;
+  int columns = n / 4;
+  int column = split(t, columns);
+  int row = split(t, m);
+  int a = (t * aStep + row * k) / 4;
+  int b = t * bStep / 4 + START;
   V total = V(0);
   for (int i = 0; i < k; i += 4) {
-    VECTOR left = getA(a + (i >> 2));
+    VECTOR left = getA(a++);
     total += STEP;
   }
   return total;
 }
 """
 # b lies as (k, n): four rows of b, each scaled by its element of a.
-_B_ROWS = """left.x * getB((b + i * n >> 2) + column)
-      + left.y * getB((b + (i + 1) * n >> 2) + column)
-      + left.z * getB((b + (i + 2) * n >> 2) + column)
-      + left.w * getB((b + (i + 3) * n >> 2) + column)"""
+_B_ROWS = (
+    "column",
+    """left.x * getB(b) + left.y * getB(b + columns)
+      + left.z * getB(b + 2 * columns) + left.w * getB(b + 3 * columns);
+    b += 4 * columns""",
+)
 # b lies as (n, k): four dot products.
-_B_COLUMNS = """V(inner(left, getB((b + column * 4 * k + i) >> 2)),
-      inner(left, getB((b + (column * 4 + 1) * k + i) >> 2)),
-      inner(left, getB((b + (column * 4 + 2) * k + i) >> 2)),
-      inner(left, getB((b + (column * 4 + 3) * k + i) >> 2)))"""
+_B_COLUMNS = (
+    "column * k; int next = k / 4",
+    """V(inner(left, getB(b)), inner(left, getB(b + next)),
+      inner(left, getB(b + 2 * next)), inner(left, getB(b + 3 * next)));
+    b++""",
+)
 
 # A texel of the result, b as (k, n); a is read one by one, wherever it lies.
 _TEXEL_ONE_BY_ONE = """
 V compute(int t) {
-  int column = split(t, n >> 2);
-  int row = t % m; int batch = t / m;
-  int a = batch * aStep + row * aRow;
-  int b = (batch * bStep >> 2) + column;
+  int columns = n / 4;
+  int column = split(t, columns);
+  int row = split(t, m);
+  int a = t * aStep + row * aRow;
+  int b = t * bStep / 4 + column;
   V total = V(0);
-  for (int i = 0; i < k; i++) total += getA(a + i * aColumn) * getB(b + i * (n >> 2));
+  for (int i = 0; i < k; i++) {
+    total += getA(a) * getB(b);
+    a += aColumn;
+    b += columns;
+  }
   return total;
 }
 """
@@ -67,11 +87,15 @@ V compute(int t) {
 _ELEMENT = """
 V compute(int i) {
   int column = split(i, n);
-  int row = i % m; int batch = i / m;
-  int a = batch * aStep + row * aRow;
-  int b = batch * bStep + column * bColumn;
+  int row = split(i, m);
+  int a = i * aStep + row * aRow;
+  int b = i * bStep + column * bColumn;
   V total = V(0);
-  for (int j = 0; j < k; j++) total += getA(a + j * aColumn) * getB(b + j * bRow);
+  for (int j = 0; j < k; j++) {
+    total += getA(a) * getB(b);
+    a += aColumn;
+    b += bRow;
+  }
   return total;
 }
 """
@@ -80,11 +104,11 @@ V compute(int i) {
 _ELEMENT_DOT = """
 V compute(int i) {
   int column = split(i, n);
-  int row = i % m; int batch = i / m;
-  int a = (batch * aStep + row * k) >> 2;
-  int b = (batch * bStep + column * k) >> 2;
+  int row = split(i, m);
+  int a = (i * aStep + row * k) / 4;
+  int b = (i * bStep + column * k) / 4;
   V total = V(0);
-  for (int j = 0; j < k >> 2; j++) total += inner(getA(a + j), getB(b + j));
+  for (int j = 0; j < k; j += 4) total += inner(getA(a++), getB(b++));
   return total;
 }
 """
@@ -95,34 +119,35 @@ T inner(VECTOR a, VECTOR b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b
 
 
 def _tile_code(rows: int, transpose_a: bool, transpose_b: bool) -> str:
-    """Code of a tile: ``rows`` rows by four columns, four steps of k at a time."""
+    """Code of a tile: ``rows`` rows by four columns, four steps of k at a time.
+
+    Numbers count texels: ``k`` is a quarter of the product's.
+    """
     lines = [
         "void compute(int t) {",
-        "  int column = split(t, n >> 2);",
-        f"  int row = t % blocks * {rows}; int batch = t / blocks;",
-        "  int a = batch * aStep + row * aRow;",
-        "  int b = batch * bStep;",
+        "  int column = split(t, n);",
+        "  int block = split(t, blocks);",
+        f"  float a = float(t * aStep + block * {rows // 4 if transpose_a else 'k'});",
+        f"  float b = float(t * bStep + column{' * 4 * k' if transpose_b else ''});",
+        f"  float aNext = float({'m' if transpose_a else 'blocks * k'});",
+        f"  float bNext = float({'k' if transpose_b else 'n'});",
         *(f"  vec4 c{row} = vec4(0.0);" for row in range(rows)),
-        "  for (int i = 0; i < k; i += 4) {",
+        "  for (int i = 0; i < k; i++) {",
+        *(f"    vec4 b{step} = getBAt(b + {step}.0 * bNext);" for step in range(4)),
+        f"    b += {'1.0' if transpose_b else '4.0 * bNext'};",
     ]
-    for step in range(4):
-        place = (
-            f"(b + (column * 4 + {step}) * k + i) >> 2"
-            if transpose_b
-            else f"(b + (i + {step}) * n >> 2) + column"
-        )
-        lines.append(f"    vec4 b{step} = getB({place});")
     if transpose_a:
         lines += _tile_steps_along_rows(rows)
     else:
         for row in range(rows):
-            lines.append(f"    vec4 a{row} = getA((a + {row} * k + i) >> 2);")
+            lines.append(f"    vec4 a{row} = getAAt(a + {row}.0 * aNext);")
             if transpose_b:
                 dots = ", ".join(f"dot(a{row}, b{step})" for step in range(4))
                 lines.append(f"    c{row} += vec4({dots});")
             else:
                 terms = " + ".join(f"a{row}.{lane} * b{step}" for step, lane in enumerate("xyzw"))
                 lines.append(f"    c{row} += {terms};")
+        lines.append("    a += 1.0;")
     lines.append("  }")
     lines += [f"  result{row} = c{row};" for row in range(rows)]
     return "\n".join([*lines, "}"])
@@ -132,14 +157,14 @@ def _tile_steps_along_rows(rows: int) -> list[str]:
     """The steps where ``a`` lies as (k, m): one texel holds four rows of one step."""
     lines = []
     for step in range(4):
-        for first in range(0, rows, 4):
-            texel = f"a{step}_{first}"
-            lines.append(f"    vec4 {texel} = getA((a + (i + {step}) * m + {first}) >> 2);")
+        for texel in range(rows // 4):
+            name = f"a{step}_{texel}"
+            lines.append(f"    vec4 {name} = getAAt(a + {step}.0 * aNext + {texel}.0);")
             lines += [
-                f"    c{first + offset} += {texel}.{lane} * b{step};"
+                f"    c{texel * 4 + offset} += {name}.{lane} * b{step};"
                 for offset, lane in enumerate("xyzw")
             ]
-    return lines
+    return [*lines, "    a += 4.0 * aNext;"]
 
 
 def _tiles_fit(dtype: DType, sizes: MatmulSizes) -> bool:
@@ -152,6 +177,7 @@ def _tiles_fit(dtype: DType, sizes: MatmulSizes) -> bool:
         and k % 4 == 0
         and not (transpose_a and (m % 4 or transpose_b))
         and sizes.batch * m * k * n >= WORTH_TILING
+        and max(m * k, k * n) * sizes.batch <= MOST_ELEMENTS
     )
 
 
@@ -163,20 +189,55 @@ def _multiply_in_tiles(
     blocks = -(-m // rows)
 
     def shader() -> Shader:
-        names = ("m", "k", "n", "blocks", "aStep", "bStep", "aRow")
+        names = ("m", "k", "n", "rows", "blocks", "aStep", "bStep")
         sources = [Input("a", float32, 4), Input("b", float32, 4)]
         uniforms = [(name, "int") for name in names]
         code = _tile_code(rows, transpose_a, transpose_b)
-        return Shader("matmul", sources, float32, 4, uniforms, code, rows)
+        first, step = (f"block * {rows}", "1") if transpose_a else ("block", "blocks")
+        places = [f"(t * rows + {first} + {row} * {step}) * n + column" for row in range(rows)]
+        tile = Shader("matmul", sources, float32, 4, uniforms, code, rows)
+        return finish.added_to_tile(tile, "column", places)
 
-    program = backend.program(("matmul_tiles", rows, transpose_a, transpose_b), shader)
+    program = backend.program(("matmul_tiles", rows, transpose_a, transpose_b, finish.key), shader)
+    # All but the rows and their blocks count texels.
     numbers = (
-        *(m, k, n, blocks),
-        m * k if a_batched else 0,
-        k * n if b_batched else 0,
-        1 if transpose_a else k,
+        *(m >> 2, k >> 2, n >> 2, m, blocks),
+        m * k >> 2 if a_batched else 0,
+        k * n >> 2 if b_batched else 0,
+        *finish.parameters,
     )
-    return draw_tiles(backend, program, [a, b], batch, m, n, finish, *numbers)
+    inputs = [a, b, *finish.textures]
+    return draw_tiles(backend, program, inputs, batch, m, n, transpose_a, *numbers)
+
+
+def _is_worth_widening(dtype: DType, sizes: MatmulSizes) -> bool:
+    """Whether few columns end within a texel, and there is enough to compute for two more draws."""
+    _, m, k, n, transpose_a, transpose_b, _, _ = sizes
+    work = m * k * n
+    return (
+        dtype is float32
+        and sizes.batch == 1
+        and n % 4 != 0
+        and k % 4 == 0
+        and not (transpose_a or transpose_b)
+        and m > 1
+        and work >= WORTH_WIDENING
+    )
+
+
+def _multiply_wide(
+    backend: WebGLBackend, a: Texture, b: Texture, sizes: MatmulSizes, finish: Finish
+) -> Texture:
+    """Multiply by a matrix with zeros behind its columns, so that its rows are whole texels."""
+    _, m, k, n, *_ = sizes
+    wide = [widened(backend, b, k, n)]
+    try:
+        product = multiply(backend, a, wide[0], float32, sizes._replace(n=whole(n)), UNFINISHED)
+        wide.append(product)
+        return narrowed(backend, product, m, n, finish)
+    finally:
+        for texture in wide:
+            backend.release(texture)
 
 
 @kernel("matmul", "fused_matmul")
@@ -199,13 +260,16 @@ def multiply(
     """Multiply batches of matrices that lie in textures."""
     if tile_rows(backend) and _tiles_fit(dtype, sizes):
         return _multiply_in_tiles(backend, a, b, sizes, finish)
+    if _is_worth_widening(dtype, sizes):
+        return _multiply_wide(backend, a, b, sizes, finish)
     batch, m, k, n, transpose_a, transpose_b, a_batched, b_batched = sizes
     a_along_k = not transpose_a and k % 4 == 0
     b_along_k = transpose_b and k % 4 == 0
     b_along_n = not transpose_b and n % 4 == 0
     lanes, a_lanes, b_lanes = 4, 4, 4
     if a_along_k and n % 4 == 0 and (b_along_n or b_along_k):
-        form = _TEXEL_BY_FOURS.replace("STEP", _B_ROWS if b_along_n else _B_COLUMNS)
+        start, step = _B_ROWS if b_along_n else _B_COLUMNS
+        form = _TEXEL_BY_FOURS.replace("START", start).replace("STEP", step)
     elif b_along_n:
         form, a_lanes = _TEXEL_ONE_BY_ONE, 1
     elif a_along_k and b_along_k:

@@ -43,6 +43,7 @@ V compute(int t) {
   int row = (t % outHeight) * strideHeight - padTop;
   int batch = t / outHeight;
   V total = V(0.0);
+  START
   CELLS
   return total;
 }
@@ -103,31 +104,34 @@ V compute(int t) {
 
 # The result has four channels: four rows of the filter, each scaled by its element of the input.
 _FORWARD_FOURS = """
+      int from = place * inChannels / 4, next = outChannels / 4;
+      int w = cell * inChannels * next + channel;
       for (int k = 0; k < inChannels; k += 4) {
-        vec4 x = within(getX((place * inChannels + k) >> 2), inside);
-        int w = ((cell * inChannels + k) * outChannels >> 2) + channel;
-        int next = outChannels >> 2;
+        vec4 x = within(getX(from++), inside);
         total += x.x * getFilter_(w) + x.y * getFilter_(w + next)
           + x.z * getFilter_(w + 2 * next) + x.w * getFilter_(w + 3 * next);
+        w += 4 * next;
       }"""
 _FORWARD_ONES = """
+      int columns = outChannels / LANES;
+      int w = cell * inChannels * columns + channel;
       for (int k = 0; k < inChannels; k++) {
-        total += within(getX(place * inChannels + k), inside)
-          * getFilter_((cell * inChannels + k) * (outChannels / LANES) + channel);
+        total += within(getX(place * inChannels + k), inside) * getFilter_(w);
+        w += columns;
       }"""
 _TO_INPUT_FOURS = """
-      for (int k = 0; k < outChannels; k += 4) {
-        vec4 d = getX((place * outChannels + k) >> 2);
-        int w = ((cell * inChannels + channel * 4) * outChannels + k) >> 2;
-        int next = outChannels >> 2;
+      int next = outChannels / 4;
+      int from = place * next, w = (cell * inChannels + channel * 4) * next;
+      for (int k = 0; k < next; k++) {
+        vec4 d = getX(from + k);
         total += vec4(dot(d, getFilter_(w)), dot(d, getFilter_(w + next)),
           dot(d, getFilter_(w + 2 * next)), dot(d, getFilter_(w + 3 * next)));
+        w++;
       }"""
 _TO_INPUT_DOT = """
-      for (int k = 0; k < outChannels; k += 4) {
-        total += dot(getX((place * outChannels + k) >> 2),
-          getFilter_(((cell * inChannels + channel) * outChannels + k) >> 2));
-      }"""
+      int next = outChannels / 4;
+      int from = place * next, w = (cell * inChannels + channel) * next;
+      for (int k = 0; k < next; k++) total += dot(getX(from + k), getFilter_(w + k));"""
 _TO_INPUT_ONES = """
       for (int k = 0; k < outChannels; k++) {
         total += getX(place * outChannels + k)
@@ -136,10 +140,12 @@ _TO_INPUT_ONES = """
 _TO_FILTER_BODY = """
         total += getX(from * inChannels + middle) * getDy(to * (outChannels / LANES) + channel);"""
 
+_DEPTHWISE_START = """
+  int own = inChannels / LANES, columns = outChannels / LANES;
+  int mine = channel / multiplier;"""
 # Depthwise: output channel = input channel * multiplier + one of the multiplier.
 _DEPTHWISE_FORWARD = """
-      total += within(getX(place * (inChannels / LANES) + channel / multiplier), inside)
-        * getFilter_(cell * (outChannels / LANES) + channel);"""
+      total += within(getX(place * own + mine), inside) * getFilter_(cell * columns + channel);"""
 _DEPTHWISE_TO_INPUT = """
       for (int q = 0; q < multiplier; q++) {
         int k = channel * multiplier + q;
@@ -151,8 +157,8 @@ _DEPTHWISE_TO_FILTER = """
           * getDy(to * outChannels + middle * multiplier + channel);"""
 # With one filter per channel, the filter's last two axes are the channels.
 _DEPTHWISE_TO_FILTER_FOURS = """
-        total += getX(from * (inChannels >> 2) + middle)
-          * getDy(to * (inChannels >> 2) + middle);"""
+        total += getX(from * (inChannels / 4) + middle)
+          * getDy(to * (inChannels / 4) + middle);"""
 
 #: Output places that one fragment of a filter gradient adds up at least before it is split.
 _PLACES_PER_PART = 512
@@ -204,7 +210,9 @@ def _run(
     cells = unrolled(window, lanes[0]) if body is _DEPTHWISE_FORWARD else None
 
     def shader() -> Shader:
-        code = form.replace("CELLS", over_cells(cells, "BODY")).replace("BODY", body.strip())
+        start = _DEPTHWISE_START if body is _DEPTHWISE_FORWARD else ""
+        code = form.replace("CELLS", over_cells(cells, "BODY")).replace("START", start)
+        code = code.replace("BODY", body.strip())
         code = code.replace("LANES", str(lanes[0]))
         second = "dy" if "getDy" in code else "filter_"
         sources = [Input("x", float32, lanes[1]), Input(second, float32, lanes[2])]
@@ -378,7 +386,7 @@ def depthwise_conv2d_filter_gradient(
     name = "depthwise_conv2d_filter_gradient"
     if multiplier == 1 and window.in_channels % 4 == 0:
         form = _TO_FILTER.replace("LAST / LANES", "1").replace(
-            "split(t, inChannels)", "split(t, inChannels >> 2)"
+            "split(t, inChannels)", "split(t, inChannels / 4)"
         )
         body, lanes = _DEPTHWISE_TO_FILTER_FOURS, (4, 4, 4)
     else:

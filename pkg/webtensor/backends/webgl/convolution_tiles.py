@@ -10,7 +10,8 @@ from webtensor.backends.webgl.backend import WebGLBackend
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.finishing import UNFINISHED, Finish
 from webtensor.backends.webgl.textures import Texture
-from webtensor.backends.webgl.tiles import WORTH_TILING, draw_tiles, tile_rows
+from webtensor.backends.webgl.tiles import MOST_ELEMENTS, WORTH_TILING, draw_tiles, tile_rows
+from webtensor.backends.webgl.widening import whole, widened
 from webtensor.backends.webgl.windows import WINDOW_UNIFORMS, window_numbers
 from webtensor.dtypes import float32
 from webtensor.geometry import Window
@@ -28,7 +29,16 @@ def tiles_fit(backend: WebGLBackend, window: Window) -> bool:
     """Whether a convolution is large, and whole texels lie along the channels of its result."""
     work = window.batch * window.out_height * window.out_width * window.out_channels
     work *= window.in_channels * window.filter_height * window.filter_width
-    return window.out_channels % 4 == 0 and work >= WORTH_TILING and tile_rows(backend) > 0
+    pixels = window.batch * max(
+        window.in_height * window.in_width, window.out_height * window.out_width
+    )
+    channels = max(window.in_channels, window.out_channels)
+    return (
+        window.out_channels % 4 == 0
+        and work >= WORTH_TILING
+        and pixels * channels <= MOST_ELEMENTS
+        and tile_rows(backend) > 0
+    )
 
 
 def transposed_tiles_fit(backend: WebGLBackend, window: Window) -> bool:
@@ -36,38 +46,52 @@ def transposed_tiles_fit(backend: WebGLBackend, window: Window) -> bool:
     return window.in_channels % 4 == 0 and tiles_fit(backend, window)
 
 
-def _pixel_tiles(
-    rows: int, width: str, height: str, place: list[str], reads: str, type_: str, taps: list[str]
+def _pixel_tile(
+    rows: int,
+    taps: int,
+    image: tuple[str, str],
+    start: list[str],
+    cell: list[str],
+    add: str,
+    leap: str,
 ) -> str:
-    """Code of a tile of ``rows`` neighbouring pixels of images of ``width`` by ``height``.
+    """Code of a tile of ``rows`` pixels of images of a width and a height.
 
-    ``place`` computes, from ``rowR`` and ``columnR`` of pixel ``R`` and the filter's ``i`` and
-    ``j``, the place ``atR`` of what it reads from the other image, negative where there is none:
-    a number ``reads`` of texels, or elements, of ``type_``. ``taps`` reads texels of the filter for
-    number ``k``; its last line adds to ``totalR`` what pixel ``R`` makes of them and of ``xR``.
+    From ``rowR``, ``columnR`` and ``batchR`` of each pixel ``R``, ``start`` prepares the walk over
+    the filter's cells, and ``cell`` finds for cell (``i``, ``j``) the texel ``atR`` of the other
+    image that the pixel reads first: some texel where it is not ``insideR``. ``add`` says what
+    comes of a texel ``xR`` and ``taps`` texels of the filter, from ``w`` on and ``next`` apart;
+    ``leap`` goes on to the next ones, and to those of the next cell.
     """
-    *weights, add = taps
+    step, across = leap.split(";")
 
-    def each(line: str) -> list[str]:
-        return [line.replace("R", str(row)) for row in range(rows)]
+    def each(*lines: str) -> list[str]:
+        return [
+            line.replace("R", str(row))
+            for line in lines
+            for row in (range(rows) if "R" in line else [0])
+        ]
 
     lines = [
         "void compute(int t) {",
-        "  int channel = t % columns;",
-        f"  int p = t / columns * {rows};",
-        *each(f"  int rowR = (p + R) / {width} % {height}, columnR = (p + R) % {width};"),
-        *each(f"  int batchR = (p + R) / ({width} * {height}), atR, rR, cR;"),
-        *each("  vec4 totalR = vec4(0.0);"),
-        *each(f"  {type_} xR;"),
+        "  int channel = split(t, columns);",
+        *each(
+            "  int batchR = t + R * blocks;",
+            f"  int columnR = split(batchR, {image[0]});",
+            f"  int rowR = split(batchR, {image[1]});",
+            "  vec4 totalR = vec4(0.0);",
+        ),
+        *each(*start),
         "  for (int i = 0; i < filterHeight; i++) {",
         "    for (int j = 0; j < filterWidth; j++) {",
-        "      int cell = i * filterWidth + j;",
-        *(text for line in place for text in each(f"      {line}")),
-        f"      for (int k = 0; k < {reads}; k++) {{",
-        *(f"        {line}" for line in weights),
-        *each("        xR = within(getX(max(atR + k, 0)), atR >= 0);"),
-        *each(f"        {add}"),
+        *each(*cell),
+        "      for (int k = 0; k < along; k++) {",
+        *(f"        vec4 w{tap} = getFilter_At(w + {tap}.0 * next);" for tap in range(taps)),
+        f"        w += {step};",
+        *each("        vec4 xR = within(getXAt(atR), insideR);", f"        totalR += {add};"),
+        *each("        atR += 1.0;"),
         "      }",
+        f"      w += {across};" if across else "",
         "    }",
         "  }",
         *each("  resultR = totalR;"),
@@ -76,43 +100,45 @@ def _pixel_tiles(
     return "\n".join(lines)
 
 
-def _forward(rows: int, by_texels: bool) -> str:
-    reads = "inChannels >> 2" if by_texels else "inChannels"
-    place = [
-        "rR = rowR * strideHeight - padTop + i * dilationHeight;",
-        "cR = columnR * strideWidth - padLeft + j * dilationWidth;",
-        "atR = rR < 0 || rR >= inHeight || cR < 0 || cR >= inWidth ? -1"
-        f" : ((batchR * inHeight + rR) * inWidth + cR) * ({reads});",
+# The filter lies as (cell, input channel, column), and is walked through from end to end. A pixel
+# is inside the image where it is no farther from the middle than the border.
+def _forward(rows: int, taps: int) -> str:
+    start = [
+        "  float w = float(channel), next = float(columns);",
+        "  vec2 middle = vec2(inWidth - 1, inHeight - 1) * 0.5;",
+        "  columnR = columnR * strideWidth - padLeft;",
+        "  rowR = rowR * strideHeight - padTop;",
+        "  float fromR = float(((batchR * inHeight + rowR) * inWidth + columnR) * along);",
+        "  vec2 placeR = vec2(columnR, rowR) - middle;",
     ]
-    if not by_texels:
-        taps = [
-            "vec4 w = getFilter_((cell * inChannels + k) * columns + channel);",
-            "totalR += xR * w;",
-        ]
-        return _pixel_tiles(rows, "outWidth", "outHeight", place, reads, "float", taps)
-    filter_row = "getFilter_((cell * inChannels + k * 4 + {}) * columns + channel)"
-    taps = [
-        *(f"vec4 w{step} = {filter_row.format(step)};" for step in range(4)),
-        "totalR += xR.x * w0 + xR.y * w1 + xR.z * w2 + xR.w * w3;",
+    cell = [
+        "      vec2 way = vec2(j * dilationWidth, i * dilationHeight);",
+        "      float leap = (way.y * float(inWidth) + way.x) * float(along);",
+        "      vec2 beyondR = abs(placeR + way) - middle;",
+        "      bool insideR = max(beyondR.x, beyondR.y) < 0.25;",
+        "      float atR = max(fromR + leap, 0.0);",
     ]
-    return _pixel_tiles(rows, "outWidth", "outHeight", place, reads, "vec4", taps)
+    add = " + ".join(f"xR.{lane} * w{tap}" for tap, lane in zip(range(taps), "xyzw", strict=False))
+    image = "outWidth", "outHeight"
+    return _pixel_tile(rows, taps, image, start, cell, add, f"{taps}.0 * next;")
 
 
 def _transposed(rows: int) -> str:
-    place = [
-        "rR = rowR + padTop - i * dilationHeight;",
-        "cR = columnR + padLeft - j * dilationWidth;",
-        "atR = rR < 0 || rR % strideHeight != 0 || rR / strideHeight >= outHeight"
-        " || cR < 0 || cR % strideWidth != 0 || cR / strideWidth >= outWidth ? -1"
-        " : ((batchR * outHeight + rR / strideHeight) * outWidth + cR / strideWidth)"
-        " * (outChannels >> 2);",
+    start = [
+        "  float w = float(channel * 4 * along), next = float(along);",
+        "  columnR += padLeft;",
+        "  rowR += padTop;",
     ]
-    filter_row = "getFilter_((cell * inChannels + channel * 4 + {}) * (outChannels >> 2) + k)"
-    taps = [
-        *(f"vec4 w{step} = {filter_row.format(step)};" for step in range(4)),
-        "totalR += vec4(dot(xR, w0), dot(xR, w1), dot(xR, w2), dot(xR, w3));",
+    cell = [
+        "      int rR = rowR - i * dilationHeight, cR = columnR - j * dilationWidth;",
+        "      int fromR = (batchR * outHeight + rR / strideHeight) * outWidth + cR / strideWidth;",
+        "      bool insideR = rR >= 0 && rR % strideHeight == 0 && rR / strideHeight < outHeight"
+        " && cR >= 0 && cR % strideWidth == 0 && cR / strideWidth < outWidth;",
+        "      float atR = max(float(fromR * along), 0.0);",
     ]
-    return _pixel_tiles(rows, "inWidth", "inHeight", place, "outChannels >> 2", "vec4", taps)
+    add = "vec4(dot(xR, w0), dot(xR, w1), dot(xR, w2), dot(xR, w3))"
+    leap = "1.0;float((inChannels - 1) * along)"
+    return _pixel_tile(rows, 4, ("inWidth", "inHeight"), start, cell, add, leap)
 
 
 def _filter_gradient(rows: int) -> str:
@@ -121,28 +147,32 @@ def _filter_gradient(rows: int) -> str:
     lines = [
         "void compute(int t) {",
         "  int channel = split(t, columns);",
-        f"  int block = t % blocks * {rows // 4}; t /= blocks;",
-        "  int j = split(t, filterWidth);",
-        "  int i = t % filterHeight;",
-        "  int part = t / filterHeight;",
+        f"  int block = split(t, blocks) * {rows // 4};",
+        "  int j = split(t, filterWidth) * dilationWidth - padLeft;",
+        "  int i = split(t, filterHeight) * dilationHeight - padTop;",
+        # The places whose windows' cell lies in the image.
+        "  int top = max(0, (strideHeight - 1 - i) / strideHeight);",
+        "  int left = max(0, (strideWidth - 1 - j) / strideWidth);",
+        "  int bottom = min(outHeight, (inHeight - 1 - i + strideHeight) / strideHeight);",
+        "  int right = min(outWidth, (inWidth - 1 - j + strideWidth) / strideWidth);",
         *(f"  vec4 total{row} = vec4(0.0);" for row in range(rows)),
-        "  int end = min((part + 1) * partSize, batchSize);",
-        "  for (int batch = part * partSize; batch < end; batch++) {",
-        "    for (int row = 0; row < outHeight; row++) {",
-        "      int r = row * strideHeight - padTop + i * dilationHeight;",
-        "      if (r < 0 || r >= inHeight) continue;",
-        "      for (int column = 0; column < outWidth; column++) {",
-        "        int c = column * strideWidth - padLeft + j * dilationWidth;",
-        "        if (c < 0 || c >= inWidth) continue;",
-        "        int from = ((batch * inHeight + r) * inWidth + c) * (inChannels >> 2) + block;",
-        "        vec4 dy = getDy(((batch * outHeight + row) * outWidth + column) * columns"
-        " + channel);",
-        *(f"        vec4 x{texel} = getX(from + {texel});" for texel in texels),
+        "  float next = float(strideWidth * along), nextDy = float(columns);",
+        "  int end = min((t + 1) * partSize, batchSize);",
+        "  for (int batch = t * partSize; batch < end; batch++) {",
+        "    for (int row = top; row < bottom; row++) {",
+        "      int r = (batch * inHeight + row * strideHeight + i) * inWidth;",
+        "      float from = float((r + left * strideWidth + j) * along + block);",
+        "      int line = (batch * outHeight + row) * outWidth;",
+        "      float to = float((line + left) * columns + channel);",
+        "      for (int column = left; column < right; column++) {",
+        "        vec4 dy = getDyAt(to);",
+        *(f"        vec4 x{texel} = getXAt(from + {texel}.0);" for texel in texels),
         *(
             f"        total{texel * 4 + offset} += x{texel}.{lane} * dy;"
             for texel in texels
             for offset, lane in enumerate("xyzw")
         ),
+        "        from += next; to += nextDy;",
         "      }",
         "    }",
         "  }",
@@ -162,6 +192,7 @@ def filter_gradient_in_tiles(
     rows = tile_rows(backend)
     extra = {
         "columns": window.out_channels >> 2,
+        "along": window.in_channels >> 2,
         "blocks": -(-window.in_channels // rows),
         "batchSize": window.batch,
         "partSize": part,
@@ -183,7 +214,7 @@ def filter_gradient_in_tiles(
         cells,
         window.in_channels,
         window.out_channels,
-        UNFINISHED,
+        True,
         *numbers,
     )
 
@@ -199,25 +230,48 @@ def _draw(
     finish: Finish,
 ) -> Texture:
     rows = tile_rows(backend)
-    by_texels = window.in_channels % 4 == 0
+    summed = window.in_channels if name == "conv2d" else window.out_channels
+    along = -(-summed // 4)
+    taps = min(summed, 4)
 
     def shader() -> Shader:
-        code = _forward(rows, by_texels) if name == "conv2d" else _transposed(rows)
-        sources = [Input("x", float32, 4 if by_texels else 1), Input("filter_", float32, 4)]
-        uniforms = [*WINDOW_UNIFORMS, ("columns", "int")]
-        return Shader(name, sources, float32, 4, uniforms, code, rows)
+        code = _forward(rows, taps) if name == "conv2d" else _transposed(rows)
+        sources = [Input("x", float32, 4), Input("filter_", float32, 4)]
+        uniforms = [*WINDOW_UNIFORMS, *((key, "int") for key in ("columns", "along", "blocks"))]
+        places = [f"(t + {row} * blocks) * columns + channel" for row in range(rows)]
+        tile = Shader(name, sources, float32, 4, uniforms, code, rows)
+        return finish.added_to_tile(tile, "channel", places)
 
-    program = backend.program((name, "tiles", rows, by_texels), shader)
-    numbers = (*window_numbers(window), channels >> 2)
-    return draw_tiles(backend, program, [x, filter], 1, pixels, channels, finish, *numbers)
+    program = backend.program((name, "tiles", rows, taps, finish.key), shader)
+    blocks = -(-pixels // rows)
+    numbers = (*window_numbers(window), channels >> 2, along, blocks, *finish.parameters)
+    inputs = [x, filter, *finish.textures]
+    return draw_tiles(backend, program, inputs, 1, pixels, channels, False, *numbers)
 
 
 def convolve_in_tiles(
     backend: WebGLBackend, x: Texture, filter: Texture, window: Window, finish: Finish
 ) -> Texture:
-    """Convolve images; see ``tiles_fit``."""
+    """Convolve images; see ``tiles_fit``.
+
+    Where the channels are no multiple of four, zeros are put behind them first: what is read
+    element by element takes as long as four times as much in texels.
+    """
     pixels = window.batch * window.out_height * window.out_width
-    return _draw(backend, "conv2d", x, filter, window, pixels, window.out_channels, finish)
+    channels, columns = window.in_channels, window.out_channels
+    if channels % 4 == 0:
+        return _draw(backend, "conv2d", x, filter, window, pixels, columns, finish)
+    image_pixels = window.batch * window.in_height * window.in_width
+    wide = [widened(backend, x, image_pixels, channels)]
+    try:
+        if channels > 4:
+            cells = window.filter_height * window.filter_width
+            wide.append(widened(backend, filter, cells, channels, columns))
+            filter, window = wide[1], window._replace(in_channels=whole(channels))
+        return _draw(backend, "conv2d", wide[0], filter, window, pixels, columns, finish)
+    finally:
+        for texture in wide:
+            backend.release(texture)
 
 
 def convolve_transposed_in_tiles(

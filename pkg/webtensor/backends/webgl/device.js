@@ -35,7 +35,8 @@
 
   const textures = [];
   const freeIds = [];
-  const programs = [];
+  const COPY = 0; // stands where a draw has its program
+  const programs = [null];
   const unasked = new Set(); // programs of which nobody knows yet whether they were linked
   const reads = new Map();
   let nextRead = 0;
@@ -55,7 +56,7 @@
   let currentProgram = null;
   let currentTarget = null;
   let canvasId = -1;
-  const multipleTargets = gl.createFramebuffer();
+  const framebuffers = []; // for several targets, by their number
   let activeUnit = -1;
   const boundTextures = [];
 
@@ -83,6 +84,16 @@
     bind(0, texture);
   }
 
+  // Whether memory was lacking since this was last asked.
+  function isOutOfMemory() {
+    let found = false;
+    for (let error = gl.getError(); error !== gl.NO_ERROR; error = gl.getError()) {
+      if (error === gl.CONTEXT_LOST_WEBGL) break;
+      found ||= error === gl.OUT_OF_MEMORY;
+    }
+    return found;
+  }
+
   // Give something to draw on a number; its framebuffer is made when it is first drawn on.
   function enter(entry) {
     const id = freeIds.length ? freeIds.pop() : textures.length;
@@ -105,7 +116,7 @@
 
   // Render to several textures of one size at once, from their numbers at a place of the queue.
   function targets(ints, at, count) {
-    gl.bindFramebuffer(gl.FRAMEBUFFER, multipleTargets);
+    gl.bindFramebuffer(gl.FRAMEBUFFER, (framebuffers[count] ??= gl.createFramebuffer()));
     const attachments = [];
     for (let index = 0; index < count; index++) {
       const attachment = gl.COLOR_ATTACHMENT0 + index;
@@ -117,6 +128,29 @@
     const { width, height } = textures[ints[at]];
     gl.viewport(0, 0, width, height);
     currentTarget = null;
+  }
+
+  // Copy the texels of textures one after the other into one that is as wide, from their numbers at a
+  // place of the queue. What lies behind the texels of one is overwritten by those of the next.
+  function copyParts(ints, at, count, target, texels) {
+    targets(ints, at, count);
+    select(target.texture);
+    const { width, height } = target;
+    for (let index = 0; index < count; index++) {
+      const start = index * texels;
+      const row = Math.floor(start / width);
+      const shift = start % width; // each row of a part begins here, and ends in the row after it
+      const rows = Math.ceil(texels / width);
+      gl.readBuffer(gl.COLOR_ATTACHMENT0 + index);
+      copyTexels(shift, row, 0, width - shift, Math.min(rows, height - row));
+      copyTexels(0, row + 1, width - shift, shift, Math.min(rows, height - row - 1));
+    }
+  }
+
+  function copyTexels(toColumn, toRow, column, width, height) {
+    if (width > 0 && height > 0) {
+      gl.copyTexSubImage2D(gl.TEXTURE_2D, 0, toColumn, toRow, column, 0, width, height);
+    }
   }
 
   // Tell a program where its fragments lie in a target of this size.
@@ -238,8 +272,9 @@
   }
 
   return {
-    // Make a texture; kind is its place in FORMATS.
-    createTexture(width, height, kind) {
+    // Make a texture; kind is its place in FORMATS. Returns its number, -1 where the device is asked
+    // whether it had the memory, and had not.
+    createTexture(width, height, kind, asks) {
       const texture = gl.createTexture();
       select(texture);
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.NEAREST);
@@ -247,6 +282,11 @@
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE);
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE);
       gl.texStorage2D(gl.TEXTURE_2D, 1, FORMATS[kind].internal, width, height);
+      if (asks && isOutOfMemory()) {
+        boundTextures[0] = null;
+        gl.deleteTexture(texture);
+        return -1;
+      }
       return enter({ texture, framebuffer: undefined, width, height, kind });
     },
 
@@ -351,12 +391,19 @@
     },
 
     // Execute the draws packed at an address of Python's memory, up to a negative program number:
-    // program, target textures, one texture per sampler, one word per uniform.
+    // program, target textures, one texture per sampler, one word per uniform; and copies: COPY, the
+    // target, the number of parts, the texels of each, the parts.
     flush(address) {
       const ints = module.HEAP32;
       const floats = module.HEAPF32;
       let at = address >> 2;
       while (ints[at] >= 0) {
+        if (ints[at] === COPY) {
+          const [, target, count, texels] = ints.subarray(at, at + 4);
+          copyParts(ints, at + 4, count, textures[target], texels);
+          at += 4 + count;
+          continue;
+        }
         const entry = programs[ints[at++]];
         if (unasked.size > 0 && unasked.has(entry)) ask(entry);
         if (entry.failure !== "") {
@@ -515,10 +562,10 @@
         gl.deleteFramebuffer(entry.framebuffer ?? null);
         gl.deleteTexture(entry.texture);
       }
-      for (const { program } of programs) gl.deleteProgram(program);
+      for (const { program } of programs.slice(1)) gl.deleteProgram(program);
       for (const ticket of [...reads.keys()]) finishRead(ticket);
       gl.deleteShader(vertex);
-      gl.deleteFramebuffer(multipleTargets);
+      for (const framebuffer of framebuffers) gl.deleteFramebuffer(framebuffer ?? null);
       gl.deleteVertexArray(vertices);
     },
 

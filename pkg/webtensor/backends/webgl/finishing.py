@@ -16,8 +16,8 @@ from webtensor.dtypes import float32
 
 __all__ = ["UNFINISHED", "Finish", "finish_of"]
 
+_FUNCTION = "float finished(float x, float y) { return EXPRESSION; }\n"
 _CODE = """
-float finished(float x, float y) { return EXPRESSION; }
 V compute(int t) {
   V x = unfinished(t) + getBias(t % biasColumns)RESIDUAL;
   V y = SLOPES;
@@ -56,28 +56,57 @@ class Finish(NamedTuple):
 
     def numbers(self, columns: int) -> tuple[float, ...]:
         """The uniforms besides; ``columns`` are those of the result, in its lanes."""
-        return () if self.bias is None else (columns, *self.parameters)
+        return () if self.bias is None else (*self.parameters, columns)
 
     def added_to(self, shader: Shader) -> Shader:
         """A shader of four lanes or one, with the finish after what it computes."""
         if self.bias is None:
             return shader
-        code = re.sub(r"\bV compute\(int", "V unfinished(int", shader.code)
-        code += _CODE.replace("EXPRESSION", self.row.glsl if self.row else "x")
-        names = [name for name in ("bias", "slopes", "residual") if getattr(self, name) is not None]
+        names = self._names
+        code = self._function + re.sub(r"\bV compute\(int", "V unfinished(int", shader.code) + _CODE
         code = code.replace("RESIDUAL", " + getResidual(t)" if "residual" in names else "")
         code = code.replace(
             "SLOPES", "getSlopes(t % biasColumns)" if "slopes" in names else "V(0.0)"
         )
-        parameters = self.row.parameters if self.row else ()
+        shader = self._with_operands(shader)
         return shader._replace(
-            inputs=[*shader.inputs, *(Input(name, float32, shader.lanes) for name in names)],
-            uniforms=[
-                *shader.uniforms,
-                ("biasColumns", "int"),
-                *((p, "float") for p in parameters),
-            ],
+            uniforms=[*shader.uniforms, ("biasColumns", "int")],
             code=code.replace("LANES", _LANES[shader.lanes]),
+        )
+
+    def added_to_tile(self, shader: Shader, column: str, places: Sequence[str]) -> Shader:
+        """A shader that sets ``result0`` and so on at the end, with the finish after that.
+
+        ``column`` is the texel's place in a row, ``places`` are those in the result.
+        """
+        if self.bias is None:
+            return shader
+        names = self._names
+        lines = [f"  vec4 bias = getBias({column});", "  vec4 x, y = vec4(0.0);"]
+        if "slopes" in names:
+            lines.append(f"  y = getSlopes({column});")
+        for row, place in enumerate(places):
+            residual = f" + getResidual({place})" if "residual" in names else ""
+            lines.append(f"  x = result{row} + bias{residual};")
+            lines.append(f"  result{row} = vec4({_LANES[4]});")
+        body, _, _ = shader.code.rpartition("}")
+        code = "\n".join([self._function + body, *lines, "}"])
+        return self._with_operands(shader)._replace(code=code)
+
+    @property
+    def _names(self) -> list[str]:
+        return [name for name in ("bias", "slopes", "residual") if getattr(self, name) is not None]
+
+    @property
+    def _function(self) -> str:
+        return _FUNCTION.replace("EXPRESSION", self.row.glsl if self.row else "x")
+
+    def _with_operands(self, shader: Shader) -> Shader:
+        parameters = self.row.parameters if self.row else ()
+        operands = [Input(name, float32, shader.lanes) for name in self._names]
+        return shader._replace(
+            inputs=[*shader.inputs, *operands],
+            uniforms=[*shader.uniforms, *((name, "float") for name in parameters)],
         )
 
 

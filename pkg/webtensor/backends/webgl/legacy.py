@@ -9,7 +9,15 @@ from __future__ import annotations
 from functools import cache
 
 from webtensor.backends.webgl import glsl, legacy_glsl
-from webtensor.backends.webgl.compiler import Input, Shader, declarations, getter_name, vector_type
+from webtensor.backends.webgl.compiler import (
+    Input,
+    Shader,
+    declarations,
+    getter_name,
+    place_at,
+    target_names,
+    vector_type,
+)
 from webtensor.backends.webgl.glsl import library_for
 from webtensor.backends.webgl.modes import Mode
 from webtensor.backends.webgl.translation import UntranslatableError, translated
@@ -72,6 +80,9 @@ def _accessor(source: Input, code: str) -> str:
             f"{types[1]} {getter}Here() {{"
             f" return {vector.format(f'texture2D({name}, hereUv)')}; }}",
         ]
+        if f"{getter}At(" in code:
+            at = vector.format(f"texture2D({name}, {place_at(name)})")
+            lines.append(f"{types[1]} {getter}At(float t) {{ return {at}; }}")
     else:
         lane = scalar.format("lane_of(v, floor_rest(i, 4))")
         lines += [
@@ -98,9 +109,10 @@ def _find_for_half(name: str) -> str | None:
     return legacy_glsl.FOR_HALF.get(name) or _find(name)
 
 
-def _stored(value: str, dtype: DType) -> str:
+def _written(value: str, dtype: DType, is_limited: bool) -> str:
     """What is written for a value: of a bool, the byte 0 or 1."""
-    return f"vec4({value}) / 255.0" if dtype is bool_ else f"vec4({value})"
+    stored = f"vec4({value}) / 255.0" if dtype is bool_ else f"vec4({value})"
+    return f"half_range({stored})" if is_limited else stored
 
 
 def fragment_source(shader: Shader, mode: Mode) -> str:
@@ -110,23 +122,31 @@ def fragment_source(shader: Shader, mode: Mode) -> str:
         KernelNotFoundError: WebGL 1 cannot compute it.
     """
     value = vector_type(shader.output, shader.lanes)
-    if shader.lanes == 4:
-        computed = "compute(t)"
-        first = ""
+    first = ""
+    if shader.targets > 1:
+        first = "  compute(t);\n"
+        targets = {
+            name: f"gl_FragData[{index}]" for index, name in enumerate(target_names(shader.targets))
+        }
+    elif shader.lanes == 4:
+        targets = {"compute(t)": "gl_FragColor"}
     else:
-        computed = "compute(i), compute(i + 1), compute(i + 2), compute(i + 3)"
         first = "  int i = t * 4;\n"
-    result = _stored(computed, shader.output)
-    if mode.is_half and shader.output is not bool_:
-        result = f"half_range({result})"
+        targets = {"compute(i), compute(i + 1), compute(i + 2), compute(i + 3)": "gl_FragColor"}
+    is_limited = mode.is_half and shader.output is not bool_
+    written = "".join(
+        f"  {target} = {_written(computed, shader.output, is_limited)};\n"
+        for computed, target in targets.items()
+    )
     accessors = "\n".join(_accessor(source, shader.code) for source in shader.inputs)
     find = _find_for_half if mode.is_half else _find
     try:
         code = translated(shader.code)
-        library = library_for("\n".join((accessors, code, result)), find)
+        library = library_for("\n".join((accessors, code, written)), find)
     except UntranslatableError as error:
         raise KernelNotFoundError(f"webgl: {shader.name} needs WebGL 2: {error}") from None
     parts = [
+        "#extension GL_EXT_draw_buffers : require" if shader.targets > 1 else "",
         f"// {shader.name}",
         "precision highp float;\nprecision highp int;",
         f"#define T {vector_type(shader.output, 1)}\n#define V {value}",
@@ -135,9 +155,10 @@ def fragment_source(shader: Shader, mode: Mode) -> str:
         declarations(shader.uniforms),
         library,
         accessors,
+        *(f"vec4 {name};" for name in targets if shader.targets > 1),
         code,
         "void main() {\n"
         "  int t = int(herePlace.y) * hereWidth + int(herePlace.x);\n"
-        f"{first}  gl_FragColor = {result};\n}}",
+        f"{first}{written}}}",
     ]
     return "\n".join(part for part in parts if part) + "\n"

@@ -57,6 +57,7 @@ int clamp_(int x, int low, int high) { return x < low ? low : (x > high ? high :
 """,
     "abs_": """
 float abs_(float x) { return abs(x); }
+vec2 abs_(vec2 x) { return abs(x); }
 vec4 abs_(vec4 x) { return abs(x); }
 int abs_(int x) { return x < 0 ? -x : x; }
 ivec4 abs_(ivec4 x) { return ivec4(abs_(x.x), abs_(x.y), abs_(x.z), abs_(x.w)); }

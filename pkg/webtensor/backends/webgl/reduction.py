@@ -67,24 +67,30 @@ V compute(int t) {
   int end = min(start + part, reduced);
   int row = (t / parts) * reduced;
   V total = V(NEUTRAL);
-  for (int k = start; k < end; k++) total = combine(total, getX((row + k) * inner + j));
+  int place = (row + start) * inner + j;
+  for (int k = start; k < end; k++) {
+    total = combine(total, getX(place));
+    place += inner;
+  }
   return SCALE total;
 }
 """
 
-# The reduced axis is innermost and starts at whole texels; lanes beyond its end are masked.
+# The reduced axis is innermost and starts at whole texels; lanes beyond its end do not count.
 _ALONG_REDUCED = """
 V compute(int t) {
   int start = (t % parts) * part;
   int end = min(start + part, reduced);
   int row = (t / parts) * reduced;
   VECTOR total = VECTOR(NEUTRAL);
-  for (int k = start; k < end; k += 4) {
-    VECTOR v = getX((row + k) >> 2);
-    if (k + 1 >= end) v.y = T(NEUTRAL);
-    if (k + 2 >= end) v.z = T(NEUTRAL);
-    if (k + 3 >= end) v.w = T(NEUTRAL);
-    total = combine(total, v);
+  int texel = (row + start) / 4;
+  for (int k = start + 4; k <= end; k += 4) total = combine(total, getX(texel++));
+  int left = (end - start) % 4;
+  if (left > 0) {
+    VECTOR last = getX(texel);
+    total.x = combine(total.x, last.x);
+    if (left > 1) total.y = combine(total.y, last.y);
+    if (left > 2) total.z = combine(total.z, last.z);
   }
   return SCALE combine(combine(total.x, total.y), combine(total.z, total.w));
 }
@@ -205,9 +211,10 @@ int compute(int t) {
   int start = split(t, parts) * part;
   int end = min(start + part, reduced);
   int best = start;
-  VALUE value = getX((t * reduced + start) / 4).x;
+  int texel = (t * reduced + start) / 4;
+  VALUE value = getX(texel).x;
   for (int k = start; k < end; k += 4) {
-    VECTOR four = getX((t * reduced + k) / 4);
+    VECTOR four = getX(texel++);
     consider(k, four.x, best, value);
     consider(k + 1, four.y, best, value);
     consider(k + 2, four.z, best, value);

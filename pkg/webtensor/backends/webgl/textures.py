@@ -7,11 +7,14 @@ from typing import Any
 from webtensor.backends.webgl.modes import Mode
 from webtensor.dtypes import DType, bool_, float32, int32
 from webtensor.environment import env
-from webtensor.errors import BackendError
+from webtensor.errors import KernelNotFoundError, OutOfMemoryError
 
 __all__ = ["THRESHOLD", "Texture", "TextureManager", "texel_count"]
 
 THRESHOLD = "WEBGL_DELETE_TEXTURE_THRESHOLD"
+
+#: Bytes of a texture from which the device is asked whether it had room; asking waits.
+_ASKED = 1 << 22
 
 #: Kinds of textures, as ``device.js`` numbers them. One holds pixels of images, of which tensors
 #: are then made, another float32 elements as 16-bit floats; the last three are for WebGL 1.
@@ -75,6 +78,11 @@ class TextureManager:
         self._pools: dict[tuple[int, int, int], list[Texture]] = {}
         self._by_size: dict[tuple[int, DType], tuple[list[Texture], int, int, int]] = {}
         self._largest = int(env().get_number("WEBGL_MAX_TEXTURE_SIZE"))
+        #: How many elements fit the largest texture whose width is a power of two, and have places
+        #: that WebGL 1, which computes them as floats, can tell from each other.
+        self.most_elements = 4 << 2 * (self._largest.bit_length() - 1)
+        if mode.version == 1:
+            self.most_elements = min(self.most_elements, 1 << 24)
         self._recycled_limit = int(env().get_number("WEBGL_RECYCLED_BYTES_LIMIT"))
         self.count = 0
         self.bytes = 0
@@ -90,7 +98,8 @@ class TextureManager:
         """Return a texture for ``size`` elements, recycled where one is free.
 
         Raises:
-            BackendError: the tensor does not fit the largest texture of this device.
+            KernelNotFoundError: the tensor does not fit the largest texture of this device.
+            OutOfMemoryError: the device has no memory for it.
         """
         found = self._by_size.get((size, dtype))
         if found is None:
@@ -100,6 +109,13 @@ class TextureManager:
     def allocate_new(self, size: int, dtype: DType) -> Texture:
         """Return a texture that no draw has used."""
         return self._make(*(self._by_size.get((size, dtype)) or self._plan(size, dtype)))
+
+    def allocate_wide(self, size: int, width: int) -> Texture:
+        """Return a texture for ``size`` float32 elements with so many texels in a row."""
+        kind = self._kinds[float32]
+        height = -(-texel_count(size) // width)
+        pool = self._pools.setdefault((width, height, kind), [])
+        return self._recycle(pool) if pool else self._make(pool, width, height, kind)
 
     def allocate_pixels(self, width: int, height: int, *, new: bool) -> Texture:
         """Return a texture for the pixels of an image; a ``new`` one was used by no draw."""
@@ -124,7 +140,7 @@ class TextureManager:
         self.free_bytes += texture.nbytes
         self.bytes -= texture.nbytes
         if self.free_bytes > self._recycled_limit:
-            self._trim()
+            self._trim(self._recycled_limit // 2)
 
     def _recycle(self, pool: list[Texture]) -> Texture:
         texture = pool.pop()
@@ -160,7 +176,18 @@ class TextureManager:
         self.paged_bytes -= texture.nbytes
 
     def _create_for(self, texture: Texture) -> None:
-        texture.id = self._create(texture.width, texture.height, texture.kind)
+        described = texture.width, texture.height, texture.kind, texture.nbytes >= _ASKED
+        id = self._create(*described)
+        if id < 0:
+            self._trim(0)
+            id = self._create(*described)
+        if id < 0:
+            raise OutOfMemoryError(
+                f"the GPU has no room for a texture of {texture.width} × {texture.height} texels, "
+                f"{texture.nbytes:,} bytes: {self.bytes:,} bytes are in use by "
+                f"{self.count - self.free_count:,} textures"
+            )
+        texture.id = id
         self._all[texture.id] = texture
         self.count += 1
         self.bytes += texture.nbytes
@@ -179,24 +206,24 @@ class TextureManager:
 
     def _plan(self, size: int, dtype: DType) -> tuple[list[Texture], int, int, int]:
         """Work out the physical size for ``size`` elements; the width is a power of two."""
+        if size > self.most_elements:
+            raise KernelNotFoundError(
+                f"webgl: a tensor of {size:,} elements does not fit a texture, which has room for "
+                f"{self.most_elements:,} here"
+            )
         texels = texel_count(size)
         width = 1 << ((texels - 1).bit_length() + 1) // 2
         height = -(-texels // width)
-        if width > self._largest or height > self._largest:
-            raise BackendError(
-                f"webgl: a tensor of {size} elements does not fit a texture; the largest here is "
-                f"{self._largest} × {self._largest} texels of 4 elements"
-            )
         kind = self._kinds[dtype]
         pool = self._pools.setdefault((width, height, kind), [])
         plan = self._by_size[size, dtype] = pool, width, height, kind
         return plan
 
-    def _trim(self) -> None:
-        """Delete recycled textures, the largest first, down to half the limit."""
+    def _trim(self, kept: int) -> None:
+        """Delete textures kept for reuse, the largest first, down to so many bytes."""
         self._flush()
         for pool in sorted(self._pools.values(), key=lambda one: -one[0].nbytes if one else 0):
-            while pool and self.free_bytes > self._recycled_limit // 2:
+            while pool and self.free_bytes > kept:
                 texture = pool.pop()
                 self._forget(texture)
                 self.free_count -= 1

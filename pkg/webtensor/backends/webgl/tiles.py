@@ -12,12 +12,11 @@ from collections.abc import Sequence
 
 from webtensor.backends.webgl.backend import WebGLBackend
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.finishing import Finish
 from webtensor.backends.webgl.programs import Program
 from webtensor.backends.webgl.textures import Texture
 from webtensor.dtypes import float32
 
-__all__ = ["TILE_ROWS", "WORTH_TILING", "draw_tiles", "tile_rows"]
+__all__ = ["MOST_ELEMENTS", "TILE_ROWS", "WORTH_TILING", "draw_tiles", "tile_rows"]
 
 #: Rows of a tile, where the device has so many render targets; a multiple of four.
 TILE_ROWS = 8
@@ -25,21 +24,35 @@ TILE_ROWS = 8
 #: Multiplications from which a second draw is worth its cost.
 WORTH_TILING = 1 << 20
 
-# Row r of a block of rows lies in target r.
+#: Tiles count the texels of their operands in floats, which are exact up to here.
+MOST_ELEMENTS = 4 << 24
+
 _JOIN = """
 V compute(int t) {
   int column = split(t, columns);
-  int row = t % rows;
-  int place = ((t / rows) * blocks + row / TILE) * columns + column;
-  int target = row % TILE;
+  int block = split(t, rows);
+  int target = PART;
+  float place = float((t * blocks + block) * columns + column);
   CHOICES
 }
 """
+#: Which target a row lies in, and from now on ``block`` says where, if each has rows that follow
+#: each other: fragments that the device computes together then read the same target.
+_PART = "block / blocks; block -= target * blocks"
 
 
 def tile_rows(backend: WebGLBackend) -> int:
     """Rows of a tile on this device; 0 where it has fewer than four render targets."""
     return min(TILE_ROWS, backend.most_targets & ~3)
+
+
+def _choice(first: int, count: int) -> str:
+    """Code that returns a texel of ``target``, one of so many."""
+    if count == 1:
+        return f"return getX{first}At(place);"
+    half = count // 2
+    one, other = _choice(first, half), _choice(first + half, count - half)
+    return f"if (target < {first + half}) {{ {one} }} else {{ {other} }}"
 
 
 def draw_tiles(
@@ -49,32 +62,33 @@ def draw_tiles(
     batch: int,
     rows: int,
     columns: int,
-    finish: Finish,
+    are_neighbours: bool,
     *uniforms: float,
 ) -> Texture:
     """Draw ``batch`` matrices of (rows, columns) by a program that computes tiles.
 
-    The program's texel ``t`` is ``(batch, block of rows, columns / 4)``; it sets one result for
-    each row of the block, and what it sets for rows past the last is not used.
+    The program's texel ``t`` is ``(batch, block, columns / 4)``; it sets one result for each of so
+    many rows: those from ``block`` times their number on, if they ``are_neighbours``, else every
+    ``blocks``-th from ``block`` on. What it sets for rows past the last is not used.
     """
     tile = tile_rows(backend)
     blocks = -(-rows // tile)
-    size = batch * blocks * columns
-    parts = backend.draw_several(program, tile, inputs, size, float32, *uniforms)
+    size = batch * rows * columns
+    part = batch * blocks * columns
+    if batch == 1 and not are_neighbours and backend.can_copy:
+        return backend.draw_parts(program, tile, inputs, part, size, *uniforms)
+    parts = backend.draw_several(program, tile, inputs, part, float32, *uniforms)
 
     def join() -> Shader:
-        choices = [f"if (target == {row}) return getX{row}(place);" for row in range(tile - 1)]
-        choices.append(f"return getX{tile - 1}(place);")
-        code = _JOIN.replace("TILE", str(tile)).replace("CHOICES", "\n  ".join(choices))
+        part = f"split(block, {tile})" if are_neighbours else _PART
+        code = _JOIN.replace("PART", part).replace("CHOICES", _choice(0, tile))
         sources = [Input(f"x{row}", float32, 4) for row in range(tile)]
         uniforms = [(name, "int") for name in ("rows", "columns", "blocks")]
-        return finish.added_to(Shader("join_tiles", sources, float32, 4, uniforms, code))
+        return Shader("join_tiles", sources, float32, 4, uniforms, code)
 
-    numbers = (rows, columns >> 2, blocks, *finish.numbers(columns >> 2))
     try:
-        joining = backend.program(("join_tiles", tile, finish.key), join)
-        textures = [*parts, *finish.textures]
-        return backend.draw(joining, textures, batch * rows * columns, float32, *numbers)
+        joining = backend.program(("join_tiles", tile, are_neighbours), join)
+        return backend.draw(joining, parts, size, float32, rows, columns >> 2, blocks)
     finally:
-        for part in parts:
-            backend.release(part)
+        for one in parts:
+            backend.release(one)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from webtensor.backends.webgl.programs import Program
 from webtensor.backends.webgl.textures import Texture
 
-__all__ = ["Draw", "Layout", "traced"]
+__all__ = ["Draw", "Layout", "copied", "traced"]
 
 _FORMATS = (
     *("RGBA32F", "RGBA32I", "RGBA8UI", "RGBA8", "RGBA16F"),
@@ -28,9 +28,9 @@ class Layout(NamedTuple):
 
 
 class Draw(NamedTuple):
-    """One draw."""
+    """One draw, or what copies textures into one."""
 
-    #: The program's number on the device.
+    #: The program's number on the device; 0 for copies, which have no source.
     program: int
     #: What the kernel calls the program.
     name: str
@@ -42,7 +42,8 @@ class Draw(NamedTuple):
 
     def __str__(self) -> str:
         read = ", ".join(map(str, self.inputs)) or "nothing"
-        return f"program {self.program}, {self.name}: {read} -> {', '.join(map(str, self.outputs))}"
+        by = f"program {self.program}, {self.name}" if self.program else self.name
+        return f"{by}: {read} -> {', '.join(map(str, self.outputs))}"
 
 
 def traced(
@@ -60,6 +61,11 @@ def traced(
         tuple(map(_layout, outputs)),
         uniforms,
     )
+
+
+def copied(parts: Sequence[Texture], output: Texture) -> Draw:
+    """Describe copies of textures into one."""
+    return Draw(0, "copy", "", tuple(map(_layout, parts)), (_layout(output),), ())
 
 
 def _layout(texture: Texture) -> Layout:

@@ -1,24 +1,25 @@
 // A WebGL 1 context that answers as one of WebGL 2 does, as far as `device.js` asks.
 //
 // Textures of integers are textures of floats here, and 16-bit floats are converted on the processor.
-// Fences are queries of the timer, where there is one; else the GPU has a frame's time for draws. There are neither buffers for reading
-// nor several targets of a draw.
+// Fences are queries of the timer, where there is one; else the GPU has a frame's time for draws. Draws
+// have several targets where there is an extension for that. There are no buffers for reading.
 //
-// The value of this file is a function of the context.
-(real) => {
+// The value of this file is a function of the context, and of whether numbers are 16-bit floats.
+(real, isHalf) => {
   const HALF_FLOAT_OES = 0x8d61;
   const ALREADY_SIGNALED = 0x911a;
   const TIMEOUT_EXPIRED = 0x911b;
   const WAIT_FAILED = 0x911d;
   const ONE_FRAME = 17; // milliseconds
   const timer = real.getExtension("EXT_disjoint_timer_query");
+  const several = real.getExtension("WEBGL_draw_buffers");
 
   const gl = {
     get drawingBufferWidth() { return real.drawingBufferWidth; },
     get drawingBufferHeight() { return real.drawingBufferHeight; },
     canvas: real.canvas,
     RGBA32F: 0x8814, RGBA16F: 0x881a, RGBA32I: 0x8d82, RGBA8UI: 0x8d7c, RGBA8: 0x8058,
-    RGBA_INTEGER: 0x8d99,
+    RGBA_INTEGER: 0x8d99, MAX_DRAW_BUFFERS: 0x8824,
     SYNC_GPU_COMMANDS_COMPLETE: 0x9117, ALREADY_SIGNALED, TIMEOUT_EXPIRED, WAIT_FAILED,
   };
   for (const name in real) {
@@ -31,6 +32,36 @@
   const bound = []; // texture of each unit
   let unit = 0;
   let drawn = -Infinity; // when the last draw was asked for
+
+  // How many textures of floats a draw can write: extensions promise framebuffers with one of these, so
+  // more are tried.
+  function countTargets() {
+    if (several === null) return 1;
+    const limits = [several.MAX_DRAW_BUFFERS_WEBGL, several.MAX_COLOR_ATTACHMENTS_WEBGL];
+    const most = Math.min(...limits.map((name) => real.getParameter(name)));
+    const framebuffer = real.createFramebuffer();
+    const tried = [];
+    const attachments = [];
+    let count = 0;
+    real.bindFramebuffer(real.FRAMEBUFFER, framebuffer);
+    while (count < most) {
+      const texture = real.createTexture();
+      real.bindTexture(real.TEXTURE_2D, texture);
+      real.texImage2D(
+        real.TEXTURE_2D, 0, real.RGBA, 1, 1, 0, real.RGBA, isHalf ? HALF_FLOAT_OES : real.FLOAT, null);
+      const attachment = real.COLOR_ATTACHMENT0 + count;
+      real.framebufferTexture2D(real.FRAMEBUFFER, attachment, real.TEXTURE_2D, texture, 0);
+      tried.push(texture);
+      attachments.push(attachment);
+      several.drawBuffersWEBGL(attachments);
+      if (real.checkFramebufferStatus(real.FRAMEBUFFER) !== real.FRAMEBUFFER_COMPLETE) break;
+      count++;
+    }
+    real.deleteFramebuffer(framebuffer);
+    for (const texture of tried) real.deleteTexture(texture);
+    return Math.max(1, count);
+  }
+  const targetCount = countTargets();
 
   const floats = new Float32Array(1);
   const bits = new Uint32Array(floats.buffer);
@@ -58,6 +89,9 @@
   }
 
   return Object.assign(gl, {
+    getParameter: (name) => (name === gl.MAX_DRAW_BUFFERS ? targetCount : real.getParameter(name)),
+    drawBuffers: (attachments) => several.drawBuffersWEBGL(attachments),
+
     createVertexArray: () => null,
     deleteVertexArray() { real.deleteBuffer(corners); },
     bindVertexArray() {

@@ -1,0 +1,67 @@
+"""Rows of whole texels: zeros behind the elements of rows that end within one."""
+
+from __future__ import annotations
+
+from webtensor.backends.webgl.backend import WebGLBackend
+from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.backends.webgl.finishing import Finish
+from webtensor.backends.webgl.textures import Texture
+from webtensor.dtypes import float32
+
+__all__ = ["narrowed", "whole", "widened"]
+
+# The operand is (outer, rows, inner); inner is 1 or a multiple of four.
+_WIDEN = """
+V compute(int t) {
+  int column = split(t, columns);
+  int first = split(t, texels) * (inner == 1 ? 4 : 1);
+  V v = getXRun((t * rows + min(first, rows - 1)) * inner + column * 4);
+  int left = rows - first;
+  int next = inner == 1 ? 1 : 0;
+  return V(within(v.x, left > 0), within(v.y, left > next), within(v.z, left > 2 * next),
+    within(v.w, left > 3 * next));
+}
+"""
+_NARROW = """
+V compute(int i) {
+  int column = i % columns;
+  return getX(i / columns * wide + column);
+}
+"""
+
+
+def whole(count: int) -> int:
+    """The next multiple of four."""
+    return (count + 3) & ~3
+
+
+def widened(backend: WebGLBackend, x: Texture, outer: int, rows: int, inner: int = 1) -> Texture:
+    """Put zeros behind the rows of (outer, rows, inner), up to a multiple of four."""
+    numbers = {
+        "rows": rows,
+        "inner": inner,
+        "columns": -(-inner // 4),  # texels
+        "texels": whole(rows) // 4 if inner == 1 else whole(rows),
+    }
+
+    def shader() -> Shader:
+        uniforms = [(name, "int") for name in numbers]
+        return Shader("widen", [Input("x", float32, 1)], float32, 4, uniforms, _WIDEN)
+
+    program = backend.program(("widen",), shader)
+    return backend.draw(program, [x], outer * whole(rows) * inner, float32, *numbers.values())
+
+
+def narrowed(
+    backend: WebGLBackend, x: Texture, outer: int, columns: int, finish: Finish
+) -> Texture:
+    """Take the elements behind the columns out again, and finish what is left."""
+
+    def shader() -> Shader:
+        uniforms = [("columns", "int"), ("wide", "int")]
+        source = Input("x", float32, 1)
+        return finish.added_to(Shader("narrow", [source], float32, 1, uniforms, _NARROW))
+
+    program = backend.program(("narrow", finish.key), shader)
+    numbers = (columns, whole(columns), *finish.numbers(columns))
+    return backend.draw(program, [x, *finish.textures], outer * columns, float32, *numbers)

@@ -1,0 +1,64 @@
+"""The first prediction of a large network: uploads, compilation and the run, in a fresh browser.
+
+Each side has a browser of its own that nobody used, so that no compiled shader waits in a cache.
+Time counts from when the backend is ready; what is on the GPU afterwards is told as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+from playwright.sync_api import Browser
+
+from tests_browser.bench.pages import Needs, Pages
+from tests_browser.bench.report import Names, Row, Versions, compared, medians
+from tests_browser.bench.workload import Workload
+from tests_browser.bench.workloads import WORKLOADS
+
+__all__ = ["BACKEND", "NAME", "WORKLOAD", "measure"]
+
+#: Elsewhere nothing is compiled.
+BACKEND = "webgl"
+WORKLOAD: Workload = next(
+    one for one in WORKLOADS if one.name == "model.mobilenet_v1" and one.threads == 1
+)
+NAME = "first_prediction.mobilenet_v1"
+FIRST = "async (given) => JSON.parse(await (await bench).predict_first(...given))"
+
+
+def measure(
+    launch: Callable[[], Browser], base_url: str, names: Names, rounds: int, peers: Versions
+) -> Row:
+    """Start a browser for each side, `rounds` times."""
+    ours, theirs = [], []
+    for _ in range(rounds):
+        ours.append(_predict(launch, base_url, None))
+        theirs.append(_predict(launch, base_url, names.peer_backend))
+    row = compared(
+        names,
+        peers,
+        [one["ms"] for one in ours],
+        [one["ms"] for one in theirs],
+        _difference(ours[0]["values"], theirs[0]["values"]),
+        WORKLOAD.tolerance,
+    )
+    for fact in ("programs", "gpu_bytes"):
+        found = {"ours": [one[fact] for one in ours], "theirs": [one[fact] for one in theirs]}
+        row[fact] = medians(**found)
+    return row
+
+
+def _predict(
+    launch: Callable[[], Browser], base_url: str, peer_backend: str | None
+) -> dict[str, Any]:
+    with closing(launch()) as browser, closing(Pages(browser, base_url)) as pages:
+        page, _ = pages.find(Needs())
+        found: dict[str, Any] = page.evaluate(FIRST, [WORKLOAD.key, BACKEND, peer_backend or ""])
+        return found
+
+
+def _difference(ours: list[float], theirs: list[float]) -> float:
+    largest = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
+    return largest / max(map(abs, theirs))
