@@ -57,6 +57,9 @@ def words(text: str) -> list[str]:
 
 X, Y = f(2, 3, 4), f(2, 3, 4)
 IMAGE = p(2, 6, 5, 3)
+LAST = {"data_format": "channels_last"}
+#: Coordinates in an array and beside it.
+PLACES = [[0.3, 1.5, -1.7, 3.0, 5.2], [2.2, -0.6, 4.0, 6.4, 0.1]]
 
 #: Function, arguments, options.
 CASES: list[tuple[str, list[Any], dict[str, Any]]] = [
@@ -307,6 +310,9 @@ CASES: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("rfft", [f(2, 8)], {"fft_length": 10}),
     ("stft", [f(2, 30), 8, 4, 10], {}),
     ("stft", [f(2, 30), 8, 4, 8], {"window": "hamming", "center": False}),
+    ("stft", [f(2, 30), 7, 4, 10], {}),
+    ("stft", [f(2, 30), 5, 4, 8], {"window": None}),
+    ("istft", [(f(2, 7, 5), f(2, 7, 5)), 5, 4, 8], {"window": None}),
     ("istft", [(f(2, 7, 5), f(2, 7, 5)), 8, 4, 8], {}),
     ("istft", [(f(2, 7, 5), f(2, 7, 5)), 8, 4, 8], {"length": 20}),
     ("in_top_k", [n(2), f(2, 6)], {"k": 2}),
@@ -346,6 +352,7 @@ CASES: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("separable_conv", [IMAGE, f(3, 3, 3, 2), f(1, 1, 6, 4)], {"padding": "same"}),
     ("depth_to_space", [f(2, 3, 4, 8), 2], {}),
     ("space_to_depth", [f(2, 4, 6, 3), 2], {}),
+    ("fold", [f(2, 12, 12), (5, 6), 2], {"stride": 2, "padding": 1}),
     ("unfold", [f(2, 3, 5, 6), 2], {"stride": 2, "padding": 1}),
     ("unfold", [f(2, 3, 5, 6), (2, 3)], {"dilation": 2}),
     ("one_hot", [n(2, 3), 5], {}),
@@ -388,6 +395,20 @@ CASES: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("image.crop_images", [IMAGE, 1, 2, 0, 1], {}),
     ("image.crop_images", [IMAGE, 1, 1], {"target_height": 3, "target_width": 2}),
     ("image.gaussian_blur", [IMAGE], {"sigma": (0.5, 1.5), "data_format": "channels_last"}),
+    *[
+        ("image.map_coordinates", [f(4, 5), np.float32(PLACES), order], {"fill_mode": mode})
+        for order in (0, 1)
+        for mode in ("constant", "mirror", "nearest", "reflect", "wrap")
+    ],
+    ("image.ssim", [IMAGE, IMAGE], {"filter_size": 3, **LAST}),
+    *[
+        (
+            "image.affine_transform",
+            [IMAGE, np.float32([[1.0, 0.2, -2.5, 0.1, 0.9, 3.4, 0.0, 0.0]] * 2)],
+            {"fill_mode": mode, **LAST},
+        )
+        for mode in ("mirror", "wrap")
+    ],
     (
         "image.affine_transform",
         [IMAGE, np.float32([[1.0, 0.2, -0.5, 0.1, 0.9, 0.4, 0.0, 0.0]] * 2)],
@@ -401,6 +422,23 @@ SYMBOLIC = len(CASES)
 
 #: Calls with symbolic tensors that fail in Keras, or whose result it describes wrongly.
 CASES += [
+    ("lu_factor", [f(3, 3)], {}),
+    ("image.extract_patches", [IMAGE, (3, 2)], {"strides": 2, "padding": "same", **LAST}),
+    ("image.extract_patches_3d", [f(2, 4, 5, 3, 2), (2, 3, 1)], {"strides": (1, 2, 2), **LAST}),
+    *[(name, [b(2, 3)], {}) for name in words("absolute max amin nanmax trunc")],
+    ("rearrange", [f(2, 6, 3), "b (h w) c -> (b h) c w"], {"h": 2}),
+    ("unique", [np.int32([[2, 1], [0, 3], [2, 1]])], {"axis": 0, "return_inverse": True}),
+    ("unique", [np.int32([[2, 1, 2], [0, 3, 0]])], {"axis": 1, "return_counts": True}),
+    ("max", [np.zeros((2, 0), "float32")], {"axis": 1, "initial": 3.0}),
+    ("nanmedian", [np.float32([[np.inf, 1, np.nan], [np.inf, np.inf, 2]])], {"axis": 1}),
+    ("argpartition", [f(2, 3), 1], {"axis": None}),
+    (
+        "image.scale_and_translate",
+        [f(2, 4, 5), (2, 6, 7), np.float32([1.5, 0.7]), np.float32([0.3, -0.2]), (1, 2), "cubic"],
+        {},
+    ),
+    ("ctc_decode", [f(2, 5, 4), [5, 3]], {}),
+    ("ctc_decode", [f(2, 5, 3), [5, 3]], {"strategy": "beam_search", "top_paths": 2}),
     ("add", [f(2, 3), [1.0, 2.0, 3.0]], {}),
     ("corrcoef", [f(3, 8)], {}),
     ("digitize", [f(2, 3), [-1.0, 0.0, 1.0]], {}),

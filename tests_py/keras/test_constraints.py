@@ -59,5 +59,7 @@ def test_functions_and_none() -> None:
 def test_wrong_arguments() -> None:
     with pytest.raises(ValueError, match="constraint 'maxnorm' is not known; did you mean 'max_n"):
         ours.constraints.get("maxnorm")
-    with pytest.raises(NotImplementedError, match="__call__"):
-        ours.constraints.Constraint()([1.0])
+
+
+def test_the_base_class_allows_everything() -> None:
+    assert ours.constraints.Constraint()([1.0, -2.0]).tolist() == [1.0, -2.0]

@@ -107,6 +107,8 @@ def test_orthogonal(shape: tuple[int, ...], backend: str) -> None:
         {"window": "blackmanharris"},
         {"window": "nuttall"},
         {"window": "flattop"},
+        {"window": "flattop", "scaling": "spectrum"},
+        {"window": "tukey", "periodic": True},
         {"window": "boxcar"},
         {"window": [1.0, 2.0, 3.0, 2.0, 1.0, 0.5]},
     ],
@@ -202,6 +204,15 @@ def test_values_and_functions_are_initializers() -> None:
     assert sqrt(2) == pytest.approx(float(ours.initializers.Constant(sqrt(2))(())))
 
 
+@pytest.mark.parametrize(
+    "name, held", [("float16", "float32"), ("float64", "float32"), ("int64", "int32")]
+)
+def test_other_dtypes_are_held(name: str, held: str) -> None:
+    for make in (ours.initializers.Ones(), ours.initializers.get(np.ones(2, "float64"))):
+        assert make((2,), name).dtype == held
+    assert ours.optimizers.SGD().add_variable((), dtype=name).dtype == held
+
+
 def test_wrong_arguments() -> None:
     ini = ours.initializers
     for call, message in (
@@ -217,7 +228,7 @@ def test_wrong_arguments() -> None:
         (lambda: ini.STFT(scaling="x"), "scaling must be"),
         (lambda: ini.STFT()((4, 5)), r"shape must be \(frame, 1, frequencies\)"),
         (lambda: ini.STFT(window=[1.0])((4, 1, 5)), "window has 1 values"),
-        (lambda: ini.HeNormal()((2, 2), dtype="int32"), "dtype must be float32"),
+        (lambda: ini.HeNormal()((2, 2), dtype="int32"), "dtype must be one of floats"),
     ):
         with pytest.raises(ValueError, match=message):
             call()

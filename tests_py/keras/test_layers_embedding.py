@@ -69,7 +69,7 @@ def test_masks_reach_what_follows(backend: str) -> None:
     [
         (lambda: ours.layers.Embedding(0, 2), "input_dim must be a positive integer, but got 0"),
         (lambda: ours.layers.Embedding(2, 1.5), "output_dim must be a positive integer"),
-        (lambda: ours.layers.Embedding(2, 2, lora_rank=1), "no LoRA"),
+        (lambda: ours.layers.Embedding(2, 2, quantization_config=1), "no quant"),
         (lambda: ours.layers.Embedding(2, 2, weights=np.zeros((3, 2))), r"\(2, 2\), but got \(3"),
     ],
 )

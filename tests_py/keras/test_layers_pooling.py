@@ -3,6 +3,7 @@
 import random
 from typing import Any
 
+import keras
 import numpy as np
 import pytest
 
@@ -109,7 +110,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("MaxPooling2D", {"pool_size": (2, 2, 2)}, r"pool_size must be .* but got \(2, 2, 2\)"),
     ("AveragePooling1D", {"pool_size": 2, "padding": "full"}, "padding must be one of valid, same"),
     ("MaxPooling1D", {"strides": -1}, "strides must be a positive integer, but got -1"),
-    ("AdaptiveMaxPooling2D", {"output_size": (1, 2, 3)}, "output_size must be a positive integer"),
+    ("AdaptiveMaxPooling2D", {"output_size": (0, 2)}, "output_size must be a positive integer"),
     ("GlobalMaxPooling1D", {"data_format": "last"}, "data_format must be 'channels_last' or"),
 ]
 
@@ -118,6 +119,25 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 def test_refused(name: str, config: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         getattr(ours.layers, name)(**config)
+
+
+@pytest.mark.parametrize("size", [None, 1.5, "2", (1, 2, 3), []])
+def test_adaptive_sizes_of_another_kind_are_refused(size: Any) -> None:
+    for keras_or_ours in (keras, ours):
+        with pytest.raises(TypeError, match="output_size"):
+            keras_or_ours.layers.AdaptiveMaxPooling2D(size)
+
+
+def test_the_greatest_of_integers_is_one_of_them() -> None:
+    x = np.arange(12, dtype="int32").reshape(1, 4, 3)
+    for name, size in (
+        ("MaxPooling1D", 2),
+        ("AdaptiveMaxPooling1D", 2),
+        ("AdaptiveMaxPooling1D", 3),
+    ):
+        theirs, made = (getattr(k.layers, name)(size)(x) for k in (keras, ours))
+        assert str(theirs.dtype) == str(made.dtype) == "int32"
+        np.testing.assert_array_equal(np.asarray(made), np.asarray(theirs))
 
 
 def test_refused_inputs() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import webtensor as wt
-from tests_py.keras.layer_cases import BACKENDS, Case, check, plain
+from tests_py.keras.layer_cases import Case, check, plain
 from webtensor import keras as ours
 
 RNG = np.random.default_rng(0)
@@ -184,51 +184,7 @@ def test_discretization_adapts_to_batches(backend: str) -> None:
     assert second.bin_boundaries == first.bin_boundaries
 
 
-# -- images: the same transformations change them in the same way ------------------------------
-
-TRANSFORMED: list[tuple[str, dict[str, Any]]] = [
-    ("RandomFlip", {"mode": mode}) for mode in ("horizontal", "vertical", "horizontal_and_vertical")
-]
-TRANSFORMED += [
-    (name, {**config, "fill_mode": fill_mode, "interpolation": interpolation, "fill_value": 7.0})
-    for name, config in (
-        ("RandomRotation", {"factor": 0.3}),
-        ("RandomTranslation", {"height_factor": 0.4, "width_factor": (0.1, 0.3)}),
-        ("RandomZoom", {"height_factor": 0.4}),
-        ("RandomZoom", {"height_factor": (-0.5, -0.2), "width_factor": (0.2, 0.8)}),
-    )
-    for fill_mode in ("reflect", "constant", "nearest")
-    for interpolation in ("bilinear", "nearest")
-]
-TRANSFORMED += [
-    ("RandomContrast", {"factor": 0.5}),
-    ("RandomContrast", {"factor": (0.5, 0.9), "value_range": (50, 200)}),
-    ("RandomBrightness", {"factor": 0.5}),
-    ("RandomBrightness", {"factor": (-0.5, -0.1), "value_range": (50, 200)}),
-]
-
-
-def theirs_of(value: Any) -> Any:
-    """A transformation's part as Keras has it."""
-    return keras.ops.convert_to_tensor(np.asarray(value)) if hasattr(value, "tolist") else value
-
-
-@pytest.mark.parametrize("data_format", ["channels_last", "channels_first"])
-@pytest.mark.parametrize("name, config", TRANSFORMED)
-def test_transformations_as_in_keras(name: str, config: dict[str, Any], data_format: str) -> None:
-    theirs, layer = (
-        getattr(module.layers, name)(**config, data_format=data_format, seed=1)
-        for module in (keras, ours)
-    )
-    x = IMAGES if data_format == "channels_last" else np.moveaxis(IMAGES, -1, 1)
-    for backend in BACKENDS:
-        wt.set_backend(backend)
-        drawn = layer.get_random_transformation(wt.tensor(x))
-        wanted = theirs.transform_images(
-            keras.ops.convert_to_tensor(x), {key: theirs_of(one) for key, one in drawn.items()}
-        )
-        found = layer.transform_images(wt.tensor(x), drawn)
-        np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=1e-4, atol=1e-3)
+# -- images: see ``test_layers_images``, too ---------------------------------------------------
 
 
 @pytest.mark.parametrize("size, at", [((4, 5), (1, 2)), ((8, 3), (0, 2)), ((4, 8), (1, 0))])
@@ -357,6 +313,33 @@ def test_pipelines_as_in_keras() -> None:
     np.testing.assert_array_equal(np.asarray(back(IMAGES)), np.asarray(theirs(IMAGES)))
     quiet = ours.layers.Pipeline([ours.layers.RandomBrightness((0.1, 0.1))])
     assert (np.asarray(quiet(IMAGES, training=False)) == IMAGES).all()
+
+
+@pytest.mark.filterwarnings("ignore:Layer 'pipeline.*:UserWarning")  # Keras's
+def test_a_pipeline_hands_its_mask_on() -> None:
+    x, mask = np.ones((1, 3), "float32"), np.array([[True, False, True]])
+    made, wanted = (
+        module.layers.Pipeline([module.layers.Softmax(), module.layers.Rescaling(2.0)])(
+            x, mask=mask
+        )
+        for module in (ours, keras)
+    )
+    np.testing.assert_allclose(np.asarray(made), np.asarray(wanted))
+
+
+@pytest.mark.parametrize("module", [ours, keras])
+def test_a_layer_that_makes_a_mask_hands_it_on(module: Any) -> None:
+    class Positive(module.layers.Layer):  # type: ignore[misc]
+        def call(self, x: Any) -> Any:
+            return x * 1.0
+
+        def compute_mask(self, x: Any, mask: Any = None) -> Any:
+            return x > 0
+
+    layer = Positive()
+    assert layer.supports_masking
+    made = module.layers.Pipeline([layer, module.layers.Softmax()])(np.array([[1.0, -1.0, 1.0]]))
+    np.testing.assert_allclose(np.asarray(made), [[0.5, 0.0, 0.5]])
 
 
 # -- wrong arguments ---------------------------------------------------------------------------

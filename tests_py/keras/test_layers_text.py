@@ -496,6 +496,17 @@ def test_texts_with_functions(backend: str) -> None:
     assert layer(["a,12", "b"]).tolist() == [[2, 3], [1, 0]]
 
 
+def test_a_function_gets_an_array_of_texts() -> None:
+    def lowered(texts: Any) -> Any:
+        assert texts.dtype.kind == "U"
+        return np.char.lower(texts)
+
+    layer = LAYERS.TextVectorization(standardize=lowered)
+    layer.adapt(["Äh, NO", "no"])
+    assert layer.get_vocabulary() == ["", "[UNK]", "no", "äh,"]
+    assert layer([["No Äh,"]]).tolist() == [[2, 3]]
+
+
 def test_configurations_of_texts() -> None:
     layer = LAYERS.TextVectorization(vocabulary=["a", "b"], ngrams=(1, 2), name="texts")
     assert plain(layer.get_config()) == {

@@ -291,6 +291,12 @@ def test_ctc(classes: int, backend: str) -> None:
     assert_near(ours.losses.ctc(labels, logits), keras.losses.ctc(*arrays(labels, logits)))
 
 
+def test_ctc_of_zeros_among_labels() -> None:
+    labels = np.array([[1, 0, 1, 2], [2, 0, 2, 0], [0, 1, 0, 0], [0, 0, 0, 3]])
+    logits = labels_and_logits(6)[1]
+    assert_near(ours.losses.ctc(labels, logits), keras.losses.ctc(*arrays(labels, logits)))
+
+
 def test_gradient_of_ctc() -> None:
     labels, logits = labels_and_logits(3)
     wanted = jax.grad(lambda x: keras.losses.CTC()(labels, x))(logits)
@@ -385,9 +391,63 @@ def test_names(name: str) -> None:
         assert ours.losses.deserialize(ours.losses.serialize(made)) is made
 
 
+@pytest.mark.parametrize("classes, shape", [(1, (8, 1)), (4, (8,)), (4, (8, 1)), (4, (8, 4))])
+def test_a_crossentropy_that_fits_the_targets(classes: int, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(8, 3)).astype("float32"), rng.integers(0, max(classes, 2), (8,))
+    y = np.eye(4)[y] if shape == (8, 4) else y.reshape(shape)
+    found = []
+    for home in (ours, keras):
+        kind = "sigmoid" if classes == 1 else "softmax"
+        dense = home.layers.Dense(classes, kind, kernel_initializer="ones")
+        model = home.Sequential([home.Input((3,)), dense])
+        model.compile("sgd", loss="crossentropy")
+        found.append(model.evaluate(x, y, verbose=0))
+    assert_near(*found)
+
+
 def test_every_name_of_keras_is_there() -> None:
     theirs = {name for name in dir(keras.losses) if not name.startswith("_")}
     assert theirs == set(ours.losses.__all__)
+
+
+def test_arguments_are_attributes() -> None:
+    loss = ours.losses.Tversky(alpha=0.3, axis=1)
+    assert (loss.alpha, loss.beta, loss.axis) == (0.3, 0.5, 1)
+    with pytest.raises(AttributeError, match="gamma"):
+        loss.gamma  # noqa: B018
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 3)])
+@pytest.mark.parametrize("reduction", ["sum", "mean", None])
+def test_nothing_at_all(shape: tuple[int, ...], reduction: Any) -> None:
+    theirs = keras.losses.MeanSquaredError(reduction=reduction)
+    mine = ours.losses.MeanSquaredError(reduction=reduction)
+    empty = np.ones((*shape, 2), "float32")
+    assert_near(mine(empty, empty), theirs(*arrays(empty, empty)))
+
+
+@pytest.mark.parametrize("name", ["float16", "bfloat16", "float64", np.float32])
+def test_other_floats_are_held_as_float32(name: Any) -> None:
+    loss = ours.losses.MeanSquaredError(dtype=name)
+    assert loss([1.0], [3.0]).dtype == loss.dtype == "float32"
+    with pytest.raises(AttributeError):
+        loss.dtype = "float32"  # type: ignore[misc]
+
+
+def test_the_small_number_that_is_set() -> None:
+    target, guess = np.array([[1.0, 0.0]], "float32"), np.array([[0.0, 1.0]], "float32")
+    made = []
+    for home in (ours, keras):
+        home.config.set_epsilon(1e-3)
+        try:
+            made.append(np.asarray(home.losses.CategoricalCrossentropy()(target, guess)))
+            made.append(np.asarray(home.constraints.UnitNorm()(np.zeros((2, 1), "float32"))))
+            made.append(home.metrics.AUC(num_thresholds=3).thresholds)
+        finally:
+            home.config.set_epsilon(1e-7)
+    for mine, wanted in zip(made[:3], made[3:], strict=True):
+        assert_near(mine, wanted)
 
 
 def test_wrong_arguments() -> None:
@@ -396,7 +456,7 @@ def test_wrong_arguments() -> None:
         losses.get("mean_sqared_error")
     with pytest.raises(ValueError, match=r"reduction must be one of .* got 'summ'"):
         losses.MeanSquaredError(reduction="summ")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="dtype must be float32"):
+    with pytest.raises(ValueError, match="dtype must be a float one"):
         losses.MeanSquaredError(dtype="int32")
     with pytest.raises(ValueError, match=r"q must lie in \(0, 1\), but got 1.5"):
         losses.CategoricalGeneralizedCrossEntropy(1.5)

@@ -16,6 +16,7 @@ Options = dict[str, Any]
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Explicitly requested dtype"),
     pytest.mark.filterwarnings("ignore:You are passing weight as"),
+    pytest.mark.filterwarnings("ignore:.*so casting truncates the weight"),
     pytest.mark.filterwarnings("ignore:More independent predictors"),
 ]
 
@@ -263,6 +264,12 @@ def test_ties_and_few_classes_among_the_greatest() -> None:
         assert_near(made, wanted)
 
 
+def test_correlation_with_what_is_constant() -> None:
+    target, guess = np.array([[1.0, 1.0], [0.0, 1.0]]), np.array([[0.0, 1.0], [0.0, 2.0]])
+    wanted = keras.metrics.pearson_correlation(*arrays(target, guess))
+    assert_near(ours.metrics.pearson_correlation(target, guess), wanted)
+
+
 def test_pixels_that_are_no_class() -> None:
     for label in (5, -1):
         theirs, mine = pair("IoU", {"num_classes": 3, "target_class_ids": [0, 1]})
@@ -298,6 +305,64 @@ def test_metrics_of_ones_own() -> None:
     assert own(wt.tensor(3.0))["seen"].tolist() == [3.0, 3.0]
     own.reset_state()
     assert [float(wt.sum(one)) for one in own.variables] == [0, 0, 0, 0]
+
+
+def test_state_in_structures_is_found() -> None:
+    own = Own()
+    own.more = {"a": [ours.Variable(1.0)], "b": (ours.metrics.Sum(), {ours.metrics.Mean()})}
+    assert len(own.variables) == 4 + 1 + 1 + 2
+    own.first = own.more["a"][0]
+    assert len(own.variables) == 8
+
+
+def test_without_a_trace() -> None:
+    theirs, mine = pair("Mean", {"name": "own"})
+    state = [[2.0, 4.0], [1.0, 3.0]]
+    for home, metric in ((keras, theirs), (ours, mine)):
+        metric.update_state([1.0, 5.0])
+        held = [home.ops.convert_to_tensor(one) for one in state[0]]
+        state += [
+            [float(one) for one in metric.stateless_update_state(held, [1.0, 2.0])],
+            [float(metric.stateless_result(held))],
+            [float(one) for one in metric.stateless_reset_state()],
+            [float(one) for one in metric.variables],
+        ]
+    assert state[2:6] == state[6:] == [[5.0, 6.0], [0.5], [0.0, 0.0], [6.0, 2.0]]
+    with pytest.raises(ValueError, match="metric_variables must be one value for each of 2"):
+        mine.stateless_result([wt.tensor(1.0)])
+
+
+def test_a_metric_must_call_its_base() -> None:
+    class Forgetful(ours.metrics.Metric):
+        def __init__(self) -> None:
+            self.name = "forgetful"
+
+    for call in (lambda: Forgetful()(1.0), lambda: Forgetful().add_weight()):
+        with pytest.raises(RuntimeError, match=r"must call super\(\).__init__\(\)"):
+            call()
+
+
+def test_weights_of_one_row_are_for_all() -> None:
+    target, guess = batch("flags", 1)
+    for name in ("BinaryAccuracy", "Mean", "Sum"):
+        theirs, mine = pair(name, {"name": "own"})
+        given_ = [target, guess] if name == "BinaryAccuracy" else [guess]
+        for weight in (np.arange(5.0)[None], np.arange(8.0)[:, None]):
+            theirs.update_state(*arrays(*given_), sample_weight=weight)
+            mine.update_state(*given_, sample_weight=weight)
+            assert_same(theirs, mine)
+
+
+def test_weights_that_are_truncated() -> None:
+    with pytest.warns(UserWarning, match="casting truncates the weight"):
+        ours.metrics.MeanIoU(2)([0, 1], [1, 1], sample_weight=np.array([0.5, 1.5]))
+
+
+def test_arguments_are_attributes_and_dtypes_keep_their_names() -> None:
+    metric = ours.metrics.SparseTopKCategoricalAccuracy(k=3, dtype="float64")
+    assert (metric.k, metric.from_sorted_ids, metric.dtype) == (3, False, "float32")
+    assert metric.get_config()["dtype"] == "float64"
+    assert metric.variables[0].dtype == "float32"
 
 
 def test_nothing_is_left_over(no_leak: None) -> None:
@@ -390,6 +455,7 @@ def test_wrong_arguments() -> None:
         ),
         (lambda: metrics.Precision([0.1, 2]), "Precision: thresholds must lie in"),
         (lambda: metrics.Precision()(two, three), "Precision: y_true and y_pred must have the sa"),
+        (lambda: metrics.Recall(class_id=0)(np.ones(3), np.ones(3)), "with class_id, y_pred must"),
         (lambda: metrics.PrecisionAtRecall(1.5), "recall must lie in"),
         (lambda: metrics.PrecisionAtRecall(0.5, 0), "num_thresholds must be positive"),
         (lambda: metrics.SensitivityAtSpecificity(-1), "specificity must lie in"),

@@ -472,6 +472,154 @@ def test_a_loss_scale_grows_and_shrinks() -> None:
     assert_same(back.variables, theirs.variables)
 
 
+# -- without a trace, and values from gradients -------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adafactor", "Nadam", "ScheduleFreeAdamW"])
+def test_a_step_without_a_trace(name: str) -> None:
+    mine, theirs = both(name, {"learning_rate": 0.1, "name": "own"})
+    our_own, their_own = our_weights(), their_weights()
+    mine.build(our_own)
+    theirs.build(their_own)
+    before = [one.numpy() for one in (*our_own, *mine.variables)]
+    grads = next(gradients(1))
+    results = []
+    for optimizer, weights in ((mine, our_own), (theirs, their_own)):
+        weights, memory = [one.value for one in weights], [one.value for one in optimizer.variables]
+        for _ in range(2):
+            given = grads if optimizer is mine else list(map(keras.ops.convert_to_tensor, grads))
+            weights, memory = optimizer.stateless_apply(memory, given, weights)
+        results.append([*weights, *memory])
+    for one, other in zip(*results, strict=True):
+        assert np.allclose(one.numpy(), np.asarray(other), rtol=1e-5, atol=1e-6)
+    for one, value in zip((*our_own, *mine.variables), before, strict=True):
+        assert np.array_equal(one.numpy(), value)
+    with pytest.raises(ValueError, match="trainable_variables must be one value for each of 3"):
+        mine.stateless_apply(results[0][3:], grads, [])
+    with pytest.raises(ValueError, match="is not built"):
+        ours.optimizers.SGD().stateless_apply([], [], [])
+
+
+@pytest.mark.parametrize("name", ["Adam", "Adafactor", "Muon", "ScheduleFreeAdamW"])
+@pytest.mark.parametrize("steps", [None, 2])
+def test_gradients_that_are_values(name: str, steps: int | None) -> None:
+    arguments = {"use_ema": True, "gradient_accumulation_steps": steps, "name": "own"}
+    mine, theirs = both(name, arguments)
+    our_own = [ours.Variable(value, name="own") for value in starts()]
+    their_own = [keras.Variable(value, name="own") for value in starts()]
+    for weights in (our_own, their_own):
+        weights[1].overwrite_with_gradient = True
+    if name == "Adam":  # the others of Keras take no such variables
+        for grads in gradients(3):
+            mine.apply([wt.tensor(one) for one in grads], our_own)
+            theirs.apply([keras.ops.convert_to_tensor(one) for one in grads], their_own)
+            assert_same(our_own, their_own)
+        assert_same(mine.variables, theirs.variables)
+        return
+    grads = [wt.tensor(one) for one in next(gradients(1))]
+    for _ in range(steps or 1):
+        mine.apply(grads, our_own)
+    least = -np.inf if steps is None else 0  # what is added up begins with zeros
+    assert np.array_equal(our_own[1].numpy(), np.maximum(grads[1].numpy(), least))
+
+
+def test_a_loss_scale_leaves_values_alone() -> None:
+    weight = ours.Variable([1.0, 2.0])
+    weight.overwrite_with_gradient = True
+    optimizer = ours.optimizers.LossScaleOptimizer(ours.optimizers.SGD(), 8.0)
+    optimizer.apply([wt.tensor([3.0, 4.0])], [weight])
+    assert weight.tolist() == [3.0, 4.0]
+
+
+# -- several optimizers ------------------------------------------------------------------------
+
+
+def several(home: Any, **arguments: Any) -> Any:
+    """Two optimizers: one for the layer's variables, and one for the rest."""
+    chosen = home.optimizers.OptimizerMap(home.optimizers.SGD(0.1, momentum=0.5, name="rest"))
+    chosen["dense/.*"] = home.optimizers.Adam(0.05, name="first")
+    return home.optimizers.MultiOptimizer(chosen, name="own", **arguments)
+
+
+def test_each_variable_has_its_optimizer() -> None:
+    mine, theirs = several(ours, loss_scale_factor=4.0), several(keras, loss_scale_factor=4.0)
+    our_own, their_own = our_weights(), their_weights()
+    mine.build(our_own)
+    assert [one.name for one in mine.optimizers] == ["first", "rest"]
+    for grads in gradients(3):
+        mine.apply([wt.tensor(one) for one in grads], our_own)
+        step_without_state(theirs, grads, their_own)
+    assert_same(our_own, their_own)
+    assert_same(mine.variables, theirs.variables)
+    assert [one.path for one in mine.variables] == [one.path for one in theirs.variables]
+    assert mine.get_config() == theirs.get_config()
+    assert float(mine.scale_loss(2.0)) == 8.0
+    again = ours.optimizers.deserialize(keras.optimizers.serialize(theirs))
+    again.build(our_own)
+    again.set_weights([one.numpy() for one in theirs.variables])
+    assert_same(again.variables, theirs.variables)
+    assert keras.optimizers.deserialize(ours.optimizers.serialize(mine)).name == "own"
+
+
+def test_several_optimizers_learn() -> None:
+    fast, slow = wt.Variable(1.0, name="fast"), wt.Variable(1.0, name="slow")
+    rates = {"fast": ours.optimizers.SGD(0.25), "slow": ours.optimizers.SGD(0.125, use_ema=True)}
+    optimizer = ours.optimizers.MultiOptimizer(lambda variable: rates[variable.name])
+    optimizer.minimize(lambda: fast * fast + slow * slow, [fast, slow])
+    assert (fast.tolist(), slow.tolist()) == (0.5, 0.75)
+    slow.assign(3.0)
+    optimizer.finalize_variable_values([fast, slow])
+    assert slow.tolist() == 0.75
+    assert int(optimizer.iterations) == int(rates["slow"].iterations) == 1
+    with pytest.raises(AttributeError, match="learning_rate is that of each"):
+        optimizer.learning_rate  # noqa: B018
+    with pytest.raises(AttributeError, match="set learning_rate of each"):
+        optimizer.learning_rate = 0.5
+
+
+def test_callbacks_reach_the_rates_of_all() -> None:
+    optimizer = several(ours)
+    model = type("Model", (), {"optimizer": optimizer})()
+    logs: dict[str, Any] = {"val_loss": 1.0}
+    scheduler = ours.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 2)
+    plateau = ours.callbacks.ReduceLROnPlateau(factor=0.5, patience=1)
+    for callback in (scheduler, plateau):
+        callback.set_model(model)
+    scheduler.on_epoch_begin(0)
+    scheduler.on_epoch_end(0, logs)
+    rates = {"learning_rate_first": 0.025, "learning_rate_rest": 0.05}
+    assert logs == pytest.approx({"val_loss": 1.0, **rates})
+    for epoch in range(3):
+        plateau.on_epoch_end(epoch, logs)
+    assert [float(one.learning_rate) for one in optimizer.optimizers] == pytest.approx(
+        [0.025 / 4, 0.05 / 4]
+    )
+
+
+def test_wrong_optimizers_among_several() -> None:
+    home = ours.optimizers
+    chosen = home.OptimizerMap(home.SGD())
+    chosen["a.*"] = home.Adam()
+    chosen[".*b"] = home.Adam()
+    with pytest.raises(ValueError, match="'ab' is matched by more than one key"):
+        chosen["ab"]
+    for key, value, message in (
+        ("a.*", home.SGD(), "has an optimizer already"),
+        (3, home.SGD(), "a key must be a string"),
+        ("c", "sgd", "needs an optimizer, but got 'sgd'"),
+        ("c", home.LossScaleOptimizer(home.SGD()), "cannot have a LossScaleOptimizer"),
+        ("c", home.MultiOptimizer(chosen), "cannot have a MultiOptimizer"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            chosen[key] = value
+    with pytest.raises(TypeError, match="default_optimizer must be an optimizer"):
+        home.OptimizerMap("sgd")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="optimizer_map must be a dictionary"):
+        home.OptimizerMap(home.SGD(), [])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="optimizer_map must be an OptimizerMap or a function"):
+        home.MultiOptimizer("sgd").build([])  # type: ignore[arg-type]
+
+
 # -- optimizers of one's own -------------------------------------------------------------------
 
 
@@ -631,7 +779,7 @@ def test_wrong_calls_are_refused() -> None:
         optimizer.apply([wt.tensor(1.0)], [w, w])
     with pytest.raises(ValueError, match="unknown variable 'other'"):
         optimizer.apply([wt.tensor(1.0)], [wt.Variable(1.0, name="other")])
-    with pytest.raises(ValueError, match="var_list has 0 variables, but the optimizer has"):
+    with pytest.raises(ValueError, match="var_list has 0 variables, but the optimizer was"):
         optimizer.finalize_variable_values([])
     with pytest.raises(ValueError, match="initializer must be one for each name"):
         optimizer.add_optimizer_variables([w], ["a", "b"], ["zeros"])

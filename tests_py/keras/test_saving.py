@@ -71,6 +71,220 @@ def test_model_made_here_opens_in_keras(saved: SavedModel, tmp_path: Path):
     same(mine, ours.models.load_model(tmp_path / "mine.keras"), saved.inputs())
 
 
+def test_folder_in_place_of_an_archive(tmp_path: Path):
+    saved = MODELS["functional"]
+    theirs = randomized(saved.make(keras))
+    theirs.save(tmp_path / "theirs", zipped=False)
+    mine = ours.saving.load_model(tmp_path / "theirs")
+    same_weights(mine, theirs)
+    mine.save(tmp_path / "mine", zipped=False)
+    names = {one.name for one in (tmp_path / "mine").iterdir()}
+    assert names == {"config.json", "metadata.json", "model.weights.h5"}
+    same_weights(keras.saving.load_model(tmp_path / "mine"), theirs)
+    with pytest.raises(FileExistsError):
+        mine.save(tmp_path / "mine", zipped=False, overwrite=False)
+    (tmp_path / "mine" / "config.json").unlink()
+    with pytest.raises(ValueError, match=r"has no 'config\.json'"):
+        ours.saving.load_model(tmp_path / "mine")
+
+
+@pytest.mark.parametrize("writer, reader", [(keras, ours), (ours, keras), (ours, ours)])
+def test_layer_that_is_in_two_places_is_one_layer(writer: Any, reader: Any, tmp_path: Path):
+    shared = writer.layers.Dense(3)
+    x = writer.Input((4, 3))
+    model = writer.Model(x, writer.layers.TimeDistributed(shared)(shared(x)))
+    model.save(tmp_path / "m.keras")
+    again = reader.saving.load_model(tmp_path / "m.keras")
+    assert again.layers[2].layer is again.layers[1]
+    assert len(again.weights) == 2
+
+
+@ours.saving.register_keras_serializable("test_saving")
+class OfFixedSize(ours.Model):
+    """A functional model that makes itself."""
+
+    def __init__(self, units: int = 2, **kwargs: Any) -> None:
+        inputs = ours.Input((4,), batch_size=3)
+        super().__init__(inputs, ours.layers.Dense(units)(inputs), **kwargs)
+        self.units = units
+
+    def get_config(self) -> dict[str, Any]:
+        return {"units": self.units}
+
+
+@ours.saving.register_keras_serializable("test_saving")
+class Around(ours.layers.Layer):
+    """A layer whose configuration has a layer as it is."""
+
+    def __init__(self, inner: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        made = isinstance(inner, dict)
+        self.inner = ours.saving.deserialize_keras_object(inner) if made else inner
+
+    def call(self, x: Any) -> Any:
+        return self.inner(x)
+
+    def get_config(self) -> dict[str, Any]:
+        return {**super().get_config(), "inner": self.inner}
+
+
+def test_classes_of_ones_own(tmp_path: Path):
+    x = np.ones((2, 4), "float32")
+    for made in (OfFixedSize(3), ours.Sequential([ours.Input((4,)), Around(ours.layers.Dense(2))])):
+        made.save(tmp_path / "m.keras")
+        again = ours.saving.load_model(tmp_path / "m.keras")
+        assert isinstance(again, OfFixedSize) == isinstance(made, OfFixedSize)
+        np.testing.assert_allclose(predicted(again, x), predicted(made, x))
+
+
+def test_optimizer_has_state_for_all_weights(tmp_path: Path):
+    class Spare(ours.layers.Dense):
+        def build(self, input_shape: Any) -> None:
+            super().build(input_shape)
+            self.spare = self.add_weight((2,), name="spare")
+
+    model = ours.Sequential([Spare(1)])
+    model.compile("adam", "mse")
+    model.fit(np.ones((3, 2), "float32"), np.ones((3, 1), "float32"), verbose=0)
+    assert len(model.optimizer.variables) == 2 + 2 * 3
+    model.save(tmp_path / "m.keras")
+    again = ours.saving.load_model(tmp_path / "m.keras", {"Spare": Spare})
+    for mine, other in zip(model.optimizer.variables, again.optimizer.variables, strict=True):
+        np.testing.assert_array_equal(np.asarray(mine), np.asarray(other))
+
+
+def test_model_with_a_compile_of_its_own_is_not_compiled(tmp_path: Path):
+    class Own(ours.Sequential):
+        def compile(self, rate: float) -> None:
+            super().compile(ours.optimizers.SGD(rate), "mse")
+
+    model = Own([ours.Input((2,)), ours.layers.Dense(1)])
+    model.compile(0.1)
+    model.save(tmp_path / "m.keras")
+    with pytest.warns(UserWarning, match="Own: the model is not compiled as it is loaded"):
+        again = ours.saving.load_model(tmp_path / "m.keras", {"Own": Own})
+    assert not again.compiled
+
+
+def test_function_as_a_loss_in_an_hdf5_file(tmp_path: Path):
+    @ours.saving.register_keras_serializable("test_saving")
+    def own_loss(y_true: Any, y_pred: Any) -> Any:
+        return (y_true - y_pred) ** 2
+
+    model = ours.Sequential([ours.Input((2,)), ours.layers.Dense(1)])
+    model.compile("sgd", own_loss, metrics=[own_loss, ours.metrics.Hinge()])
+    model.save(tmp_path / "deeper" / "m.h5")
+    again = ours.saving.load_model(tmp_path / "deeper" / "m.h5")
+    x, y = np.ones((3, 2), "float32"), np.ones((3, 1), "float32")
+    assert again.evaluate(x, y, verbose=0) == model.evaluate(x, y, verbose=0)
+
+
+@pytest.mark.parametrize(
+    "config, error, message",
+    [
+        ({"class_name": "Dense", "config": [1]}, TypeError, "must be a mapping"),
+        ({"class_name": "function", "config": ["relu"]}, TypeError, "must be the name"),
+        (
+            {"module": "keras.layers", "class_name": "Dense", "config": {"units": 1},
+             "registered_name": "shop>Dense"},
+            ValueError,
+            "'shop>Dense' is not registered",
+        ),
+        (
+            {"module": "builtins", "class_name": "function", "config": "relu",
+             "registered_name": "other"},
+            ValueError,
+            "'other' is not registered",
+        ),
+    ],
+)  # fmt: skip
+def test_wrong_configurations(config: Any, error: type[Exception], message: str):
+    with pytest.raises(error):
+        keras.saving.deserialize_keras_object(config)
+    with pytest.raises(error, match=message):
+        ours.saving.deserialize_keras_object(config)
+
+
+@pytest.mark.parametrize(
+    "held", [np.float32(1.5), np.array(3), (1, 2), {"a": [b"x", None]}, slice(1, None), ...]
+)
+def test_plain_values_as_configurations(held: Any):
+    assert ours.saving.serialize_keras_object(held) == keras.saving.serialize_keras_object(held)
+
+
+def test_what_has_no_configuration():
+    for api in (keras, ours):
+        with pytest.raises(TypeError):
+            api.saving.serialize_keras_object({1, 2})
+
+
+def test_function_without_its_package():
+    @ours.saving.register_keras_serializable("test_saving")
+    def tripled(x: Any) -> Any:
+        return 3 * x
+
+    config = {"module": "builtins", "class_name": "function", "config": "tripled"}
+    assert ours.saving.deserialize_keras_object(config) is tripled
+
+
+# -- the editor of files -----------------------------------------------------------------------
+
+
+def two_layers(api: Any, name: str = "dense") -> Any:
+    inner = api.Sequential([api.Input((3,)), api.layers.Dense(3)], name="inner")
+    return api.Sequential([api.Input((2,)), api.layers.Dense(3, name=name), inner])
+
+
+@pytest.mark.parametrize("ending", [".keras", ".weights.h5"])
+def test_file_is_edited(ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    theirs = randomized(two_layers(keras))
+    path = str(tmp_path / f"theirs{ending}")
+    (theirs.save if ending == ".keras" else theirs.save_weights)(path)
+    editor = ours.saving.KerasFileEditor(path)
+    mine = two_layers(ours)
+    found = {"status": "success", "error_count": 0, "match_count": 4}
+    assert editor.compare(mine) == found
+    assert editor.object_metadata["/layers/dense"] == {"name": "dense"}
+    capsys.readouterr()
+    editor.summary()
+    assert "    dense\n        0: shape=(2, 3), dtype=float32\n" in capsys.readouterr().out
+    editor.add_object("layers/more", {"0": np.ones(3, "float16")})
+    editor.add_weights("more", {"1": np.ones((2, 2), "float64")})
+    editor.rename_object("layers/dense", "first")
+    assert editor.compare(mine)["error_count"] == 3
+    editor.save(tmp_path / "edited.weights.h5")
+    held = contents(tmp_path / "edited.weights.h5")
+    assert held["layers/more/vars/0"][:2] == ((3,), "float16")
+    assert held["layers/more/vars/1"][:2] == ((2, 2), "float64")
+    editor = ours.saving.KerasFileEditor(tmp_path / "edited.weights.h5")
+    editor.delete_weight("more", "0")
+    editor.delete_object("more")
+    editor.rename_object("first", "dense")
+    editor.resave_weights(tmp_path / "back.weights.h5")
+    mine.load_weights(tmp_path / "back.weights.h5")
+    same_weights(mine, theirs)
+
+
+def test_wrong_edits(tmp_path: Path):
+    path = tmp_path / "m.weights.h5"
+    two_layers(ours).save_weights(path)
+    editor = ours.saving.KerasFileEditor(path)
+    for call, message in (
+        (lambda: editor.rename_object("nothing", "x"), "there is no object 'nothing'"),
+        (lambda: editor.delete_object("dense"), "there are 2 objects 'dense'; give a path"),
+        (lambda: editor.delete_object("layers/nothing/x"), "there is no object 'layers/nothing/x'"),
+        (lambda: editor.rename_object("layers/dense", "a/b"), "new_name must be a name alone"),
+        (lambda: editor.rename_object("layers/dense", "sequential"), "already"),
+        (lambda: editor.add_object("nowhere/x", {}), "there is no object '/nowhere'"),
+        (lambda: editor.add_object("x", 7), "weights must be a dict"),
+        (lambda: editor.delete_weight("layers/dense", "7"), "has no weight '7'"),
+        (lambda: editor.save(tmp_path / "m.h5"), "must end in"),
+        (lambda: ours.saving.KerasFileEditor("m.png"), "must end in"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
 @pytest.mark.parametrize("backend", ["wasm"], indirect=True)
 def test_saving_reads_the_active_backend(backend: str, tmp_path: Path):
     saved = MODELS["functional"]

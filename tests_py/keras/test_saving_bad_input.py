@@ -169,7 +169,7 @@ def lambda_config(config: Any) -> None:
         (lambda c: dense(c)["config"].update(activation="tanhh"), "did you mean 'tanh'"),
         (lambda c: dense(c).update(class_name="Densely"), "did you mean 'Dense'"),
         (lambda c: dense(c).update(class_name=7), "class_name must be a string"),
-        (lambda c: dense(c).update(config=[1]), "malformed config"),
+        (lambda c: dense(c).update(config=[1]), "must be a mapping"),
         (lambda c: c["config"].update(layers=7), "no list of layers"),
         (lambda c: c["config"].update(layers=[7]), "no list of layers"),
         (lambda c: c.update(class_name="system", module="os", registered_name=None), "not known"),
@@ -539,7 +539,7 @@ def test_existing_file_is_kept(tmp_path: Path):
         (lambda m: m.save("m.keras", zipped=False), "zipped"),
         (lambda m: m.save("m.keras", nonsense=1), "no arguments nonsense"),
         (lambda m: m.save_weights("m.h5"), r"must end in '\.weights\.h5'"),
-        (lambda m: m.save_weights("m.weights.h5", max_shard_size=1), "max_shard_size"),
+        (lambda m: m.save_weights("m.weights.json", max_shard_size=1e-9), "max_shard_size"),
         (lambda m: ours.Sequential([ours.layers.Dense(1)]).save_weights("m.weights.h5"), "built"),
     ],
 )
@@ -549,10 +549,33 @@ def test_wrong_arguments_for_saving(call: Any, message: str):
 
 
 def test_missing_file():
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(ValueError, match=r"there is no file 'nowhere\.keras'"):
         ours.saving.load_model("nowhere.keras")
-    with pytest.raises(FileNotFoundError):
-        small().load_weights("nowhere.weights.h5")
+    for call in (
+        lambda: ours.saving.load_model("nowhere.h5"),
+        lambda: small().load_weights("nowhere.weights.h5"),
+        lambda: small().load_weights("nowhere.weights.json"),
+    ):
+        with pytest.raises(FileNotFoundError):
+            call()
+    with pytest.raises(ValueError, match=r"filepath must end in '\.weights\.h5'"):
+        small().load_weights("nowhere.pkl")
+
+
+@pytest.mark.parametrize(
+    "index, message",
+    [
+        ("[]", "has no weight_map"),
+        ('{"weight_map": {"/vars": "../m_00000.weights.h5"}}', "is no name of a file beside it"),
+        ('{"weight_map": {"/vars": ["/etc/passwd"]}}', "is no name of a file beside it"),
+        ('{"weight_map": {"/vars": [1]}}', "is no name of a file beside it"),
+        ("{", "m.weights.json"),
+    ],
+)
+def test_shards_that_are_not_there(index: str, message: str, tmp_path: Path):
+    (tmp_path / "m.weights.json").write_text(index)
+    with pytest.raises(ValueError, match=message):
+        small().load_weights(tmp_path / "m.weights.json")
 
 
 def test_what_is_no_file():

@@ -1,5 +1,6 @@
 """Weights alone, and older files of whole models: Keras's open here, and ours in Keras."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +85,72 @@ def test_nothing_is_changed_where_a_part_does_not_fit(tmp_path: Path):
     after = model.get_weights()
     assert not np.array_equal(before[0], after[0])
     np.testing.assert_array_equal(before[2], after[2])
+
+
+def test_weights_in_several_files(tmp_path: Path):
+    def made(api: Any, seed: int) -> Any:
+        model = api.Sequential([api.Input((40,)), api.layers.Dense(50), api.layers.Dense(9)])
+        return randomized(model, seed)
+
+    most = 9000 / 2**30
+    mine, theirs = made(ours, 1), made(keras, 2)
+    with pytest.warns(UserWarning, match=r"mine\.weights\.json names the files"):
+        mine.save_weights(tmp_path / "mine.weights.h5", max_shard_size=most)
+    theirs.save_weights(tmp_path / "theirs.weights.json", max_shard_size=most)
+    indices = [
+        json.loads((tmp_path / f"{name}.weights.json").read_text().replace(name, ""))
+        for name in ("mine", "theirs")
+    ]
+    assert indices[0] == indices[1]
+    assert len(list(tmp_path.glob("mine_*.weights.h5"))) == 2
+    other = made(keras, 3)
+    other.load_weights(tmp_path / "mine.weights.json")
+    same_weights(other, mine)
+    mine.load_weights(tmp_path / "theirs.weights.json")
+    same_weights(mine, theirs)
+
+
+def test_layers_that_are_left_alone(tmp_path: Path):
+    def made(seed: int) -> Any:
+        return randomized(
+            ours.Sequential([ours.Input((3,)), ours.layers.Dense(3), ours.layers.Dense(3)]), seed
+        )
+
+    first, second = made(1), made(2)
+    before = second.layers[0].get_weights()
+    path = tmp_path / "m.weights.h5"
+    for saved in ([], [first.layers[0]]):
+        ours.saving.save_weights(first, path, objects_to_skip=saved)
+        second.load_weights(path, objects_to_skip=[second.layers[0]])
+        np.testing.assert_array_equal(second.layers[0].get_weights()[0], before[0])
+        np.testing.assert_array_equal(
+            second.layers[1].get_weights()[0], first.layers[1].get_weights()[0]
+        )
+    first.save(tmp_path / "m.keras")
+    with pytest.raises(ValueError, match="objects_to_skip is for files of weights"):
+        second.load_weights(tmp_path / "m.keras", objects_to_skip=[])
+
+
+def test_layer_that_the_file_has_under_another_name(tmp_path: Path):
+    class Old(ours.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.dense = ours.layers.Dense(2)
+
+        def call(self, x: Any) -> Any:
+            return self.dense(x)
+
+    class New(Old):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a_dense = self.dense
+
+    old, new = Old(), New()
+    for model in (old, new):
+        model(np.ones((1, 3), "float32"))
+    randomized(old).save_weights(tmp_path / "m.weights.h5")
+    new.load_weights(tmp_path / "m.weights.h5")
+    same_weights(new, old)
 
 
 # -- older files -------------------------------------------------------------------------------

@@ -208,11 +208,6 @@ def test_images_need_pillow(name: str, args: Any, monkeypatch: pytest.MonkeyPatc
         getattr(ours.utils, name)(*args)
 
 
-def test_files_are_not_fetched() -> None:
-    with pytest.raises(RuntimeError, match="get_file: nothing is downloaded"):
-        ours.utils.get_file("mnist.npz", "https://example.org/mnist.npz")
-
-
 # -- the session -------------------------------------------------------------------------------
 
 
@@ -257,7 +252,7 @@ def test_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     assert config.backend() == "numpy"
     for call, message in (
         (lambda: config.set_epsilon(-1), "value must be a positive number"),
-        (lambda: config.set_floatx("float16"), "floats are float32 always"),
+        (lambda: config.set_floatx("int32"), "value must be one of"),
         (lambda: config.set_image_data_format("NHWC"), "data_format must be"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -267,7 +262,8 @@ def test_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_names_are_there() -> None:
     theirs = {name for name in dir(keras.utils) if not name.startswith("_")}
     for name in ours.utils.__all__:
-        assert callable(getattr(ours.utils, name))
+        found = getattr(ours.utils, name)
+        assert callable(found) or found.__all__
         assert name in theirs or name == "model_to_svg"
     with pytest.raises(AttributeError, match="no attribute 'get_fiel'"):
         ours.utils.get_fiel  # noqa: B018

@@ -7,9 +7,9 @@ import pytest
 
 import webtensor as wt
 from webtensor.backends.wasm.backend import WasmBackend
-from webtensor.backends.wasm.memory import OutOfMemoryError, size_class
+from webtensor.backends.wasm.memory import size_class
 from webtensor.dtypes import float32, int32
-from webtensor.errors import BackendError
+from webtensor.errors import BackendError, OutOfMemoryError
 
 MEGABYTE = 1 << 20
 

@@ -176,9 +176,10 @@ class DigitsPage:
         write("progress-text", f"Epoch {epoch} of {self.epochs}, {left:.0f} s left")
         write("seconds", f"{elapsed:.1f} s")
         write("step-time", f"{elapsed / step.number * 1000:.0f} ms")
-        write("longest-task", f"{self.meter.longest_task:.0f} ms")
+        longest = self.meter.longest_task
+        write("longest-task", f"{longest:.0f} ms" if longest else "under 50 ms")
         element("progress").value = step.number / step.of
-        self.publish(step=step.number, longest_task_ms=round(self.meter.longest_task, 1))
+        self.publish(step=step.number, longest_task_ms=round(longest, 1))
 
     def show_charts(self) -> None:
         """Draw both charts anew."""

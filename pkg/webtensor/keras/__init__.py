@@ -6,7 +6,8 @@ module here, which is imported when it is first used:
 - ``layers``, ``models`` (with ``Sequential``, ``Model``, ``Input``), ``saving``;
 - ``activations``, ``initializers``, ``regularizers``, ``constraints``;
 - ``losses``, ``metrics``, ``optimizers``, ``callbacks``;
-- ``ops``, ``random``, ``utils``, ``config``.
+- ``ops``, ``random``, ``utils``, ``config``;
+- ``datasets``, ``preprocessing``, ``legacy``.
 
 Below them, ``registry`` turns objects into configurations and back, ``names`` gives them names,
 ``variables`` and ``symbols`` are what layers are made of.
@@ -24,14 +25,18 @@ _NAMESPACES = (
     "callbacks",
     "config",
     "constraints",
+    "datasets",
     "dtype_policies",
     "initializers",
     "layers",
+    "legacy",
     "losses",
     "metrics",
+    "mixed_precision",
     "models",
     "ops",
     "optimizers",
+    "preprocessing",
     "random",
     "regularizers",
     "saving",
@@ -40,6 +45,7 @@ _NAMESPACES = (
 )
 _HOMES = {
     "DTypePolicy": "dtype_policies",
+    "FloatDTypePolicy": "dtype_policies",
     "Function": "models",
     "Initializer": "initializers",
     "Input": "layers",
@@ -53,11 +59,20 @@ _HOMES = {
     "Optimizer": "optimizers",
     "Regularizer": "regularizers",
     "Sequential": "models",
+    "StatelessScope": "scopes",
     "Variable": "variables",
     "name_scope": "names",
 }
 
-__all__ = [*_NAMESPACES, *_HOMES]  # noqa: PLE0604
+#: The version of Keras whose names, defaults and formulas these are.
+__version__ = "3.15.1"
+
+__all__ = ["__version__", "version", *_NAMESPACES, *_HOMES]  # noqa: PLE0604
+
+
+def version() -> str:
+    """Return the version of Keras whose names, defaults and formulas these are."""
+    return __version__
 
 
 def __getattr__(name: str) -> Any:

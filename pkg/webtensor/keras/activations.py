@@ -113,10 +113,8 @@ def relu(
 def _symbolic_relu(
     x: KerasTensor, negative_slope: float, max_value: float | None, threshold: float
 ) -> Any:
-    if negative_slope or max_value is not None or threshold:
-        layer = import_module("webtensor.keras.layers").ReLU
-        return layer(max_value, negative_slope, threshold)(x)
-    return import_module("webtensor.keras.ops").relu(x)
+    operation = import_module("webtensor.keras.ops.nn").ACTIVATIONS.operation("relu")
+    return operation(negative_slope, max_value, threshold)(x)
 
 
 @_activation

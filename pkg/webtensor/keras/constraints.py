@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.config import epsilon
 from webtensor.keras.registry import Namespace
 
 __all__ = [
@@ -26,16 +27,13 @@ __all__ = [
 
 Axis = int | Sequence[int] | None
 
-#: Added to norms by which weights are divided.
-_EPSILON = 1e-7
-
 
 class Constraint:
     """A function of a weight that returns an allowed one; the base class of those here."""
 
     def __call__(self, w: TensorLike) -> Tensor:
-        """Return the weight that takes the place of ``w``."""
-        raise NotImplementedError(f"{type(self).__name__} does not implement __call__")
+        """Return the weight that takes the place of ``w``; here, ``w`` itself."""
+        return wt.asarray(w)
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that it was made with."""
@@ -68,7 +66,7 @@ class MaxNorm(Constraint):
         """Return the weight that takes the place of ``w``."""
         held = wt.asarray(w)
         norms = _norms(held, self.axis)
-        return held * (wt.minimum(norms, self.max_value) / (norms + _EPSILON))
+        return held * (wt.minimum(norms, self.max_value) / (norms + epsilon()))
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that it was made with."""
@@ -101,7 +99,7 @@ class MinMaxNorm(Constraint):
         wanted = wt.clip(norms, self.min_value, self.max_value)
         if self.rate != 1:
             wanted = wanted * self.rate + norms * (1 - self.rate)
-        return held * (wanted / (norms + _EPSILON))
+        return held * (wanted / (norms + epsilon()))
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that it was made with."""
@@ -142,7 +140,7 @@ class UnitNorm(Constraint):
     def __call__(self, w: TensorLike) -> Tensor:
         """Return the weight that takes the place of ``w``."""
         held = wt.asarray(w)
-        return held / (_norms(held, self.axis) + _EPSILON)
+        return held / (_norms(held, self.axis) + epsilon())
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that it was made with."""

@@ -11,16 +11,17 @@ from math import cos, pi, sin, sqrt
 from typing import Any, Literal, Self
 
 from webtensor import ops as wt
-from webtensor.dtypes import DType, as_dtype, float32
+from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.keras import random
-from webtensor.keras.names import nearest
+from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.random import SeedGenerator
 from webtensor.keras.registry import (
     Namespace,
     deserialize_keras_object,
     serialize_keras_object,
 )
+from webtensor.keras.window_functions import require_window, window_values
 from webtensor.ops.random import new_seed
 from webtensor.shapes import as_shape, prod
 
@@ -90,10 +91,6 @@ class Initializer:
         return self.from_config(self.get_config())
 
 
-def _dtype(dtype: Any) -> DType:
-    return float32 if dtype is None else as_dtype(dtype)
-
-
 # -- constants ---------------------------------------------------------------------------------
 
 
@@ -112,7 +109,7 @@ class Constant(Initializer):
     def __call__(self, shape: Shape, dtype: Any = None) -> Tensor:
         """Return the tensor that a weight starts with."""
         lengths = as_shape("Constant", shape)
-        return wt.broadcast_to(wt.astype(self.value, _dtype(dtype)), lengths)
+        return wt.broadcast_to(wt.astype(self.value, held_dtype(dtype)), lengths)
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that it was made with."""
@@ -129,7 +126,7 @@ class Zeros(Initializer):
 
     def __call__(self, shape: Shape, dtype: Any = None) -> Tensor:
         """Return the tensor that a weight starts with."""
-        return wt.zeros(shape, _dtype(dtype))
+        return wt.zeros(shape, held_dtype(dtype))
 
 
 class Ones(Initializer):
@@ -137,7 +134,7 @@ class Ones(Initializer):
 
     def __call__(self, shape: Shape, dtype: Any = None) -> Tensor:
         """Return the tensor that a weight starts with."""
-        return wt.ones(shape, _dtype(dtype))
+        return wt.ones(shape, held_dtype(dtype))
 
 
 class Identity(Initializer):
@@ -157,7 +154,7 @@ class Identity(Initializer):
         lengths = as_shape("Identity", shape)
         if len(lengths) != 2:
             raise ValueError(f"Identity: shape must be that of a matrix, but got {lengths}")
-        return wt.astype(wt.eye(*lengths) * self.gain, _dtype(dtype), copy=False)
+        return wt.astype(wt.eye(*lengths) * self.gain, held_dtype(dtype), copy=False)
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that it was made with; a gain of 1, as in Keras, goes unsaid."""
@@ -165,30 +162,6 @@ class Identity(Initializer):
 
 
 # -- short-time Fourier transform --------------------------------------------------------------
-
-#: Windows that are sums of cosines of 0, 1, 2, … periods, with alternating signs.
-_WINDOWS: dict[str, tuple[float, ...]] = {
-    "blackman": (0.42, 0.5, 0.08),
-    "blackmanharris": (0.35875, 0.48829, 0.14128, 0.01168),
-    "boxcar": (1.0,),
-    "flattop": (0.21557895, 0.41663158, 0.277263158, 0.083578947, 0.006947368),
-    "hamming": (0.54, 0.46),
-    "hann": (0.5, 0.5),
-    "nuttall": (0.3635819, 0.4891775, 0.1365995, 0.0106411),
-}
-
-
-def _window(name: str, length: int, periodic: bool) -> list[float]:
-    period = max(length if periodic else length - 1, 1)
-    return [
-        sum(
-            (-1) ** k * weight * cos(2 * pi * k * place / period)
-            for k, weight in enumerate(_WINDOWS[name])
-        )
-        if length > 1
-        else 1.0
-        for place in range(length)
-    ]
 
 
 class STFT(Initializer):
@@ -211,11 +184,7 @@ class STFT(Initializer):
     ) -> None:
         if side not in ("real", "imag"):
             raise ValueError(f'STFT: side must be "real" or "imag", but got {side!r}')
-        if isinstance(window, str) and window not in _WINDOWS:
-            raise ValueError(
-                f"STFT: window must be one of {', '.join(_WINDOWS)}, values or None, but got "
-                f"{window!r}{nearest(window, _WINDOWS)}"
-            )
+        require_window("STFT", window)
         if scaling not in ("density", "spectrum", None):
             raise ValueError(
                 f'STFT: scaling must be "density", "spectrum" or None, but got {scaling!r}'
@@ -239,14 +208,14 @@ class STFT(Initializer):
             for time, weight in enumerate(window)
             for frequency in range(frequencies)
         ]
-        return wt.astype(wt.tensor(values, lengths, float32), _dtype(dtype), copy=False)
+        return wt.astype(wt.tensor(values, lengths, float32), held_dtype(dtype), copy=False)
 
     def _values(self, length: int) -> list[float]:
         """The window, scaled."""
         if self.window is None:
             return [1.0] * length
         if isinstance(self.window, str):
-            values = _window(self.window, length, self.periodic)
+            values = window_values(self.window, length, self.periodic)
         else:
             values = [float(one) for one in self.window]
             if len(values) != length:
@@ -257,7 +226,7 @@ class STFT(Initializer):
         if self.scaling == "density":
             scale = sqrt(sum(value * value for value in values))
         elif self.scaling == "spectrum":
-            scale = sum(values)
+            scale = sum(abs(value) for value in values)
         return [value / scale for value in values]
 
     def get_config(self) -> dict[str, Any]:
@@ -602,7 +571,7 @@ def _held(values: TensorLike) -> Any:
     """Return an initializer that gives these values."""
 
     def initialize(shape: Shape, dtype: Any = None) -> Tensor:
-        made = wt.tensor(values, dtype=dtype)
+        made = wt.tensor(values, dtype=None if dtype is None else held_dtype(dtype))
         if made.shape != as_shape("initializer", shape):
             raise ValueError(f"initializer: wanted shape {shape}, but the values have {made.shape}")
         return made

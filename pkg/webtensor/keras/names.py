@@ -5,14 +5,22 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-__all__ = ["auto_name", "current_path", "forget_names", "name_scope", "nearest", "to_snake_case"]
+__all__ = [
+    "auto_name",
+    "current_path",
+    "forget_names",
+    "get_uid",
+    "name_scope",
+    "nearest",
+    "to_snake_case",
+]
 
 _counts: Counter[str] = Counter()
-#: Names of what is being built or called, and who they belong to.
-_scopes: list[tuple[str, Any]] = []
+#: Names of what is being built or called, who they belong to, and what stands for those around.
+_scopes: list[tuple[str, Any, str | None]] = []
 
 
 def to_snake_case(name: str) -> str:
@@ -29,21 +37,52 @@ def auto_name(prefix: str) -> str:
     return f"{prefix}_{number}" if number else prefix
 
 
+def get_uid(prefix: str = "") -> int:
+    """Return a number for a prefix, from 1 on, that nothing of this name has had.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.backend.get_uid("shelf"), keras.backend.get_uid("shelf")
+        (1, 2)
+    """
+    number = max(_counts[prefix], 1)
+    _counts[prefix] = number + 1
+    return number
+
+
 def forget_names() -> None:
     """Begin to count anew."""
     _counts.clear()
 
 
-@contextmanager
-def name_scope(name: str, owner: Any = None) -> Iterator[None]:
+def name_scope(
+    name: str, caller: Any = None, deduplicate: bool = True, override_parent: str | None = None
+) -> AbstractContextManager[None]:
     """Put a name before those of the variables that are made inside.
 
-    An owner that is the innermost already gives its name once.
+    With ``deduplicate``, a caller that is the innermost already gives its name once. Where
+    ``override_parent`` is given, it stands for the names around.
+
+    Raises:
+        ValueError: the name is no string, or has a slash.
+
+    Example:
+        >>> from webtensor import keras
+        >>> with keras.name_scope("left"):
+        ...     keras.Variable(1.0, name="scale").path
+        'left/scale'
     """
-    if owner is not None and _scopes and _scopes[-1][1] is owner:
+    if not isinstance(name, str) or "/" in name:
+        raise ValueError(f"name_scope: name must be a string without '/', but got {name!r}")
+    return _scope(name, caller, deduplicate, override_parent)
+
+
+@contextmanager
+def _scope(name: str, caller: Any, deduplicate: bool, parent: str | None) -> Iterator[None]:
+    if deduplicate and caller is not None and _scopes and _scopes[-1][1] is caller:
         yield
         return
-    _scopes.append((name, owner))
+    _scopes.append((name, caller, parent))
     try:
         yield
     finally:
@@ -52,7 +91,13 @@ def name_scope(name: str, owner: Any = None) -> Iterator[None]:
 
 def current_path() -> str:
     """The names of the scopes around, joined by slashes."""
-    return "/".join(name for name, _ in _scopes)
+    found: list[str] = []
+    for name, _, parent in reversed(_scopes):
+        found.append(name)
+        if parent is not None:
+            found.append(parent.strip("/"))
+            break
+    return "/".join(one for one in reversed(found) if one)
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

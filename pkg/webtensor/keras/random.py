@@ -12,9 +12,10 @@ from math import exp, floor, lgamma, log, log1p, sqrt
 from typing import Any, Self
 
 from webtensor import ops as wt
-from webtensor.dtypes import DType, as_dtype, float32, int32
+from webtensor.dtypes import DType, float32, int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.engine.scopes import outside_scopes
+from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import auto_name, name_scope
 from webtensor.keras.variables import Variable
 from webtensor.ops.random import new_seed, unit_numbers
@@ -106,10 +107,11 @@ def _another(seed: int, number: int) -> int:
 
 
 def _dtype(name: str, dtype: Any, wanted: DType) -> DType:
-    """Return the dtype, which must be the one in which such numbers are held."""
-    made = wanted if dtype is None else as_dtype(dtype)
+    """Return the dtype in which such numbers are held, as that of ``dtype`` must be."""
+    made = held_dtype(dtype, wanted)
     if made is not wanted:
-        raise ValueError(f"{name}: dtype must be {wanted}, but got {made}")
+        kind = "integers" if wanted is int32 else "floats"
+        raise ValueError(f"{name}: dtype must be one of {kind}, but got {dtype!r}")
     return made
 
 
@@ -126,7 +128,7 @@ def uniform(
     """Numbers uniformly distributed in [minval, maxval).
 
     Raises:
-        ValueError: ``dtype`` is not float32.
+        ValueError: ``dtype`` is none of floats.
     """
     made = _dtype("uniform", dtype, float32)
     return wt.random_uniform(shape, minval, maxval, made, draw_seed("uniform", seed))
@@ -142,7 +144,7 @@ def normal(
     """Numbers with a normal distribution.
 
     Raises:
-        ValueError: ``dtype`` is not float32.
+        ValueError: ``dtype`` is none of floats.
     """
     made = _dtype("normal", dtype, float32)
     return wt.random_normal(shape, mean, stddev, made, draw_seed("normal", seed))
@@ -158,7 +160,7 @@ def truncated_normal(
     """Normal numbers, none of them farther than two standard deviations from the mean.
 
     Raises:
-        ValueError: ``dtype`` is not float32.
+        ValueError: ``dtype`` is none of floats.
     """
     made = _dtype("truncated_normal", dtype, float32)
     return wt.truncated_normal(shape, mean, stddev, made, draw_seed("truncated_normal", seed))
@@ -177,7 +179,7 @@ def randint(
     """Integers uniformly distributed in [minval, maxval); ``minval`` where nothing lies between.
 
     Raises:
-        ValueError: ``dtype`` is not int32.
+        ValueError: ``dtype`` is none of integers.
 
     Example:
         >>> from webtensor import keras
@@ -213,7 +215,7 @@ def categorical(
             f"categorical: logits must be (batch, classes), but their shape is {held.shape}"
         )
     drawn = wt.multinomial(held, num_samples, draw_seed("categorical", seed))
-    return wt.astype(drawn, dtype, copy=False)
+    return wt.astype(drawn, held_dtype(dtype, int32), copy=False)
 
 
 def shuffle(x: TensorLike, axis: int = 0, seed: int | SeedGenerator | None = None) -> Tensor:
@@ -292,7 +294,7 @@ def gamma(
     """Numbers with a gamma distribution of shape ``alpha`` and scale 1.
 
     Raises:
-        ValueError: ``dtype`` is not float32, or ``alpha`` is not positive.
+        ValueError: ``dtype`` is none of floats, or ``alpha`` is not positive.
 
     Example:
         >>> from webtensor import keras
@@ -317,7 +319,7 @@ def beta(
     """Numbers with a beta distribution: ``a / (a + b)`` of gamma numbers of these shapes.
 
     Raises:
-        ValueError: ``dtype`` is not float32, or a parameter is not positive.
+        ValueError: ``dtype`` is none of floats, or a parameter is not positive.
 
     Example:
         >>> from webtensor import keras
@@ -341,7 +343,7 @@ def binomial(
     """How many of ``counts`` events happen, each with a probability.
 
     Raises:
-        ValueError: ``dtype`` is not float32, a count is negative, or a probability is not one.
+        ValueError: ``dtype`` is none of floats, a count is negative, or a probability is not one.
 
     Example:
         >>> from webtensor import keras

@@ -7,6 +7,7 @@ configuration is data from anywhere, and nothing in it is executed or imported.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -29,6 +30,8 @@ __all__ = [
     "get_registered_object",
     "register_keras_serializable",
     "serialize_keras_object",
+    "serialize_shared",
+    "sharing_objects",
 ]
 
 _OURS = "webtensor.keras"
@@ -49,13 +52,20 @@ _PUBLIC = (
     "random",
     "ops",
 )
+_FEATURES = "keras.src.layers.preprocessing.feature_space"
 #: Where Keras keeps what is not in one of its namespaces, with the name that it registers.
 _ELSEWHERE: dict[str, tuple[str, str | None]] = {
+    "Cross": (_FEATURES, "Cross"),
     "DTypePolicy": ("keras", None),
+    "Feature": (_FEATURES, "Feature"),
+    "FeatureSpace": ("keras.utils", None),
     "Functional": ("keras.src.models.functional", "Functional"),
     "Sequential": ("keras", None),
+    "TFDIdentity": (_FEATURES, "TFDIdentity"),
 }
 _PLAIN = (str, int, float, bool, type(None))
+#: What configurations call the number of an object that is in several places.
+_SHARED = "shared_object_id"
 #: Configurations may be nested no deeper than this: a deeper one is an attack or a mistake.
 _DEEPEST = 200
 
@@ -64,6 +74,8 @@ Class = TypeVar("Class")
 _global_objects: dict[str, Any] = {}
 _registered_names: dict[Any, str] = {}
 _scoped: list[Mapping[str, Any]] = []
+#: For each file that is being written or read, its objects: by what tells them apart there.
+_sharing: list[dict[int, Any]] = []
 
 
 # -- what others register ----------------------------------------------------------------------
@@ -144,24 +156,28 @@ def serialize_keras_object(obj: Any) -> Any:
     """Return a configuration of an object: a class's with ``get_config``, or a nested value.
 
     Raises:
-        ValueError: there is none, such as for a lambda.
+        TypeError: there is none.
+        ValueError: it is a lambda, which nothing could find by its name.
     """
     if isinstance(obj, _PLAIN):
         return obj
     if isinstance(obj, (list, tuple)):
-        return [serialize_keras_object(one) for one in obj]
-    if isinstance(obj, Mapping):
+        parts = [serialize_keras_object(one) for one in obj]
+        return tuple(parts) if isinstance(obj, tuple) else parts
+    if isinstance(obj, Mapping) and not hasattr(obj, "get_config"):
         return {key: serialize_keras_object(value) for key, value in obj.items()}
     if isinstance(obj, bytes):
         return {"class_name": "__bytes__", "config": {"value": obj.decode("latin-1")}}
     if isinstance(obj, DType):
         return str(obj)
     if isinstance(obj, slice):
-        parts = {name: getattr(obj, name) for name in ("start", "stop", "step")}
-        return {"class_name": "__slice__", "config": serialize_keras_object(parts)}
+        limits = {name: getattr(obj, name) for name in ("start", "stop", "step")}
+        return {"class_name": "__slice__", "config": serialize_keras_object(limits)}
     if obj is Ellipsis:
         return {"class_name": "__ellipsis__", "config": {}}
     if isinstance(obj, (Tensor, Variable)) or hasattr(obj, "__array__"):
+        if getattr(obj, "shape", None) == () and not isinstance(obj, (Tensor, Variable)):
+            return obj.item()  # a number of NumPy
         held = tensor(obj)
         config = {"value": held.tolist(), "dtype": str(held.dtype)}
         return {"class_name": "__tensor__", "config": config}
@@ -170,14 +186,55 @@ def serialize_keras_object(obj: Any) -> Any:
     if isinstance(obj, type):
         return {**_naming(obj), "class_name": "__typespec__", "config": obj.__name__}
     if not hasattr(obj, "get_config"):
-        raise ValueError(f"serialize_keras_object: there is no configuration of {obj!r}")
-    config = {**_naming(type(obj)), "config": obj.get_config()}
+        raise TypeError(f"serialize_keras_object: there is no configuration of {obj!r}")
+    config = {**_naming(type(obj)), "config": serialize_keras_object(obj.get_config())}
+    if _sharing:
+        config[_SHARED] = _number_of(obj)
     for part in ("build", "compile"):
         get = getattr(obj, f"get_{part}_config", None)
         found = None if get is None else get()
         if found is not None:
             config[f"{part}_config"] = serialize_keras_object(found)
     return config
+
+
+def serialize_shared(obj: Any) -> Any:
+    """Return a configuration where an object that is in several places has a number."""
+    with sharing_objects():
+        config = serialize_keras_object(obj)
+    counts = Counter(one[_SHARED] for one in _mappings_in(config) if _SHARED in one)
+    for one in _mappings_in(config):
+        if counts[one.get(_SHARED)] == 1:
+            del one[_SHARED]
+    return config
+
+
+@contextmanager
+def sharing_objects() -> Iterator[None]:
+    """Within the ``with``, objects have numbers, and what has the same number is one object."""
+    _sharing.append({})
+    try:
+        yield
+    finally:
+        _sharing.pop()
+
+
+def _number_of(obj: Any) -> int:
+    """The number of an object, which is kept, as its identity is its own only while it lives."""
+    known = _sharing[-1]
+    number, _ = known.setdefault(id(obj), (len(known) + 1, obj))
+    return int(number)
+
+
+def _mappings_in(config: Any) -> Iterator[dict[str, Any]]:
+    waiting = [config]
+    while waiting:
+        held = waiting.pop()
+        if isinstance(held, dict):
+            yield held
+            waiting += held.values()
+        elif isinstance(held, (list, tuple)):
+            waiting += held
 
 
 def _function_config(function: Any) -> dict[str, Any]:
@@ -193,6 +250,7 @@ def _function_config(function: Any) -> dict[str, Any]:
 
 def _naming(thing: Any) -> dict[str, Any]:
     """Module, class and registered name of a class or a function."""
+    thing = vars(thing).get("written_as", thing)
     name = thing.__name__
     # Operations of ``keras.ops`` say where Keras keeps them.
     module = getattr(thing, "keras_module", thing.__module__)
@@ -226,6 +284,7 @@ def deserialize_keras_object(
     refused always.
 
     Raises:
+        TypeError: a part of the configuration has the wrong type, or cannot make its object.
         ValueError: a class is not known, or the configuration is malformed.
     """
     if custom_objects:
@@ -258,14 +317,24 @@ def _from_config(config: Any, depth: int) -> Any:
     module, registered = config.get("module"), config.get("registered_name")
     if kind in ("function", "__typespec__"):
         if not isinstance(inner, str):
-            raise ValueError(f"deserialize_keras_object: a function's name is missing: {inner!r}")
-        return _find(inner, module, registered)
+            raise TypeError(
+                f"deserialize_keras_object: config must be the name of a {kind}, but is {inner!r}"
+            )
+        return _find(inner, module, registered, is_function=True)
     found = _find(kind, module, registered)
     if not isinstance(inner, Mapping):
-        raise ValueError(f"deserialize_keras_object: {kind} has a malformed config: {inner!r}")
+        raise TypeError(
+            f"deserialize_keras_object: the config of {kind} must be a mapping, but is {inner!r}"
+        )
     if not hasattr(found, "from_config"):
-        raise ValueError(f"deserialize_keras_object: {kind} has no method from_config")
+        raise TypeError(f"deserialize_keras_object: {kind} has no method from_config")
+    number = config.get(_SHARED)
+    known = _sharing[-1] if _sharing else {}
+    if isinstance(number, int) and number in known:
+        return known[number]
     made = found.from_config(dict(inner))
+    if isinstance(number, int):
+        known[number] = made
     for part in ("build", "compile"):
         held = config.get(f"{part}_config")
         if held and hasattr(made, f"{part}_from_config"):
@@ -287,7 +356,7 @@ _VALUES: dict[str, Callable[[Mapping[str, Any]], Any]] = {
 }
 
 
-def _find(name: str, module: Any, registered: Any) -> Any:
+def _find(name: str, module: Any, registered: Any, *, is_function: bool = False) -> Any:
     """Find what a configuration names: something registered, or Keras's own."""
     for label in (registered, name):
         found = get_registered_object(label) if isinstance(label, str) else None
@@ -295,20 +364,41 @@ def _find(name: str, module: Any, registered: Any) -> Any:
             return found
     inner = str(module or "").removeprefix("keras.")
     known: list[str] = []
-    if inner.startswith("src.ops."):
+    if inner.startswith(("src.ops.", "src.activations.")) and not is_function:
         from webtensor.keras.ops import operation_class
 
-        return operation_class(inner.removeprefix("src.ops."), name)
+        return operation_class(inner.rpartition(".")[2], name)
+    if module in ("keras.utils", _FEATURES) and _ELSEWHERE.get(name, ("",))[0] == module:
+        return getattr(import_module(f"{_OURS}.utils.feature_space"), name)
     for one in [inner] if inner in _PUBLIC else _PUBLIC:
         public = import_module(f"{_OURS}.{one}")
         if name in public.__all__:
+            _check_registered(registered, name)
             return getattr(public, name)
         known += public.__all__
+    if is_function:
+        # Keras wrote the names of functions without their packages, until 3.6.
+        for label, thing in _global_objects.items():
+            if label.endswith(f">{name}") and isinstance(thing, FunctionType):
+                return thing
     raise ValueError(
         f"deserialize_keras_object: {name!r} of module {module!r} is not known"
         f"{nearest(name, known)}; decorate it with register_keras_serializable, or pass it in "
         "custom_objects"
     )
+
+
+def _check_registered(registered: Any, name: str) -> None:
+    """Refuse what says to be registered by a name that nothing has, but is called as Keras's own.
+
+    Raises:
+        ValueError: it does.
+    """
+    if isinstance(registered, str) and registered not in ("", "function", name):
+        raise ValueError(
+            f"deserialize_keras_object: {registered!r} is not registered; {name!r} is Keras's own, "
+            "which has no registered name"
+        )
 
 
 # -- names within one namespace ----------------------------------------------------------------

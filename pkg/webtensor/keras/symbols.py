@@ -8,11 +8,15 @@ function of ``keras.ops``) with symbolic tensors makes a node instead of computi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, signature
 from typing import Any, NamedTuple
 
-from webtensor.dtypes import DType, as_dtype
+from webtensor.dtypes import DType
+from webtensor.engine import Tensor, Variable
+from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import auto_name, to_snake_case
 from webtensor.keras.nest import flatten, map_structure
+from webtensor.ops import tensor
 
 __all__ = [
     "History",
@@ -21,6 +25,7 @@ __all__ = [
     "Operation",
     "SymbolicShape",
     "any_symbolic",
+    "as_tensor",
     "is_shape",
     "map_shapes",
     "standardize_shape",
@@ -96,7 +101,7 @@ class KerasTensor:
         name: str | None = None,
     ) -> None:
         self.shape = standardize_shape(shape)
-        self.dtype: DType = as_dtype(dtype)
+        self.dtype: DType = held_dtype(dtype)
         self.sparse, self.ragged = sparse, ragged
         self.name = name or auto_name("keras_tensor")
         self._keras_history: History | None = None
@@ -116,8 +121,13 @@ class KerasTensor:
             "it by layers and by functions of keras.ops"
         )
 
-    __array__ = __bool__ = __float__ = __int__ = __index__ = __iter__ = _no_elements
+    __array__ = __float__ = __int__ = __index__ = __iter__ = _no_elements
     numpy = tolist = item = _no_elements
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a KerasTensor is symbolic: it has no elements, so is neither true nor false"
+        )
 
     def __len__(self) -> int:
         if not self.shape or self.shape[0] is None:
@@ -185,12 +195,14 @@ def any_symbolic(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
         kind = type(value)
         if kind is KerasTensor:
             return True
-        if kind in _NESTED and any(isinstance(one, KerasTensor) for one in flatten(value)):
+        if isinstance(value, _NESTED) and any(
+            isinstance(one, KerasTensor) for one in flatten(value)
+        ):
             return True
     return bool(kwargs) and any(isinstance(one, KerasTensor) for one in flatten(kwargs))
 
 
-_NESTED = frozenset({list, tuple, dict})
+_NESTED = (list, tuple, dict)
 
 
 class Node:
@@ -224,9 +236,32 @@ class Node:
 
 
 class Operation:
-    """What can be a part of a functional model: a layer, or a function of ``keras.ops``."""
+    """What can be a part of a functional model: a layer, or a function of ``keras.ops``.
+
+    A class of one's own has a ``call``, and may have a ``compute_output_spec``, which says what
+    ``call`` returns; without, it is tried out.
+
+    Example:
+        >>> from webtensor import keras
+        >>> class Scale(keras.Operation):
+        ...     def __init__(self, factor, name=None):
+        ...         super().__init__(name)
+        ...         self.factor = factor
+        ...     def call(self, x):
+        ...         return x * self.factor
+        >>> scale = Scale(3.0, name="scale")
+        >>> scale.get_config()
+        {'factor': 3.0, 'name': 'scale'}
+        >>> scale(keras.Input((2,))).shape
+        (None, 2)
+    """
 
     name: str
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        made = super().__new__(cls)
+        made.__dict__["_arguments"] = (args, kwargs)
+        return made
 
     def __init__(self, name: str | None = None) -> None:
         if name is not None and (not isinstance(name, str) or "/" in name):
@@ -236,20 +271,107 @@ class Operation:
         self.name = name or auto_name(to_snake_case(type(self).__name__))
         self._inbound_nodes: list[Node] = []
 
+    # -- calls --------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        args, kwargs = map_structure(as_tensor, args), map_structure(as_tensor, kwargs)
+        if any_symbolic(args, kwargs):
+            return self.symbolic_call(*args, **kwargs)
+        return self.call(*args, **kwargs)
+
+    def symbolic_call(self, *args: Any, **kwargs: Any) -> Any:
+        """Make a node of a functional model; return its symbolic outputs."""
+        output = self.compute_output_spec(*args, **kwargs)
+        Node(self, args, kwargs, output)
+        return output
+
+    def call(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute; operations have their own."""
+        raise NotImplementedError(f"{type(self).__name__} has no method call")
+
+    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
+        """Return symbolic tensors like what ``call`` returns."""
+        from webtensor.keras.trials import outcome_of_trial
+
+        return outcome_of_trial(self.call, args, kwargs)
+
+    # -- configurations -----------------------------------------------------------------------
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that would make another such operation.
+
+        Raises:
+            NotImplementedError: ``__init__`` takes any number of arguments, or one that has no
+                configuration; the class needs a ``get_config`` of its own.
+        """
+        try:
+            config = self._given_arguments()
+        except ValueError as error:
+            raise NotImplementedError(
+                f"{type(self).__name__} needs a method get_config: {error}"
+            ) from error
+        parameters = signature(type(self).__init__).parameters
+        if "name" in parameters or any(
+            one.kind is Parameter.VAR_KEYWORD for one in parameters.values()
+        ):
+            config["name"] = self.name
+        return config
+
+    def _given_arguments(self) -> dict[str, Any]:
+        """The arguments of ``__init__``, as they were given, as configurations."""
+        from webtensor.keras.registry import serialize_keras_object
+
+        args, kwargs = self.__dict__["_arguments"]
+        wanted = signature(type(self).__init__)
+        bound = wanted.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        found: dict[str, Any] = {}
+        for name, value in list(bound.arguments.items())[1:]:
+            kind = wanted.parameters[name].kind
+            if kind is Parameter.VAR_POSITIONAL and value:
+                raise ValueError(f"__init__ takes any number of arguments, *{name}")
+            if kind is not Parameter.VAR_POSITIONAL:
+                found |= value if kind is Parameter.VAR_KEYWORD else {name: value}
+        return {name: serialize_keras_object(value) for name, value in found.items()}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """Make an operation of what ``get_config`` returned."""
+        from webtensor.keras.registry import deserialize_keras_object
+
+        return cls(
+            **{
+                key: deserialize_keras_object(one) if isinstance(one, dict) else one
+                for key, one in config.items()
+            }
+        )
+
+    # -- nodes --------------------------------------------------------------------------------
+
     @property
     def input(self) -> Any:
-        """The symbolic tensors of the only call."""
-        node = self._only_node("input")
-        return node.inputs[0] if len(node.inputs) == 1 else list(node.inputs)
+        """The symbolic tensors of the first call."""
+        inputs = self._first_node("input").inputs
+        return inputs[0] if len(inputs) == 1 else list(inputs)
 
     @property
     def output(self) -> Any:
-        """What the only call returned."""
-        return self._only_node("output").output
+        """What the first call returned: a symbolic tensor, or a list of them."""
+        outputs = self._first_node("output").outputs
+        return outputs[0] if len(outputs) == 1 else list(outputs)
 
-    def _only_node(self, attribute: str) -> Node:
-        nodes = self._inbound_nodes
-        if len(nodes) != 1:
-            calls = "was never called with symbolic tensors" if not nodes else "has several calls"
-            raise AttributeError(f"{self.name} has no {attribute}: it {calls}")
-        return nodes[0]
+    def _first_node(self, attribute: str) -> Node:
+        if not self._inbound_nodes:
+            raise AttributeError(
+                f"{self.name} has no {attribute}: it was never called with symbolic tensors"
+            )
+        return self._inbound_nodes[0]
+
+
+def as_tensor(value: Any) -> Any:
+    """Return the tensor of a variable or an array; other things as they are."""
+    if isinstance(value, Variable):
+        return value.value
+    if isinstance(value, (Tensor, KerasTensor)) or not hasattr(value, "__array__"):
+        return value
+    return tensor(value)

@@ -12,6 +12,7 @@ from typing import Any
 
 from webtensor.engine import Tensor, tidy
 from webtensor.keras.nest import flatten, map_structure, pack
+from webtensor.keras.scopes import StatelessScope
 from webtensor.keras.symbols import KerasTensor
 from webtensor.ops import zeros
 
@@ -41,7 +42,7 @@ def outcome_of_trial(
                 return one
             return zeros([length if n is None else n for n in one.shape], one.dtype)
 
-        with tidy():
+        with StatelessScope(), tidy():  # nothing that the trial changes lasts
             result = function(
                 *(map_structure(concrete, one) for one in args),
                 **{key: map_structure(concrete, value) for key, value in kwargs.items()},

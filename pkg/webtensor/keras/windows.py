@@ -369,10 +369,15 @@ def pool(
     padding: str,
     data_format: str,
 ) -> Tensor:
-    """Mean or greatest element of each window: ``kind`` is "average" or "max"."""
+    """Mean or greatest element, which is of the same dtype, of each window.
+
+    ``kind`` is "average" or "max".
+    """
     if len(size) == 1:
-        return with_channels_last(_pool1d, x, data_format, kind, size, strides, padding)
-    return with_channels_last(_POOLS[kind][len(size)], x, data_format, size, strides, padding)
+        made = with_channels_last(_pool1d, x, data_format, kind, size, strides, padding)
+    else:
+        made = with_channels_last(_POOLS[kind][len(size)], x, data_format, size, strides, padding)
+    return made if kind == "average" else wt.astype(made, x.dtype, copy=False)
 
 
 def _pool1d(x: Tensor, kind: str, size: Any, strides: Any, padding: str) -> Tensor:
@@ -418,4 +423,4 @@ def _greatest(x: Tensor, axis: int, parts: Sequence[range]) -> Tensor:
     places = [[part[min(step, len(part) - 1)] for step in range(most)] for part in parts]
     taken = wt.take(x, wt.tensor([one for row in places for one in row]), axis=axis)
     shape = (*x.shape[:axis], len(parts), most, *x.shape[axis + 1 :])
-    return wt.max(wt.reshape(taken, shape), axis=axis + 1)
+    return wt.astype(wt.max(wt.reshape(taken, shape), axis=axis + 1), x.dtype, copy=False)

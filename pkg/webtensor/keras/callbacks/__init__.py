@@ -1,14 +1,17 @@
 """Callbacks: what is called as a model learns, and may interfere.
 
-``callback`` has the base class and the list that a loop calls; ``stopping``, ``rates``, ``files``
-and ``progress`` have the callbacks, by what they do.
+``callback`` has the base class and the list that a loop calls, ``monitor`` what watches a metric;
+the other modules have the callbacks, by what they do.
 """
 
+from webtensor.keras.callbacks.averages import SwapEMAWeights
 from webtensor.keras.callbacks.callback import Callback, CallbackList, History, LambdaCallback
 from webtensor.keras.callbacks.files import BackupAndRestore, CSVLogger, ModelCheckpoint
 from webtensor.keras.callbacks.progress import ProgbarLogger
 from webtensor.keras.callbacks.rates import LearningRateScheduler, ReduceLROnPlateau
+from webtensor.keras.callbacks.remote import RemoteMonitor
 from webtensor.keras.callbacks.stopping import EarlyStopping, TerminateOnNaN
+from webtensor.keras.callbacks.tensorboard import TensorBoard
 
 __all__ = [
     "BackupAndRestore",
@@ -22,5 +25,8 @@ __all__ = [
     "ModelCheckpoint",
     "ProgbarLogger",
     "ReduceLROnPlateau",
+    "RemoteMonitor",
+    "SwapEMAWeights",
+    "TensorBoard",
     "TerminateOnNaN",
 ]

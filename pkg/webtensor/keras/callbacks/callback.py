@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-__all__ = ["Callback", "CallbackList", "History", "LambdaCallback", "is_improvement"]
+__all__ = ["Callback", "CallbackList", "History", "LambdaCallback"]
 
 Logs = Mapping[str, Any] | None
 
@@ -100,11 +100,12 @@ class Callback:
         """Prediction has ended."""
 
     def close(self) -> None:
-        """The loop is over, perhaps by an error."""
+        """Be told that the loop is over, perhaps by an error."""
 
 
 def _overrides(callback: Callback, name: str) -> bool:
-    return getattr(type(callback), name) is not getattr(Callback, name)
+    """Whether a callback does something at a moment."""
+    return name in vars(callback) or getattr(type(callback), name) is not getattr(Callback, name)
 
 
 class CallbackList:
@@ -162,9 +163,19 @@ class CallbackList:
 
 
 def _teller(moment: str) -> Callable[..., None]:
-    def tell(self: CallbackList, *arguments: Any) -> None:
-        self._tell(moment, *arguments)
+    """A method that calls all; they always get logs, though there may be nothing in them."""
+    if "_epoch_" in moment or "_batch_" in moment:
 
+        def tell_of(self: CallbackList, number: int, logs: Logs = None) -> None:
+            self._tell(moment, number, {} if logs is None else logs)
+
+        tell: Callable[..., None] = tell_of
+    else:
+
+        def tell_all(self: CallbackList, logs: Logs = None) -> None:
+            self._tell(moment, {} if logs is None else logs)
+
+        tell = tell_all
     tell.__name__ = moment
     tell.__doc__ = f"Call ``{moment}`` of all."
     return tell
@@ -194,7 +205,7 @@ class History(Callback):
 
 
 class LambdaCallback(Callback):
-    """A callback of functions, given by the names of moments.
+    """A callback of functions, given by the names of moments; others become attributes, too.
 
     Example:
         >>> from webtensor import keras
@@ -205,21 +216,5 @@ class LambdaCallback(Callback):
     def __init__(self, **functions: Callable[..., Any] | None) -> None:
         super().__init__()
         for moment, function in functions.items():
-            if not moment.startswith("on_") or not hasattr(Callback, moment):
-                raise ValueError(f"LambdaCallback: there is no moment {moment!r}")
             if function is not None:
                 setattr(self, moment, function)
-
-
-def is_improvement(name: str, mode: str, monitor: str) -> Callable[[float, float], bool]:
-    """Return whether a first number is better than a second, for a metric's name.
-
-    Raises:
-        ValueError: ``mode`` is neither "auto" nor "min" nor "max".
-    """
-    if mode not in ("auto", "min", "max"):
-        raise ValueError(f"{name}: mode must be 'auto', 'min' or 'max', but is {mode!r}")
-    if mode == "auto":
-        rising = ("acc", "auc", "precision", "recall", "f1", "iou", "r2", "score")
-        mode = "max" if any(word in monitor.lower() for word in rising) else "min"
-    return (lambda new, old: new > old) if mode == "max" else (lambda new, old: new < old)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import csv
+import json
+import shutil
 from collections.abc import Mapping
-from math import inf
 from pathlib import Path
 from typing import Any
-from warnings import warn
 
-from webtensor.keras.callbacks.callback import Callback, Logs, is_improvement
+from webtensor.keras.callbacks.callback import Callback, Logs
+from webtensor.keras.callbacks.monitor import Monitor
+from webtensor.keras.utils.messages import say
 
 __all__ = ["BackupAndRestore", "CSVLogger", "ModelCheckpoint"]
 
 
-class ModelCheckpoint(Callback):
+class ModelCheckpoint(Monitor):
     """Save the model, or its weights, after epochs or after numbers of batches.
 
     ``filepath`` may name the epoch and metrics, such as ``"{epoch:02d}-{val_loss:.2f}.keras"``. In
@@ -34,10 +36,9 @@ class ModelCheckpoint(Callback):
         save_freq: Any = "epoch",
         initial_value_threshold: float | None = None,
     ) -> None:
-        super().__init__()
-        self.filepath, self.monitor, self.verbose = str(filepath), monitor, verbose
+        super().__init__(monitor, mode)
+        self.filepath, self.verbose = str(filepath), verbose
         self.save_best_only, self.save_weights_only = save_best_only, save_weights_only
-        self._is_better = is_improvement("ModelCheckpoint", mode, monitor)
         if save_freq != "epoch" and not isinstance(save_freq, int):
             raise ValueError(
                 f"ModelCheckpoint: save_freq must be 'epoch' or an integer, but is {save_freq!r}"
@@ -50,8 +51,7 @@ class ModelCheckpoint(Callback):
                 f"ModelCheckpoint: filepath must end in {suffix!r}, but is {self.filepath!r}"
             )
         self.save_freq = save_freq
-        worst = -inf if self._is_better(1, 0) else inf
-        self.best = worst if initial_value_threshold is None else initial_value_threshold
+        self.best = initial_value_threshold
         self._epoch = self._batches = 0
 
     def needs_logs(self, batch: int) -> bool:
@@ -76,17 +76,11 @@ class ModelCheckpoint(Callback):
     def _save(self, batch: int | None, logs: Logs) -> Any:
         logs = logs or {}
         if self.save_best_only:
-            value = logs.get(self.monitor)
-            if value is None:
-                warn(
-                    f"ModelCheckpoint: there is no metric {self.monitor!r}; there are "
-                    f"{sorted(logs)}",
-                    stacklevel=3,
-                )
-                return None
-            if not self._is_better(value, self.best):
-                return None
-            self.best = value
+            value = self._watched(logs)
+            if value is not None:
+                if not self._is_improvement(value, self.best):
+                    return None
+                self.best = value
         facts = {
             "epoch": self._epoch + 1,
             **({} if batch is None else {"batch": batch + 1}),
@@ -99,6 +93,8 @@ class ModelCheckpoint(Callback):
                 f"ModelCheckpoint: filepath {self.filepath!r} names {missing}, but there are "
                 f"{sorted(facts)}"
             ) from None
+        if self.verbose:
+            say(f"Epoch {self._epoch + 1}: ModelCheckpoint saves {path}")
         if path.startswith("indexeddb://"):
             from webtensor.keras.saving import save_layers_model_async
 
@@ -112,7 +108,12 @@ class ModelCheckpoint(Callback):
 
 
 class BackupAndRestore(Callback):
-    """Save weights after each epoch, and go on from there when training was interrupted."""
+    """Save the state of training, and go on from there when it was interrupted.
+
+    That is done after each epoch, or after each ``save_freq`` batches; the epoch that was
+    interrupted begins anew. With ``double_checkpoint`` the state before the last is kept as well,
+    and taken where the last cannot be read.
+    """
 
     def __init__(
         self,
@@ -124,28 +125,68 @@ class BackupAndRestore(Callback):
         super().__init__()
         if not backup_dir:
             raise ValueError("BackupAndRestore: backup_dir must not be empty")
-        if save_freq != "epoch":
+        if save_freq != "epoch" and not isinstance(save_freq, int):
             raise ValueError(
-                f"BackupAndRestore: save_freq must be 'epoch', but is {save_freq!r}: only whole "
-                "epochs are gone on from"
+                f"BackupAndRestore: save_freq must be 'epoch' or an integer, but is {save_freq!r}"
             )
-        self.delete_checkpoint = delete_checkpoint
-        self._weights = Path(backup_dir) / "latest.weights.h5"
+        self.backup_dir, self.save_freq = Path(backup_dir), save_freq
+        self.double_checkpoint, self.delete_checkpoint = double_checkpoint, delete_checkpoint
+        self._epoch = self._batches = 0
+
+    def _paths(self, name: str) -> tuple[Path, Path]:
+        """The files of a state: its weights, and where training is."""
+        return self.backup_dir / f"{name}.weights.h5", self.backup_dir / f"{name}.json"
+
+    def _save(self) -> None:
+        self.backup_dir.mkdir(parents=True, exist_ok=True)
+        weights, place = self._paths("latest")
+        if self.double_checkpoint and place.exists():
+            for one, kept in zip((weights, place), self._paths("previous"), strict=True):
+                one.replace(kept)
+        self.model.save_weights(weights, overwrite=True)
+        place.write_text(json.dumps({"epoch": self._epoch, "batch": self._batches}))
+
+    def _load(self, name: str) -> None:
+        weights, place = self._paths(name)
+        epoch = json.loads(place.read_text())["epoch"]
+        self.model.load_weights(weights)
+        self.model._initial_epoch = self._epoch = int(epoch)
 
     def on_train_begin(self, logs: Logs = None) -> None:
-        """Take up the weights that were saved."""
-        if self._weights.exists() and self.model.built:
-            self.model.load_weights(self._weights)
+        """Take up the state that was saved."""
+        if not self._paths("latest")[1].exists():
+            return
+        try:
+            self._load("latest")
+        except (OSError, ValueError, KeyError):
+            if not self._paths("previous")[1].exists():
+                raise
+            self._load("previous")
+
+    def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
+        """Note the epoch."""
+        self._epoch = epoch
+
+    def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:
+        """Save after a number of batches."""
+        self._batches += 1
+        if self.save_freq != "epoch" and self._batches % self.save_freq == 0:
+            self._save()
+
+    def needs_logs(self, batch: int) -> bool:
+        """Logs are not wanted."""
+        return False
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
-        """Save the weights."""
-        self._weights.parent.mkdir(parents=True, exist_ok=True)
-        self.model.save_weights(self._weights, overwrite=True)
+        """Save after the epoch."""
+        self._epoch = epoch + 1
+        if self.save_freq == "epoch":
+            self._save()
 
     def on_train_end(self, logs: Logs = None) -> None:
         """Delete what is not needed any more."""
-        if self.delete_checkpoint:
-            self._weights.unlink(missing_ok=True)
+        if self.delete_checkpoint and self.backup_dir.exists():
+            shutil.rmtree(self.backup_dir)
 
 
 class CSVLogger(Callback):
@@ -170,7 +211,7 @@ class CSVLogger(Callback):
         if self._writer is None:
             self._writer = csv.DictWriter(
                 self._file,
-                ["epoch", *sorted(logs or {})],
+                ["epoch", *_columns(logs or {})],
                 delimiter=self.separator,
                 extrasaction="ignore",
                 restval="NA",
@@ -185,3 +226,11 @@ class CSVLogger(Callback):
         if self._file is not None:
             self._file.close()
             self._file = None
+
+
+def _columns(logs: Mapping[str, Any]) -> list[str]:
+    """Names of results, with those of a validation, which may come with a later epoch."""
+    names = sorted(logs)
+    if any(name.startswith("val_") for name in names):
+        return names
+    return [*names, *(f"val_{name}" for name in names)]

@@ -7,6 +7,7 @@ from typing import Any
 
 from webtensor.environment import IN_BROWSER
 from webtensor.keras.callbacks.callback import Callback, Logs
+from webtensor.keras.utils.messages import say
 
 __all__ = ["ProgbarLogger"]
 
@@ -48,9 +49,10 @@ class ProgbarLogger(Callback):
             self._shown = _Element(self._element, steps)
         self._seen = 0
 
-    def _step(self, batch: int, logs: Logs) -> None:
+    def _step(self, batch: int, logs: Any, is_bare: bool = False) -> None:
+        """Move the bar, if it is time; where there are to be logs, only with them."""
         self._seen = batch + 1
-        if logs is not None and perf_counter() - self._since > _INTERVAL:
+        if (logs or is_bare) and perf_counter() - self._since > _INTERVAL:
             self._since = perf_counter()
             self._shown.update(self._seen, logs)
 
@@ -90,7 +92,7 @@ class ProgbarLogger(Callback):
 
     def on_predict_batch_end(self, batch: int, logs: Logs = None) -> None:
         """Move the bar."""
-        self._step(batch, {})
+        self._step(batch, {}, is_bare=True)
 
     def on_predict_end(self, logs: Logs = None) -> None:
         """Fill the bar."""
@@ -106,13 +108,13 @@ class _Line:
         self._bar = Progbar(steps, verbose=verbose, stateful_metrics=_All(), unit_name="step")
 
     def title(self, text: str) -> None:
-        import sys
-
-        sys.stdout.write(text + "\n")
+        say(text)
 
     def update(self, seen: int, logs: Any, is_last: bool = False) -> None:
-        if is_last and self._bar.target is None:
-            self._bar.target = seen
+        if self._bar.target is None:
+            self._bar.target = seen if is_last else None
+        else:  # there may be fewer batches than an execution has steps
+            seen = min(seen, self._bar.target)
         self._bar.update(seen, list(logs.items()), finalize=is_last)
 
 
@@ -151,8 +153,10 @@ class _Element:
         self._title.textContent = text + " "
 
     def update(self, seen: int, logs: Any, is_last: bool = False) -> None:
-        if is_last and self._steps is None:
-            self._bar.max = seen
+        if self._steps is None:
+            self._bar.max = seen if is_last else self._bar.max
+        else:
+            seen = min(seen, self._steps)
         self._bar.value = seen
         told = [f"{seen}/{self._steps or '?'}", *(f"{key}: {one:.4g}" for key, one in logs.items())]
         self._text.textContent = " " + " · ".join(told)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from math import inf, isfinite
+from math import isfinite
 from typing import Any
-from warnings import warn
 
-from webtensor.keras.callbacks.callback import Callback, Logs, is_improvement
+from webtensor.keras.callbacks.callback import Callback, Logs
+from webtensor.keras.callbacks.monitor import Monitor
+from webtensor.keras.utils.messages import say
 
 __all__ = ["EarlyStopping", "TerminateOnNaN"]
 
 
-class EarlyStopping(Callback):
+class EarlyStopping(Monitor):
     """End training when a metric has not improved for ``patience`` epochs.
 
     Example:
@@ -35,15 +36,12 @@ class EarlyStopping(Callback):
         restore_best_weights: bool = False,
         start_from_epoch: int = 0,
     ) -> None:
-        super().__init__()
-        self.monitor, self.patience, self.verbose = monitor, patience, verbose
-        self.min_delta = abs(min_delta)
+        super().__init__(monitor, mode, min_delta)
+        self.patience, self.verbose = patience, verbose
         self.baseline = baseline
         self.restore_best_weights = restore_best_weights
         self.start_from_epoch = start_from_epoch
-        self._is_better = is_improvement("EarlyStopping", mode, monitor)
         self.wait = self.stopped_epoch = self.best_epoch = 0
-        self.best: float | None = None
         self.best_weights: Any = None
 
     def on_train_begin(self, logs: Logs = None) -> None:
@@ -51,32 +49,20 @@ class EarlyStopping(Callback):
         self.wait = self.stopped_epoch = self.best_epoch = 0
         self.best = self.best_weights = None
 
-    def _improves(self, value: float, reference: float) -> bool:
-        rises = self._is_better(1, 0)
-        return self._is_better(value - self.min_delta * (1 if rises else -1), reference)
-
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
         """Compare the epoch with the best one."""
-        value = (logs or {}).get(self.monitor)
-        if value is None:
-            warn(
-                f"EarlyStopping: there is no metric {self.monitor!r}; there are "
-                f"{sorted(logs or {})}",
-                stacklevel=2,
-            )
-            return
-        if epoch < self.start_from_epoch:
+        value = self._watched(logs)
+        if value is None or epoch < self.start_from_epoch:
             return
         if self.restore_best_weights and self.best_weights is None:
             self._keep(epoch)
         self.wait += 1
-        worst = -inf if self._is_better(1, 0) else inf
-        if self._improves(value, worst if self.best is None else self.best):
+        if self._is_improvement(value, self.best):
             self.best = value
             if self.restore_best_weights:
                 self._keep(epoch)
             self.best_epoch = epoch
-            if self.baseline is None or self._improves(value, self.baseline):
+            if self.baseline is None or self._is_improvement(value, self.baseline):
                 self.wait = 0
             return
         if self.wait >= self.patience and epoch > 0:
@@ -89,17 +75,34 @@ class EarlyStopping(Callback):
 
     def on_train_end(self, logs: Logs = None) -> None:
         """Go back to the best weights."""
+        if self.stopped_epoch and self.verbose:
+            say(f"Epoch {self.stopped_epoch + 1}: early stopping")
         if self.restore_best_weights and self.best_weights is not None:
+            if self.verbose:
+                say(f"EarlyStopping goes back to the weights of epoch {self.best_epoch + 1}")
             for variable, value in zip(self.model.weights, self.best_weights, strict=True):
                 variable.assign(value)
             self.best_weights = None
 
 
 class TerminateOnNaN(Callback):
-    """End training when the loss is not a finite number."""
+    """End training when the loss is not a finite number, by an error with ``raise_error``."""
+
+    def __init__(self, raise_error: bool = False) -> None:
+        super().__init__()
+        self.raise_error = raise_error
 
     def on_batch_end(self, batch: int, logs: Logs = None) -> None:
-        """Look at the loss."""
+        """Look at the loss.
+
+        Raises:
+            RuntimeError: it is not finite, and ``raise_error`` is set.
+        """
         loss = (logs or {}).get("loss")
-        if loss is not None and not isfinite(loss):
-            self.model.stop_training = True
+        if loss is None or isfinite(loss):
+            return
+        told = f"TerminateOnNaN: the loss is {loss} at batch {batch}"
+        if self.raise_error:
+            raise RuntimeError(told)
+        say(f"{told}: training ends")
+        self.model.stop_training = True

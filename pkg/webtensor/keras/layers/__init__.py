@@ -6,6 +6,11 @@ function, ``input_layer`` the beginnings of models. ``arguments``, ``weighted`` 
 what several families share; ``webtensor.keras.windows`` computes windows for layers and functions.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from webtensor.keras.layers.activations import (
     ELU,
     LeakyReLU,
@@ -50,7 +55,7 @@ from webtensor.keras.layers.dense import Dense
 from webtensor.keras.layers.einsum_dense import (
     EinsumDense,
 )
-from webtensor.keras.layers.embedding import Embedding
+from webtensor.keras.layers.embedding import Embedding, ReversibleEmbedding
 from webtensor.keras.layers.input_layer import Input, InputLayer
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
@@ -114,24 +119,15 @@ from webtensor.keras.layers.pooling import (
 )
 from webtensor.keras.layers.preprocessing import (
     CategoryEncoding,
-    CenterCrop,
     Discretization,
     HashedCrossing,
     Hashing,
     IntegerLookup,
+    MelSpectrogram,
     Normalization,
     Pipeline,
-    RandomBrightness,
-    RandomContrast,
-    RandomCrop,
-    RandomFlip,
-    RandomHeight,
-    RandomRotation,
-    RandomTranslation,
-    RandomWidth,
-    RandomZoom,
     Rescaling,
-    Resizing,
+    STFTSpectrogram,
     StringLookup,
     TextVectorization,
 )
@@ -181,6 +177,43 @@ from webtensor.keras.layers.spectral_normalization import SpectralNormalization
 from webtensor.keras.layers.time_distributed import TimeDistributed
 from webtensor.keras.layers.wrapper import Wrapper
 
+if TYPE_CHECKING:
+    from webtensor.keras.layers.preprocessing.images import (
+        AugMix,
+        AutoContrast,
+        CenterCrop,
+        ContrastLimitedAdaptiveHistogramEqualization,
+        CutMix,
+        Equalization,
+        MaxNumBoundingBoxes,
+        MixUp,
+        RandAugment,
+        RandomBrightness,
+        RandomColorDegeneration,
+        RandomColorJitter,
+        RandomContrast,
+        RandomCrop,
+        RandomElasticTransform,
+        RandomErasing,
+        RandomFlip,
+        RandomGaussianBlur,
+        RandomGrayscale,
+        RandomHeight,
+        RandomHue,
+        RandomInvert,
+        RandomPerspective,
+        RandomPosterization,
+        RandomRotation,
+        RandomSaturation,
+        RandomSharpness,
+        RandomShear,
+        RandomTranslation,
+        RandomWidth,
+        RandomZoom,
+        Resizing,
+        Solarization,
+    )
+
 __all__ = [
     "ELU",
     "GRU",
@@ -198,6 +231,8 @@ __all__ = [
     "AdditiveAttention",
     "AlphaDropout",
     "Attention",
+    "AugMix",
+    "AutoContrast",
     "Average",
     "AveragePooling1D",
     "AveragePooling2D",
@@ -210,6 +245,7 @@ __all__ = [
     "CategoryEncoding",
     "CenterCrop",
     "Concatenate",
+    "ContrastLimitedAdaptiveHistogramEqualization",
     "Conv1D",
     "Conv1DTranspose",
     "Conv2D",
@@ -228,6 +264,7 @@ __all__ = [
     "Cropping1D",
     "Cropping2D",
     "Cropping3D",
+    "CutMix",
     "Dense",
     "DepthwiseConv1D",
     "DepthwiseConv2D",
@@ -236,6 +273,7 @@ __all__ = [
     "Dropout",
     "EinsumDense",
     "Embedding",
+    "Equalization",
     "Flatten",
     "GRUCell",
     "GaussianDropout",
@@ -267,6 +305,7 @@ __all__ = [
     "LayerNormalization",
     "LeakyReLU",
     "Masking",
+    "MaxNumBoundingBoxes",
     "MaxPool1D",
     "MaxPool2D",
     "MaxPool3D",
@@ -274,7 +313,9 @@ __all__ = [
     "MaxPooling2D",
     "MaxPooling3D",
     "Maximum",
+    "MelSpectrogram",
     "Minimum",
+    "MixUp",
     "MultiHeadAttention",
     "Multiply",
     "Normalization",
@@ -282,12 +323,26 @@ __all__ = [
     "Permute",
     "Pipeline",
     "RMSNormalization",
+    "RandAugment",
     "RandomBrightness",
+    "RandomColorDegeneration",
+    "RandomColorJitter",
     "RandomContrast",
     "RandomCrop",
+    "RandomElasticTransform",
+    "RandomErasing",
     "RandomFlip",
+    "RandomGaussianBlur",
+    "RandomGrayscale",
     "RandomHeight",
+    "RandomHue",
+    "RandomInvert",
+    "RandomPerspective",
+    "RandomPosterization",
     "RandomRotation",
+    "RandomSaturation",
+    "RandomSharpness",
+    "RandomShear",
     "RandomTranslation",
     "RandomWidth",
     "RandomZoom",
@@ -296,6 +351,8 @@ __all__ = [
     "Rescaling",
     "Reshape",
     "Resizing",
+    "ReversibleEmbedding",
+    "STFTSpectrogram",
     "SeparableConv1D",
     "SeparableConv2D",
     "SeparableConvolution1D",
@@ -303,6 +360,7 @@ __all__ = [
     "SimpleRNN",
     "SimpleRNNCell",
     "Softmax",
+    "Solarization",
     "SpatialDropout1D",
     "SpatialDropout2D",
     "SpatialDropout3D",
@@ -332,3 +390,14 @@ __all__ = [
     "serialize",
     "subtract",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # What varies images is a fifth of all layers, and few models have any.
+    if name in __all__:
+        return getattr(import_module(f"{__name__}.preprocessing.images"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -63,7 +63,7 @@ class ReLU(ElementwiseActivation):
         self.max_value = max_value
         self.negative_slope = negative_slope
         self.threshold = threshold
-        self.built = True
+        self._build_at_init()
 
     def call(self, inputs: Any) -> Any:
         """Apply the activation."""
@@ -95,7 +95,7 @@ class LeakyReLU(ElementwiseActivation):
         super().__init__(**kwargs)
         _non_negative(self, negative_slope=negative_slope)
         self.negative_slope = negative_slope
-        self.built = True
+        self._build_at_init()
 
     def call(self, inputs: Any) -> Any:
         """Apply the activation."""
@@ -121,7 +121,7 @@ class ThresholdedReLU(ElementwiseActivation):
         super().__init__(**kwargs)
         _non_negative(self, theta=theta)
         self.theta = float(theta)
-        self.built = True
+        self._build_at_init()
 
     def call(self, inputs: Any) -> Any:
         """Apply the activation."""
@@ -209,7 +209,7 @@ class ELU(ElementwiseActivation):
     def __init__(self, alpha: float = 1.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.alpha = alpha
-        self.built = True
+        self._build_at_init()
 
     def call(self, inputs: Any) -> Any:
         """Apply the activation."""
@@ -234,7 +234,7 @@ class Softmax(ElementwiseActivation):
     def __init__(self, axis: Any = -1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.axis = axis
-        self.built = True
+        self._build_at_init()
 
     def call(self, inputs: Any, mask: Any = None) -> Any:
         """Apply the activation."""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["as_integers", "as_padding", "as_pairs", "check_positive"]
+__all__ = ["as_integers", "as_padding", "as_pairs", "check_positive", "given"]
+
+_NOT_ARGUMENTS = frozenset({"self", "kwargs", "__class__"})
 
 
 def _is_integer(value: Any) -> bool:
@@ -65,3 +68,9 @@ def check_positive(name: str, **values: Any) -> None:
     for argument, value in values.items():
         if not _is_integer(value) or value <= 0:
             raise ValueError(f"{name}: {argument} must be a positive integer, but got {value!r}")
+
+
+def given(scope: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an ``__init__``'s arguments by their names, from its ``locals()``."""
+    named = {name: value for name, value in scope.items() if name not in _NOT_ARGUMENTS}
+    return {**named, **scope.get("kwargs", {})}

@@ -74,6 +74,8 @@ class Bidirectional(Layer):
         for one in (self.forward_layer, self.backward_layer):
             if getattr(one, "zero_output_for_mask", None) is not None:
                 one.zero_output_for_mask = one.return_sequences
+            if hasattr(layer, "use_cudnn"):
+                one.use_cudnn = layer.use_cudnn
         self.merge_mode = merge_mode
         self._begin_with = weights
         self.stateful = layer.stateful
@@ -149,9 +151,9 @@ class Bidirectional(Layer):
         outputs = (output, output) if self.merge_mode is None else (output,)
         return (*outputs, *states, *states)
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, mask: Any) -> Any:
         """Return the mask of the sequences, if sequences are returned."""
-        mask = flatten(previous_mask)[0] if self.return_sequences else None
+        mask = flatten(mask)[0] if self.return_sequences else None
         masks = [mask] if self.merge_mode else [mask, mask]
         if self.return_state:
             masks += [None] * (2 * len(flatten(self.forward_layer.state_size)))

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from webtensor.keras import activations, regularizers, windows
-from webtensor.keras.layers.arguments import as_integers, as_padding, check_positive
+from webtensor.keras.layers.adaptable import Adaptable
+from webtensor.keras.layers.arguments import as_integers, as_padding, check_positive, given
 from webtensor.keras.layers.fusing import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.weighted import Weighted
 from webtensor.keras.layouts import as_data_format, channels_of
-from webtensor.ops import multiply, reshape
+from webtensor.ops import add, multiply, reshape
 
 __all__ = [
     "Conv1D",
@@ -95,7 +96,10 @@ class Convolving(Weighted):
     def call(self, inputs: Any) -> Any:
         """Convolve."""
         name, rest = ending(self.activation)
-        return rest(self._slid(inputs, self.kernel.value, self._bias(), name))
+        return rest(self._slid(inputs, self._kernel_value(), self._bias(), name))
+
+    def _kernel_value(self) -> Any:
+        return self.kernel.value
 
     def product(self) -> Product | None:
         """Return what is computed before the activation; None where it has two kernels."""
@@ -140,8 +144,11 @@ class Convolving(Weighted):
 # -- all channels together ---------------------------------------------------------------------
 
 
-class Conv(Convolving):
-    """Convolution (cross-correlation) of all channels, or of ``groups`` of them."""
+class Conv(Adaptable, Convolving):
+    """Convolution (cross-correlation) of all channels, or of ``groups`` of them.
+
+    ``lora_rank`` and ``lora_alpha`` may be given by name: see ``enable_lora``.
+    """
 
     def __init__(
         self,
@@ -163,7 +170,9 @@ class Conv(Convolving):
         bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
+        lora = kwargs.pop("lora_rank", None), kwargs.pop("lora_alpha", None)
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        self._take_lora(*lora)
         name = type(self).__name__
         check_positive(name, filters=filters, groups=groups)
         if filters % groups:
@@ -192,8 +201,38 @@ class Conv(Convolving):
             )
         self.compute_output_shape(input_shape)
         shape = (*self.kernel_size, channels // self.groups, self.filters)
-        self.kernel = self._make_weight("kernel", shape)
+        self._kernel = self._make_weight("kernel", shape)
         self._make_bias(self.filters)
+        self._build_lora()
+
+    @property
+    def kernel(self) -> Any:
+        """The kernel: a variable, or a sum where ``enable_lora`` was called."""
+        return self._adapted_value() if self.lora_enabled else self._kernel
+
+    def _kernel_value(self) -> Any:
+        return self._adapted_value()
+
+    def call(self, inputs: Any) -> Any:
+        """Convolve."""
+        if not self._has_own_op():
+            return super().call(inputs)
+        made = self.convolution_op(inputs, self._kernel_value())
+        if self.bias is not None:
+            places = () if self.data_format == "channels_last" else (1,) * self.rank
+            made = add(made, reshape(self.bias.value, (-1, *places)))
+        return self.activation(made)
+
+    def convolution_op(self, inputs: Any, kernel: Any) -> Any:
+        """Convolve, before bias and activation; subclasses may do it in their own way."""
+        return self._slid(inputs, kernel, None, "linear")
+
+    def _has_own_op(self) -> bool:
+        return type(self).convolution_op is not Conv.convolution_op
+
+    def product(self) -> Product | None:
+        """Return what is computed before the activation; None where it is more than a product."""
+        return None if self.lora_enabled or self._has_own_op() else super().product()
 
     def _slid(self, inputs: Any, kernel: Any, bias: Any, ending: str) -> Any:
         return windows.conv(
@@ -391,12 +430,20 @@ class Conv3DTranspose(ConvTranspose):
         padding: str = "valid",
         data_format: str | None = None,
         output_padding: Any = None,
-        *args: Any,
+        dilation_rate: Any = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
         **kwargs: Any,
     ) -> None:
-        # Keras has these two the other way round here.
-        formats = (output_padding, data_format)
-        super().__init__(filters, kernel_size, strides, padding, *formats, *args, **kwargs)
+        # Keras has data_format and output_padding the other way round here.
+        super().__init__(**given(locals()))
 
 
 # -- each channel by itself --------------------------------------------------------------------

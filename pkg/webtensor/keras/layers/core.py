@@ -32,7 +32,7 @@ class Activation(Layer):
         super().__init__(**kwargs)
         self.supports_masking = True
         self.activation = activations.get(activation)
-        self.built = True
+        self._build_at_init()
 
     def call(self, inputs: Any) -> Any:
         """Apply the activation."""
@@ -59,7 +59,7 @@ class Identity(Layer):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
-        self.built = True
+        self._build_at_init()
 
     def call(self, inputs: Any) -> Any:
         """Return the inputs."""
@@ -121,9 +121,9 @@ class Lambda(Layer):
             inputs, **self.arguments, **{name: known[name] for name in self._takes}
         )
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """Return ``mask``, or what it returns."""
-        return self.mask(inputs, previous_mask) if callable(self.mask) else self.mask
+        return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return ``output_shape`` after the batch, what it returns, or what a trial finds."""

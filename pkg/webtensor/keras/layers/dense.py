@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.keras import activations
+from webtensor.keras.layers.adaptable import Adaptable
 from webtensor.keras.layers.arguments import check_positive
 from webtensor.keras.layers.fusing import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
@@ -14,8 +15,10 @@ from webtensor.ops import fused, multiply, reshape
 __all__ = ["Dense"]
 
 
-class Dense(Weighted):
+class Dense(Adaptable, Weighted):
     """``activation(x @ kernel + bias)``, along the last axis.
+
+    ``lora_rank`` and ``lora_alpha``: see ``enable_lora``.
 
     Example:
         >>> from webtensor import keras
@@ -42,8 +45,9 @@ class Dense(Weighted):
     ) -> None:
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         check_positive("Dense", units=units)
-        if lora_rank or quantization_config:
-            raise ValueError("Dense: there are no LoRA ranks and no quantization")
+        if quantization_config:
+            raise ValueError("Dense: there is no quantization")
+        self._take_lora(lora_rank, lora_alpha)
         self.units = units
         self.activation = activations.get(activation)
         self.use_bias = use_bias
@@ -61,19 +65,27 @@ class Dense(Weighted):
             raise ValueError(
                 f"Dense: the last length of inputs must be known, but their shape is {input_shape}"
             )
-        self.kernel = self._make_weight("kernel", (length, self.units))
+        self._kernel = self._make_weight("kernel", (length, self.units))
         self.bias = self._make_weight("bias", (self.units,)) if self.use_bias else None
         self.input_spec = InputSpec(min_ndim=2, axes={-1: length})
+        self._build_lora()
+
+    @property
+    def kernel(self) -> Any:
+        """The kernel: a variable, or a sum where ``enable_lora`` was called."""
+        return self._adapted_value() if self.lora_enabled else self._kernel
 
     def call(self, inputs: Any, training: bool | None = None) -> Any:
         """Compute the weighted sums."""
         name, rest = ending(self.activation)
         bias = None if self.bias is None else self.bias.value
-        return rest(self._sums(inputs, self.kernel.value, bias, name))
+        return rest(self._sums(inputs, self._adapted_value(), bias, name))
 
-    def product(self) -> Product:
-        """Return what is computed before the activation."""
-        return Product(self.kernel, self.bias, self._sums, multiply)
+    def product(self) -> Product | None:
+        """Return what is computed before the activation; None where the kernel is a sum."""
+        if self.lora_enabled:
+            return None
+        return Product(self._kernel, self.bias, self._sums, multiply)
 
     def _sums(self, inputs: Any, kernel: Any, bias: Any, ending: str) -> Any:
         rows = inputs if len(inputs.shape) == 2 else reshape(inputs, (-1, inputs.shape[-1]))

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from webtensor import ops as wt
 from webtensor.keras import activations, regularizers
 from webtensor.keras.initializers import VarianceScaling
+from webtensor.keras.layers.adaptable import Adaptable
 from webtensor.keras.layers.fusing import ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.weighted import Weighted
@@ -78,7 +79,7 @@ def _shapes(
     """Work the shapes out, as the equation's letters tell.
 
     Raises:
-        ValueError: lengths of a letter differ, or a letter is not known.
+        ValueError: lengths of a letter differ, or a letter is neither the inputs' nor the kernel's.
     """
     inputs, kernel, outputs = equation[:3]
     elided = len(shape) - len(inputs)
@@ -112,11 +113,6 @@ def _shapes(
                 f"EinsumDense: axis {letter!r} of the result is neither one of the inputs nor one "
                 "of the kernel"
             )
-    for letter in kernel:
-        if wanted.get(letter, lengths.get(letter)) is None:
-            raise ValueError(
-                f"EinsumDense: the length of the kernel's axis {letter!r} is not known"
-            )
     return _Shapes(
         [wanted.get(letter, lengths.get(letter)) for letter in kernel],
         _bias_shape(equation, bias_axes, wanted, elided),
@@ -143,7 +139,7 @@ def _bias_shape(
     return found if equation.is_left else [*found, *[1] * elided]
 
 
-class EinsumDense(Weighted):
+class EinsumDense(Adaptable, Weighted):
     """``activation(einsum(equation, x, kernel) + bias)``.
 
     ``output_shape`` is that of the result without batch, and without axes that ``...`` stands for;
@@ -177,8 +173,9 @@ class EinsumDense(Weighted):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        if lora_rank or gptq_unpacked_column_size or quantization_config:
-            raise ValueError("EinsumDense: there are no LoRA ranks and no quantization")
+        if gptq_unpacked_column_size or quantization_config:
+            raise ValueError("EinsumDense: there is no quantization")
+        self._take_lora(lora_rank, lora_alpha)
         self.equation = equation
         self._letters = _parsed(equation)
         is_one = isinstance(output_shape, int)
@@ -196,28 +193,40 @@ class EinsumDense(Weighted):
     def build(self, input_shape: Any) -> None:
         """Make the kernel and the bias."""
         shapes = self._shapes(input_shape)
+        if None in shapes.kernel:
+            raise ValueError(
+                f"EinsumDense: the lengths of the kernel, {shapes.kernel}, must be known; inputs "
+                f"have shape {tuple(input_shape)}, and output_shape={self.partial_output_shape}"
+            )
         self.input_spec = InputSpec(ndim=len(input_shape))
         first = self.kernel_initializer  # type: ignore[attr-defined]
         if isinstance(first, VarianceScaling) and None in (first.input_axes, first.output_axes):
             axes = {"input_axes": shapes.input_axes, "output_axes": shapes.output_axes}
             first = type(first).from_config({**first.get_config(), "seed": first.seed, **axes})
-        self.kernel = self._make_weight("kernel", shapes.kernel, initializer=first)
+        self._kernel = self._make_weight("kernel", shapes.kernel, initializer=first)
         self.bias = None if shapes.bias is None else self._make_weight("bias", shapes.bias)
         self._contracted = self._letters.contracted()
+        self._build_lora()
+
+    @property
+    def kernel(self) -> Any:
+        """The kernel: a variable, or a sum where ``enable_lora`` was called."""
+        return self._adapted_value() if self.lora_enabled else self._kernel
 
     def call(self, inputs: Any, training: bool | None = None) -> Any:
         """Sum up, as a product of matrices where the equation is one."""
         bias = None if self.bias is None else self.bias.value
         name, rest = ending(self.activation)
         count = self._contracted
-        columns = self.kernel.shape[count:]
+        kernel = self._adapted_value()
+        columns = kernel.shape[count:]
         if not count or (bias is not None and bias.shape != columns):
-            sums = wt.einsum(self.equation, inputs, self.kernel.value)
+            sums = wt.einsum(self.equation, inputs, kernel)
             return self.activation(sums if bias is None else wt.add(sums, bias))
         kept, summed = inputs.shape[:-count], prod(inputs.shape[-count:])
         made = fused.mat_mul(
             wt.reshape(inputs, (prod(kept), summed)),
-            wt.reshape(self.kernel.value, (summed, prod(columns))),
+            wt.reshape(kernel, (summed, prod(columns))),
             False,
             False,
             None if bias is None else wt.reshape(bias, (prod(columns),)),

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from typing import Any
+from warnings import warn
 
+from webtensor.dtypes import DType
+from webtensor.keras.dtypes import held_dtype, standardize_dtype
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.symbols import KerasTensor, Node, standardize_shape
 
@@ -28,19 +31,36 @@ class InputLayer(Layer):
     ) -> None:
         if sparse or ragged:
             raise ValueError("InputLayer: there are no sparse or ragged inputs")
+        if "input_shape" in kwargs:
+            warn("InputLayer: input_shape is deprecated; give shape", stacklevel=2)
+            shape = kwargs.pop("input_shape")
         batch_shape = kwargs.pop("batch_input_shape", batch_shape)
-        super().__init__(dtype=dtype, name=name, **kwargs)
+        super().__init__(name=name, **kwargs)
         if input_tensor is not None:
-            batch_shape, dtype = input_tensor.shape, input_tensor.dtype
+            _check_tensor(input_tensor, shape, batch_size, batch_shape, dtype)
+            batch_shape, dtype = input_tensor.shape, dtype or input_tensor.dtype
         elif batch_shape is None:
             if shape is None:
                 raise ValueError("InputLayer: shape is missing")
             batch_shape = (batch_size, *standardize_shape(shape))
+        elif shape is not None or batch_size is not None:
+            raise ValueError(
+                "InputLayer: give shape and batch_size, or batch_shape, but not both; got shape="
+                f"{shape}, batch_size={batch_size}, batch_shape={batch_shape}"
+            )
         self.batch_shape = standardize_shape(batch_shape)
+        self.sparse = self.ragged = False
         self.optional = optional
-        output = input_tensor or KerasTensor(self.batch_shape, self.compute_dtype, name=self.name)
-        Node(self, (), {}, output)
+        self._dtype_name = standardize_dtype(dtype)
+        if input_tensor is None:
+            input_tensor = KerasTensor(self.batch_shape, dtype, name=self.name)
+        Node(self, (), {}, input_tensor)
         self.built = True
+
+    @property
+    def dtype(self) -> DType:
+        """Dtype that the input is held in."""
+        return held_dtype(self._dtype_name)
 
     def call(self) -> None:
         """Nothing is computed."""
@@ -49,12 +69,30 @@ class InputLayer(Layer):
         """Return the shape, the dtype and the name."""
         return {
             "batch_shape": self.batch_shape,
-            "dtype": str(self.compute_dtype),
+            "dtype": self._dtype_name,
             "sparse": False,
             "ragged": False,
             "name": self.name,
             "optional": self.optional,
         }
+
+
+def _check_tensor(
+    tensor: Any, shape: Any, batch_size: int | None, batch_shape: Any, dtype: Any
+) -> None:
+    """Compare what is said of a symbolic tensor with it."""
+    if not isinstance(tensor, KerasTensor):
+        raise ValueError(f"InputLayer: input_tensor must be a KerasTensor, but got {tensor!r}")
+    for argument, value, own in (
+        ("shape", None if shape is None else standardize_shape(shape), tensor.shape[1:]),
+        ("batch_size", batch_size, tensor.shape[0]),
+        ("batch_shape", None if batch_shape is None else tuple(batch_shape), tensor.shape),
+        ("dtype", None if dtype is None else standardize_dtype(dtype), str(tensor.dtype)),
+    ):
+        if value is not None and value != own:
+            raise ValueError(
+                f"InputLayer: {argument} is {value}, but that of input_tensor is {own}"
+            )
 
 
 def Input(  # noqa: N802  (Keras's name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from webtensor.dtypes import as_dtype
+from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.nest import flatten
 from webtensor.keras.symbols import standardize_shape
 
@@ -33,7 +33,7 @@ class InputSpec:
         name: str | None = None,
         optional: bool = False,
     ) -> None:
-        self.dtype = None if dtype is None else as_dtype(dtype)
+        self.dtype = None if dtype is None else held_dtype(dtype)
         self.shape = None if shape is None else standardize_shape(shape)
         self.ndim = len(self.shape) if self.shape is not None else ndim
         self.max_ndim, self.min_ndim = max_ndim, min_ndim

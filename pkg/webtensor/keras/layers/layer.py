@@ -16,23 +16,27 @@ from sys import modules
 from typing import Any, NamedTuple
 from warnings import warn
 
-from webtensor.dtypes import DType, as_dtype, float32
+from webtensor.dtypes import DType, float32
 from webtensor.engine import Tensor, Variable as EngineVariable
 from webtensor.keras import constraints, dtype_policies, initializers, regularizers
+from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.layers.context import calls
 from webtensor.keras.layers.input_spec import check_inputs
 from webtensor.keras.masks import mask_of
 from webtensor.keras.names import current_path, name_scope
-from webtensor.keras.nest import flatten, is_nested, map_structure
-from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.keras.nest import flatten, map_structure
+from webtensor.keras.registry import deserialize_keras_object
+from webtensor.keras.scopes import StatelessScope, stateless_scopes
 from webtensor.keras.symbols import (
     KerasTensor,
     Node,
     Operation,
     any_symbolic,
+    as_tensor,
     map_shapes,
     standardize_shape,
 )
+from webtensor.keras.tracking import tracked
 from webtensor.keras.trials import outcome_of_trial
 from webtensor.keras.variables import Variable
 from webtensor.ops import tensor
@@ -74,6 +78,10 @@ _TRACKED = {
 }
 
 
+#: The lists of what a layer is made of, and of its losses.
+_LISTS = ("_trainable_variables", "_non_trainable_variables", "_layers", *_TRACKED, "_losses")
+
+
 def _list_for(value: Any) -> str | None:
     """The name of the list that a layer keeps things like ``value`` in."""
     if isinstance(value, EngineVariable):
@@ -101,9 +109,17 @@ class Layer(Operation):
         [[1.0, 2.0]]
     """
 
+    _trainable_variables: list[EngineVariable]
+    _non_trainable_variables: list[EngineVariable]
+    _layers: list[Layer]
+    _metrics: list[Any]
+    _seed_generators: list[Any]
+    _losses: list[Any]
+
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        made = super().__new__(cls)
-        object.__setattr__(made, "_arguments", (args, kwargs))
+        made = super().__new__(cls, *args, **kwargs)
+        for name in _LISTS:
+            made.__dict__[name] = []
         return made
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -121,12 +137,6 @@ class Layer(Operation):
         name: str | None = None,
         **kwargs: Any,
     ) -> None:
-        self._trainable_variables: list[EngineVariable] = []
-        self._non_trainable_variables: list[EngineVariable] = []
-        self._layers: list[Layer] = []
-        self._metrics: list[Any] = []
-        self._seed_generators: list[Any] = []
-        self._losses: list[Any] = []
         super().__init__(name)
         #: The shape that a Sequential model begins with, where a layer was given one.
         self._given_shape = _given_shape(kwargs)
@@ -135,10 +145,14 @@ class Layer(Operation):
                 f"{type(self).__name__}: there are no arguments {', '.join(sorted(kwargs))}"
             )
         self.activity_regularizer = regularizers.get(activity_regularizer)
-        self._trainable = bool(trainable)
-        self.dtype_policy = dtype_policies.get(dtype)
+        if not isinstance(trainable, bool):
+            raise ValueError(
+                f"{type(self).__name__}: trainable must be a boolean, but got {trainable!r}"
+            )
+        self._trainable = trainable
+        self.dtype_policy = dtype
         self.autocast = autocast
-        self.supports_masking = False
+        self.supports_masking = type(self).compute_mask is not Layer.compute_mask
         self.input_spec: Any = None
         self.built = False
         self._build_shapes: dict[str, Any] = {}
@@ -147,9 +161,8 @@ class Layer(Operation):
     # -- what it is made of -------------------------------------------------------------------
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not isinstance(value, _PLAIN):
-            for one in flatten(value) if is_nested(value) else (value,):
-                self._track(one)
+        if not isinstance(value, _PLAIN) and name not in _LISTS:
+            value = tracked(value, self._track)
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
@@ -164,11 +177,7 @@ class Layer(Operation):
         attribute = _list_for(value)
         if attribute is None:
             return
-        kept = self.__dict__.get(attribute)
-        if kept is None:
-            raise RuntimeError(
-                f"{type(self).__name__}: call super().__init__() before setting attributes"
-            )
+        kept = self.__dict__[attribute]
         if all(value is not one for one in kept):
             kept.append(value)
 
@@ -186,7 +195,7 @@ class Layer(Operation):
         name: str | None = None,
     ) -> Variable:
         """Make a variable of this layer; floats begin as "glorot_uniform", others as zeros."""
-        kind = self.variable_dtype if dtype is None else as_dtype(dtype)
+        kind = self.variable_dtype if dtype is None else held_dtype(dtype)
         if initializer is None:
             initializer = "glorot_uniform" if kind is float32 else "zeros"
         with name_scope(self.name, self):
@@ -206,6 +215,22 @@ class Layer(Operation):
         if not self._trainable:
             made.trainable = False
         return made
+
+    def add_variable(
+        self,
+        shape: Any,
+        initializer: Any,
+        dtype: Any = None,
+        trainable: bool = True,
+        autocast: bool = True,
+        regularizer: Any = None,
+        constraint: Any = None,
+        name: str | None = None,
+    ) -> Variable:
+        """Make a variable of this layer, by ``add_weight``."""
+        return self.add_weight(
+            shape, initializer, dtype, trainable, autocast, regularizer, constraint, name=name
+        )
 
     def _flatten_layers(self, include_self: bool = True, recursive: bool = True) -> list[Layer]:
         """This layer and those inside it, each once, in order."""
@@ -227,9 +252,6 @@ class Layer(Operation):
             if with_state:
                 for generator in layer._seed_generators:
                     found.setdefault(id(generator.state), generator.state)
-                for metric in layer._metrics:
-                    for one in metric.variables:
-                        found.setdefault(id(one), one)
         return list(found.values())
 
     @property
@@ -239,7 +261,7 @@ class Layer(Operation):
 
     @property
     def variables(self) -> list[Any]:
-        """The weights, and the state of metrics and of random numbers."""
+        """The weights, and the state of random numbers."""
         return self._all_variables(with_state=True)
 
     @property
@@ -319,19 +341,43 @@ class Layer(Operation):
         return sum(prod(one.shape) for one in self.weights)
 
     @property
+    def dtype_policy(self) -> dtype_policies.DTypePolicy:
+        """What the dtypes of the weights and of what is computed are called."""
+        return self._dtype_policy
+
+    @dtype_policy.setter
+    def dtype_policy(self, value: Any) -> None:
+        policy = dtype_policies.get(value)
+        known = self.__dict__.get("_dtype_policy")
+        if isinstance(known, dtype_policies.DTypePolicyMap) and not isinstance(policy, type(known)):
+            policy = known.changed(self.path, policy)
+        self._dtype_policy = policy
+
+    @property
+    def _own_policy(self) -> dtype_policies.DTypePolicy:
+        """The layer's policy, where there is one for each of several layers."""
+        policy = self._dtype_policy
+        return policy[self.path] if isinstance(policy, dtype_policies.DTypePolicyMap) else policy
+
+    @property
     def dtype(self) -> DType:
-        """Dtype of the weights."""
-        return self.dtype_policy.variable_dtype
+        """Dtype that the weights are held in."""
+        return held_dtype(self._own_policy.variable_dtype)
 
     @property
     def compute_dtype(self) -> DType:
-        """Dtype of what is computed."""
-        return self.dtype_policy.compute_dtype
+        """Dtype that what is computed is held in."""
+        return held_dtype(self._own_policy.compute_dtype)
 
     @property
     def variable_dtype(self) -> DType:
-        """Dtype of the weights."""
-        return self.dtype_policy.variable_dtype
+        """Dtype that the weights are held in."""
+        return self.dtype
+
+    @property
+    def quantization_mode(self) -> str | None:
+        """How the weights are quantized: never."""
+        return self._own_policy.quantization_mode
 
     @property
     def input_dtype(self) -> DType:
@@ -343,6 +389,11 @@ class Layer(Operation):
         """Metrics of this layer and those inside it."""
         return [one for layer in self._flatten_layers() for one in layer._metrics]
 
+    @property
+    def metrics_variables(self) -> list[Any]:
+        """Variables of the metrics."""
+        return [variable for metric in self.metrics for variable in metric.variables]
+
     # -- build --------------------------------------------------------------------------------
 
     def build(self, *shapes: Any, **named_shapes: Any) -> None:
@@ -350,6 +401,10 @@ class Layer(Operation):
         if shapes and shapes[0] is not None and not self.built:
             self._build_shapes = {"input_shape": shapes[0]}
         self.built = True
+
+    def _build_at_init(self) -> None:
+        """Count as built from the beginning, unless a subclass has something to build."""
+        self.built = type(self).build is Layer.build
 
     def get_build_config(self) -> dict[str, Any] | None:
         """Return the shapes that it was built with."""
@@ -377,7 +432,15 @@ class Layer(Operation):
         if taken is None or len(taken) == 1:
             self.build(next(iter(shapes.values()), None))
         else:
-            self.build(**{name: shape for name, shape in shapes.items() if name in taken})
+            known = {name: shape for name, shape in shapes.items() if name in taken}
+            try:
+                signature(build).bind(self, **known)
+            except TypeError as error:
+                raise ValueError(
+                    f"{type(self).__name__}: build must take the shapes of inputs of call, by "
+                    f"their names with _shape added, such as {[*shapes]}; {error}"
+                ) from None
+            self.build(**known)
 
     # -- call ---------------------------------------------------------------------------------
 
@@ -394,6 +457,8 @@ class Layer(Operation):
         return "mask" in _signature(type(self).call).masks
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if "_path" not in self.__dict__:
+            raise RuntimeError(f"{type(self).__name__}: __init__ must call super().__init__()")
         facts = _signature(type(self).call)
         if not (len(args) == 1 and type(args[0]) is Tensor and not kwargs):
             args, kwargs = self._converted(args, kwargs)
@@ -409,7 +474,8 @@ class Layer(Operation):
         try:
             if entered:
                 calls.entry = self
-                self._clear_losses()
+                if not stateless_scopes:
+                    self._clear_losses()
             calls.training = training
             with name_scope(self.name, self):
                 if not self.built:
@@ -419,14 +485,12 @@ class Layer(Operation):
                 if facts.masks:
                     kwargs = self._with_masks(facts, args, kwargs)
                 if is_symbolic:
-                    return self._noted_call(args, kwargs, training)
+                    return self._noted_call(facts, args, kwargs, training)
                 if facts.takes_training:
                     kwargs = {**kwargs, "training": training}
                 outputs = self.call(*args, **kwargs)
-            if self.activity_regularizer is not None:
-                for one in flatten(outputs):
-                    self.add_loss(self.activity_regularizer(one))
-            self._hand_masks_on(inputs, outputs)
+            self._add_loss_of(outputs)
+            self._hand_masks_on(inputs, outputs, kwargs.get("mask"))
             return outputs
         finally:
             calls.training = outer
@@ -441,9 +505,15 @@ class Layer(Operation):
             parts = flatten(args[0])
             if parts and all(isinstance(one, (int, float, str)) for one in parts):
                 args = (tensor(args[0]), *args[1:])
+        for one in flatten(args[1:]):
+            if isinstance(one, (int, float, str)):
+                raise ValueError(
+                    f"{type(self).__name__}: only tensors may be positional arguments after the "
+                    f"first; give {one!r} by its argument's name"
+                )
         return (
-            map_structure(_as_tensor, args),
-            {key: map_structure(_as_tensor, value) for key, value in kwargs.items()},
+            map_structure(as_tensor, args),
+            {key: map_structure(as_tensor, value) for key, value in kwargs.items()},
         )
 
     def _shapes_of(
@@ -454,15 +524,24 @@ class Layer(Operation):
         shapes = {}
         for name, value in given.items():
             parts = flatten(value)
-            if parts and all(hasattr(one, "shape") for one in parts) and name not in facts.masks:
+            if name != "mask" and parts and all(hasattr(one, "shape") for one in parts):
                 shapes[f"{name}_shape"] = map_structure(lambda one: tuple(one.shape), value)
         return shapes
 
-    def _noted_call(self, args: tuple[Any, ...], kwargs: dict[str, Any], training: Any) -> Any:
+    def _noted_call(
+        self, facts: _Signature, args: tuple[Any, ...], kwargs: dict[str, Any], training: Any
+    ) -> Any:
         """Make a node of a functional model."""
-        given = {} if training is None else {"training": training}
         output = self.compute_output_spec(*args, **kwargs)
-        Node(self, args, {**kwargs, **given} if calls.entry is self and given else kwargs, output)
+        noted = dict(kwargs)
+        if training is not None and calls.entry is self:
+            noted["training"] = training
+        if "mask" in facts.masks and "mask" not in facts.names[: len(args)]:
+            # Keras says so where nothing else could have a mask.
+            tensors = [one for one in (*args, *kwargs.values()) if any_symbolic((one,), {})]
+            if len(tensors) == 1:
+                noted.setdefault("mask", None)
+        Node(self, args, noted, output)
         return output
 
     # -- masks --------------------------------------------------------------------------------
@@ -488,9 +567,12 @@ class Layer(Operation):
         """Return which steps of the outputs count; by default those of the inputs."""
         return previous_mask
 
-    def _hand_masks_on(self, inputs: Any, outputs: Any) -> None:
-        if type(inputs) is Tensor:
-            previous: Any = mask_of(inputs)
+    def _hand_masks_on(self, inputs: Any, outputs: Any, given: Any = None) -> None:
+        if given is not None:
+            previous: Any = given
+            has_masks = True
+        elif type(inputs) is Tensor:
+            previous = mask_of(inputs)
             has_masks = previous is not None
         else:
             previous = map_structure(mask_of, inputs)
@@ -528,13 +610,17 @@ class Layer(Operation):
         }
         if args and not self.built:
             self._build({"input_shape": args[0]})
-        found = outcome_of_trial(self.call, tuple(inputs), named)
-        return map_structure(lambda one: one.shape, found)
+        return map_structure(lambda one: one.shape, self._outcome(tuple(inputs), named))
+
+    def _outcome(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Symbolic tensors like what ``call`` returns, which is tried out without a trace."""
+        with StatelessScope():
+            return outcome_of_trial(self.call, args, kwargs)
 
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
         """Return symbolic tensors like what ``call`` returns."""
         if type(self).compute_output_shape is Layer.compute_output_shape:
-            return outcome_of_trial(self.call, args, kwargs)
+            return self._outcome(args, kwargs)
         inputs = args[0] if args else next(iter(kwargs.values()))
         shapes = self._shapes_of(_signature(type(self).call), args, kwargs)
         taken = _build_parameters(type(self).compute_output_shape)
@@ -548,11 +634,17 @@ class Layer(Operation):
 
     # -- losses -------------------------------------------------------------------------------
 
+    def _add_loss_of(self, outputs: Any) -> None:
+        """Add what the activity regularizer says of outputs, for each example."""
+        if self.activity_regularizer is not None:
+            for one in flatten(outputs):
+                loss = self.activity_regularizer(one)
+                self.add_loss(loss / max(one.shape[0], 1) if one.shape else loss)
+
     def add_loss(self, loss: Any) -> None:
         """Add scalars to the loss that training lowers, for the call under way."""
-        for one in flatten(loss):
-            if one is not None:
-                self._losses.append(one)
+        kept = stateless_scopes[-1].losses if stateless_scopes else self._losses
+        kept.extend(one for one in flatten(loss) if one is not None)
 
     def _clear_losses(self) -> None:
         for layer in self._flatten_layers():
@@ -562,12 +654,59 @@ class Layer(Operation):
     @property
     def losses(self) -> list[Any]:
         """Losses added by the last call, then those of regularized weights."""
-        found = [one for layer in self._flatten_layers() for one in layer._losses]
+        added = [one for layer in self._flatten_layers() for one in layer._losses]
+        return [*added, *self._losses_of_weights()]
+
+    def _losses_of_weights(self) -> list[Any]:
+        found = []
         for variable in self.trainable_weights:
             regularizer = getattr(variable, "regularizer", None)
             if regularizer is not None:
                 found.append(regularizer(variable.value))
         return found
+
+    def stateless_call(
+        self,
+        trainable_variables: Iterable[Any],
+        non_trainable_variables: Iterable[Any],
+        *args: Any,
+        return_losses: bool = False,
+        **kwargs: Any,
+    ) -> tuple[Any, ...]:
+        """Call with other values of the variables, which stay what they are.
+
+        Returns the outputs and the values that the variables which training leaves would have then;
+        with ``return_losses``, the losses, too.
+
+        Raises:
+            ValueError: the layer is not built, or there are more or fewer values than variables.
+
+        Example:
+            >>> import webtensor as wt
+            >>> from webtensor import keras
+            >>> layer = keras.layers.Dense(1, use_bias=False)
+            >>> layer.build((None, 2))
+            >>> layer.stateless_call([wt.ones((2, 1))], [], [[1.0, 2.0]])[0].tolist()
+            [[3.0]]
+        """
+        if not self.built:
+            raise ValueError(f"stateless_call: layer {self.name!r} is not built; build it first")
+        state = self.non_trainable_variables
+        pairs: list[tuple[Any, Any]] = []
+        for argument, own, given in (
+            ("trainable_variables", self.trainable_variables, list(trainable_variables)),
+            ("non_trainable_variables", state, list(non_trainable_variables)),
+        ):
+            if len(own) != len(given):
+                raise ValueError(
+                    f"stateless_call: {argument} must be {len(own)} values, one for each variable, "
+                    f"but got {len(given)}"
+                )
+            pairs += zip(own, given, strict=True)
+        with StatelessScope(pairs) as scope:
+            outputs = self(*args, **kwargs)
+            found = (outputs, [scope.get_current_value(one) for one in state])
+            return (*found, [*scope.losses, *self._losses_of_weights()]) if return_losses else found
 
     # -- configurations -----------------------------------------------------------------------
 
@@ -581,27 +720,16 @@ class Layer(Operation):
         if self.activity_regularizer is not None:
             config["activity_regularizer"] = regularizers.serialize(self.activity_regularizer)
         if type(self).get_config is Layer.get_config:
-            config.update(self._given_arguments(config))
+            given = self._given_arguments()
+            config = {**given, **config}
         return config
-
-    def _given_arguments(self, known: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments of an ``__init__`` that another class has added, as they were given."""
-        args, kwargs = self.__dict__["_arguments"]
-        bound = signature(type(self).__init__).bind(self, *args, **kwargs)
-        bound.apply_defaults()
-        found = {}
-        for name, value in list(bound.arguments.items())[1:]:
-            kind = signature(type(self).__init__).parameters[name].kind
-            if kind is Parameter.VAR_KEYWORD:
-                found.update({key: one for key, one in value.items() if key not in known})
-            elif name not in known and kind is not Parameter.VAR_POSITIONAL:
-                found[name] = value
-        return {name: serialize_keras_object(value) for name, value in found.items()}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
         """Make a layer of what ``get_config`` returned."""
         config = dict(config)
+        if isinstance(config.get("dtype"), dict):
+            config["dtype"] = dtype_policies.deserialize(config["dtype"])
         if cls.get_config is Layer.get_config:
             config = {
                 key: deserialize_keras_object(value) if isinstance(value, dict) else value
@@ -616,9 +744,13 @@ class Layer(Operation):
 
     # -- saving -------------------------------------------------------------------------------
 
+    def _own_variables(self) -> list[Any]:
+        """This layer's own variables, as files have them."""
+        return [*self._trainable_variables, *self._non_trainable_variables]
+
     def save_own_variables(self, store: Any) -> None:
         """Put the values of this layer's own variables into a mapping."""
-        for index, one in enumerate((*self._trainable_variables, *self._non_trainable_variables)):
+        for index, one in enumerate(self._own_variables()):
             store[str(index)] = one
 
     def load_own_variables(self, store: Any) -> None:
@@ -627,7 +759,7 @@ class Layer(Operation):
         Raises:
             ValueError: the number of values, or a shape, differs.
         """
-        own = [*self._trainable_variables, *self._non_trainable_variables]
+        own = self._own_variables()
         if len(store) != len(own):
             hint = "" if self.built else "; the layer is not built"
             raise ValueError(
@@ -679,14 +811,6 @@ def _given_shape(kwargs: dict[str, Any]) -> Any:
     if batch_shape is None and input_shape is not None:
         batch_shape = (batch_size, *standardize_shape(input_shape))
     return None if batch_shape is None else standardize_shape(batch_shape)
-
-
-def _as_tensor(value: Any) -> Any:
-    if isinstance(value, EngineVariable):
-        return value.value
-    if isinstance(value, (Tensor, KerasTensor)) or not hasattr(value, "__array__"):
-        return value
-    return tensor(value)
 
 
 def _as_shapes(shapes: Any) -> Any:

@@ -6,6 +6,9 @@ from typing import Any
 
 from webtensor import ops as wt
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.masks import symbolic_ops
+from webtensor.keras.registry import deserialize_keras_object
+from webtensor.keras.symbols import KerasTensor
 
 __all__ = ["Masking"]
 
@@ -13,7 +16,7 @@ __all__ = ["Masking"]
 class Masking(Layer):
     """``inputs``, with a mask that leaves out the steps all of whose features are ``mask_value``.
 
-    These become zeros.
+    These become zeros. ``mask_value`` is a number, or an array with one for each feature.
 
     Example:
         >>> from webtensor import keras
@@ -21,14 +24,19 @@ class Masking(Layer):
         [[[0.0, 0.0], [1.0, 9.0]]]
     """
 
-    def __init__(self, mask_value: float = 0.0, **kwargs: Any) -> None:
+    def __init__(self, mask_value: Any = 0.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.mask_value = mask_value
+        self.mask_value = (
+            deserialize_keras_object(mask_value) if isinstance(mask_value, dict) else mask_value
+        )
         self.supports_masking = True
-        self.built = True
+        self._build_at_init()
 
-    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """Return which steps count."""
+        if type(inputs) is KerasTensor:
+            ops = symbolic_ops()
+            return ops.any(ops.not_equal(inputs, self.mask_value), axis=-1)
         return wt.any(wt.not_equal(inputs, self.mask_value), -1)
 
     def call(self, inputs: Any) -> Any:
@@ -38,7 +46,7 @@ class Masking(Layer):
         outputs._keras_mask = mask
         return outputs
 
-    def _hand_masks_on(self, inputs: Any, outputs: Any) -> None:
+    def _hand_masks_on(self, inputs: Any, outputs: Any, given: Any = None) -> None:
         """Do nothing: ``call`` has attached the mask."""
 
     def compute_output_shape(self, input_shape: Any) -> Any:

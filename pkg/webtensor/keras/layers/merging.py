@@ -10,10 +10,9 @@ from functools import reduce
 from typing import Any
 
 from webtensor import ops as wt
-from webtensor.dtypes import bool_
 from webtensor.engine import Tensor
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.masks import mask_of
+from webtensor.keras.masks import either, mask_of, symbolic_ops
 from webtensor.shapes import prod
 
 __all__ = [
@@ -48,6 +47,20 @@ def _check_shapes(name: str, shapes: Any, count: int | None = None) -> None:
         or count not in (None, len(shapes))
     ):
         raise ValueError(f"{name} must be called with {wanted}, but got the shapes {shapes}")
+
+
+def _check_masks(name: str, inputs: Any, masks: Any) -> None:
+    """Check that there is a list of inputs, and of masks, if there are masks."""
+    if masks is None:
+        return
+    for argument, value in (("inputs", inputs), ("mask", masks)):
+        if not isinstance(value, (list, tuple)):
+            raise ValueError(f"{name}: {argument} must be a list, but got {value!r}")
+    if len(inputs) != len(masks):
+        raise ValueError(
+            f"{name}: there must be a mask, or None, for each of {len(inputs)} inputs, but there "
+            f"are {len(masks)}"
+        )
 
 
 def _spread_mask(x: Tensor) -> Any:
@@ -117,11 +130,12 @@ class Merge(Layer):
                 )
         return tuple(merged)
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """Return which steps count in any of the inputs, if all have a mask."""
-        if previous_mask is None or any(one is None for one in previous_mask):
+        _check_masks(type(self).__name__, inputs, mask)
+        if mask is None or any(one is None for one in mask):
             return None
-        return reduce(wt.logical_or, previous_mask)
+        return reduce(either, mask)
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that would make another such layer."""
@@ -277,18 +291,20 @@ class Concatenate(Merge):
         found[self.axis] = None if None in lengths else sum(lengths)
         return tuple(found)
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """Return the masks side by side; what has none counts."""
-        if previous_mask is None or all(one is None for one in previous_mask):
+        _check_masks("Concatenate", inputs, mask)
+        if mask is None or all(one is None for one in mask):
             return None
+        ops = symbolic_ops()
         masks = []
-        for one, mask in zip(inputs, previous_mask, strict=True):
-            if mask is None:
-                mask = wt.ones(one.shape, bool_)
-            elif len(mask.shape) < len(one.shape):
-                mask = wt.broadcast_to(wt.reshape(mask, (*mask.shape, 1)), one.shape)
-            masks.append(mask)
-        return wt.any(wt.concat(masks, self.axis), -1)
+        for one, own in zip(inputs, mask, strict=True):
+            if own is None:
+                own = ops.ones_like(one, dtype="bool")
+            elif len(own.shape) < len(one.shape):
+                own = ops.logical_or(ops.expand_dims(own, -1), ops.zeros_like(one, dtype="bool"))
+            masks.append(own)
+        return ops.any(ops.concatenate(masks, axis=self.axis), axis=-1)
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that would make another such layer."""
@@ -372,7 +388,7 @@ class Dot(Merge):
         shape = (*first, *second[1:])
         return shape if len(shape) > 1 else (*shape, 1)
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """There are no steps left."""
         return None
 

@@ -575,7 +575,7 @@ class UnitNormalization(Layer):
         super().__init__(**kwargs)
         self.axis = _axes_of("UnitNormalization", axis)
         self.supports_masking = True
-        self.built = True
+        self._build_at_init()
 
     def call(self, inputs: Any) -> Any:
         """Normalize."""

@@ -87,7 +87,7 @@ class Pooling(Places):
         strides = self.pool_size if strides is None else strides
         self.strides = as_integers(kind, "strides", strides, self.rank)
         self.padding = as_padding(kind, padding)
-        self.built = True
+        self._build_at_init()
 
     def call(self, inputs: Any) -> Any:
         """Pool."""
@@ -224,7 +224,7 @@ class GlobalPooling(Places):
         self.keepdims = keepdims
         start = 1 if self.data_format == "channels_last" else 2
         self._axes = tuple(range(start, start + self.rank))
-        self.built = True
+        self._build_at_init()
 
     def call(self, inputs: Any) -> Any:
         """Pool."""
@@ -294,7 +294,7 @@ class GlobalAveragePooling1D(GlobalPooling):
         total = wt.sum(wt.where(kept, inputs, 0), self._axes, self.keepdims)
         return total / wt.sum(wt.astype(kept, inputs.dtype), self._axes, self.keepdims)
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """There are no steps left."""
         return None
 
@@ -319,7 +319,14 @@ class AdaptivePooling(Places):
 
     def __init__(self, output_size: Any, data_format: str | None = None, **kwargs: Any) -> None:
         super().__init__(data_format, **kwargs)
-        self.output_size = as_integers(type(self).__name__, "output_size", output_size, self.rank)
+        name = type(self).__name__
+        are_many = isinstance(output_size, (list, tuple)) and len(output_size) == self.rank
+        if not are_many and not hasattr(output_size, "__index__"):
+            raise TypeError(
+                f"{name}: output_size must be an integer or {self.rank} of them, but got "
+                f"{output_size!r}"
+            )
+        self.output_size = as_integers(name, "output_size", output_size, self.rank)
 
     def call(self, inputs: Any) -> Any:
         """Pool."""

@@ -62,7 +62,7 @@ class Disturbing(Layer):
         if amount > 0:
             self.seed_generator = random.SeedGenerator(seed)
         self.supports_masking = True
-        self.built = True
+        self._build_at_init()
 
     def call(self, inputs: Any, training: bool | None = False) -> Any:
         """Disturb the inputs, in training."""
@@ -285,15 +285,15 @@ class ActivityRegularization(Layer):
     Example:
         >>> from webtensor import keras
         >>> layer = keras.layers.ActivityRegularization(l2=0.5)
-        >>> layer([1.0, 3.0]).tolist(), [float(one) for one in layer.losses]
-        ([1.0, 3.0], [5.0])
+        >>> layer([[1.0, 3.0]]).tolist(), [float(one) for one in layer.losses]
+        ([[1.0, 3.0]], [5.0])
     """
 
     def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs: Any) -> None:
         super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
         self.supports_masking = True
         self.l1, self.l2 = l1, l2
-        self.built = True
+        self._build_at_init()
 
     def call(self, inputs: Any) -> Any:
         """Return the inputs."""

@@ -85,7 +85,7 @@ class Flatten(Rearranging):
 
 
 class Reshape(Rearranging):
-    """Other lengths after the batch, of which one may be -1: what is left.
+    """Other lengths after the batch, of which one may be -1, or None: what is left.
 
     Example:
         >>> from webtensor import keras
@@ -96,25 +96,27 @@ class Reshape(Rearranging):
     def __init__(self, target_shape: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         shape = (target_shape,) if isinstance(target_shape, int) else tuple(target_shape)
-        if any(not hasattr(one, "__index__") or one < -1 for one in shape) or shape.count(-1) > 1:
+        known = [one for one in shape if one is not None]
+        if any(not hasattr(one, "__index__") or one < -1 for one in known) or known.count(-1) > 1:
             raise ValueError(
                 "Reshape: target_shape must consist of non-negative integers, and of -1 at most "
                 f"once, but got {target_shape!r}"
             )
-        self.target_shape = tuple([int(one) for one in shape])
+        self.target_shape = tuple([None if one is None else int(one) for one in shape])
         self.built = True
 
     def call(self, inputs: Any) -> Any:
         """Reshape."""
-        return wt.reshape(inputs, self.compute_output_shape(inputs.shape))
+        shape = self.compute_output_shape(inputs.shape)
+        return wt.reshape(inputs, [-1 if one is None else one for one in shape])
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the batch and ``target_shape``, with a length for -1 where it is known."""
         batch, *lengths = input_shape
         target = self.target_shape
-        if None in lengths:
+        if None in lengths or None in target:
             return (batch, *[None if one == -1 else one for one in target])
-        size, known = prod(lengths), prod(one for one in target if one != -1)
+        size, known = prod(lengths), prod([one for one in target if one is not None and one != -1])
         fits = size == known if -1 not in target else bool(known) and size % known == 0
         if not fits:
             raise ValueError(

@@ -66,6 +66,14 @@ class SpectralNormalization(Wrapper):
 
     def _normalize(self) -> None:
         """Give kernel and vector their next values; a kernel of zeros stays."""
+        kernel, vector = self.kernel.value, self.vector_u.value
+        next_vector, next_kernel = self.normalized_weights()
+        has_any = wt.any(wt.not_equal(kernel, 0))
+        self.vector_u.assign(wt.where(has_any, next_vector, vector))
+        self.kernel.assign(wt.where(has_any, next_kernel, kernel))
+
+    def normalized_weights(self) -> tuple[Tensor, Tensor]:
+        """Return the vector after ``power_iterations`` steps, and the kernel divided."""
         kernel, first = self.kernel.value, self.vector_u.value
         rows = wt.reshape(kernel, (-1, kernel.shape[-1]))
         for_rows, for_columns = first, first
@@ -73,9 +81,7 @@ class SpectralNormalization(Wrapper):
             for_rows = _unit(wt.matmul(for_columns, rows, transpose_b=True))
             for_columns = _unit(wt.matmul(for_rows, rows))
         stretch = wt.matmul(wt.matmul(for_rows, rows), for_columns, transpose_b=True)
-        has_any = wt.any(wt.not_equal(kernel, 0))
-        self.vector_u.assign(wt.where(has_any, for_columns, first))
-        self.kernel.assign(wt.where(has_any, kernel / wt.reshape(stretch, ()), kernel))
+        return for_columns, kernel / wt.reshape(stretch, ())
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return what the layer inside returns."""

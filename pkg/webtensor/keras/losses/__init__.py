@@ -149,6 +149,6 @@ def serialize(loss: Any) -> Any:
     return _NAMESPACE.serialize(loss)
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(name: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
     """Return the loss that a name or a configuration describes."""
-    return _NAMESPACE.deserialize(config, custom_objects)
+    return _NAMESPACE.deserialize(name, custom_objects)

@@ -6,15 +6,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from webtensor import ops as wt
-from webtensor.dtypes import as_dtype, float32, int32
+from webtensor.dtypes import DType, float32, int32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras import dtype_policies
+from webtensor.keras.dtypes import floatx, held_dtype
 from webtensor.keras.masks import mask_of
 from webtensor.keras.names import auto_name, nearest, to_snake_case
 from webtensor.keras.nest import map_structure
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 
 __all__ = [
-    "EPSILON",
+    "FunctionArguments",
     "Loss",
     "LossFunctionWrapper",
     "Reduction",
@@ -27,9 +29,6 @@ __all__ = [
 
 Reduction = Literal["sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none"] | None
 Function = TypeVar("Function", bound=Callable[..., Tensor])
-
-#: How near probabilities may come to 0 and 1, and what keeps quotients and logarithms finite.
-EPSILON = 1e-7
 
 _REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none")
 
@@ -86,9 +85,9 @@ def weighted(
     if weight is not None:
         values, weight = same_rank(values, weight)
         values = values * weight
-    if reduction is None or reduction == "none" or not values.shape:
+    if reduction is None or reduction == "none" or values.shape in ((), (0,)):
         return values
-    if reduction == "sum":
+    if reduction == "sum" or not values.size:
         return wt.sum(values)
     if reduction == "mean_with_sample_weight" and weight is not None:
         return wt.divide_no_nan(wt.sum(values), wt.sum(weight))
@@ -127,9 +126,14 @@ class Loss:
                 f"None, but got {reduction!r}{nearest(str(reduction), _REDUCTIONS)}"
             )
         self.reduction = reduction
-        self.dtype = as_dtype(float32 if dtype is None else getattr(dtype, "compute_dtype", dtype))
-        if self.dtype is not float32:
-            raise ValueError(f"{type(self).__name__}: dtype must be float32, but got {dtype!r}")
+        self._dtype = held_dtype(dtype_policies.get(dtype or floatx()).compute_dtype)
+        if self._dtype is not float32:
+            raise ValueError(f"{type(self).__name__}: dtype must be a float one, but got {dtype!r}")
+
+    @property
+    def dtype(self) -> DType:
+        """What is computed in: float32, which holds floats of other widths, too."""
+        return self._dtype
 
     def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
         """Return the loss, weighted and reduced."""
@@ -175,7 +179,31 @@ def _converted(value: Any) -> Any:
     return as_floats(value)
 
 
-class LossFunctionWrapper(Loss):
+class FunctionArguments:
+    """What a loss or a metric hands on to its function; arguments can be read as attributes."""
+
+    #: Arguments that configurations of Keras leave out, which ours do where they have these values.
+    _unsaid: ClassVar[Mapping[str, Any]] = {}
+    _fn_kwargs: dict[str, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        arguments = vars(self).get("_fn_kwargs", {})
+        if name in arguments:
+            return arguments[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _said_arguments(self) -> dict[str, Any]:
+        """The arguments that belong in a configuration."""
+        said = {
+            name: value
+            for name, value in self._fn_kwargs.items()
+            if name not in self._unsaid or self._unsaid[name] != value
+        }
+        found: dict[str, Any] = serialize_keras_object(said)
+        return found
+
+
+class LossFunctionWrapper(FunctionArguments, Loss):
     """A loss made of a function of ``y_true``, ``y_pred`` and further arguments.
 
     Example:
@@ -184,9 +212,6 @@ class LossFunctionWrapper(Loss):
         >>> loss([1.0, 2.0], [1.0, 4.0]).tolist()
         1.0
     """
-
-    #: Arguments that configurations of Keras leave out, which ours do where they have these values.
-    _unsaid: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(
         self,
@@ -218,12 +243,7 @@ class LossFunctionWrapper(Loss):
         config = super().get_config()
         if type(self) is LossFunctionWrapper:
             config["fn"] = serialize_keras_object(self.fn)
-        said = {
-            name: value
-            for name, value in self._fn_kwargs.items()
-            if name not in self._unsaid or self._unsaid[name] != value
-        }
-        return {**config, **serialize_keras_object(said)}
+        return {**config, **self._said_arguments()}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:

@@ -7,7 +7,8 @@ from typing import Any
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.losses.base import EPSILON, LossFunctionWrapper, Reduction, as_floats
+from webtensor.keras.config import epsilon
+from webtensor.keras.losses.base import LossFunctionWrapper, Reduction, as_floats
 
 __all__ = ["Dice", "Tversky", "dice", "tversky"]
 
@@ -25,7 +26,7 @@ def dice(y_true: TensorLike, y_pred: TensorLike, axis: Axis = None) -> Tensor:
     target, output = as_floats(y_true), as_floats(y_pred)
     overlap = wt.sum(target * output, axis)
     total = wt.sum(target, axis) + wt.sum(output, axis)
-    return 1.0 - overlap * 2.0 / (total + EPSILON)
+    return 1.0 - overlap * 2.0 / (total + epsilon())
 
 
 def tversky(
@@ -45,7 +46,7 @@ def tversky(
     missed = wt.sum(target, axis) - overlap
     false = wt.sum(output, axis) - overlap
     whole = overlap + missed * alpha + false * beta
-    return 1.0 - overlap / (whole + EPSILON)
+    return 1.0 - overlap / (whole + epsilon())
 
 
 class Dice(LossFunctionWrapper):

@@ -1,7 +1,8 @@
 """Losses between distributions: cross-entropies, focal ones among them, and what is like them.
 
 From logits they are computed by the logarithm of the softmax or by softplus, without overflow.
-Probabilities are kept 1e-7 away from 0 and 1: no gradient flows through those that are nearer.
+Probabilities are kept ``epsilon()``, 1e-7, away from 0 and 1: no gradient flows through those that
+are nearer.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from webtensor import ops as wt
 from webtensor.autodiff import custom_grad
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import (
-    EPSILON,
     LossFunctionWrapper,
     Reduction,
     as_floats,
@@ -44,7 +45,7 @@ __all__ = [
 
 
 def _inside(probabilities: Tensor) -> Tensor:
-    return wt.clip(probabilities, EPSILON, 1 - EPSILON)
+    return wt.clip(probabilities, epsilon(), 1 - epsilon())
 
 
 def _along(probabilities: Tensor, axis: int) -> Tensor:
@@ -298,14 +299,14 @@ def categorical_generalized_cross_entropy(
 
 def kl_divergence(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """``sum(y_true * log(y_true / y_pred), -1)``, both at least 1e-7 and at most 1."""
-    target, output = (wt.clip(as_floats(one), EPSILON, 1.0) for one in (y_true, y_pred))
+    target, output = (wt.clip(as_floats(one), epsilon(), 1.0) for one in (y_true, y_pred))
     return wt.sum(target * wt.log(target / output), -1)
 
 
 def poisson(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """``mean(y_pred - y_true * log(y_pred + 1e-7), -1)``."""
     target, output = as_floats(y_true), as_floats(y_pred)
-    return wt.mean(output - target * wt.log(output + EPSILON), -1)
+    return wt.mean(output - target * wt.log(output + epsilon()), -1)
 
 
 # -- classes -----------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import (
-    EPSILON,
     LossFunctionWrapper,
     Reduction,
     as_floats,
@@ -61,13 +61,13 @@ def mean_absolute_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
 def mean_absolute_percentage_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """``100 * mean(abs((y_true - y_pred) / max(abs(y_true), 1e-7)), -1)``."""
     target, guess = _pair(y_true, y_pred)
-    error = wt.abs((target - guess) / wt.maximum(wt.abs(target), EPSILON))
+    error = wt.abs((target - guess) / wt.maximum(wt.abs(target), epsilon()))
     return wt.mean(error, -1) * 100.0
 
 
 def mean_squared_logarithmic_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """``mean(square(log(y_true + 1) - log(y_pred + 1)), -1)``, both at least 1e-7."""
-    target, guess = (wt.log1p(wt.maximum(one, EPSILON)) for one in _pair(y_true, y_pred))
+    target, guess = (wt.log1p(wt.maximum(one, epsilon())) for one in _pair(y_true, y_pred))
     return wt.mean(wt.squared_difference(target, guess), -1)
 
 

@@ -6,16 +6,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
-from webtensor import ops as wt
-from webtensor.dtypes import DType, as_dtype, float32
+from webtensor import engine, ops as wt
+from webtensor.dtypes import DType
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras import initializers
+from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.losses.base import as_floats, same_rank
 from webtensor.keras.masks import mask_of
 from webtensor.keras.names import auto_name, name_scope, to_snake_case
+from webtensor.keras.stateless import lent, values_of
 from webtensor.keras.variables import Variable
 
 __all__ = ["Metric", "add_to", "samplewise"]
@@ -42,7 +44,9 @@ class Metric:
 
     def __init__(self, dtype: Any = None, name: str | None = None) -> None:
         self.name = name or auto_name(to_snake_case(type(self).__name__))
-        self._dtype = as_dtype(float32 if dtype is None else getattr(dtype, "compute_dtype", dtype))
+        kind = getattr(dtype, "compute_dtype", dtype)
+        self._dtype = held_dtype(kind)
+        self._dtype_name = kind if isinstance(kind, str) else str(self._dtype)
         self._variables: list[Variable] = []
 
     @property
@@ -52,9 +56,11 @@ class Metric:
 
     @property
     def variables(self) -> list[Variable]:
-        """The state, and that of metrics among the attributes."""
-        inner = [one for one in vars(self).values() if isinstance(one, Metric)]
-        return [*self._variables, *(held for one in inner for held in one.variables)]
+        """The state: variables and those of metrics, made here or found among the attributes."""
+        found = {id(one): one for one in _state_in(list(vars(self).values()))}
+        own = [one for one in found.values() if not isinstance(one, Metric)]
+        inner = [one for one in found.values() if isinstance(one, Metric)]
+        return [*own, *(held for one in inner for held in one.variables)]
 
     def add_variable(
         self,
@@ -65,11 +71,12 @@ class Metric:
         name: str | None = None,
     ) -> Variable:
         """Make a variable that belongs to the state."""
-        with name_scope(self.name):
+        self._require_init()
+        with name_scope(self.name.replace("/", ">")):
             made = Variable(
                 initializers.get(initializer),
                 shape,
-                self._dtype if dtype is None else dtype,
+                held_dtype(dtype, self._dtype),
                 trainable=False,
                 aggregation=aggregation,
                 name=name,
@@ -98,12 +105,49 @@ class Metric:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Take a batch into account, and return the value of all."""
+        self._require_init()
         self.update_state(*args, **kwargs)
         return self.result()
 
+    def _require_init(self) -> None:
+        if "_variables" not in vars(self):
+            raise RuntimeError(
+                f"{type(self).__name__}: __init__ must call super().__init__() before all else"
+            )
+
+    # -- without a trace -----------------------------------------------------------------------
+
+    def stateless_update_state(
+        self, metric_variables: Sequence[Any], *args: Any, **kwargs: Any
+    ) -> list[Tensor]:
+        """Return what the state would be after a batch, had it been ``metric_variables``.
+
+        Raises:
+            ValueError: there are not as many of these as variables.
+        """
+        with lent("metric_variables", self.variables, metric_variables):
+            self.update_state(*args, **kwargs)
+            return values_of(self.variables)
+
+    def stateless_result(self, metric_variables: Sequence[Any]) -> Any:
+        """Return what the value would be, were the state ``metric_variables``.
+
+        Raises:
+            ValueError: there are not as many of these as variables.
+        """
+        with lent("metric_variables", self.variables, metric_variables):
+            return self.result()
+
+    def stateless_reset_state(self) -> list[Tensor]:
+        """Return the state that ``reset_state`` would leave."""
+        variables = self.variables
+        with lent("metric_variables", variables, values_of(variables)):
+            self.reset_state()
+            return values_of(variables)
+
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that it was made with."""
-        return {"name": self.name, "dtype": str(self._dtype)}
+        return {"name": self.name, "dtype": self._dtype_name}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
@@ -112,6 +156,15 @@ class Metric:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}>"
+
+
+def _state_in(thing: Any) -> Iterator[Any]:
+    """Variables and metrics in lists, tuples, sets and dictionaries."""
+    if isinstance(thing, (engine.Variable, Metric)):
+        yield thing
+    elif isinstance(thing, (list, tuple, set, dict)):
+        for one in thing.values() if isinstance(thing, dict) else thing:
+            yield from _state_in(one)
 
 
 def add_to(variable: Variable, amount: TensorLike) -> None:
@@ -134,6 +187,8 @@ def samplewise(
         rank = len(weight.shape)
         if len(held.shape) > rank:
             held = reduce(held, tuple(range(rank, len(held.shape))))
+        if weight.shape != held.shape:
+            weight = wt.broadcast_to(weight, held.shape)
         held = held * weight
         if rank > 1:
             weight = reduce(weight, tuple(range(1, rank)))

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.losses.base import EPSILON, as_floats, same_rank
+from webtensor.keras.config import epsilon
+from webtensor.keras.losses.base import as_floats, same_rank
 from webtensor.keras.metrics.base import Metric, add_to
 from webtensor.keras.variables import Variable
 from webtensor.shapes import prod
@@ -121,6 +122,11 @@ class _Confusion(Metric):
         if self._top_k is not None:
             guess = _only_top(guess, self._top_k)
         if self._class_id is not None:
+            if len(guess.shape) == 1:
+                raise ValueError(
+                    f"{type(self).__name__}: with class_id, y_pred must be (batch, classes), but "
+                    f"its shape is {guess.shape}"
+                )
             chosen = slice(self._class_id, self._class_id + 1)
             target, guess = target[..., chosen], guess[..., chosen]
         if sample_weight is None:
@@ -483,7 +489,7 @@ class AUC(_Confusion):
                 )
             last = num_thresholds - 1
             inner = [one / last for one in range(1, last)]
-        self.thresholds = [-EPSILON, *inner, 1 + EPSILON]
+        self.thresholds = [-epsilon(), *inner, 1 + epsilon()]
         self.num_thresholds = len(self.thresholds)
         self.curve = curve.upper()
         self.summation_method = summation_method.lower()

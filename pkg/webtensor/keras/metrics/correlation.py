@@ -7,7 +7,8 @@ from typing import Any
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.losses.base import EPSILON, as_floats, same_rank
+from webtensor.keras.config import epsilon
+from webtensor.keras.losses.base import as_floats, same_rank
 from webtensor.keras.metrics.reductions import MeanMetricWrapper
 
 __all__ = [
@@ -27,7 +28,7 @@ def _centred(x: Tensor, axis: Axis) -> tuple[Tensor, Tensor]:
 
 
 def pearson_correlation(y_true: TensorLike, y_pred: TensorLike, axis: Axis = -1) -> Tensor:
-    """The covariance along ``axis``, divided by both standard deviations.
+    """The covariance along ``axis``, divided by both standard deviations; NaN where one is 0.
 
     Example:
         >>> from webtensor import keras
@@ -37,8 +38,8 @@ def pearson_correlation(y_true: TensorLike, y_pred: TensorLike, axis: Axis = -1)
     target, guess = same_rank(as_floats(y_true), as_floats(y_pred))
     one, other = _centred(target, axis)[1], _centred(guess, axis)[1]
     covariance = wt.mean(one * other, axis)
-    variances = wt.mean(wt.square(one), axis), wt.mean(wt.square(other), axis)
-    return covariance / wt.maximum(wt.sqrt(variances[0] * variances[1]), EPSILON)
+    deviations = (wt.sqrt(wt.mean(wt.square(part), axis)) for part in (one, other))
+    return covariance / wt.multiply(*deviations)
 
 
 def concordance_correlation(y_true: TensorLike, y_pred: TensorLike, axis: Axis = -1) -> Tensor:
@@ -51,7 +52,7 @@ def concordance_correlation(y_true: TensorLike, y_pred: TensorLike, axis: Axis =
     covariance = wt.mean(one * other, axis)
     variances = wt.mean(wt.square(one) + wt.square(other), axis)
     apart = wt.mean(wt.squared_difference(mean, other_mean), axis)
-    return covariance * 2.0 / (variances + apart + EPSILON)
+    return covariance * 2.0 / (variances + apart + epsilon())
 
 
 class PearsonCorrelation(MeanMetricWrapper):

@@ -7,7 +7,8 @@ from typing import Any
 from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.losses.base import EPSILON, as_floats
+from webtensor.keras.config import epsilon
+from webtensor.keras.losses.base import as_floats
 from webtensor.keras.metrics.base import Metric, add_to
 
 __all__ = ["F1Score", "FBetaScore"]
@@ -102,13 +103,13 @@ class FBetaScore(Metric):
         if not self._is_built:
             return wt.zeros(())
         right = self.true_positives.value
-        precision = right / (right + self.false_positives.value + EPSILON)
-        recall = right / (right + self.false_negatives.value + EPSILON)
+        precision = right / (right + self.false_positives.value + epsilon())
+        recall = right / (right + self.false_negatives.value + epsilon())
         square = self.beta**2
-        scores = precision * recall / (precision * square + recall + EPSILON) * (1 + square)
+        scores = precision * recall / (precision * square + recall + epsilon()) * (1 + square)
         if self.average == "weighted":
             support = self.intermediate_weights.value
-            return wt.sum(scores * (support / (wt.sum(support) + EPSILON)))
+            return wt.sum(scores * (support / (wt.sum(support) + epsilon())))
         return scores if self.average is None else wt.mean(scores)
 
     def get_config(self) -> dict[str, Any]:

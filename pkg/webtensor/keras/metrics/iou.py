@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.losses.base import EPSILON, as_floats
+from webtensor.keras.config import epsilon
+from webtensor.keras.losses.base import as_floats
 from webtensor.keras.metrics.base import Metric, add_to
 
 __all__ = ["BinaryIoU", "IoU", "MeanIoU", "OneHotIoU", "OneHotMeanIoU"]
@@ -73,6 +75,12 @@ class IoU(Metric):
         guess = self._classes(y_pred, self.sparse_y_pred)
         rows = wt.one_hot(target, self.num_classes, dtype=float32)
         if sample_weight is not None:
+            if self.dtype is int32 and "float" in str(getattr(sample_weight, "dtype", "")):
+                warnings.warn(
+                    f"{type(self).__name__}: sample_weight is of a float dtype, but the state is "
+                    "int32, so casting truncates the weight; set dtype to 'float32'",
+                    stacklevel=3,
+                )
             weight = wt.astype(wt.astype(as_floats(sample_weight), self.dtype), float32)
             if len(weight.shape) > 1:
                 weight = wt.flatten(weight)
@@ -92,7 +100,7 @@ class IoU(Metric):
         if self.target_class_ids != list(range(self.num_classes)):
             right, union = (wt.gather(one, self.target_class_ids) for one in (right, union))
         number = wt.sum(wt.astype(wt.not_equal(union, 0.0), float32))
-        return wt.divide_no_nan(wt.sum(right / (union + EPSILON)), number)
+        return wt.divide_no_nan(wt.sum(right / (union + epsilon())), number)
 
     def get_config(self) -> dict[str, Any]:
         """Return the arguments that it was made with."""

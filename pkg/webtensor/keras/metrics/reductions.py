@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Callable
+from typing import Any, Self
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.losses.base import as_floats, same_rank
+from webtensor.keras.losses.base import FunctionArguments, as_floats, same_rank
 from webtensor.keras.masks import mask_of
 from webtensor.keras.metrics.base import Metric, add_to, samplewise
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
@@ -66,7 +66,7 @@ class Mean(Metric):
         return wt.divide_no_nan(self.total.value, self.count.value)
 
 
-class MeanMetricWrapper(Mean):
+class MeanMetricWrapper(FunctionArguments, Mean):
     """The mean of a function of ``y_true``, ``y_pred`` and further arguments.
 
     Example:
@@ -75,9 +75,6 @@ class MeanMetricWrapper(Mean):
         >>> metric([[0.0, 0.0]], [[1.0, 1.0]]).tolist()
         1.0
     """
-
-    #: Arguments that configurations of Keras leave out, which ours do where they have these values.
-    _unsaid: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(
         self, fn: Callable[..., Any], name: str | None = None, dtype: Any = None, **kwargs: Any
@@ -104,12 +101,7 @@ class MeanMetricWrapper(Mean):
         config = super().get_config()
         if type(self) is MeanMetricWrapper:
             config["fn"] = serialize_keras_object(self._fn)
-        said = {
-            name: value
-            for name, value in self._fn_kwargs.items()
-            if name not in self._unsaid or self._unsaid[name] != value
-        }
-        return {**config, **serialize_keras_object(said)}
+        return {**config, **self._said_arguments()}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:

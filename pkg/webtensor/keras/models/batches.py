@@ -6,14 +6,14 @@ Arrays of NumPy are cut on the host and tensors where they are, one batch at a t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import count as number_from, islice
 from random import shuffle as shuffled
 from typing import Any
 
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.nest import flatten, is_nested, map_structure
 from webtensor.keras.utils.datasets import unpack_x_y_sample_weight
-from webtensor.ops import argmax, astype, reshape, take, tensor
+from webtensor.ops import argmax, astype, minimum, reshape, take, tensor
 
 __all__ = ["Batch", "Batches", "batches_of", "split_off"]
 
@@ -47,12 +47,16 @@ class Batches:
         return self._some(most, made)
 
     def _some(self, most: int, made: Any) -> Iterator[Any]:
-        if self._going is None:
-            self._going = iter(made)
         count = 0
-        for one in islice(self._going, most):
-            count += 1
-            yield one
+        if self._going is not None:
+            for one in islice(self._going, most):
+                count += 1
+                yield one
+        if not count:  # the epoch before took the last
+            self._going = iter(made)
+            for one in islice(self._going, most):
+                count += 1
+                yield one
         if count < most:
             self._going = None
 
@@ -93,9 +97,9 @@ def _sources(name: str, structure: Any) -> Any:
     """Arrays of a structure; a list of numbers is one array."""
     if isinstance(structure, list) and structure:
         leaves = flatten(structure)
-        if not any(hasattr(one, "shape") for one in leaves):
+        if not any(one is None or hasattr(one, "shape") for one in leaves):
             return _source(name, structure)
-    return map_structure(lambda one: _source(name, one), structure)
+    return map_structure(lambda one: None if one is None else _source(name, one), structure)
 
 
 def _rows(source: Any, start: int, stop: int, order: Any) -> Any:
@@ -153,6 +157,8 @@ def split_off(
     """Return samples for training, and the last ones for validation."""
     if not 0 < share < 1:
         raise ValueError(f"validation_split must lie between 0 and 1, but is {share}")
+    if not _is_arrays(x):
+        raise ValueError(f"validation_split needs arrays, but x is a {type(x).__name__}")
     parts = [
         None if part is None else _sources(name, part)
         for name, part in (("x", x), ("y", y), ("sample_weight", sample_weight))
@@ -225,13 +231,14 @@ def _is_arrays(x: Any) -> bool:
 
 def _made_batches(x: Any, shuffle: bool) -> Batches:
     if hasattr(x, "__getitem__") and hasattr(x, "__len__"):
-        length = getattr(x, "num_batches", None)
-        length = len(x) if length is None else length
+        length = x.num_batches if hasattr(x, "num_batches") else len(x)
 
         def make() -> Iterator[Any]:
-            order = list(range(length))
-            if shuffle:
-                shuffled(order)
+            order: Iterable[int] = number_from(0)
+            if length is not None:
+                order = list(range(length))
+                if shuffle:
+                    shuffled(order)
             for index in order:
                 yield _tensors(x[index])
 
@@ -255,7 +262,8 @@ def _tensors(data: Any) -> Any:
 def _weights_of_classes(weights: Mapping[int, float]) -> Tensor:
     if not all(isinstance(key, int) and key >= 0 for key in weights):
         raise ValueError(f"class_weight must have classes 0, 1, … as keys, but has {[*weights]}")
-    return tensor([float(weights.get(key, 1.0)) for key in range(max(weights) + 1)])
+    # The last is for all classes that have none.
+    return tensor([*(float(weights.get(key, 1.0)) for key in range(max(weights) + 1)), 1.0])
 
 
 def _weighted(batch: Batch, weights: Tensor) -> Batch:
@@ -265,4 +273,5 @@ def _weighted(batch: Batch, weights: Tensor) -> Batch:
     if sample_weight is not None:
         raise ValueError("class_weight and sample_weight cannot both be given")
     classes = argmax(y, -1) if len(y.shape) > 1 and y.shape[-1] > 1 else reshape(y, (-1,))
-    return x, y, take(weights, astype(classes, "int32"), axis=0)
+    found = minimum(astype(classes, "int32"), weights.shape[0] - 1)
+    return x, y, take(weights, found, axis=0)

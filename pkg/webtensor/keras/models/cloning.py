@@ -8,7 +8,7 @@ from typing import Any
 from webtensor.keras.layers import Input, InputLayer
 from webtensor.keras.models.functional import Functional, _layer_of
 from webtensor.keras.models.sequential import Sequential
-from webtensor.keras.nest import flatten, map_structure, pack
+from webtensor.keras.nest import flatten, is_nested, map_structure, pack
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor, Operation
 
@@ -115,6 +115,12 @@ class _Cloning:
                 raise ValueError(
                     f"clone_model: input_tensors must be {len(model.inputs)} symbolic tensors, "
                     f"but got {input_tensors!r}"
+                )
+            form, wanted = (map_structure(lambda _: "…", one) for one in (inputs, model.input))
+            if is_nested(inputs) and is_nested(model.input) and form != wanted:
+                raise ValueError(
+                    f"clone_model: input_tensors must have the form {wanted} of the model's "
+                    f"inputs, but have {form}"
                 )
 
         def call(operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

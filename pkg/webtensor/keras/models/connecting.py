@@ -61,7 +61,7 @@ def connected(config: Mapping[str, Any]) -> tuple[Any, Any]:
                     args, kwargs = _arguments(calls[0], found)
                 except _NotYetError:
                     break
-                operation(*args, **kwargs)  # type: ignore[operator]
+                operation(*args, **kwargs)
                 calls.pop(0)
                 is_stuck = False
         if is_stuck:
@@ -75,7 +75,7 @@ def connected(config: Mapping[str, Any]) -> tuple[Any, Any]:
             isinstance(places, (list, tuple)) and len(places) == 3 and isinstance(places[0], str)
         )
         if not is_place:
-            return [ends(one) for one in places]
+            return type(places)(ends(one) for one in places)
         # To Keras, a nested model's first output here is the one that it has by itself.
         name, number, index = places
         return found([name, number - isinstance(operations.get(name), Functional), index])

@@ -10,17 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from webtensor.keras.nest import flatten, pack
-from webtensor.keras.symbols import KerasTensor, Node, Operation
+from webtensor.engine import Tensor
+from webtensor.keras.nest import flatten, map_structure, pack
+from webtensor.keras.symbols import KerasTensor, Node, Operation, map_shapes
 
-__all__ = ["Caller", "Function", "Graph", "symbols_in"]
+__all__ = ["Caller", "Function", "Graph", "specified", "symbols_in"]
 
 #: Calls an operation with the arguments of one of its calls.
 Caller = Callable[[Operation, tuple[Any, ...], dict[str, Any]], Any]
 
 
 def _call(operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return operation(*args, **kwargs)  # type: ignore[operator]
+    return operation(*args, **kwargs)
+
+
+def specified(operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return symbolic tensors like what an operation returns."""
+    return operation.compute_output_spec(*args, **kwargs)
 
 
 def _node_of(tensor: KerasTensor) -> Node:
@@ -47,7 +53,8 @@ class Graph:
             at[id(operation)] = (-depth, indices[id(operation)], operation)
         #: The operations, in Keras's order.
         self.operations = [row[2] for row in sorted(at.values(), key=lambda row: row[:2])]
-        self._steps = self._planned()
+        #: The calls to make, each with the values that nothing needs after it.
+        self.steps = self._planned()
 
     def _check_connection(self) -> None:
         known = {id(one) for one in self.inputs}
@@ -74,7 +81,7 @@ class Graph:
     def run(self, values: Iterable[Any], call: Caller = _call) -> list[Any]:
         """Return the outputs for values of the inputs."""
         known = {id(one): value for one, value in zip(self.inputs, values, strict=True)}
-        for node, unneeded in self._steps:
+        for node, unneeded in self.steps:
             args, kwargs = node.arguments(known)
             result = call(node.operation, args, kwargs)
             for symbol, value in zip(node.outputs, flatten(result), strict=True):
@@ -143,16 +150,67 @@ class Function(Operation):
     def __init__(self, inputs: Any, outputs: Any, name: str | None = None) -> None:
         super().__init__(name)
         self._inputs_struct, self._outputs_struct = inputs, outputs
-        self._graph = Graph(symbols_in("inputs", inputs), symbols_in("outputs", outputs))
+        begins = symbols_in("inputs", inputs)
+        for one in begins:
+            if one._keras_history is None:
+                Node(Operation("input"), (), {}, one)
+        self._graph = Graph(begins, symbols_in("outputs", outputs))
+
+    @property
+    def operations(self) -> list[Operation]:
+        """What is called between the inputs and the outputs."""
+        called = {id(node.operation) for node, _ in self._graph.steps}
+        return [one for one in self._graph.operations if id(one) in called]
+
+    @property
+    def inputs(self) -> list[KerasTensor]:
+        """The symbolic inputs."""
+        return self._graph.inputs
+
+    @property
+    def outputs(self) -> list[KerasTensor]:
+        """The symbolic outputs."""
+        return self._graph.outputs
 
     def __call__(self, inputs: Any) -> Any:
         from webtensor.ops import tensor
 
-        if isinstance(inputs, list) and isinstance(self._inputs_struct, KerasTensor):
-            values = [tensor(inputs)]
-        else:
-            values = [one if hasattr(one, "storage") else tensor(one) for one in flatten(inputs)]
+        is_one = isinstance(self._inputs_struct, KerasTensor)
+        if is_one and not any(hasattr(one, "shape") for one in flatten(inputs)):
+            inputs = tensor(inputs)
+        values = [
+            one if isinstance(one, (Tensor, KerasTensor)) else tensor(one)
+            for one in flatten(inputs)
+        ]
+        self._check(values)
         return pack(self._outputs_struct, self._graph.run(values))
+
+    def compute_output_spec(self, inputs: Any) -> Any:
+        """Return symbolic tensors like the outputs for other symbolic inputs."""
+        values = flatten(inputs)
+        self._check(values)
+        return pack(self._outputs_struct, self._graph.run(values, specified))
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Return the outputs' shapes for other shapes of the inputs."""
+        symbols = map_shapes(KerasTensor, input_shape)
+        return map_structure(lambda one: one.shape, self.compute_output_spec(symbols))
+
+    def _check(self, values: list[Any]) -> None:
+        if len(values) != len(self.inputs):
+            raise ValueError(
+                f"Function {self.name!r} has {len(self.inputs)} inputs, but got {len(values)}"
+            )
+        for place, (value, one) in enumerate(zip(values, self.inputs, strict=True)):
+            fits = len(value.shape) == len(one.shape) and all(
+                p is None or q is None or p == q
+                for p, q in zip(value.shape, one.shape, strict=True)
+            )
+            if not fits:
+                raise ValueError(
+                    f"Function {self.name!r}: input {place} must have shape {one.shape}, but has "
+                    f"{tuple(value.shape)}"
+                )
 
 
 def symbols_in(argument: str, structure: Any) -> list[KerasTensor]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
+from warnings import warn
 
 from webtensor.engine import Tensor
 from webtensor.keras.layers import Input, InputLayer, Layer
-from webtensor.keras.models.function import Caller, Graph, symbols_in
+from webtensor.keras.models.function import Caller, Graph, specified, symbols_in
 from webtensor.keras.models.model import Model
 from webtensor.keras.nest import flatten, is_nested, map_structure, pack
-from webtensor.keras.registry import serialize_keras_object
+from webtensor.keras.registry import custom_object_scope, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor, Operation, map_shapes
 from webtensor.ops import expand_dims, squeeze
 
@@ -27,6 +30,8 @@ class Functional(Model):
     """
 
     _graph: Graph
+    #: Whether the layers, not the model, say which lengths inputs may have.
+    lengths_may_vary = False
 
     def __init__(self, inputs: Any, outputs: Any, name: str | None = None, **kwargs: Any) -> None:
         trainable = kwargs.pop("trainable", None)
@@ -34,6 +39,13 @@ class Functional(Model):
         inputs, outputs = _begun(inputs, outputs)
         self._inputs_struct, self._outputs_struct = inputs, outputs
         graph = Graph(symbols_in("inputs", inputs), symbols_in("outputs", outputs))
+        names = Counter(one.name for one in graph.operations)
+        for name, count in names.items():
+            if count > 1:
+                raise ValueError(
+                    f"model {self.name!r}: each layer needs a name of its own, but {count} are "
+                    f"named {name!r}"
+                )
         object.__setattr__(self, "_graph", graph)
         self._layers = [one for one in graph.operations if isinstance(one, Layer)]
         if trainable is not None:
@@ -123,7 +135,7 @@ class Functional(Model):
                 lambda one: KerasTensor(one.shape, one.dtype), self._outputs_struct
             )
         values = self._standardized(inputs)
-        found = self._graph.run(values, _spec)
+        found = self._graph.run(values, specified)
         return pack(self._outputs_struct, found)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
@@ -155,9 +167,33 @@ class Functional(Model):
             raise ValueError(
                 f"model {self.name!r} has {len(self.inputs)} inputs, but got {len(given)}"
             )
+        if is_nested(inputs) or is_nested(struct):
+            self._compare(inputs)
         return [
-            _adjusted(value, one, self.name) for value, one in zip(given, self.inputs, strict=True)
+            _adjusted(value, one, self.name, self.lengths_may_vary)
+            for value, one in zip(given, self.inputs, strict=True)
         ]
+
+    def _compare(self, inputs: Any) -> None:
+        """Warn of inputs in another structure than the model's, and refuse what is ambiguous."""
+        struct = self._inputs_struct
+        if _is_like(inputs, struct) or (isinstance(inputs, dict) and isinstance(struct, list)):
+            return
+        if isinstance(struct, dict) and not isinstance(inputs, dict):
+            names = list(struct)
+            if len(flatten(inputs)) == len(names) != 1 and names != sorted(names):
+                raise ValueError(
+                    f"model {self.name!r} needs a dictionary of inputs {names}, but got "
+                    f"{type(inputs).__name__}"
+                )
+        wanted, found = (
+            map_structure(lambda _: "…", one) if is_nested(one) else "one tensor"
+            for one in (struct, inputs)
+        )
+        warn(
+            f"model {self.name!r} was made with inputs like {wanted}, but got some like {found}",
+            stacklevel=2,
+        )
 
     # -- configurations -----------------------------------------------------------------------
 
@@ -217,17 +253,28 @@ class Functional(Model):
         }
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(
+        cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None
+    ) -> Any:
         """Make a model of what ``get_config`` returned."""
-        from webtensor.keras.models.connecting import connected
-
-        inputs, outputs = connected(config)
-        given = {key: config[key] for key in ("name", "trainable") if key in config}
-        return cls(inputs, outputs, **given)
+        with custom_object_scope(custom_objects):
+            return functional_of(cls, config)
 
     def get_build_config(self) -> dict[str, Any] | None:
         """Return no shape: it is built by its layers."""
         return {"input_shape": None}
+
+
+_GRAPH = ("layers", "input_layers", "output_layers")
+
+
+def functional_of(kind: Any, config: dict[str, Any]) -> Any:
+    """Return a model of a class of functional models, of what ``get_config`` returned."""
+    from webtensor.keras.models.connecting import connected
+
+    inputs, outputs = connected(config)
+    rest = {key: one for key, one in config.items() if key not in _GRAPH}
+    return kind(inputs, outputs, **rest)
 
 
 def map_structure_of_lists(function: Any, structure: Any) -> Any:
@@ -243,9 +290,26 @@ def _in_mode(training: bool | None) -> Caller:
     def call(operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if training is not None and getattr(operation, "_call_has_training_arg", False):
             kwargs["training"] = training
-        return operation(*args, **kwargs)  # type: ignore[operator]
+        return operation(*args, **kwargs)
 
     return call
+
+
+def _is_like(inputs: Any, struct: Any) -> bool:
+    """Whether inputs are structured like the model's; a list may be a tuple."""
+    if isinstance(struct, dict):
+        return (
+            isinstance(inputs, dict)
+            and inputs.keys() == struct.keys()
+            and all(_is_like(inputs[key], struct[key]) for key in struct)
+        )
+    if not is_nested(struct) or not is_nested(inputs):
+        return is_nested(struct) == is_nested(inputs)
+    return (
+        not isinstance(inputs, dict)
+        and len(inputs) == len(struct)
+        and all(_is_like(one, other) for one, other in zip(inputs, struct, strict=True))
+    )
 
 
 def _shapes(symbols: list[KerasTensor]) -> Any:
@@ -258,20 +322,24 @@ def _layer_of(one: KerasTensor) -> Operation:
     return one._keras_history.operation
 
 
-def _spec(operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    return operation.compute_output_spec(*args, **kwargs)  # type: ignore[attr-defined]
-
-
-def _adjusted(value: Any, symbol: KerasTensor, model: str) -> Any:
+def _adjusted(value: Any, symbol: KerasTensor, model: str, lengths_may_vary: bool) -> Any:
     """A value with a last axis of length 1 more or less, where that fits."""
+    if value is None:
+        if getattr(_layer_of(symbol), "optional", False):
+            return None
+        raise ValueError(
+            f"model {model!r}: input {_layer_of(symbol).name!r} is not optional, but got None"
+        )
     wanted, found = symbol.shape, value.shape
     if len(found) != len(wanted) and isinstance(value, Tensor):
         if len(found) == len(wanted) + 1 and found[-1] == 1:
             value = squeeze(value, -1)
         elif len(found) == len(wanted) - 1 and wanted[-1] == 1:
             value = expand_dims(value, -1)
+    # A batch may have any size, also where the Input was given one.
     fits = len(value.shape) == len(wanted) and all(
-        p is None or q is None or p == q for p, q in zip(wanted, value.shape, strict=True)
+        lengths_may_vary or p is None or q is None or p == q
+        for p, q in zip(wanted[1:], value.shape[1:], strict=True)
     )
     if not fits:
         raise ValueError(

@@ -198,7 +198,7 @@ def _general(node: Node) -> Compute:
         args, kwargs = node.arguments(known)
         if has_mode:
             kwargs["training"] = False
-        return flatten(node.operation(*args, **kwargs))  # type: ignore[operator]
+        return flatten(node.operation(*args, **kwargs))
 
     return compute
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from inspect import Parameter, signature
 from typing import Any
 
 from webtensor.keras.layers import Layer
 from webtensor.keras.models.training import Trainer
 from webtensor.keras.nest import flatten
-from webtensor.keras.registry import serialize_keras_object
+from webtensor.keras.registry import custom_object_scope, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor, map_shapes
 
 __all__ = ["Model"]
@@ -38,6 +39,7 @@ class Model(Trainer, Layer):
         return Layer.__new__(cls, *args, **kwargs)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        from webtensor.keras.models.function import symbols_in
         from webtensor.keras.models.functional import Functional
 
         if _is_functional(args, kwargs):
@@ -46,15 +48,10 @@ class Model(Trainer, Layer):
                 self.__class__ = _functional(type(self))  # type: ignore[arg-type]
             Functional.__init__(self, *args, **kwargs)  # type: ignore[arg-type]
         else:
+            if type(self) is Model and (len(args) == 2 or {"inputs", "outputs"} <= kwargs.keys()):
+                for place, name in enumerate(("inputs", "outputs")):
+                    symbols_in(name, args[place] if args else kwargs[name])
             Layer.__init__(self, *args, **kwargs)
-
-    @property
-    def metrics(self) -> list[Any]:
-        """The metrics of ``compile``, the running loss first, then those of layers."""
-        return [
-            *self._own_metrics,
-            *(one for layer in self._flatten_layers() for one in layer._metrics),
-        ]
 
     @property
     def layers(self) -> list[Layer]:
@@ -99,7 +96,26 @@ class Model(Trainer, Layer):
             return
         given = map_shapes(KerasTensor, input_shape)
         self.compute_output_spec(given)
+        self._clear_losses()
         self.built = True
+
+    # -- state --------------------------------------------------------------------------------
+
+    def get_state_tree(self, value_format: str = "backend_tensor") -> dict[str, Any]:
+        """Return the values of all variables, those of the optimizer and of metrics included.
+
+        They are in dictionaries, by the parts of their paths; tensors, or with "numpy_array"
+        arrays.
+        """
+        from webtensor.keras.models.state_tree import state_tree_of
+
+        return state_tree_of(self, value_format)
+
+    def set_state_tree(self, state_tree: Mapping[str, Any]) -> None:
+        """Give variables the values in a tree like that of ``get_state_tree``, or in a part."""
+        from webtensor.keras.models.state_tree import take_state_tree
+
+        take_state_tree(self, state_tree)
 
     # -- files --------------------------------------------------------------------------------
 
@@ -126,13 +142,17 @@ class Model(Trainer, Layer):
         load_weights(self, filepath, skip_mismatch, **kwargs)
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(
+        cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None
+    ) -> Any:
         """Make a model of what ``get_config`` returned, also of a functional one's."""
-        from webtensor.keras.models.functional import Functional
+        from webtensor.keras.models.functional import functional_of
 
-        if cls is Model and {"layers", "input_layers", "output_layers"} <= set(config):
-            return Functional.from_config(config)
-        return super().from_config(config)
+        is_functional = {"layers", "input_layers", "output_layers"} <= set(config)
+        with custom_object_scope(custom_objects):
+            if is_functional and _takes_ends(cls.__init__):
+                return functional_of(cls, config)
+            return super().from_config(config)
 
     def to_json(self, **options: Any) -> str:
         """Return the configuration as JSON; ``models.model_from_json`` is its inverse."""
@@ -171,8 +191,18 @@ def _is_functional(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
     )
 
 
+def _takes_ends(init: Any) -> bool:
+    """Whether an ``__init__`` takes the inputs and outputs of a functional model."""
+    parameters = signature(init).parameters
+    kinds = {one.kind for one in parameters.values()}
+    takes_all = {Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD} <= kinds
+    return takes_all or {"inputs", "outputs"} <= set(parameters)
+
+
 @cache
 def _functional(kind: type) -> type:
     from webtensor.keras.models.functional import Functional
 
-    return type(kind.__name__, (kind, Functional), {"__module__": kind.__module__})
+    # Configurations name the class that was written, not this one.
+    known = {"__module__": kind.__module__, "written_as": kind}
+    return type(kind.__name__, (kind, Functional), known)

@@ -88,13 +88,18 @@ class Sequential(Model):
     def build(self, input_shape: Any = None, **_: Any) -> None:
         """Connect the layers, beginning with a shape."""
         if self._functional is not None:
+            begun = self._layers[0].batch_shape  # type: ignore[attr-defined]
+            if is_shape(input_shape) and tuple(input_shape)[1:] != begun[1:]:
+                raise ValueError(
+                    f"Sequential model {self.name!r} is built for {begun} already, but is to be "
+                    f"built for {tuple(input_shape)}"
+                )
             return
-        if not self._layers:
+        if not self.layers:
             raise ValueError(f"Sequential model {self.name!r} has no layers")
         if not (input_shape is None or is_shape(input_shape)):
-            raise ValueError(
-                f"Sequential model {self.name!r} takes one input, but got shapes {input_shape}"
-            )
+            self.built = True  # its layers are built as they are called
+            return
         first = self._layers[0]
         if not isinstance(first, InputLayer):
             if input_shape is None:
@@ -109,13 +114,15 @@ class Sequential(Model):
                 x = layer(x)
             except NotImplementedError:
                 return
-        object.__setattr__(self, "_functional", Functional(first.output, x))
+        functional = Functional(first.output, x)
+        functional.lengths_may_vary = True
+        object.__setattr__(self, "_functional", functional)
         self.built = True
 
     def _build(self, shapes: dict[str, Any]) -> None:
         # The batch of the first call says nothing about the next.
         shape = shapes.get("inputs_shape", next(iter(shapes.values()), None))
-        self.build((None, *shape[1:]) if shape else shape)
+        self.build((None, *shape[1:]) if shape and is_shape(shape) else shape)
 
     def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
         """Run the layers."""
@@ -179,14 +186,16 @@ class Sequential(Model):
         return config
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(
+        cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None
+    ) -> Any:
         """Make a model of what ``get_config`` returned."""
         rows = config.get("layers")
         if not isinstance(rows, (list, tuple)) or not all(isinstance(row, Mapping) for row in rows):
             raise ValueError("the configuration of a Sequential model has no list of layers")
         made = cls(name=config.get("name"), trainable=bool(config.get("trainable", True)))
         for row in rows:
-            made.add(deserialize_keras_object(row), rebuild=False)
+            made.add(deserialize_keras_object(row, custom_objects), rebuild=False)
         made._rebuild()
         shape = config.get("build_input_shape")
         if not made.built and shape and made._layers:

@@ -13,8 +13,7 @@ from math import ceil, prod
 from typing import Any
 
 from webtensor.keras.models.function import _depths
-from webtensor.keras.nest import flatten
-from webtensor.keras.symbols import is_shape
+from webtensor.keras.symbols import map_shapes
 
 __all__ = ["summary_lines"]
 
@@ -139,9 +138,15 @@ def _output_shape(layer: Any) -> str:
             found = _computed_shape(layer)
         except (AttributeError, NotImplementedError, TypeError, ValueError):
             return "?"
-        shapes = [found] if is_shape(found) else flatten(found)
+        shapes = _shapes_in(found)
     texts = ["(" + ", ".join(str(length) for length in shape) + ")" for shape in shapes]
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def _shapes_in(found: Any) -> list[Any]:
+    shapes: list[Any] = []
+    map_shapes(shapes.append, found)
+    return shapes
 
 
 def _computed_shape(layer: Any) -> Any:

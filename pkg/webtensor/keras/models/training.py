@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
+from functools import cache
+from inspect import Parameter, signature
 from typing import Any
+from warnings import warn
 
 from webtensor.engine import Tensor
 from webtensor.keras.layers import Layer
 from webtensor.keras.models.batches import Batches, batches_of, split_off
-from webtensor.keras.models.waiting import Breather, Wait, finish, finish_async, needed
-from webtensor.keras.nest import flatten, map_structure, pack
+from webtensor.keras.models.steps import (
+    Logs,
+    Results,
+    callbacks_done,
+    floats,
+    is_due,
+    joined,
+    limited_epochs,
+    limited_steps,
+    next_batches,
+    reading,
+    rounded,
+    warn_of_too_few,
+)
+from webtensor.keras.models.waiting import Breather, Wait, finish, finish_async
+from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.keras.scopes import StatelessScope
 from webtensor.keras.utils.arrays import as_array
 from webtensor.keras.utils.datasets import unpack_x_y_sample_weight
-from webtensor.ops import concat, sum as _sum
+from webtensor.ops import sum as _sum
 
 __all__ = ["Trainer"]
 
-Logs = dict[str, float]
 Loop = Generator[Wait, Any, Any]
 
 
@@ -29,7 +46,9 @@ class Trainer:
     call: Any
     losses: Any
     trainable_variables: Any
-    metrics: Any
+    dtype_policy: Any
+    name: str
+    _flatten_layers: Any
 
     # -- compile ------------------------------------------------------------------------------
 
@@ -47,8 +66,9 @@ class Trainer:
     ) -> None:
         """Say how the model learns.
 
-        ``run_eagerly``, ``steps_per_execution``, ``jit_compile`` and ``auto_scale_loss`` are for
-        scripts of Keras: everything is eager.
+        Callbacks are called once for each ``steps_per_execution`` batches. ``run_eagerly`` and
+        ``jit_compile`` are for scripts of Keras: everything is eager. With ``auto_scale_loss`` the
+        optimizer of a model whose policy is "mixed_float16" scales its loss, as in Keras.
 
         Raises:
             ValueError: a name is unknown.
@@ -57,11 +77,17 @@ class Trainer:
         from webtensor.keras.models.compiling import CompiledLoss, CompiledMetrics
 
         compiled_loss = compiled_metrics = None
+        names = getattr(self, "output_names", None)
         if loss is not None:
-            compiled_loss = CompiledLoss(loss, loss_weights, self._names_of)
+            compiled_loss = CompiledLoss(loss, loss_weights, names)
         if metrics is not None or weighted_metrics is not None:
-            compiled_metrics = CompiledMetrics(metrics, weighted_metrics, self._names_of)
-        self.optimizer = optimizers.get(optimizer)
+            compiled_metrics = CompiledMetrics(metrics, weighted_metrics, names)
+        given = self.optimizer = optimizers.get(optimizer)
+        if auto_scale_loss and given is not None and self.dtype_policy.name == "mixed_float16":
+            # Nothing overflows in float32, but files of such models have the state of the scaling.
+            scaling = optimizers.LossScaleOptimizer
+            if not isinstance(given, scaling):
+                self.optimizer = scaling(given, name="loss_scale_optimizer")
         self.run_eagerly, self.steps_per_execution = run_eagerly, steps_per_execution
         self.jit_compile = jit_compile
         self.stop_training = False
@@ -71,7 +97,7 @@ class Trainer:
         kept["loss"], kept["_loss_tracker"] = loss, metrics_module.Mean(name="loss")
         kept["_compiled_loss"], kept["_compiled_metrics"] = compiled_loss, compiled_metrics
         kept["_compile_arguments"] = {
-            "optimizer": self.optimizer,
+            "optimizer": given,
             "loss": loss,
             "loss_weights": loss_weights,
             "metrics": metrics,
@@ -82,6 +108,11 @@ class Trainer:
         }
 
     compiled = False
+    #: Set by callbacks to end ``evaluate`` and ``predict``, as ``stop_training`` ends ``fit``.
+    stop_evaluating = stop_predicting = False
+    steps_per_execution: int = 1
+    #: Set by a callback that takes up training from an epoch.
+    _initial_epoch: int | None = None
     optimizer: Any = None
     loss: Any = None
     _loss_tracker: Any
@@ -98,19 +129,22 @@ class Trainer:
         return found
 
     def compile_from_config(self, config: Mapping[str, Any]) -> None:
-        """Compile as ``get_compile_config`` said."""
+        """Compile as ``get_compile_config`` said.
+
+        What a ``compile`` of one's own takes, this method does not know: it then warns instead.
+        """
+        if type(self).compile is not Trainer.compile:
+            warn(
+                f"{type(self).__name__}: the model is not compiled as it is loaded, since its "
+                "class has a method compile of its own; give it get_compile_config and "
+                "compile_from_config, too",
+                stacklevel=2,
+            )
+            return
         known = {key: deserialize_keras_object(value) for key, value in config.items()}
         self.compile(**{key: value for key, value in known.items() if key in _COMPILE_ARGUMENTS})
         if getattr(self, "built", False) and hasattr(self.optimizer, "build"):
             self.optimizer.build(self.trainable_variables)
-
-    def _names_of(self, outputs: Any) -> Sequence[str]:
-        """Names of the outputs."""
-        if isinstance(outputs, Mapping):
-            return sorted(outputs)
-        count = len(flatten(outputs))
-        names = getattr(self, "output_names", None) or ()
-        return names if len(names) == count else [f"output_{index}" for index in range(count)]
 
     def _require_compiled(self, name: str) -> None:
         if not self.compiled:
@@ -122,11 +156,24 @@ class Trainer:
         if not self.compiled:
             return []
         found = [self._loss_tracker]
-        if self._compiled_loss is not None:
-            found += self._compiled_loss.own_metrics
         if self._compiled_metrics is not None:
-            found += self._compiled_metrics.metrics
+            found.append(self._compiled_metrics)
+        if self._compiled_loss is not None:
+            found += self._compiled_loss.metrics
         return found
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The running loss, the metrics of ``compile`` as one, losses of outputs; then layers'."""
+        return [
+            *self._own_metrics,
+            *(one for layer in self._flatten_layers() for one in layer._metrics),
+        ]
+
+    @property
+    def metrics_variables(self) -> list[Any]:
+        """The state of the metrics."""
+        return [variable for metric in self.metrics for variable in metric.variables]
 
     @property
     def metrics_names(self) -> list[str]:
@@ -185,6 +232,12 @@ class Trainer:
             self._compiled_metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
 
+    def _loss_of(self, x: Any, y: Any, output: Any, sample_weight: Any, training: bool) -> Tensor:
+        """``compute_loss``, which may be one of the user's that does not take ``training``."""
+        mode = {"training": training} if _takes_training(type(self).compute_loss) else {}
+        found: Tensor = self.compute_loss(x, y, output, sample_weight, **mode)
+        return found
+
     def train_step(self, data: Any) -> dict[str, Any]:
         """Learn from a batch; models with steps of their own override this.
 
@@ -196,10 +249,17 @@ class Trainer:
 
         def loss() -> Tensor:
             outputs.append(self(x, training=True))  # type: ignore[operator]
-            found: Tensor = self.compute_loss(x, y, outputs[0], sample_weight, training=True)
-            return found
+            return self._loss_of(x, y, outputs[0], sample_weight, training=True)
 
-        value = self.optimizer.minimize(loss, self.trainable_variables)
+        variables = self.trainable_variables
+        if variables:
+            # Also for weights that the loss does not depend on, as files have them all.
+            if not getattr(self.optimizer, "built", True):
+                self.optimizer.build(variables)
+            value = self.optimizer.minimize(loss, variables)
+        else:
+            warn(f"model {self.name!r} has no trainable weights", stacklevel=2)
+            value = loss()
         self._loss_tracker.update_state(value, sample_weight=_batch_size(x))
         return self._seen(x, y, outputs[0], sample_weight)
 
@@ -207,17 +267,17 @@ class Trainer:
         """Evaluate a batch; models with steps of their own override this."""
         x, y, sample_weight = unpack_x_y_sample_weight(data)
         output = self(x, training=False)  # type: ignore[operator]
-        value = self.compute_loss(x, y, output, sample_weight, training=False)
+        value = self._loss_of(x, y, output, sample_weight, training=False)
         self._loss_tracker.update_state(value, sample_weight=_batch_size(x))
         return self._seen(x, y, output, sample_weight)
 
     def _seen(self, x: Any, y: Any, output: Any, sample_weight: Any) -> dict[str, Any]:
         """``compute_metrics``; results are computed only when they are asked for."""
-        if type(self).compute_metrics is not Trainer.compute_metrics:
+        if any(getattr(type(self), name) is not getattr(Trainer, name) for name in _STEPS):
             return self.compute_metrics(x, y, output, sample_weight)
         if self._compiled_metrics is not None and y is not None:
             self._compiled_metrics.update_state(y, output, sample_weight)
-        return _Results(self)
+        return Results(self)
 
     def predict_step(self, data: Any) -> Any:
         """Return the outputs for a batch; models with steps of their own override this."""
@@ -276,50 +336,65 @@ class Trainer:
         checked = None
         if validation_data is not None:
             checked = _validation_batches(validation_data, validation_batch_size or batch_size)
+        epochs = limited_epochs(epochs)
+        steps_per_epoch = limited_steps(steps_per_epoch, data)
         steps = steps_per_epoch or data.steps
         notes = self._notes(callbacks, verbose, epochs, steps, add_history=True)
         self.stop_training = False
+        size = self.steps_per_execution
         breather = Breather()
+        self._initial_epoch = None
         notes.on_train_begin()
+        first = initial_epoch if self._initial_epoch is None else self._initial_epoch
         logs: Logs = {}
         try:
-            for epoch in range(initial_epoch, epochs):
+            for epoch in range(first, epochs):
                 self.reset_metrics()
                 notes.on_epoch_begin(epoch)
                 results: Any = {}
                 count = 0
-                source = data.epoch(steps_per_epoch)
-                while (batch := (yield from _next(source))) is not None:
+                source = data.epoch(rounded(steps_per_epoch, size))
+                while batches := (yield from next_batches(source, size)):
                     notes.on_train_batch_begin(count)
-                    self._build_for(batch)
-                    results = self.train_step(batch)
-                    del batch
-                    if notes.needs_batch_logs(count):
-                        yield from _reading(results)
-                        notes.on_train_batch_end(count, _floats(results))
+                    while batches:
+                        batch = batches.pop(0)
+                        if not count:
+                            self._build_for(batch)
+                        results = self.train_step(batch)
+                        del batch
+                        yield from breather.after(self._latest())
+                    count += size
+                    if notes.needs_batch_logs(count - 1):
+                        yield from reading(results)
+                        notes.on_train_batch_end(count - 1, floats(results))
                     else:
-                        notes.on_train_batch_end(count, None)
-                    count += 1
-                    yield from _awaited(notes)
-                    yield from breather.after(self._latest())
+                        notes.on_train_batch_end(count - 1, None)
+                    yield from callbacks_done(notes)
                     if self.stop_training:
                         break
+                if not count and epoch == first:
+                    raise ValueError("fit: x made no batches")
                 if not count:
-                    raise ValueError(f"fit: x made no batches in epoch {epoch}")
-                yield from _reading(results)
-                logs = _floats(results)
-                if checked is not None and _is_due(epoch, validation_freq):
+                    warn(
+                        f"fit: x made no batches for epoch {epoch + 1}: training ends", stacklevel=2
+                    )
+                    break
+                if not self.stop_training:
+                    warn_of_too_few("fit", count, steps_per_epoch)
+                yield from reading(results)
+                logs = floats(results)
+                if checked is not None and is_due(epoch, validation_freq):
                     found = yield from self._evaluate(checked, validation_steps, notes, breather)
                     logs.update({f"val_{name}": value for name, value in found.items()})
                 data.end_epoch()
                 notes.on_epoch_end(epoch, logs)
-                yield from _awaited(notes)
+                yield from callbacks_done(notes)
                 if self.stop_training:
                     break
             if hasattr(self.optimizer, "finalize_variable_values"):
                 self.optimizer.finalize_variable_values(self.trainable_variables)
             notes.on_train_end(logs)
-            yield from _awaited(notes)
+            yield from callbacks_done(notes)
         finally:
             notes.close()
         return getattr(self, "history", None)
@@ -343,16 +418,17 @@ class Trainer:
             add_history=add_history,
             add_progbar=verbose not in (0, "0"),
             model=self,
-            verbose=1 if verbose == "auto" else verbose,
+            verbose=_shown() if verbose == "auto" else verbose,
             epochs=epochs,
             steps=steps,
         )
 
     def _build_for(self, batch: Any) -> None:
-        """Make the variables that a step of one's own may ask for before it calls the model."""
-        has_own_step = type(self).train_step is not Trainer.train_step
-        if has_own_step and not self.built and type(self).call is not Layer.call:
-            self(unpack_x_y_sample_weight(batch)[0])  # type: ignore[operator]
+        """Make the variables that a step may ask for before it calls the model."""
+        is_ready = self.built and self.trainable_variables
+        if not is_ready and type(self).call is not Layer.call:
+            with StatelessScope():  # the call only makes variables
+                self(unpack_x_y_sample_weight(batch)[0])  # type: ignore[operator]
 
     def _latest(self) -> Tensor | None:
         """A tensor that the last step computed."""
@@ -389,6 +465,7 @@ class Trainer:
     ) -> Loop:
         self._require_compiled("evaluate")
         data = batches_of(x, y, sample_weight, batch_size, steps)
+        steps = limited_steps(steps, data)
         notes = self._notes(callbacks, verbose, 1, steps or data.steps)
         try:
             logs = yield from self._evaluate(data, steps, notes, Breather())
@@ -396,38 +473,48 @@ class Trainer:
             notes.close()
         if return_dict:
             return logs
-        values = [logs[name] for name in self._result_order(logs)]
-        return values[0] if len(values) == 1 else values
+        return self._as_list(logs)
 
-    def _result_order(self, logs: Logs) -> list[str]:
-        known = [name for name in self.metrics_names if name in logs]
-        return known + [name for name in logs if name not in known]
+    def _as_list(self, logs: Logs) -> Any:
+        """Results in the order of the metrics, then others; without a list where it is one."""
+        names: list[str] = []
+        for metric in self.metrics:
+            names += [one.name for one in getattr(metric, "metrics", [metric])]
+        order = dict.fromkeys([*names, *logs])
+        values = [logs[name] for name in order if name in logs]
+        return values[0] if len(values) == 1 else values
 
     def _evaluate(
         self, data: Batches, steps: int | None, notes: Any, breather: Breather
     ) -> Generator[Wait, Any, Logs]:
         self.reset_metrics()
+        self.stop_evaluating = False
         notes.on_test_begin()
         results: Any = {}
-        count = 0
-        source = data.epoch(steps)
-        while (batch := (yield from _next(source))) is not None:
+        count, size = 0, self.steps_per_execution
+        steps = limited_steps(steps, data)
+        source = data.epoch(rounded(steps, size))
+        while batches := (yield from next_batches(source, size)):
             notes.on_test_batch_begin(count)
-            results = self.test_step(batch)
-            del batch
-            if notes.needs_batch_logs(count, "test"):
-                yield from _reading(results)
-                notes.on_test_batch_end(count, _floats(results))
+            while batches:
+                results = self.test_step(batches.pop(0))
+                yield from breather.after(self._latest())
+            count += size
+            if notes.needs_batch_logs(count - 1, "test"):
+                yield from reading(results)
+                notes.on_test_batch_end(count - 1, floats(results))
             else:
-                notes.on_test_batch_end(count, None)
-            count += 1
-            yield from breather.after(self._latest())
+                notes.on_test_batch_end(count - 1, None)
+            if self.stop_evaluating:
+                break
+        else:
+            warn_of_too_few("evaluate", count, steps)
         if not count:
             raise ValueError("evaluate: x made no batches")
-        yield from _reading(results)
-        logs = _floats(results)
+        yield from reading(results)
+        logs = floats(results)
         notes.on_test_end(logs)
-        yield from _awaited(notes)
+        yield from callbacks_done(notes)
         return logs
 
     # -- predict ------------------------------------------------------------------------------
@@ -456,29 +543,37 @@ class Trainer:
         callbacks: Any = None,
     ) -> Loop:
         data = batches_of(x, None, None, batch_size, steps)
+        steps = limited_steps(steps, data)
         notes = self._notes(callbacks, verbose, 1, steps or data.steps)
         breather = Breather()
+        self.stop_predicting = False
         found: list[Any] = []
+        count, size = 0, self.steps_per_execution
         try:
             notes.on_predict_begin()
-            source = data.epoch(steps)
-            while (batch := (yield from _next(source))) is not None:
-                notes.on_predict_batch_begin(len(found))
-                found.append(self.predict_step(batch))
-                notes.on_predict_batch_end(len(found) - 1, {"outputs": found[-1]})
-                yield from breather.after(flatten(found[-1])[0])
+            source = data.epoch(rounded(steps, size))
+            while batches := (yield from next_batches(source, size)):
+                notes.on_predict_batch_begin(count)
+                made = []
+                while batches:
+                    made.append(self.predict_step(batches.pop(0)))
+                    yield from breather.after(flatten(made[-1])[0])
+                found += made
+                count += size
+                notes.on_predict_batch_end(count - 1, {"outputs": joined(made)})
+                if self.stop_predicting:
+                    break
+            else:
+                warn_of_too_few("predict", count, steps)
             notes.on_predict_end()
         finally:
             notes.close()
         if not found:
             raise ValueError("predict: x made no batches")
-        columns = zip(*(flatten(one) for one in found), strict=True)
-        joined = [
-            column[0] if len(column) == 1 else concat(list(column), axis=0) for column in columns
-        ]
-        for one in joined:
+        outputs = joined(found)
+        for one in flatten(outputs):
             yield one.data
-        return pack(found[0], [as_array(one) for one in joined])
+        return map_structure(as_array, outputs)
 
     # -- on one batch -------------------------------------------------------------------------
 
@@ -493,6 +588,7 @@ class Trainer:
         """Learn from one batch; return the loss and the metrics."""
         self._require_compiled("train_on_batch")
         batch = _one_batch(x, y, sample_weight, class_weight)
+        self._build_for(batch)
         self.reset_metrics()
         return self._returned(self.train_step(batch), return_dict)
 
@@ -510,12 +606,12 @@ class Trainer:
         return map_structure(as_array, found)
 
     def _returned(self, results: Any, return_dict: bool) -> Any:
-        logs = _floats(results)
-        if return_dict:
-            return logs
-        values = [logs[name] for name in self._result_order(logs)]
-        return values[0] if len(values) == 1 else values
+        logs = floats(results)
+        return logs if return_dict else self._as_list(logs)
 
+
+#: What may look at results before the loop does.
+_STEPS = ("train_step", "test_step", "compute_metrics")
 
 _COMPILE_ARGUMENTS = frozenset(
     {
@@ -531,79 +627,21 @@ _COMPILE_ARGUMENTS = frozenset(
 )
 
 
-class _Results(dict[str, Any]):
-    """What metrics have come to; computed when it is asked for."""
-
-    def __init__(self, model: Trainer) -> None:
-        super().__init__()
-        self._model: Trainer | None = model
-
-    def settle(self) -> dict[str, Any]:
-        """Compute the results, once."""
-        if self._model is not None:
-            self.update(self._model.get_metrics_result())
-            self._model = None
-        return self
+@cache
+def _takes_training(function: Any) -> bool:
+    parameters = signature(function).parameters.values()
+    return any(one.name == "training" or one.kind is Parameter.VAR_KEYWORD for one in parameters)
 
 
-def _settled(results: Any) -> dict[str, Any]:
-    found: dict[str, Any] = results.settle() if isinstance(results, _Results) else results
-    return found
+def _shown() -> int:
+    """Whether a bar is shown, or only a line for each epoch, where ``verbose`` is "auto"."""
+    from webtensor.keras.utils.messages import is_interactive_logging_enabled
 
-
-def _reading(results: Any) -> Generator[Wait, Any, None]:
-    """Wait for scalars, which the host then knows."""
-    for value in _settled(results).values():
-        if isinstance(value, Tensor):
-            yield value.data
-
-
-def _floats(results: Any) -> Logs:
-    """Scalars by name, in the order of the names, as Keras has them."""
-    found = _settled(results)
-    return {
-        name: found[name].tolist() if hasattr(found[name], "tolist") else float(found[name])
-        for name in sorted(found)
-    }
-
-
-def _next(source: Any) -> Generator[Wait, Any, Any]:
-    """The next batch, or None."""
-    if not hasattr(source, "__anext__"):
-        return next(source, None)
-
-    async def awaited() -> Any:
-        try:
-            return await source.__anext__()
-        except StopAsyncIteration:
-            return None
-
-    return (
-        yield needed(
-            awaited,
-            "x is an asynchronous iterator, which needs fit_async, evaluate_async or predict_async",
-        )
-    )
-
-
-def _awaited(notes: Any) -> Generator[Wait, Any, None]:
-    """Wait for callbacks that are asynchronous."""
-    while notes.awaited:
-        waiting = notes.awaited.pop(0)
-        yield needed(
-            lambda waiting=waiting: waiting,  # type: ignore[misc]
-            "a callback is asynchronous, which needs fit_async",
-        )
-
-
-def _is_due(epoch: int, frequency: Any) -> bool:
-    if isinstance(frequency, int):
-        return (epoch + 1) % frequency == 0
-    return epoch + 1 in frequency
+    return 1 if is_interactive_logging_enabled() else 2
 
 
 def _batch_size(x: Any) -> int:
-    return int(flatten(x)[0].shape[0])
+    return int(next(one for one in flatten(x) if one is not None).shape[0])
 
 
 def _validation_batches(data: Any, batch_size: int | None) -> Batches:

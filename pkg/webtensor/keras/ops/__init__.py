@@ -1,7 +1,9 @@
 """``keras.ops``: functions of tensors and, to put functional models together, of symbolic ones.
 
-``numpy`` has what NumPy has, too; ``math``, ``nn``, ``linalg``, ``image`` and ``core`` are Keras's
-other modules. Each is a table, whose rows ``operations`` makes functions and operations of.
+``numpy`` has what NumPy has, too; ``math``, ``nn``, ``linalg``, ``einops``, ``image`` and ``core``
+are Keras's other modules. Each is a table, whose rows ``operations`` makes functions and operations
+of. Of Keras's functions two are not here: ``eig``, as eigenvalues of other than symmetric matrices
+are not computed, and ``view``, as the bits of dtypes that are held in others are not to be seen.
 """
 
 from __future__ import annotations
@@ -9,12 +11,12 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.keras.names import nearest
-from webtensor.keras.ops import core, image, linalg, math, nn, numpy
+from webtensor.keras.ops import core, einops, image, linalg, math, nn, numpy
 from webtensor.keras.ops.operations import Table
 from webtensor.keras.symbols import Operation
 
 #: The modules whose functions are here, too, as are those of ``image`` not.
-_MODULES = (numpy, nn, core, math, linalg)
+_MODULES = (numpy, nn, core, math, linalg, einops)
 _NAMESPACES = ("image", "linalg", "nn", "numpy")
 
 __all__ = sorted(  # noqa: PLE0605
@@ -42,6 +44,7 @@ def operation_class(module: str, kind: str) -> type[Operation]:
     known: dict[str, Table] = {
         one.__name__.rpartition(".")[2]: one.TABLE for one in (*_MODULES, image)
     }
+    known["activations"] = nn.ACTIVATIONS
     found = known[module].class_named(kind) if module in known else None
     if found is None:
         raise ValueError(f"keras.ops has no operation {kind!r} in the module {module!r}")

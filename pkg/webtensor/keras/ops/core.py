@@ -17,6 +17,7 @@ from webtensor.keras.nest import flatten, map_structure, pack
 from webtensor.keras.ops.operations import Table, like, op, plain
 from webtensor.keras.ops.shaping import shape_of
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.trials import outcome_of_trial
 
 __all__ = ["TABLE"]
 
@@ -30,8 +31,15 @@ def _convert_to_tensor(x: Any, dtype: Any = None, sparse: Any = None, ragged: An
         raise ValueError("convert_to_tensor: there are no sparse and no ragged tensors")
     if isinstance(x, Variable):
         x = x.value
-    held = x if isinstance(x, Tensor) else wt.tensor(x)
+    held = _joined(x)
     return held if dtype is None else wt.astype(held, held_dtype(dtype))
+
+
+def _joined(x: Any) -> Any:
+    """A tensor of a list that may hold arrays and tensors."""
+    if isinstance(x, (list, tuple)) and any(hasattr(one, "shape") for one in flatten(x)):
+        return wt.stack([_joined(one) for one in x])
+    return wt.asarray(x)
 
 
 def _convert_to_numpy(x: Any) -> Any:
@@ -44,7 +52,7 @@ def _cast(x: Any, dtype: Any) -> Any:
     return wt.astype(x, held_dtype(dtype))
 
 
-def _dtype(x: Any) -> str:
+def dtype_of(x: Any) -> str:
     """The name of the dtype."""
     return str(x.dtype if hasattr(x, "dtype") else wt.asarray(x).dtype)
 
@@ -89,6 +97,24 @@ def _slice(inputs: Any, start_indices: Any, shape: Any) -> Any:
     return wt.slice(inputs, starts, lengths)
 
 
+def _sliced(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
+    inputs, starts = args
+    shape = list(given["shape"])
+    rank = len(inputs.shape)
+    is_known = not isinstance(starts, KerasTensor)
+    if len(shape) != rank or (is_known and len(starts) != rank):
+        raise ValueError(
+            f"slice: start_indices and shape must have a number for each of {rank} axes, but are "
+            f"{starts} and {tuple(shape)}"
+        )
+    for axis, size in enumerate(shape):
+        if size == -1:
+            length = inputs.shape[axis]
+            is_fixed = is_known and length is not None
+            shape[axis] = length - int(starts[axis]) if is_fixed else None
+    return KerasTensor(shape, inputs.dtype)
+
+
 def _whole(numbers: Any) -> list[int]:
     """Indices as integers."""
     if hasattr(numbers, "tolist"):
@@ -118,7 +144,7 @@ def _slice_update(inputs: Any, start_indices: Any, updates: Any) -> Any:
 
 def _scatter(indices: Any, values: Any, shape: Any) -> Any:
     """Zeros, but for values at places; those at one place are added."""
-    return wt.scatter_nd(indices, values, tuple(shape))
+    return wt.scatter_nd(wt.astype(indices, int32), values, tuple(shape))
 
 
 def _scatter_update(inputs: Any, indices: Any, updates: Any, reduction: str | None = None) -> Any:
@@ -188,6 +214,24 @@ def _cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) ->
     return true_fn() if _truth(pred) else false_fn()
 
 
+def _either(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
+    """Both functions have to return the same shapes and dtypes."""
+    first, second = (outcome_of_trial(one, (), {}) for one in args[1:])
+    found = [
+        [(one.shape, one.dtype) if isinstance(one, KerasTensor) else None for one in flatten(made)]
+        for made in (first, second)
+    ]
+    if found[0] != found[1]:
+        raise ValueError(
+            f"cond: true_fn and false_fn must return the same shapes and dtypes, but return "
+            f"{found[0]} and {found[1]}"
+        )
+    return map_structure(
+        lambda one: KerasTensor(one.shape, one.dtype) if isinstance(one, KerasTensor) else one,
+        first,
+    )
+
+
 def _switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
     """What one of several functions returns; an index beyond them means the first or last."""
     place = int(index.item() if hasattr(index, "item") else index)
@@ -209,6 +253,11 @@ def _while_loop(
         values = tuple(made) if isinstance(made, (list, tuple)) else (made,)
         count += 1
     return values if is_sequence else values[0]
+
+
+def _as_before(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
+    """What goes through a loop keeps its shapes and dtypes."""
+    return map_structure(lambda one: KerasTensor(shape_of(one), dtype_of(one)), args[0])
 
 
 def _fori_loop(lower: int, upper: int, body_fun: Callable[[int, Any], Any], init_val: Any) -> Any:
@@ -236,6 +285,10 @@ def _scan(
     unroll: int | bool = 1,
 ) -> Any:
     """A value that a function hands on from slice to slice, and what it returns beside."""
+    if not callable(f):
+        raise TypeError(f"scan: f must be callable, but got {f!r}")
+    if not isinstance(unroll, int) or unroll < 0:
+        raise ValueError(f"scan: unroll must be a positive integer or a bool, but got {unroll!r}")
     if xs is None and length is None:
         raise ValueError("scan: give xs or length")
     count = length if length is not None else flatten(xs)[0].shape[0]
@@ -278,28 +331,28 @@ def _vectorized_map(function: Callable[[Any], Any], elements: Any) -> Any:
 TABLE = Table(
     "keras.src.ops.core",
     {
-        "associative_scan": plain(_associative_scan),
+        "associative_scan": op(_associative_scan, "reverse axis"),
         "cast": op(_cast, "dtype"),
-        "cond": plain(_cond),
+        "cond": op(_cond, spec=_either),
         "convert_to_numpy": plain(_convert_to_numpy),
         "convert_to_tensor": op(_convert_to_tensor, "dtype sparse ragged"),
         "custom_gradient": plain(_custom_gradient),
-        "dtype": plain(_dtype),
-        "fori_loop": plain(_fori_loop),
+        "dtype": plain(dtype_of),
+        "fori_loop": op(_fori_loop, "lower upper body_fun", spec=_as_before),
         "is_tensor": plain(_is_tensor),
-        "map": plain(_map),
+        "map": op(_map),
         "saturate_cast": op(_saturate_cast, "dtype"),
-        "scan": plain(_scan),
+        "scan": op(_scan, "length reverse unroll"),
         "scatter": op(_scatter, "shape"),
         "scatter_update": like(_scatter_update, "reduction"),
         "shape": plain(shape_of),
-        "slice": op(_slice, "shape"),
+        "slice": op(_slice, "shape", spec=_sliced),
         "slice_update": like(_slice_update),
         "stop_gradient": like(_stop_gradient),
-        "switch": plain(_switch),
+        "switch": op(_switch),
         "unstack": op(_unstack, "num axis"),
-        "vectorized_map": plain(_vectorized_map),
-        "while_loop": plain(_while_loop),
+        "vectorized_map": op(_vectorized_map, "function"),
+        "while_loop": op(_while_loop, "cond body maximum_iterations", spec=_as_before),
     },
 )
 

@@ -89,7 +89,7 @@ def _linspace(
     axis: int = 0,
 ) -> Any:
     """So many numbers in equal steps."""
-    start, stop = wt.astype(start, float32), wt.astype(stop, float32)
+    start, stop, num = wt.astype(start, float32), wt.astype(stop, float32), int(num)
     parts = num - 1 if endpoint else num
     step = wt.divide(wt.subtract(stop, start), parts) if parts > 0 else wt.full((), wt.nan)
     shares = wt.linspace(0.0, 1.0, num, endpoint=endpoint)
@@ -118,10 +118,11 @@ def _geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Any:
     """So many numbers, each the same multiple of the one before."""
-    start, stop = wt.astype(start, float32), wt.astype(stop, float32)
+    start, stop = wt.broadcast_arrays(wt.astype(start, float32), wt.astype(stop, float32))
     sign = wt.sign(start)
     low, high = (wt.multiply(wt.log2(wt.multiply(one, sign)), log10(2)) for one in (start, stop))
-    made = wt.multiply(_logspace(low, high, num, endpoint, axis=axis), sign)
+    made = _logspace(low, high, num, endpoint, axis=axis)
+    made = wt.multiply(made, wt.expand_dims(sign, axis))
     return wt.astype(made, held_dtype(dtype))
 
 
@@ -200,7 +201,7 @@ ROWS: dict[str, Row] = {
     "eye": plain(_eye),
     "full": plain(_full),
     "full_like": op(_full_like, "dtype", spec=_fully),
-    "geomspace": plain(_geomspace),
+    "geomspace": op(_geomspace, "num endpoint dtype axis"),
     "hamming": _window(_cosines(0.54, -0.46), "Hamming's window."),
     "hanning": _window(_cosines(0.5, -0.5), "Hann's window."),
     "i0": elementwise(_bessel, names="x"),

@@ -170,7 +170,17 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     return made
 
 
-_ABSOLUTE = unary(wt.abs, "Absolute")
+def _unless_bool(compute: Any) -> Any:
+    """A function of numbers that leaves truth values as they are."""
+
+    def computed(x: Any) -> Any:
+        x = wt.asarray(x)
+        return wt.clone(x) if x.dtype is bool_ else compute(x)
+
+    return computed
+
+
+_ABSOLUTE = unary(_unless_bool(wt.abs), "Absolute")
 _CONJUGATE = unary(wt.conj, "Conjugate")
 
 ROWS: dict[str, Row] = {
@@ -227,7 +237,7 @@ ROWS: dict[str, Row] = {
     "square": unary(wt.square),
     "tan": unary(wt.tan),
     "tanh": unary(wt.tanh),
-    "trunc": unary(wt.trunc),
+    "trunc": unary(_unless_bool(wt.trunc)),
     # -- two tensors ---------------------------------------------------------------------------
     "add": binary(wt.add),
     "arctan2": binary(wt.atan2),

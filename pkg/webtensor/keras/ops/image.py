@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
-from math import ceil, floor, pi, sin
 from typing import Any
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.keras.layouts import as_data_format
-from webtensor.keras.ops.operations import Table, like, op
+from webtensor.keras.ops import sampling
+from webtensor.keras.ops.operations import Table, op, plain
+from webtensor.keras.ops.patches import windows
+from webtensor.keras.ops.sampling import moved_pixels
+from webtensor.keras.random import draw_seed
+from webtensor.keras.resampling import (
+    INTERPOLATIONS,
+    cropped_to_ratio,
+    padded_to_ratio,
+    resized,
+)
+from webtensor.keras.symbols import KerasTensor
 from webtensor.ops import linalg
 
 __all__ = ["TABLE"]
@@ -21,25 +30,30 @@ def _float(x: Any) -> Any:
 
 
 def _as_batch(
-    name: str, images: Any, data_format: str | None, compute: Callable[[Any], Any]
+    name: str,
+    images: Any,
+    data_format: str | None,
+    compute: Callable[[Any], Any],
+    places: int = 2,
 ) -> Any:
     """Call a function with a batch of images that has the channels last."""
     format = as_data_format(name, data_format)
     x = wt.asarray(images)
     rank = len(x.shape)
-    if rank not in (3, 4):
+    if rank not in (places + 1, places + 2):
         raise ValueError(
-            f"{name}: images must be one image or a batch, with 3 or 4 axes, but have shape "
-            f"{x.shape}"
+            f"{name}: images must be one image or a batch, with {places + 1} or {places + 2} axes, "
+            f"but have shape {x.shape}"
         )
-    if rank == 3:
+    is_single = rank == places + 1
+    if is_single:
         x = wt.expand_dims(x, 0)
     if format == "channels_first":
-        x = wt.permute_dims(x, (0, 2, 3, 1))
+        x = wt.moveaxis(x, 1, -1)
     y = compute(x)
     if format == "channels_first":
-        y = wt.permute_dims(y, (0, 3, 1, 2))
-    return wt.squeeze(y, 0) if rank == 3 else y
+        y = wt.moveaxis(y, places + 1, 1)
+    return wt.squeeze(y, 0) if is_single else y
 
 
 # -- colours -----------------------------------------------------------------------------------
@@ -48,6 +62,11 @@ def _as_batch(
 def _check_channels(name: str, x: Any) -> None:
     if x.shape[-1] != 3:
         raise ValueError(f"{name}: images must have 3 channels, but have {x.shape[-1]}")
+
+
+def _check_floats(name: str, x: Any) -> None:
+    if x.dtype is not float32:
+        raise ValueError(f"{name}: images must be floats, but are {x.dtype}")
 
 
 def _rgb_to_grayscale(images: Any, data_format: str | None = None) -> Any:
@@ -66,6 +85,7 @@ def _rgb_to_hsv(images: Any, data_format: str | None = None) -> Any:
 
     def compute(x: Any) -> Any:
         _check_channels("rgb_to_hsv", x)
+        _check_floats("rgb_to_hsv", x)
         red, green, blue = wt.unstack(_float(x), -1)
         most, least = wt.max(x, -1), wt.min(x, -1)
         spread = most - least
@@ -92,6 +112,7 @@ def _hsv_to_rgb(images: Any, data_format: str | None = None) -> Any:
 
     def compute(x: Any) -> Any:
         _check_channels("hsv_to_rgb", x)
+        _check_floats("hsv_to_rgb", x)
         hue, saturation, value = wt.unstack(_float(x), -1)
         turned = hue * 6
         red = wt.clip(wt.abs(turned - 3) - 1, 0.0, 1.0)
@@ -107,70 +128,6 @@ def _hsv_to_rgb(images: Any, data_format: str | None = None) -> Any:
 # -- sizes -------------------------------------------------------------------------------------
 
 
-def _triangle(x: float) -> float:
-    return max(0.0, 1 - abs(x))
-
-
-def _cubic(x: float) -> float:
-    """Keys' cubic, with a = -1/2."""
-    x = abs(x)
-    if x < 1:
-        return (1.5 * x - 2.5) * x * x + 1
-    return ((-0.5 * x + 2.5) * x - 4) * x + 2 if x < 2 else 0.0
-
-
-def _lanczos(radius: int) -> Callable[[float], float]:
-    def weight(x: float) -> float:
-        if abs(x) >= radius:
-            return 0.0
-        if abs(x) < 1e-8:
-            return 1.0
-        return radius * sin(pi * x) * sin(pi * x / radius) / (pi * x) ** 2
-
-    return weight
-
-
-#: How much a pixel counts at a distance, and how far it reaches.
-_FILTERS: dict[str, tuple[Callable[[float], float], int]] = {
-    "bilinear": (_triangle, 1),
-    "bicubic": (_cubic, 2),
-    "lanczos3": (_lanczos(3), 3),
-    "lanczos5": (_lanczos(5), 5),
-}
-
-
-@lru_cache(64)
-def _weights(method: str, length: int, outputs: int, antialias: bool) -> list[list[float]]:
-    """How much each pixel of an axis counts for each of the result."""
-    weight, radius = _FILTERS[method]
-    scale = length / outputs
-    wide = max(scale, 1.0) if antialias else 1.0
-    rows = []
-    for index in range(outputs):
-        center = (index + 0.5) * scale - 0.5
-        row = [0.0] * length
-        first = max(ceil(center - radius * wide), 0)
-        last = min(floor(center + radius * wide), length - 1)
-        for place in range(first, last + 1):
-            row[place] = weight((center - place) / wide)
-        total = sum(row)
-        rows.append([one / total for one in row] if total else row)
-    return rows
-
-
-def _resampled(x: Any, axis: int, outputs: int, method: str, antialias: bool) -> Any:
-    length = x.shape[axis]
-    if length == outputs:
-        return x
-    before, after = 1, 1
-    for place, n in enumerate(x.shape):
-        before, after = (before * n, after) if place < axis else (before, after * n)
-    rows = wt.reshape(x, (before, length, after // length))
-    matrix = wt.tensor(_weights(method, length, outputs, antialias))
-    shape = (*x.shape[:axis], outputs, *x.shape[axis + 1 :])
-    return wt.reshape(wt.matmul(matrix, rows), shape)
-
-
 def _resize(
     images: Any,
     size: Any,
@@ -183,9 +140,11 @@ def _resize(
     data_format: str | None = None,
 ) -> Any:
     """The images in another size."""
-    if interpolation != "nearest" and interpolation not in _FILTERS:
-        known = sorted([*_FILTERS, "nearest"])
-        raise ValueError(f"resize: interpolation must be one of {known}, but got {interpolation!r}")
+    if interpolation not in INTERPOLATIONS:
+        raise ValueError(
+            f"resize: interpolation must be one of {', '.join(INTERPOLATIONS)}, but got "
+            f"{interpolation!r}"
+        )
     if fill_mode != "constant":
         raise ValueError(f"resize: fill_mode must be 'constant', but got {fill_mode!r}")
     if crop_to_aspect_ratio and pad_to_aspect_ratio:
@@ -196,50 +155,27 @@ def _resize(
 
     def compute(x: Any) -> Any:
         if crop_to_aspect_ratio:
-            x = _cropped_to(x, height, width)
+            x = cropped_to_ratio(x, (height, width))
         elif pad_to_aspect_ratio:
-            x = _padded_to(x, height, width, fill_value)
-        if interpolation == "nearest":
-            return wt.image.resize_nearest_neighbor(x, (height, width), half_pixel_centers=True)
-        y = _float(x)
-        if interpolation == "bilinear" and not antialias:
-            y = wt.image.resize_bilinear(y, (height, width), half_pixel_centers=True)
-        else:
-            y = _resampled(y, 1, height, interpolation, antialias)
-            y = _resampled(y, 2, width, interpolation, antialias)
-        return y if x.dtype is float32 else wt.astype(wt.round(y), x.dtype)
+            x = padded_to_ratio(x, (height, width), fill_value)
+        return resized(x, (height, width), interpolation, antialias)
 
     return _as_batch("resize", images, data_format, compute)
-
-
-def _cropped_to(x: Any, height: int, width: int) -> Any:
-    """The middle part that has the proportions of a size."""
-    _, rows, columns, _ = x.shape
-    kept_rows = max(min(rows, columns * height // width), 1)
-    kept_columns = max(min(columns, rows * width // height), 1)
-    top, left = (rows - kept_rows) // 2, (columns - kept_columns) // 2
-    return x[:, top : top + kept_rows, left : left + kept_columns]
-
-
-def _padded_to(x: Any, height: int, width: int, fill_value: float) -> Any:
-    """The images in the middle of ones that have the proportions of a size."""
-    _, rows, columns, _ = x.shape
-    more_rows = max(rows, columns * height // width) - rows
-    more_columns = max(columns, rows * width // height) - columns
-    # As in Keras, the same is added on both sides.
-    around = [[more_rows // 2] * 2, [more_columns // 2] * 2]
-    return wt.pad(x, [[0, 0], *around, [0, 0]], fill_value)
 
 
 def _margins(
     name: str, length: int, before: int | None, after: int | None, target: int | None, sign: int
 ) -> tuple[int, int]:
     """How much is added (or taken, with sign -1) before and after, of which one may follow."""
-    if [before, after, target].count(None) > 1:
+    given = [before, after, target]
+    if given.count(None) != 1:
         raise ValueError(
-            f"{name}: of the two sides and the target length, two must be given, for both axes"
+            f"{name}: of the two sides and the target length, two must be given, for both axes; "
+            f"they are {given}"
         )
     if target is not None:
+        if target < 0:
+            raise ValueError(f"{name}: a target length must not be negative, but is {target}")
         change = sign * (target - length)
         if before is None:
             before = change - (after or 0)
@@ -311,15 +247,83 @@ def _affine_transform(
 ) -> Any:
     """Images moved: (x, y) shows ``(a0 x + a1 y + a2, b0 x + b1 y + b2)``."""
     transform = _float(transform)
+    if len(transform.shape) not in (1, 2):
+        raise ValueError(
+            "affine_transform: transform must be (8,) or (batch, 8), but has shape "
+            f"{transform.shape}"
+        )
+    if interpolation not in ("bilinear", "nearest"):
+        raise ValueError(
+            "affine_transform: interpolation must be 'bilinear' or 'nearest', but got "
+            f"{interpolation!r}"
+        )
     if len(transform.shape) == 1:
         transform = wt.expand_dims(transform, 0)
 
     def compute(x: Any) -> Any:
         options = (interpolation, fill_mode, fill_value)
-        y = wt.image.transform(_float(x), transform, *options)
+        if fill_mode in ("mirror", "wrap"):
+            rows, columns = _grid(transform, x.shape)
+            y = moved_pixels(_float(x), rows, columns, *options)
+        else:
+            y = wt.image.transform(_float(x), transform, *options)
         return wt.astype(y, x.dtype, copy=False)
 
     return _as_batch("affine_transform", images, data_format, compute)
+
+
+def _grid(transform: Any, shape: Sequence[int]) -> tuple[Any, Any]:
+    """Where pixels of the result are in images: rows and columns."""
+    batch, height, width, _ = shape
+    y = wt.reshape(wt.arange(height, dtype=float32), (1, height, 1))
+    x = wt.reshape(wt.arange(width, dtype=float32), (1, 1, width))
+    factors = wt.unstack(wt.reshape(transform, (-1, 8, 1, 1)), 1)
+    rows, columns = (
+        wt.broadcast_to(first * x + second * y + third, (batch, height, width))
+        for first, second, third in (factors[3:6], factors[:3])
+    )
+    return rows, columns
+
+
+def _moved(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
+    images, transform = args
+    ranks = len(images.shape), len(transform.shape)
+    if ranks not in ((3, 1), (3, 2), (4, 1), (4, 2)):
+        raise ValueError(
+            "affine_transform: images must have 3 or 4 axes and transform one or two, but have "
+            f"shapes {images.shape} and {transform.shape}"
+        )
+    return KerasTensor(images.shape, images.dtype)
+
+
+def _elastic_transform(
+    images: Any,
+    alpha: float = 20.0,
+    sigma: float = 5.0,
+    interpolation: str = "bilinear",
+    fill_mode: str = "reflect",
+    fill_value: float = 0.0,
+    seed: Any = None,
+    data_format: str | None = None,
+) -> Any:
+    """Images as on rubber: pixels move by noise, blurred by ``sigma``, times ``alpha``."""
+    if interpolation not in ("bilinear", "nearest"):
+        raise ValueError(
+            "elastic_transform: interpolation must be 'bilinear' or 'nearest', but got "
+            f"{interpolation!r}"
+        )
+
+    def compute(x: Any) -> Any:
+        batch, height, width, _ = x.shape
+        shape, size = (batch, height, width, 2), int(6 * sigma) | 1
+        noise = wt.random_normal(shape, 0.0, sigma, float32, draw_seed("elastic_transform", seed))
+        moves = _blurred(noise, (size, size), (sigma, sigma)) * alpha
+        y = wt.reshape(wt.arange(height, dtype=float32), (1, height, 1)) + moves[..., 0]
+        columns = wt.arange(width, dtype=float32) + moves[..., 1]
+        made = moved_pixels(_float(x), y, columns, interpolation, fill_mode, fill_value)
+        return wt.astype(made, x.dtype, copy=False)
+
+    return _as_batch("elastic_transform", images, data_format, compute)
 
 
 def _perspective_transform(
@@ -362,68 +366,142 @@ def _extract_patches(
     padding: str = "valid",
     data_format: str | None = None,
 ) -> Any:
-    """The windows of images, as channels."""
-    size = (size, size) if isinstance(size, int) else tuple(size)
-    if len(size) != 2:
-        raise ValueError(f"extract_patches: size must be one length or two, but got {size}")
-    strides = size if strides is None else strides
+    """The windows of images, or with three lengths of volumes, as channels."""
+    rank = 3 if isinstance(size, (list, tuple)) and len(size) == 3 else 2
 
     def compute(x: Any) -> Any:
-        x, channels = _float(x), x.shape[-1]
-        count = size[0] * size[1]
-        kernel = wt.reshape(wt.eye(count), (*size, 1, count))
-        kernel = wt.tile(kernel, (1, 1, channels, 1))
-        made = wt.depthwise_conv2d(x, kernel, strides, padding, "NHWC", dilation_rate)
-        # From channels × places to places × channels.
-        parts = wt.reshape(made, (*made.shape[:-1], channels, count))
-        return wt.reshape(wt.permute_dims(parts, (0, 1, 2, 4, 3)), made.shape)
+        return windows("extract_patches", x, size, strides, dilation_rate, padding)
 
-    return _as_batch("extract_patches", images, data_format, compute)
+    return _as_batch("extract_patches", images, data_format, compute, rank)
+
+
+def _extract_patches_3d(
+    volumes: Any,
+    size: Any,
+    strides: Any = None,
+    dilation_rate: Any = 1,
+    padding: str = "valid",
+    data_format: str | None = None,
+) -> Any:
+    """The windows of volumes, as channels."""
+    lengths = (size,) * 3 if isinstance(size, int) else size
+    if not isinstance(lengths, (list, tuple)) or len(lengths) != 3:
+        raise TypeError(f"extract_patches_3d: size must be an integer or three, but got {size!r}")
+    extract = TABLE.function("extract_patches")
+    return extract(volumes, lengths, strides, dilation_rate, padding, data_format)
 
 
 # -- filters -----------------------------------------------------------------------------------
 
 
-def _filtered(x: Any, kernels: Any) -> Any:
+def _filtered(x: Any, kernels: Any, padding: str = "same") -> Any:
     """Each channel filtered with each of the kernels, (height, width, kernels)."""
     height, width, count = kernels.shape
     channels = x.shape[-1]
     filter = wt.tile(wt.reshape(kernels, (height, width, 1, count)), (1, 1, channels, 1))
-    return wt.depthwise_conv2d(x, filter, 1, "same")
+    return wt.depthwise_conv2d(x, filter, 1, padding)
 
 
 def _gaussian_blur(
     images: Any, kernel_size: Any = (3, 3), sigma: Any = (1.0, 1.0), data_format: str | None = None
 ) -> Any:
     """The images out of focus."""
+    return _as_batch(
+        "gaussian_blur", images, data_format, lambda x: _blurred(_float(x), kernel_size, sigma)
+    )
+
+
+def _bells(sizes: Any, widths: Any) -> Any:
+    """How much pixels around one count: (height, width, 1)."""
 
     def bell(size: int, width: float) -> Any:
         places = wt.arange(size, dtype=float32) - (size - 1) / 2
         heights = wt.exp(wt.square(places / width) * -0.5)
         return heights / wt.sum(heights)
 
-    def compute(x: Any) -> Any:
-        first, second = (bell(*one) for one in zip(kernel_size, sigma, strict=True))
-        kernel = wt.multiply(wt.reshape(second, (-1, 1)), wt.reshape(first, (1, -1)))
-        return _filtered(_float(x), wt.expand_dims(kernel, -1))
+    first, second = (bell(*one) for one in zip(sizes, widths, strict=True))
+    kernel = wt.multiply(wt.reshape(second, (-1, 1)), wt.reshape(first, (1, -1)))
+    return wt.expand_dims(kernel, -1)
 
-    return _as_batch("gaussian_blur", images, data_format, compute)
+
+def _blurred(x: Any, sizes: Any, widths: Any) -> Any:
+    return _filtered(x, _bells(sizes, widths))
+
+
+def _sobel_edges(images: Any, data_format: str | None = None) -> Any:
+    """How fast images change downward and to the right, along a last axis."""
+    x = wt.asarray(images)
+    if len(x.shape) != 4:
+        raise ValueError(f"sobel_edges: images must have 4 axes, but have shape {x.shape}")
+    down = wt.tensor([[-1.0, -2.0, -1.0], [0.0, 0.0, 0.0], [1.0, 2.0, 1.0]])
+    kernels = wt.stack([down, wt.transpose(down)], -1)
+
+    def compute(x: Any) -> Any:
+        made = _filtered(_float(x), kernels)
+        return wt.reshape(made, (*x.shape, 2))
+
+    return _as_batch("sobel_edges", x, data_format, compute)
+
+
+def _ssim(
+    image1: Any,
+    image2: Any,
+    max_val: float = 1.0,
+    filter_size: int = 11,
+    filter_sigma: float = 1.5,
+    k1: float = 0.01,
+    k2: float = 0.03,
+    data_format: str | None = None,
+) -> Any:
+    """How similar the structures of images are: 1 for equal ones."""
+    if filter_size < 1 or filter_size % 2 == 0:
+        raise ValueError(f"ssim: filter_size must be odd, but got {filter_size}")
+    first, second = (_float(one) for one in (image1, image2))
+    if first.shape != second.shape:
+        raise ValueError(
+            f"ssim: image1 and image2 must have one shape, but have {first.shape} and "
+            f"{second.shape}"
+        )
+    bells = _bells((filter_size, filter_size), (filter_sigma, filter_sigma))
+    least, some = (k1 * max_val) ** 2, (k2 * max_val) ** 2
+
+    def around(x: Any) -> Any:
+        return _filtered(x, bells, "valid")
+
+    def compute(x: Any) -> Any:
+        p, q = wt.split(x, 2, -1)
+        p_mean, q_mean = around(p), around(q)
+        both, squares = p_mean * q_mean, wt.square(p_mean) + wt.square(q_mean)
+        shared = around(p * q) - both
+        spread = around(wt.square(p) + wt.square(q)) - squares
+        brightness = wt.divide(both * 2 + least, squares + least)
+        return brightness * wt.divide(shared * 2 + some, spread + some)
+
+    channels = -1 if as_data_format("ssim", data_format) == "channels_last" else -3
+    pair = wt.concat([first, second], channels)
+    return wt.mean(_as_batch("ssim", pair, data_format, compute), axis=(-3, -2, -1))
 
 
 TABLE = Table(
     "keras.src.ops.image",
     {
-        "affine_transform": like(
-            _affine_transform, "interpolation fill_mode fill_value data_format"
+        "affine_transform": op(
+            _affine_transform, "interpolation fill_mode fill_value data_format", spec=_moved
         ),
         "crop_images": op(
             _crop_images,
             "top_cropping left_cropping bottom_cropping right_cropping target_height target_width "
             "data_format",
         ),
+        "elastic_transform": op(
+            _elastic_transform,
+            "alpha sigma interpolation fill_mode fill_value seed data_format",
+        ),
         "extract_patches": op(_extract_patches, "size strides dilation_rate padding data_format"),
+        "extract_patches_3d": plain(_extract_patches_3d),
         "gaussian_blur": op(_gaussian_blur, "kernel_size sigma data_format"),
         "hsv_to_rgb": op(_hsv_to_rgb, "data_format", kind="HSVToRGB"),
+        "map_coordinates": op(sampling.map_coordinates, "order fill_mode fill_value"),
         "pad_images": op(
             _pad_images,
             "top_padding left_padding bottom_padding right_padding target_height target_width "
@@ -437,6 +515,9 @@ TABLE = Table(
         ),
         "rgb_to_grayscale": op(_rgb_to_grayscale, "data_format", kind="RGBToGrayscale"),
         "rgb_to_hsv": op(_rgb_to_hsv, "data_format", kind="RGBToHSV"),
+        "scale_and_translate": op(sampling.scale_and_translate, "spatial_dims method antialias"),
+        "sobel_edges": op(_sobel_edges, "data_format"),
+        "ssim": op(_ssim, "max_val filter_size filter_sigma k1 k2 data_format", kind="SSIM"),
     },
 )
 

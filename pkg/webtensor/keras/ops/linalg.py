@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
 from typing import Any
 
 from webtensor import ops as wt
+from webtensor.autodiff import grads
 from webtensor.dtypes import float32
+from webtensor.keras.nest import flatten, pack
 from webtensor.keras.ops.operations import Table, op
+from webtensor.keras.symbols import KerasTensor
 from webtensor.shapes import normalize_axes
 
 __all__ = ["TABLE"]
@@ -19,13 +24,24 @@ def _float(x: Any) -> Any:
 
 def _cholesky(x: Any, upper: bool = False) -> Any:
     """The triangular factor of a symmetric positive matrix."""
-    return wt.linalg.cholesky(_float(x), upper=upper)
+    found = wt.linalg.cholesky(_float(x), upper=upper)
+    if bool(wt.any(wt.isnan(found))):
+        raise ValueError("cholesky: a matrix is not positive definite")
+    return found
+
+
+def _square(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
+    shape = args[0].shape
+    if len(shape) < 2 or (shape[-1] != shape[-2] and None not in shape[-2:]):
+        raise ValueError(f"a matrix must be square, but the shape is {shape}")
+    return KerasTensor(shape, float32)
 
 
 def _cholesky_inverse(x: Any, upper: bool = False) -> Any:
     """The inverse of the matrix that has a triangular factor."""
     x = wt.asarray(x)
-    inverse = _solve_triangular(x, wt.eye(x.shape[-1]), not upper)
+    ones = wt.broadcast_to(wt.eye(x.shape[-1]), x.shape)
+    inverse = _solve_triangular(x, ones, not upper)
     other = wt.matrix_transpose(inverse)
     return wt.matmul(inverse, other) if upper else wt.matmul(other, inverse)
 
@@ -40,6 +56,8 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
         axis = 0
     axes = normalize_axes("norm", tuple(axis) if isinstance(axis, list) else axis, rank)
     if len(axes) == 1:
+        if isinstance(ord, str):
+            raise ValueError(f"norm: ord of a vector must be a number, but got {ord!r}")
         return wt.linalg.vector_norm(x, axis=axes, ord=2 if ord is None else ord, keepdims=keepdims)
     if len(axes) != 2:
         raise ValueError(f"norm: axis must be one axis or two, but got {axis!r} of {x.shape}")
@@ -67,16 +85,17 @@ def _svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
 
 def _solve(a: Any, b: Any) -> Any:
     """The x for which ``a @ x`` is b."""
-    return wt.linalg.solve(_float(a), _float(b))
+    a, b = _float(a), _float(b)
+    if len(b.shape) == len(a.shape) - 1:
+        return wt.squeeze(wt.linalg.solve(a, wt.expand_dims(b, -1)), -1)
+    return wt.linalg.solve(a, b)
 
 
 def _solve_triangular(a: Any, b: Any, lower: bool = False) -> Any:
     """The x for which the product of a triangle of ``a`` with x is b."""
     a, b = _float(a), _float(b)
     triangle = wt.tril(a) if lower else wt.triu(a)
-    if len(b.shape) == len(a.shape) - 1:
-        return wt.squeeze(wt.linalg.solve(triangle, wt.expand_dims(b, -1)), -1)
-    return wt.linalg.solve(triangle, b)
+    return _solve(triangle, b)
 
 
 def _matrix_rank(x: Any, tol: Any = None) -> Any:
@@ -99,10 +118,70 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     return wt.matmul(_pinv(a, rcond), b)
 
 
+def _lu_factor(x: Any) -> Any:
+    """The triangles of a matrix with rows exchanged, in one, and with which row each was."""
+    x = _float(x)
+    *outer, rows, columns = x.shape
+    count = min(rows, columns)
+    down, across = wt.reshape(wt.arange(rows), (rows, 1)), wt.arange(columns)
+    pivots = []
+    for number in range(count):
+        column = wt.abs(x[..., :, number])
+        best = wt.argmax(wt.where(wt.less(wt.arange(rows), number), -1.0, column), axis=-1)
+        pivots.append(best)
+        place = wt.reshape(best, (*outer, 1, 1))
+        order = wt.where(wt.equal(down, place), number, down)
+        order = wt.where(wt.equal(down, number), place, order)
+        x = wt.take_along_axis(x, wt.broadcast_to(order, x.shape), axis=-2)
+        row = x[..., number : number + 1, :]
+        is_below = wt.greater(down, number)
+        pivot = row[..., number : number + 1]
+        share = wt.divide_no_nan(x[..., :, number : number + 1], pivot)
+        less = wt.where(wt.greater(across, number), wt.multiply(share, row), 0.0)
+        reduced = wt.where(wt.equal(across, number), share, wt.subtract(x, less))
+        x = wt.where(is_below, reduced, x)
+    return x, wt.stack(pivots, -1)
+
+
+def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
+    """What a function returns, and how that changes in a direction."""
+    points, directions = (
+        [wt.asarray(one) for one in flatten(given)] for given in (primals, tangents)
+    )
+    if [one.shape for one in points] != [one.shape for one in directions]:
+        raise ValueError("jvp: primals and tangents must have the same structure and shapes")
+
+    def computed(*args: Any) -> Any:
+        return fun(*pack(list(primals), list(args)))
+
+    def results(*args: Any) -> list[Any]:
+        made = computed(*args)
+        return flatten(made[0] if has_aux else made)
+
+    made = computed(*points)
+    value = made[0] if has_aux else made
+
+    # The transpose of the transpose: what gradients are for weights of the results is linear.
+    def along(*weights: Any) -> Any:
+        def weighed(*args: Any) -> Any:
+            return _total(wt.multiply(*pair) for pair in zip(results(*args), weights, strict=True))
+
+        slopes = grads(weighed)(*points)
+        return _total(wt.multiply(*pair) for pair in zip(slopes, directions, strict=True))
+
+    ones = [wt.ones_like(one) for one in flatten(value)]
+    moved = pack(value, grads(along)(*ones))
+    return (value, moved, made[1]) if has_aux else (value, moved)
+
+
+def _total(terms: Iterable[Any]) -> Any:
+    return reduce(wt.add, [wt.sum(one) for one in terms])
+
+
 TABLE = Table(
     "keras.src.ops.linalg",
     {
-        "cholesky": op(_cholesky, "upper"),
+        "cholesky": op(_cholesky, "upper", spec=_square),
         "cholesky_inverse": op(_cholesky_inverse, "upper"),
         "det": op(lambda x: wt.linalg.det(_float(x)), doc="The determinant."),
         "eigh": op(
@@ -110,7 +189,9 @@ TABLE = Table(
             doc="Eigenvalues and eigenvectors of a symmetric matrix.",
         ),
         "inv": op(lambda x: wt.linalg.inv(_float(x)), doc="The inverse."),
+        "jvp": op(_jvp, "has_aux", kind="JVP"),
         "lstsq": op(_lstsq, "rcond"),
+        "lu_factor": op(_lu_factor),
         "matrix_rank": op(_matrix_rank, "tol"),
         "norm": op(_norm, "ord axis keepdims"),
         "pinv": op(_pinv, "rcond"),

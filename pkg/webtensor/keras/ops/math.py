@@ -9,6 +9,8 @@ from typing import Any
 from webtensor import ops as wt
 from webtensor.dtypes import complex64, float32, int32
 from webtensor.keras.ops.operations import Table, op, reduction, unary
+from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.window_functions import window_values
 from webtensor.ops import spectral
 
 __all__ = ["TABLE"]
@@ -17,8 +19,13 @@ __all__ = ["TABLE"]
 # -- segments ----------------------------------------------------------------------------------
 
 
-def _segments(segment_ids: Any, num_segments: int | None) -> tuple[Any, int]:
-    ids = wt.reshape(wt.astype(segment_ids, int32), (-1,))
+def _segments(data: Any, segment_ids: Any, num_segments: int | None) -> tuple[Any, int]:
+    ids = wt.astype(segment_ids, int32)
+    if len(ids.shape) != 1 or data.shape[:1] != ids.shape:
+        raise ValueError(
+            "segment_ids must have a number for each slice along the first axis of data, but has "
+            f"shape {ids.shape}; data has shape {data.shape}"
+        )
     if num_segments is None:
         num_segments = int(wt.max(ids)) + 1 if prod(ids.shape) else 0
     return ids, num_segments
@@ -28,7 +35,8 @@ def _segment_sum(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
     """The sums of the slices of each segment."""
-    ids, count = _segments(segment_ids, num_segments)
+    data = wt.asarray(data)
+    ids, count = _segments(data, segment_ids, num_segments)
     return wt.unsorted_segment_sum(data, ids, count)
 
 
@@ -39,14 +47,26 @@ def _segment_reduction(reduce: Callable[..., Any], empty: Any, doc: str) -> Any:
         data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
     ) -> Any:
         data = wt.asarray(data)
-        ids, count = _segments(segment_ids, num_segments)
+        ids, count = _segments(data, segment_ids, num_segments)
         rest = (1,) * (len(data.shape) - 1)
         numbers = wt.reshape(wt.arange(count), (count, 1, *rest))
         is_inside = wt.equal(wt.reshape(ids, (1, -1, *rest)), numbers)
         neutral = empty if data.dtype is float32 else _WHOLE.get(empty, empty)
         return reduce(wt.where(is_inside, wt.expand_dims(data, 0), neutral), axis=1)
 
-    return op(reduced, "num_segments sorted", doc=doc)
+    return op(reduced, "num_segments sorted", doc=doc, spec=_segmented)
+
+
+def _segmented(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
+    """The number of segments is known where it is given; else it depends on the elements."""
+    data, ids = args
+    lengths = {data.shape[0], ids.shape[0]} - {None}
+    if len(ids.shape) != 1 or len(lengths) > 1:
+        raise ValueError(
+            f"segment_ids of shape {ids.shape} must have a number for each slice of data, of shape "
+            f"{data.shape}"
+        )
+    return KerasTensor((given["num_segments"], *data.shape[1:]), data.dtype)
 
 
 _WHOLE = {-wt.inf: -(2**31), wt.inf: 2**31 - 1}
@@ -112,25 +132,25 @@ def _extract_sequences(x: Any, sequence_length: int, sequence_stride: int) -> An
     return wt.signal.frame(x, sequence_length, sequence_stride)
 
 
-_WINDOWS: dict[str, Callable[[int], Any]] = {
-    "hamming": wt.signal.hamming_window,
-    "hann": wt.signal.hann_window,
-}
+_WINDOWS = ("hamming", "hann")
 
 
 def _window(name: str, window: Any, length: int, fft_length: int) -> Any:
     """A window's weights, with zeros around up to the length of the transform."""
-    if window is None:
-        weights = wt.ones((length,))
-    elif isinstance(window, str):
+    if window is None:  # the whole transform is one window
+        return wt.ones((fft_length,))
+    if isinstance(window, str):
         if window not in _WINDOWS:
             raise ValueError(
-                f"{name}: window must be one of {sorted(_WINDOWS)}, a tensor or None, but got "
-                f"{window!r}"
+                f"{name}: window must be one of {_WINDOWS}, a tensor or None, but got {window!r}"
             )
-        weights = _WINDOWS[window](length)
+        weights = wt.tensor(window_values(window, length, periodic=True))
     else:
         weights = wt.astype(window, float32)
+        if weights.shape != (length,):
+            raise ValueError(
+                f"{name}: window must have {length} values, but its shape is {weights.shape}"
+            )
     before = (fft_length - length) // 2
     return wt.pad(weights, [[before, fft_length - length - before]])
 
@@ -144,8 +164,10 @@ def _stft(
     center: bool = True,
 ) -> Any:
     """The Fourier transforms of windows, as real and imaginary parts."""
-    _check_lengths("stft", sequence_length, fft_length)
-    x = wt.astype(x, float32)
+    _check_lengths("stft", sequence_length, sequence_stride, fft_length)
+    x = wt.asarray(x)
+    if x.dtype is not float32:
+        raise TypeError(f"stft: x must be floats, but is {x.dtype}")
     if center:
         around = [[0, 0]] * (len(x.shape) - 1) + [[fft_length // 2] * 2]
         x = wt.mirror_pad(x, around, "reflect")
@@ -153,7 +175,9 @@ def _stft(
     return _rfft(frames * _window("stft", window, sequence_length, fft_length), fft_length)
 
 
-def _check_lengths(name: str, sequence_length: int, fft_length: int) -> None:
+def _check_lengths(name: str, sequence_length: int, stride: int, fft_length: int) -> None:
+    if not isinstance(stride, int) or stride < 1:
+        raise ValueError(f"{name}: sequence_stride must be a positive integer, but got {stride!r}")
     if fft_length < sequence_length:
         raise ValueError(
             f"{name}: fft_length must be no less than sequence_length, but they are {fft_length} "
@@ -171,7 +195,9 @@ def _istft(
     center: bool = True,
 ) -> Any:
     """The signal whose windows have the given Fourier transforms."""
-    _check_lengths("istft", sequence_length, fft_length)
+    _check_lengths("istft", sequence_length, sequence_stride, fft_length)
+    if len(wt.asarray(x[0]).shape) < 2:
+        raise ValueError("istft: the parts of x must have at least two axes")
     frames = _irfft(x, fft_length)
     weights = _window("istft", window, sequence_length, fft_length)
     count = frames.shape[-2]
@@ -180,6 +206,8 @@ def _istft(
     power = wt.broadcast_to(wt.square(weights), (count, fft_length))
     power = _overlapped(power, sequence_stride, total)
     signal = wt.divide(signal, wt.where(wt.greater(power, 1e-10), power, 1.0))
+    if window is None:  # as if frames were only added up
+        signal = signal * (fft_length / sequence_stride)
     begin = fft_length // 2 if center else 0
     end = total - (fft_length // 2 if center else 0) if length is None else begin + length
     signal = signal[..., begin : min(end, total)]
@@ -244,7 +272,7 @@ TABLE = Table(
         "segment_max": _segment_reduction(wt.max, -wt.inf, "The greatest of each segment."),
         "segment_min": _segment_reduction(wt.min, wt.inf, "The least of each segment."),
         "segment_prod": _segment_reduction(wt.prod, 1, "The products of each segment."),
-        "segment_sum": op(_segment_sum, "num_segments sorted"),
+        "segment_sum": op(_segment_sum, "num_segments sorted", spec=_segmented),
         # -- the greatest ----------------------------------------------------------------------
         "in_top_k": op(_in_top_k, "k"),
         "top_k": op(_top_k, "k sorted"),

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log, sqrt
 from typing import Any
+from warnings import warn
 
 from webtensor import ops as wt
 from webtensor.dtypes import bool_, float32, int32
 from webtensor.keras import activations, config, windows
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.layouts import as_data_format, with_channels_last
+from webtensor.keras.ops import ctc
 from webtensor.keras.ops.operations import Table, elementwise, op, unary
 from webtensor.keras.symbols import KerasTensor
 from webtensor.shapes import normalize_axes, normalize_axis
 
-__all__ = ["TABLE"]
+__all__ = ["ACTIVATIONS", "TABLE"]
 
 
 _FORMAT = {"data_format": config.image_data_format}
@@ -23,7 +25,19 @@ _FORMAT = {"data_format": config.image_data_format}
 
 def _same_shape(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
     """The shape of x; such functions are computed in float32."""
+    _axes("axis", given.get("axis"), len(args[0].shape))
     return KerasTensor(args[0].shape, float32)
+
+
+def _softmax(x: Any, axis: Any = -1) -> Any:
+    """``exp(x) / sum(exp(x))``."""
+    x = wt.asarray(x)
+    if isinstance(axis, int) and x.shape and x.shape[axis] == 1:
+        warn(
+            f"softmax: axis {axis} of shape {x.shape} has length 1, so the result is 1 everywhere",
+            stacklevel=3,
+        )
+    return activations.softmax(x, axis)
 
 
 # -- windows -----------------------------------------------------------------------------------
@@ -180,6 +194,7 @@ def _conv_transpose(
 
 def _depth_to_space(x: Any, block_size: int, data_format: str = "channels_last") -> Any:
     """Channels as blocks of places."""
+    _check_block("depth_to_space", block_size)
     return with_channels_last(
         wt.depth_to_space, wt.asarray(x), as_data_format("depth_to_space", data_format), block_size
     )
@@ -187,9 +202,15 @@ def _depth_to_space(x: Any, block_size: int, data_format: str = "channels_last")
 
 def _space_to_depth(x: Any, block_size: int, data_format: str = "channels_last") -> Any:
     """Blocks of places as channels."""
+    _check_block("space_to_depth", block_size)
     return with_channels_last(
         _blocks, wt.asarray(x), as_data_format("space_to_depth", data_format), block_size
     )
+
+
+def _check_block(name: str, size: int) -> None:
+    if size < 2:
+        raise ValueError(f"{name}: block_size must be at least 2, but got {size}")
 
 
 def _blocks(x: Any, size: int) -> Any:
@@ -230,7 +251,9 @@ def _multi_hot(
         raise ValueError("multi_hot: num_classes is missing")
     inputs = wt.asarray(inputs)
     rows = 1 if len(inputs.shape) > 1 else 0
-    return wt.max(_one_hot(inputs, num_classes, axis, dtype, sparse), axis=rows)
+    kind = held_dtype(dtype)
+    made = wt.max(_one_hot(inputs, num_classes, axis, dtype, sparse), axis=rows)
+    return wt.astype(made, kind, copy=False)
 
 
 def _float(x: Any) -> Any:
@@ -290,12 +313,24 @@ def _batch_normalization(
 ) -> Any:
     """``(x - mean) / sqrt(variance + epsilon) * scale + offset``, along one axis."""
     x = wt.asarray(x)
+    _check_vectors(x, axis, mean=mean, variance=variance, offset=offset, scale=scale)
     shape = [1] * len(x.shape)
     shape[axis] = x.shape[axis]
     mean, variance, offset, scale = (
         None if one is None else wt.reshape(one, shape) for one in (mean, variance, offset, scale)
     )
     return wt.batch_norm(x, mean, variance, offset, scale, epsilon)
+
+
+def _check_vectors(x: Any, axis: int, **vectors: Any) -> None:
+    length = x.shape[normalize_axis("batch_normalization", axis, len(x.shape))]
+    for name, one in vectors.items():
+        shape = (length,) if one is None else tuple(wt.asarray(one).shape)
+        if shape != (length,):
+            raise ValueError(
+                f"batch_normalization: {name} must be a vector of length {length}, as axis {axis} "
+                f"of x has, but has shape {shape}"
+            )
 
 
 def _layer_normalization(
@@ -307,11 +342,12 @@ def _layer_normalization(
     rms_scaling: bool = False,
 ) -> Any:
     """``(x - mean) / sqrt(variance + epsilon) * gamma + beta``, mean and variance along axes."""
-    if rms_scaling:
-        raise ValueError("layer_normalization: instead of rms_scaling use rms_normalization")
     x = _float(x)
     axes = _axes("layer_normalization", axis, len(x.shape))
     mean, variance = wt.moments(x, axes, True)
+    if rms_scaling:
+        warn("layer_normalization: instead of rms_scaling use rms_normalization", stacklevel=3)
+        mean, beta = wt.zeros_like(mean), None
     beta, gamma = (None if one is None else _aligned(one, x.shape, axes) for one in (beta, gamma))
     return wt.batch_norm(x, mean, variance, beta, gamma, _epsilon(epsilon))
 
@@ -339,10 +375,10 @@ def _rms_normalization(
     return made if scale is None else wt.multiply(made, _aligned(scale, x.shape, axes))
 
 
-def _normalize(x: Any, axis: Any = -1, order: float = 2, epsilon: float | None = None) -> Any:
+def _normalize(x: Any, axis: Any = -1, order: int = 2, epsilon: float | None = None) -> Any:
     """``x / max(norm(x), epsilon)``."""
-    if not isinstance(order, (int, float)) or order < 1:
-        raise ValueError(f"normalize: order must be at least 1, but got {order!r}")
+    if not isinstance(order, int) or order < 1:
+        raise ValueError(f"normalize: order must be an integer above 0, but got {order!r}")
     x = _float(x)
     least = _epsilon(epsilon)
     axes = _axes("normalize", axis, len(x.shape))
@@ -447,14 +483,54 @@ def _unfold(x: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, strid
     rows, columns = (_places(x.shape[2 + i], size[i], far[i], edge[i], step[i]) for i in range(2))
     padded = wt.pad(x, [[0, 0], [0, 0], [edge[0]] * 2, [edge[1]] * 2])
     flat = wt.reshape(padded, (batch, channels, -1))
-    width = padded.shape[3]
-    places = [
-        [row[i] * width + column[j] for row in rows for column in columns]
-        for i in range(size[0])
-        for j in range(size[1])
-    ]
+    places = _flat_places(rows, columns, padded.shape[3], size)
     picked = wt.gather(flat, wt.tensor(places, dtype=int32), 2)
     return wt.reshape(picked, (batch, channels * size[0] * size[1], len(rows) * len(columns)))
+
+
+def _fold(
+    x: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Any:
+    """The images whose windows are columns, with the channels first; what meets is added."""
+    x = wt.asarray(x)
+    size, window, far, edge, step = (
+        _pair("fold", argument, one)
+        for argument, one in (
+            ("output_size", output_size),
+            ("kernel_size", kernel_size),
+            ("dilation", dilation),
+            ("padding", padding),
+            ("stride", stride),
+        )
+    )
+    rows, columns = (_places(size[i], window[i], far[i], edge[i], step[i]) for i in range(2))
+    batch, depth = x.shape[0], window[0] * window[1]
+    if len(x.shape) != 3 or x.shape[1] % depth or x.shape[2] != len(rows) * len(columns):
+        raise ValueError(
+            f"fold: x must be (batch, channels * {depth}, {len(rows) * len(columns)}), but has "
+            f"shape {x.shape}"
+        )
+    channels = x.shape[1] // depth
+    height, width = (size[i] + 2 * edge[i] for i in range(2))
+    parts = wt.reshape(x, (batch * channels, -1))
+    summed = wt.unsorted_segment_sum(
+        wt.matrix_transpose(parts),
+        wt.tensor(_flat_places(rows, columns, width, window), dtype=int32).flatten(),
+        height * width,
+    )
+    images = wt.reshape(wt.matrix_transpose(summed), (batch, channels, height, width))
+    return images[:, :, edge[0] : height - edge[0], edge[1] : width - edge[1]]
+
+
+def _flat_places(
+    rows: list[list[int]], columns: list[list[int]], width: int, window: tuple[int, int]
+) -> list[list[int]]:
+    """For each element of a window, where it is in flat images, for all windows."""
+    return [
+        [row[i] * width + column[j] for row in rows for column in columns]
+        for i in range(window[0])
+        for j in range(window[1])
+    ]
 
 
 TABLE = Table(
@@ -481,7 +557,7 @@ TABLE = Table(
         "sigmoid": unary(activations.sigmoid),
         "silu": unary(activations.silu),
         "soft_shrink": elementwise(activations.soft_shrink, "threshold"),
-        "softmax": op(activations.softmax, "axis", spec=_same_shape),
+        "softmax": op(_softmax, "axis", spec=_same_shape),
         "softplus": unary(activations.softplus),
         "softsign": unary(activations.softsign),
         "sparse_plus": unary(activations.sparse_plus),
@@ -505,6 +581,7 @@ TABLE = Table(
         "depthwise_conv": op(
             _depthwise_conv, "strides padding data_format dilation_rate", defaults=_FORMAT
         ),
+        "fold": op(_fold, "output_size kernel_size dilation padding stride"),
         "max_pool": _pool("max"),
         "separable_conv": op(
             _separable_conv, "strides padding data_format dilation_rate", defaults=_FORMAT
@@ -514,13 +591,17 @@ TABLE = Table(
         # -- classes ---------------------------------------------------------------------------
         "binary_crossentropy": elementwise(_binary_crossentropy, "from_logits"),
         "categorical_crossentropy": op(_categorical_crossentropy, "from_logits axis"),
+        "ctc_decode": op(
+            ctc.ctc_decode,
+            "strategy beam_width top_paths merge_repeated mask_index",
+            kind="CTCDecode",
+        ),
+        "ctc_loss": op(ctc.ctc_loss, "mask_index", kind="CTCLoss"),
         "multi_hot": op(_multi_hot, "num_classes axis dtype sparse"),
         "one_hot": op(_one_hot, "num_classes axis dtype sparse", defaults={"dtype": config.floatx}),
         "sparse_categorical_crossentropy": op(_sparse_categorical_crossentropy, "from_logits axis"),
         # -- normalization ---------------------------------------------------------------------
-        "batch_normalization": op(
-            _batch_normalization, "axis epsilon", kind="BatchNorm", spec=_same_shape
-        ),
+        "batch_normalization": op(_batch_normalization, "axis epsilon", kind="BatchNorm"),
         "layer_normalization": op(
             _layer_normalization,
             "axis epsilon rms_scaling",
@@ -528,7 +609,7 @@ TABLE = Table(
             spec=_same_shape,
         ),
         "moments": op(_moments, "axes keepdims synchronized"),
-        "normalize": op(_normalize, "axis order epsilon", spec=_same_shape),
+        "normalize": op(_normalize, "axis order epsilon"),
         "rms_normalization": op(
             _rms_normalization,
             "axis epsilon",
@@ -550,3 +631,10 @@ TABLE = Table(
 
 def __getattr__(name: str) -> Any:
     return TABLE.function(name)
+
+
+#: Operations of ``keras.activations`` that no function of ``keras.ops`` makes.
+ACTIVATIONS = Table(
+    "keras.src.activations.activations",
+    {"relu": elementwise(activations.relu, "negative_slope max_value threshold", kind="ReLU")},
+)

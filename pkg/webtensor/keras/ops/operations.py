@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 
 from webtensor.keras.names import nearest
 from webtensor.keras.nest import flatten, map_structure
-from webtensor.keras.registry import serialize_keras_object
+from webtensor.keras.ops.lengths import fitting_outcome
+from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor, Node, Operation, SymbolicShape, any_symbolic
 from webtensor.keras.trials import outcome_of_trial
 from webtensor.ops import tensor, zeros
@@ -22,8 +23,9 @@ from webtensor.shapes import normalize_axes
 
 __all__ = ["Row", "Table", "binary", "elementwise", "like", "op", "plain", "reduction", "unary"]
 
-#: What unknown lengths are in trials where short ones do not do, such as for a large window.
-_LARGE_LENGTHS = (83, 89)
+#: What unknown lengths are in trials: short ones, longer ones, such as for a large window, and ones
+#: that have many divisors.
+_LENGTHS = ((2, 5), (83, 167), (60, 120))
 Spec = Callable[..., Any]
 
 
@@ -105,20 +107,20 @@ class Row:
         bound.apply_defaults()
         given = bound.arguments
         operands: list[Any] = []
+        named = {name: given[name] for name in self.keywords}
         for name in self.operands:
-            if self.signature.parameters[name].kind is Parameter.VAR_POSITIONAL:
+            kind = self.signature.parameters[name].kind
+            if kind is Parameter.VAR_POSITIONAL:
                 operands += given[name]
+            elif kind is Parameter.VAR_KEYWORD:
+                named |= given[name]
             elif name not in self.keywords:
                 operands.append(given[name])
         config = {name: given[name] for name in self.config}
         for name, default in self.defaults.items():
             if config[name] is None:
                 config[name] = default()
-        return (
-            config,
-            operands,
-            {name: given[name] for name in self.keywords},
-        )
+        return config, operands, named
 
 
 class _Function(Operation):
@@ -159,7 +161,7 @@ class _Function(Operation):
             if self.row.spec is not None:
                 return self.row.spec(self.call, args, {**kwargs, **self._config})
             return _tried(self.call, args, kwargs)
-        except (TypeError, ValueError) as error:
+        except (IndexError, TypeError, ValueError) as error:
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"operation {self.name!r}: {error}") from error
 
@@ -175,17 +177,29 @@ class _Function(Operation):
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Any:
         """Make an operation of what ``get_config`` returned."""
-        return cls(**config)
+        return cls(
+            **{
+                key: deserialize_keras_object(one) if isinstance(one, dict) else one
+                for key, one in config.items()
+            }
+        )
 
 
 def _tried(compute: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    try:
+    """Return symbolic tensors like what a function returns, whatever unknown lengths are."""
+    given = [one for one in flatten([*args, kwargs]) if isinstance(one, KerasTensor)]
+    if not any(None in one.shape for one in given):
         return outcome_of_trial(compute, args, kwargs)
-    except (IndexError, TypeError, ValueError):
-        given = [one for one in flatten([*args, kwargs]) if isinstance(one, KerasTensor)]
-        if not any(None in one.shape for one in given):
-            raise
-        return outcome_of_trial(compute, args, kwargs, _LARGE_LENGTHS)
+    reason: Exception | None = None
+    for lengths in _LENGTHS:
+        try:
+            return outcome_of_trial(compute, args, kwargs, lengths)
+        except (IndexError, TypeError, ValueError) as error:
+            reason = reason or error
+    try:
+        return fitting_outcome(compute, args, kwargs)
+    except ValueError:
+        raise reason from None  # type: ignore[misc]
 
 
 class Table:

@@ -50,12 +50,28 @@ def _folded(x: Any, axis: Any, keepdims: bool) -> tuple[Any, tuple[int, ...]]:
 # -- extremes ----------------------------------------------------------------------------------
 
 
+def _chosen(reduce: Any, x: Any, axis: Any, keepdims: bool) -> Any:
+    """An extreme, which is one of the elements: of truth values one of these."""
+    found = reduce(x, axis=axis, keepdims=keepdims)
+    return wt.astype(found, bool_) if x.dtype is bool_ else found
+
+
 def _extreme(reduce: Any, choose: Any) -> Row:
     def reduced(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
-        found = reduce(x, axis=_tuple(axis), keepdims=keepdims)
-        return found if initial is None else choose(found, initial)
+        x, axis = wt.asarray(x), _tuple(axis)
+        if initial is not None and not _count(x, axis):
+            return wt.astype(wt.broadcast_to(initial, _folded(x, axis, keepdims)[1]), x.dtype)
+        found = _chosen(reduce, x, axis, keepdims)
+        return found if initial is None else wt.astype(choose(found, initial), found.dtype)
 
     return reduction(reduced, "axis keepdims initial", doc=reduce.__doc__)
+
+
+def _plain_extreme(reduce: Any) -> Row:
+    def reduced(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        return _chosen(reduce, wt.asarray(x), _tuple(axis), keepdims)
+
+    return reduction(reduced, "axis keepdims", doc=reduce.__doc__)
 
 
 def _place(find: Any) -> Row:
@@ -98,7 +114,7 @@ def _nan_extreme(reduce: Any, worst: float) -> Row:
     def reduced(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
         """An extreme among numbers; NaN where there are none."""
         x, axis = wt.asarray(x), _tuple(axis)
-        found = reduce(_filled(x, worst), axis=axis, keepdims=keepdims)
+        found = _chosen(reduce, _filled(x, worst), axis, keepdims)
         if x.dtype is not float32:
             return found
         return wt.where(wt.all(wt.isnan(x), axis=axis, keepdims=keepdims), wt.nan, found)
@@ -146,8 +162,10 @@ def _interpolated(x: Any, place: Any, method: str) -> Any:
         index = wt.expand_dims(wt.astype(places, int32), -1)
         return wt.squeeze(wt.take_along_axis(x, index, axis=-1), -1)
 
-    first = at(low)
-    return wt.add(first, wt.multiply(wt.subtract(at(high), first), weight))
+    first, second = at(low), at(high)
+    between = wt.add(first, wt.multiply(wt.subtract(second, first), weight))
+    # The difference of infinities is no number.
+    return wt.where(wt.equal(first, second), first, between)
 
 
 _WEIGHTS: dict[str, Callable[[Any], Any]] = {
@@ -320,7 +338,9 @@ def _histogram(x: Any, bins: int = 10, range: Any = None) -> Any:
     """How many elements are in each of the bins, and where these begin and end."""
     if not isinstance(bins, int) or bins < 1:
         raise ValueError(f"histogram: bins must be a positive integer, but got {bins!r}")
-    x = wt.reshape(wt.astype(wt.asarray(x), float32), (-1,))
+    x = wt.astype(wt.asarray(x), float32)
+    if len(x.shape) != 1:
+        raise ValueError(f"histogram: x must have one axis, but its shape is {x.shape}")
     low, high = range or (float(wt.min(x)), float(wt.max(x)))
     if low > high:
         raise ValueError(f"histogram: range must be (low, high), but got {tuple(range)}")
@@ -337,8 +357,8 @@ ROWS: dict[str, Row] = {
     # -- sums and extremes ---------------------------------------------------------------------
     "all": _with_axis(wt.all),
     "allclose": op(_allclose, "rtol atol equal_nan", kind="AllClose"),
-    "amax": _with_axis(wt.max),
-    "amin": _with_axis(wt.min),
+    "amax": _plain_extreme(wt.max),
+    "amin": _plain_extreme(wt.min),
     "any": _with_axis(wt.any),
     "argmax": _place(wt.argmax),
     "argmin": _place(wt.argmin),

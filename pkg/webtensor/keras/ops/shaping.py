@@ -9,6 +9,7 @@ from typing import Any
 from webtensor import ops as wt
 from webtensor.dtypes import bool_, int32
 from webtensor.keras.ops.operations import Row, op, plain
+from webtensor.keras.ops.vectors import vectorize
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.trials import outcome_of_trial
 from webtensor.shapes import normalize_axis, prod
@@ -82,7 +83,7 @@ def _squeezed(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Ker
         wanted = axis if isinstance(axis, (list, tuple)) else [axis]
         axes = [normalize_axis("squeeze", one, rank) for one in wanted]
         for one in axes:
-            if x.shape[one] not in (1, None):
+            if x.shape[one] != 1:
                 raise ValueError(f"squeeze: axis {one} of shape {x.shape} has not length 1")
     return KerasTensor([n for place, n in enumerate(x.shape) if place not in axes], x.dtype)
 
@@ -105,7 +106,9 @@ def _transpose(x: Any, axes: Any = None) -> Any:
 def _swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     """The elements with two axes exchanged."""
     x = wt.asarray(x)
-    order = list(range(len(x.shape)))
+    rank = len(x.shape)
+    order = list(range(rank))
+    axis1, axis2 = (normalize_axis("swapaxes", one, rank) for one in (axis1, axis2))
     order[axis1], order[axis2] = order[axis2], order[axis1]
     return wt.permute_dims(x, order)
 
@@ -139,6 +142,8 @@ def _item(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTe
     if any(not (one is None or one is ... or isinstance(one, (int, slice))) for one in parts):
         found: KerasTensor = outcome_of_trial(compute, args, {}, _TRIED)
         return found
+    if sum(one is ... for one in parts) > 1:
+        raise ValueError("index: there is more than one ellipsis")
     used = sum(one is not None and one is not ... for one in parts)
     if used > len(x.shape):
         raise ValueError(f"index: {used} indices for a tensor of rank {len(x.shape)}")
@@ -161,11 +166,16 @@ def _picked(shape: Sequence[int | None], parts: list[Any]) -> list[int | None]:
     return found
 
 
+def _places(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
+    return tuple(KerasTensor((None,), int32) for _ in args[0].shape)
+
+
 def _take(x: Any, indices: Any, axis: int | None = None) -> Any:
     """Elements, or slices along an axis, at indices."""
     x = wt.asarray(x)
     if axis is None:
         x, axis = wt.reshape(x, (-1,)), 0
+    axis = normalize_axis("take", axis, len(x.shape))
     indices = wt.astype(indices, int32)
     length = x.shape[axis]
     return wt.gather(x, wt.where(wt.less(indices, 0), indices + length, indices), axis)
@@ -378,14 +388,19 @@ def _sort(x: Any, axis: int | None = -1) -> Any:
 
 def _argsort(x: Any, axis: int | None = -1) -> Any:
     """The places of the elements in ascending order."""
-    return wt.argsort(
-        wt.reshape(x, (-1,)) if axis is None else x, axis=-1 if axis is None else axis
-    )
-
-
-def _argpartition(x: Any, kth: int, axis: int = -1) -> Any:
-    """Places such that the elements before the one at ``kth`` are no greater: all in order."""
+    x = wt.asarray(x)
+    if not x.shape:
+        return wt.zeros((), int32)
+    if axis is None:
+        x, axis = wt.reshape(x, (-1,)), -1
     return wt.argsort(x, axis=axis)
+
+
+def _argpartition(x: Any, kth: int, axis: int | None = -1) -> Any:
+    """Places such that the elements before the one at ``kth`` are no greater: all in order."""
+    if not isinstance(kth, int):
+        raise ValueError(f"argpartition: kth must be an integer, but got {kth!r}")
+    return _argsort(x, axis)
 
 
 def _searchsorted(sorted_sequence: Any, values: Any, side: str = "left") -> Any:
@@ -423,18 +438,44 @@ def _unique(
 ) -> Any:
     """The different elements, in ascending order, and what was asked for beside."""
     x = wt.asarray(x)
-    if axis is not None and len(x.shape) > 1:
-        raise ValueError("unique: only elements are compared, so axis must be None")
-    values, first, inverse, counts = wt.unique_all(wt.reshape(x, (-1,)))
+    if axis is None:
+        values, first, inverse, counts = wt.unique_all(wt.reshape(x, (-1,)))
+        inverse = wt.reshape(inverse, x.shape)
+    else:
+        slices = wt.moveaxis(x, normalize_axis("unique", axis, len(x.shape)), 0)
+        _, first, inverse, counts = wt.unique_all(_order(slices))
+        values = wt.gather(slices, first, 0)
     if size is not None:
         values, first, counts = (
             _sized(one, size, fill)
             for one, fill in ((values, fill_value), (first, None), (counts, 0))
         )
-    wanted = [values]
+    wanted = [values if axis is None else wt.moveaxis(values, 0, axis)]
     wanted += [first] if return_index else []
-    wanted += [wt.reshape(inverse, x.shape)] if return_inverse else []
+    wanted += [inverse] if return_inverse else []
     wanted += [counts] if return_counts else []
+    return wanted[0] if len(wanted) == 1 else tuple(wanted)
+
+
+def _order(slices: Any) -> Any:
+    """A number for each slice along the first axis: equal for equal ones, and in their order."""
+    count = slices.shape[0]
+    numbers = wt.zeros((count,), int32)
+    for column in wt.unstack(wt.reshape(slices, (count, prod(slices.shape[1:]))), 1):
+        places = wt.unique_all(column)[2]
+        numbers = wt.unique_all(wt.add(wt.multiply(numbers, count), places))[2]
+    return numbers
+
+
+def _uniquely(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
+    x, axis, count = args[0], given["axis"], given["size"]
+    place = None if axis is None else normalize_axis("unique", axis, len(x.shape))
+    shape = (count,) if place is None else (*x.shape[:place], count, *x.shape[place + 1 :])
+    wanted = [KerasTensor(shape, x.dtype)]
+    wanted += [KerasTensor((count,), int32)] if given["return_index"] else []
+    inverse = x.shape if place is None else (x.shape[place],)
+    wanted += [KerasTensor(inverse, int32)] if given["return_inverse"] else []
+    wanted += [KerasTensor((count,), int32)] if given["return_counts"] else []
     return wanted[0] if len(wanted) == 1 else tuple(wanted)
 
 
@@ -443,8 +484,8 @@ def _sized(x: Any, size: int, fill_value: Any) -> Any:
     missing = size - x.shape[0]
     if missing <= 0:
         return x[:size]
-    fill = x[:1] if fill_value is None else wt.full((1,), fill_value, x.dtype)
-    return wt.concat([x, wt.tile(fill, [missing])])
+    fill = x[:1] if fill_value is None else wt.full_like(x[:1], fill_value)
+    return wt.concat([x, wt.tile(fill, [missing] + [1] * (len(x.shape) - 1))])
 
 
 def _diff(a: Any, n: int = 1, axis: int = -1) -> Any:
@@ -474,14 +515,19 @@ ROWS: dict[str, Row] = {
     "dsplit": _splitter(2, 3),
     "get_item": op(_get_item, spec=_item),
     "hsplit": _splitter(1, 2),
-    "nonzero": plain(wt.nonzero),
+    "nonzero": op(wt.nonzero, names="x", spec=_places),
     "split": op(_split, "indices_or_sections axis"),
     "take": op(_take, "axis"),
     "take_along_axis": op(_take_along_axis, "axis"),
     "trace": op(_trace, "offset axis1 axis2"),
     "tril": op(wt.tril, "k"),
     "triu": op(wt.triu, "k"),
-    "unique": plain(_unique),
+    "unique": op(
+        _unique,
+        "sorted return_index return_inverse return_counts axis size fill_value",
+        spec=_uniquely,
+    ),
+    "vectorize": plain(vectorize),
     "vsplit": _splitter(0, 1),
     # -- joining -------------------------------------------------------------------------------
     "append": op(_append, "axis"),

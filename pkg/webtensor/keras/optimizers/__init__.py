@@ -15,6 +15,7 @@ from webtensor.keras.optimizers.ftrl import Ftrl
 from webtensor.keras.optimizers.lamb import Lamb
 from webtensor.keras.optimizers.lion import Lion
 from webtensor.keras.optimizers.loss_scale import LossScaleOptimizer
+from webtensor.keras.optimizers.multi import MultiOptimizer, OptimizerMap
 from webtensor.keras.optimizers.muon import Muon
 from webtensor.keras.optimizers.nadam import Nadam
 from webtensor.keras.optimizers.rmsprop import RMSprop
@@ -35,9 +36,11 @@ __all__ = [
     "Lion",
     "LossScaleOptimizer",
     "Momentum",
+    "MultiOptimizer",
     "Muon",
     "Nadam",
     "Optimizer",
+    "OptimizerMap",
     "RMSprop",
     "ScheduleFreeAdamW",
     "deserialize",
@@ -50,7 +53,7 @@ _CLASSES: dict[str, type[Optimizer]] = {
     one.__name__: one
     for one in (
         SGD, Adadelta, Adafactor, Adagrad, Adam, AdamW, Adamax, Ftrl, Lamb, Lion,
-        LossScaleOptimizer, Momentum, Muon, Nadam, RMSprop, ScheduleFreeAdamW,
+        LossScaleOptimizer, Momentum, MultiOptimizer, Muon, Nadam, RMSprop, ScheduleFreeAdamW,
     )
 }  # fmt: skip
 #: Keras takes names in any case.

@@ -51,7 +51,7 @@ class Adafactor(Optimizer):
 
     def _track(self, variables: Sequence[Variable]) -> None:
         super()._track(variables)
-        for variable in variables:
+        for variable in self._moved_among(variables):
             shape, name = variable.shape, variable.name
             if len(shape) >= 2:
                 slots = self.slots_of(variable)

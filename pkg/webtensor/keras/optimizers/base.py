@@ -38,7 +38,8 @@ from webtensor.keras.optimizers.memory import Memory
 from webtensor.keras.optimizers.schedules import LearningRateSchedule, rate_of
 from webtensor.keras.optimizers.state import HostNumber, Slot
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
-from webtensor.ops import zeros_like
+from webtensor.keras.stateless import lent, values_of
+from webtensor.ops import maximum, zeros_like
 from webtensor.ops.steps import moved_against, moved_towards, weighted_sum
 
 __all__ = ["Optimizer", "Options", "Rate"]
@@ -103,6 +104,8 @@ class Optimizer(Memory):
         self._slots: dict[int, list[Slot]] = {}
         self._averages: dict[int, Slot] = {}
         self._sums: dict[int, Slot] = {}
+        #: Variables whose gradient is their next value.
+        self._overwritten: set[int] = set()
         self._without_decay: set[int] = set()
         self._names_without_decay: re.Pattern[str] | None = None
         self._iterations = self._add_number("iteration", 0, int32)
@@ -169,9 +172,15 @@ class Optimizer(Memory):
             self._places[id(variable)] = len(self._trainable_variables)
             self._trainable_variables.append(variable)
             self._slots[id(variable)] = []
+            # The engine's own variables have no such mark, and take long to say so.
+            if type(variable) is not Variable and getattr(
+                variable, "overwrite_with_gradient", False
+            ):
+                self._overwritten.add(id(variable))
+        followed = self._moved_among(variables)
         if self.use_ema:
             self._averages.update(
-                (id(one), self.add_variable_from_reference(one, "average")) for one in variables
+                (id(one), self.add_variable_from_reference(one, "average")) for one in followed
             )
         if self.gradient_accumulation_steps:
             self._sums.update(
@@ -179,11 +188,15 @@ class Optimizer(Memory):
                 for one in variables
             )
         for group in self.slot_groups:
-            for variable in variables:
+            for variable in followed:
                 self._slots[id(variable)] += [
                     self.add_variable_from_reference(variable, name, self.initial_value(name))
                     for name in group
                 ]
+
+    def _moved_among(self, variables: Iterable[Variable]) -> list[Variable]:
+        """Those of variables that steps move, whose gradients are no values for them."""
+        return [one for one in variables if id(one) not in self._overwritten]
 
     def initial_value(self, slot: str) -> float:
         """Return what all elements of a slot start with."""
@@ -292,18 +305,73 @@ class Optimizer(Memory):
         variables = self._variables_of(grads, trainable_variables)
         found, variables = without_missing(grads, variables)
         with outside_scopes():
-            if self.loss_scale_factor is not None:
-                found = [gradient / self.loss_scale_factor for gradient in found]
-            self._accumulate(found, variables)
-            if self.use_ema:
-                self._follow_with_averages()
-            for variable in variables:
-                # The engine's own variables have no constraints, and take long to say so.
-                if type(variable) is not Variable:
-                    constraint = getattr(variable, "constraint", None)
-                    if constraint is not None:
-                        variable.assign(constraint(variable.value))
+            if self._overwritten:
+                found, variables = self._overwrite(found, variables)
+            if found:
+                self._learn(found, variables)
         self._iterations.number += 1
+
+    def stateless_apply(
+        self,
+        optimizer_variables: Sequence[Any],
+        grads: Iterable[Tensor | None],
+        trainable_variables: Sequence[Any],
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        """Return what a step would make of the variables, and of what the optimizer remembers.
+
+        ``trainable_variables`` and ``optimizer_variables`` are values, for the variables that it
+        was built with and for ``variables``. Nothing is changed.
+
+        Raises:
+            ValueError: the optimizer is not built, or values are too many or too few.
+        """
+        if not self.built:
+            raise ValueError(
+                "stateless_apply: the optimizer is not built; call build(trainable_variables) first"
+            )
+        memory = self.variables
+        with (
+            lent("trainable_variables", self._trainable_variables, trainable_variables),
+            lent("optimizer_variables", memory, optimizer_variables),
+        ):
+            self.apply(grads)
+            return values_of(self._trainable_variables), values_of(memory)
+
+    def _overwrite(
+        self, grads: list[Tensor], variables: list[Variable]
+    ) -> tuple[list[Tensor], list[Variable]]:
+        """Give variables that are marked so their gradients as values; return what is left.
+
+        Where gradients are added up over several steps, it is the greatest of these.
+        """
+        steps = self.gradient_accumulation_steps
+        rest = []
+        for gradient, variable in zip(grads, variables, strict=True):
+            if id(variable) not in self._overwritten:
+                rest.append((gradient, variable))
+                continue
+            if steps:
+                held = self._sums[id(variable)]
+                gradient = maximum(gradient, held.value)
+                if (self._iterations.number + 1) % steps:
+                    held.assign(gradient)
+                    continue
+                held.assign(zeros_like(gradient))
+            variable.assign(gradient)
+        return [gradient for gradient, _ in rest], [variable for _, variable in rest]
+
+    def _learn(self, grads: list[Tensor], variables: list[Variable]) -> None:
+        """Move variables along gradients, and all that follows from it."""
+        if self.loss_scale_factor is not None:
+            grads = [gradient / self.loss_scale_factor for gradient in grads]
+        self._accumulate(grads, variables)
+        if self.use_ema:
+            self._follow_with_averages()
+        for variable in variables:
+            if type(variable) is not Variable:  # the engine's own have no constraints
+                constraint = getattr(variable, "constraint", None)
+                if constraint is not None:
+                    variable.assign(constraint(variable.value))
 
     def _variables_of(
         self, grads: Sequence[Tensor | None], given: Iterable[Variable] | None
@@ -434,7 +502,9 @@ class Optimizer(Memory):
         """Move averages towards weights; now and then give them to the weights."""
         moves, frequency = self.moves, self.ema_overwrite_frequency
         for variable in self._trainable_variables:
-            average = self._averages[id(variable)]
+            average = self._averages.get(id(variable))
+            if average is None:
+                continue
             if moves:
                 share = 1 - self.ema_momentum
                 average.assign(moved_towards(average.value, variable.value, share))
@@ -447,13 +517,14 @@ class Optimizer(Memory):
         """Give the variables of a model their final values: their averages, with ``use_ema``."""
         if not self.use_ema:
             return
-        if len(var_list) != len(self._averages):
+        if len(var_list) != len(self._trainable_variables):
             raise ValueError(
                 f"finalize_variable_values: var_list has {len(var_list)} variables, but the "
-                f"optimizer has averages of {len(self._averages)}"
+                f"optimizer was built with {len(self._trainable_variables)}"
             )
         for variable, known in zip(var_list, self._trainable_variables, strict=True):
-            variable.assign(self._averages[id(known)].value)
+            if id(known) in self._averages:
+                variable.assign(self._averages[id(known)].value)
 
     # -- saving --------------------------------------------------------------------------------
 

@@ -127,7 +127,12 @@ class LossScaleOptimizer(Optimizer):
             scale.assign(scale.number / 2)
             return
         self.inner_optimizer.apply(
-            [None if gradient is None else gradient / scale.number for gradient in grads],
+            [
+                gradient
+                if gradient is None or id(variable) in self._overwritten
+                else gradient / scale.number
+                for gradient, variable in zip(grads, variables, strict=True)
+            ],
             variables,
         )
         if counter.number == self.dynamic_growth_steps - 1:

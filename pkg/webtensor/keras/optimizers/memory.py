@@ -6,9 +6,10 @@ import warnings
 from collections.abc import Iterable, MutableMapping, Sequence
 from typing import Any
 
-from webtensor.dtypes import DType, as_dtype, float32
+from webtensor.dtypes import DType
 from webtensor.engine import Variable
 from webtensor.engine.scopes import outside_scopes
+from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import auto_name
 from webtensor.keras.optimizers.arguments import is_number
 from webtensor.keras.optimizers.state import HostNumber, Slot
@@ -41,7 +42,7 @@ class Memory:
     ) -> Slot:
         """Remember one more tensor; ``aggregation`` and ``layout`` are for many devices."""
         name = name or auto_name("variable")
-        kind = float32 if dtype is None else as_dtype(dtype)
+        kind = held_dtype(dtype)
         with outside_scopes():
             if isinstance(initializer, str) and initializer == "zeros":
                 value = zeros(shape, kind)

@@ -70,7 +70,7 @@ class Muon(Optimizer):
 
     def _track(self, variables: Sequence[Variable]) -> None:
         super()._track(variables)
-        for variable in variables:
+        for variable in self._moved_among(variables):
             names = ["momentum", *(["velocity"] if self._is_for_adam(variable) else [])]
             self.slots_of(variable).extend(
                 self.add_variable_from_reference(variable, name) for name in names

@@ -53,7 +53,7 @@ class ScheduleFreeAdamW(Optimizer):
 
     def _track(self, variables: Sequence[Variable]) -> None:
         super()._track(variables)
-        for variable in variables:
+        for variable in self._moved_among(variables):
             self.slots_of(variable)[0].assign(variable.value)
 
     def update_step(self, gradient: Tensor, variable: Variable, learning_rate: float) -> None:

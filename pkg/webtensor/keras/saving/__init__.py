@@ -3,7 +3,8 @@
 ``models`` tells formats apart: ``keras_format`` is that of Keras 3, ``legacy_h5`` the older one;
 ``layers_model`` is that of TensorFlow.js.
 Both know models as a tree of arrays (``state``, ``hdf5.tree``), which ``hdf5`` and ``npz`` write
-and read. ``old_configs`` and ``training_configs`` translate what Keras 2 and TensorFlow.js wrote.
+and read, and ``shards`` parts; ``file_editor`` looks into it. ``old_configs`` and
+``training_configs`` translate what Keras 2 and TensorFlow.js wrote.
 ``files`` has what all share: archives and files that are written beside first.
 """
 
@@ -17,6 +18,7 @@ from webtensor.keras.registry import (
     register_keras_serializable,
     serialize_keras_object,
 )
+from webtensor.keras.saving.file_editor import KerasFileEditor
 from webtensor.keras.saving.layers_model import (
     layers_model_files,
     load_layers_model,
@@ -28,6 +30,7 @@ from webtensor.keras.saving.models import load_model, load_weights, save_model, 
 
 __all__ = [
     "CustomObjectScope",
+    "KerasFileEditor",
     "custom_object_scope",
     "deserialize_keras_object",
     "get_custom_objects",

@@ -12,12 +12,14 @@ from typing import IO, Any
 
 __all__ = [
     "Archive",
+    "Folder",
     "as_json",
     "check_configuration",
     "label_of",
     "malformed",
     "read_bytes",
     "write_file",
+    "write_folder",
     "write_members",
 ]
 
@@ -205,6 +207,34 @@ class Archive:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class Folder:
+    """A model's parts as files in a folder, where an archive has members."""
+
+    def __init__(self, path: Any) -> None:
+        self.label = label_of(path)
+        self._path = Path(path)
+        files = (one for one in self._path.rglob("*") if one.is_file() and not one.is_symlink())
+        self.names = {one.relative_to(self._path).as_posix() for one in files}
+
+    def read(self, name: str) -> bytes:
+        """Return a file's bytes.
+
+        Raises:
+            ValueError: it is missing.
+        """
+        if name not in self.names:
+            raise ValueError(f"{self.label} has no {name!r}")
+        return (self._path / name).read_bytes()
+
+
+def write_folder(path: Any, members: Iterable[tuple[str, Iterable[Any]]]) -> None:
+    """Write files into a folder, each made of pieces of bytes."""
+    for name, held in members:
+        file = Path(path, name)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_file(file, lambda opened, held=held: opened.writelines(held))  # type: ignore[misc]
 
 
 def write_members(file: IO[bytes], members: Iterable[tuple[str, Iterable[Any]]]) -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import IO, Any
+from typing import Any
 
-from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.keras import __version__
+from webtensor.keras.registry import deserialize_keras_object, serialize_shared, sharing_objects
 from webtensor.keras.saving.files import (
     Archive,
+    Folder,
     as_json,
     check_configuration,
     malformed,
-    write_members,
 )
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5
 from webtensor.keras.saving.npz import read_npz
@@ -21,26 +22,29 @@ from webtensor.keras.saving.state import load_state, saved_assets, saved_state
 from webtensor.keras.variables import sizes_limited
 
 __all__ = [
+    "CONFIG",
     "KERAS_VERSION",
+    "METADATA",
     "MORE_ELEMENTS",
     "load_archive",
+    "members_of",
     "size_of",
     "weights_in_archive",
-    "write_archive",
 ]
 
 #: The version of Keras whose files these are.
-KERAS_VERSION = "3.15.1"
-_CONFIG, _METADATA = "config.json", "metadata.json"
+KERAS_VERSION = __version__
+#: Its files.
+CONFIG, METADATA = "config.json", "metadata.json"
 _WEIGHTS_H5, _WEIGHTS_NPZ = "model.weights.h5", "model.weights.npz"
 _ASSETS = "assets/"
 #: Elements that a model may have beside those in the file, such as states of random numbers.
 MORE_ELEMENTS = 1 << 16
 
 
-def write_archive(file: IO[bytes], model: Any) -> None:
-    """Write a model."""
-    config = json.dumps(serialize_keras_object(model))
+def members_of(model: Any) -> Iterator[tuple[str, Iterable[Any]]]:
+    """Yield the parts of a model, each with its name and its bytes in pieces."""
+    config = json.dumps(serialize_shared(model))
     metadata = json.dumps(
         {
             "keras_version": KERAS_VERSION,
@@ -48,15 +52,11 @@ def write_archive(file: IO[bytes], model: Any) -> None:
         }
     )
     state, assets = saved_state(model), saved_assets(model)
-
-    def members() -> Iterator[tuple[str, Any]]:
-        yield _METADATA, [metadata.encode()]
-        yield _CONFIG, [config.encode()]
-        yield _WEIGHTS_H5, pieces(state)
-        for name, data in assets.items():
-            yield _ASSETS + name, [data]
-
-    write_members(file, members())
+    yield METADATA, [metadata.encode()]
+    yield CONFIG, [config.encode()]
+    yield _WEIGHTS_H5, pieces(state)
+    for name, data in assets.items():
+        yield _ASSETS + name, [data]
 
 
 def size_of(tree: Group) -> int:
@@ -64,7 +64,7 @@ def size_of(tree: Group) -> int:
     return sum(one.size for _, one in tree.arrays())
 
 
-def weights_in_archive(archive: Archive) -> Group:
+def weights_in_archive(archive: Archive | Folder) -> Group:
     """Return the weights of an archive.
 
     Raises:
@@ -78,15 +78,17 @@ def weights_in_archive(archive: Archive) -> Group:
     raise ValueError(f"{archive.label} has neither {_WEIGHTS_H5!r} nor {_WEIGHTS_NPZ!r}")
 
 
-def load_archive(archive: Archive, custom_objects: Mapping[str, Any] | None, compile: bool) -> Any:
+def load_archive(
+    archive: Archive | Folder, custom_objects: Mapping[str, Any] | None, compile: bool
+) -> Any:
     """Return the model in an archive.
 
     Raises:
         ValueError: a part is missing, broken, unknown or too large, or does not fit another.
     """
     label = archive.label
-    where = f"{label}: {_CONFIG}"
-    config = as_json(archive.read(_CONFIG), where)
+    where = f"{label}: {CONFIG}"
+    config = as_json(archive.read(CONFIG), where)
     if not isinstance(config, dict):
         raise ValueError(f"{where} describes no model")
     tree = weights_in_archive(archive)
@@ -94,8 +96,9 @@ def load_archive(archive: Archive, custom_objects: Mapping[str, Any] | None, com
         config["compile_config"] = None
     with malformed(where), sizes_limited(size_of(tree) + MORE_ELEMENTS):
         check_configuration(config)
-        model = deserialize_keras_object(config, custom_objects)
-        if not hasattr(model, "load_weights"):
+        with sharing_objects():
+            model = deserialize_keras_object(config, custom_objects)
+        if not hasattr(model, "save"):
             raise ValueError(f"it describes no model, but {type(model).__name__}")
     assets = {
         name.removeprefix(_ASSETS): archive.read(name)

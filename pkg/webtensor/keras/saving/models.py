@@ -3,27 +3,37 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 from warnings import warn
 
 from webtensor.keras.registry import custom_object_scope
-from webtensor.keras.saving.files import Archive, label_of, read_bytes, write_file
+from webtensor.keras.saving.files import (
+    Archive,
+    Folder,
+    label_of,
+    read_bytes,
+    write_file,
+    write_folder,
+    write_members,
+)
 from webtensor.keras.saving.hdf5 import SIGNATURE, Group, pieces, read_hdf5
-from webtensor.keras.saving.keras_format import load_archive, weights_in_archive, write_archive
+from webtensor.keras.saving.keras_format import load_archive, members_of, weights_in_archive
 from webtensor.keras.saving.legacy_h5 import (
     load_legacy_model,
     load_legacy_weights,
     write_legacy_model,
 )
 from webtensor.keras.saving.npz import read_npz, write_npz
+from webtensor.keras.saving.shards import read_shards, write_shards
 from webtensor.keras.saving.state import load_state, saved_state
 
 __all__ = ["load_model", "load_weights", "save_model", "save_weights"]
 
 _LEGACY = (".h5", ".hdf5")
+_SHARDS = ".weights.json"
 
 
 def save_model(
@@ -32,7 +42,8 @@ def save_model(
     """Save a model: as an archive of Keras 3 (.keras), or as one HDF5 file (.h5), an older format.
 
     ``filepath`` may be a file object that is opened for writing bytes; it gets an archive. A file
-    takes its name only when it is complete.
+    takes its name only when it is complete. With ``zipped=False`` it is a folder, which gets the
+    parts of an archive as files.
 
     Raises:
         FileExistsError: there is a file, and ``overwrite`` is False.
@@ -40,17 +51,24 @@ def save_model(
     """
     include_optimizer = kwargs.pop("include_optimizer", True)
     _refuse("save_model", kwargs)
-    if zipped is False:
-        raise ValueError("save_model: zipped must not be False; only archives are written")
+    name = "" if hasattr(filepath, "write") else os.fspath(filepath)
+    if zipped is False and (not name or name.endswith((".keras", *_LEGACY))):
+        raise ValueError(
+            "save_model: with zipped=False, filepath must be a folder, whose name does not end in "
+            f"'.keras' or '.h5', but got {filepath!r}"
+        )
     if not model.built:
         warn("save_model: the model is not built yet, so it may have no weights", stacklevel=2)
-    if hasattr(filepath, "write"):
-        write_archive(filepath, model)
-        return
-    name = os.fspath(filepath)
-    if name.endswith(".keras"):
-        write_file(name, lambda file: write_archive(file, model), overwrite=overwrite)
+    if not name:
+        write_members(filepath, members_of(model))
+    elif zipped is False:
+        if Path(name).exists() and not overwrite:
+            raise FileExistsError(f"{name} exists already; pass overwrite=True to replace it")
+        write_folder(name, members_of(model))
+    elif name.endswith(".keras"):
+        write_file(name, lambda file: write_members(file, members_of(model)), overwrite=overwrite)
     elif name.endswith(_LEGACY):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
         write_file(
             name,
             lambda file: write_legacy_model(file, model, include_optimizer),
@@ -69,19 +87,26 @@ def load_model(
     compile: bool = True,
     safe_mode: bool = True,
 ) -> Any:
-    """Load a model from an archive of Keras 3 or from an HDF5 file of any Keras.
+    """Load a model from an archive or a folder of Keras 3, or from an HDF5 file of any Keras.
 
     ``filepath`` may be bytes, or a file object that is opened for reading them. Nothing in a file
     is executed, whatever ``safe_mode`` is: a ``Lambda`` layer is refused, and so are classes that
     are not Keras's, not registered, and not in ``custom_objects``.
 
     Raises:
-        ValueError: a part of the file is broken, unknown, or larger than what the file holds.
+        FileNotFoundError: there is no such HDF5 file.
+        ValueError: there is no such file of another format, or a part of the file is broken,
+            unknown, or larger than what the file holds.
     """
     label = label_of(filepath)
+    path = Path(filepath) if isinstance(filepath, (str, os.PathLike)) else None
+    if path is not None and not path.exists() and path.suffix not in _LEGACY:
+        raise ValueError(f"load_model: there is no file {label!r}")
     with custom_object_scope(custom_objects or {}):
-        if isinstance(filepath, (str, os.PathLike)) and str(filepath).endswith(".keras"):
-            with Path(filepath).open("rb") as file, Archive(file, label) as archive:
+        if path is not None and path.is_dir():
+            return load_archive(Folder(path), custom_objects, compile)
+        if path is not None and path.suffix == ".keras":
+            with path.open("rb") as file, Archive(file, label) as archive:
                 return load_archive(archive, custom_objects, compile)
         data = read_bytes(filepath)
         if data[:8] == SIGNATURE:
@@ -97,20 +122,33 @@ def save_weights(
 ) -> None:
     """Save the values of all variables, under Keras's names: as .weights.h5 or .weights.npz.
 
+    With ``max_shard_size``, in GiB, they go into as many .weights.h5 files as are needed, and into
+    a .weights.json that names them. The variables of ``objects_to_skip`` are left out.
+
     Raises:
         FileExistsError: there is a file, and ``overwrite`` is False.
-        ValueError: the name has another ending, or the model is not built.
+        ValueError: the name has another ending, the model is not built, or a variable is larger
+            than ``max_shard_size``.
     """
+    skipped = kwargs.pop("objects_to_skip", None) or ()
     _refuse("save_weights", kwargs)
-    if max_shard_size is not None:
-        raise ValueError("save_weights: max_shard_size must be None; weights go into one file")
     name = os.fspath(filepath)
-    if not name.endswith((".weights.h5", ".weights.npz")):
+    endings = (
+        (".weights.h5", ".weights.npz") if max_shard_size is None else (_SHARDS, ".weights.h5")
+    )
+    if not name.endswith(endings):
         raise ValueError(
-            f"save_weights: filepath must end in '.weights.h5' or '.weights.npz', but got {name!r}"
+            f"save_weights: filepath must end in {endings[0]!r} or {endings[1]!r}"
+            f"{'' if max_shard_size is None else ' with max_shard_size'}, but got {name!r}"
         )
     _require_built("save_weights", model)
-    tree = saved_state(model)
+    tree = saved_state(model, skipped)
+    if max_shard_size is not None:
+        index = f"{name.rpartition('.weights.')[0]}{_SHARDS}"
+        if index != name:
+            warn(f"save_weights: {index} names the files, in place of {name}", stacklevel=2)
+        write_shards(index, tree, max_shard_size, overwrite)
+        return
 
     def write(file: IO[bytes]) -> None:
         if name.endswith(".npz"):
@@ -130,30 +168,50 @@ def load_weights(
 ) -> None:
     """Load the values of all variables from .weights.h5, .weights.npz, .keras or an older .h5.
 
-    Nothing is changed when a part does not fit; ``skip_mismatch`` leaves that part alone instead,
-    with a warning. ``by_name``, for older files only, pairs layers by their names, and leaves those
-    alone that are in one of both only.
+    A .weights.json stands for the files that it names. Nothing is changed when a part does not fit;
+    ``skip_mismatch`` leaves that part alone instead, with a warning. ``by_name``, for older files
+    only, pairs layers by their names, and leaves those alone that are in one of both only;
+    ``objects_to_skip``, for weights of Keras 3 only, are left alone.
 
     Raises:
+        FileNotFoundError: there is no such file.
         ValueError: the file is broken, or does not fit the model.
     """
+    skipped: Iterable[Any] | None = kwargs.pop("objects_to_skip", None)
     _refuse("load_weights", kwargs)
     _require_built("load_weights", model)
     label = label_of(filepath)
+    is_path = isinstance(filepath, (str, os.PathLike))
+    if is_path and not label.endswith((".keras", ".npz", _SHARDS, *_LEGACY)):
+        raise ValueError(
+            "load_weights: filepath must end in '.weights.h5', '.weights.npz', '.weights.json', "
+            f"'.keras' or '.h5', but got {label!r}"
+        )
+    if is_path and label.endswith(_SHARDS):
+        tree = read_shards(filepath)
+        load_state(model, tree, label, skip_mismatch=skip_mismatch, skipped=skipped or ())
+        return
     data = read_bytes(filepath)
+    is_whole = data[:2] == b"PK" and not label.endswith(".npz")
+    if skipped is not None and is_whole:
+        raise ValueError(f"load_weights: objects_to_skip is for files of weights, but got {label}")
     if data[:2] == b"PK":
         tree = _zipped_weights(data, label)
     elif data[:8] == SIGNATURE:
         tree = read_hdf5(data, label)
         weights = tree.group("model_weights") or tree
         if "layer_names" in weights.attributes or "layer_names0" in weights.attributes:
+            if skipped is not None:
+                raise ValueError(
+                    f"load_weights: objects_to_skip is for files of Keras 3, but {label} is older"
+                )
             load_legacy_weights(model, weights, label, bool(by_name), skip_mismatch)
             return
     else:
         raise ValueError(f"load_weights: {label} is neither HDF5, npz nor an archive of Keras 3")
     if by_name:
         raise ValueError(f"load_weights: by_name is for older HDF5 files, but {label} is newer")
-    load_state(model, tree, label, skip_mismatch=skip_mismatch)
+    load_state(model, tree, label, skip_mismatch=skip_mismatch, skipped=skipped or ())
 
 
 def _zipped_weights(data: bytes, label: str) -> Group:

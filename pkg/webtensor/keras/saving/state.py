@@ -8,7 +8,7 @@ name, those with an underscore last.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from sys import modules
@@ -29,6 +29,7 @@ _BASES = (
     ("webtensor.keras.optimizers", "Optimizer"),
     ("webtensor.keras.metrics", "Metric"),
     ("webtensor.keras.losses", "Loss"),
+    ("webtensor.keras.utils.feature_space", "FeaturePart"),
 )
 
 
@@ -71,14 +72,21 @@ def _children(thing: Any) -> Iterator[tuple[str, Any]]:
         yield name, child
 
 
-def _saveables(model: Any) -> Iterator[tuple[str, Any]]:
-    """All that may have state, with its path; each once."""
-    visited: set[int] = set()
+def _saveables(
+    model: Any, *, skipped: Iterable[Any] = (), anywhere: Iterable[Any] = ()
+) -> Iterator[tuple[str, Any]]:
+    """All that may have state, with its path; each once, but what is ``anywhere`` at all places."""
+    visited = {id(one) for one in skipped}
+    repeated = {id(one) for one in anywhere}
+    #: What is being walked over, which may lead back to itself.
+    around: list[int] = []
 
     def walk(path: str, thing: Any) -> Iterator[tuple[str, Any]]:
-        if id(thing) in visited:
+        known = id(thing)
+        if known in (around if known in repeated else visited):
             return
-        visited.add(id(thing))
+        visited.add(known)
+        around.append(known)
         yield path, thing
         for name, child in _children(thing):
             inner = f"{path}/{name}" if path else name
@@ -86,6 +94,7 @@ def _saveables(model: Any) -> Iterator[tuple[str, Any]]:
                 yield from walk(inner, child)
             elif isinstance(child, (list, tuple, dict)):
                 yield from walk_container(inner, child)
+        around.pop()
 
     def walk_container(path: str, container: Any) -> Iterator[tuple[str, Any]]:
         if id(container) in visited:
@@ -120,10 +129,10 @@ def _unique(name: str, taken: dict[str, int]) -> str:
 # -- saving ------------------------------------------------------------------------------------
 
 
-def saved_state(model: Any) -> Group:
-    """Return a tree with the values of all variables."""
+def saved_state(model: Any, skipped: Iterable[Any] = ()) -> Group:
+    """Return a tree with the values of all variables, without those of what is ``skipped``."""
     tree = Group()
-    for path, thing in _saveables(model):
+    for path, thing in _saveables(model, skipped=skipped):
         if not hasattr(thing, "save_own_variables"):
             continue
         store: dict[str, Any] = {}
@@ -177,29 +186,42 @@ def load_state(
     *,
     assets: Mapping[str, bytes] | None = None,
     skip_mismatch: bool = False,
+    skipped: Iterable[Any] = (),
 ) -> None:
     """Give all variables the values in a tree; where one does not fit, none is changed.
 
-    ``skip_mismatch`` leaves a layer as it was where its part does not fit, with a warning.
+    ``skip_mismatch`` leaves a layer as it was where its part does not fit, with a warning;
+    ``skipped`` are left alone. What does not fit where it is met first may lie in the file where it
+    is met later, under another name.
 
     Raises:
         ValueError: a part is missing or does not fit.
     """
-    found = list(_saveables(model))
+    skipped = list(skipped)
+    found = list(_saveables(model, skipped=skipped))
     before = [(one, one.value) for _, thing in found for one in _variables_of(thing)]
-    failures = []
-    for path, thing in found:
+    old = {id(variable): value for variable, value in before}
+    failures: dict[int, tuple[str, Any, Exception]] = {}
+
+    def load(path: str, thing: Any) -> None:
         try:
             _load_one(thing, path, tree, label, assets)
+            failures.pop(id(thing), None)
         except Exception as error:
-            failures.append((path, thing, error))
-            if not skip_mismatch:
-                break
+            failures.setdefault(id(thing), (path, thing, error))
             for one in _variables_of(thing):
-                one.assign(next(value for variable, value in before if variable is one))
+                one.assign(old[id(one)])
+
+    for path, thing in found:
+        load(path, thing)
+    if failures:
+        failed = [thing for _, thing, _ in failures.values()]
+        for path, thing in _saveables(model, skipped=skipped, anywhere=failed):
+            if id(thing) in failures and path != failures[id(thing)][0]:
+                load(path, thing)
     if not failures:
         return
-    path, thing, first = failures[0]
+    path, thing, first = next(iter(failures.values()))
     text = f"{label}: {path or 'the model'} does not fit {_described(thing)}: {first}"
     if skip_mismatch:
         _warn_of_skipping(text, len(failures))

@@ -98,9 +98,9 @@ def _loss(config: Any) -> Any:
     """A loss without what Keras 2 alone knew: a reduction that is found out, other names."""
     if not isinstance(config, Mapping):
         return _LOSSES.get(config, config)
-    held = dict(config.get("config") or {})
-    if held.get("reduction") == "auto":
-        del held["reduction"]
+    held = config.get("config") or {}
+    if isinstance(held, Mapping) and held.get("reduction") == "auto":
+        held = {key: value for key, value in held.items() if key != "reduction"}
     return {**config, "config": held}
 
 
@@ -111,6 +111,7 @@ def _metric(metrics: Any) -> Any:
             held = config.get("config") or {}
             name = held.get("fn")
             config = name if isinstance(name, str) else held.get("name")
-        return config if config in _BY_SHAPE else metrics.deserialize(config)
+        is_by_shape = isinstance(config, str) and config in _BY_SHAPE
+        return config if is_by_shape else metrics.deserialize(config)
 
     return deserialize

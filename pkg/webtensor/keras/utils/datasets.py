@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
+from random import Random
 from typing import Any
 
-__all__ = ["PyDataset", "Sequence", "pack_x_y_sample_weight", "unpack_x_y_sample_weight"]
+__all__ = [
+    "Batched",
+    "PyDataset",
+    "Sequence",
+    "checked_format",
+    "pack_x_y_sample_weight",
+    "unpack_x_y_sample_weight",
+]
 
 
 class PyDataset:
@@ -65,8 +74,59 @@ class PyDataset:
         """Be told that a pass has ended."""
 
 
+class Batched(PyDataset):
+    """Batches of samples that have numbers, in an order that may be another each time.
+
+    A class returns by ``_of`` what samples are together, or one sample with ``batch_size`` None.
+    """
+
+    def __init__(self, count: int, batch_size: int | None, shuffle: Random | None = None) -> None:
+        super().__init__()
+        self._order = list(range(count))
+        self._size, self._shuffle = batch_size, shuffle
+        self.on_epoch_end()
+
+    def _of(self, places: list[int]) -> Any:
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        return ceil(len(self._order) / (self._size or 1))
+
+    def __getitem__(self, index: int) -> Any:
+        return self._batch(self._order, index)
+
+    def __iter__(self) -> Iterator[Any]:
+        self.on_epoch_end()
+        order = list(self._order)
+        for index in range(len(self)):
+            yield self._batch(order, index)
+
+    def _batch(self, order: list[int], index: int) -> Any:
+        size = self._size or 1
+        places = order[index * size : (index + 1) * size]
+        if not places:
+            raise IndexError(f"there are {len(self)} batches, but none is {index}")
+        return self._of(places)
+
+    def on_epoch_end(self) -> None:
+        """Bring the samples into another order, where they are shuffled."""
+        if self._shuffle is not None:
+            self._shuffle.shuffle(self._order)
+
+
 #: Its name in Keras 2.
 Sequence = PyDataset
+
+
+def checked_format(name: str, format: str) -> str:
+    """Return what Keras calls the format of a data set; here all are PyDatasets.
+
+    Raises:
+        ValueError: it is neither of Keras's.
+    """
+    if format not in ("tf", "grain"):
+        raise ValueError(f"{name}: format must be 'tf' or 'grain', but got {format!r}")
+    return format
 
 
 def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> Any:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from importlib import import_module
+from os import PathLike
+from pathlib import PurePath
 from typing import Any
 
 from webtensor.keras.layouts import as_data_format
@@ -121,6 +123,8 @@ def save_img(
         ImportError: Pillow is not installed.
     """
     made = array_to_img(x, data_format, scale)
-    if made.mode == "RGBA" and file_format in ("jpg", "jpeg"):
+    ending = PurePath(path).suffix[1:] if isinstance(path, (str, PathLike)) else ""
+    is_jpeg = (file_format or ending).lower() in ("jpg", "jpeg")
+    if made.mode == "RGBA" and is_jpeg:
         made = made.convert("RGB")
-    made.save(path, format=file_format, **kwargs)
+    made.save(path, format="jpeg" if file_format and is_jpeg else file_format, **kwargs)

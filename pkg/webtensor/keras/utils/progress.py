@@ -7,6 +7,9 @@ from collections.abc import Container, Iterable
 from time import time
 from typing import Any
 
+from webtensor.keras.nest import flatten
+from webtensor.keras.utils.messages import say
+
 __all__ = ["Progbar"]
 
 _BOLD, _GREEN, _GRAY, _PLAIN = "\x1b[1m", "\x1b[32m", "\x1b[37m", "\x1b[0m"
@@ -18,6 +21,13 @@ def _duration(seconds: float) -> str:
     if seconds > 60:
         return f"{seconds // 60:.0f}:{int(seconds) % 60:02d}"
     return f"{int(seconds)}s"
+
+
+def _mean(value: Any) -> float:
+    """A number, or the mean of several."""
+    found = value.tolist() if hasattr(value, "tolist") else value
+    parts = flatten(found)
+    return sum(map(float, parts)) / len(parts)
 
 
 def _number(value: float) -> str:
@@ -73,7 +83,7 @@ class Progbar:
         if finalize is None:
             finalize = self.target is not None and current >= self.target
         for name, value in values or ():
-            self._note(name, float(value), current, finalize)
+            self._note(name, _mean(value), current, finalize)
         self._seen = current
         now = time()
         per_step = self._time_per_step(current, now)
@@ -158,5 +168,4 @@ class Progbar:
         self._length = length
 
     def _print(self, text: str) -> None:
-        sys.stdout.write(text)
-        sys.stdout.flush()
+        say(text, end="")

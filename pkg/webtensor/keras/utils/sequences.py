@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence as Items
-from math import ceil
 from random import Random
 from typing import Any
 
@@ -12,7 +11,7 @@ from webtensor.dtypes import int32
 from webtensor.engine import Tensor
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.utils.arrays import as_given
-from webtensor.keras.utils.datasets import PyDataset
+from webtensor.keras.utils.datasets import Batched, PyDataset, checked_format
 
 __all__ = ["pad_sequences", "timeseries_dataset_from_array"]
 
@@ -76,7 +75,7 @@ def pad_sequences(
         kept = row[start : start + length]
         more = [filler] * (length - len(kept))
         made.append(kept + more if padding == "post" else more + kept)
-    if dtype in (object, "object", "O", str, "str"):
+    if dtype in (object, "object", "O", str) or str(dtype).lstrip("<>=").startswith(("U", "str")):
         return _texts(made, dtype)
     kind = held_dtype(dtype)
     if isinstance(value, str):
@@ -99,7 +98,7 @@ def _texts(rows: list[list[Any]], dtype: Any) -> Any:
     return np.array(rows, dtype=dtype)
 
 
-class _Windows(PyDataset):
+class _Windows(Batched):
     """Windows of a series, and what is to be predicted from each."""
 
     def __init__(
@@ -111,35 +110,22 @@ class _Windows(PyDataset):
         batch_size: int | None,
         shuffle: Random | None,
     ) -> None:
-        super().__init__()
+        super().__init__(len(starts), batch_size, shuffle)
         self._data, self._targets = data, targets
         self._starts, self._steps = starts, steps
-        self._size, self._shuffle = batch_size, shuffle
-        self.on_epoch_end()
 
-    def __len__(self) -> int:
-        return ceil(len(self._starts) / (self._size or 1))
-
-    def __getitem__(self, index: int) -> Any:
-        size = self._size or 1
-        starts = self._starts[index * size : (index + 1) * size]
-        if not starts:
-            raise IndexError(f"there are {len(self)} batches, but none is {index}")
+    def _of(self, places: list[int]) -> Any:
+        starts = [self._starts[place] for place in places]
         if self._size is None:
-            places: Any = [starts[0] + step for step in self._steps]
+            rows: Any = [starts[0] + step for step in self._steps]
             wanted: Any = starts[0]
         else:
-            places = [[start + step for step in self._steps] for start in starts]
+            rows = [[start + step for step in self._steps] for start in starts]
             wanted = starts
-        windows = wt.gather(self._data, wt.tensor(places, dtype=int32))
+        windows = wt.gather(self._data, wt.tensor(rows, dtype=int32))
         if self._targets is None:
             return windows
         return windows, wt.gather(self._targets, wt.tensor(wanted, dtype=int32))
-
-    def on_epoch_end(self) -> None:
-        """Bring the windows into another order, where they are shuffled."""
-        if self._shuffle is not None:
-            self._shuffle.shuffle(self._starts)
 
 
 def timeseries_dataset_from_array(
@@ -153,11 +139,12 @@ def timeseries_dataset_from_array(
     seed: int | None = None,
     start_index: int | None = None,
     end_index: int | None = None,
+    format: str = "tf",
 ) -> PyDataset:
     """Return a data set of windows of a series, each with the target at its beginning.
 
     A window has ``sequence_length`` elements, ``sampling_rate`` apart; the next begins
-    ``sequence_stride`` later.
+    ``sequence_stride`` later. ``format`` is "tf" or "grain", as in Keras, and changes nothing.
 
     Raises:
         ValueError: a number is not positive, or a limit lies outside the series.
@@ -169,6 +156,7 @@ def timeseries_dataset_from_array(
         [[[[1, 2, 3], [2, 3, 4]], [5, 6]]]
     """
     name = "timeseries_dataset_from_array"
+    checked_format(name, format)
     numbers = {
         "sequence_length": sequence_length,
         "sequence_stride": sequence_stride,

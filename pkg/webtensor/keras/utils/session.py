@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import random
 from sys import modules
-from typing import Any, Never
+from typing import Any
 
-from webtensor.dtypes import float32
-from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import forget_names
 from webtensor.keras.symbols import KerasTensor
 from webtensor.ops import set_random_seed as seed_tensors
 
 __all__ = [
     "clear_session",
-    "get_file",
     "get_source_inputs",
     "is_keras_tensor",
     "set_random_seed",
-    "standardize_dtype",
 ]
 
 
@@ -46,11 +42,6 @@ def is_keras_tensor(x: Any) -> bool:
     return isinstance(x, KerasTensor)
 
 
-def standardize_dtype(dtype: Any) -> str:
-    """Return the name of the dtype that elements of a dtype are held in."""
-    return str(held_dtype(dtype, float32))
-
-
 def get_source_inputs(tensor: KerasTensor) -> list[KerasTensor]:
     """Return the symbolic tensors that one is computed from in the end."""
     found: dict[int, KerasTensor] = {}
@@ -70,15 +61,3 @@ def get_source_inputs(tensor: KerasTensor) -> list[KerasTensor]:
             found[id(one)] = one
         waiting += reversed(node.inputs)
     return list(found.values())
-
-
-def get_file(*_: Any, **__: Any) -> Never:
-    """Refuse: nothing is downloaded.
-
-    Raises:
-        RuntimeError: always.
-    """
-    raise RuntimeError(
-        "get_file: nothing is downloaded or unpacked here; fetch the file yourself (in a page by "
-        "pyodide.http.pyfetch) and check it, then pass on its path or its bytes"
-    )

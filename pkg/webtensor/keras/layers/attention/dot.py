@@ -115,21 +115,30 @@ class Attention(Layer):
             output = wt.where(kept, output, 0.0)
         return (output, weights) if return_attention_scores else output
 
-    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """Return the query's mask."""
-        self._check(inputs, previous_mask)
-        return None if previous_mask is None else previous_mask[0]
+        self._check(inputs, mask)
+        if mask is None or mask[0] is None or isinstance(mask[0], KerasTensor):
+            return None if mask is None else mask[0]
+        return wt.asarray(mask[0])
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the query's shape with the value's size."""
         return (*input_shape[0][:-1], input_shape[1][-1])
 
-    def compute_output_spec(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    def compute_output_spec(
+        self,
+        inputs: Any,
+        mask: Any = None,
+        return_attention_scores: bool = False,
+        training: bool | None = None,
+        use_causal_mask: bool = False,
+    ) -> Any:
         """Return symbolic tensors like what ``call`` returns."""
-        self._check(inputs)
+        self._check(inputs, mask)
         shapes = [one.shape for one in inputs]
         output = KerasTensor(self.compute_output_shape(shapes), self.compute_dtype)
-        if not kwargs.get("return_attention_scores"):
+        if not return_attention_scores:
             return output
         return output, KerasTensor((*shapes[0][:-1], shapes[-1][-2]), self.compute_dtype)
 

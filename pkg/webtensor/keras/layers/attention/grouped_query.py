@@ -63,6 +63,10 @@ class GroupQueryAttention(Heads):
                 f"but got {num_query_heads} and {num_key_value_heads}"
             )
         self._take(dropout, use_bias, use_gate, sliding_window, flash_attention, seed, common)
+        for name, value in self._common.items():
+            setattr(self, name, value)
+        self.dropout, self.use_bias, self.use_gate = dropout, use_bias, use_gate
+        self.sliding_window = sliding_window
         self.head_dim = head_dim
         self.num_query_heads = num_query_heads
         self.num_key_value_heads = num_key_value_heads

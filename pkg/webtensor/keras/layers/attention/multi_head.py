@@ -100,8 +100,7 @@ class Heads(Layer):
     def _projected(self, layer: Any, inputs: Tensor) -> Tensor:
         """Call a projection; it is not concerned with masks."""
         made: Tensor = layer.call(inputs)
-        if layer.activity_regularizer is not None:
-            layer.add_loss(layer.activity_regularizer(made))
+        layer._add_loss_of(made)
         return made
 
     def _weights(
@@ -129,13 +128,23 @@ class Heads(Layer):
         return self._projected(self._output_dense, output if gate is None else output * gate)
 
     def compute_output_spec(
-        self, query: Any, value: Any, key: Any = None, *args: Any, **kwargs: Any
+        self,
+        query: Any,
+        value: Any,
+        key: Any = None,
+        query_mask: Any = None,
+        value_mask: Any = None,
+        key_mask: Any = None,
+        attention_mask: Any = None,
+        return_attention_scores: bool = False,
+        training: bool | None = None,
+        use_causal_mask: bool = False,
     ) -> Any:
         """Return symbolic tensors like what ``call`` returns."""
         key_shape = None if key is None else key.shape
         shape = self.compute_output_shape(query.shape, value.shape, key_shape)
         output = KerasTensor(shape, self.compute_dtype)
-        if not kwargs.get("return_attention_scores"):
+        if not return_attention_scores:
             return output
         scores = self._scores_shape(query.shape, value.shape)
         return output, KerasTensor(scores, self.compute_dtype)

@@ -2,29 +2,19 @@
 
 ``numerical`` scales numbers and sorts them into bins; ``categorical`` encodes and hashes
 categories, with ``encoding`` and ``hashes`` below it; ``lookup`` numbers words and integers by
-vocabularies, ``text_vectorization`` whole texts. ``images`` brings images to a size, with
-``resampling`` below it, ``augmentation`` varies them, and ``pipeline`` puts layers together.
+vocabularies, ``text_vectorization`` whole texts. ``audio`` makes spectra of sound, and ``pipeline``
+puts layers together. ``images`` brings images to a size and varies them; it is imported when one of
+its layers is used.
 """
 
-from webtensor.keras.layers.preprocessing.augmentation import (
-    RandomBrightness as RandomBrightness,
-    RandomContrast as RandomContrast,
-    RandomCrop as RandomCrop,
-    RandomFlip as RandomFlip,
-    RandomHeight as RandomHeight,
-    RandomRotation as RandomRotation,
-    RandomTranslation as RandomTranslation,
-    RandomWidth as RandomWidth,
-    RandomZoom as RandomZoom,
+from webtensor.keras.layers.preprocessing.audio import (
+    MelSpectrogram as MelSpectrogram,
+    STFTSpectrogram as STFTSpectrogram,
 )
 from webtensor.keras.layers.preprocessing.categorical import (
     CategoryEncoding as CategoryEncoding,
     HashedCrossing as HashedCrossing,
     Hashing as Hashing,
-)
-from webtensor.keras.layers.preprocessing.images import (
-    CenterCrop as CenterCrop,
-    Resizing as Resizing,
 )
 from webtensor.keras.layers.preprocessing.lookup import (
     IntegerLookup as IntegerLookup,

@@ -387,7 +387,7 @@ class Discretization(Layer):
             "output_mode": self.output_mode,
             "sparse": self.sparse,
             "name": self.name,
-            "dtype": str(self.compute_dtype),
+            "dtype": str(self.dtype_policy.variable_dtype),
         }
 
     @classmethod

@@ -30,10 +30,12 @@ class Pipeline(Layer):
         """The layers."""
         return self._pipeline_layers
 
-    def call(self, inputs: Any, training: bool | None = True) -> Any:
-        """Call the layers."""
+    def call(self, inputs: Any, training: bool | None = True, mask: Any = None) -> Any:
+        """Call the layers; what they return carries the masks of the next ones."""
         for layer in self._pipeline_layers:
-            inputs = layer(inputs, training=training)
+            masks = {} if mask is None or not layer._call_has_mask_arg else {"mask": mask}
+            inputs = layer(inputs, training=training, **masks)
+            mask = None
         return inputs
 
     def get_config(self) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from webtensor.keras.layers.preprocessing.encoding import (
 from webtensor.keras.layers.preprocessing.lookup import StringLookup
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.utils.arrays import as_array
 from webtensor.ops.text import text_tensor, texts_of
 from webtensor.shapes import Shape
 
@@ -36,8 +37,9 @@ class TextVectorization(CategoryLayer):
 
     Texts are standardized (``standardize``: letters of ASCII in lower case, no punctuation), split
     (``split``: at whitespace, or into characters), joined to ``ngrams`` of neighbours, and looked
-    up. In place of a name, the first two may be functions, of a string tensor, that return one or
-    nested lists.
+    up. In place of a name, these may be functions: ``standardize`` one of a NumPy array of texts,
+    or of a string tensor where there is no NumPy, that returns such; ``split`` one of a string
+    tensor that returns one or nested lists.
 
     ``output_mode`` "int" returns numbers, filled up with 0 to ``output_sequence_length`` or the
     longest text; "multi_hot", "count" and "tf_idf" return a vector per text, "one_hot" one per
@@ -157,7 +159,7 @@ class TextVectorization(CategoryLayer):
         """The words of each text, one text after the other, and the shape of the texts."""
         held = inputs if isinstance(inputs, Tensor) else wt.asarray(without_objects(inputs))
         if callable(self._standardize):
-            held = wt.asarray(self._standardize(held))
+            held = wt.asarray(self._standardize(_as_texts(held)))
         texts = _standardized(texts_of(held), self._standardize)
         shape = held.shape
         if self._split is None:
@@ -309,3 +311,9 @@ def _joined(words: list[bytes], widths: int | tuple[int, ...]) -> list[bytes]:
         for width in (range(1, widths + 1) if isinstance(widths, int) else widths)
         for place in range(len(words) - width + 1)
     ]
+
+
+def _as_texts(held: Tensor) -> Any:
+    """Return a string tensor as an array of texts where there is NumPy."""
+    array = as_array(held)
+    return array if isinstance(array, Tensor) else array.astype(str)

@@ -8,7 +8,7 @@ the next. A state is one tensor, of which ``shown`` is the output; where users s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from webtensor import ops as wt
@@ -18,7 +18,7 @@ from webtensor.keras import activations, constraints, initializers, random, regu
 from webtensor.keras.layers.layer import Layer
 from webtensor.ops.movement import part
 
-__all__ = ["Constants", "GatedCell", "given", "serialized"]
+__all__ = ["Constants", "GatedCell", "serialized"]
 
 #: What the last word of an argument's name says of its values.
 _KINDS = {
@@ -27,15 +27,6 @@ _KINDS = {
     "initializer": initializers,
     "regularizer": regularizers,
 }
-
-
-def given(scope: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an ``__init__``'s arguments by their names, from its ``locals()``."""
-    named = {name: value for name, value in scope.items() if name not in _NOT_ARGUMENTS}
-    return {**named, **scope.get("kwargs", {})}
-
-
-_NOT_ARGUMENTS = frozenset({"self", "kwargs", "__class__"})
 
 
 def _standardized(name: str, value: Any) -> Any:

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras import windows
-from webtensor.keras.layers.arguments import as_integers, as_padding, check_positive
+from webtensor.keras.layers.arguments import as_integers, as_padding, check_positive, given
 from webtensor.keras.layers.input_spec import InputSpec
-from webtensor.keras.layers.recurrent.cell import Constants, GatedCell, given
+from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.lstm import MemoryCell
 from webtensor.keras.layers.recurrent.rnn import CellLayer
 from webtensor.keras.layouts import as_data_format, channels_of, places_of

@@ -104,9 +104,9 @@ class RNN(Layer):
             return output
         return output, *(map_structure(lambda one: (batch, one), one) for one in self.state_size)
 
-    def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
+    def compute_mask(self, inputs: Any, mask: Any) -> Any:
         """Return the mask of the sequences, if sequences are returned."""
-        mask = flatten(previous_mask)[0] if self.return_sequences else None
+        mask = flatten(mask)[0] if self.return_sequences else None
         return [mask, *(None for _ in flatten(self.state_size))] if self.return_state else mask
 
     # -- states -------------------------------------------------------------------------------
@@ -320,6 +320,7 @@ class CellLayer(RNN):
         }
         if "implementation" in arguments:
             shared["implementation"] = arguments.pop("implementation")
+        has_cudnn = "use_cudnn" in arguments
         use_cudnn = arguments.pop("use_cudnn", "auto")
         if use_cudnn not in ("auto", True, False):
             raise ValueError(
@@ -328,7 +329,8 @@ class CellLayer(RNN):
             )
         cell = self._make_cell(**own, **shared, name=self._cell_name)
         super().__init__(cell, **arguments)
-        self.use_cudnn = use_cudnn
+        if has_cudnn:
+            self.use_cudnn = use_cudnn
         self.input_spec = InputSpec(ndim=3)
 
     def _make_cell(self, **arguments: Any) -> GatedCell:

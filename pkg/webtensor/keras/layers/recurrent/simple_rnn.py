@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.engine import Tensor
-from webtensor.keras.layers.arguments import check_positive
-from webtensor.keras.layers.recurrent.cell import Constants, GatedCell, given
+from webtensor.keras.layers.arguments import check_positive, given
+from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.rnn import CellLayer
 
 __all__ = ["SimpleRNN", "SimpleRNNCell"]

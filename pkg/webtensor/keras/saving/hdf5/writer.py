@@ -21,7 +21,11 @@ __all__ = ["pieces"]
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _UNDEFINED = 0xFFFFFFFFFFFFFFFF
 _SUPERBLOCK = 96
-_FLOATS = {"float32": (4, 23, 8, 23, 127), "float64": (8, 52, 11, 52, 1023)}
+_FLOATS = {
+    "float16": (2, 10, 5, 10, 15),
+    "float32": (4, 23, 8, 23, 127),
+    "float64": (8, 52, 11, 52, 1023),
+}
 #: A global heap has at most this many objects, whose numbers have 16 bits, and least bytes.
 _MOST_TEXTS = 60_000
 _SMALLEST_HEAP = 4096
@@ -188,6 +192,8 @@ def _number_type(dtype: str) -> bytes:
         bits = bytes((0x20, 8 * size - 1, 0))
         rest = pack("<HHBBBBI", 0, 8 * size, exponent, exponents, 0, mantissas, bias)
         return b"\x11" + bits + pack("<I", size) + rest
+    if "int" not in dtype:
+        raise ValueError(f"HDF5 files hold no {dtype} here")
     size = ITEM_SIZES[dtype]
     bits = bytes((0 if dtype.startswith("u") else 8, 0, 0))
     return b"\x10" + bits + pack("<IHH", size, 0, 8 * size)

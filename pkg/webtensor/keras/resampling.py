@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import pi, sin
+from math import ceil, floor, pi, sin
 from typing import Any
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor
 
-__all__ = ["INTERPOLATIONS", "cropped_to_ratio", "padded_to_ratio", "resized"]
+__all__ = ["INTERPOLATIONS", "cropped_to_ratio", "padded_to_ratio", "ratio_size", "resized"]
 
 INTERPOLATIONS = ("bilinear", "nearest", "lanczos3", "lanczos5", "bicubic")
 
@@ -44,29 +44,32 @@ def _lanczos(radius: int) -> Callable[[float], float]:
     return kernel
 
 
-_KERNELS: dict[str, Callable[[float], float]] = {
-    "bilinear": _triangle,
-    "bicubic": _cubic,
-    "lanczos3": _lanczos(3),
-    "lanczos5": _lanczos(5),
+#: How much a pixel counts at a distance, and how far it reaches.
+_KERNELS: dict[str, tuple[Callable[[float], float], int]] = {
+    "bilinear": (_triangle, 1),
+    "bicubic": (_cubic, 2),
+    "lanczos3": (_lanczos(3), 3),
+    "lanczos5": (_lanczos(5), 5),
 }
 
 
 @lru_cache(64)
-def _weights(
-    length: int, wanted: int, interpolation: str, antialias: bool
-) -> tuple[tuple[float, ...], ...]:
+def _weights(length: int, wanted: int, interpolation: str, antialias: bool) -> list[list[float]]:
     """Shares of the old pixels in each new one; those of a pixel add up to 1."""
-    kernel = _KERNELS[interpolation]
+    kernel, radius = _KERNELS[interpolation]
     ratio = length / wanted
     width = max(ratio, 1.0) if antialias else 1.0
     rows = []
     for place in range(wanted):
         centre = (place + 0.5) * ratio - 0.5
-        row = [kernel(abs(centre - one) / width) for one in range(length)]
-        total = sum(row)
-        rows.append(tuple(one / total for one in row))
-    return tuple(rows)
+        first = max(ceil(centre - radius * width), 0)
+        last = min(floor(centre + radius * width), length - 1)
+        shares = [kernel(abs(centre - one) / width) for one in range(first, last + 1)]
+        total = sum(shares)
+        row = [0.0] * length
+        row[first : last + 1] = [one / total for one in shares]
+        rows.append(row)
+    return rows
 
 
 def resized(images: Tensor, size: tuple[int, int], interpolation: str, antialias: bool) -> Tensor:
@@ -93,13 +96,21 @@ def resized(images: Tensor, size: tuple[int, int], interpolation: str, antialias
 # -- proportions -------------------------------------------------------------------------------
 
 
+def ratio_size(size: tuple[int, int], wanted: tuple[int, int]) -> tuple[int, int]:
+    """Return the greatest height and width within a size that have the proportions of another."""
+    height, width = size
+    return (
+        max(min(height, int(width * wanted[0] / wanted[1])), 1),
+        max(min(width, int(height * wanted[1] / wanted[0])), 1),
+    )
+
+
 def cropped_to_ratio(images: Tensor, size: tuple[int, int]) -> Tensor:
     """Return the greatest part of images about their middle that has the proportions of a size."""
     batch, height, width, channels = images.shape
-    wanted_height = max(min(height, int(width * size[0] / size[1])), 1)
-    wanted_width = max(min(width, int(height * size[1] / size[0])), 1)
-    begin = (0, (height - wanted_height) // 2, (width - wanted_width) // 2, 0)
-    return wt.slice(images, begin, (batch, wanted_height, wanted_width, channels))
+    kept = ratio_size((height, width), size)
+    begin = (0, (height - kept[0]) // 2, (width - kept[1]) // 2, 0)
+    return wt.slice(images, begin, (batch, *kept, channels))
 
 
 def padded_to_ratio(images: Tensor, size: tuple[int, int], fill: Any) -> Tensor:

@@ -1,0 +1,218 @@
+"""Folders of images, texts and sounds as data sets, from the file system that Python sees.
+
+In a page that is Pyodide's: what a page has fetched or unpacked there.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from webtensor import ops as wt
+from webtensor.dtypes import float32
+from webtensor.keras.layouts import as_data_format
+from webtensor.keras.utils.datasets import checked_format
+from webtensor.keras.utils.directories import Options, data_sets_of
+
+__all__ = [
+    "audio_dataset_from_directory",
+    "image_dataset_from_directory",
+    "text_dataset_from_directory",
+]
+
+_IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
+_CHANNELS = {"grayscale": 1, "rgb": 3, "rgba": 4}
+#: Bytes per sample of a sound, with what stands for silence and for the loudest.
+_SAMPLES = {1: ("B", 128, 128), 2: ("h", 0, 1 << 15), 4: ("i", 0, 1 << 31)}
+
+
+def image_dataset_from_directory(
+    directory: Any,
+    labels: Any = "inferred",
+    label_mode: str | None = "int",
+    class_names: Any = None,
+    color_mode: str = "rgb",
+    batch_size: int | None = 32,
+    image_size: tuple[int, int] = (256, 256),
+    shuffle: bool = True,
+    seed: int | None = None,
+    validation_split: float | None = None,
+    subset: str | None = None,
+    interpolation: str = "bilinear",
+    follow_links: bool = False,
+    crop_to_aspect_ratio: bool = False,
+    pad_to_aspect_ratio: bool = False,
+    data_format: str | None = None,
+    format: str = "tf",
+    verbose: bool = True,
+) -> Any:
+    """Return a data set of a folder's images, labelled by the folders that they are in.
+
+    Batches are float32 from 0 to 255, ``(batch, height, width, channels)``, with their labels. The
+    subset "both" returns two data sets. Pillow decodes the images.
+
+    Raises:
+        ImportError: Pillow is not installed; raised when the first image is read.
+        ValueError: an argument makes no sense, or there are no images.
+    """
+    from webtensor.keras import ops
+    from webtensor.keras.utils.images import load_img
+
+    name = "image_dataset_from_directory"
+    checked_format(name, format)
+    if color_mode not in _CHANNELS:
+        raise ValueError(
+            f"{name}: color_mode must be one of {list(_CHANNELS)}, but got {color_mode!r}"
+        )
+    if len(image_size) != 2:
+        raise ValueError(f"{name}: image_size must be (height, width), but got {image_size!r}")
+    if crop_to_aspect_ratio and pad_to_aspect_ratio:
+        raise ValueError(f"{name}: give crop_to_aspect_ratio or pad_to_aspect_ratio, but not both")
+    layout = as_data_format(name, data_format)
+    channels = _CHANNELS[color_mode]
+
+    def resized(pixels: Any) -> Any:
+        return ops.image.resize(
+            pixels,
+            tuple(image_size),
+            interpolation=interpolation,
+            crop_to_aspect_ratio=crop_to_aspect_ratio,
+            pad_to_aspect_ratio=pad_to_aspect_ratio,
+            data_format="channels_last",
+        )
+
+    # An interpolation that is not known is an error now, not when an image is read.
+    resized(wt.zeros((1, 1, channels)))
+
+    def read(path: str) -> Any:
+        image = load_img(path, color_mode=color_mode)
+        width, height = image.size
+        pixels = wt.tensor(memoryview(image.tobytes()), dtype=float32)
+        made = resized(wt.reshape(pixels, (height, width, channels)))
+        return wt.permute_dims(made, (2, 0, 1)) if layout == "channels_first" else made
+
+    options = Options(
+        directory, labels, label_mode, class_names, batch_size, shuffle, seed, validation_split,
+        subset, follow_links, verbose, format,
+    )  # fmt: skip
+    return data_sets_of(name, "image", _IMAGES, options, read, wt.stack)
+
+
+def text_dataset_from_directory(
+    directory: Any,
+    labels: Any = "inferred",
+    label_mode: str | None = "int",
+    class_names: Any = None,
+    batch_size: int | None = 32,
+    max_length: int | None = None,
+    shuffle: bool = True,
+    seed: int | None = None,
+    validation_split: float | None = None,
+    subset: str | None = None,
+    follow_links: bool = False,
+    format: str = "tf",
+    verbose: bool = True,
+) -> Any:
+    """Return a data set of a folder's texts (.txt), labelled by the folders that they are in.
+
+    Batches are tensors of strings, or with ``format="grain"`` lists of strings, with their labels.
+    The subset "both" returns two data sets. ``max_length`` is the most characters that are kept.
+
+    Raises:
+        ValueError: an argument makes no sense, or there are no texts.
+    """
+    name = "text_dataset_from_directory"
+    as_tensors = checked_format(name, format) == "tf"
+
+    def read(path: str) -> Any:
+        text = Path(path).read_text("utf-8", "replace")[:max_length]
+        return wt.tensor(text) if as_tensors and batch_size is None else text
+
+    options = Options(
+        directory, labels, label_mode, class_names, batch_size, shuffle, seed, validation_split,
+        subset, follow_links, verbose, format,
+    )  # fmt: skip
+    return data_sets_of(name, "text", (".txt",), options, read, wt.tensor if as_tensors else list)
+
+
+def audio_dataset_from_directory(
+    directory: Any,
+    labels: Any = "inferred",
+    label_mode: str | None = "int",
+    class_names: Any = None,
+    batch_size: int | None = 32,
+    sampling_rate: int | None = None,
+    output_sequence_length: int | None = None,
+    ragged: bool = False,
+    shuffle: bool = True,
+    seed: int | None = None,
+    validation_split: float | None = None,
+    subset: str | None = None,
+    follow_links: bool = False,
+    verbose: bool = True,
+) -> Any:
+    """Return a data set of a folder's sounds (.wav), labelled by the folders that they are in.
+
+    Batches are float32 from -1 to 1, ``(batch, length, channels)``, with their labels. Sounds are
+    cut or filled up with silence to ``output_sequence_length``, or to the longest of the batch. The
+    subset "both" returns two data sets.
+
+    Raises:
+        ValueError: an argument makes no sense, there are no sounds, or, when one is read, it has
+            another ``sampling_rate`` or is no WAV file of integers.
+    """
+    name = "audio_dataset_from_directory"
+    if ragged:
+        raise ValueError(
+            f"{name}: ragged must be False; batches are filled up to one length, see "
+            "output_sequence_length"
+        )
+    for argument, value in (
+        ("sampling_rate", sampling_rate),
+        ("output_sequence_length", output_sequence_length),
+    ):
+        if value is not None and not (isinstance(value, int) and value > 0):
+            raise ValueError(f"{name}: {argument} must be a positive integer, but is {value!r}")
+
+    def read(path: str) -> Any:
+        sound = _sound(name, path, sampling_rate)
+        return (
+            sound if output_sequence_length is None else _of_length(sound, output_sequence_length)
+        )
+
+    def collect(sounds: list[Any]) -> Any:
+        longest = max(one.shape[0] for one in sounds)
+        return wt.stack([_of_length(one, longest) for one in sounds])
+
+    options = Options(
+        directory, labels, label_mode, class_names, batch_size, shuffle, seed, validation_split,
+        subset, follow_links, verbose,
+    )  # fmt: skip
+    return data_sets_of(name, "audio", (".wav",), options, read, collect)
+
+
+def _sound(name: str, path: str, sampling_rate: int | None) -> Any:
+    """The samples of a WAV file, ``(length, channels)``."""
+    import wave
+
+    try:
+        with wave.open(path, "rb") as file:
+            rate, channels, width = file.getframerate(), file.getnchannels(), file.getsampwidth()
+            data = file.readframes(file.getnframes())
+    except (wave.Error, EOFError) as error:
+        raise ValueError(f"{name}: {path!r} is no WAV file of integers: {error}") from error
+    if sampling_rate not in (None, rate):
+        raise ValueError(
+            f"{name}: {path!r} has {rate} samples per second, not sampling_rate={sampling_rate}; "
+            "files are read as they are"
+        )
+    if width not in _SAMPLES:
+        raise ValueError(f"{name}: {path!r} has {8 * width} bits per sample, which is not read")
+    letter, silence, loudest = _SAMPLES[width]
+    samples = wt.astype(wt.tensor(memoryview(data).cast(letter)), float32)  # type: ignore[call-overload]
+    return wt.reshape((samples - silence) / loudest, (-1, channels))
+
+
+def _of_length(sound: Any, length: int) -> Any:
+    missing = length - sound.shape[0]
+    return sound[:length] if missing <= 0 else wt.pad(sound, ((0, missing), (0, 0)))

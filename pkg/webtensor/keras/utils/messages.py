@@ -1,0 +1,44 @@
+"""What is told while something takes long: printed, or logged where that is wanted."""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = [
+    "disable_interactive_logging",
+    "enable_interactive_logging",
+    "is_interactive_logging_enabled",
+    "say",
+]
+
+_settings = {"interactive": True}
+
+
+def enable_interactive_logging() -> None:
+    """Print progress bars and messages, as is the default."""
+    _settings["interactive"] = True
+
+
+def disable_interactive_logging() -> None:
+    """Log progress bars and messages, by the logger "webtensor.keras", in place of printing."""
+    _settings["interactive"] = False
+
+
+def is_interactive_logging_enabled() -> bool:
+    """Return whether progress bars and messages are printed."""
+    return _settings["interactive"]
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Print a message, or log it; what the output cannot show becomes question marks."""
+    if not is_interactive_logging_enabled():
+        import logging
+
+        logging.getLogger("webtensor.keras").info(text.strip())
+        return
+    try:
+        sys.stdout.write(text + end)
+    except UnicodeEncodeError:
+        encoding = sys.stdout.encoding or "ascii"
+        sys.stdout.write((text + end).encode(encoding, "replace").decode(encoding))
+    sys.stdout.flush()

@@ -1,0 +1,130 @@
+"""Parting data in two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from random import Random
+from typing import Any
+
+from webtensor import ops as wt
+from webtensor.keras.nest import flatten, map_structure
+from webtensor.keras.utils.datasets import Batched, PyDataset
+
+__all__ = ["Samples", "split_dataset"]
+
+
+class Samples(PyDataset):
+    """Samples one by one; ``batch`` returns a data set of them in batches, as ``fit`` wants it."""
+
+    def __init__(self, samples: list[Any]) -> None:
+        super().__init__()
+        self._samples = samples
+
+    def __len__(self) -> int:
+        return len(self._samples)
+
+    def __getitem__(self, index: int) -> Any:
+        return self._samples[index]
+
+    def batch(self, batch_size: int) -> PyDataset:
+        """Return a data set of batches, the last of which may be smaller.
+
+        Raises:
+            ValueError: ``batch_size`` is not positive.
+        """
+        if not isinstance(batch_size, int) or batch_size <= 0:
+            raise ValueError(f"batch: batch_size must be a positive integer, but is {batch_size!r}")
+        return _Batches(self._samples, batch_size)
+
+
+class _Batches(Batched):
+    def __init__(self, samples: list[Any], size: int) -> None:
+        super().__init__(len(samples), size)
+        self._samples = samples
+
+    def _of(self, places: list[int]) -> Any:
+        samples = [self._samples[place] for place in places]
+        return map_structure(lambda *one: wt.stack([wt.asarray(part) for part in one]), *samples)
+
+
+def split_dataset(
+    dataset: Any,
+    left_size: float | None = None,
+    right_size: float | None = None,
+    shuffle: bool = False,
+    seed: int | None = None,
+    preferred_backend: str | None = None,
+) -> tuple[Samples, Samples]:
+    """Return two parts of data: the first samples, and the last ones.
+
+    The data are an array, a list, a tuple or a dict of arrays of one length, or anything that
+    samples are got from. Sizes are numbers of samples, or, as floats, parts of the whole; without
+    one it is what the other leaves. ``preferred_backend`` changes nothing.
+
+    Raises:
+        TypeError: the data are nothing of this, or a size is no number.
+        ValueError: a size is too small or too large, or arrays differ in length.
+
+    Example:
+        >>> from webtensor import keras
+        >>> left, right = keras.utils.split_dataset(list(range(10)), left_size=0.8)
+        >>> list(right)
+        [8, 9]
+    """
+    samples = _samples(dataset)
+    count = len(samples)
+    left, right = _size("left_size", left_size, count), _size("right_size", right_size, count)
+    if left is None and right is None:
+        raise ValueError("split_dataset: give left_size, right_size or both")
+    left = count - (right or 0) if left is None else left
+    right = count - left if right is None else right
+    if left + right > count or not left or not right:
+        raise ValueError(
+            f"split_dataset: {count} samples cannot be parted into {left} and {right} "
+            f"(left_size={left_size}, right_size={right_size})"
+        )
+    if shuffle:
+        Random(seed).shuffle(samples)
+    return Samples(samples[:left]), Samples(samples[count - right :])
+
+
+def _size(name: str, size: float | None, count: int) -> int | None:
+    if size is None:
+        return None
+    if isinstance(size, bool) or not isinstance(size, (int, float)):
+        raise TypeError(f"split_dataset: {name} must be an integer or a float, but is {size!r}")
+    if not 0 < size < (1 if isinstance(size, float) else count):
+        raise ValueError(
+            f"split_dataset: {name} must be from 1 to {count - 1} samples, or a part between 0.0 "
+            f"and 1.0, but is {size!r}"
+        )
+    return round(size * count) if isinstance(size, float) else size
+
+
+def _samples(dataset: Any) -> list[Any]:
+    if isinstance(dataset, (str, bytes)) or not hasattr(dataset, "__iter__"):
+        if hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__"):
+            return [dataset[index] for index in range(len(dataset))]
+        raise TypeError(
+            f"split_dataset: dataset must be arrays or an iterable of samples, but is {dataset!r}"
+        )
+    if isinstance(dataset, list):
+        dataset = tuple(dataset)
+    arrays = _arrays_in(dataset)
+    if arrays is None:
+        return list(dataset)
+    lengths = {one.shape[0] for one in arrays}
+    if len(lengths) != 1:
+        raise ValueError(f"split_dataset: arrays must have one length, but have {sorted(lengths)}")
+    return [
+        map_structure(lambda one, index=index: one[index], dataset)
+        for index in range(lengths.pop())
+    ]
+
+
+def _arrays_in(dataset: Any) -> list[Any] | None:
+    """The arrays that a structure consists of, or None where it does not."""
+    if not isinstance(dataset, (list, tuple, Mapping)) and not hasattr(dataset, "shape"):
+        return None
+    arrays = flatten(dataset)
+    return arrays if arrays and all(getattr(one, "shape", None) for one in arrays) else None

@@ -1,0 +1,278 @@
+"""Callbacks that watch, save, average and tell."""
+
+import json
+import struct
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+
+from webtensor import keras as ours
+
+RANDOM = np.random.default_rng(5)
+X = RANDOM.normal(size=(12, 3)).astype("float32")
+Y = RANDOM.normal(size=(12, 2)).astype("float32")
+
+
+def network(optimizer: Any = "sgd", **options: Any) -> Any:
+    model = ours.Sequential([ours.Input((3,)), ours.layers.Dense(2, kernel_initializer="ones")])
+    model.compile(optimizer, "mse", **options)
+    return model
+
+
+# -- what is watched ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "monitor, numbers, best",
+    [
+        ("loss", [2.0, 1.0, 3.0], 1.0),
+        ("val_loss", [2.0, 1.0, 3.0], 1.0),
+        ("mae", [2.0, 1.0, 3.0], 1.0),
+        ("val_acc", [2.0, 1.0, 3.0], 3.0),
+        ("auc", [0.1, 0.5, 0.3], 0.5),
+        ("r2_score", [0.1, 0.5, 0.3], 0.5),
+        ("hinge", [2.0, 1.0, 3.0], 1.0),
+    ],
+)
+def test_metrics_say_whether_they_should_rise(
+    monitor: str, numbers: list[float], best: float
+) -> None:
+    model = network(metrics=["mae", "acc", "hinge", ours.metrics.AUC(name="auc"), "r2_score"])
+    model.fit(X, Y > 0, verbose=0)
+    for kind in (ours.callbacks.EarlyStopping, ours.callbacks.ReduceLROnPlateau):
+        callback = kind(monitor, patience=9)
+        callback.set_model(model)
+        callback.on_train_begin()
+        assert callback.best is None
+        for epoch, number in enumerate(numbers):
+            callback.on_epoch_end(epoch, {monitor: number})
+        assert callback.best == best
+
+
+@pytest.mark.parametrize("k", [ours, keras])
+def test_what_nobody_knows_needs_a_mode(k: Any, tmp_path: Path) -> None:
+    model = k.Sequential([k.Input((3,)), k.layers.Dense(2)])
+    model.compile("sgd", "mse", metrics=[lambda p, q: q - p], run_eagerly=True)
+    for callback in (
+        k.callbacks.EarlyStopping("lambda"),
+        k.callbacks.ReduceLROnPlateau("lost"),
+        k.callbacks.ModelCheckpoint(str(tmp_path / "a.keras"), "lost", save_best_only=True),
+    ):
+        with pytest.raises(ValueError, match=r"(?s)lambda|lost"):
+            model.fit(X, Y, verbose=0, callbacks=[callback])
+    with pytest.warns(UserWarning, match="mode"):
+        k.callbacks.EarlyStopping("loss", mode="least")
+
+
+def test_what_is_not_there_is_saved_all_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "model.keras"
+    save = ours.callbacks.ModelCheckpoint(path, "lost", save_best_only=True, mode="min")
+    with pytest.warns(UserWarning, match="'lost'"):
+        network().fit(X, Y, verbose=0, callbacks=[save])
+    assert path.exists()
+
+
+def test_messages(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    made = [
+        ours.callbacks.EarlyStopping("loss", min_delta=99, verbose=1, restore_best_weights=True),
+        ours.callbacks.LearningRateScheduler(lambda epoch, rate: rate / 2, verbose=1),
+        ours.callbacks.ReduceLROnPlateau("loss", min_delta=99, patience=1, verbose=1),
+        ours.callbacks.ModelCheckpoint(tmp_path / "a.keras", "loss", verbose=1),
+    ]
+    network().fit(X, Y, epochs=9, verbose=0, callbacks=made)
+    told = capsys.readouterr().out
+    for part in ("Epoch 2: early stopping", "weights of epoch 1", "Epoch 1: LearningRateScheduler",
+                 "Epoch 2: ReduceLROnPlateau", "a.keras"):  # fmt: skip
+        assert part in told
+
+
+def test_what_is_not_a_number_may_be_an_error() -> None:
+    with pytest.raises(RuntimeError, match="loss is nan at batch 0"):
+        network().fit(X, Y * np.nan, verbose=0, callbacks=[ours.callbacks.TerminateOnNaN(True)])
+
+
+# -- the list ----------------------------------------------------------------------------------
+
+
+def test_functions_get_logs_at_every_moment() -> None:
+    seen: list[Any] = []
+    callback = ours.callbacks.LambdaCallback(
+        on_train_begin=lambda logs: seen.append(sorted(logs)),
+        on_train_batch_end=lambda batch, logs: seen.append(sorted(logs)),
+        on_test_begin=lambda logs: seen.append(sorted(logs)),
+        other=len,
+    )
+    network().fit(X, Y, verbose=0, callbacks=[callback], validation_data=(X, Y))
+    assert seen == [[], ["loss"], []]
+    assert callback.other is len
+
+
+def test_a_bar_does_not_fill_a_log(capsys: pytest.CaptureFixture[str]) -> None:
+    network(steps_per_execution=5).fit(X, Y, epochs=2, batch_size=1, verbose=1)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith("Epoch")] == ["Epoch 1/2", "Epoch 2/2"]
+    assert len([line for line in lines if line.startswith("12/12")]) == 2
+    assert len(lines) == 4
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+class Interrupt(ours.callbacks.Callback):
+    """An accident."""
+
+    def __init__(self, moment: str, number: int) -> None:
+        super().__init__()
+        setattr(self, f"on_{moment}_end", lambda one, logs: 1 / 0 if one == number else None)
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_training_goes_on_after_an_accident(broken: bool, tmp_path: Path) -> None:
+    folder = tmp_path / "backup"
+    options: dict[str, Any] = {"epochs": 5, "shuffle": False, "verbose": 0}
+    model, backup = network(), ours.callbacks.BackupAndRestore(folder, double_checkpoint=True)
+    with pytest.raises(ZeroDivisionError):
+        model.fit(X, Y, callbacks=[backup, Interrupt("epoch", 2)], **options)
+    if broken:
+        (folder / "latest.weights.h5").write_bytes(b"0")
+    again = network()
+    history = again.fit(X, Y, callbacks=[backup], **options)
+    assert history.epoch == ([2, 3, 4] if broken else [3, 4])
+    straight = network()
+    straight.fit(X, Y, **options)
+    for got, want in zip(again.get_weights(), straight.get_weights(), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+    assert not folder.exists()
+
+
+def test_an_epoch_that_was_interrupted_begins_anew(tmp_path: Path) -> None:
+    backup = ours.callbacks.BackupAndRestore(tmp_path / "backup", save_freq=2)
+    with pytest.raises(ZeroDivisionError):
+        network().fit(
+            X, Y, batch_size=4, epochs=3, verbose=0, callbacks=[backup, Interrupt("train_batch", 2)]
+        )
+    history = network().fit(X, Y, epochs=3, verbose=0, callbacks=[backup])
+    assert history.epoch == [0, 1, 2]
+    with pytest.raises(ValueError, match=r"save_freq.*'batch'"):
+        ours.callbacks.BackupAndRestore(tmp_path, save_freq="batch")
+
+
+def test_columns_of_a_log(tmp_path: Path) -> None:
+    rows = []
+    for k in (ours, keras):
+        path = tmp_path / "log.csv"
+        model = k.Sequential([k.Input((3,)), k.layers.Dense(2, kernel_initializer="ones")])
+        model.compile("sgd", "mse", run_eagerly=True)
+        log = k.callbacks.CSVLogger(str(path))
+        model.fit(X, Y, validation_split=0.5, validation_freq=2, epochs=2, verbose=0,
+                  shuffle=False, callbacks=[log])  # fmt: skip
+        rows.append([line.split(",") for line in path.read_text().splitlines()])
+    assert rows[0][0] == rows[1][0]
+    assert rows[0][1][2] == rows[1][1][2] == "NA"
+    np.testing.assert_allclose(
+        [float(one) for one in rows[0][2]], [float(one) for one in rows[1][2]], rtol=1e-5
+    )
+
+
+def events(path: Path) -> list[tuple[int, dict[str, float]]]:
+    """The steps and numbers in a file for TensorBoard, read by what is known of its bytes."""
+    data, found = path.read_bytes(), []
+    while data:
+        (length,) = struct.unpack("<Q", data[:8])
+        record, data = data[12 : 12 + length], data[16 + length :]
+        assert record[0] == 9
+        assert record[9] == 16
+        if record[11] == 0x2A:
+            numbers, rest = {}, record[13:]
+            while rest:
+                value, rest = rest[2 : 2 + rest[1]], rest[2 + rest[1] :]
+                tag = value[2 : 2 + value[1]].decode()
+                (numbers[tag],) = struct.unpack("<f", value[3 + value[1] : 7 + value[1]])
+            found.append((record[10], numbers))
+    return found
+
+
+def test_numbers_for_tensorboard(tmp_path: Path) -> None:
+    board = ours.callbacks.TensorBoard(tmp_path, update_freq=2)
+    model = network()
+    history = model.fit(
+        X, Y, batch_size=4, epochs=2, verbose=0, validation_data=(X, Y), callbacks=[board]
+    ).history
+    (train,), (checked,) = ([*(tmp_path / kind).glob("events.out.tfevents.*")]
+                            for kind in ("train", "validation"))  # fmt: skip
+    steps, rows = zip(*events(train), strict=True)
+    assert steps == (2, 0, 4, 6, 1)
+    assert [sorted(row) for row in rows[:2]] == [
+        ["batch_loss"],
+        ["epoch_learning_rate", "epoch_loss"],
+    ]
+    assert rows[1]["epoch_loss"] == pytest.approx(history["loss"][0])
+    steps, rows = zip(*events(checked), strict=True)
+    assert steps == (3, 0, 6, 1)
+    assert rows[2]["evaluation_loss_vs_iterations"] == pytest.approx(history["val_loss"][1])
+    assert rows[3]["epoch_loss"] == pytest.approx(history["val_loss"][1])
+    with pytest.warns(UserWarning, match="histogram_freq=1"):
+        ours.callbacks.TensorBoard(tmp_path, histogram_freq=1)
+    with pytest.raises(ValueError, match=r"update_freq.*'day'"):
+        ours.callbacks.TensorBoard(tmp_path, update_freq="day")
+
+
+# -- averages, other machines ------------------------------------------------------------------
+
+
+def test_averages_are_evaluated_and_saved(tmp_path: Path) -> None:
+    def averaging() -> Any:
+        return network(ours.optimizers.SGD(0.1, use_ema=True, ema_momentum=0.9))
+
+    options: dict[str, Any] = {"epochs": 2, "verbose": 0, "shuffle": False, "batch_size": 4}
+    plain, swapped = averaging(), averaging()
+    plain.fit(X, Y, **options)
+    callbacks = [
+        ours.callbacks.SwapEMAWeights(swap_on_epoch=True),
+        ours.callbacks.ModelCheckpoint(tmp_path / "{epoch}.weights.h5", save_weights_only=True),
+    ]
+    history = swapped.fit(X, Y, **options, validation_data=(X, Y), callbacks=callbacks).history
+    for got, want in zip(swapped.get_weights(), plain.get_weights(), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+    assert swapped.evaluate(X, Y, verbose=0) == pytest.approx(history["val_loss"][-1])
+    saved = ours.Sequential([ours.Input((3,)), ours.layers.Dense(2)])
+    saved.load_weights(tmp_path / "2.weights.h5")
+    np.testing.assert_allclose(saved.get_weights()[0], plain.get_weights()[0], rtol=1e-5)
+    with pytest.raises(ValueError, match=r"use_ema=True.*SGD"):
+        network().fit(X, Y, verbose=0, validation_data=(X, Y), callbacks=callbacks[:1])
+
+
+def test_other_machines_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    class FailedError(OSError):
+        """No answer."""
+
+    told: list[Any] = []
+    fake = types.SimpleNamespace(
+        post=lambda url, **rest: told.append((url, rest)),
+        exceptions=types.SimpleNamespace(RequestException=FailedError),
+    )
+    monkeypatch.setitem(sys.modules, "requests", fake)  # type: ignore[misc]
+    kind = ours.callbacks.RemoteMonitor
+    kind(send_as_json=True).on_epoch_end(1, {"loss": np.float32(0.5), "all": np.array([2])})
+    kind("http://a", "/b", "c", {"d": "e"}).on_epoch_end(2, {"loss": 0.5})
+    assert told[0] == (
+        "http://localhost:9000/publish/epoch/end/",
+        {"headers": None, "json": {"loss": 0.5, "all": 2, "epoch": 1}},
+    )
+    assert told[1][0] == "http://a/b"
+    assert json.loads(told[1][1]["data"]["c"]) == {"loss": 0.5, "epoch": 2}
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise FailedError
+
+    monkeypatch.setattr(fake, "post", fail)
+    with pytest.warns(UserWarning, match="localhost:9000.*cannot be reached"):
+        kind().on_epoch_end(0, {})
+    monkeypatch.setitem(sys.modules, "requests", None)  # type: ignore[misc]
+    with pytest.raises(ImportError, match="package requests"):
+        kind().on_epoch_end(0, {})

@@ -1,0 +1,215 @@
+"""What layers do around their computation, Keras's and ours: each test runs with both."""
+
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+
+from webtensor import keras as ours
+
+BOTH = pytest.mark.parametrize("k", [keras, ours], ids=["theirs", "ours"])
+
+
+# -- built from the beginning --------------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "name, args",
+    [
+        ("Activation", ("relu",)),
+        ("Dropout", (0.5,)),
+        ("GlobalMaxPooling2D", ()),
+        ("Identity", ()),
+        ("Masking", ()),
+        ("MaxPooling1D", ()),
+        ("Softmax", ()),
+        ("UnitNormalization", ()),
+    ],
+)
+def test_layers_without_weights_are_built_unless_a_subclass_builds(
+    k: Any, name: str, args: tuple[Any, ...]
+) -> None:
+    kind = getattr(k.layers, name)
+    assert kind(*args).built
+    building = type("Building", (kind,), {"build": lambda self, input_shape: None})
+    assert not building(*args).built
+
+
+# -- masks ---------------------------------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["Add", "Concatenate", "Multiply", "Maximum"])
+def test_masks_of_merged_inputs_are_a_list_as_the_inputs_are(k: Any, name: str) -> None:
+    layer = getattr(k.layers, name)()
+    one, other = k.Input((4, 5)), k.Input((4, 5))
+    assert layer.compute_mask([one, other], mask=None) is None
+    for inputs, mask in (([one, other], np.ones((2, 4))), (one, [None, None])):
+        with pytest.raises(ValueError, match=r"should be a list|must be a list"):
+            layer.compute_mask(inputs, mask)
+    with pytest.raises(ValueError, match=r"same length|for each of 2 inputs"):
+        layer.compute_mask([one, other], [None])
+
+
+@BOTH
+def test_masks_of_symbolic_tensors_are_symbolic(k: Any) -> None:
+    x = k.Input((4, 2))
+    mask = k.layers.Masking(1.0).compute_mask(x)
+    assert (mask.shape, str(mask.dtype)) == ((None, 4), "bool")
+    joint = k.layers.Concatenate(axis=1).compute_mask([x, x], [mask, None])
+    assert joint.shape == (None, 8)
+    either = k.layers.Add().compute_mask([x, x], [mask, mask])
+    made = k.Model(x, [joint, either])(k.ops.convert_to_tensor([[[0.0, 1], [1, 1]] * 2]))
+    assert np.asarray(made[0]).tolist() == [[True, False] * 2 + [True] * 4]
+    assert np.asarray(made[1]).tolist() == [[True, False] * 2]
+
+
+def test_symbolic_masks_are_arguments_of_layers_in_models() -> None:
+    made, table = [], np.arange(15, dtype="float32").reshape(5, 3)
+    for k in (keras, ours):
+        ids = k.Input((4,), dtype="int32", name="ids")
+        embedding = k.layers.Embedding(5, 3, mask_zero=True, weights=[table])
+        mean = k.layers.GlobalAveragePooling1D()
+        model = k.Model(ids, mean(embedding(ids), mask=embedding.compute_mask(ids)))
+        for same in (model, ours.Model.from_config(model.get_config())):
+            same.set_weights([table])
+            made.append(np.asarray(same(np.array([[1, 2, 0, 0], [3, 0, 0, 4]]))))
+    for one in made:
+        np.testing.assert_allclose(one, [[4.5, 5.5, 6.5], [10.5, 11.5, 12.5]])
+
+
+@BOTH
+def test_attention_hands_the_mask_of_the_query_on(k: Any) -> None:
+    layer, inputs = k.layers.Attention(), [np.ones((2, 3, 4)), np.ones((2, 5, 4))]
+    assert layer.compute_mask(inputs=inputs, mask=None) is None
+    assert layer.compute_mask(inputs, mask=[None, np.ones((2, 5), bool)]) is None
+    mask = np.array([[True, False, True]] * 2)
+    np.testing.assert_array_equal(np.asarray(layer.compute_mask(inputs, [mask, mask])), mask)
+
+
+@BOTH
+def test_masking_takes_a_value_for_each_feature(k: Any) -> None:
+    layer = k.layers.Masking(k.ops.convert_to_tensor([1.0, 2.0]))
+    made = layer(k.ops.convert_to_tensor([[[1.0, 2.0], [1.0, 3.0]]]))
+    assert np.asarray(made).tolist() == [[[0.0, 0.0], [1.0, 3.0]]]
+
+
+# -- shapes --------------------------------------------------------------------------------------
+
+
+@BOTH
+def test_reshape_takes_none_for_a_length_that_is_found_out(k: Any) -> None:
+    layer = k.layers.Reshape((None, 4))
+    assert layer.compute_output_shape((2, 3, 4)) == (2, None, 4)
+    assert layer(np.ones((2, 6, 2))).shape == (2, 3, 4)
+
+
+@BOTH
+def test_equations_of_unknown_lengths_have_a_shape_but_no_kernel(k: Any) -> None:
+    layer = k.layers.EinsumDense("abc,cd->abd", (None, 5))
+    assert layer.compute_output_shape((2, None, None)) == (2, None, 5)
+    with pytest.raises(ValueError, match=r"known|fully-defined"):
+        layer(k.Input((3, None)))
+
+
+@BOTH
+@pytest.mark.parametrize("name, args", [("LSTM", (2,)), ("BatchNormalization", ())])
+def test_weights_of_unknown_lengths_are_refused(k: Any, name: str, args: tuple[Any, ...]) -> None:
+    with pytest.raises(ValueError, match=r"known|fully-defined"):
+        getattr(k.layers, name)(*args)(k.Input((3, None)))
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "name, args", [("MultiHeadAttention", (2, 3)), ("GroupQueryAttention", (3, 2, 1))]
+)
+def test_scores_are_returned_where_a_position_asks(k: Any, name: str, args: Any) -> None:
+    layer = getattr(k.layers, name)(*args)
+    query, value = k.Input((3, 4)), k.Input((3, 4))
+    masks = {"query_mask": None, "value_mask": None, "key_mask": None, "attention_mask": None}
+    made = layer.compute_output_spec(query, value, None, *masks.values(), True)
+    assert [one.shape for one in made] == [(None, 3, 4), (None, 2, 3, 3)]
+
+
+@BOTH
+def test_layers_of_a_sequential_model_say_which_lengths_fit(k: Any) -> None:
+    model = k.Sequential([k.Input((5, 7)), k.layers.Flatten()])
+    assert model(np.ones((2, 7, 5))).shape == (2, 35)
+    assert model.predict(np.ones((2, 3, 2)), verbose=0).shape == (2, 6)
+    with pytest.raises(ValueError, match="shape"):
+        model(np.ones((2, 5)))
+
+
+# -- what subclasses may change -----------------------------------------------------------------
+
+
+@BOTH
+@pytest.mark.parametrize("data_format", ["channels_last", "channels_first"])
+def test_subclasses_may_convolve_in_their_own_way(k: Any, data_format: str) -> None:
+    class Doubled(k.layers.Conv2D):  # type: ignore[misc, name-defined]
+        def convolution_op(self, inputs: Any, kernel: Any) -> Any:
+            return super().convolution_op(inputs, kernel * 2)
+
+    ones = {"kernel_initializer": "ones", "bias_initializer": "ones"}
+    layer = Doubled(2, 1, activation="relu", data_format=data_format, **ones)
+    assert np.unique(layer(np.ones((1, 3, 3, 3), "float32"))).tolist() == [7.0]
+
+
+# -- attributes and configurations ---------------------------------------------------------------
+
+
+@BOTH
+def test_grouped_query_attention_shows_its_arguments(k: Any) -> None:
+    layer = k.layers.GroupQueryAttention(
+        3,
+        2,
+        1,
+        dropout=0.1,
+        sliding_window=2,
+        activity_regularizer="l2",
+        kernel_constraint="non_neg",
+    )
+    assert (layer.dropout, layer.use_bias, layer.use_gate, layer.sliding_window) == (
+        0.1,
+        True,
+        False,
+        2,
+    )
+    assert type(layer.kernel_constraint).__name__ == "NonNeg"
+    assert type(layer.activity_regularizer).__name__ == "L2"
+
+
+@BOTH
+def test_bidirectional_keeps_whether_to_use_cudnn(k: Any) -> None:
+    made = k.layers.Bidirectional(k.layers.GRU(1, use_cudnn=False))
+    assert made.forward_layer.use_cudnn is made.backward_layer.use_cudnn is False
+    assert not hasattr(k.layers.SimpleRNN(1), "use_cudnn")
+
+
+def test_normalized_weights_are_a_vector_and_a_kernel() -> None:
+    layer = ours.layers.SpectralNormalization(ours.layers.Dense(3), power_iterations=20)
+    layer.build((None, 2))
+    kernel = np.arange(6, dtype="float32").reshape(2, 3)
+    layer.kernel.assign(kernel)
+    vector, divided = map(np.asarray, layer.normalized_weights())
+    _, lengths, axes = np.linalg.svd(kernel)
+    np.testing.assert_allclose(divided, kernel / lengths[0], rtol=1e-4)
+    np.testing.assert_allclose(np.abs(vector), np.abs(axes[:1]), rtol=1e-3)
+
+
+def test_symbolic_relu_is_the_operation_of_keras() -> None:
+    configs = []
+    for k in (keras, ours):
+        x = k.Input((3,), name="x")
+        model = k.Model(x, k.activations.relu(x, 0.1, max_value=3.0))
+        assert len(model.layers) == 1
+        made = model(k.ops.convert_to_tensor([[-1.0, 2.0, 5.0]]))
+        np.testing.assert_allclose(np.asarray(made), [[-0.1, 2.0, 3.0]], rtol=1e-6)
+        config = model.get_config()["layers"][1]
+        configs.append({key: config[key] for key in ("module", "class_name")})
+        configs[-1].update({**config["config"], "name": None})
+        again = ours.Model.from_config(model.get_config())
+        assert type(again.operations[1]).__name__ == "ReLU"
+    assert configs[0] == configs[1]
