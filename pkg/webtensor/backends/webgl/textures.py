@@ -13,6 +13,9 @@ __all__ = ["THRESHOLD", "Texture", "TextureManager", "texel_count"]
 
 THRESHOLD = "WEBGL_DELETE_TEXTURE_THRESHOLD"
 
+#: Textures are so many texels wide at least, if they are not smaller: the logarithm.
+_NARROW = 4
+
 #: Bytes of a texture from which the device is asked whether it had room; asking waits.
 _ASKED = 1 << 22
 
@@ -212,7 +215,11 @@ class TextureManager:
                 f"{self.most_elements:,} here"
             )
         texels = texel_count(size)
-        width = 1 << ((texels - 1).bit_length() + 1) // 2
+        # High rather than wide: devices that are emulated share out rows among processors.
+        square = ((texels - 1).bit_length() + 1) // 2
+        width = 1 << max(square - 2, min(square, _NARROW))
+        while width * self._largest < texels:
+            width *= 2
         height = -(-texels // width)
         kind = self._kinds[dtype]
         pool = self._pools.setdefault((width, height, kind), [])
