@@ -4,10 +4,11 @@ How a tensor lies in memory: its elements, in row-major order, fill the texels o
 four to a texel (RGBA), row by row, whatever the tensor's shape. So a reshape costs nothing, an
 elementwise operation on equal shapes reads the texel that it writes, and upload and read-back move
 bytes as they are. The texture's width is a power of two, for large tensors about a quarter of the
-square root of the number of texels, so that texel ``t`` lies at column ``t & (width - 1)`` and row ``t >> shift``. A float32
-tensor is an RGBA32F texture, int32 is RGBA32I (all 32 bits are exact) and bool is RGBA8UI. Lanes
-beyond the last element hold anything. Lesser devices, which have fewer formats, are ``modes``. What
-is larger than the largest texture is left to another backend (``docs/design/webgl.md``).
+square root of the number of texels, so that texel ``t`` lies at column ``t & (width - 1)`` and row
+``t >> shift``. A float32 tensor is an RGBA32F texture, int32 is RGBA32I (all 32 bits are exact) and
+bool is RGBA8UI. Lanes beyond the last element hold anything. Lesser devices, which have fewer
+formats, are ``modes``. What is larger than the largest texture is left to another backend
+(``docs/design/webgl.md``).
 
 ``context`` makes the context and its flags; ``device.js`` executes draws that ``queue`` packed, and
 ``sharing.js`` keeps it from disturbing a page that draws with the context, too; ``textures``
