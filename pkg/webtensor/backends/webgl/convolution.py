@@ -58,15 +58,13 @@ V compute(int t) {
   int batch = t / inHeight;
   V total = V(0.0);
   for (int i = 0; i < filterHeight; i++) {
-    int r = row - i * dilationHeight;
-    if (r < 0 || r % strideHeight != 0) continue;
-    r /= strideHeight;
-    if (r >= outHeight) continue;
+    int below = row - i * dilationHeight;
+    int r = below / strideHeight;
+    if (below < 0 || r * strideHeight != below || r >= outHeight) continue;
     for (int j = 0; j < filterWidth; j++) {
-      int c = column - j * dilationWidth;
-      if (c < 0 || c % strideWidth != 0) continue;
-      c /= strideWidth;
-      if (c >= outWidth) continue;
+      int beside = column - j * dilationWidth;
+      int c = beside / strideWidth;
+      if (beside < 0 || c * strideWidth != beside || c >= outWidth) continue;
       int cell = i * filterWidth + j;
       int place = (batch * outHeight + r) * outWidth + c;
       BODY

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader
+from webtensor.backends.webgl.textures import Texture
 from webtensor.backends.webgl.windows import (
     WINDOW_UNIFORMS,
     over_cells,
@@ -26,6 +27,7 @@ _LANE_FUNCTIONS = {
 bool greater(float a, float b) { return nan_or_greater(a, b); }
 float choose(bool yes, float a, float b) { return yes ? a : b; }
 bool wins(bool better, bool inside, bool first) { return inside && (better || first); }
+bool same(float a, float b) { return a == b; }
 """,
     4: """
 #define MASK bvec4
@@ -38,6 +40,7 @@ bvec4 wins(bvec4 better, bool inside, bool first) {
   return bvec4(inside && (better.x || first), inside && (better.y || first),
     inside && (better.z || first), inside && (better.w || first));
 }
+bvec4 same(vec4 a, float b) { return equal(a, vec4(b)); }
 """,
 }
 
@@ -66,23 +69,23 @@ _NO_BEST = "V best = V(-infinity()); bool first = true;"
 _PLACES = """
 V compute(int t) {
   int channels = inChannels / LANES;
-  int here = t;
   int channel = split(t, channels);
   int column = split(t, inWidth);
   int row = t % inHeight;
   int batch = t / inHeight;
   V total = V(0.0);
   for (int i = 0; i < filterHeight; i++) {
-    int r = row + padTop - i * dilationHeight;
-    if (r < 0 || r % strideHeight != 0 || r / strideHeight >= outHeight) continue;
-    r /= strideHeight;
+    int below = row + padTop - i * dilationHeight;
+    int r = below / strideHeight;
+    if (below < 0 || r * strideHeight != below || r >= outHeight) continue;
     for (int j = 0; j < filterWidth; j++) {
-      int c = column + padLeft - j * dilationWidth;
-      if (c < 0 || c % strideWidth != 0 || c / strideWidth >= outWidth) continue;
-      c /= strideWidth;
+      int beside = column + padLeft - j * dilationWidth;
+      int c = beside / strideWidth;
+      if (beside < 0 || c * strideWidth != beside || c >= outWidth) continue;
       int top = r * strideHeight - padTop;
       int left = c * strideWidth - padLeft;
-      V dy = getDy(((batch * outHeight + r) * outWidth + c) * channels + channel);
+      int place = ((batch * outHeight + r) * outWidth + c) * channels + channel;
+      V dy = getDy(place);
       BODY
     }
   }
@@ -90,25 +93,9 @@ V compute(int t) {
 }
 """
 
-# An earlier place of the window wins where it is as great, a later one where it is greater.
-_IF_GREATEST = """
-      V x = getX(here);
-      MASK wins = MASK(true);
-      for (int k = 0; k < filterHeight; k++) {
-        int other_r = top + k * dilationHeight;
-        if (other_r < 0 || other_r >= inHeight) continue;
-        for (int l = 0; l < filterWidth; l++) {
-          int other_c = left + l * dilationWidth;
-          if (other_c < 0 || other_c >= inWidth || (other_r == row && other_c == column)) continue;
-          V other = getX(((batch * inHeight + other_r) * inWidth + other_c) * channels + channel);
-          bool earlier = other_r < row || (other_r == row && other_c < column);
-          V loses = choose(greater(other, x), V(1.0), V(0.0));
-          if (earlier) loses = choose(greater(x, other), V(0.0), V(1.0));
-          wins = KEEP;
-        }
-      }
-      total += choose(wins, dy, V(0.0));"""
-_KEEP = {1: "wins && loses == 0.0", 4: "bvec4(vec4(wins) * (1.0 - loses))"}
+# The window's greatest element is at this cell of it.
+_IF_WON = """
+      total += choose(same(getWinners(place), float(i * filterWidth + j)), dy, V(0.0));"""
 
 _SHARE = """
       int rows = 0;
@@ -128,25 +115,28 @@ def _pool(
     backend: WebGLBackend,
     name: str,
     names: Sequence[str],
-    inputs: Sequence[Operand],
+    textures: Sequence[Texture],
     size: int,
     window: Window,
     form: str,
     body: str,
-) -> Handle:
+) -> Texture:
     """Draw a shader whose ``form`` walks over places, with ``body`` at each."""
     lanes = 4 if window.in_channels % 4 == 0 else 1
     cells = unrolled(window, lanes) if "CELLS" in form else None
 
     def shader() -> Shader:
         code = form.replace("CELLS", over_cells(cells, "BODY")).replace("BODY", body.strip())
-        code = code.replace("KEEP", _KEEP[lanes]).replace("LANES", str(lanes))
-        code = _LANE_FUNCTIONS[lanes] + code
+        code = _LANE_FUNCTIONS[lanes] + code.replace("LANES", str(lanes))
         sources = [Input(name, float32, lanes) for name in names]
         return Shader(name, sources, float32, lanes, WINDOW_UNIFORMS, code)
 
-    key = (name, lanes, cells)
-    return backend.run(key, shader, inputs, size, float32, *window_numbers(window))
+    program = backend.program((name, lanes, cells), shader)
+    return backend.draw(program, textures, size, float32, *window_numbers(window))
+
+
+def _textures(inputs: Sequence[Operand]) -> list[Texture]:
+    return [operand.storage.handle for operand in inputs]
 
 
 def _over_window(start: str, result: str) -> str:
@@ -167,7 +157,9 @@ def max_pool(
 ) -> Handle:
     """Greatest element of each window."""
     form = _over_window(_NO_BEST, "best")
-    return _pool(backend, "max_pool", ["x"], inputs, _out_size(window), window, form, _BEST)
+    return _pool(
+        backend, "max_pool", ["x"], _textures(inputs), _out_size(window), window, form, _BEST
+    )
 
 
 @kernel("max_pool_pick")
@@ -178,7 +170,7 @@ def max_pool_pick(
     form = _over_window(f"{_NO_BEST} V picked = V(0.0);", "picked")
     body = _BEST + "\n      picked = choose(better, getValues(place * channels + channel), picked);"
     names, size = ["values", "x"], _out_size(window)
-    return _pool(backend, "max_pool_pick", names, inputs, size, window, form, body)
+    return _pool(backend, "max_pool_pick", names, _textures(inputs), size, window, form, body)
 
 
 @kernel("max_pool_scatter")
@@ -186,8 +178,17 @@ def max_pool_scatter(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
     """Add the first operand where the windows of the second are greatest."""
-    names, size = ["dy", "x"], _in_size(window)
-    return _pool(backend, "max_pool_scatter", names, inputs, size, window, _PLACES, _IF_GREATEST)
+    dy, x = _textures(inputs)
+    form = _over_window(f"{_NO_BEST} V winner = V(0.0);", "winner")
+    body = _BEST + "\n      winner = choose(better, V(float(cell)), winner);"
+    size = _out_size(window)
+    winners = _pool(backend, "max_pool_winners", ["x"], [x], size, window, form, body)
+    try:
+        names, size = ["dy", "winners"], _in_size(window)
+        textures = [dy, winners]
+        return _pool(backend, "max_pool_scatter", names, textures, size, window, _PLACES, _IF_WON)
+    finally:
+        backend.release(winners)
 
 
 @kernel("avg_pool")
@@ -197,7 +198,9 @@ def avg_pool(
     """Mean of each window, padding not counted."""
     form = _over_window("V total = V(0.0); int count = 0;", "total / float(count)")
     body = "total += within(getX(place * channels + channel), inside); count += int(inside);"
-    return _pool(backend, "avg_pool", ["x"], inputs, _out_size(window), window, form, body)
+    return _pool(
+        backend, "avg_pool", ["x"], _textures(inputs), _out_size(window), window, form, body
+    )
 
 
 @kernel("avg_pool_gradient")
@@ -206,7 +209,9 @@ def avg_pool_gradient(
 ) -> Handle:
     """Spread each element evenly over its window."""
     size = _in_size(window)
-    return _pool(backend, "avg_pool_gradient", ["dy"], inputs, size, window, _PLACES, _SHARE)
+    return _pool(
+        backend, "avg_pool_gradient", ["dy"], _textures(inputs), size, window, _PLACES, _SHARE
+    )
 
 
 @kernel("dilation2d")
@@ -216,4 +221,4 @@ def dilation2d(
     """Greatest sum of each window and the filter."""
     body = _BEST.replace("channel);", "channel) + getFilter_(cell * channels + channel);", 1)
     form, names, size = _over_window(_NO_BEST, "best"), ["x", "filter_"], _out_size(window)
-    return _pool(backend, "dilation2d", names, inputs, size, window, form, body)
+    return _pool(backend, "dilation2d", names, _textures(inputs), size, window, form, body)
