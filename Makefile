@@ -30,7 +30,7 @@ demo: site ## build the pages, serve them on http://localhost:8000 (PORT=…) an
 
 test: kernels site browsers ## run all tests: in CPython, then in Chromium, Firefox and WebKit
 	$(RUN) -m pytest --numprocesses auto --dist loadfile tests_py pkg/webtensor
-	$(RUN) -m pytest tests_browser
+	$(RUN) -m pytest --durations=25 tests_browser
 
 smoke: site chromium ## train on the digits page in headless Chromium, on each backend
 	@$(RUN) -m tests_browser.smoke

@@ -22,6 +22,8 @@ from webtensor.backends.webgl.tiles import (
     TILE_ROWS,
     WORTH_TILING,
     draw_tiles,
+    paced,
+    repeated,
     tile_rows,
 )
 from webtensor.backends.webgl.widening import narrowed, whole, widened
@@ -118,39 +120,42 @@ T inner(VECTOR a, VECTOR b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b
 """
 
 
-def _tile_code(rows: int, transpose_a: bool, transpose_b: bool) -> str:
+def _tile_code(rows: int, transpose_a: bool, transpose_b: bool, k: int) -> str:
     """Code of a tile: ``rows`` rows by four columns, four steps of k at a time.
 
     Numbers count texels: ``k`` is a quarter of the product's.
     """
-    lines = [
-        "void compute(int t) {",
-        "  int column = split(t, n);",
-        "  int block = split(t, blocks);",
-        f"  float a = float(t * aStep + block * {rows // 4 if transpose_a else 'k'});",
-        f"  float b = float(t * bStep + column{' * 4 * k' if transpose_b else ''});",
-        f"  float aNext = float({'m' if transpose_a else 'blocks * k'});",
-        f"  float bNext = float({'k' if transpose_b else 'n'});",
-        *(f"  vec4 c{row} = vec4(0.0);" for row in range(rows)),
-        "  for (int i = 0; i < k; i++) {",
+    step = [
         *(f"    vec4 b{step} = getBAt(b + {step}.0 * bNext);" for step in range(4)),
         f"    b += {'1.0' if transpose_b else '4.0 * bNext'};",
     ]
     if transpose_a:
-        lines += _tile_steps_along_rows(rows)
+        step += _tile_steps_along_rows(rows)
     else:
         for row in range(rows):
-            lines.append(f"    vec4 a{row} = getAAt(a + {row}.0 * aNext);")
+            step.append(f"    vec4 a{row} = getAAt(a + {row}.0 * aNext);")
             if transpose_b:
-                dots = ", ".join(f"dot(a{row}, b{step})" for step in range(4))
-                lines.append(f"    c{row} += vec4({dots});")
+                dots = ", ".join(f"dot(a{row}, b{tap})" for tap in range(4))
+                step.append(f"    c{row} += vec4({dots});")
             else:
-                terms = " + ".join(f"a{row}.{lane} * b{step}" for step, lane in enumerate("xyzw"))
-                lines.append(f"    c{row} += {terms};")
-        lines.append("    a += 1.0;")
-    lines.append("  }")
-    lines += [f"  result{row} = c{row};" for row in range(rows)]
-    return "\n".join([*lines, "}"])
+                terms = " + ".join(f"a{row}.{lane} * b{tap}" for tap, lane in enumerate("xyzw"))
+                step.append(f"    c{row} += {terms};")
+        step.append("    a += 1.0;")
+    return "\n".join(
+        [
+            "void compute(int t) {",
+            "  int column = split(t, n);",
+            "  int block = split(t, blocks);",
+            f"  float a = float(t * aStep + block * {rows // 4 if transpose_a else 'k'});",
+            f"  float b = float(t * bStep + column{' * 4 * k' if transpose_b else ''});",
+            f"  float aNext = float({'m' if transpose_a else 'blocks * k'});",
+            f"  float bNext = float({'k' if transpose_b else 'n'});",
+            *(f"  vec4 c{row} = vec4(0.0);" for row in range(rows)),
+            *repeated(k, "k", step),
+            *(f"  result{row} = c{row};" for row in range(rows)),
+            "}",
+        ]
+    )
 
 
 def _tile_steps_along_rows(rows: int) -> list[str]:
@@ -192,13 +197,14 @@ def _multiply_in_tiles(
         names = ("m", "k", "n", "rows", "blocks", "aStep", "bStep")
         sources = [Input("a", float32, 4), Input("b", float32, 4)]
         uniforms = [(name, "int") for name in names]
-        code = _tile_code(rows, transpose_a, transpose_b)
+        code = _tile_code(rows, transpose_a, transpose_b, k >> 2)
         first, step = (f"block * {rows}", "1") if transpose_a else ("block", "blocks")
         places = [f"(t * rows + {first} + {row} * {step}) * n + column" for row in range(rows)]
         tile = Shader("matmul", sources, float32, 4, uniforms, code, rows)
         return finish.added_to_tile(tile, "column", places)
 
-    program = backend.program(("matmul_tiles", rows, transpose_a, transpose_b, finish.key), shader)
+    key = ("matmul_tiles", rows, transpose_a, transpose_b, paced(k >> 2), finish.key)
+    program = backend.program(key, shader)
     # All but the rows and their blocks count texels.
     numbers = (
         *(m >> 2, k >> 2, n >> 2, m, blocks),

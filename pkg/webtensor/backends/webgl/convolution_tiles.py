@@ -10,7 +10,14 @@ from webtensor.backends.webgl.backend import WebGLBackend
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.finishing import UNFINISHED, Finish
 from webtensor.backends.webgl.textures import Texture
-from webtensor.backends.webgl.tiles import MOST_ELEMENTS, WORTH_TILING, draw_tiles, tile_rows
+from webtensor.backends.webgl.tiles import (
+    MOST_ELEMENTS,
+    WORTH_TILING,
+    draw_tiles,
+    paced,
+    repeated,
+    tile_rows,
+)
 from webtensor.backends.webgl.widening import whole, widened
 from webtensor.backends.webgl.windows import WINDOW_UNIFORMS, window_numbers
 from webtensor.dtypes import float32
@@ -49,21 +56,22 @@ def transposed_tiles_fit(backend: WebGLBackend, window: Window) -> bool:
 def _pixel_tile(
     rows: int,
     taps: int,
+    along: int,
     image: tuple[str, str],
     start: list[str],
     cell: list[str],
     add: str,
-    leap: str,
+    step: str,
+    leap: str = "",
 ) -> str:
     """Code of a tile of ``rows`` pixels of images of a width and a height.
 
     From ``rowR``, ``columnR`` and ``batchR`` of each pixel ``R``, ``start`` prepares the walk over
     the filter's cells, and ``cell`` finds for cell (``i``, ``j``) the texel ``atR`` of the other
     image that the pixel reads first: some texel where it is not ``insideR``. ``add`` says what
-    comes of a texel ``xR`` and ``taps`` texels of the filter, from ``w`` on and ``next`` apart;
-    ``leap`` goes on to the next ones, and to those of the next cell.
+    comes of a texel ``xR`` and ``taps`` texels of the filter, from ``w`` on and ``next`` apart. The
+    next ones are ``step`` on, and those of the next cell ``leap`` after the last.
     """
-    step, across = leap.split(";")
 
     def each(*lines: str) -> list[str]:
         return [
@@ -72,6 +80,12 @@ def _pixel_tile(
             for row in (range(rows) if "R" in line else [0])
         ]
 
+    walk = [
+        *(f"        vec4 w{tap} = getFilter_At(w + {tap}.0 * next);" for tap in range(taps)),
+        f"        w += {step};",
+        *each("        vec4 xR = within(getXAt(atR), insideR);", f"        totalR += {add};"),
+        *each("        atR += 1.0;"),
+    ]
     lines = [
         "void compute(int t) {",
         "  int channel = split(t, columns);",
@@ -85,13 +99,8 @@ def _pixel_tile(
         "  for (int i = 0; i < filterHeight; i++) {",
         "    for (int j = 0; j < filterWidth; j++) {",
         *each(*cell),
-        "      for (int k = 0; k < along; k++) {",
-        *(f"        vec4 w{tap} = getFilter_At(w + {tap}.0 * next);" for tap in range(taps)),
-        f"        w += {step};",
-        *each("        vec4 xR = within(getXAt(atR), insideR);", f"        totalR += {add};"),
-        *each("        atR += 1.0;"),
-        "      }",
-        f"      w += {across};" if across else "",
+        *repeated(along, "along", walk),
+        f"      w += {leap};" if leap else "",
         "    }",
         "  }",
         *each("  resultR = totalR;"),
@@ -102,7 +111,7 @@ def _pixel_tile(
 
 # The filter lies as (cell, input channel, column), and is walked through from end to end. A pixel
 # is inside the image where it is no farther from the middle than the border.
-def _forward(rows: int, taps: int) -> str:
+def _forward(rows: int, taps: int, along: int) -> str:
     start = [
         "  float w = float(channel), next = float(columns);",
         "  vec2 middle = vec2(inWidth - 1, inHeight - 1) * 0.5;",
@@ -120,10 +129,10 @@ def _forward(rows: int, taps: int) -> str:
     ]
     add = " + ".join(f"xR.{lane} * w{tap}" for tap, lane in zip(range(taps), "xyzw", strict=False))
     image = "outWidth", "outHeight"
-    return _pixel_tile(rows, taps, image, start, cell, add, f"{taps}.0 * next;")
+    return _pixel_tile(rows, taps, along, image, start, cell, add, f"{taps}.0 * next")
 
 
-def _transposed(rows: int) -> str:
+def _transposed(rows: int, along: int) -> str:
     start = [
         "  float w = float(channel * 4 * along), next = float(along);",
         "  columnR += padLeft;",
@@ -137,8 +146,8 @@ def _transposed(rows: int) -> str:
         "      float atR = max(float(fromR * along), 0.0);",
     ]
     add = "vec4(dot(xR, w0), dot(xR, w1), dot(xR, w2), dot(xR, w3))"
-    leap = "1.0;float((inChannels - 1) * along)"
-    return _pixel_tile(rows, 4, ("inWidth", "inHeight"), start, cell, add, leap)
+    leap = "float((inChannels - 1) * along)"
+    return _pixel_tile(rows, 4, along, ("inWidth", "inHeight"), start, cell, add, "1.0", leap)
 
 
 def _filter_gradient(rows: int) -> str:
@@ -235,14 +244,15 @@ def _draw(
     taps = min(summed, 4)
 
     def shader() -> Shader:
-        code = _forward(rows, taps) if name == "conv2d" else _transposed(rows)
+        is_forward = name == "conv2d"
+        code = _forward(rows, taps, along) if is_forward else _transposed(rows, along)
         sources = [Input("x", float32, 4), Input("filter_", float32, 4)]
         uniforms = [*WINDOW_UNIFORMS, *((key, "int") for key in ("columns", "along", "blocks"))]
         places = [f"(t + {row} * blocks) * columns + channel" for row in range(rows)]
         tile = Shader(name, sources, float32, 4, uniforms, code, rows)
         return finish.added_to_tile(tile, "channel", places)
 
-    program = backend.program((name, "tiles", rows, taps, finish.key), shader)
+    program = backend.program((name, "tiles", rows, taps, paced(along), finish.key), shader)
     blocks = -(-pixels // rows)
     numbers = (*window_numbers(window), channels >> 2, along, blocks, *finish.parameters)
     inputs = [x, filter, *finish.textures]

@@ -16,13 +16,21 @@ from webtensor.backends.webgl.programs import Program
 from webtensor.backends.webgl.textures import Texture
 from webtensor.dtypes import float32
 
-__all__ = ["MOST_ELEMENTS", "TILE_ROWS", "WORTH_TILING", "draw_tiles", "tile_rows"]
+__all__ = [
+    "MOST_ELEMENTS",
+    "TILE_ROWS",
+    "WORTH_TILING",
+    "draw_tiles",
+    "paced",
+    "repeated",
+    "tile_rows",
+]
 
 #: Rows of a tile, where the device has so many render targets; a multiple of four.
 TILE_ROWS = 8
 
 #: Multiplications from which a second draw is worth its cost.
-WORTH_TILING = 1 << 20
+WORTH_TILING = 1 << 18
 
 #: Tiles count the texels of their operands in floats, which are exact up to here.
 MOST_ELEMENTS = 4 << 24
@@ -39,6 +47,27 @@ V compute(int t) {
 #: Which target a row lies in, and from now on ``block`` says where, if each has rows that follow
 #: each other: fragments that the device computes together then read the same target.
 _PART = "block / blocks; block -= target * blocks"
+
+
+def repeated(count: int, name: str, body: list[str]) -> list[str]:
+    """Code that runs ``body`` as often as the uniform ``name`` says, which is ``count``.
+
+    A loop over one step is none, and one over an even number takes two steps at a time: loops cost
+    much on devices that are emulated. What a program depends on of the count is ``paced``.
+    """
+    pace = paced(count)
+    if pace == 0:
+        return ["  {", *body, "  }"]
+    return [
+        f"  for (int {name}Step = 0; {name}Step < {name}; {name}Step += {pace}) {{",
+        *["  {", *body, "  }"] * pace,
+        "  }",
+    ]
+
+
+def paced(count: int) -> int:
+    """How many steps a loop over so many takes at a time; 0 where there is one."""
+    return 0 if count == 1 else 2 - count % 2
 
 
 def tile_rows(backend: WebGLBackend) -> int:

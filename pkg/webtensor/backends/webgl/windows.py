@@ -52,21 +52,38 @@ def over_cells(size: tuple[int, int] | None, body: str) -> str:
     pixel where it is not ``inside``: ``within(x, inside)`` is 0 there. For a window of known
     ``size`` the walk is written out.
     """
-    one = f"""int r = row + i * dilationHeight;
-      int c = column + j * dilationWidth;
-      bool inside = r >= 0 && r < inHeight && c >= 0 && c < inWidth;
-      int cell = i * filterWidth + j;
-      int place = max((batch * inHeight + r) * inWidth + c, 0);
-      {body}"""
     if size is None:
         return f"""for (int i = 0; i < filterHeight; i++) {{
+    {_line("i", "")}
     for (int j = 0; j < filterWidth; j++) {{
-      {one}
+      {_column("j", "")}
+      {_cell("", "", body)}
     }}
   }}"""
-    cells = [
-        f"{{ const int i = {i}; const int j = {j};\n      {one} }}"
-        for i in range(size[0])
-        for j in range(size[1])
-    ]
-    return "\n  ".join(cells)
+    rows, columns = map(range, size)
+    lines = [_line(str(i), str(i)) for i in rows]
+    lines += [_column(str(j), str(j)) for j in columns]
+    for i in rows:
+        for j in columns:
+            cell = _cell(str(i), str(j), body)
+            lines.append(f"{{ const int i = {i}; const int j = {j};\n      {cell} }}")
+    return "\n  ".join(lines)
+
+
+def _line(i: str, name: str) -> str:
+    return f"""int r{name} = row + {i} * dilationHeight;
+    bool inRow{name} = r{name} >= 0 && r{name} < inHeight;
+    int line{name} = (batch * inHeight + min(max(r{name}, 0), inHeight - 1)) * inWidth;"""
+
+
+def _column(j: str, name: str) -> str:
+    return f"""int c{name} = column + {j} * dilationWidth;
+    bool inColumn{name} = c{name} >= 0 && c{name} < inWidth;
+    int at{name} = min(max(c{name}, 0), inWidth - 1);"""
+
+
+def _cell(line: str, column: str, body: str) -> str:
+    return f"""bool inside = inRow{line} && inColumn{column};
+      int cell = i * filterWidth + j;
+      int place = line{line} + at{column};
+      {body}"""
