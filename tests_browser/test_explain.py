@@ -69,9 +69,9 @@ except Exception as error:
 def test_explain_shows_draws_to_several_textures(python_page: PythonPage):
     outputs, (tiles, copies), programs, failed, untraced = python_page.run(SEVERAL)
     assert outputs == [8, 1]
-    assert "matmul: 32×512 RGBA32F, 32×512 RGBA32F -> 32×64 RGBA32F, " in tiles
-    assert copies.startswith("copy: 32×64 RGBA32F, ")
-    assert copies.endswith(" -> 32×512 RGBA32F")
+    assert "matmul: 64×256 RGBA32F, 64×256 RGBA32F -> 64×32 RGBA32F, " in tiles
+    assert copies.startswith("copy: 64×32 RGBA32F, ")
+    assert copies.endswith(" -> 64×256 RGBA32F")
     assert programs == 1
     assert failed in ("TypeError", "ValueError")
     assert untraced

@@ -112,7 +112,7 @@ seen = [await wt.profile_async(work), wt.profile(work)]
 """
     )
     for kernels in answer[0]:
-        assert kernels == [["matmul", 2], ["reshape", 0], ["add", 1]]
+        assert kernels == [["matmul", 1], ["reshape", 0], ["add", 1]]
     assert answer[1] == 0
 
 

@@ -123,7 +123,7 @@ def test_out_of_memory(page: PythonPage):
     add, multiply, *_ = errors
     assert add.startswith(
         "OutOfMemoryError: add: no room for a float32 tensor of shape (2048, 2048): the GPU has no "
-        "room for a texture of 1024 × 1024 texels, 16,777,216 bytes: "
+        "room for a texture of 256 × 4096 texels, 16,777,216 bytes: "
     )
     assert "bytes are in use by" in add
     assert multiply.startswith(

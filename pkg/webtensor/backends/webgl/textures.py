@@ -14,7 +14,7 @@ __all__ = ["THRESHOLD", "Texture", "TextureManager", "texel_count"]
 THRESHOLD = "WEBGL_DELETE_TEXTURE_THRESHOLD"
 
 #: Textures are so many texels wide at least, if they are not smaller: the logarithm.
-_NARROW = 4
+_NARROW = 6
 
 #: Bytes of a texture from which the device is asked whether it had room; asking waits.
 _ASKED = 1 << 22
