@@ -12,6 +12,7 @@ from typing import Any
 
 from playwright.sync_api import Browser
 
+from tests_browser.bench.first_prediction import difference
 from tests_browser.bench.pages import Needs, Pages
 from tests_browser.bench.report import Names, Row, Versions, compared, medians
 from tests_browser.bench.workload import Workload
@@ -41,7 +42,7 @@ def measure(
         peers,
         [one["ms"] for one in ours],
         [one["ms"] for one in theirs],
-        _difference(ours[0]["values"], theirs[0]["values"]),
+        difference(ours[0]["values"], theirs[0]["values"]),
         WORKLOAD.tolerance,
     )
     for fact in ("programs", "gpu_bytes"):
@@ -57,8 +58,3 @@ def _predict(
         page, _ = pages.find(Needs())
         found: dict[str, Any] = page.evaluate(FIRST, [WORKLOAD.key, BACKEND, peer_backend or ""])
         return found
-
-
-def _difference(ours: list[float], theirs: list[float]) -> float:
-    largest = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
-    return largest / max(map(abs, theirs))

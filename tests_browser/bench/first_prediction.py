@@ -16,7 +16,7 @@ from tests_browser.bench.digits import IMAGES, WEIGHTS
 from tests_browser.bench.report import Names, Row, Versions, compared, medians
 from tests_browser.bench.workload import specified
 
-__all__ = ["NAME", "PAIRS", "SIZES", "measure"]
+__all__ = ["NAME", "PAIRS", "SIZES", "difference", "measure"]
 
 NAME = "first_prediction"
 SIZES = f"digits network, {IMAGES}"
@@ -40,7 +40,7 @@ def measure(
         peer_versions,
         [one["ms"] for one in ours],
         [one["ms"] for one in theirs],
-        _difference(ours[0]["values"], theirs[0]["values"]),
+        difference(ours[0]["values"], theirs[0]["values"]),
         TOLERANCE,
     )
     row["steps_ms"] = {
@@ -60,6 +60,7 @@ def _load(browser: Browser, url: str) -> dict[str, Any]:
         return found
 
 
-def _difference(ours: list[float], theirs: list[float]) -> float:
+def difference(ours: list[float], theirs: list[float]) -> float:
+    """Return the largest difference, relative to the largest magnitude of theirs."""
     largest = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
     return largest / max(map(abs, theirs))

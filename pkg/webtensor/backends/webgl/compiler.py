@@ -34,7 +34,7 @@ __all__ = [
     "declarations",
     "fragment_source",
     "getter_name",
-    "place_at",
+    "reader_at",
     "target_names",
     "vector_type",
 ]
@@ -165,10 +165,18 @@ def getter_name(name: str) -> str:
     return f"get{name[0].upper()}{name[1:]}"
 
 
-def place_at(name: str) -> str:
-    """Coordinates of texel ``t``, a float, of an input; widths of textures are powers of two."""
-    row = f"floor(t * {name}Place.x)"
-    return f"vec2(fract(t * {name}Place.x), 2.0 * {row} * {name}Place.w) + {name}Place.zw"
+def reader_at(name: str, vector: str, value: str) -> list[str]:
+    """The function that reads texel ``t``, a float, of an input whose sampler has this name.
+
+    ``value`` says what is at coordinates ``place``; widths of textures are powers of two.
+    """
+    return [
+        f"{vector} {getter_name(name)}At(float t) {{",
+        f"  float q = t * {name}Place.x, row = floor(q);",
+        f"  vec2 place = vec2(q - row + {name}Place.z, (row + row + 1.0) * {name}Place.w);",
+        f"  return {value};",
+        "}",
+    ]
 
 
 def _accessor(source: Input, code: str) -> str:
@@ -196,15 +204,7 @@ def _accessor(source: Input, code: str) -> str:
             f"{types.vector} {getter}Here() {{ return {here}; }}",
         ]
         if f"{getter}At(" in code:
-            at = (
-                f"texture({name}, vec2(q - row + {name}Place.z, (row + row + 1.0) * {name}Place.w))"
-            )
-            lines += [
-                f"{types.vector} {getter}At(float t) {{",
-                f"  float q = t * {name}Place.x, row = floor(q);",
-                f"  return {vector.format(at)};",
-                "}",
-            ]
+            lines += reader_at(name, types.vector, vector.format(f"texture({name}, place)"))
     else:
         lines.append(
             f"{types.scalar} {getter}(int i) {{\n"

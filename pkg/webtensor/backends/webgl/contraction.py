@@ -34,7 +34,7 @@ from webtensor.shapes import Shape
 __all__ = ["multiply"]
 
 #: Multiplications from which two more draws are worth their cost.
-WORTH_WIDENING = 1 << 16
+_WORTH_WIDENING = 1 << 16
 
 # A texel of the result; a is read along k by fours.
 _TEXEL_BY_FOURS = """
@@ -227,7 +227,7 @@ def _is_worth_widening(dtype: DType, sizes: MatmulSizes) -> bool:
         and k % 4 == 0
         and not (transpose_a or transpose_b)
         and m > 1
-        and work >= WORTH_WIDENING
+        and work >= _WORTH_WIDENING
     )
 
 

@@ -239,12 +239,12 @@ def _draw(
     finish: Finish,
 ) -> Texture:
     rows = tile_rows(backend)
-    summed = window.in_channels if name == "conv2d" else window.out_channels
+    is_forward = name == "conv2d"
+    summed = window.in_channels if is_forward else window.out_channels
     along = -(-summed // 4)
     taps = min(summed, 4)
 
     def shader() -> Shader:
-        is_forward = name == "conv2d"
         code = _forward(rows, taps, along) if is_forward else _transposed(rows, along)
         sources = [Input("x", float32, 4), Input("filter_", float32, 4)]
         uniforms = [*WINDOW_UNIFORMS, *((key, "int") for key in ("columns", "along", "blocks"))]

@@ -56,7 +56,7 @@
   let currentProgram = null;
   let currentTarget = null;
   let canvasId = -1;
-  const framebuffers = []; // for several targets, by their number
+  const framebuffers = []; // for several targets, by their number, and what is attached to them
   let activeUnit = -1;
   const boundTextures = [];
 
@@ -116,15 +116,18 @@
 
   // Render to several textures of one size at once, from their numbers at a place of the queue.
   function targets(ints, at, count) {
-    gl.bindFramebuffer(gl.FRAMEBUFFER, (framebuffers[count] ??= gl.createFramebuffer()));
-    const attachments = [];
+    const isNew = framebuffers[count] === undefined;
+    const { framebuffer, attached } =
+      (framebuffers[count] ??= { framebuffer: gl.createFramebuffer(), attached: [] });
+    gl.bindFramebuffer(gl.FRAMEBUFFER, framebuffer);
     for (let index = 0; index < count; index++) {
-      const attachment = gl.COLOR_ATTACHMENT0 + index;
-      attachments.push(attachment);
+      const { texture } = textures[ints[at + index]];
+      if (attached[index] === texture) continue;
+      attached[index] = texture;
       gl.framebufferTexture2D(
-        gl.FRAMEBUFFER, attachment, gl.TEXTURE_2D, textures[ints[at + index]].texture, 0);
+        gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0 + index, gl.TEXTURE_2D, texture, 0);
     }
-    gl.drawBuffers(attachments);
+    if (isNew) gl.drawBuffers(attached.map((_, index) => gl.COLOR_ATTACHMENT0 + index));
     const { width, height } = textures[ints[at]];
     gl.viewport(0, 0, width, height);
     currentTarget = null;
@@ -565,7 +568,7 @@
       for (const { program } of programs.slice(1)) gl.deleteProgram(program);
       for (const ticket of [...reads.keys()]) finishRead(ticket);
       gl.deleteShader(vertex);
-      for (const framebuffer of framebuffers) gl.deleteFramebuffer(framebuffer ?? null);
+      for (const one of framebuffers) gl.deleteFramebuffer(one?.framebuffer ?? null);
       gl.deleteVertexArray(vertices);
     },
 

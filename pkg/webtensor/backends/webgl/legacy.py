@@ -14,7 +14,7 @@ from webtensor.backends.webgl.compiler import (
     Shader,
     declarations,
     getter_name,
-    place_at,
+    reader_at,
     target_names,
     vector_type,
 )
@@ -81,8 +81,7 @@ def _accessor(source: Input, code: str) -> str:
             f" return {vector.format(f'texture2D({name}, hereUv)')}; }}",
         ]
         if f"{getter}At(" in code:
-            at = vector.format(f"texture2D({name}, {place_at(name)})")
-            lines.append(f"{types[1]} {getter}At(float t) {{ return {at}; }}")
+            lines += reader_at(name, types[1], vector.format(f"texture2D({name}, place)"))
     else:
         lane = scalar.format("lane_of(v, floor_rest(i, 4))")
         lines += [

@@ -24,8 +24,8 @@ V compute(int t) {
 """
 _NARROW = """
 V compute(int i) {
-  int column = i % columns;
-  return getX(i / columns * wide + column);
+  int column = split(i, columns);
+  return getX(i * wide + column);
 }
 """
 
