@@ -21,9 +21,10 @@ ROOT = HERE.parent
 KERNELS = ROOT / "pkg" / "webtensor" / "backends" / "wasm" / "kernels"
 GENERATED = HERE / "generated"
 
-#: Memory the module starts with; it must hold the stack and static data, and grows on demand.
+#: Memory the module starts with; it must hold the stack and static data, and grows on demand, up to
+#: one page less than addresses reach, so that every size is an integer of 32 bits.
 INITIAL_BYTES = 16 << 20
-MAXIMUM_BYTES = 2 << 30
+MAXIMUM_BYTES = (4 << 30) - (1 << 16)
 #: The packed blocks of matrix products lie on the stack. As ``backends/wasm/threads.py`` says.
 STACK_BYTES = 2 << 20
 

@@ -3,8 +3,9 @@
  * A block is a 16-byte header and a payload whose address and length are multiples of 16. Free
  * blocks hang in 8 lists per power of two, found through bitmaps, so that allocate and release take
  * constant time and neighbouring free blocks are always joined. The heap grows at its end, up to
- * the memory's maximum of 2 GB; a margin of 64 bytes there lets kernels load whole vectors past the
- * end of a tensor.
+ * the memory's maximum of nearly 4 GB; a margin of 64 bytes there lets kernels load whole vectors past the
+ * end of a tensor. Addresses and sizes are unsigned, and free blocks may be larger than 2 GB; a block
+ * in use may not, because kernels count bytes in ints.
  */
 #include "vector.h"
 
@@ -66,6 +67,16 @@ static void remove_free(Block *block) {
   }
 }
 
+/* Take a free block of at least `size` out of the list for its size, some of which are smaller. */
+static Block *take_fitting(uint32_t size) {
+  uint32_t power, eighth;
+  find_list(size, &power, &eighth);
+  Block *block = lists[power][eighth];
+  while (block && block->size < size) block = block->next_free;
+  if (block) remove_free(block);
+  return block;
+}
+
 /* Take a free block of at least `size` out of its list, or return 0. */
 static Block *take_free(uint32_t size) {
   uint32_t power, eighth;
@@ -74,7 +85,7 @@ static Block *take_free(uint32_t size) {
   uint32_t candidates = filled[power] & ~0u << eighth;
   if (!candidates) {
     uint32_t larger = power < 31 ? powers & ~0u << (power + 1) : 0;
-    if (!larger) return 0;
+    if (!larger) return take_fitting(size);
     power = __builtin_ctz(larger);
     candidates = filled[power];
   }
@@ -114,7 +125,9 @@ static void extend(void) {
   give_free(block);
 }
 
-static int grow(uint32_t size) {
+/* Grow memory, and take the free block of at least `size` that then ends the heap; 0 where memory
+ * cannot grow as much. */
+static Block *grow(uint32_t size) {
   uint32_t pages = __builtin_wasm_memory_size(0);
   uint32_t needed = (size + 2 * HEADER + MARGIN) / PAGE + 1;
   /* An eighth more than there is, so that a growing program grows seldom. */
@@ -123,7 +136,9 @@ static int grow(uint32_t size) {
       __builtin_wasm_memory_grow(0, needed) == (uint32_t)-1)
     return 0;
   extend();
-  return 1;
+  Block *block = (Block *)last->previous;
+  remove_free(block);
+  return block;
 }
 
 /* Return the address of `bytes` bytes, or 0 where there is no room: without growing memory, or at
@@ -133,12 +148,8 @@ EXPORT(allocate) void *allocate(uint32_t bytes, int may_grow) {
   uint32_t size = round_up(bytes);
   if (!last) extend();
   Block *block = take_free(size);
-  if (!block) {
-    /* Enough for the block to be found in the list that its rounding up looks into. */
-    if (!may_grow || !grow(size + size / 8)) return 0;
-    block = take_free(size);
-    if (!block) return 0;
-  }
+  if (!block && may_grow) block = grow(size);
+  if (!block) return 0;
   if (block->size >= size + HEADER + 64) {
     Block *rest = (Block *)((uint32_t)block + HEADER + size);
     rest->size = block->size - size - HEADER;

@@ -15,7 +15,7 @@
  *   that come before its sums
  *   for a convolution: the chirp exp(-i pi j j / n), n numbers; its spectrum over m, m numbers
  *
- * fft_plan_bytes(n), fft_work_bytes(n)   what the caller allocates
+ * fft_plan_bytes(n), fft_work_bytes(n)   what the caller allocates, which may be more than 2 GB
  * fft_plan(plan, work, n)                fills a plan
  * fft(x, out, work, plan, rows, inverse) transforms rows, without a factor 1 / n
  */
@@ -251,12 +251,12 @@ INLINE int is_smooth(int n) { return factor(n, 0) >= 0; }
 
 /* The roots before the sums of all stages are one less than the length; the circles fit the rest. */
 #define CIRCLES_BYTES (10 * 8 * LARGEST_RADIX)
-EXPORT(fft_plan_bytes) int fft_plan_bytes(int n) {
-  int m = is_smooth(n) ? 0 : convolution_length(n);
-  return (int)sizeof(Plan) + 8 * (m ? m - 1 + n + m : n - 1) + CIRCLES_BYTES;
+EXPORT(fft_plan_bytes) double fft_plan_bytes(int n) {
+  double m = is_smooth(n) ? 0 : convolution_length(n);
+  return sizeof(Plan) + 8 * (m ? m - 1 + n + m : n - 1.) + CIRCLES_BYTES;
 }
-EXPORT(fft_work_bytes) int fft_work_bytes(int n) {
-  return 8 * (is_smooth(n) ? n : 3 * convolution_length(n)) + 64;
+EXPORT(fft_work_bytes) double fft_work_bytes(int n) {
+  return 8. * (is_smooth(n) ? n : 3. * convolution_length(n)) + 64;
 }
 
 EXPORT(fft_plan) void fft_plan(Plan *plan, float *work, int n) {

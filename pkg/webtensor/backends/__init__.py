@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 
-from webtensor.backends.api import Backend, Elementwise, Handle, Kernel, KernelTable, Operand
+from webtensor.backends.api import (
+    Backend,
+    Elementwise,
+    Handle,
+    Kernel,
+    KernelTable,
+    Operand,
+    Priority,
+)
 from webtensor.environment import IN_BROWSER
 
 __all__ = [
@@ -19,6 +27,7 @@ __all__ = [
     "Kernel",
     "KernelTable",
     "Operand",
+    "Priority",
     "builtin_backends",
 ]
 
@@ -33,10 +42,16 @@ def _lazily(name: str) -> Callable[[], Backend]:
     return create
 
 
-def builtin_backends() -> list[tuple[str, Callable[[], Backend], int]]:
+def _webgl_priority() -> Priority:
+    from webtensor.backends.webgl import priority
+
+    return priority()
+
+
+def builtin_backends() -> list[tuple[str, Callable[[], Backend], int | Callable[[], Priority]]]:
     """Name, factory and priority of the backends that come with the library."""
     return [
-        ("webgl", _lazily("webgl"), 3),
+        ("webgl", _lazily("webgl"), _webgl_priority),
         ("wasm", _lazily("wasm"), 2),
         ("numpy", _lazily("numpy"), 1 if IN_BROWSER else 4),
     ]

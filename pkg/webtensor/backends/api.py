@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from types import MethodType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from webtensor.dtypes import DType
 from webtensor.shapes import Shape
@@ -27,6 +27,7 @@ __all__ = [
     "KernelTable",
     "Operand",
     "PreparedKernel",
+    "Priority",
     "Stopwatch",
 ]
 
@@ -90,6 +91,13 @@ class Stopwatch(Protocol):
         """Wait for the measurement; None where the device was interrupted."""
 
 
+class Priority(NamedTuple):
+    """How much a backend is preferred to others, and why that is less than usual, if it is."""
+
+    value: int
+    reason: str | None = None
+
+
 class KernelTable(dict[str, Callable[..., Handle]]):
     """Kernels of one backend by name; its modules fill it through the decorator ``table(name)``."""
 
@@ -115,9 +123,12 @@ class Backend(ABC):
     float_format: str = "f"
     #: Elements of int32 tensors have all their bits.
     integers_are_whole: bool = True
-    #: A tensor of more elements has no room here, however much memory is free. Kernels that would
-    #: make one, for themselves or as their result, raise ``KernelNotFoundError``.
+    #: A tensor of more elements has no room here, however much memory is free. The engine calls no
+    #: kernel for such a result; kernels that would make one for themselves raise
+    #: ``KernelNotFoundError``.
     most_elements: float = inf
+    #: Whether other backends may have room for more; not where the host has no more addresses.
+    others_may_have_room: bool = True
 
     #: What the backend calls once when its device is gone, and with it all that lay on it. Then it
     #: refuses to compute by ``KernelNotFoundError``, and to read by ``ContextLostError``.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,10 @@ class NumpyBackend(Backend):
     name = "numpy"
     reads_are_copies = False
     computes_on_host = True
+    #: NumPy has no shape for arrays of more bytes than an index can count, and elements take at
+    #: most eight, those of temporaries included.
+    most_elements: float = sys.maxsize // 8
+    others_may_have_room = False
 
     def __init__(self) -> None:
         from webtensor.backends.numpy import families

@@ -84,7 +84,7 @@ def scatter_add(
 ) -> Handle:
     """Add slices up at their indices; those out of range are left out."""
     values = array_of(inputs[0]).reshape(outer, count, inner)
-    indices = array_of(inputs[1]).reshape(count)
+    indices = array_of(inputs[1]).reshape(count).astype(np.int64)
     wrapped = np.where(indices < 0, indices + length, indices)
     inside = (wrapped >= 0) & (wrapped < length)
     result = np.zeros((length, outer, inner), dtype=dtype.name)

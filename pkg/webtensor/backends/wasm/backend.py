@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from webtensor.backends.api import Backend, Handle, KernelTable, Operand, PreparedKernel
 from webtensor.backends.wasm.host import MOST_WORDS, Host
-from webtensor.backends.wasm.memory import BlockPool
+from webtensor.backends.wasm.memory import LARGEST_BLOCK, BlockPool
 from webtensor.backends.wasm.packing import PackedWeights
 from webtensor.backends.wasm.parameters import ParameterSlots
 from webtensor.backends.wasm.preparation import prepared
@@ -66,6 +66,9 @@ class WasmBackend(Backend):
 
     name = "wasm"
     computes_on_host = True
+    #: Those of bool, which are bytes.
+    most_elements = LARGEST_BLOCK
+    others_may_have_room = False
 
     def __init__(self, host: Host) -> None:
         """Take over a host that was started."""
@@ -130,7 +133,11 @@ class WasmBackend(Backend):
         """Copy a host buffer into a new block."""
         data = host.cast("B") if host.format != "B" else host
         address = self.allocate(len(data))
-        self.host.write(address, data)
+        try:
+            self.host.write(address, data)
+        except MemoryError:
+            self.release(address)
+            raise
         return address
 
     def read(self, handle: Handle, dtype: DType, size: int) -> memoryview[Any]:

@@ -1,11 +1,10 @@
 // Runs calls of small kernels that waited for one crossing from Python.
 //
 // A call is its kernel's number, the number of its arguments, and these, all as doubles in Python's
-// memory.
+// memory. Addresses come from Python, so they are positive.
 //
-// The value of this file is a function of the compiled module, its exports and Pyodide's Emscripten
-// module.
-(module, exports, python) => {
+// Takes the compiled module, its memory, its exports and Pyodide's Emscripten module.
+export default function calls(module, memory, exports, python) {
   const names = WebAssembly.Module.exports(module).map(({ name }) => name);
   const kernels = names.map((name) => exports[name]);
 
@@ -15,10 +14,20 @@
       return names.indexOf(name);
     },
 
+    // Copy bytes from an address of Python's memory to one of the kernels'.
+    write(to, from, count) {
+      new Uint8Array(memory.buffer, to, count).set(new Uint8Array(python.HEAPU8.buffer, from, count));
+    },
+
+    // The reverse.
+    read(from, to, count) {
+      new Uint8Array(python.HEAPU8.buffer, to, count).set(new Uint8Array(memory.buffer, from, count));
+    },
+
     // Run the calls in so many words that lie at an address of Python's memory.
     run(address, count) {
       const words = python.HEAPF64;
-      let at = address >> 3;
+      let at = address / 8;
       for (const end = at + count; at < end; ) {
         const kernel = kernels[words[at]];
         const first = at + 2;

@@ -17,6 +17,7 @@ from webtensor.backends.wasm import (
     reduction,
     scan,
     scatter,
+    sequences,
     sorting,
 )
 from webtensor.backends.wasm.backend import kernel
@@ -40,6 +41,7 @@ FAMILIES = (
     reduction,
     scan,
     scatter,
+    sequences,
     sorting,
 )
 TABLE = kernel

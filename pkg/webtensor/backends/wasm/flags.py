@@ -7,7 +7,7 @@ Outside browsers it is wasmtime's, which has SIMD in all its forms and no thread
 
 from __future__ import annotations
 
-from webtensor.environment import IN_BROWSER, env
+from webtensor.environment import BOOLEAN, IN_BROWSER, env
 
 __all__: list[str] = []
 
@@ -29,7 +29,7 @@ def _has_threads() -> bool:
 
 
 #: Without it the backend does not start.
-env().register_flag("WASM_HAS_SIMD_SUPPORT", lambda: _validates("simd"))
+env().register_flag("WASM_HAS_SIMD_SUPPORT", lambda: _validates("simd"), type=BOOLEAN)
 #: Fused multiply-add, among others.
-env().register_flag("WASM_RELAXED_SIMD", lambda: _validates("relaxed"))
-env().register_flag("WASM_HAS_MULTITHREAD_SUPPORT", _has_threads)
+env().register_flag("WASM_RELAXED_SIMD", lambda: _validates("relaxed"), type=BOOLEAN)
+env().register_flag("WASM_HAS_MULTITHREAD_SUPPORT", _has_threads, type=BOOLEAN)

@@ -30,10 +30,10 @@ def _plan(backend: WasmBackend, length: int) -> tuple[int, int]:
         if len(plans) >= _MOST_PLANS:
             backend.release(plans.pop(next(iter(plans)))[0])
         functions = backend.functions
-        work_bytes = functions["fft", "work", "bytes"](length)
+        work_bytes = int(functions["fft", "work", "bytes"](length))
         work = backend.allocate(work_bytes)
         try:
-            address = backend.allocate(functions["fft", "plan", "bytes"](length))
+            address = backend.allocate(int(functions["fft", "plan", "bytes"](length)))
             functions["fft", "plan"](address, work, length)
         finally:
             backend.release(work)

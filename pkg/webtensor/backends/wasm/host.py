@@ -7,6 +7,7 @@ backend is the same on both hosts.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Callable
 from importlib.resources import files
 from typing import Any, Final
@@ -27,7 +28,7 @@ __all__ = [
 PAGE: Final = 65536
 #: As the module was linked (``wasm_build/build.py``).
 INITIAL_PAGES: Final = (16 << 20) // PAGE
-MAXIMUM_PAGES: Final = (2 << 30) // PAGE
+MAXIMUM_PAGES: Final = (4 << 30) // PAGE - 1
 #: Calls that wait are run when they are so many words.
 MOST_WORDS: Final = 3000
 
@@ -74,12 +75,8 @@ class Host(ABC):
         """Copy contiguous bytes (format "B") into memory."""
 
     @abstractmethod
-    def read(self, address: int, count: int) -> bytearray:
+    def read(self, address: int, count: int) -> bytearray | array[int]:
         """Copy bytes out of memory."""
-
-    @abstractmethod
-    def memory_grew(self) -> None:
-        """Refresh views of the memory, which growing detaches."""
 
     @abstractmethod
     def instantiate(self, module: bytes) -> Callable[[str], Callable[..., Any] | None]:
@@ -89,8 +86,11 @@ class Host(ABC):
             ValueError: the engine refuses the module.
         """
 
-    def make_threads(self) -> Any:
-        """Return what starts threads and runs kernels on them, where there may be several."""
+    def make_threads(self, on_failure: Callable[[str], None]) -> Any:
+        """Return what starts threads and runs kernels on them, where there may be several.
+
+        ``on_failure`` is called with the reason when threads cannot be started.
+        """
         raise NotImplementedError
 
     @abstractmethod

@@ -13,18 +13,18 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
-from importlib.resources import files
 from typing import Any, Final
 
 import js
 import pyodide_js
-from pyodide.code import run_js
-from pyodide.ffi import JsException
+from pyodide.ffi import JsException, create_proxy
 
 from webtensor.backends.wasm.binary import shareable, shared
 from webtensor.backends.wasm.host import INITIAL_PAGES, MAXIMUM_PAGES, Host, module_bytes
 from webtensor.environment import env
 from webtensor.errors import BackendUnavailableError
+from webtensor.javascript import function_of, worker_url
+from webtensor.transfer import address_of, javascript_bytes, javascript_text, zero_bytes
 
 __all__ = ["JavascriptHost", "memory_can_be_shared", "require_simd", "validates"]
 
@@ -37,11 +37,9 @@ _PROBES: Final = {
     "0a0f010d00" "4101fd0f4102fd0ffd80020b",
 }  # fmt: skip
 
-
-def _to_javascript(data: bytes | memoryview) -> Any:
-    array = js.Uint8Array.new(len(data))
-    array.assign(data)
-    return array
+#: More bytes than these, if they are no array's, are copied in pieces, by way of an array that the
+#: cache holds. Copying all of them to an array first took four times as long.
+_STAGING_BYTES: Final = 1 << 18
 
 
 def validates(feature: str) -> bool:
@@ -49,7 +47,7 @@ def validates(feature: str) -> bool:
     web_assembly = getattr(js, "WebAssembly", None)
     if web_assembly is None:
         return False
-    return bool(web_assembly.validate(_to_javascript(bytes.fromhex(_PROBES[feature]))))
+    return bool(web_assembly.validate(javascript_bytes(bytes.fromhex(_PROBES[feature]))))
 
 
 def require_simd() -> None:
@@ -84,11 +82,6 @@ def _make_memory(shared: bool) -> Any:
             maximum = max(maximum // 2, INITIAL_PAGES)
 
 
-def _load(name: str) -> Any:
-    """Evaluate a file of JavaScript beside this module."""
-    return run_js(files("webtensor.backends.wasm").joinpath(name).read_text("utf-8"))
-
-
 def _processors() -> int:
     """How many threads the machine runs at once, as far as the browser tells."""
     return int(getattr(js.navigator, "hardwareConcurrency", 1) or 1)
@@ -103,7 +96,8 @@ class JavascriptHost(Host):
         """Compile the kernels, which takes the engine some milliseconds, and start them."""
         super().__init__()
         self.variant = variant
-        self.most_threads = _processors() if env().get_bool("WASM_HAS_MULTITHREAD_SUPPORT") else 1
+        threads = env().get_bool("WASM_HAS_MULTITHREAD_SUPPORT") and memory_can_be_shared()
+        self.most_threads = _processors() if threads else 1
         self._memory = _make_memory(self.most_threads > 1)
         compiled = module_bytes(variant)
         data: list[tuple[int, bytes]] = []
@@ -113,14 +107,16 @@ class JavascriptHost(Host):
         imports.env = js.Object.new()
         imports.env.memory = self._memory
         try:
-            self._module = js.WebAssembly.Module.new(_to_javascript(compiled))
+            self._module = js.WebAssembly.Module.new(javascript_bytes(compiled))
             self._exports = js.WebAssembly.Instance.new(self._module, imports).exports
         except JsException as error:
             raise BackendUnavailableError(
                 f"the wasm backend's kernels-{variant}.wasm failed to load: {error}"
             ) from error
-        self.memory_grew()
-        self._calls = _load("calls.js")(self._module, self._exports, pyodide_js._module)
+        calls = function_of("backends/wasm/calls.js")
+        self._calls = calls(self._module, self._memory, self._exports, pyodide_js._module)
+        self._write, self._read = self._calls.write, self._calls.read
+        self._staging = zero_bytes(_STAGING_BYTES)
         for address, content in data:
             self.write(address, memoryview(content))
 
@@ -159,18 +155,23 @@ class JavascriptHost(Host):
     def write(self, address: int, data: memoryview) -> None:
         """Copy contiguous bytes into memory."""
         self.run_waiting()
-        self._subarray(address, address + len(data)).assign(data)
+        size = len(data)
+        if size <= _STAGING_BYTES or isinstance(data.obj, array):
+            source, _owner = address_of(data)
+            self._write(address, source, size)
+            return
+        source, staging = self._staging.buffer_info()[0], memoryview(self._staging)
+        for start in range(0, size, _STAGING_BYTES):
+            piece = data[start : start + _STAGING_BYTES]
+            staging[: len(piece)] = piece
+            self._write(address + start, source, len(piece))
 
-    def read(self, address: int, count: int) -> bytearray:
+    def read(self, address: int, count: int) -> array[int]:
         """Copy bytes out of memory."""
         self.run_waiting()
-        result = bytearray(count)
-        self._subarray(address, address + count).assign_to(result)
+        result = zero_bytes(count)
+        self._read(address, result.buffer_info()[0], count)
         return result
-
-    def memory_grew(self) -> None:
-        """View the memory anew."""
-        self._subarray = js.Uint8Array.new(self._memory.buffer).subarray
 
     def instantiate(self, module: bytes) -> Callable[[str], Callable[..., Any] | None]:
         """Start a user's module on the same memory."""
@@ -179,7 +180,7 @@ class JavascriptHost(Host):
         imports.env.memory = self._memory
         fitting = shared(module) if self.most_threads > 1 else module
         try:
-            compiled = js.WebAssembly.Module.new(_to_javascript(fitting))
+            compiled = js.WebAssembly.Module.new(javascript_bytes(fitting))
             exports = js.WebAssembly.Instance.new(compiled, imports).exports
         except JsException as error:
             raise ValueError(f"the module cannot be started: {error}") from error
@@ -190,11 +191,13 @@ class JavascriptHost(Host):
 
         return find
 
-    def make_threads(self) -> Any:
+    def make_threads(self, on_failure: Callable[[str], None]) -> Any:
         """Return the object that ``threads.js`` makes."""
-        return _load("threads.js")(self._module, self._memory, self._exports)
+        threads = function_of("backends/wasm/threads.js")
+        url = javascript_text(worker_url("backends/wasm/thread.js"))
+        return threads(self._module, self._memory, self._exports, url, create_proxy(on_failure))
 
     def close(self) -> None:
         """Drop the proxies, and with them the module and its memory."""
         self.waiting.clear()
-        del self._calls, self._subarray, self._exports, self._memory, self._module
+        del self._write, self._read, self._calls, self._exports, self._memory, self._module

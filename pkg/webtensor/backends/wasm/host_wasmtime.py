@@ -89,9 +89,6 @@ class WasmtimeHost(Host):
         ctypes.memmove(into, self._base() + address, count)
         return result
 
-    def memory_grew(self) -> None:
-        """Nothing to do: the memory's place is asked for each time."""
-
     def close(self) -> None:
         """Drop the module and its memory."""
         atexit.unregister(self.close)

@@ -42,9 +42,9 @@ def flat_indices(
     backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
 ) -> Handle:
     """Places, in row-major order, of rows of coordinates; one past the last for those outside."""
-    out = backend.allocate(prod(shape) * dtype.itemsize)
     run = backend.functions["flat", "indices"]
     geometry = backend.parameters.integers(lengths)
+    out = backend.allocate(prod(shape) * dtype.itemsize)
     run(inputs[0].storage.handle, out, prod(shape), len(lengths), geometry)
     return out
 
@@ -54,8 +54,8 @@ def coordinates(
     backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
 ) -> Handle:
     """Coordinates of places in row-major order."""
-    out = backend.allocate(prod(shape) * dtype.itemsize)
     run = backend.functions[("coordinates",)]
     geometry = backend.parameters.integers(lengths)
+    out = backend.allocate(prod(shape) * dtype.itemsize)
     run(inputs[0].storage.handle, out, *shape, geometry)
     return out

@@ -4,6 +4,9 @@ The allocator lives in the module (``wasm_build/source/allocator.c``). Crossing 
 tensor would cost more than many kernels do, so freed blocks are **parked** here by size class:
 training steps, which make tensors of the same sizes over and over, soon allocate without crossing.
 Parked blocks go back to the allocator, which joins neighbours, before memory would have to grow.
+
+Addresses and sizes are unsigned, but exports return integers with a sign, so those above 2 GiB come
+back negative; exports take either.
 """
 
 from __future__ import annotations
@@ -13,11 +16,17 @@ from array import array
 from webtensor.backends.wasm.host import Host
 from webtensor.errors import OutOfMemoryError
 
-__all__ = ["BlockPool", "size_class"]
+__all__ = ["LARGEST_BLOCK", "BlockPool", "size_class"]
 
 #: How many addresses fit into the module's exchange area.
 _EXCHANGE_LENGTH = 1024
-_LARGEST = 0x7FFF0000
+#: Kernels count bytes in 32-bit integers with a sign, as C counts those of one object.
+LARGEST_BLOCK = 0x7FFF0000
+
+
+def _unsigned(integer: int) -> int:
+    """Return the address or size that an export returned."""
+    return integer & 0xFFFFFFFF
 
 
 def size_class(count: int) -> int:
@@ -69,7 +78,7 @@ class BlockPool:
             "bytes": self._held_bytes - parked_bytes,
             "blocks": len(self._homes) - sum(map(len, self._parked.values())),
             "parked_bytes": parked_bytes,
-            "heap_bytes": self._heap_bytes(),
+            "heap_bytes": _unsigned(self._heap_bytes()),
         }
 
     def trim(self) -> None:
@@ -81,7 +90,7 @@ class BlockPool:
         for address in addresses:
             del self._homes[address]
         for begin in range(0, len(addresses), _EXCHANGE_LENGTH):
-            part = array("i", addresses[begin : begin + _EXCHANGE_LENGTH])
+            part = array("I", addresses[begin : begin + _EXCHANGE_LENGTH])
             self._host.write(self._exchange, memoryview(part).cast("B"))
             self._release_all(self._exchange, len(part))
 
@@ -90,7 +99,12 @@ class BlockPool:
 
     def _fetch(self, size: int, count: int) -> int:
         """Get a block from the allocator."""
-        address = self._find(size) if size <= _LARGEST else 0
+        if count > LARGEST_BLOCK:
+            raise OutOfMemoryError(
+                f"the wasm backend has no room for {count:,} bytes in one block, only for "
+                f"{LARGEST_BLOCK:,}"
+            )
+        address = self._find(min(size, LARGEST_BLOCK))
         if address:
             self._homes[address] = self._parked.setdefault(size, [])
             self._held_bytes += size
@@ -98,24 +112,23 @@ class BlockPool:
         held = self.counts()
         raise OutOfMemoryError(
             f"the wasm backend has no room for {count:,} bytes: {held['bytes']:,} bytes are in use "
-            f"by {held['blocks']:,} tensors, of at most 2 GB"
+            f"by {held['blocks']:,} tensors, and its memory cannot grow beyond "
+            f"{held['heap_bytes']:,}"
         )
 
     def _find(self, size: int) -> int:
         """Ask the allocator for a block, only as a last resort by growing memory; 0 for none."""
-        address: int = self._allocate(size, 0)
+        address = self._ask(size, may_grow=False)
         # Trimming for a few bytes would only cost the reuse of those blocks.
-        if not address and 8 * self._parked_bytes() >= self._heap_bytes():
+        if not address and 8 * self._parked_bytes() >= _unsigned(self._heap_bytes()):
             self.trim()
-            address = self._allocate(size, 0)
+            address = self._ask(size, may_grow=False)
         if not address:
-            address = self._grow(size)
+            address = self._ask(size, may_grow=True)
         if not address:
             self.trim()
-            address = self._grow(size)
+            address = self._ask(size, may_grow=True)
         return address
 
-    def _grow(self, size: int) -> int:
-        address: int = self._allocate(size, 1)
-        self._host.memory_grew()
-        return address
+    def _ask(self, size: int, *, may_grow: bool) -> int:
+        return _unsigned(self._allocate(size, int(may_grow)))

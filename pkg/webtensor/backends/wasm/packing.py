@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from weakref import ref
 
 from webtensor.backends.api import Operand, Stored
+from webtensor.errors import OutOfMemoryError
 
 if TYPE_CHECKING:
     from webtensor.backends.wasm.backend import WasmBackend
@@ -86,7 +87,10 @@ class PackedWeights:
     def _pack(self, use: _Use, weights: Operand, transposed: bool) -> int:
         rows = weights.size // use.columns
         padded = -(-use.columns // _TILE_COLUMNS) * _TILE_COLUMNS
-        use.address = self._backend.allocate(padded * rows * weights.dtype.itemsize)
+        try:
+            use.address = self._backend.allocate(padded * rows * weights.dtype.itemsize)
+        except OutOfMemoryError:
+            return 0  # the product packs them by itself, piece by piece
         strides = (1, rows) if transposed else (use.columns, 1)
         pack = self._backend.functions[_PACK]
         pack(weights.storage.handle, use.address, rows, use.columns, *strides)

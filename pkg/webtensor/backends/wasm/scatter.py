@@ -44,8 +44,8 @@ def sum_picked(
 ) -> Handle:
     """Pick slices at the second operand's indices, and add them up at the third's."""
     x, places, segments = (operand.storage.handle for operand in inputs)
-    out = backend.allocate(length * inner * dtype.itemsize)
     run = backend.functions["sum_picked", dtype]
+    out = backend.allocate(length * inner * dtype.itemsize)
     run(x, places, segments, out, length, inner, count)
     return out
 

@@ -6,65 +6,52 @@
 // start. Idle workers spin for a moment, because the next kernel is often microseconds away, and
 // then sleep.
 //
-// The value of this file is a function of the compiled module, its memory and its exports.
-(module, memory, exports) => {
-  // What the shared integers mean; `serve` has no access to names outside it.
+// Takes the compiled module, its memory, its exports, the address of `thread.js`, and a function that is
+// called with the reason when workers fail, for the caller to stop the others.
+export default function threads(module, memory, exports, address, onFailure) {
+  const url = String(address);
+  // What the shared integers mean, for `thread.js`, too.
   const CONTROL = { KERNEL: 0, COUNT: 1, PARTS: 2, NEXT: 3, OPEN: 4, INSIDE: 5, ROUND: 6, FAILED: 7 };
   const MOST_ARGUMENTS = 16;
   const control = new Int32Array(new SharedArrayBuffer(4 * 8));
   const given = new Float64Array(new SharedArrayBuffer(8 * MOST_ARGUMENTS));
   const names = WebAssembly.Module.exports(module).map(({ name }) => name);
   let workers = [];
-  let url = null;
+  let running = false;
 
-  // A worker's whole life.
-  function serve() {
-    const SPINNING_MS = 0.2;
-    onmessage = ({ data: { module, memory, control, given, names, stack, CONTROL } }) => {
-      const { KERNEL, COUNT, PARTS, NEXT, OPEN, INSIDE, ROUND, FAILED } = CONTROL;
-      const { exports } = new WebAssembly.Instance(module, { env: { memory } });
-      exports.__stack_pointer.value = stack;
-      let round = 0;
-      for (;;) {
-        const deadline = performance.now() + SPINNING_MS;
-        let current;
-        while ((current = Atomics.load(control, ROUND)) === round)
-          if (performance.now() > deadline) Atomics.wait(control, ROUND, round);
-        round = current;
-        Atomics.add(control, INSIDE, 1);
-        if (Atomics.load(control, OPEN)) {
-          const kernel = exports[names[control[KERNEL]]];
-          const values = given.slice(0, control[COUNT]);
-          const parts = control[PARTS];
-          try {
-            for (let part; (part = Atomics.add(control, NEXT, 1)) < parts; )
-              kernel(...values, part, parts);
-          } catch {
-            Atomics.store(control, FAILED, 1);
-          }
-        }
-        Atomics.sub(control, INSIDE, 1);
-      }
+  function startWorker(stack) {
+    const worker = new Worker(url, { type: "module" });
+    worker.onerror = (event) => {
+      event.preventDefault();
+      fail(event.message);
     };
+    worker.postMessage({ module, memory, control, given, names, stack, CONTROL });
+    return worker;
+  }
+
+  // Browsers give no reason when a policy blocks a worker, or its file is missing.
+  function fail(reason) {
+    if (running) onFailure(reason || "the browser blocked or could not load them");
   }
 
   return {
     // Start one worker per stack; `stacks` are the addresses of their upper ends.
     start(...stacks) {
-      url ??= URL.createObjectURL(new Blob([`(${serve})()`], { type: "text/javascript" }));
-      workers = stacks.map((stack) => {
-        const worker = new Worker(url);
-        worker.postMessage({ module, memory, control, given, names, stack, CONTROL });
-        return worker;
-      });
+      running = true;
+      try {
+        for (const stack of stacks) workers.push(startWorker(stack));
+      } catch (error) {
+        setTimeout(fail, 0, String(error));
+      }
     },
 
     // End all workers; none is inside, because `run` waits for them.
     stop() {
+      running = false;
       for (const worker of workers) worker.terminate();
       workers = [];
-      if (url !== null) URL.revokeObjectURL(url);
-      url = null;
+      URL.revokeObjectURL(url);
+      queueMicrotask(() => onFailure.destroy()); // it may be what calls this
     },
 
     // The number by which `run` knows an export.

@@ -6,11 +6,13 @@ same compiled module on the same memory, and a stack of its own in it. See ``thr
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from math import inf
 from typing import Any, Final
 
 from webtensor.backends.wasm.host import Host
+from webtensor.errors import OutOfMemoryError
 
 __all__ = ["Threads"]
 
@@ -79,8 +81,15 @@ class Threads:
         self._on_change()
 
     def run(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
-        """Run a kernel in parts on all threads, starting them if they are not there."""
-        helpers = self._helpers or self._start()
+        """Run a kernel in parts on all threads, starting them if they are not there.
+
+        Where memory has no room for their stacks, this thread runs it alone.
+        """
+        try:
+            helpers = self._helpers or self._start()
+        except OutOfMemoryError:
+            self._host.function("_".join(key))(*arguments)
+            return
         if self._host.defers:
             self._host.run_waiting()
         number = self._numbers.get(key)
@@ -90,10 +99,25 @@ class Threads:
         helpers.run(number, parts, *arguments)
 
     def _start(self) -> Any:
-        self._stacks = [self._allocate(_STACK_BYTES) for _ in range(self._count - 1)]
-        self._helpers = self._host.make_threads()
+        try:
+            for _ in range(self._count - 1):
+                self._stacks.append(self._allocate(_STACK_BYTES))
+        except OutOfMemoryError:
+            self._release_stacks()
+            raise
+        self._helpers = self._host.make_threads(self._fail)
         self._helpers.start(*(address + _STACK_BYTES for address in self._stacks))
         return self._helpers
+
+    def _fail(self, reason: str) -> None:
+        """Compute on the calling thread alone from now on."""
+        self.count = 1
+        warnings.warn(
+            f"the wasm backend computes on one thread, because its workers failed: {reason}. "
+            "docs/content_security.md says what a page must allow.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
 
     def close(self) -> None:
         """End the helpers, and free their stacks."""
@@ -101,6 +125,9 @@ class Threads:
             return
         self._helpers.stop()
         self._helpers = None
+        self._release_stacks()
+
+    def _release_stacks(self) -> None:
         for address in self._stacks:
             self._release(address)
         self._stacks = []

@@ -10,21 +10,26 @@ bool is RGBA8UI. Lanes beyond the last element hold anything. Lesser devices, wh
 formats, are ``modes``. What is larger than the largest texture is left to another backend
 (``docs/design/webgl.md``).
 
-``context`` makes the context and its flags; ``device.js`` executes draws that ``queue`` packed, and
-``sharing.js`` keeps it from disturbing a page that draws with the context, too; ``textures``
-allocates and recycles; ``compiler`` turns kernels' logical code into GLSL, with the functions of
-``glsl``; ``programs`` compiles and caches it; ``pixels`` takes images in and shows them. For WebGL
-1 there are ``backend1``, ``webgl1.js``, and the shaders of ``legacy``, which ``translation`` makes
-of kernels' code with the functions of ``legacy_glsl``. The other modules are kernel families.
+``context`` opens the context and knows its device, ``flags`` are what it can do and is to do;
+``device.js`` executes draws that ``queue`` packed, and ``sharing.js`` keeps it from disturbing a
+page that draws with the context, too; ``textures`` allocates and recycles; ``compiler`` turns
+kernels' logical code into GLSL, with the functions of ``glsl``; ``programs`` compiles and caches
+it; ``pixels`` takes images in and shows them. For WebGL 1 there are ``backend1``, ``webgl1.js``,
+and the shaders of ``legacy``, which ``translation`` makes of kernels' code with the functions of
+``legacy_glsl``. The other modules are kernel families.
 """
 
 from __future__ import annotations
 
-from webtensor.backends.api import Backend
+from webtensor.backends.api import Backend, Priority
 from webtensor.environment import IN_BROWSER
 from webtensor.errors import BackendUnavailableError
 
-__all__ = ["create_backend"]
+__all__ = ["create_backend", "priority"]
+
+_PRIORITY = 3
+#: Below that of the wasm backend.
+_PRIORITY_IN_SOFTWARE = 1
 
 
 def create_backend() -> Backend:
@@ -45,3 +50,14 @@ def create_backend() -> Backend:
     from webtensor.backends.webgl.backend import WebGLBackend
 
     return WebGLBackend(gl, mode, is_shared=is_context_given())
+
+
+def priority() -> Priority:
+    """Say how much the backend is preferred: not to WebAssembly where the processor draws."""
+    if IN_BROWSER:
+        from webtensor.backends.webgl.context import slow_reason
+
+        reason = slow_reason()
+        if reason is not None:
+            return Priority(_PRIORITY_IN_SOFTWARE, reason)
+    return Priority(_PRIORITY)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Collection, Hashable, Sequence
 from functools import partial
-from importlib.resources import files
 from math import isnan
 from struct import Struct
 from time import perf_counter
@@ -13,17 +13,20 @@ from typing import Any, NoReturn
 from webtensor.backends.api import Backend, Handle, Kernel, KernelTable, Operand, Stopwatch
 from webtensor.backends.webgl import compiler
 from webtensor.backends.webgl.compiler import Shader
+from webtensor.backends.webgl.flags import DELETE_THRESHOLD, MAX_TEXTURE_SIZE
 from webtensor.backends.webgl.modes import FULL, Mode
-from webtensor.backends.webgl.paging import Pager, estimated_threshold
+from webtensor.backends.webgl.paging import Pager
 from webtensor.backends.webgl.pixels import shown_shader, taken_shader
 from webtensor.backends.webgl.programs import Program, ProgramCache
 from webtensor.backends.webgl.queue import DrawQueue
-from webtensor.backends.webgl.textures import THRESHOLD, Texture, TextureManager, texel_count
+from webtensor.backends.webgl.textures import Texture, TextureManager, texel_count
 from webtensor.backends.webgl.tracing import Draw, copied, traced
 from webtensor.dtypes import DType, bool_, float32, typed_view
 from webtensor.environment import env
 from webtensor.errors import BackendError, ContextLostError, KernelNotFoundError
+from webtensor.javascript import function_of
 from webtensor.shapes import Shape, prod
+from webtensor.transfer import address_of, javascript_text, zero_bytes
 
 __all__ = ["WebGLBackend", "kernel"]
 
@@ -53,22 +56,24 @@ class WebGLBackend(Backend):
 
     def __init__(self, gl: Any, mode: Mode = FULL, *, is_shared: bool = False) -> None:
         import pyodide_js
-        from pyodide.code import run_js
         from pyodide.ffi import create_proxy
 
         from webtensor.backends.webgl import families
 
         super().__init__(families.TABLE)
         if mode.version == 1:
-            gl = run_js(_script("webgl1.js"))(gl, mode.is_half)
+            gl = function_of("backends/webgl/webgl1.js")(gl, mode.is_half)
         self.gl = gl
         self.mode = mode
         self.float_format = "e" if mode.is_half else "f"
         self._is_shared = is_shared
-        make_device = partial(run_js(_script("device.js")), gl)
+        make_device = partial(function_of("backends/webgl/device.js"), gl)
         if is_shared:
-            make_device = partial(run_js(_script("sharing.js")), gl, make_device.func)
-        self._device = make_device(pyodide_js._module, self._language().VERTEX_SOURCE)
+            sharing = function_of("backends/webgl/sharing.js")
+            make_device = partial(sharing, gl, make_device.func)
+        self._device = make_device(
+            pyodide_js._module, javascript_text(self._language().VERTEX_SOURCE)
+        )
         self.programs = ProgramCache(
             self._device, partial(self._language().fragment_source, mode=mode), self._refuse
         )
@@ -86,8 +91,9 @@ class WebGLBackend(Backend):
             self._device, self.programs.pending, self._note_failure, self._refuse
         )
         self._push: Callable[..., None] = self._queue.push
-        self.textures = TextureManager(self._device, self._queue.flush, mode)
-        env().register_flag(THRESHOLD, estimated_threshold, self.textures.compare_with_threshold)
+        limit = min(env().get_number(MAX_TEXTURE_SIZE), gl.getParameter(gl.MAX_TEXTURE_SIZE))
+        self.textures = TextureManager(self._device, self._queue.flush, mode, int(limit))
+        env().on_set(DELETE_THRESHOLD, self.textures.compare_with_threshold)
         self.most_elements = self.textures.most_elements
         self._pager = Pager(self.textures, self._queue.flush, self._read_whole, self._fill)
         #: How many textures a draw can write.
@@ -221,7 +227,11 @@ class WebGLBackend(Backend):
             texture = self.textures.allocate(len(host), dtype)
             # Queued draws may still read what the texture held before it was recycled.
             self._queue.flush()
-        self._fill(texture, host)
+        try:
+            self._fill(texture, host)
+        except MemoryError:
+            self.release(texture)
+            raise
         texture.host = host
         if self.textures.may_be_short and not self._is_lost:
             self._pager.use([texture])
@@ -229,7 +239,8 @@ class WebGLBackend(Backend):
         return texture
 
     def _fill(self, texture: Texture, host: memoryview[Any]) -> None:
-        if not self._device.upload(texture.id, host):
+        address, _owner = address_of(host)
+        if not self._device.upload(texture.id, address, len(host)):
             self._lose()  # what draws with the texture will be refused
 
     def _use(self, textures: Collection[Texture]) -> None:
@@ -244,8 +255,8 @@ class WebGLBackend(Backend):
 
     def _read(self, texture: Texture, dtype: DType, size: int) -> memoryview[Any]:
         rows = self._rows(texture, size)
-        pixels = bytearray(texture.width * rows * _BYTES_PER_TEXEL_READ)
-        self._device.read(texture.id, rows, _typed_pixels(pixels, dtype))
+        pixels = zero_bytes(texture.width * rows * _BYTES_PER_TEXEL_READ)
+        self._device.read(texture.id, rows, pixels.buffer_info()[0])
         return _elements(pixels, dtype, size)
 
     def add_kernel(self, name: str, kernel: Kernel) -> None:
@@ -284,11 +295,11 @@ class WebGLBackend(Backend):
             if not await device.passed(ticket):
                 self._lose()
                 raise ContextLostError(_LOST.format(during))
+            pixels = zero_bytes(handle.width * rows * _BYTES_PER_TEXEL_READ)
         except BaseException:
             device.cancelRead(ticket)
             raise
-        pixels = bytearray(handle.width * rows * _BYTES_PER_TEXEL_READ)
-        device.endRead(ticket, pixels)
+        device.endRead(ticket, *pixels.buffer_info())
         self.download_ms += (perf_counter() - start) * 1000
         return _elements(pixels, dtype, size)
 
@@ -464,21 +475,13 @@ class _Timing:
         return None if isnan(measured) else measured
 
 
-def _script(name: str) -> str:
-    return files("webtensor.backends.webgl").joinpath(name).read_text("utf-8")
-
-
 def _known(texture: Texture, size: int) -> memoryview[Any]:
     """Elements that wait on the host, perhaps with what fills the last texels."""
     assert texture.host is not None
     return texture.host[:size]
 
 
-def _typed_pixels(pixels: bytearray, dtype: DType) -> memoryview[Any]:
-    return memoryview(pixels).cast("I") if dtype is bool_ else typed_view(pixels, dtype)
-
-
-def _elements(pixels: bytearray, dtype: DType, size: int) -> memoryview[Any]:
+def _elements(pixels: array[int], dtype: DType, size: int) -> memoryview[Any]:
     """Cut the elements out of the pixels; bool comes as 32-bit integers, 0 or 1."""
     if dtype is bool_:
         return memoryview(pixels[: size * 4 : 4]).cast("?")

@@ -1,22 +1,27 @@
-"""The WebGL context and what it can do, as flags."""
+"""The WebGL context, and what its device can do."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import cached_property
+from typing import Any, Final
 
-from webtensor.backends.webgl.modes import FORCE_HALF, Mode
+from webtensor.backends.webgl.flags import ALLOW_SOFTWARE, RENDER_FLOAT32_ENABLED, VERSION
+from webtensor.backends.webgl.modes import Mode
 from webtensor.environment import env
 from webtensor.errors import BackendUnavailableError
 
-__all__ = ["create_context", "is_context_given", "set_context"]
+__all__ = [
+    "Device",
+    "create_context",
+    "device",
+    "is_context_given",
+    "renderer",
+    "set_context",
+    "slow_reason",
+]
 
 _HALF_TARGETS = "EXT_color_buffer_half_float"
-
-#: Flags: the version of WebGL, whether the device renders to 32-bit floats, and whether it is to.
-_VERSION = "WEBGL_VERSION"
-_CAPABLE = "WEBGL_RENDER_FLOAT32_CAPABLE"
-_ENABLED = "WEBGL_RENDER_FLOAT32_ENABLED"
 
 #: By version, the extensions that targets of 32-bit floats need, and those of 16-bit ones; either
 #: of two sets may do.
@@ -33,12 +38,141 @@ _CONTEXT_OPTIONS = {
     "antialias": False,
     "depth": False,
     "desynchronized": False,
-    "failIfMajorPerformanceCaveat": False,
     "powerPreference": "high-performance",
     "premultipliedAlpha": False,
     "preserveDrawingBuffer": False,
     "stencil": False,
 }
+
+#: Words in the names of renderers that compute on the processor.
+_SOFTWARE: Final = (
+    "basic render",  # Microsoft's
+    "gdi generic",
+    "lavapipe",
+    "llvmpipe",
+    "softpipe",
+    "software",
+    "swiftshader",
+    "swr (",  # Mesa's OpenSWR
+)
+
+
+class Device:
+    """A WebGL context, and what can be done with it."""
+
+    version: int
+    renders_float32: bool
+    #: Texels in a row or column.
+    largest_texture: int
+
+    def __init__(self, gl: Any, version: int, *, is_slow: bool = False) -> None:
+        """Look at a context, which the browser may have said is slow.
+
+        Raises:
+            BackendUnavailableError: the context is lost, or has no targets of floats.
+        """
+        if gl.isContextLost():
+            raise BackendUnavailableError("the browser has taken the graphics device away for now")
+        self.gl = gl
+        self.version = version
+        self._is_slow = is_slow
+        self.renders_float32, self._renders_float16 = (
+            any(all(map(gl.getExtension, names)) for names in choices)
+            for choices in _EXTENSIONS[version]
+        )
+        if not self.renders_float32 and not self._renders_float16:
+            raise BackendUnavailableError(
+                f"this device's WebGL {version} can render neither to float32 textures "
+                f"({_EXTENSIONS[version][0][0][-1]}) nor to 16-bit ones "
+                "(EXT_color_buffer_half_float)"
+            )
+        self.largest_texture = int(gl.getParameter(gl.MAX_TEXTURE_SIZE))
+
+    @property
+    def mode(self) -> Mode:
+        """How the backend computes on the device."""
+        is_full = self.renders_float32 and env().get_bool(RENDER_FLOAT32_ENABLED)
+        return Mode(self.version, self._renders_float16 and not is_full)
+
+    @cached_property
+    def slowness(self) -> str | None:
+        """Why the device is slow, if it is."""
+        name = renderer(self.gl)
+        if any(word in name.lower() for word in _SOFTWARE):
+            return f"the processor draws in the place of a graphics processor ({name})"
+        return f"the browser says that WebGL is slow here ({name})" if self._is_slow else None
+
+
+class _Contexts:
+    """The page's context, and the last one that was opened here."""
+
+    given: Any = None
+    opened: Device | None = None
+    #: The last one is a backend's.
+    is_taken: bool = False
+
+
+def set_context(gl: Any) -> None:
+    """Use a context of the page's from now on, or, given None, one of our own."""
+    if gl is not None:
+        Device(gl, version=2)
+    _Contexts.given = gl
+
+
+def is_context_given() -> bool:
+    """Whether the context is the page's."""
+    return _Contexts.given is not None
+
+
+def device() -> Device:
+    """Return the device, on the context that the backend has, or will have.
+
+    Raises:
+        BackendUnavailableError: WebGL is lacking, or targets of floats of any precision are.
+    """
+    if _Contexts.given is not None:
+        return Device(_Contexts.given, version=2)
+    if _Contexts.opened is None or _Contexts.opened.gl.isContextLost():
+        _Contexts.opened, _Contexts.is_taken = _open_any(), False
+    return _Contexts.opened
+
+
+def create_context() -> tuple[Any, Mode]:
+    """Return a context for a backend, one of its own or the one that was given, and its mode.
+
+    Raises:
+        BackendUnavailableError: WebGL is lacking, or targets of floats of any precision are.
+    """
+    if _Contexts.is_taken:
+        _Contexts.opened = None
+    chosen = device()
+    _Contexts.is_taken = not is_context_given()
+    env().set(VERSION, chosen.version)
+    return chosen.gl, chosen.mode
+
+
+def slow_reason() -> str | None:
+    """Say why WebAssembly is to be preferred here; None where it is not."""
+    if is_context_given() or env().get_bool(ALLOW_SOFTWARE):
+        return None
+    try:
+        slowness = device().slowness
+    except BackendUnavailableError:
+        return None
+    if slowness is None:
+        return None
+    return (
+        f"{slowness}, so that WebAssembly is quicker; "
+        f'wt.set_backend("webgl") or the flag {ALLOW_SOFTWARE} choose WebGL all the same'
+    )
+
+
+def renderer(gl: Any) -> str:
+    """Return the name of what draws for a context, as far as the browser tells."""
+    name = str(gl.getParameter(gl.RENDERER))
+    masked = name in ("WebKit WebGL", "Mozilla")
+    extension = gl.getExtension("WEBGL_debug_renderer_info") if masked else None
+    return str(gl.getParameter(extension.UNMASKED_RENDERER_WEBGL)) if extension else name
 
 
 def _canvases() -> Iterator[Any]:
@@ -51,83 +185,33 @@ def _canvases() -> Iterator[Any]:
         yield js.document.createElement("canvas")
 
 
-class _Given:
-    """The context to use instead of one of our own."""
+def _open_any() -> Device:
+    """Open a context of WebGL 2, else of WebGL 1, or of what the flag says.
 
-    context: Any = None
-
-
-def set_context(gl: Any) -> None:
-    """Use a context of the page's from now on, or, given None, one of our own."""
-    if gl is not None:
-        _check(gl)
-    _Given.context = gl
-
-
-def is_context_given() -> bool:
-    """Whether the context is the page's."""
-    return _Given.context is not None
-
-
-def _check(gl: Any, version: int = 2) -> Mode:
-    """Say how a context computes, or refuse one that cannot."""
-    if gl.isContextLost():
-        raise BackendUnavailableError("the browser has taken the graphics device away for now")
-    has_float, has_half = (
-        any(all(map(gl.getExtension, names)) for names in choices)
-        for choices in _EXTENSIONS[version]
+    The flag says the version of an earlier context, too, so that one in the place of a lost one is
+    of the same version.
+    """
+    wanted = env().flags[VERSION]
+    versions = (wanted,) if wanted else (2, 1)
+    for version in versions:
+        for is_slow in (False, True):
+            gl = _open(version, is_slow)
+            if gl is not None:
+                return Device(gl, version, is_slow=is_slow)
+    names = " or ".join(f"WebGL {version}" for version in sorted(versions))
+    raise BackendUnavailableError(
+        f"{names} is not available: this browser lacks it, or it is switched off "
+        "(hardware acceleration disabled, or the graphics driver blocked)"
     )
-    if not has_half and not has_float:
-        raise BackendUnavailableError(
-            f"this device's WebGL {version} can render neither to float32 textures "
-            f"({_EXTENSIONS[version][0][0][-1]}) nor to 16-bit ones (EXT_color_buffer_half_float)"
-        )
-    flags = env()
-    flags.register_flag(_CAPABLE, lambda: has_float)
-    flags.register_flag(
-        _ENABLED, lambda: not flags.get_bool(FORCE_HALF) and flags.get_bool(_CAPABLE)
-    )
-    return Mode(version, has_half and not (has_float and flags.get_bool(_ENABLED)))
 
 
-def _open(version: int) -> Any:
+def _open(version: int, may_be_slow: bool) -> Any:
     """A context of our own, or None."""
     import js
     from pyodide.ffi import to_js
 
-    options = to_js(_CONTEXT_OPTIONS, dict_converter=js.Object.fromEntries)
+    options = {**_CONTEXT_OPTIONS, "failIfMajorPerformanceCaveat": not may_be_slow}
+    attributes = to_js(options, dict_converter=js.Object.fromEntries)
     name = "webgl2" if version == 2 else "webgl"
-    contexts = (canvas.getContext(name, options) for canvas in _canvases())
+    contexts = (canvas.getContext(name, attributes) for canvas in _canvases())
     return next(filter(None, contexts), None)  # JavaScript's null isn't None in Pyodide
-
-
-def create_context() -> tuple[Any, Mode]:
-    """Make a context that can render to floats, or take the one that was given.
-
-    That is one of WebGL 2, else of WebGL 1, or of what the flag ``WEBGL_VERSION`` says. Where a
-    context was lost, the next is one of the same version.
-
-    Raises:
-        BackendUnavailableError: WebGL is lacking, or targets of floats of any precision are.
-    """
-    flags = env()
-    flags.register_flag(_VERSION, lambda: 2)
-    known = flags.flags[_VERSION]
-    gl, version = _Given.context, 2
-    versions = (2, 1) if known is None else (int(known),)
-    for candidate in versions:
-        if gl is None:
-            gl, version = _open(candidate), candidate
-    if gl is None:
-        wanted = " or ".join(f"WebGL {one}" for one in sorted(versions))
-        raise BackendUnavailableError(
-            f"{wanted} is not available: this browser lacks it, or it is switched off "
-            "(hardware acceleration disabled, or the graphics driver blocked)"
-        )
-    flags.set(_VERSION, version)
-    mode = _check(gl, version)
-    limit = int(gl.getParameter(gl.MAX_TEXTURE_SIZE))
-    flags.register_flag("WEBGL_MAX_TEXTURE_SIZE", lambda: limit)
-    # Bytes of freed textures kept for reuse before they are deleted.
-    flags.register_flag("WEBGL_RECYCLED_BYTES_LIMIT", lambda: 256 * 2**20)
-    return gl, mode

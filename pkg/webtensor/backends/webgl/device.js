@@ -8,16 +8,15 @@
 // Whether a program was linked is asked before its first draw, not when it is made: asking waits, and
 // the browser compiles those asked for in the meantime side by side.
 //
-// The value of this file is a function of the context, of Pyodide's Emscripten module, and of the
-// vertex shader's source.
-(gl, module, vertexSource) => {
-  const floats = { format: gl.RGBA, type: gl.FLOAT, array: Float32Array, buffer: "f32" };
-  const ints = { format: gl.RGBA_INTEGER, type: gl.INT, array: Int32Array, buffer: "i32" };
-  const bools = { format: gl.RGBA_INTEGER, type: gl.UNSIGNED_BYTE, array: Uint8Array, buffer: "u8" };
+// Takes the context, Pyodide's Emscripten module, and the vertex shader's source.
+export default function device(gl, module, vertexSource) {
+  const floats = { format: gl.RGBA, type: gl.FLOAT, array: Float32Array };
+  const ints = { format: gl.RGBA_INTEGER, type: gl.INT, array: Int32Array };
+  const bools = { format: gl.RGBA_INTEGER, type: gl.UNSIGNED_BYTE, array: Uint8Array };
   // Unsigned bytes can be read back portably only as unsigned integers.
-  floats.read = { type: gl.FLOAT, buffer: "f32" };
-  ints.read = { type: gl.INT, buffer: "i32" };
-  bools.read = { type: gl.UNSIGNED_INT, buffer: "u32" };
+  floats.read = { type: gl.FLOAT, array: Float32Array };
+  ints.read = { type: gl.INT, array: Int32Array };
+  bools.read = { type: gl.UNSIGNED_INT, array: Uint32Array };
   const FORMATS = [
     { internal: gl.RGBA32F, ...floats },
     { internal: gl.RGBA32I, ...ints },
@@ -304,29 +303,25 @@
       gl.deleteTexture(entry.texture);
     },
 
-    // Copy a Python buffer of elements into a texture: whole rows, then the rest of the last one.
-    // False where there is no context any more.
-    upload(id, source) {
+    // Copy so many elements at an address of Python's memory into a texture: whole rows, then the rest
+    // of the last one. False where there is no context any more.
+    upload(id, address, count) {
       const { texture, width, kind } = textures[id];
-      const { internal, format, type, array, buffer } = FORMATS[kind];
-      const view = source.getBuffer(buffer);
-      try {
-        const elements = internal === gl.RGBA16F ? view.data.map(inHalfRange) : view.data;
-        const row = width * 4;
-        const rows = Math.floor(elements.length / row);
-        const rest = elements.length - rows * row;
-        select(texture);
-        if (rows > 0) {
-          gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, width, rows, format, type, elements.subarray(0, rows * row));
-        }
-        if (rest > 0) {
-          const texels = Math.ceil(rest / 4);
-          const padded = new array(texels * 4);
-          padded.set(elements.subarray(rows * row));
-          gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, rows, texels, 1, format, type, padded);
-        }
-      } finally {
-        view.release();
+      const { internal, format, type, array } = FORMATS[kind];
+      const held = new array(module.HEAPU8.buffer, address, count);
+      const elements = internal === gl.RGBA16F ? held.map(inHalfRange) : held;
+      const row = width * 4;
+      const rows = Math.floor(count / row);
+      const rest = count - rows * row;
+      select(texture);
+      if (rows > 0) {
+        gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, 0, width, rows, format, type, elements.subarray(0, rows * row));
+      }
+      if (rest > 0) {
+        const texels = Math.ceil(rest / 4);
+        const padded = new array(texels * 4);
+        padded.set(elements.subarray(rows * row));
+        gl.texSubImage2D(gl.TEXTURE_2D, 0, 0, rows, texels, 1, format, type, padded);
       }
       return !gl.isContextLost();
     },
@@ -357,7 +352,8 @@
     // number of elements that are read at a time, a uniform's with the first letter of its type.
     // Returns the program's number, -1 where there is no context any more.
     compile(source, targetCount, samplerNames, uniformNames) {
-      const split = (names) => (names === "" ? [] : names.split(",").map((name) => name.split(":")));
+      const split = (names) =>
+        String(names).split(",").filter(Boolean).map((name) => name.split(":"));
       if (gl.isContextLost()) return -1;
       const program = gl.createProgram();
       const fragment = shaderOf(gl.FRAGMENT_SHADER, source);
@@ -399,7 +395,8 @@
     flush(address) {
       const ints = module.HEAP32;
       const floats = module.HEAPF32;
-      let at = address >> 2;
+      const start = address / 4; // addresses come from Python, so they are positive
+      let at = start;
       while (ints[at] >= 0) {
         if (ints[at] === COPY) {
           const [, target, count, texels] = ints.subarray(at, at + 4);
@@ -438,20 +435,16 @@
         }
         gl.drawArrays(gl.TRIANGLES, 0, 3);
       }
-      ints[address >> 2] = -1;
+      ints[start] = -1;
     },
 
-    // Read the first rows of a texture into a Python buffer, waiting for the GPU.
-    read(id, rows, destination) {
+    // Read the first rows of a texture to an address of Python's memory, waiting for the GPU.
+    read(id, rows, address) {
       const entry = textures[id];
       target(entry);
       const { format, read } = FORMATS[entry.kind];
-      const view = destination.getBuffer(read.buffer);
-      try {
-        gl.readPixels(0, 0, entry.width, rows, format, read.type, view.data);
-      } finally {
-        view.release();
-      }
+      const pixels = new read.array(module.HEAPU8.buffer, address, entry.width * rows * 4);
+      gl.readPixels(0, 0, entry.width, rows, format, read.type, pixels);
     },
 
     // Put a fence behind all that was asked of the GPU; its ticket is one of a read of nothing.
@@ -490,15 +483,14 @@
       return lastPassed;
     },
 
-    // Copy a finished read into a Python buffer and forget it.
-    endRead(ticket, destination) {
-      const view = destination.getBuffer("u8");
+    // Copy so many bytes of a finished read to an address of Python's memory, and forget it.
+    endRead(ticket, address, count) {
       try {
         gl.bindBuffer(gl.PIXEL_PACK_BUFFER, reads.get(ticket).buffer);
-        gl.getBufferSubData(gl.PIXEL_PACK_BUFFER, 0, view.data);
+        const pixels = new Uint8Array(module.HEAPU8.buffer, address, count);
+        gl.getBufferSubData(gl.PIXEL_PACK_BUFFER, 0, pixels);
         gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
       } finally {
-        view.release();
         finishRead(ticket);
       }
     },

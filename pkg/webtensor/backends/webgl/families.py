@@ -17,6 +17,7 @@ from webtensor.backends.webgl import (
     reduction,
     scan,
     scatter,
+    sequences,
     sorting,
 )
 from webtensor.backends.webgl.backend import kernel
@@ -41,6 +42,7 @@ FAMILIES = (
     reduction,
     scan,
     scatter,
+    sequences,
     sorting,
 )
 

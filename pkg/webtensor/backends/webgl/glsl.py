@@ -103,7 +103,8 @@ float exp_(float x) {
   return mix(mix(y, 0.0, x < -87.33654), x, is_nan(x));
 }
 """,
-    # A Taylor series where the difference would cancel.
+    # A Taylor series where the difference would cancel. A multiple of x, as are those below:
+    # -0.0 keeps its sign.
     "expm1_": """
 float expm1_(float x) {
   float p = 1.0 / 5040.0;
@@ -112,7 +113,7 @@ float expm1_(float x) {
   p = p * x + 1.0 / 24.0;
   p = p * x + 1.0 / 6.0;
   p = p * x + 0.5;
-  return mix(exp_(x) - 1.0, p * x * x + x, abs(x) < 0.3);
+  return mix(exp_(x) - 1.0, (p * x + 1.0) * x, abs(x) < 0.3);
 }
 """,
     # log(x) = e ln(2) + log(m), with m in [sqrt(1/2), sqrt(2)), and
@@ -219,7 +220,7 @@ float quadrant(float x, out int q) {
     "sin_polynomial": """
 float sin_polynomial(float r) {
   float z = r * r;
-  return ((-1.9515295891e-4 * z + 8.3321608736e-3) * z - 1.6666654611e-1) * z * r + r;
+  return (((-1.9515295891e-4 * z + 8.3321608736e-3) * z - 1.6666654611e-1) * z + 1.0) * r;
 }
 """,
     "cos_polynomial": """
@@ -267,7 +268,7 @@ float asin_(float x) {
   p = p * z + 1.6666752422e-1;
   float r = p * z * s + s;
   r = mix(r, 1.5707963268 - 2.0 * r, outer);
-  return mix(nan(), mix(r, -r, x < 0.0), a <= 1.0);
+  return mix(nan(), copy_sign(r, x), a <= 1.0);
 }
 """,
     "acos_": """
@@ -292,7 +293,7 @@ float atan_(float x) {
   p = p * z + 1.99777106478e-1;
   p = p * z - 3.33329491539e-1;
   float r = base + (p * z * s + s);
-  return mix(mix(r, -r, x < 0.0), x, is_nan(x));
+  return mix(copy_sign(r, x), x, is_nan(x));
 }
 """,
     "atan2_": """
@@ -335,7 +336,7 @@ float tanh_(float x) {
   p = p * z + 1.33314422036e-1;
   p = p * z - 3.33332819422e-1;
   float r = 1.0 - 2.0 / (exp_normal(clamp(2.0 * x, -20.0, 20.0)) + 1.0);
-  return mix(mix(r, p * z * x + x, abs(x) < 0.625), x, is_nan(x));
+  return mix(mix(r, (p * z + 1.0) * x, abs(x) < 0.625), x, is_nan(x));
 }
 """,
     "sigmoid_": """
@@ -352,7 +353,7 @@ float relu_(float x) { return mix(x, 0.0, floatBitsToInt(x) <= -8388608); }
 float asinh_(float x) {
   float a = abs(x);
   float r = a > 1e9 ? log_(a) + 0.69314718056 : log1p_(a + a * a / (1.0 + sqrt(a * a + 1.0)));
-  return x < 0.0 ? -r : r;
+  return copy_sign(r, x);
 }
 """,
     "acosh_": """
@@ -368,7 +369,7 @@ float atanh_(float x) {
   if (!(a <= 1.0)) return nan();
   if (a == 1.0) return x < 0.0 ? -infinity() : infinity();
   float r = 0.5 * log1p_(2.0 * a / (1.0 - a));
-  return x < 0.0 ? -r : r;
+  return copy_sign(r, x);
 }
 """,
     # Rational approximation, within 2 ULP.
@@ -453,7 +454,8 @@ float float_pow(float x, float y) {
   float e;
   float l = log_parts(a, e) * 1.44269504 + e;
   bool finite = a <= 3.4028234e38;
-  l *= mix(1e30, 1.0, finite && a >= 1.1754944e-38);
+  // Some compilers take the smallest normal number for 0.
+  l *= mix(1e30, 1.0, finite && a >= 1.1754944e-38 && a > 0.0);
   float r = exp2_clamped(clamp(y, -1e30, 1e30) * l);
   bool none = is_any_nan(x, y);
   r = mix(r, nan(), (none && x != 1.0) || (x < 0.0 && !whole && finite));
@@ -498,7 +500,7 @@ int int_remainder(int x, int y) {
   return r != 0 && (r < 0) != (y < 0) ? r + y : r;
 }
 """,
-    # Where y is 0 or x is infinite, the differences are NaN.
+    # Where y is 0 or x is infinite, the differences are NaN. A remainder of 0 has the sign of y.
     "float_remainder": """
 float float_remainder(float x, float y) {
   float r = x - y * trunc(x / y);
@@ -506,7 +508,7 @@ float float_remainder(float x, float y) {
   r = mix(r, 0.0, abs(r) >= most);
   r = mix(r, x, abs(x) < most);
   bool apart = signs_differ(r, y);
-  return mix(r, r + y, r != 0.0 && apart);
+  return mix(copy_sign(r, y), mix(r, r + y, apart), r != 0.0);
 }
 """,
     "to_int": """

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from webtensor.environment import env
-
-__all__ = ["FORCE_HALF", "FULL", "Mode"]
-
-#: The flag that asks for textures of 16-bit floats.
-FORCE_HALF = "WEBGL_FORCE_F16_TEXTURES"
-env().register_flag(FORCE_HALF, lambda: False)
+__all__ = ["FULL", "Mode"]
 
 
 class Mode(NamedTuple):

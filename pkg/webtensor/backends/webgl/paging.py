@@ -11,27 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
-from webtensor.backends.webgl.textures import THRESHOLD, Texture, TextureManager
+from webtensor.backends.webgl.flags import DELETE_THRESHOLD
+from webtensor.backends.webgl.textures import Texture, TextureManager
 from webtensor.environment import env
 
-__all__ = ["Pager", "estimated_threshold"]
-
-_MOST = 600 * 2**20
-_BYTES_PER_PIXEL = 600
-
-
-def estimated_threshold() -> int:
-    """Estimate from the screen how many bytes the GPU has room for; 600 MiB at most.
-
-    As TensorFlow.js has it, there are 600 bytes for each pixel. A worker knows no screen.
-    """
-    import js
-
-    screen = getattr(js, "screen", None)
-    if screen is None:
-        return _MOST
-    pixels = screen.width * screen.height * js.devicePixelRatio**2
-    return min(int(pixels * _BYTES_PER_PIXEL), _MOST)
+__all__ = ["Pager"]
 
 
 class Pager:
@@ -62,7 +46,7 @@ class Pager:
             if texture.host is not None and texture.is_paged:
                 textures.restore(texture)
                 self._upload(texture, texture.host)
-        limit = env().get_number(THRESHOLD)
+        limit = env().get_number(DELETE_THRESHOLD)
         if 0 <= limit < textures.bytes:
             self._make_room(limit, needed)
 

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from webtensor.backends.webgl.compiler import Shader
 from webtensor.errors import BackendError
+from webtensor.transfer import javascript_text
 
 __all__ = ["Program", "ProgramCache"]
 
@@ -69,10 +70,10 @@ class ProgramCache:
     def _compile(self, key: Hashable, shader: Shader) -> Program:
         source = self._source_of(shader)
         id = self._device.compile(
-            source,
+            javascript_text(source),
             shader.targets,
-            ",".join(f"{source.name}:{source.lanes}" for source in shader.inputs),
-            ",".join(f"{name}:{kind[0]}" for name, kind in shader.uniforms),
+            javascript_text(",".join(f"{source.name}:{source.lanes}" for source in shader.inputs)),
+            javascript_text(",".join(f"{name}:{kind[0]}" for name, kind in shader.uniforms)),
         )
         if id < 0:
             self._lost()

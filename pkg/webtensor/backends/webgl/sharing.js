@@ -4,9 +4,8 @@
 // puts back what was there. That takes some dozens of questions, which browsers answer from what they
 // keep themselves, so draws still wait in Python's queue and share the cost of one call.
 //
-// The value of this file is a function of the context, of the function in `device.js`, and of what that
-// takes beside the context.
-(gl, makeDevice, ...given) => {
+// Takes the context, the function in `device.js`, and what that takes beside the context.
+export default function sharing(gl, makeDevice, ...given) {
   const CAPABILITIES = [
     gl.BLEND, gl.CULL_FACE, gl.DEPTH_TEST, gl.DITHER, gl.POLYGON_OFFSET_FILL, gl.RASTERIZER_DISCARD,
     gl.SAMPLE_ALPHA_TO_COVERAGE, gl.SAMPLE_COVERAGE, gl.SCISSOR_TEST, gl.STENCIL_TEST,

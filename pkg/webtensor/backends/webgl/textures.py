@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from webtensor.backends.webgl.flags import DELETE_THRESHOLD, RECYCLED_LIMIT
 from webtensor.backends.webgl.modes import Mode
 from webtensor.dtypes import DType, bool_, float32, int32
 from webtensor.environment import env
 from webtensor.errors import KernelNotFoundError, OutOfMemoryError
 
-__all__ = ["THRESHOLD", "Texture", "TextureManager", "texel_count"]
-
-THRESHOLD = "WEBGL_DELETE_TEXTURE_THRESHOLD"
+__all__ = ["Texture", "TextureManager", "texel_count"]
 
 #: Textures are so many texels wide at least, if they are not smaller: the logarithm.
 _NARROW = 6
@@ -71,7 +70,8 @@ class Texture:
 class TextureManager:
     """Allocates textures, and keeps freed ones for reuse by tensors of the same physical size."""
 
-    def __init__(self, device: Any, flush: Any, mode: Mode) -> None:
+    def __init__(self, device: Any, flush: Any, mode: Mode, largest: int) -> None:
+        """Make textures of up to ``largest`` texels in a row or column."""
         self._create = device.createTexture
         self._delete = device.deleteTexture
         self._flush = flush
@@ -80,13 +80,13 @@ class TextureManager:
         self._all: dict[int, Texture] = {}
         self._pools: dict[tuple[int, int, int], list[Texture]] = {}
         self._by_size: dict[tuple[int, DType], tuple[list[Texture], int, int, int]] = {}
-        self._largest = int(env().get_number("WEBGL_MAX_TEXTURE_SIZE"))
+        self._largest = largest
         #: How many elements fit the largest texture whose width is a power of two, and have places
         #: that WebGL 1, which computes them as floats, can tell from each other.
         self.most_elements = 4 << 2 * (self._largest.bit_length() - 1)
         if mode.version == 1:
             self.most_elements = min(self.most_elements, 1 << 24)
-        self._recycled_limit = int(env().get_number("WEBGL_RECYCLED_BYTES_LIMIT"))
+        self._recycled_limit = int(env().get_number(RECYCLED_LIMIT))
         self.count = 0
         self.bytes = 0
         self.free_count = 0
@@ -156,7 +156,8 @@ class TextureManager:
     def compare_with_threshold(self, *_: Any) -> None:
         """Note whether there are more bytes than the threshold."""
         if not self.may_be_short:
-            self.may_be_short = 0 <= env().get_number(THRESHOLD) < self.bytes + self.free_bytes
+            limit = env().get_number(DELETE_THRESHOLD)
+            self.may_be_short = 0 <= limit < self.bytes + self.free_bytes
 
     def in_use(self) -> list[Texture]:
         """The textures that hold elements, the longest unused first."""

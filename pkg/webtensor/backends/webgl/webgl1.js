@@ -4,8 +4,8 @@
 // Fences are queries of the timer, where there is one; else the GPU has a frame's time for draws. Draws
 // have several targets where there is an extension for that. There are no buffers for reading.
 //
-// The value of this file is a function of the context, and of whether numbers are 16-bit floats.
-(real, isHalf) => {
+// Takes the context, and whether numbers are 16-bit floats.
+export default function webgl1(real, isHalf) {
   const HALF_FLOAT_OES = 0x8d61;
   const ALREADY_SIGNALED = 0x911a;
   const TIMEOUT_EXPIRED = 0x911b;

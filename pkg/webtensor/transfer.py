@@ -1,0 +1,85 @@
+"""Bytes and text between Python and JavaScript, wherever they lie in Python's memory.
+
+JavaScript gets addresses above 2 GiB as negative integers, and many of Pyodide's own ways take
+them for what they seem: buffers in ``to_js``, ``assign``, ``assign_to``, ``to_bytes`` and
+``getBuffer``, and texts of 64 or more ASCII characters. They copy other bytes without a word, or
+raise "offset is out of bounds" (``docs/design/choices.md`` lists what was tried). Addresses that
+Python itself passes on are positive, so the functions here pass on these.
+"""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any, Final
+
+__all__ = [
+    "address_of",
+    "javascript_bytes",
+    "javascript_text",
+    "python_bytes",
+    "zero_bytes",
+]
+
+#: The longest ASCII text that Pyodide copies character by character, which is right everywhere.
+_SHORT: Final = 63
+#: How many parts of a text are passed in one call.
+_PARTS: Final = 1000
+
+
+def zero_bytes(count: int) -> array[int]:
+    """Return bytes that JavaScript can write to, at the address ``buffer_info()[0]``."""
+    return array("B", (0,)) * count
+
+
+def address_of(data: memoryview[Any]) -> tuple[int, array[Any]]:
+    """Return the address of contiguous bytes, and the array that keeps them there.
+
+    The bytes are those of ``data`` itself where it views a whole array, else of a copy.
+    """
+    owner = data.obj
+    if not isinstance(owner, array) or len(owner) * owner.itemsize != data.nbytes:
+        owner = array("B")
+        owner.frombytes(data.cast("B"))
+    return owner.buffer_info()[0], owner
+
+
+def javascript_bytes(data: bytes | bytearray | memoryview[Any]) -> Any:
+    """Return a Uint8Array with a copy of contiguous bytes."""
+    import pyodide_js
+
+    view = memoryview(data)
+    address, _owner = address_of(view)
+    return pyodide_js._module.HEAPU8.slice(address, address + view.nbytes)
+
+
+def python_bytes(source: Any) -> bytes:
+    """Return a copy of the bytes of a typed array or of an ArrayBuffer."""
+    import js
+    import pyodide_js
+
+    count = source.byteLength
+    # A typed array of other elements is viewed as bytes: ``set`` would convert its elements.
+    view = js.Uint8Array.new(
+        getattr(source, "buffer", source), getattr(source, "byteOffset", 0), count
+    )
+    result = zero_bytes(count)
+    pyodide_js._module.HEAPU8.set(view, result.buffer_info()[0])
+    return result.tobytes()
+
+
+def javascript_text(text: str) -> Any:
+    """Return what JavaScript takes for a string: the text, or an array that becomes it.
+
+    Functions of JavaScript and of browsers convert what they take for a string, and an array's
+    string is what its ``join`` returns.
+    """
+    if len(text) <= _SHORT or not text.isascii():
+        return text
+    import js
+
+    parts = js.Array.new()
+    starts = range(0, len(text), _SHORT)
+    for first in range(0, len(starts), _PARTS):
+        parts.push(*(text[start : start + _SHORT] for start in starts[first : first + _PARTS]))
+    parts.join = parts.join.bind(parts, "")
+    return parts
