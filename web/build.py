@@ -1,9 +1,9 @@
 """Builds the wheel into `dist/` and the static site into `dist/site/`.
 
 The site is the pages of `web/` as they are, the documentation as plain text, Pyodide's core
-runtime, the wheel, and data assets that pages export at build time; `build.json` tells the loader
-where the runtime and the wheel lie. Both lie in folders named after their version or content, so a
-host may let browsers keep them for ever.
+runtime, the wheel, its JavaScript, and data assets that pages export at build time; `build.json`
+tells the loader where the runtime, the wheel and the JavaScript lie. They lie in folders named
+after their version or content, so a host may let browsers keep them for ever.
 
 A page adds build-time data with a file `web/<page>/export_data.py` holding
 `export(output_dir: Path) -> None`; what it writes appears beside the page. It runs again only when
@@ -24,6 +24,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from zipfile import ZipFile
 
 from web.tfjs_page import tfjs_page
 
@@ -149,6 +150,17 @@ def runtime_files() -> tuple[str, dict[str, Path]]:
     return folder, {folder + name: PYODIDE / name for name in PYODIDE_FILES}
 
 
+def wheel_files(wheel: Path) -> tuple[str, dict[str, Path]]:
+    """Return the URL path of the wheel's folder, and its files: the wheel, and its JavaScript."""
+    folder = f"wheels/{digest([wheel])[:12]}/"
+    unpacked = ASSETS / "wheel"
+    with ZipFile(wheel) as archive:
+        scripts = [name for name in archive.namelist() if name.endswith(".js")]
+        archive.extractall(unpacked, scripts)
+    files = {folder + name: unpacked / name for name in scripts}
+    return folder, {**files, folder + wheel.name: wheel}
+
+
 def copy_changed(source: Path, target: Path) -> None:
     """Copy a file into place in one step, unless the same content is already there."""
     if target.exists() and filecmp.cmp(source, target, shallow=False):
@@ -162,14 +174,19 @@ def copy_changed(source: Path, target: Path) -> None:
 def build_site(wheel: Path | None = None) -> Path:
     """Build the site with `wheel` (by default the current sources' wheel) and return its folder."""
     wheel = wheel or build_wheel()
-    wheel_path = f"wheels/{digest([wheel])[:12]}/{wheel.name}"
-    pyodide_path, files = runtime_files()
-    files = {**page_files(), **files, wheel_path: wheel}
+    pyodide_path, runtime = runtime_files()
+    wheel_path, library = wheel_files(wheel)
+    files = {**page_files(), **runtime, **library}
 
     for url_path, source in files.items():
         copy_changed(source, SITE / url_path)
     build_file = SITE / "build.json"
-    content = json.dumps({"wheel": wheel_path, "pyodide": pyodide_path}, indent=2) + "\n"
+    places = {
+        "wheel": wheel_path + wheel.name,
+        "pyodide": pyodide_path,
+        "javascript": f"{wheel_path}webtensor/javascript.js",
+    }
+    content = json.dumps(places, indent=2) + "\n"
     if not build_file.exists() or build_file.read_text() != content:
         build_file.write_text(content)
 

@@ -27,7 +27,8 @@ def backend_rows() -> str:
     for name, device in DEVICES.items():
         reason = wt.unavailable_reason(name)
         answer = "no" if reason else "chosen" if name == chosen else "yes"
-        rows.append(row(name, reason is None, answer, reason or device))
+        detail = reason or wt.priority_reason(name) or device
+        rows.append(row(name, reason is None, answer, detail))
     return "".join(rows)
 
 

@@ -1,35 +1,97 @@
-"""A static server for the built site, with the headers that browsers ask for.
+"""A static server for the built site, with the headers that its host sends (`netlify.toml`).
 
 Threads in WebAssembly need a cross-origin isolated page, so responses carry COOP and COEP unless
 `isolated=False`. Tests use `serve(...)` as a context manager and may mount further folders beside
-the site; people use `python -m web.serve` (or `make demo`).
+the site, to which its Content-Security-Policy does not apply; people use `python -m web.serve` (or
+`make demo`).
 """
 
 import argparse
 import contextlib
 import errno
+import re
 import sys
 import threading
+import tomllib
 import webbrowser
 from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import cache
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from io import BytesIO
 from os import environ
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+from urllib.parse import unquote
 
-SITE = Path(__file__).resolve().parent.parent / "dist" / "site"
+ROOT = Path(__file__).resolve().parent.parent
+SITE = ROOT / "dist" / "site"
+SECONDS_IDLE = 30
 
-ISOLATION_HEADERS = {
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Embedder-Policy": "require-corp",
-}
+ISOLATION_HEADERS = ("Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy")
+
+Headers = dict[str, str]
+
+
+@cache
+def header_rules() -> list[tuple[str, Headers]]:
+    """Return the host's rules: patterns of paths, and the headers of responses to them."""
+    rules = tomllib.loads((ROOT / "netlify.toml").read_text("utf-8"))["headers"]
+    return [(rule["for"], rule["values"]) for rule in rules]
+
+
+def site_headers(path: str) -> Headers:
+    """Return the headers that the host sends with a path, later rules before earlier ones."""
+    headers: Headers = {}
+    for pattern, values in header_rules():
+        if fnmatchcase(path, pattern):
+            headers |= values
+    return headers
+
+
+class RangeError(ValueError):
+    """A request's range lies beyond the end of the file."""
+
+
+def requested_range(header: str, size: int) -> range | None:
+    """Return the bytes of a file that a Range header asks for; None stands for the whole file.
+
+    Headers that ask for several ranges, in other units or in no valid form count as none.
+
+    Raises:
+        RangeError: there are no such bytes.
+    """
+    match = re.fullmatch(r"bytes=([0-9]{0,18})-([0-9]{0,18})", header.strip())
+    if match is None or match[0].endswith("=-"):
+        return None
+    first, last = match.groups()
+    if not first:  # the last so many bytes
+        wanted = range(max(size - int(last), 0), size)
+    elif last and int(last) < int(first):
+        return None
+    else:
+        wanted = range(int(first), min(int(last) + 1, size) if last else size)
+    if not wanted:
+        raise RangeError(header)
+    return wanted
+
+
+def is_well_formed(path: str) -> bool:
+    """Tell whether a request's path is one of a URL, with text in UTF-8 that has no controls."""
+    if not path.startswith("/") or not path.isascii() or re.search("%(?![0-9A-Fa-f]{2})", path):
+        return False
+    try:
+        return unquote(path, errors="strict").isprintable()
+    except UnicodeDecodeError:
+        return False
 
 
 class SiteRequestHandler(SimpleHTTPRequestHandler):
     """Serves one site; `folders` maps URL prefixes to folders, and the longest prefix wins."""
 
     protocol_version = "HTTP/1.1"
+    timeout = SECONDS_IDLE
     extensions_map = {  # noqa: RUF012 - the base class declares it so
         **SimpleHTTPRequestHandler.extensions_map,
         ".html": "text/html; charset=utf-8",
@@ -40,17 +102,24 @@ class SiteRequestHandler(SimpleHTTPRequestHandler):
         ".md": "text/plain; charset=utf-8",  # browsers show it, and download text/markdown
         ".py": "text/x-python; charset=utf-8",
         ".svg": "image/svg+xml",
+        ".toml": "text/plain; charset=utf-8",
         ".wasm": "application/wasm",
         ".whl": "application/zip",
         ".zip": "application/zip",
     }
 
     def __init__(
-        self, *arguments: Any, folders: Mapping[str, Path], isolated: bool, quiet: bool
+        self,
+        *arguments: Any,
+        folders: Mapping[str, Path],
+        isolated: bool,
+        headers: Headers,
+        quiet: bool,
     ) -> None:
         """Remember the site; the base class answers the request from inside its constructor."""
         self.folders = sorted(folders.items(), key=lambda item: len(item[0]), reverse=True)
         self.isolated = isolated
+        self.own_headers = headers
         self.quiet = quiet
         super().__init__(*arguments)
 
@@ -62,13 +131,66 @@ class SiteRequestHandler(SimpleHTTPRequestHandler):
                 return super().translate_path("/" + path[len(prefix) :])
         return super().translate_path(path)
 
+    def send_head(self) -> BinaryIO | None:
+        """Answer with a file, or with the part of it that was asked for; return what to copy."""
+        if not is_well_formed(self.path):
+            self.send_error(HTTPStatus.BAD_REQUEST, "Malformed path")
+            return None
+        file = self._file()
+        if file is None:
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return None
+        header = self.headers.get("Range")
+        if header is None or self.command != "GET" or not self._is_current(file):
+            return super().send_head()
+        size = file.stat().st_size
+        try:
+            part = requested_range(header, size)
+        except RangeError:
+            self.send_response(HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE)
+            self.send_header("Content-Range", f"bytes */{size}")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return None
+        if part is None:
+            return super().send_head()
+        self.send_response(HTTPStatus.PARTIAL_CONTENT)
+        self.send_header("Content-Type", self.guess_type(str(file)))
+        self.send_header("Content-Length", str(len(part)))
+        self.send_header("Content-Range", f"bytes {part[0]}-{part[-1]}/{size}")
+        self.send_header("Last-Modified", self.date_time_string(file.stat().st_mtime))
+        self.end_headers()
+        with file.open("rb") as content:
+            content.seek(part.start)
+            return BytesIO(content.read(len(part)))
+
+    def _file(self) -> Path | None:
+        """Find the file that a path means, a folder's being its `index.html`."""
+        path = self.translate_path(self.path)
+        with contextlib.suppress(OSError):  # a name that is too long
+            if Path(path).is_dir():
+                path = f"{path}/index.html"
+            if not path.endswith("/") and Path(path).is_file():
+                return Path(path)
+        return None
+
+    def _is_current(self, file: Path) -> bool:
+        """Whether a part of the file fits to what the browser has of it, as `If-Range` says."""
+        condition = self.headers.get("If-Range")
+        return condition in (None, self.date_time_string(file.stat().st_mtime))
+
     def end_headers(self) -> None:
-        """Add the headers that every response carries."""
-        if self.isolated:
-            for name, value in ISOLATION_HEADERS.items():
-                self.send_header(name, value)
-        self.send_header("Cross-Origin-Resource-Policy", "same-origin")
-        self.send_header("Cache-Control", "no-cache")
+        """Add the headers of the site's host, save for types, which `extensions_map` knows."""
+        path = getattr(self, "path", "/").partition("?")[0]
+        headers = {"Accept-Ranges": "bytes", "Cache-Control": "no-cache", **site_headers(path)}
+        left_out = {"Content-Type"}
+        if not self.isolated:
+            left_out.update(ISOLATION_HEADERS)
+        if any(path.startswith(prefix) for prefix, _ in self.folders if prefix != "/"):
+            left_out.add("Content-Security-Policy")
+        kept = {name: value for name, value in headers.items() if name not in left_out}
+        for name, value in (kept | self.own_headers).items():
+            self.send_header(name, value)
         super().end_headers()
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
@@ -90,7 +212,7 @@ class SiteServer(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Pass over broken connections, and report everything else."""
-        if not isinstance(sys.exception(), ConnectionError):
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
 
@@ -99,13 +221,16 @@ def create_server(
     port: int,
     isolated: bool,
     mounts: Mapping[str, Path] | None = None,
+    headers: Headers | None = None,
     quiet: bool = True,
 ) -> SiteServer:
     """Bind a server for `directory`; port 0 takes any free port."""
     folders = {"/": Path(directory), **(mounts or {})}
 
     def handler(*arguments: Any) -> SiteRequestHandler:
-        return SiteRequestHandler(*arguments, folders=folders, isolated=isolated, quiet=quiet)
+        return SiteRequestHandler(
+            *arguments, folders=folders, isolated=isolated, headers=headers or {}, quiet=quiet
+        )
 
     return SiteServer(("127.0.0.1", port), handler)
 
@@ -116,12 +241,13 @@ def serve(
     port: int = 0,
     isolated: bool = True,
     mounts: Mapping[str, Path] | None = None,
+    headers: Headers | None = None,
 ) -> Iterator[str]:
     """Serve `directory` from a background thread and yield its base URL, without a final slash.
 
-    `mounts` maps URL prefixes such as "/tests/" to further folders.
+    `mounts` maps URL prefixes such as "/tests/" to further folders; `headers` replace the host's.
     """
-    server = create_server(directory, port, isolated, mounts)
+    server = create_server(directory, port, isolated, mounts, headers)
     thread = threading.Thread(target=server.serve_forever, name="web.serve", daemon=True)
     thread.start()
     try:

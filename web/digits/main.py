@@ -12,7 +12,6 @@ from time import perf_counter
 from typing import Any
 
 import js
-from capabilities import webgl_is_software
 from charts import line_chart
 from data import CLASSES, Digits, as_images, split, unpack
 from meter import PageMeter
@@ -21,7 +20,7 @@ from pad import Pad
 from page import element, on, query, run_in_background
 from pyodide.ffi import to_js
 from pyodide.http import pyfetch
-from results import DigitGrid, confusion_matrix, draw_pixels
+from results import DigitGrid, draw_pixels, show_confusion
 from training import EPOCHS, Step, predict, probabilities, train, warm_up
 
 import webtensor as wt
@@ -68,12 +67,12 @@ class DigitsPage:
             if reason is not None:
                 js.document.querySelector(f"input[value={name}]").disabled = True
                 write(f"{name}-note", f"isn't available here: {reason}")
-        available = [name for name, reason in reasons.items() if reason is None]
+        available = [name for name in wt.available_backends() if name in BACKENDS]
         wanted = query("backend")
         if not available:
             self.fail("Neither WebGL nor WebAssembly SIMD is available in this browser.")
             return
-        if "webgl" in available and webgl_is_software():
+        if "webgl" in available and wt.priority_reason("webgl") is not None:
             write("webgl-note", "emulated by this browser in software; WebAssembly is quicker")
         if wanted is not None and wanted not in available:
             name = BACKENDS.get(wanted, f"“{wanted}”")
@@ -141,7 +140,7 @@ class DigitsPage:
         self.publish(accuracy=accuracy)
         write("accuracy", f"{accuracy:.1%}")
         write("mistakes", f"{len(labels) - right} of {len(labels)} wrong")
-        element("confusion").innerHTML = confusion_matrix(labels, predictions)
+        show_confusion(element("confusion"), labels, predictions)
         self.grid.show(predictions)
         if epoch is not None:
             self.accuracies.append((epoch, 100 * accuracy))

@@ -3,6 +3,7 @@
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 from math import ceil
 from typing import Any
 
@@ -25,8 +26,8 @@ def draw_pixels(canvas: Any, pixels: bytes) -> None:
     canvas.getContext("2d").putImageData(image, 0, 0)
 
 
-def confusion_matrix(labels: Sequence[int], predictions: Sequence[int]) -> str:
-    """Return the table's inside: a row for each true digit, a column for each prediction."""
+def show_confusion(table: Any, labels: Sequence[int], predictions: Sequence[int]) -> None:
+    """Fill a table: a row for each true digit, a column for each prediction."""
     counts = Counter(zip(labels, predictions, strict=True))
     totals = Counter(labels)
     classes = range(CLASSES)
@@ -40,11 +41,14 @@ def confusion_matrix(labels: Sequence[int], predictions: Sequence[int]) -> str:
         rows.append(f'<tr><th scope="row">{true}</th>')
         for predicted in classes:
             count = counts[true, predicted]
-            share = count / max(totals[true], 1)
             kind = ("right " if true == predicted else "") + ("" if count else "none")
-            rows.append(f'<td class="{kind}" style="--share:{share:.2f}">{count}</td>')
+            rows.append(f'<td class="{kind}">{count}</td>')
         rows.append("</tr>")
-    return "".join([*rows, "</tbody>"])
+    table.innerHTML = "".join([*rows, "</tbody>"])
+    cells = table.querySelectorAll("tbody td")
+    for cell, (true, predicted) in zip(cells, product(classes, repeat=2), strict=True):
+        share = counts[true, predicted] / max(totals[true], 1)
+        cell.style.setProperty("--share", f"{share:.2f}")
 
 
 class DigitGrid:
@@ -56,11 +60,13 @@ class DigitGrid:
         self._shown: list[int | None] = [None] * len(digits)
         rows = ceil(len(digits) / SPRITE_COLUMNS)
         parent.innerHTML = "".join(
-            f'<li title="{label}"><i style="--column:{index % SPRITE_COLUMNS};'
-            f'--row:{index // SPRITE_COLUMNS}"></i><span>&nbsp;</span></li>'
-            for index, label in enumerate(digits.labels)
+            f'<li title="{label}"><i></i><span>&nbsp;</span></li>' for label in digits.labels
         )
         self._items = list(parent.children)
+        for index, item in enumerate(self._items):
+            style = item.firstChild.style
+            style.setProperty("--column", str(index % SPRITE_COLUMNS))
+            style.setProperty("--row", str(index // SPRITE_COLUMNS))
         for name, value in (
             ("--sprite", f"url({_image_url(_sprite(digits.pixels, rows), rows)})"),
             ("--columns", str(SPRITE_COLUMNS)),

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import js
 
 from webtensor.backends.wasm.host_javascript import validates
+from webtensor.backends.webgl.context import renderer
 
 
 class Capability(NamedTuple):
@@ -20,8 +21,8 @@ def capabilities() -> list[Capability]:
     webgl2, webgl1 = _context("webgl2"), _context("webgl")
     isolated = bool(js.crossOriginIsolated)
     return [
-        Capability("WebGL 2", bool(webgl2), renderer(webgl2)),
-        Capability("WebGL 1", bool(webgl1), renderer(webgl1)),
+        Capability("WebGL 2", bool(webgl2), renderer(webgl2) if webgl2 else ""),
+        Capability("WebGL 1", bool(webgl1), renderer(webgl1) if webgl1 else ""),
         _float_targets(webgl2, webgl1),
         Capability("WebAssembly SIMD", validates("simd"), "128-bit vectors"),
         Capability("WebAssembly relaxed SIMD", validates("relaxed"), "fused multiply-add"),
@@ -39,21 +40,6 @@ def capabilities() -> list[Capability]:
         ),
         Capability("WebGPU", hasattr(js.navigator, "gpu"), "not used yet"),
     ]
-
-
-def renderer(context: Any) -> str:
-    """Name the device that draws for a WebGL context."""
-    if not context:
-        return ""
-    extension = context.getExtension("WEBGL_debug_renderer_info")
-    code = extension.UNMASKED_RENDERER_WEBGL if extension else context.RENDERER
-    return str(context.getParameter(code))
-
-
-def webgl_is_software() -> bool:
-    """Tell whether the processor emulates WebGL, which makes WebAssembly the faster choice."""
-    name = renderer(_context("webgl2") or _context("webgl")).lower()
-    return any(word in name for word in ("swiftshader", "llvmpipe", "softpipe", "software"))
 
 
 def _context(kind: str) -> Any:

@@ -19,10 +19,13 @@ export async function startPython({ onProgress = () => {} } = {}) {
   onProgress(0, "Loading Python");
   const build = await fetchFile(new URL("build.json", site)).then((response) => response.json());
   const indexURL = new URL(build.pyodide, site).href;
+  const javascript = import(new URL(build.javascript, site).href);
+  javascript.catch(() => {}); // awaited below
   const { loadPyodide } = await import(indexURL + "pyodide.mjs");
   onProgress(0.1, "Starting Python");
   const pyodide = await loadPyodide({ indexURL });
   onProgress(0.8, "Loading webtensor");
+  pyodide.registerJsModule("webtensor_javascript", await javascript);
   await installWheel(pyodide, new URL(build.wheel, site).href);
   pyodide.runPython(REPORT_TASK_ERRORS);
   onProgress(1, "Ready");
