@@ -4,16 +4,19 @@ The names here are the public API; import it as ``wt``.
 """
 
 from importlib import import_module as _import_module
+from sys import modules as _modules
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from webtensor import (
     backends as _backends,
     browser as browser,
     keras as keras,
+    ops as _ops,
     wasm as wasm,
     webgl as webgl,
 )
 from webtensor.autodiff import (
+    GradientTape as GradientTape,
     custom_grad as custom_grad,
     grad as grad,
     grads as grads,
@@ -26,9 +29,18 @@ from webtensor.dtypes import (
     DType as DType,
     bool_ as bool_,
     complex64 as complex64,
+    complex128 as complex128,
     float32 as float32,
+    float64 as float64,
+    int8 as int8,
+    int16 as int16,
     int32 as int32,
+    int64 as int64,
     string_ as string_,
+    uint8 as uint8,
+    uint16 as uint16,
+    uint32 as uint32,
+    uint64 as uint64,
 )
 from webtensor.engine import (
     Tensor as Tensor,
@@ -49,6 +61,7 @@ from webtensor.engine import (
     get_kernels_for_backend as get_kernels_for_backend,
     keep as keep,
     memory as memory,
+    priority_reason as priority_reason,
     profile as profile,
     profile_async as profile_async,
     ready as ready,
@@ -69,18 +82,23 @@ from webtensor.engine import (
 )
 from webtensor.environment import env as env
 from webtensor.errors import (
+    AxisError as AxisError,
     BackendError as BackendError,
     BackendUnavailableError as BackendUnavailableError,
     ContextLostError as ContextLostError,
     KernelNotFoundError as KernelNotFoundError,
+    ModelFormatError as ModelFormatError,
     OutOfMemoryError as OutOfMemoryError,
+    TensorSizeError as TensorSizeError,
 )
+from webtensor.explanation import explained_functions as _explained_functions
 from webtensor.ops import *
 from webtensor.ops.shorthands import print as print
 from webtensor.ops.standard import (
     __array_api_version__ as __array_api_version__,
     __array_namespace_info__ as __array_namespace_info__,
 )
+from webtensor.version import __version__ as __version__
 
 bool = bool_
 
@@ -126,7 +144,20 @@ else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__version__ = "0.1.0"
+for _namespace in (
+    _ops.fft,
+    _ops.fused,
+    _ops.image,
+    _ops.linalg,
+    _ops.losses,
+    _ops.math,
+    _ops.signal,
+    _ops.sparse,
+    _ops.spectral,
+    _ops.string,
+):
+    vars(_namespace).update(_explained_functions(_namespace))
+globals().update(_explained_functions(_modules[__name__]))
 
 for _name, _factory, _priority in _backends.builtin_backends():
     register_backend(_name, _factory, _priority)

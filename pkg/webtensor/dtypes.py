@@ -1,24 +1,38 @@
 """The element types of tensors, and how they promote.
 
 A :class:`DType` is a string with facts attached, so ``t.dtype == "float32"`` and
-``t.dtype is wt.float32`` both work, and a dtype prints and serializes as its name.
+``t.dtype is wt.float32`` both work, and a dtype prints and serializes as its name. The array API
+standard has more dtypes than tensors do: see :class:`UnsupportedDType`.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from webtensor.environment import BOOLEAN, env
+
 __all__ = [
     "DType",
+    "UnsupportedDType",
     "as_dtype",
     "bool_",
     "complex64",
+    "complex128",
+    "dtype_named",
     "float32",
+    "float64",
+    "int8",
+    "int16",
     "int32",
+    "int64",
     "number_dtype",
     "promote",
     "string_",
     "typed_view",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
 ]
 
 
@@ -49,12 +63,24 @@ class DType(str):
         return dtype
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (as_dtype, (str(self),))
+        return (dtype_named, (str(self),))
 
     @property
     def name(self) -> str:
         """The plain name, as in NumPy."""
         return str(self)
+
+
+class UnsupportedDType(DType):
+    """A dtype of the array API standard that no tensor has.
+
+    Programs that work with any array library name such dtypes to ask whether an array has them.
+    They can be compared, hashed, printed, and given to ``isdtype``, ``result_type``, ``can_cast``,
+    ``finfo`` and ``iinfo``. Making a tensor of one, or casting to it, raises ``TypeError``, unless
+    the flag SUBSTITUTE_DTYPES is set: then tensors get the nearest dtype that they have.
+    """
+
+    __slots__ = ()
 
 
 bool_: Final = DType("bool", 1, "?", 0)
@@ -63,6 +89,16 @@ float32: Final = DType("float32", 4, "f", 2)
 complex64: Final = DType("complex64", 8, "f", 3, stored=float32)
 #: Text, as UTF-8 bytes of any number: these tensors stay on the host.
 string_: Final = DType("string", 1, "s", 4)
+
+int8: Final = UnsupportedDType("int8", 1, "b", 1)
+int16: Final = UnsupportedDType("int16", 2, "h", 1)
+int64: Final = UnsupportedDType("int64", 8, "q", 1)
+uint8: Final = UnsupportedDType("uint8", 1, "B", 1)
+uint16: Final = UnsupportedDType("uint16", 2, "H", 1)
+uint32: Final = UnsupportedDType("uint32", 4, "I", 1)
+uint64: Final = UnsupportedDType("uint64", 8, "Q", 1)
+float64: Final = UnsupportedDType("float64", 8, "d", 2)
+complex128: Final = UnsupportedDType("complex128", 16, "d", 3, stored=float64)
 
 _BY_NAME: Final[dict[Any, DType]] = {
     "bool": bool_,
@@ -75,7 +111,17 @@ _BY_NAME: Final[dict[Any, DType]] = {
     complex: complex64,
     "string": string_,
     str: string_,
+    **{
+        str(dtype): dtype
+        for dtype in (int8, int16, int64, uint8, uint16, uint32, uint64, float64, complex128)
+    },
 }
+#: Whether tensors get the nearest dtype where they cannot get the one that is asked for.
+_SUBSTITUTES: Final = "SUBSTITUTE_DTYPES"
+env().register_flag(_SUBSTITUTES, lambda: False, type=BOOLEAN)
+
+#: What tensors hold instead of unsupported dtypes, by rank.
+_SUPPORTED: Final = (bool_, int32, float32, complex64, string_)
 
 
 def as_dtype(dtype: Any) -> DType:
@@ -86,18 +132,35 @@ def as_dtype(dtype: Any) -> DType:
     """
     if type(dtype) is DType:
         return dtype
+    found = _lookup(dtype)
+    if found is not None and not isinstance(found, UnsupportedDType):
+        return found
+    advice = ""
+    if found is not None:
+        nearest = _SUPPORTED[found.rank]
+        if env().get_bool(_SUBSTITUTES):
+            return nearest
+        advice = f"; instead of {found}, use {nearest}"
+    raise TypeError(
+        f"dtype {dtype!r} is not supported; wanted one of {', '.join(_SUPPORTED)}{advice}"
+    )
+
+
+def dtype_named(dtype: Any) -> DType:
+    """Return what ``as_dtype`` does, or the dtype of the array API standard that is not supported.
+
+    Raises:
+        TypeError: there is no such dtype.
+    """
+    return _lookup(dtype) or as_dtype(dtype)
+
+
+def _lookup(dtype: Any) -> DType | None:
     try:
-        known = _BY_NAME.get(dtype)
+        found = _BY_NAME.get(dtype)
     except TypeError:
-        known = None
-    if known is None:
-        known = _BY_NAME.get(getattr(dtype, "name", None) or getattr(dtype, "__name__", None))
-    if known is None:
-        raise TypeError(
-            f"dtype {dtype!r} is not supported; "
-            "wanted one of bool, int32, float32, complex64, string"
-        )
-    return known
+        found = None
+    return found or _BY_NAME.get(getattr(dtype, "name", None) or getattr(dtype, "__name__", None))
 
 
 def typed_view(data: bytes | bytearray | memoryview[Any], dtype: DType) -> memoryview[Any]:

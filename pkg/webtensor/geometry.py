@@ -65,6 +65,42 @@ class Window(NamedTuple):
     pad_left: int
 
 
+def trimmed(window: Window) -> Window:
+    """Return the window without the rows and columns of its filter that read only padding.
+
+    A pool gives the same result, and a filter of a million rows costs no more than one as high as
+    the input.
+    """
+    height, top = _trimmed_axis(
+        window.in_height,
+        window.out_height,
+        window.filter_height,
+        window.stride_height,
+        window.dilation_height,
+        window.pad_top,
+    )
+    width, left = _trimmed_axis(
+        window.in_width,
+        window.out_width,
+        window.filter_width,
+        window.stride_width,
+        window.dilation_width,
+        window.pad_left,
+    )
+    return window._replace(filter_height=height, filter_width=width, pad_top=top, pad_left=left)
+
+
+def _trimmed_axis(
+    length: int, outputs: int, size: int, stride: int, dilation: int, before: int
+) -> tuple[int, int]:
+    """Return (filter size, padding before) along one axis; see ``trimmed``."""
+    first = max(0, -(((outputs - 1) * stride - before) // dilation))
+    last = min(size, (length - 1 + before) // dilation + 1)
+    if first >= last:  # all is padding
+        return 1, before
+    return last - first, before - first * dilation
+
+
 class Depth(NamedTuple):
     """How a three-dimensional window slides along the depth, by the rule of ``Window``."""
 
@@ -97,11 +133,20 @@ def pair(name: str, argument: str, value: Any) -> tuple[int, int]:
     return height, width
 
 
+def _or_one(dilations: Any) -> Any:
+    """Windows are not dilated unless the caller says so."""
+    return 1 if dilations is None else dilations
+
+
 _ROUNDING: dict[str, Callable[[float], int]] = {
     "floor": floor,
     "round": lambda length: floor(length + 0.5),
     "ceil": ceil,
 }
+
+
+#: Indices along an axis, and sums of two of them, are int32 in kernels.
+_LONGEST = 1 << 30
 
 
 def _span(
@@ -114,19 +159,19 @@ def _span(
     padding: Any,
     rounded: Callable[[float], int],
 ) -> tuple[int, int]:
-    """Return (output length, padding before) along one axis."""
+    """Return (output length, padding before) along one axis; 0 where the filter does not fit."""
     reach = (size - 1) * dilation + 1
+    before, after = (0, 0) if isinstance(padding, str) else padding
+    if max(stride, reach, length + before + after) > _LONGEST:
+        raise ValueError(
+            f"{name}: strides of {stride}, a filter reaching over {reach} and {axis} {length} "
+            f"padded by ({before}, {after}) must not exceed 2**30"
+        )
     if padding == "same":
         out = -(-length // stride)
         return out, max(0, (out - 1) * stride + reach - length) // 2
-    before, after = (0, 0) if padding == "valid" else padding
     out = rounded((length + before + after - reach) / stride) + 1
-    if out <= 0:
-        raise ValueError(
-            f"{name}: a filter reaching over {reach} does not fit {axis} {length} "
-            f"padded by ({before}, {after})"
-        )
-    return out, before
+    return max(out, 0), before
 
 
 _EXPLICIT_PADDING = {
@@ -148,7 +193,8 @@ def _axis_paddings(name: str, padding: Padding, axes: int = 2) -> list[Any]:
         pairs = [tuple(one) if hasattr(one, "__iter__") else () for one in padding]
         if (
             len(pairs) == axes + 2
-            and all(len(one) == 2 and min(one) >= 0 for one in pairs)
+            and all(len(one) == 2 for one in pairs)
+            and all(isinstance(n, int) and n >= 0 for one in pairs for n in one)
             and pairs[0] == pairs[-1] == (0, 0)
         ):
             return pairs[1:-1]
@@ -158,12 +204,20 @@ def _axis_paddings(name: str, padding: Padding, axes: int = 2) -> list[Any]:
     )
 
 
-def _rounding(name: str, dim_rounding_mode: str | None) -> Callable[[float], int]:
-    rounded = _ROUNDING.get(dim_rounding_mode or "floor")
+def _rounding(name: str, dim_rounding_mode: str | None, padding: Padding) -> Callable[[float], int]:
+    """Return the function that rounds output lengths; "same" and "valid" leave nothing to round."""
+    if dim_rounding_mode is None:
+        return floor
+    rounded = _ROUNDING.get(dim_rounding_mode) if isinstance(dim_rounding_mode, str) else None
     if rounded is None:
         raise ValueError(
             f"{name}: dim_rounding_mode must be 'floor', 'round' or 'ceil', "
             f"but got {dim_rounding_mode!r}"
+        )
+    if isinstance(padding, str):
+        raise ValueError(
+            f"{name}: dim_rounding_mode {dim_rounding_mode!r} needs pad to be a number or pairs of "
+            f"numbers, but got {padding!r}"
         )
     return rounded
 
@@ -181,15 +235,15 @@ def make_window(
     """Work out the geometry for an input of shape (batch, height, width, channels).
 
     ``dim_rounding_mode`` ("floor", which is the default, "round" or "ceil") says what becomes of
-    an output length that is not whole.
+    an output length that is not whole. Where the filter does not fit, the output length is 0.
 
     Raises:
-        ValueError: an option is malformed, or the filter does not fit.
+        ValueError: an option is malformed.
     """
-    rounded = _rounding(name, dim_rounding_mode)
+    rounded = _rounding(name, dim_rounding_mode, padding)
     batch, in_height, in_width, in_channels = x_shape
     stride_height, stride_width = pair(name, "strides", strides)
-    dilation_height, dilation_width = pair(name, "dilations", dilations)
+    dilation_height, dilation_width = pair(name, "dilations", _or_one(dilations))
     filter_height, filter_width = filter_size
     vertical, horizontal = _axis_paddings(name, padding)
     out_height, top = _span(
@@ -233,14 +287,14 @@ def make_volume_window(
     those of ``make_window`` with one axis more.
 
     Raises:
-        ValueError: an option is malformed, or the filter does not fit.
+        ValueError: an option is malformed.
     """
     batch, in_depth, *plane = x_shape
     stride, *plane_strides = several(name, "strides", strides, 3)
-    dilation, *plane_dilations = several(name, "dilations", dilations, 3)
+    dilation, *plane_dilations = several(name, "dilations", _or_one(dilations), 3)
     front, *plane_padding = _axis_paddings(name, padding, 3)
     size, height, width = filter_size
-    rounded = _rounding(name, dim_rounding_mode)
+    rounded = _rounding(name, dim_rounding_mode, padding)
     out_depth, pad_front = _span(name, "depth", in_depth, size, stride, dilation, front, rounded)
     window = make_window(
         name,

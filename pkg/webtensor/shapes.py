@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+from webtensor.errors import TensorSizeError
 
 __all__ = [
+    "SIZE_LIMIT",
     "Shape",
     "as_shape",
     "axis_group",
     "broadcast_shapes",
+    "check_size",
     "contiguous_strides",
     "normalize_axes",
     "normalize_axis",
@@ -18,10 +23,27 @@ __all__ = [
 
 Shape = tuple[int, ...]
 
+#: Arguments may ask for fewer elements than this, 1 GiB of float32: a slip such as
+#: ``arange(10**9)`` must not take all memory of the page or of the machine.
+SIZE_LIMIT = 2**28
+
 
 def prod(lengths: Iterable[int]) -> int:
     """Product of lengths; 1 for none."""
     return math.prod(lengths)
+
+
+def check_size(name: str, argument: str, value: Any, size: float) -> None:
+    """Check that a tensor may have as many elements as ``value`` of an argument asks for.
+
+    Raises:
+        TensorSizeError: it may not.
+    """
+    if not size < SIZE_LIMIT:
+        raise TensorSizeError(
+            f"{name}: {argument}={value} asks for {size:,.0f} elements, but arguments may ask for "
+            f"fewer than {SIZE_LIMIT:,}"
+        )
 
 
 def as_shape(name: str, shape: int | Sequence[int], argument: str = "shape") -> Shape:

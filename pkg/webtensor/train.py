@@ -9,7 +9,10 @@ the active backend.
 
 from __future__ import annotations
 
+import sys
+
 from webtensor.engine import backend
+from webtensor.explanation import explained_functions
 from webtensor.keras.optimizers import SGD, Adadelta, Adagrad, Adam, Adamax, Momentum, RMSprop
 from webtensor.keras.optimizers.arguments import Rate, not_negative
 from webtensor.keras.optimizers.schedules import InverseTimeDecay
@@ -85,3 +88,6 @@ def rmsprop(
 ) -> RMSprop:
     """Gradients divided by the root of their mean square, which decays by ``decay``."""
     return RMSprop(learning_rate, decay, momentum, _epsilon(epsilon), centered)
+
+
+globals().update(explained_functions(sys.modules[__name__]))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from webtensor.backends.webgl.modes import FORCE_HALF
+from webtensor.backends.webgl.flags import FORCE_HALF
 from webtensor.dtypes import DType
 from webtensor.engine import (
     Primitive,

@@ -1,4 +1,7 @@
-"""Automatic differentiation: ``tape`` records and walks back; ``functions`` is what users call."""
+"""Automatic differentiation: ``tape`` records and walks back.
+
+``functions`` and ``gradient_tape`` are what users call, in TensorFlow.js's and TensorFlow's names.
+"""
 
 from webtensor.autodiff.functions import (
     custom_grad,
@@ -9,14 +12,19 @@ from webtensor.autodiff.functions import (
     variable_gradients,
     variable_grads,
 )
-from webtensor.autodiff.tape import Gathered, Tape
+from webtensor.autodiff.gradient_tape import GradientTape
+from webtensor.autodiff.tape import Gathered, Tape, is_recording, note_constant, paused
 
 __all__ = [
     "Gathered",
+    "GradientTape",
     "Tape",
     "custom_grad",
     "grad",
     "grads",
+    "is_recording",
+    "note_constant",
+    "paused",
     "value_and_grad",
     "value_and_grads",
     "variable_gradients",

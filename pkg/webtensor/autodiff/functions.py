@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any
 
-from webtensor.autodiff.tape import Tape, paused
-from webtensor.dtypes import complex64, float32
+from webtensor.autodiff.tape import IDENTITY, Tape, is_recording, paused, zero_gradient
+from webtensor.dtypes import float32, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, Variable, alias, as_operand, state
+from webtensor.engine.scopes import outside_scopes
 
 __all__ = [
     "custom_grad",
@@ -145,10 +146,10 @@ def variable_gradients(
     if variables is not None:
         chosen = [read[id(variable)] for variable in variables if id(variable) in read]
     of_nothing = tape.met_nothing()
-    gradients = tape.gradients(loss, [value for _, value in chosen], _ones_like(loss))
+    gradients = tape.gradients([loss], [value for _, value in chosen], [_ones_like(loss)])
     if of_nothing:  # a sum over no elements changes with none of the variables
         gradients = [
-            _zeros_like(value) if gradient is None else gradient
+            zero_gradient(value.shape) if gradient is None else gradient
             for (_, value), gradient in zip(chosen, gradients, strict=True)
         ]
     reached = [place for place, gradient in enumerate(gradients) if gradient is not None]
@@ -182,23 +183,32 @@ def custom_grad(
     @wraps(function)
     def differentiable(*xs: TensorLike) -> Tensor:
         inputs = tuple(as_operand("custom_grad", x) for x in xs)
+        if not is_recording():
+            return _custom_result(function(*inputs))[0]
+        # What the gradient function refers to lives until the walk back, whatever is disposed.
+        with outside_scopes():
+            inputs = tuple(alias(IDENTITY, x, x.shape) for x in inputs)
+            with paused():
+                value, gradient = _custom_result(function(*inputs))
         with paused():
-            result = function(*inputs)
-            if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
-                raise TypeError(
-                    "custom_grad: function must return (value, gradient function), but it returned "
-                    f"{result!r}"
-                )
-            value, gradient = result
-            value = _require_tensor("custom_grad", value)
             # A tensor of its own: the function may return one that is recorded already.
-            value = alias(_IDENTITY, value, value.shape)
+            value = alias(IDENTITY, value, value.shape)
         primitive = _custom_primitive(gradient, inputs)
         for observer in state.observers:
             observer.record(primitive, inputs, value, ())
         return value
 
     return differentiable
+
+
+def _custom_result(result: Any) -> tuple[Tensor, Callable[..., Any]]:
+    """Return the value and the gradient function that a custom function returned."""
+    if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
+        raise TypeError(
+            "custom_grad: function must return (value, gradient function), but it returned "
+            f"{result!r}"
+        )
+    return _require_tensor("custom_grad", result[0]), result[1]
 
 
 def _custom_primitive(gradient: Callable[..., Any], inputs: Sequence[Tensor]) -> Primitive:
@@ -208,7 +218,7 @@ def _custom_primitive(gradient: Callable[..., Any], inputs: Sequence[Tensor]) ->
     def part(index: int, dy: Tensor) -> Tensor:
         if id(dy) not in held:
             held.clear()
-            result = gradient(dy)
+            result = gradient(alias(IDENTITY, dy, dy.shape))
             held[id(dy)] = dy, [result] if isinstance(result, Tensor) else list(result)
         parts = held[id(dy)][1]
         if len(parts) != len(inputs) or parts[index].shape != inputs[index].shape:
@@ -248,11 +258,11 @@ def _differentiate(
                 f"shape is {dy.shape}"
             )
     # What is computed from nothing, or is nothing, changes with none of the sources.
-    of_nothing = tape.met_nothing() or 0 in (value.size, *(source.size for source in sources))
-    gradients = tape.gradients(value, sources, dy)
+    of_nothing = tape.met_nothing() or any(0 in operand.shape for operand in (value, *sources))
+    gradients = tape.gradients([value], sources, [dy])
     for position, gradient in enumerate(gradients):
         if gradient is None and of_nothing:
-            gradients[position] = _zeros_like(sources[position])
+            gradients[position] = zero_gradient(sources[position].shape)
         elif gradient is None:
             raise ValueError(
                 f"{name}: the function's result does not depend on its argument {position}; make "
@@ -266,29 +276,22 @@ def _each_its_own(gradients: list[Tensor]) -> list[Tensor]:
     seen: set[int] = set()
     for position, gradient in enumerate(gradients):
         if id(gradient) in seen:
-            gradients[position] = alias(_IDENTITY, gradient, gradient.shape)
+            gradients[position] = alias(IDENTITY, gradient, gradient.shape)
         seen.add(id(gradient))
     return gradients
 
 
 def _own_tensor(name: str, x: TensorLike) -> Tensor:
-    """Return a float tensor object that nothing else refers to, so that it alone is watched."""
+    """Return a tensor object that nothing else refers to, so that it alone is watched."""
     tensor = as_operand(name, x, float32)
-    if tensor.dtype not in (float32, complex64):
-        raise TypeError(f"{name}: arguments must be float32 or complex64, but got {tensor.dtype}")
-    return alias(_IDENTITY, tensor, tensor.shape)
-
-
-_IDENTITY = Primitive("identity", gradients=(lambda dy, y, x: dy,))
+    if tensor.dtype is string_:
+        raise TypeError(f"{name}: arguments must hold numbers, but got {tensor.dtype}")
+    return alias(IDENTITY, tensor, tensor.shape)
 
 
 def _ones_like(tensor: Tensor) -> Tensor:
     ones = as_operand("grad", 1.0, float32)
     return ones.broadcast_to(tensor.shape)  # type: ignore[no-any-return]
-
-
-def _zeros_like(tensor: Tensor) -> Tensor:
-    return as_operand("grad", 0.0, float32).broadcast_to(tensor.shape)  # type: ignore[no-any-return]
 
 
 def _require_tensor(name: str, value: Any) -> Tensor:

@@ -17,6 +17,7 @@ from webtensor.engine import Storage, Tensor, TensorLike, as_operand, backend
 from webtensor.environment import IN_BROWSER
 from webtensor.ops import add, astype, divide, floor, max as _max, min as _min, multiply
 from webtensor.shapes import prod
+from webtensor.transfer import javascript_bytes, python_bytes
 
 __all__ = ["draw", "from_pixels", "from_pixels_async", "to_pixels"]
 
@@ -115,8 +116,7 @@ def _bytes(name: str, data: Any) -> bytes:
     try:
         if isinstance(data, int):
             raise TypeError
-        # A JavaScript typed array has a method of its own.
-        return bytes(data.to_bytes() if hasattr(data, "to_bytes") else data)
+        return python_bytes(data) if IN_BROWSER and hasattr(data, "byteLength") else bytes(data)
     except (TypeError, ValueError):
         raise TypeError(f"{name}: data must be bytes, but got {data!r}") from None
 
@@ -256,8 +256,7 @@ def _put(context: Any, rgba: bytes, shape: tuple[int, ...]) -> None:
     if rgba:
         import js
 
-        clamped = js.Uint8ClampedArray.new(len(rgba))
-        clamped.assign(rgba)
+        clamped = js.Uint8ClampedArray.new(javascript_bytes(rgba).buffer)
         context.putImageData(js.ImageData.new(clamped, shape[1], shape[0]), 0, 0)
 
 

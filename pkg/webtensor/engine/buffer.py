@@ -63,6 +63,27 @@ class TensorBuffer:
         place = self._place("set", indices)
         self.values[place] = python_numbers(pack("set", [value], self.dtype), self.dtype)[0]
 
+    def loc_to_index(self, indices: Sequence[int]) -> int:
+        """Return where in ``values`` the element at the indices lies.
+
+        Raises:
+            IndexError: not one index within the shape for each axis.
+        """
+        return self._place("loc_to_index", indices)
+
+    def index_to_loc(self, index: int) -> tuple[int, ...]:
+        """Return the indices of the element that lies in ``values`` at an index.
+
+        Raises:
+            IndexError: there is no such element.
+        """
+        if not 0 <= index < self.size:
+            raise IndexError(f"index_to_loc: index {index} does not lie within {self.shape}")
+        return tuple(
+            index // stride % length
+            for stride, length in zip(self._strides, self.shape, strict=True)
+        )
+
     def to_tensor(self) -> Tensor:
         """Make a tensor of the elements as they are now."""
         host = pack("buffer", self.values, self.dtype)

@@ -24,6 +24,8 @@ from webtensor.shapes import Shape, prod
 __all__ = ["host_buffer", "nested_list", "pack", "python_numbers", "shown_values"]
 
 _INT32_RANGE = range(-(2**31), 2**31)
+#: As many axes as an array of NumPy can have.
+_MOST_AXES = 64
 
 
 def pack(name: str, values: Sequence[Any], dtype: DType) -> Any:
@@ -182,6 +184,8 @@ def _flatten(name: str, value: Any) -> tuple[Sequence[Any], Shape]:
                 f"there are lengths {sorted(length for length in lengths if length >= 0)}"
                 + (" and single elements" if -1 in lengths else "")
             )
+        if len(shape) == _MOST_AXES:
+            raise ValueError(f"{name}: sequences must not be nested deeper than {_MOST_AXES} times")
         shape.append(lengths.pop())
         level = list(chain.from_iterable(level))
     return level, tuple(shape)

@@ -16,8 +16,13 @@ from webtensor.engine.primitive import Primitive
 from webtensor.engine.state import state
 from webtensor.engine.storage import Storage, empty_host
 from webtensor.engine.tensor import Tensor
-from webtensor.errors import KernelNotFoundError
-from webtensor.shapes import Shape
+from webtensor.errors import (
+    BackendError,
+    KernelNotFoundError,
+    OutOfMemoryError,
+    TensorSizeError,
+)
+from webtensor.shapes import SIZE_LIMIT, Shape
 
 __all__ = ["alias", "fallbacks", "no_room", "run"]
 
@@ -38,21 +43,28 @@ def run(
     if backend is None:
         backend = registry.activate_default()
     size = prod(shape)
+    if size >= SIZE_LIMIT:
+        _check_growth(primitive.name, inputs, shape, dtype, size)
     if size == 0:
         for operand in inputs:
             operand.storage.size  # noqa: B018  (raises where the tensor is disposed)
         storage = Storage(dtype, 0, empty_host(dtype))
     else:
         try:
-            for operand in inputs:
-                placed = operand.storage
-                if placed.backend is not backend:
-                    placed.move_to(backend, primitive.name)
-            handle = backend.kernels[primitive.kernel](inputs, shape, dtype, *attributes)
-        except (KeyError, KernelNotFoundError) as missing:
-            if isinstance(missing, KeyError) and primitive.kernel in backend.kernels:
-                raise
-            backend, handle = _run_elsewhere(missing, primitive, inputs, shape, dtype, attributes)
+            try:
+                if size > backend.most_elements:
+                    raise _too_large(backend, size)
+                for operand in inputs:
+                    placed = operand.storage
+                    if placed.backend is not backend:
+                        placed.move_to(backend, primitive.name)
+                handle = backend.kernels[primitive.kernel](inputs, shape, dtype, *attributes)
+            except (KeyError, KernelNotFoundError) as missing:
+                if isinstance(missing, KeyError) and primitive.kernel in backend.kernels:
+                    raise
+                backend, handle = _run_elsewhere(
+                    missing, primitive, inputs, shape, dtype, attributes
+                )
         except MemoryError as error:
             raise no_room(error, primitive.name, shape, dtype) from None
         storage = Storage(dtype, size, None, backend, handle)
@@ -63,11 +75,38 @@ def run(
     return output
 
 
-def no_room(error: MemoryError, name: str, shape: Shape, dtype: DType) -> MemoryError:
-    """Return a backend's error with the name of the tensor that it has no room for."""
-    if str(error).startswith(f"{name}: "):  # an operand's, which has its name
-        return error
-    return type(error)(f"{name}: no room for a {dtype} tensor of shape {shape}: {error}")
+def no_room(error: MemoryError, name: str, shape: Shape, dtype: DType) -> OutOfMemoryError:
+    """Return the error of an op whose result, or whose kernel's scratch, has no room."""
+    if isinstance(error, OutOfMemoryError) and str(error).startswith(f"{name}: "):
+        return error  # an operand's, which names the op already
+    reason = f": {error}" if str(error) else ""
+    return OutOfMemoryError(f"{name}: no room for a {dtype} tensor of shape {shape}{reason}")
+
+
+def _check_growth(
+    name: str, inputs: tuple[Tensor, ...], shape: Shape, dtype: DType, size: int
+) -> None:
+    """Refuse a large result whose size follows from arguments, not from the operands' shapes.
+
+    Broadcasting and matrix products make at most as many elements as the product of the operands'
+    sizes.
+
+    Raises:
+        TensorSizeError: the result would have more.
+    """
+    if size > prod(operand.size for operand in inputs):
+        raise TensorSizeError(
+            f"{name}: no room for a {dtype} tensor of shape {shape}: arguments may ask for fewer "
+            f"than {SIZE_LIMIT:,} elements, not for {size:,}"
+        )
+
+
+def _too_large(backend: Backend, size: int) -> BackendError:
+    kind = KernelNotFoundError if backend.others_may_have_room else OutOfMemoryError
+    return kind(
+        f"a tensor of {size:,} elements does not fit backend {backend.name!r}, which has room for "
+        f"{backend.most_elements:,}"
+    )
 
 
 def alias(
@@ -98,10 +137,13 @@ def _run_elsewhere(
     """Run a kernel that the active backend lacks, perhaps for so much, on the next that has it."""
     active = state.backend
     assert active is not None
+    size = prod(shape)
     for backend in registry.others(active):
         if primitive.kernel not in backend.kernels:
             continue
         try:
+            if size > backend.most_elements:
+                raise _too_large(backend, size)
             for operand in inputs:
                 if operand.storage.backend is not backend:
                     operand.storage.move_to(backend, primitive.name)

@@ -11,7 +11,7 @@ from webtensor.engine.operands import constants_held
 from webtensor.engine.primitive import Primitive
 from webtensor.engine.state import state
 from webtensor.engine.tensor import Tensor
-from webtensor.environment import env
+from webtensor.environment import BOOLEAN, env
 
 __all__ = ["disable_debug_mode", "enable_debug_mode", "memory"]
 
@@ -90,6 +90,4 @@ def disable_debug_mode() -> None:
     env().set("DEBUG", False)
 
 
-env().register_flag("DEBUG", lambda: False, on_set=_set_debug)
-if env().get_bool("DEBUG"):
-    _set_debug(True)
+env().register_flag("DEBUG", lambda: False, _set_debug, BOOLEAN)

@@ -19,7 +19,7 @@ from webtensor.engine import registry
 from webtensor.engine.dispatch import fallbacks
 from webtensor.engine.state import state
 from webtensor.engine.tensor import Tensor
-from webtensor.environment import env
+from webtensor.environment import BOOLEAN, env
 
 __all__ = ["near_its_operands", "where_integers_are_whole"]
 
@@ -27,7 +27,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _FLAG = "WEBGL_CPU_FORWARD"
-env().register_flag(_FLAG, lambda: True)
+env().register_flag(_FLAG, lambda: True, type=BOOLEAN)
 
 
 def _is_at_hand(operand: Any) -> bool:

@@ -24,6 +24,7 @@ from webtensor.engine.state import state
 from webtensor.engine.storage import Storage
 from webtensor.engine.tensor import Tensor
 from webtensor.errors import KernelNotFoundError
+from webtensor.explanation import MISUSE, raise_explained
 from webtensor.shapes import Shape
 
 __all__ = ["MOST_PLANS", "Plans", "keep_plan", "planned", "run_plan"]
@@ -136,7 +137,7 @@ class _Recorder:
 
 
 def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor]:
-    """Make an op plan its calls.
+    """Make an op plan its calls, and complete their errors (see ``explanation``).
 
     Its result must depend on nothing but its arguments, and what it runs on nothing but the
     operands' shapes and dtypes and the other arguments.
@@ -145,40 +146,44 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
 
     @wraps(function)
     def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Tensor:
-        backend = state.backend
-        if len(args) == 1 and not kwargs:  # the same key as below, sooner
-            only = args[0]
-            if isinstance(only, Tensor):
-                plan = plans.get((only.shape, only.dtype))
-                if plan is not None and backend is not None and plan.epoch is backend.epoch:
-                    return run_plan(plan, (only,))
-        operands: list[Tensor] = []
-        key: list[Any] = [*kwargs]
-        for value in (*args, *kwargs.values()):
-            kind = type(value)
-            if isinstance(value, Tensor):
-                operands.append(value)
-                key.append(value.shape)
-                key.append(value.dtype)
-            elif kind in _OPTIONS:
-                key.append(kind)
-                key.append(value)
-            else:
-                return function(*args, **kwargs)
-        known = tuple(key)
         try:
-            plan = plans[known]
-        except KeyError:
-            pass
-        except TypeError:  # a list inside a tuple
-            return function(*args, **kwargs)
-        else:
-            if plan is None:
+            backend = state.backend
+            if len(args) == 1 and not kwargs:  # the same key as below, sooner
+                only = args[0]
+                if isinstance(only, Tensor):
+                    plan = plans.get((only.shape, only.dtype))
+                    if plan is not None and backend is not None and plan.epoch is backend.epoch:
+                        return run_plan(plan, (only,))
+            operands: list[Tensor] = []
+            key: list[Any] = [*kwargs]
+            for value in (*args, *kwargs.values()):
+                kind = type(value)
+                if isinstance(value, Tensor):
+                    operands.append(value)
+                    key.append(value.shape)
+                    key.append(value.dtype)
+                elif kind in _OPTIONS:
+                    key.append(kind)
+                    key.append(value)
+                else:
+                    return function(*args, **kwargs)
+            known = tuple(key)
+            try:
+                plan = plans[known]
+            except KeyError:
+                pass
+            except TypeError:  # a list inside a tuple
                 return function(*args, **kwargs)
-            if backend is not None and plan.epoch is backend.epoch:
-                return run_plan(plan, tuple([operands[index] for index in plan.order]))
-        return _recorded(plans, known, operands, partial(function, *args, **kwargs))
+            else:
+                if plan is None:
+                    return function(*args, **kwargs)
+                if backend is not None and plan.epoch is backend.epoch:
+                    return run_plan(plan, tuple([operands[index] for index in plan.order]))
+            return _recorded(plans, known, operands, partial(function, *args, **kwargs))
+        except MISUSE as error:
+            raise_explained(function, error, args, kwargs)
 
+    call.explains_errors = True  # type: ignore[attr-defined]
     return call
 
 

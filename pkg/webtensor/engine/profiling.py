@@ -21,6 +21,7 @@ from webtensor.engine.primitive import Primitive
 from webtensor.engine.scopes import tensors_in
 from webtensor.engine.state import state
 from webtensor.engine.suspension import can_suspend, suspended
+from webtensor.engine.tasks import TaskStack
 from webtensor.engine.tensor import Tensor
 from webtensor.shapes import Shape
 
@@ -110,6 +111,8 @@ class _Profiler:
         output: Tensor,
         attributes: tuple[Any, ...],
     ) -> None:
+        if self not in _profilers:
+            return
         now = perf_counter()
         self.stop()
         held = _held()[1]
@@ -135,6 +138,10 @@ class _Profiler:
         ]
 
 
+#: The profilers of this task: what other tasks run meanwhile is not theirs.
+_profilers: TaskStack[_Profiler] = TaskStack("profilers")
+
+
 def _held() -> tuple[int, int]:
     """Tensors and bytes alive, without the constants that the library keeps for reuse."""
     constants, constant_bytes = constants_held()
@@ -149,7 +156,8 @@ def _profiling(timed: bool) -> Iterator[_Profiler]:
     observer = _Profiler(seen, timed)
     state.observers += (observer,)
     try:
-        yield observer
+        with _profilers.holding(observer):
+            yield observer
     finally:
         state.observers = tuple(one for one in state.observers if one is not observer)
         observer.stop()
@@ -180,7 +188,8 @@ def profile(function: Callable[[], Any]) -> Profile:
 async def profile_async(function: Callable[[], Any]) -> Profile:
     """Do what ``profile`` does, without blocking the page while the GPU's times are waited for.
 
-    ``function`` may be a coroutine function.
+    ``function`` may be a coroutine function. What other tasks compute meanwhile is not listed, but
+    counts in the bytes.
     """
     with _profiling(timed=True) as observer:
         observer.profile.result = await _result_of(function)

@@ -7,8 +7,9 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
-from webtensor.backends.api import Backend, Kernel
+from webtensor.backends.api import Backend, Kernel, Priority
 from webtensor.engine.state import state
+from webtensor.environment import env
 from webtensor.errors import BackendUnavailableError
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "find_backend",
     "get_backend",
     "others",
+    "priority_reason",
     "ready",
     "register_backend",
     "registered_backends",
@@ -34,7 +36,7 @@ BackendFactory = Callable[[], Backend]
 
 class _Entry(NamedTuple):
     factory: BackendFactory
-    priority: int
+    priority: int | Callable[[], Priority]
 
 
 _entries: dict[str, _Entry] = {}
@@ -44,10 +46,13 @@ _refused: dict[str, str] = {}
 _added: dict[str, dict[str, Kernel]] = {}
 
 
-def register_backend(name: str, factory: BackendFactory, priority: int = 1) -> bool:
+def register_backend(
+    name: str, factory: BackendFactory, priority: int | Callable[[], Priority] = 1
+) -> bool:
     """Make a backend known under ``name``; the highest priority that can start is the default.
 
-    ``factory`` returns the started backend or raises ``BackendUnavailableError``.
+    ``factory`` returns the started backend or raises ``BackendUnavailableError``. Where the
+    priority depends on the device, a function returns it, with the reason if it is lower.
     Returns False, changing nothing, where the name is taken.
     """
     if name in _entries:
@@ -74,7 +79,7 @@ def remove_backend(name: str) -> None:
 
 def registered_backends() -> list[str]:
     """Names of the registered backends, the most preferred first."""
-    return sorted(_entries, key=lambda name: -_entries[name].priority)
+    return sorted(_entries, key=lambda name: -_priority(name).value)
 
 
 def available_backends() -> list[str]:
@@ -87,6 +92,18 @@ def unavailable_reason(name: str) -> str | None:
     _require(name)
     find_backend(name)
     return _refused.get(name)
+
+
+def priority_reason(name: str) -> str | None:
+    """Say why a backend is less preferred here than elsewhere; None where it is not.
+
+    Example:
+        >>> import webtensor as wt
+        >>> print(wt.priority_reason("numpy"))
+        None
+    """
+    _require(name)
+    return _priority(name).reason
 
 
 def find_backend(name: str) -> Backend | None:
@@ -200,8 +217,14 @@ def _require(name: str) -> _Entry:
     try:
         return _entries[name]
     except (KeyError, TypeError):
-        known = ", ".join(registered_backends())
-        raise ValueError(f"backend {name!r} is not registered; there are {known}") from None
+        raise ValueError(
+            f"backend {name!r} is not registered; there are {', '.join(_entries)}"
+        ) from None
+
+
+def _priority(name: str) -> Priority:
+    priority = _entries[name].priority
+    return priority() if callable(priority) else Priority(priority)
 
 
 def _replace(name: str, lost: Backend) -> None:
@@ -217,6 +240,7 @@ def _start(name: str) -> Backend:
     if name in _started:
         return _started[name]
     entry = _require(name)
+    env().read_given()
     try:
         started = entry.factory()
     except BackendUnavailableError as error:

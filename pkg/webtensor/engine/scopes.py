@@ -2,12 +2,19 @@
 
 Python frees a tensor with its last reference, so these are seldom needed: for cycles, for code
 carried over from TensorFlow.js, and to be sure.
+
+A scope belongs to the task that opened it, and to the tasks that were started in it: what another
+task computes while this one waits is none of its business. Scopes that don't nest, such as those of
+generators that are closed late, each end by themselves.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
+from inspect import isawaitable
 from typing import Any, TypeVar, overload
 from weakref import ref
 
@@ -18,8 +25,10 @@ __all__ = ["dispose", "keep", "outside_scopes", "tensors_in", "tidy"]
 
 Result = TypeVar("Result")
 
-#: What was made in each scope that is open now.
-_open: list[list[ref[Tensor]]] = []
+#: The scopes that are open, in all tasks.
+_open: set[Scope] = set()
+#: The innermost scope in this task; it may have been closed since.
+_innermost: ContextVar[Scope | None] = ContextVar("innermost_scope", default=None)
 
 
 def tensors_in(container: Any) -> Iterator[Tensor]:
@@ -34,18 +43,39 @@ def tensors_in(container: Any) -> Iterator[Tensor]:
             yield from tensors_in(value)
 
 
+def _current_task() -> asyncio.Task[Any] | None:
+    """Return the task that runs; None where no event loop does."""
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None
+
+
 class Scope:
     """A block after which the tensors made in it are disposed, save those kept."""
 
     def __init__(self) -> None:
         self._kept: list[Tensor] = []
-        self._made: list[ref[Tensor]] = []
-        self._outer: list[ref[Tensor]] | None = None
+        #: By identity: a tensor made at the address of one that is gone takes its entry.
+        self._tensors: dict[int, ref[Tensor]] = {}
+        self._outer: Scope | None = None
+        self._task: ref[asyncio.Task[Any]] | None = None
+        self._task_name = ""
+        self._entered = False
 
     def __enter__(self) -> Scope:
-        self._outer = state.scope
-        state.scope = self._made
-        _open.append(self._made)
+        if self._entered:
+            raise RuntimeError(
+                "tidy: this scope was entered before; call wt.tidy() anew for each with"
+            )
+        task = _current_task()
+        self._entered = True
+        self._task = None if task is None else ref(task)
+        self._task_name = _description(task)
+        self._outer = _innermost.get()
+        _innermost.set(self)
+        _open.add(self)
+        state.scopes = _scopes_of_task
         return self
 
     def keep(self, container: Any) -> Any:
@@ -53,21 +83,73 @@ class Scope:
         self._kept.extend(tensors_in(container))
         return container
 
+    def add(self, tensor: Tensor) -> None:
+        """Note a tensor that was made in this block, or, where it has ended, in one around it."""
+        scope = self._innermost_open()
+        if scope is not None:
+            scope._tensors[id(tensor)] = ref(tensor)
+
+    def forget(self, tensor: Tensor) -> None:
+        """Let a tensor outlive the block, if it was made in it."""
+        entry = self._tensors.get(id(tensor))
+        if entry is not None and entry() is tensor:
+            del self._tensors[id(tensor)]
+
+    def _innermost_open(self) -> Scope | None:
+        scope: Scope | None = self
+        while scope is not None and scope not in _open:
+            scope = scope._outer
+        return scope
+
     def __exit__(self, *_: object) -> None:
-        state.scope = self._outer
-        _open.pop()
-        outlives = {id(tensor) for tensor in self._kept}
-        for tape in state.variable_readers:  # gradients are computed after the block
-            outlives |= tape.held()
-        for made in self._made:
-            tensor = made()
+        if self not in _open:
+            raise RuntimeError("tidy: the scope is not open: it was closed before, or not entered")
+        _open.remove(self)
+        if not _open:
+            state.scopes = None
+        outer = self._innermost_open()
+        innermost = _innermost.get()
+        if innermost is not None:
+            _innermost.set(innermost._innermost_open())
+        kept = set(map(id, self._kept))
+        for entry in self._tensors.values():
+            tensor = entry()
             if tensor is None:
                 continue
-            if id(tensor) not in outlives:
+            if id(tensor) not in kept:
                 tensor.dispose()
-            elif self._outer is not None:
-                self._outer.append(made)
-        self._kept, self._made = [], []
+            elif outer is not None:
+                outer.add(tensor)
+        self._kept, self._tensors, self._outer = [], {}, outer
+        self._require_own_task()
+
+    def _require_own_task(self) -> None:
+        """Complain where the block ends in another task: it did not see what that one made."""
+        opened_in = None if self._task is None else self._task()
+        task = _current_task()
+        if task is not opened_in:
+            raise RuntimeError(
+                f"tidy: the scope was opened in {self._task_name} but closed in "
+                f"{_description(task)}; it disposed what was made in the first alone. Open and "
+                "close a scope in one task"
+            )
+
+
+class ScopesOfTask:
+    """What is told of new tensors: it tells the innermost scope of the task that made them."""
+
+    def add(self, tensor: Tensor) -> None:
+        """Note a tensor."""
+        scope = _innermost.get()
+        if scope is not None:
+            scope.add(tensor)
+
+
+_scopes_of_task = ScopesOfTask()
+
+
+def _description(task: asyncio.Task[Any] | None) -> str:
+    return "no task" if task is None else f"task {task.get_name()!r}"
 
 
 @overload
@@ -80,7 +162,12 @@ def tidy(function: Callable[[], Result] | None = None) -> Scope | Result:
     """Dispose the tensors that a block or a function made, except what it returns or keeps.
 
     With a function, calls it and returns its result, whose tensors live on. Without one, returns a
-    context manager whose ``keep`` names the tensors that live on.
+    context manager whose ``keep`` names the tensors that live on. A block may await: what other
+    tasks make meanwhile is left alone, save for tasks that were started in the block.
+
+    Raises:
+        RuntimeError: a block ends in another task than it began, or is entered twice.
+        TypeError: the function is asynchronous; await it within ``with wt.tidy():``.
 
     Example:
         >>> import webtensor as wt
@@ -94,8 +181,22 @@ def tidy(function: Callable[[], Result] | None = None) -> Scope | Result:
     scope = Scope()
     if function is None:
         return scope
+    if not callable(function):
+        raise TypeError(f"tidy: function must be callable, but got {function!r}")
     with scope:
-        return scope.keep(function())  # type: ignore[no-any-return]
+        result = function()
+        if isawaitable(result):
+            _refuse_awaitable(result)
+        return scope.keep(result)  # type: ignore[no-any-return]
+
+
+def _refuse_awaitable(result: Any) -> None:
+    if hasattr(result, "close"):
+        result.close()  # or Python would warn that the coroutine was never awaited
+    raise TypeError(
+        "tidy: function must not be asynchronous, since it would compute only after the scope has "
+        "ended; write 'with wt.tidy() as scope: result = scope.keep(await function())'"
+    )
 
 
 def keep(tensor: Tensor) -> Tensor:
@@ -107,7 +208,7 @@ def keep(tensor: Tensor) -> Tensor:
     if not isinstance(tensor, Tensor):
         raise TypeError(f"keep: tensor must be a Tensor, but got {type(tensor).__name__}")
     for scope in _open:
-        scope[:] = [made for made in scope if made() is not tensor]
+        scope.forget(tensor)
     return tensor
 
 
@@ -120,8 +221,9 @@ def dispose(container: Any) -> None:
 @contextmanager
 def outside_scopes() -> Iterator[None]:
     """Make tensors that no scope will dispose."""
-    scope, state.scope = state.scope, None
+    scope = _innermost.get()
+    _innermost.set(None)
     try:
         yield
     finally:
-        state.scope = scope
+        _innermost.set(scope)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
-from weakref import ref
 
 if TYPE_CHECKING:
     from webtensor.backends.api import Backend
     from webtensor.engine.primitive import Primitive
+    from webtensor.engine.scopes import ScopesOfTask
     from webtensor.engine.tensor import Tensor
 
 __all__ = ["Observer", "state"]
@@ -32,7 +32,7 @@ class EngineState:
         "backend",
         "bytes",
         "observers",
-        "scope",
+        "scopes",
         "storages",
         "tensors",
         "variable_readers",
@@ -41,7 +41,8 @@ class EngineState:
     def __init__(self) -> None:
         self.backend: Backend | None = None
         self.observers: tuple[Observer, ...] = ()
-        self.scope: list[ref[Tensor]] | None = None
+        #: Told of each new tensor while a scope is open in any task, else None.
+        self.scopes: ScopesOfTask | None = None
         self.variable_readers: tuple[Any, ...] = ()
         self.tensors = 0
         self.storages = 0

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from webtensor.backends.api import Backend, Handle
 from webtensor.dtypes import DType, string_, typed_view
 from webtensor.engine.state import state
-from webtensor.errors import KernelNotFoundError
+from webtensor.errors import KernelNotFoundError, OutOfMemoryError
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -60,7 +60,8 @@ class Storage:
         ``wanted_by`` is the operation that errors will name.
 
         Raises:
-            KernelNotFoundError: no tensor of this size fits the backend.
+            KernelNotFoundError: no tensor of this size fits the backend's device.
+            OutOfMemoryError: the backend has no room for it.
         """
         if self.size == 0:
             return
@@ -74,7 +75,7 @@ class Storage:
             handle = backend.upload(host, self.dtype)
         except MemoryError as error:
             elements = f"{self.size:,} {self.dtype} elements"
-            raise type(error)(
+            raise OutOfMemoryError(
                 f"{wanted_by}: no room for an operand of {elements}: {error}"
             ) from None
         if self.backend is not None:
@@ -97,7 +98,11 @@ class Storage:
             return self.host
         backend = self.backend
         assert backend is not None
-        return self._keep(backend, backend.read(self.handle, self.dtype, self.size))
+        try:
+            host = backend.read(self.handle, self.dtype, self.size)
+        except (MemoryError, OverflowError):
+            raise self._no_room_on_host() from None
+        return self._keep(backend, host)
 
     async def read_async(self) -> memoryview[Any]:
         """Return the elements on the host without blocking the event loop."""
@@ -105,7 +110,16 @@ class Storage:
             return self.host
         backend = self.backend
         assert backend is not None
-        return self._keep(backend, await backend.read_async(self.handle, self.dtype, self.size))
+        try:
+            host = await backend.read_async(self.handle, self.dtype, self.size)
+        except (MemoryError, OverflowError):
+            raise self._no_room_on_host() from None
+        return self._keep(backend, host)
+
+    def _no_room_on_host(self) -> OutOfMemoryError:
+        return OutOfMemoryError(
+            f"read: the host has no room for a copy of {self.size:,} {self.dtype} elements"
+        )
 
     def _keep(self, backend: Backend, host: memoryview[Any]) -> memoryview[Any]:
         if self.host is not None:  # it was read, and perhaps moved away, in the meantime

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
-from weakref import ref
 
-from webtensor.dtypes import DType, string_
+from webtensor.dtypes import DType, string_, typed_view
 from webtensor.engine import registry
 from webtensor.engine.convert import nested_list, python_numbers, shown_values
 from webtensor.engine.state import state
-from webtensor.engine.storage import DISPOSED, Storage
+from webtensor.engine.storage import DISPOSED, Storage, empty_host, host_storage
 from webtensor.engine.suspension import can_suspend, suspended
 from webtensor.errors import ContextLostError
 from webtensor.shapes import Shape
@@ -29,6 +28,14 @@ def _read_only(elements: Any) -> Any:
 
 def _bytes(elements: Any) -> Any:
     return list(elements) if type(elements) is tuple else elements.tobytes()
+
+
+def _unpickled(dtype: DType, shape: Shape, elements: Any) -> Tensor:
+    """Return a tensor of elements on the host: bytes as they lie in memory, or texts."""
+    if dtype is not string_:
+        stored = dtype.stored
+        elements = typed_view(elements, stored) if elements else empty_host(stored)
+    return Tensor(host_storage(dtype, elements), shape, dtype)
 
 
 class Tensor:
@@ -58,8 +65,8 @@ class Tensor:
         self.shape = shape
         self.dtype = dtype
         state.tensors += 1
-        if state.scope is not None:
-            state.scope.append(ref(self))
+        if state.scopes is not None:
+            state.scopes.add(self)
 
     def __del__(self) -> None:
         if self.storage is not DISPOSED:
@@ -126,6 +133,35 @@ class Tensor:
         """Whether ``dispose`` was called."""
         return self.storage is DISPOSED
 
+    def __copy__(self) -> Tensor:
+        storage = self.storage
+        storage.size  # noqa: B018  (raises where the tensor is disposed)
+        return Tensor(storage, self.shape, self.dtype)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        return self.__copy__()  # elements never change; ``copy`` itself fills the memo
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        elements = self.data_sync()
+        return _unpickled, (
+            self.dtype,
+            self.shape,
+            elements if self.dtype is string_ else bytes(elements),
+        )
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise TypeError(
+            "tensors are immutable, so their elements cannot be assigned to; write "
+            "x = wt.where(mask, value, x) for x[mask] = value, and "
+            "x = wt.tensor_scatter_update(x, indices, updates) for x[indices] = updates"
+        )
+
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError(
+            "tensors are immutable, so their elements cannot be deleted; write x = x[mask] or "
+            "x = wt.concat(…) with the elements that stay"
+        )
+
     # -- reading it ---------------------------------------------------------------------------
 
     def data_sync(self) -> Any:
@@ -133,10 +169,10 @@ class Tensor:
 
         Complex elements come as pairs of float32, real and imaginary part, and text comes as a
         tuple of UTF-8 bytes. A page goes on meanwhile where the browser can suspend Python, and
-        neither a tape nor a ``tidy`` is at work, which would see what else the page computes.
+        nothing observes operations: neither a tape, nor a profile, nor the debug mode.
         """
         storage = self.storage
-        if storage.host is None and not state.observers and state.scope is None:
+        if storage.host is None and not state.observers:
             backend = storage.backend
             if backend is not None and not backend.computes_on_host and can_suspend():
                 return _read_only(suspended(storage.read_async()))
@@ -175,27 +211,70 @@ class Tensor:
         return python_numbers(self.data_sync(), self.dtype)[0]
 
     def numpy(self) -> Any:
-        """Return the elements as a NumPy array (a copy)."""
-        import numpy
-
-        if self.dtype is string_:
-            texts = python_numbers(self.data_sync(), self.dtype)
-            return numpy.array(texts, dtype=object).reshape(self.shape)
-        held = numpy.array(self.data_sync(), dtype=self.dtype.stored.name)
-        return held.view(self.dtype.name).reshape(self.shape)
+        """Return the elements as a NumPy array of their own, which may be written to."""
+        return self.__array__(copy=True)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        if copy is False:
-            raise ValueError("a tensor cannot be given to NumPy without a copy")
-        array = self.numpy()
-        return array if dtype is None else array.astype(dtype)
+        """Return the elements as NumPy sees them: read-only, and not copied where they need not be.
 
-    def __dlpack__(self, **options: Any) -> Any:
-        """Export a copy of the elements in host memory, through NumPy."""
-        return self.numpy().__dlpack__(**options)
+        With ``copy``, or as another ``dtype``, it is an array of its own, which may be written to.
+        """
+        import numpy
+
+        is_copied = not self._is_on_host()
+        if self.dtype is string_:
+            texts = python_numbers(self.data_sync(), self.dtype)
+            array = numpy.array(texts, dtype=object).reshape(self.shape)
+        else:
+            flat = numpy.asarray(self.data_sync(), dtype=self.dtype.stored.name)
+            array = flat.view(self.dtype.name).reshape(self.shape)
+        is_cast = dtype is not None and array.dtype != dtype
+        if copy is False and (is_cast or is_copied):
+            raise ValueError(
+                f"__array__: NumPy cannot have a {self.dtype} tensor on {self.device} as "
+                f"{dtype or self.dtype} without a copy, as copy=False demands"
+            )
+        if is_cast:
+            return array.astype(dtype)
+        if copy:
+            return array.copy()
+        array.flags.writeable = False
+        return array
+
+    def _is_on_host(self) -> bool:
+        """Whether the elements lie where NumPy can see them."""
+        backend = self.storage.backend
+        on_host = self.storage.host is not None or backend is None or not backend.reads_are_copies
+        return on_host and self.dtype is not string_
+
+    def __dlpack__(
+        self,
+        *,
+        stream: None = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """Export the elements in host memory, through NumPy.
+
+        The exported array is a snapshot: a tensor never changes, so ``copy`` makes no difference.
+
+        Raises:
+            BufferError: ``dl_device`` is not that of host memory, or the elements are text.
+            ValueError: ``stream`` is not None, which host memory has none of.
+        """
+        if stream is not None:
+            raise ValueError(f"__dlpack__: stream must be None, but got {stream!r}")
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError(
+                f"__dlpack__: dl_device must be {self.__dlpack_device__()}, but got {dl_device}"
+            )
+        if self.dtype is string_:
+            raise BufferError("__dlpack__: string tensors cannot be exported")
+        return self.numpy().__dlpack__(max_version=max_version)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Say that ``__dlpack__`` exports host memory."""
+        """Return the device that ``__dlpack__`` exports to: 1, host memory, and its number."""
         return 1, 0
 
     def __bool__(self) -> bool:
@@ -214,6 +293,15 @@ class Tensor:
         if self.dtype != "int32":
             raise TypeError(f"only an int32 tensor can be an index, but its dtype is {self.dtype}")
         return int(self._scalar("index"))
+
+    def __format__(self, spec: str) -> str:
+        if not self.shape and not self.is_disposed:
+            return format(self.item(), spec)
+        if not spec:
+            return str(self)
+        raise TypeError(
+            f"only a tensor of rank 0 can be formatted as {spec!r}, but its shape is {self.shape}"
+        )
 
     def _scalar(self, name: str) -> Any:
         if self.shape:

@@ -93,9 +93,9 @@ class Variable:
             # What optimizers do for each weight, in a fifth of the time of what follows.
             storage = value.storage
             storage.size  # noqa: B018  (raises where the tensor is disposed)
-            scope, state.scope = state.scope, None
+            scopes, state.scopes = state.scopes, None
             self._value = Tensor(storage, now.shape, now.dtype)
-            state.scope = scope
+            state.scopes = scopes
             return
         held = self._hold(value, None if isinstance(value, (Tensor, Variable)) else self.dtype)
         if held.shape != self.shape or held.dtype is not self.dtype:
@@ -129,6 +129,20 @@ class Variable:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return self._value.__array__(dtype, copy)
+
+    def __format__(self, spec: str) -> str:
+        return format(self._value, spec) if spec else str(self)
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        for name, value in state[1].items():
+            setattr(self, name, value)
+        self._value = self._hold(self._value, None)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise TypeError(
+            f"elements of variable {self.name!r} cannot be assigned to; assign a whole value: "
+            "variable.assign(wt.where(mask, value, variable))"
+        )
 
     __hash__ = object.__hash__
 

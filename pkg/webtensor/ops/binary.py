@@ -144,8 +144,6 @@ def divide_no_nan(x: TensorLike, y: TensorLike) -> Tensor:
     glsl_int="int_floor_divide(x, y)",
     c="vfloor(x / y)",
     c_int="vifloordiv(x, y)",
-    grad_x=lambda dy, out, x, y: dy * 0,
-    grad_y=lambda dy, out, x, y: dy * 0,
 )
 def floor_divide(x: TensorLike, y: TensorLike) -> Tensor:
     """Quotient rounded toward negative infinity; int32 division by zero gives 0.
@@ -338,7 +336,6 @@ def logaddexp(x: TensorLike, y: TensorLike) -> Tensor:
     glsl="copy_sign(x, y)",
     c="with_sign(vabs(x), sign_of(y))",
     grad_x=lambda dy, out, x, y: dy * x.sign() * out.sign(),
-    grad_y=lambda dy, out, x, y: dy * 0,
 )
 def copysign(x: TensorLike, y: TensorLike) -> Tensor:
     """The size of ``x`` with the sign of ``y``, which -0.0 has too.

@@ -65,7 +65,7 @@ class BlockRow(Primitive):
             with Tape() as tape:
                 tape.watch(operands[index])
                 result = self.composed(*operands)
-            found = tape.gradients(result, [operands[index]], dy)[0]
+            found = tape.gradients([result], [operands[index]], [dy])[0]
             return zeros_like(operands[index]) if found is None else found
 
         return rule

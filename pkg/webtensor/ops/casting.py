@@ -25,7 +25,7 @@ def cast_to(x: Tensor, dtype: DType) -> Tensor:
         if dtype is bool_:
             return (pairs != 0).any(-1)  # type: ignore[no-any-return]
         return cast_to(pairs[..., 0], dtype)
-    return run(_CAST, (x,), x.shape, dtype)
+    return run(_CAST if dtype.rank < x.dtype.rank else _WIDEN, (x,), x.shape, dtype)
 
 
 def as_float(name: str, argument: str, value: TensorLike) -> Tensor:
@@ -61,4 +61,6 @@ def astype(x: TensorLike, dtype: Any, copy: bool = True, device: str | None = No
 
 
 _CAST = Primitive("cast")
+#: To a dtype that holds all numbers of the first one, so that gradients pass.
+_WIDEN = Primitive("cast", gradients=(lambda dy, y, x: dy,))
 _SAME = Primitive("astype", gradients=(lambda dy, y, x: dy,))

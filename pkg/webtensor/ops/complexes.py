@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import log as _natural_log, pi
 
+from webtensor.autodiff import custom_grad
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, TensorLike, as_operand
 from webtensor.ops.binary import (
@@ -77,6 +78,7 @@ def real(x: TensorLike) -> Tensor:
         [1.0]
     """
     held = as_operand("real", x)
+    held.throw_if_disposed()
     return as_pairs(held)[..., 0] if held.dtype is complex64 else held
 
 
@@ -101,6 +103,7 @@ def conj(x: TensorLike) -> Tensor:
         [(1-2j)]
     """
     held = as_operand("conj", x)
+    held.throw_if_disposed()
     if held.dtype is not complex64:
         return held
     return from_pairs(multiply(as_pairs(held), [1.0, -1.0]))
@@ -121,15 +124,30 @@ def angle(x: TensorLike) -> Tensor:
 # -- rules --------------------------------------------------------------------------------------
 
 
-def _rule(name: str) -> Callable[[Callable[..., Tensor]], Callable[..., Tensor]]:
-    def register(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+Rule = Callable[..., Tensor]
+
+
+def _rule(name: str) -> Callable[[Rule], Rule]:
+    def register(function: Rule) -> Rule:
         COMPLEX_RULES[name] = function
         return function
 
     return register
 
 
-def _by_parts(name: str, function: Callable[..., Tensor]) -> None:
+def _with_derivative(derivative: Callable[[Tensor], Tensor]) -> Callable[[Rule], Rule]:
+    """Differentiate a rule by a formula: its parts have corners where the function has none."""
+
+    def decorate(function: Rule) -> Rule:
+        def with_gradient(x: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+            return function(x), lambda dy: multiply(dy, conj(derivative(x)))
+
+        return custom_grad(with_gradient)
+
+    return decorate
+
+
+def _by_parts(name: str, function: Rule) -> None:
     """A function that acts on real and imaginary parts alike."""
     COMPLEX_RULES[name] = lambda *operands: from_pairs(function(*map(as_pairs, _aligned(operands))))
 
@@ -148,10 +166,6 @@ _by_parts("negative", negative)
 _by_parts("round", round)
 
 
-def _times_i(x: Tensor) -> Tensor:
-    return complex(-imag(x), real(x))
-
-
 # -- arithmetic ---------------------------------------------------------------------------------
 
 
@@ -163,12 +177,15 @@ def _multiply(x: Tensor, y: Tensor) -> Tensor:
 
 @_rule("divide")
 def _divide(x: Tensor, y: Tensor) -> Tensor:
-    # Scaled by the larger part of the divisor, so that no square overflows or vanishes.
+    # R. L. Smith, *Algorithm 116: Complex division* (1962): no square overflows or vanishes. Where
+    # the divisor's imaginary part is the larger one, both numbers are turned by a right angle.
     a, b, c, d = real(x), imag(x), real(y), imag(y)
-    larger = where(abs(c) >= abs(d), abs(c), abs(d))
-    c, d = c / larger, d / larger
-    norm = (square(c) + square(d)) * larger
-    return complex((a * c + b * d) / norm, (b * c - a * d) / norm)
+    turned = abs(c) < abs(d)
+    a, b = where(turned, b, a), where(turned, -a, b)
+    c, d = where(turned, d, c), where(turned, -c, d)
+    ratio = where(equal(c, 0.0), 0.0, d / c)
+    norm = c + d * ratio
+    return complex((a + b * ratio) / norm, (b - a * ratio) / norm)
 
 
 @_rule("reciprocal")
@@ -196,16 +213,35 @@ def _sign(x: Tensor) -> Tensor:
 # -- exponentials, logarithms, powers -----------------------------------------------------------
 
 
+def _or_zero(product: Tensor, factor: Tensor) -> Tensor:
+    """``product``, but zero where it is NaN and a factor zero."""
+    return where(logical_and(isnan(product), equal(factor, 0.0)), factor, product)
+
+
+def _or_limit(value: Tensor, limit: Tensor, a: Tensor) -> Tensor:
+    """``value``, but ``limit`` where it is NaN and ``a`` infinite."""
+    return where(logical_and(isnan(value), isinf(a)), limit, value)
+
+
+def _height_of_exp(size: Tensor, a: Tensor, b: Tensor) -> Tensor:
+    """``size * sin(b)``, where ``size`` is ``exp(a)``."""
+    wave = sin(b)
+    return _or_limit(_or_zero(size * wave, wave), size * 0, a)
+
+
 @_rule("exp")
 def _exp(x: Tensor) -> Tensor:
-    size, b = exp(real(x)), imag(x)
-    return complex(size * cos(b), where(b == 0, b, size * sin(b)))  # infinity times 0 is NaN
+    a, b = real(x), imag(x)
+    size = exp(a)
+    return complex(_or_limit(size * cos(b), size, a), _height_of_exp(size, a, b))
 
 
 @_rule("expm1")
 def _expm1(x: Tensor) -> Tensor:
     a, b = real(x), imag(x)
-    return complex(expm1(a) * cos(b) - square(sin(b * 0.5)) * 2, exp(a) * sin(b))
+    excess = 0.0 - square(sin(b * 0.5)) * 2  # cos(b) - 1, and never -0.0
+    size = expm1(a)
+    return complex(_or_limit(size * cos(b) + excess, size, a), _height_of_exp(exp(a), a, b))
 
 
 @_rule("log")
@@ -239,13 +275,15 @@ def _log10(x: Tensor) -> Tensor:
 
 
 @_rule("sqrt")
+@_with_derivative(lambda x: 0.5 / _sqrt(x))
 def _sqrt(x: Tensor) -> Tensor:
     size, a, b = _abs(x), real(x), imag(x)
     # The halves are added after the division, so that the sum does not overflow.
     positive = sqrt(size * 0.5 + abs(a) * 0.5)
     other = abs(b).divide_no_nan(positive * 2)
     upper, lower = where(a >= 0, positive, other), where(a >= 0, other, positive)
-    return complex(upper, copysign(lower, b))
+    endless = isinf(b)
+    return complex(where(endless, size, upper), copysign(where(endless, size, lower), b))
 
 
 @_rule("pow")
@@ -257,50 +295,57 @@ def _pow(x: Tensor, y: Tensor) -> Tensor:
 
 # -- trigonometry and hyperbolic functions ------------------------------------------------------
 #
-# The inverse functions follow W. Kahan, *Branch cuts for complex elementary functions* (1987).
+# Functions of an angle are hyperbolic functions of ``iz``: ``sin(z) = -i sinh(iz)``, and so on.
+# Inverse functions follow W. Kahan, *Branch cuts for complex elementary functions* (1987). What
+# operands give that are not finite stands in annex G of the C standard.
 
 
-@_rule("sinh")
-def _sinh(x: Tensor) -> Tensor:
-    a, b = real(x), imag(x)
-    return complex(sinh(a) * cos(b), cosh(a) * sin(b))
+#: A complex number's real and imaginary part.
+Parts = tuple[Tensor, Tensor]
 
 
-@_rule("cosh")
-def _cosh(x: Tensor) -> Tensor:
-    a, b = real(x), imag(x)
-    return complex(cosh(a) * cos(b), sinh(a) * sin(b))
+def _turned_back(a: Tensor, b: Tensor) -> Parts:
+    """``-i (a + b i)``."""
+    return b, -a
 
 
-@_rule("tanh")
-def _tanh(x: Tensor) -> Tensor:
-    a, b = real(x), imag(x)
+def _sinh(a: Tensor, b: Tensor) -> Parts:
+    size, wave = sinh(a), sin(b)
+    width = _or_limit(_or_zero(size * cos(b), size), size, a)
+    return width, _or_zero(cosh(a) * wave, wave)
+
+
+def _cosh(a: Tensor, b: Tensor) -> Parts:
+    # An even function: from operands with a positive real part, zeros get their sign.
+    mirrored = a < 0
+    a, b = where(mirrored, -a, a), where(mirrored, -b, b)
+    size, height, wave = cosh(a), sinh(a), sin(b)
+    return _or_limit(size * cos(b), size, a), _or_zero(_or_zero(height * wave, height), wave)
+
+
+def _tanh(a: Tensor, b: Tensor) -> Parts:
+    b = where(isinf(a), copysign(0.0, b), b)
     large = abs(a) > 9.5  # where the real part rounds to 1
     s, c = sinh(a.where(logical_not(large), 0.0)), cos(b)
     turn = sin(b) * c
     norm = square(s) + square(c)
-    return complex(
-        where(large, copysign(1.0, a), sqrt(1 + square(s)) * s / norm),
-        where(large, turn * exp(abs(a) * -2) * 4, turn / norm),
+    return (
+        where(large, copysign(1.0, a) + turn * 0, _or_zero(sqrt(1 + square(s)) * s / norm, s)),
+        where(large, turn * exp(abs(a) * -2) * 4, _or_zero(turn / norm, turn)),
     )
 
 
-@_rule("sin")
-def _sin(x: Tensor) -> Tensor:
-    a, b = real(x), imag(x)
-    return complex(sin(a) * cosh(b), cos(a) * sinh(b))
+def _of_parts(name: str, function: Callable[[Tensor, Tensor], Parts]) -> None:
+    """A function of the real and imaginary part."""
+    COMPLEX_RULES[name] = lambda x: complex(*function(real(x), imag(x)))
 
 
-@_rule("cos")
-def _cos(x: Tensor) -> Tensor:
-    a, b = real(x), imag(x)
-    return complex(cos(a) * cosh(b), -(sin(a) * sinh(b)))
-
-
-@_rule("tan")
-def _tan(x: Tensor) -> Tensor:
-    turned = _tanh(complex(imag(x), real(x)))
-    return complex(imag(turned), real(turned))
+_of_parts("sinh", _sinh)
+_of_parts("cosh", _cosh)
+_of_parts("tanh", _tanh)
+_of_parts("sin", lambda a, b: _turned_back(*_sinh(-b, a)))
+_of_parts("cos", lambda a, b: _cosh(-b, a))
+_of_parts("tan", lambda a, b: _turned_back(*_tanh(-b, a)))
 
 
 def _roots_about_one(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -309,51 +354,100 @@ def _roots_about_one(x: Tensor) -> tuple[Tensor, Tensor]:
     return _sqrt(complex(1 - a, -b)), _sqrt(complex(1 + a, b))
 
 
-@_rule("asin")
-def _asin(x: Tensor) -> Tensor:
-    below, above = _roots_about_one(x)
-    p, q, r, s = real(below), imag(below), real(above), imag(above)
-    return complex(atan2(real(x), p * r - q * s), asinh(p * s - q * r))
+def _by_turns(function: Rule, x: Tensor) -> Tensor:
+    """``-i f(i x)``."""
+    result = function(complex(-imag(x), real(x)))
+    return complex(*_turned_back(real(result), imag(result)))
+
+
+def _finite_or_limit(x: Tensor, result: Tensor, limit: Callable[..., Tensor]) -> Tensor:
+    """``result`` where ``x`` is finite, else ``limit(a, b, abs(x))`` of its parts and its size."""
+    finite = _isfinite(x)
+    others = where(finite, 1.0, x)  # so that no gradient passes through a limit
+    return where(finite, result, limit(real(others), imag(others), _abs(others)))
+
+
+def _angle_of_sizes(a: Tensor, b: Tensor) -> Tensor:
+    """Angle from 0 to pi / 2 of a point at ``abs(a)``, ``abs(b)``, which is 0 where ``b`` is."""
+    return where(equal(b, 0.0), 0.0, atan2(abs(b), abs(a)))
+
+
+def _angle_above(a: Tensor, b: Tensor) -> Tensor:
+    """Angle from 0 to pi of a point at ``a``, ``abs(b)``, which is pi / 2 where ``a`` is 0."""
+    return where(equal(a, 0.0), pi / 2, atan2(abs(b), a))
+
+
+def _product_of_roots(x: Tensor) -> Tensor:
+    """``sqrt(1 - x * x)``."""
+    return multiply(*_roots_about_one(x))
 
 
 @_rule("acos")
+@_with_derivative(lambda x: -1 / _product_of_roots(x))
 def _acos(x: Tensor) -> Tensor:
     below, above = _roots_about_one(x)
     p, q, r, s = real(below), imag(below), real(above), imag(above)
-    return complex(atan2(p, r) * 2, asinh(r * q - s * p))
+    return _finite_or_limit(
+        x,
+        complex(atan2(p, r) * 2, asinh(r * q - s * p)),
+        lambda a, b, size: complex(_angle_above(a, b), copysign(size, -b)),
+    )
 
 
 @_rule("acosh")
+@_with_derivative(lambda x: 1 / (_sqrt(x - 1) * _sqrt(x + 1)))
 def _acosh(x: Tensor) -> Tensor:
     a, b = real(x), imag(x)
     below, above = _sqrt(complex(a - 1, b)), _sqrt(complex(a + 1, b))
     p, q, r, s = real(below), imag(below), real(above), imag(above)
-    return complex(asinh(p * r + q * s), atan2(q, r) * 2)
+    return _finite_or_limit(
+        x,
+        complex(asinh(p * r + q * s), atan2(q, r) * 2),
+        lambda a, b, size: complex(size, copysign(_angle_above(a, b), b)),
+    )
+
+
+@_rule("asin")
+@_with_derivative(lambda x: 1 / _product_of_roots(x))
+def _asin(x: Tensor) -> Tensor:
+    below, above = _roots_about_one(x)
+    p, q, r, s = real(below), imag(below), real(above), imag(above)
+    return _finite_or_limit(
+        x,
+        complex(atan2(real(x), p * r - q * s), asinh(p * s - q * r)),
+        lambda a, b, size: complex(copysign(_angle_of_sizes(b, a), a), copysign(size, b)),
+    )
 
 
 @_rule("asinh")
 def _asinh(x: Tensor) -> Tensor:
-    turned = _asin(_times_i(x))
-    return complex(imag(turned), -real(turned))
+    return _by_turns(_asin, x)
 
 
 @_rule("atanh")
+@_with_derivative(lambda x: 1 / ((1 - x) * (1 + x)))
 def _atanh(x: Tensor) -> Tensor:
     a, b = abs(real(x)), imag(x)
     far = logical_or(a > 1e8, abs(b) > 1e8)  # where 1 is lost beside x, and squares overflow
     c, d = a.where(logical_not(far), 0.0), b.where(logical_not(far), 0.0)
     size = log1p(c * 4 / (square(1 - c) + square(d))) * 0.25
     turn = atan2(d * 2, (1 - c) * (1 + c) - square(d)) * 0.5
-    return complex(
-        copysign(where(far, real(_reciprocal(complex(a, b))), size), real(x)),
-        where(far, copysign(pi / 2, b), turn),
+    return _finite_or_limit(
+        x,
+        complex(
+            copysign(where(far, real(_reciprocal(complex(a, b))), size), real(x)),
+            where(far, copysign(pi / 2, b), turn),
+        ),
+        lambda a, b, size: complex(
+            copysign(where(equal(a, 0.0), 0.0, 1 / size), a),
+            where(isnan(b), b, copysign(pi / 2, b) + 1 / size),
+        ),
     )
 
 
 @_rule("atan")
 def _atan(x: Tensor) -> Tensor:
-    turned = _atanh(_times_i(x))
-    return complex(imag(turned), -real(turned))
+    return _by_turns(_atanh, x)
 
 
 # -- tests and choices --------------------------------------------------------------------------

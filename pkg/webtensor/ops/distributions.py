@@ -25,7 +25,7 @@ from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import zeros
 from webtensor.ops.movement import reshape
 from webtensor.ops.nn import softmax
-from webtensor.ops.random import normal_between, random_bits, random_normal, unit_numbers
+from webtensor.ops.random import in_dtype, normal_between, random_bits, random_normal, unit_numbers
 from webtensor.ops.scans import cumsum
 from webtensor.ops.sorting import upper_bound
 from webtensor.ops.unary import exp as _exp, log, polynomial, round
@@ -35,9 +35,11 @@ __all__ = ["multinomial", "rand", "random_gamma", "random_standard_normal", "ran
 
 
 def random_standard_normal(
-    shape: int | Sequence[int], dtype: Any = float32, seed: int | None = None
+    shape: int | Sequence[int], dtype: Any = float32, seed: float | None = None
 ) -> Tensor:
     """Numbers with the normal distribution of mean 0 and standard deviation 1.
+
+    With dtype int32, they are rounded.
 
     Example:
         >>> import webtensor as wt
@@ -48,7 +50,7 @@ def random_standard_normal(
 
 
 def random_uniform_int(
-    shape: int | Sequence[int], minval: int, maxval: int, seed: int | None = None
+    shape: int | Sequence[int], minval: int, maxval: int, seed: float | None = None
 ) -> Tensor:
     """Integers uniformly distributed in [minval, maxval), int32.
 
@@ -93,11 +95,13 @@ def rand(
     if not callable(rand_function):
         raise TypeError(f"rand: rand_function must be callable, but got {rand_function!r}")
     values = [rand_function() for _ in range(prod(lengths))]
-    return reshape(from_host("rand", values, as_dtype(dtype)), lengths)
+    return reshape(
+        from_host("rand", values, float32 if dtype is None else as_dtype(dtype)), lengths
+    )
 
 
 def multinomial(
-    logits: TensorLike, num_samples: int, seed: int | None = None, normalized: bool = False
+    logits: TensorLike, num_samples: int, seed: float | None = None, normalized: bool = False
 ) -> Tensor:
     """Classes drawn with the probabilities that logits give, int32.
 
@@ -214,7 +218,7 @@ def random_gamma(
     alpha: float,
     beta: float = 1.0,
     dtype: Any = float32,
-    seed: int | None = None,
+    seed: float | None = None,
 ) -> Tensor:
     """Numbers with a gamma distribution of shape ``alpha`` and rate ``beta``: the mean is their
     ratio.
@@ -247,5 +251,4 @@ def random_gamma(
         uniform = add(unit[boost + 1], 2.0**-25)
         power = add(power, multiply(log(uniform), 1 / (alpha + boost)))
     drawn = multiply(_exp(power), (alpha + boosts) / beta)
-    made = as_dtype(dtype)
-    return drawn if made is float32 else cast_to(round(drawn), made)
+    return in_dtype(drawn, dtype, round)

@@ -13,12 +13,15 @@ from typing import Any
 
 from webtensor.arguments import as_integers, as_number
 from webtensor.dtypes import as_dtype, complex64, float32
-from webtensor.engine import Tensor, TensorLike, as_operand, from_host
+from webtensor.engine import Tensor, TensorLike, as_operand
+from webtensor.ops.binary import multiply
 from webtensor.ops.casting import cast_to
 from webtensor.ops.complexes import conj
+from webtensor.ops.creation import arange
 from webtensor.ops.layout import moveaxis, roll
+from webtensor.ops.movement import concat
 from webtensor.ops.spectral import half_inverse, half_transform, resized, transform
-from webtensor.shapes import normalize_axes, normalize_axis
+from webtensor.shapes import check_size, normalize_axes, normalize_axis, prod
 
 __all__ = [
     "fft",
@@ -97,6 +100,10 @@ def _several(
             f"{name}: s and axes must have the same length, at most the rank of x, but got "
             f"s={s} and axes={axes} (x.shape={x.shape})"
         )
+    shape = list(x.shape)
+    for place, length in zip(places, lengths, strict=True):
+        shape[place] = shape[place] if length is None else max(length, 0)
+    check_size(name, "s", s, prod(shape))
     return list(zip(places, lengths, strict=True))
 
 
@@ -321,15 +328,18 @@ def _frequencies(name: str, n: int, d: float, count: int, dtype: Any, device: An
     made = float32 if dtype is None else as_dtype(dtype)
     if made is not float32:
         raise TypeError(f"{name}: dtype must be float32, but got {made}")
-    step = 1 / (n * as_number(name, "d", d))
+    spacing = n * as_number(name, "d", d)
+    if not spacing:
+        raise ValueError(f"{name}: d must not be 0, but got {d!r}")
+    check_size(name, "n", n, count)
     positive = (n - 1) // 2 + 1 if name == "fftfreq" else count
-    return from_host(name, [(k if k < positive else k - n) * step for k in range(count)], made)
+    numbers = concat([arange(positive), arange(positive - n, count - n)])
+    frequencies = multiply(cast_to(numbers, made), 1 / spacing)
+    return frequencies if device is None else frequencies.to_device(device)
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """Frequencies of the elements of ``fft``, for samples ``d`` apart.
-
-    ``device`` is for the array API standard: tensors move to where they are used.
 
     Example:
         >>> import webtensor as wt

@@ -1,15 +1,34 @@
-"""What ``tensor[key]`` means: NumPy's basic indexing, boolean masks, and one tensor of indices."""
+"""What ``tensor[key]`` means: what it does in NumPy.
+
+Integers, slices, ``None`` and ``...`` cut a tensor. Tensors, arrays and lists pick: integers along
+an axis, a mask along as many axes as it has; several are broadcast with each other. What they pick
+takes the place of their axes where they stand side by side in the key, else it comes first.
+"""
 
 from __future__ import annotations
 
 from builtins import slice as _slice
-from typing import Any
+from functools import reduce
+from itertools import groupby
+from typing import Any, NamedTuple
 
 from webtensor.dtypes import bool_, int32
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host, near_its_operands
+from webtensor.ops.broadcasting import broadcast_to
+from webtensor.ops.coordinates import to_places
+from webtensor.ops.creation import zeros
 from webtensor.ops.masks import count_true, true_places
-from webtensor.ops.movement import flip, gather, reshape, stepped_slice
-from webtensor.shapes import normalize_axis, prod
+from webtensor.ops.movement import (
+    flip,
+    gather,
+    index_bounds,
+    permute_dims,
+    reshape,
+    stack,
+    stepped_slice,
+)
+from webtensor.ops.ternary import where
+from webtensor.shapes import Shape, broadcast_shapes, normalize_axis, prod
 
 __all__ = ["boolean_mask", "check_mask", "get_item", "masked"]
 
@@ -17,44 +36,114 @@ __all__ = ["boolean_mask", "check_mask", "get_item", "masked"]
 def get_item(x: Tensor, key: Any) -> Tensor:
     """Return ``x[key]``.
 
-    ``key`` holds integers, slices, ``None`` and ``...`` as in NumPy's basic indexing; or it is a
-    boolean mask over the leading axes; or one of its parts is an int32 tensor (or list) of indices.
-
     Raises:
-        IndexError: too many indices, or one out of range.
+        IndexError: too many indices, one out of range, or shapes that do not fit.
         TypeError: a part of another type.
     """
-    parts = list(key) if isinstance(key, tuple) else [key]
-    parts = [_as_part(part) for part in parts]
-    if len(parts) == 1 and isinstance(parts[0], Tensor) and parts[0].dtype is bool_:
+    parts = [_as_part(part) for part in (key if isinstance(key, tuple) else (key,))]
+    if len(parts) == 1 and _is_mask(parts[0]):
         return boolean_mask(x, parts[0])
-    parts = _fill_ellipsis(parts, len(x.shape))
+    cut, picks = _cut(x, _fill_ellipsis(parts, len(x.shape)))
+    if not picks:
+        return cut
+    blocks = [picking for picking, _ in groupby(parts, _is_picking) if picking]
+    return _picked(cut, picks, picks[0].axis if len(blocks) == 1 else 0)
+
+
+def _as_part(part: Any) -> Any:
+    """Return a part of a key as None, an ellipsis, a bool, an int, a slice or a tensor."""
+    if part is None or part is Ellipsis or isinstance(part, (_slice, bool)) or type(part) is int:
+        return part
+    if getattr(part, "dtype", None) == "bool" and not part.shape:
+        return bool(part)
+    if hasattr(part, "__index__") and not getattr(part, "shape", ()):
+        return part.__index__()
+    if isinstance(part, list) and not part:
+        return from_host("index", part, int32)
+    if isinstance(part, (list, Tensor)) or hasattr(part, "__array__"):
+        return _as_indices(as_operand("index", part))
+    raise TypeError(
+        "index: wanted integers, slices, None, ..., a boolean mask or an int32 tensor, "
+        f"but got {part!r}"
+    )
+
+
+def _as_indices(indices: Tensor) -> Tensor:
+    if indices.dtype not in (bool_, int32):
+        raise TypeError(f"index: a tensor of indices must be int32, but got {indices.dtype}")
+    return indices
+
+
+def _is_mask(part: Any) -> bool:
+    return isinstance(part, Tensor) and part.dtype is bool_
+
+
+def _is_picking(part: Any) -> bool:
+    """Whether a part stands for indices; an integer does so beside tensors of indices."""
+    return isinstance(part, (Tensor, int))
+
+
+def _axes_of(part: Any) -> int:
+    """Number of axes that a part of a key is for."""
+    if part is None or part is Ellipsis or isinstance(part, bool):
+        return 0
+    return len(part.shape) if _is_mask(part) else 1
+
+
+def _fill_ellipsis(parts: list[Any], rank: int) -> list[Any]:
+    """Replace the ellipsis, or extend the end, with whole slices so that every axis has a part."""
+    used = sum(map(_axes_of, parts))
+    if used > rank:
+        raise IndexError(f"index: {used} indices for a tensor of rank {rank}")
+    ellipses = [place for place, part in enumerate(parts) if part is Ellipsis]
+    if len(ellipses) > 1:
+        raise IndexError("index: only one ellipsis is allowed")
+    place = ellipses[0] if ellipses else len(parts)
+    return parts[:place] + [_slice(None)] * (rank - used) + parts[place + 1 :]
+
+
+# -- cutting --------------------------------------------------------------------------------------
+
+
+class _Pick(NamedTuple):
+    """Indices along an axis, of a length, of what was cut."""
+
+    axis: int
+    length: int
+    indices: Tensor
+
+
+def _cut(x: Tensor, parts: list[Any]) -> tuple[Tensor, list[_Pick]]:
+    """Apply all parts but those that pick, for which the result has an axis each."""
     begins: list[int] = []
     steps: list[int] = []
     lengths: list[int] = []
     flipped: list[int] = []
     shape: list[int] = []
-    gathered: tuple[int, Tensor] | None = None
-    axis = 0
+    picks: list[_Pick] = []
     for part in parts:
+        axis = len(begins)
         if part is None:
             shape.append(1)
-            continue
-        length = x.shape[axis]
-        if isinstance(part, Tensor):
-            if gathered is not None:
-                raise TypeError("index: only one part of the key may be a tensor or a list")
-            if part.dtype is not int32:
-                raise TypeError(f"index: a tensor of indices must be int32, but got {part.dtype}")
-            gathered = (len(shape), part)
-            part = _slice(None)
-        if isinstance(part, int):
+        elif isinstance(part, bool):
+            picks.append(_Pick(len(shape), 1, zeros((int(part),), int32)))
+            shape.append(1)
+        elif isinstance(part, Tensor):
+            whole = x.shape[axis : axis + _axes_of(part)]
+            picks.append(_Pick(len(shape), prod(whole), _indices_of(part, whole, axis)))
+            begins += [0] * len(whole)
+            steps += [1] * len(whole)
+            lengths += whole
+            shape.append(prod(whole))
+        elif isinstance(part, int):
+            length = x.shape[axis]
             if not -length <= part < length:
                 raise IndexError(f"index {part} is out of range for axis {axis} of {x.shape}")
             begins.append(part % length)
             steps.append(1)
             lengths.append(1)
         else:
+            length = x.shape[axis]
             start, stop, step = part.indices(length)
             count = len(range(start, stop, step))
             if step < 0:
@@ -64,41 +153,74 @@ def get_item(x: Tensor, key: Any) -> Tensor:
             steps.append(abs(step))
             lengths.append(count)
             shape.append(count)
-        axis += 1
-    held = flip(x, flipped) if flipped else x
-    held = stepped_slice(held, tuple(begins), tuple(lengths), tuple(steps))
-    held = reshape(held, shape)
-    return held if gathered is None else gather(held, gathered[1], gathered[0])
+    turned = flip(x, flipped) if flipped else x
+    cut = stepped_slice(turned, tuple(begins), tuple(lengths), tuple(steps))
+    return reshape(cut, shape), picks
 
 
-def _as_part(part: Any) -> Any:
-    """Return a part of a key as None, an ellipsis, an int, a slice or a tensor."""
-    if part is None or part is Ellipsis or isinstance(part, _slice):
+def _indices_of(part: Tensor, lengths: Shape, axis: int) -> Tensor:
+    """Return indices, or those where a mask over axes of these lengths is true."""
+    if part.dtype is not bool_:
         return part
-    if isinstance(part, bool):
-        raise TypeError("index: a single bool is not supported; use a mask of rank 1 or more")
-    if hasattr(part, "__index__") and not getattr(part, "shape", ()):
-        return part.__index__()
-    if isinstance(part, list) and not part:
-        return from_host("index", part, int32)
-    if isinstance(part, (list, Tensor)) or hasattr(part, "__array__"):
-        return as_operand("index", part)
-    raise TypeError(
-        "index: wanted integers, slices, None, ..., a boolean mask or an int32 tensor, "
-        f"but got {part!r}"
+    if part.shape != lengths:
+        raise IndexError(
+            f"index: a mask of shape {part.shape} does not fit the axes from {axis} on, of lengths "
+            f"{lengths}"
+        )
+    return true_places(part, count_true(part))
+
+
+# -- picking --------------------------------------------------------------------------------------
+
+
+def _picked(x: Tensor, picks: list[_Pick], at: int) -> Tensor:
+    """Pick along several axes at once; what is picked has the axes from ``at`` on."""
+    axes = [pick.axis for pick in picks]
+    first, count = axes[0], len(axes)
+    if axes != [*range(first, first + count)]:
+        others = [axis for axis in range(len(x.shape)) if axis not in axes]
+        x, first = permute_dims(x, axes + others), 0
+    before, lengths, after = (
+        x.shape[:first],
+        x.shape[first : first + count],
+        x.shape[first + count :],
     )
+    indices = picks[0].indices if count == 1 else _flat_indices(picks, lengths)
+    picked = gather(reshape(x, (*before, prod(lengths), *after)), indices, first)
+    if at == first:
+        return picked
+    rank, moved = len(picked.shape), range(first, first + len(indices.shape))
+    return permute_dims(picked, [*moved, *(axis for axis in range(rank) if axis not in moved)])
 
 
-def _fill_ellipsis(parts: list[Any], rank: int) -> list[Any]:
-    """Replace the ellipsis, or extend the end, with whole slices so that every axis has a part."""
-    used = sum(part is not None and part is not Ellipsis for part in parts)
-    if used > rank:
-        raise IndexError(f"index: {used} indices for a tensor of rank {rank}")
-    ellipses = [place for place, part in enumerate(parts) if part is Ellipsis]
-    if len(ellipses) > 1:
-        raise IndexError("index: only one ellipsis is allowed")
-    place = ellipses[0] if ellipses else len(parts)
-    return parts[:place] + [_slice(None)] * (rank - used) + parts[place + 1 :]
+def _flat_indices(picks: list[_Pick], lengths: Shape) -> Tensor:
+    """Return indices of several axes, broadcast with each other, as those of one."""
+    shapes = [pick.indices.shape for pick in picks]
+    try:
+        shape = reduce(lambda first, second: broadcast_shapes("index", first, second), shapes)
+    except ValueError:
+        listed = ", ".join(map(str, shapes))
+        raise IndexError(
+            f"index: indices of shapes {listed} cannot be broadcast together"
+        ) from None
+    columns = [broadcast_to(_from_start(pick), shape) for pick in picks]
+    rows = reshape(stack(columns, -1), (prod(shape), len(picks)))
+    return reshape(to_places(rows, lengths), shape)
+
+
+def _from_start(pick: _Pick) -> Tensor:
+    """Return indices that count from the start of their axis."""
+    bounds = index_bounds(pick.indices)
+    if bounds is not None:
+        least, most = bounds
+        if not (-pick.length <= least and most < pick.length):
+            raise IndexError(
+                f"index: indices must lie in [{-pick.length}, {pick.length}) for an axis of length "
+                f"{pick.length}, but they range from {least} to {most}"
+            )
+        if least >= 0:
+            return pick.indices
+    return where(pick.indices < 0, pick.indices + pick.length, pick.indices)
 
 
 @near_its_operands

@@ -10,7 +10,7 @@ from webtensor.dtypes import complex64, int32, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host, run
 from webtensor.ops.binary import greater_equal, less_equal
 from webtensor.ops.broadcasting import broadcast_to
-from webtensor.ops.creation import arange
+from webtensor.ops.creation import arange, row_numbers
 from webtensor.ops.indexing import get_item
 from webtensor.ops.movement import (
     as_indices,
@@ -26,7 +26,7 @@ from webtensor.ops.movement import (
 )
 from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.ops.ternary import where
-from webtensor.shapes import Shape, broadcast_shapes, normalize_axis, prod
+from webtensor.shapes import Shape, broadcast_shapes, check_size, normalize_axis, prod
 
 __all__ = [
     "batch_to_space_nd",
@@ -128,11 +128,12 @@ def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> Tenso
         counts = list(numbers.data_sync())
     if min(counts, default=0) < 0:
         raise ValueError(f"repeat: repeats must not be negative, but got {min(counts)}")
-    if len(counts) == 1 and length != 1:
+    total = counts[0] * length if len(counts) == 1 else sum(counts)
+    check_size("repeat", "repeats", repeats, total * prod(before) * prod(after))
+    if len(counts) == 1:
         spread = broadcast_to(expand_dims(held, axis + 1), (*before, length, counts[0], *after))
         return reshape(spread, (*before, length * counts[0], *after))
-    places = [place for place, count in enumerate(counts) for _ in range(count)]
-    return gather(held, from_host("repeat", places, int32), axis)
+    return gather(held, row_numbers("repeat", counts), axis)
 
 
 def moveaxis(
@@ -230,12 +231,12 @@ def diag(x: TensorLike) -> Tensor:
 def meshgrid(*arrays: TensorLike, indexing: str = "xy") -> list[Tensor]:
     """Coordinates of a grid, from those along each of its axes (array API standard).
 
-    For tensors of rank 1, or scalars, returns one tensor of the whole grid's shape each. With
-    ``indexing="xy"`` the first runs along columns and the second along rows, as in plots; with
-    "ij", tensor number ``i`` runs along axis ``i``.
+    Returns one tensor of the whole grid's shape for each; those of a higher rank than 1 are
+    flattened, and scalars have length 1. With ``indexing="xy"`` the first runs along columns and
+    the second along rows, as in plots; with "ij", tensor number ``i`` runs along axis ``i``.
 
     Raises:
-        ValueError: another ``indexing``, or a tensor of a higher rank.
+        ValueError: another ``indexing``.
 
     Example:
         >>> import webtensor as wt
@@ -246,12 +247,6 @@ def meshgrid(*arrays: TensorLike, indexing: str = "xy") -> list[Tensor]:
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', but got {indexing!r}")
     operands = [as_operand("meshgrid", one) for one in arrays]
-    for place, operand in enumerate(operands):
-        if len(operand.shape) > 1:
-            raise ValueError(
-                f"meshgrid: arrays must have rank 0 or 1, but number {place} has shape "
-                f"{operand.shape}"
-            )
     places = list(range(len(operands)))
     if indexing == "xy" and len(operands) > 1:
         places[:2] = [1, 0]

@@ -68,21 +68,19 @@ def _reduced(
         return _sum(losses) if chosen is Reduction.SUM else _mean(losses)
     held = as_float(name, "weights", weights)
     try:
-        fits = broadcast_shapes(name, held.shape, losses.shape) == losses.shape
+        shape = broadcast_shapes(name, held.shape, losses.shape)
     except ValueError:
-        fits = False
-    if not fits:
         raise ValueError(
-            f"{name}: weights have shape {held.shape}, which does not broadcast to that of the "
+            f"{name}: weights have shape {held.shape}, which does not broadcast with that of the "
             f"losses, {losses.shape}"
-        )
+        ) from None
     weighted = multiply(losses, held)
     if chosen is Reduction.NONE:
         return weighted
     total = _sum(weighted)
     if chosen is Reduction.SUM:
         return total
-    each = broadcast_to(held, losses.shape)
+    each = broadcast_to(held, shape)
     if chosen is Reduction.MEAN:
         return divide(total, _sum(each))
     return divide(total, cast_to(_sum(not_equal(each, 0.0)), float32))
@@ -93,7 +91,7 @@ def compute_weighted_loss(
     weights: TensorLike | None = None,
     reduction: Reduction | int = _BY_NONZERO,
 ) -> Tensor:
-    """Multiply losses by weights, which broadcast to their shape, and reduce the products.
+    """Multiply losses by weights, with broadcasting, and reduce the products.
 
     Without weights each loss counts once. All weights zero give NaN, where they divide.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from webtensor.engine import Tensor, TensorLike
+from webtensor.dtypes import float32, int32
+from webtensor.engine import Tensor, TensorLike, as_operand
+from webtensor.ops.casting import cast_to
 from webtensor.ops.movement import as_indices, reshape
 from webtensor.ops.scatter import bincount
 from webtensor.ops.ternary import where
@@ -13,11 +15,11 @@ __all__ = ["confusion_matrix"]
 def confusion_matrix(labels: TensorLike, predictions: TensorLike, num_classes: int) -> Tensor:
     """Count how often each class, along the rows, was predicted as which, along the columns.
 
-    ``labels`` and ``predictions`` are int32 of rank 1. The result is int32 of shape (num_classes,
-    num_classes); pairs of which either is no class are left out.
+    ``labels`` and ``predictions`` are int32 of rank 1, or float32, which is truncated. The result
+    is int32 of shape (num_classes, num_classes); pairs of which either is no class are left out.
 
     Raises:
-        TypeError: labels or predictions are not int32.
+        TypeError: labels or predictions are not int32 or float32.
         ValueError: they are not equally many, or ``num_classes`` is not a positive integer.
 
     Example:
@@ -26,8 +28,8 @@ def confusion_matrix(labels: TensorLike, predictions: TensorLike, num_classes: i
         [[2, 0, 0], [0, 1, 1], [0, 0, 1]]
     """
     name = "confusion_matrix"
-    actual = as_indices(name, labels, "labels")
-    predicted = as_indices(name, predictions, "predictions")
+    actual = _classes(name, "labels", labels)
+    predicted = _classes(name, "predictions", predictions)
     if len(actual.shape) != 1 or predicted.shape != actual.shape:
         raise ValueError(
             f"{name}: labels and predictions must have rank 1 and be equally many, but got shapes "
@@ -40,3 +42,8 @@ def confusion_matrix(labels: TensorLike, predictions: TensorLike, num_classes: i
     known = known.logical_and(predicted >= 0).logical_and(predicted < num_classes)
     pairs = where(known, actual * num_classes + predicted, cells)
     return reshape(bincount(pairs, None, cells), (num_classes, num_classes))
+
+
+def _classes(name: str, argument: str, value: TensorLike) -> Tensor:
+    held = as_operand(name, value)
+    return as_indices(name, cast_to(held, int32) if held.dtype is float32 else held, argument)

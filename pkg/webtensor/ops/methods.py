@@ -6,10 +6,12 @@ The engine declares them and knows no op; this module attaches them when ``webte
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from webtensor.dtypes import string_
 from webtensor.engine import Tensor, TensorLike, Variable, as_operand
+from webtensor.explanation import MISUSE, explained, raise_explained
 from webtensor.ops import (
     binary,
     broadcasting,
@@ -75,6 +77,33 @@ def _where(self: TensorLike, condition: TensorLike, x: TensorLike) -> Tensor:
     return ternary.where(condition, self, x)
 
 
+def _sort(self: TensorLike, *_: Any, **__: Any) -> Any:
+    """Refuse what sorts NumPy's arrays and Python's lists in place."""
+    raise TypeError("sort: tensors are immutable, so one cannot be sorted in place; use wt.sort(x)")
+
+
+def _taking_integers(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Make a method that takes its sequence of integers also one by one: ``x.reshape(2, 3)``."""
+
+    @wraps(function)
+    def method(self: TensorLike, *args: Any, **options: Any) -> Tensor:
+        if args and type(args[0]) is not tuple and all(map(_is_integer, args)):
+            args = (args,)
+        try:
+            return function(self, *args, **options)
+        except MISUSE as error:
+            raise_explained(function, error, (self, *args), options)
+
+    return method
+
+
+def _is_integer(value: Any) -> bool:
+    """Whether a value is one integer, as NumPy's are; a tensor is a sequence, and True none."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return False
+    return not hasattr(value, "__iter__")
+
+
 _OPERATORS: dict[str, Callable[[Any, Any], Tensor]] = {
     "add": binary.add,
     "sub": binary.subtract,
@@ -105,7 +134,7 @@ _UNARY: dict[str, Callable[[Any], Tensor]] = {
     "invert": unary.bitwise_invert,
 }
 _NAMED: dict[str, Callable[..., Any]] = {
-    name: getattr(module, name)
+    name: explained(getattr(module, name))
     for module, names in (
         (unary, unary.__all__),
         (binary, binary.__all__),
@@ -123,7 +152,7 @@ _NAMED: dict[str, Callable[..., Any]] = {
         (indexing, ["boolean_mask"]),
         (nn, ["clip", "log_softmax", "one_hot", "softmax"]),
         (scans, scans.__all__),
-        (sorting, ["argsort", "isin", "searchsorted", "sort", "topk"]),
+        (sorting, ["argsort", "isin", "searchsorted", "topk"]),
         (scatter, ["gather_nd", "take_along_axis", "unsorted_segment_sum"]),
         (creation, ["ones_like", "zeros_like"]),
         (dynamic, ["nonzero", "unique"]),
@@ -151,13 +180,11 @@ _NAMED: dict[str, Callable[..., Any]] = {
                 "gather",
                 "pad",
                 "permute_dims",
-                "reshape",
                 "slice",
                 "split",
                 "squeeze",
                 "take",
                 "tile",
-                "transpose",
                 "unstack",
             ],
         ),
@@ -176,7 +203,10 @@ def _attach(owner: Any) -> None:
         setattr(owner, f"__{name}__", unary_function)
     for name, method in _NAMED.items():
         setattr(owner, name, method)
+    owner.reshape = _taking_integers(movement.reshape)
+    owner.transpose = _taking_integers(movement.transpose)
     owner.where = _where
+    owner.sort = _sort
     owner.buffer = shorthands.buffer_of
     owner.__getitem__ = lambda self, key: indexing.get_item(as_operand("index", self), key)
     owner.T = property(movement.transpose)

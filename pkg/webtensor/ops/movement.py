@@ -16,6 +16,7 @@ from webtensor.autodiff import Gathered
 from webtensor.dtypes import DType, complex64, int32, promote, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, planned, run
 from webtensor.engine.convert import pack
+from webtensor.errors import AxisError
 from webtensor.ops.casting import cast_to
 from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.ops.text import check_all_text, gathered_texts, joined_texts, viewed_texts
@@ -74,6 +75,11 @@ def reshape(x: TensorLike, shape: int | Sequence[int], copy: bool | None = None)
         [[1, 2], [3, 4]]
     """
     x = as_operand("reshape", x)
+    if copy is not None and type(copy) is not bool:
+        raise TypeError(
+            f"reshape: copy must be True, False or None, but got {copy!r}; a shape of several axes "
+            "is one argument: reshape(x, (2, 3))"
+        )
     if isinstance(shape, int):
         shape = (shape,)
     try:
@@ -119,13 +125,19 @@ def flatten(x: TensorLike) -> Tensor:
 def expand_dims(x: TensorLike, axis: int = 0) -> Tensor:
     """Insert an axis of length 1 at ``axis`` of the result.
 
+    Raises:
+        AxisError: the result has no such axis; it is a ``ValueError`` and an ``IndexError``.
+
     Example:
         >>> import webtensor as wt
         >>> wt.expand_dims([1, 2], axis=1).shape
         (2, 1)
     """
     x = as_operand("expand_dims", x)
-    axis = normalize_axis("expand_dims", axis, len(x.shape) + 1)
+    try:
+        axis = normalize_axis("expand_dims", axis, len(x.shape) + 1)
+    except ValueError as error:
+        raise AxisError(*error.args) from None
     return reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]))
 
 
@@ -320,8 +332,8 @@ def _permuted(x: Tensor, order: Shape) -> Tensor:
     return strided_view(_PERMUTE, x, shape, tuple(strides[axis] for axis in order), 0, order)
 
 
-def transpose(x: TensorLike, perm: Sequence[int] | None = None) -> Tensor:
-    """Reorder the axes, by default into the reverse order.
+def transpose(x: TensorLike, perm: Sequence[int] | None = None, conjugate: bool = False) -> Tensor:
+    """Reorder the axes, by default into the reverse order; ``conjugate`` conjugates the elements.
 
     Raises:
         ValueError: ``perm`` is not a permutation of the axes of ``x``.
@@ -332,6 +344,10 @@ def transpose(x: TensorLike, perm: Sequence[int] | None = None) -> Tensor:
         [[1, 3], [2, 4]]
     """
     x = as_operand("transpose", x)
+    if conjugate:
+        from webtensor.ops.complexes import conj  # which builds on this module
+
+        x = conj(x)
     if perm is None:
         return _permuted(x, tuple(range(len(x.shape) - 1, -1, -1)))
     return _permuted(x, _order("transpose", "perm", perm, x.shape))
@@ -568,7 +584,7 @@ def _stack_gradient(index: int) -> Callable[..., Tensor]:
 _STACK = Primitive("stack", kernel="concat", gradients=_stack_gradient)
 
 
-def unstack(x: TensorLike, axis: int = 0) -> list[Tensor]:
+def unstack(x: TensorLike, axis: int = 0) -> tuple[Tensor, ...]:
     """Part a tensor into its slices along an axis, which is removed.
 
     Example:
@@ -578,7 +594,7 @@ def unstack(x: TensorLike, axis: int = 0) -> list[Tensor]:
     """
     x = as_operand("unstack", x)
     axis = normalize_axis("unstack", axis, len(x.shape))
-    return [part(x, axis, index) for index in range(x.shape[axis])]
+    return tuple(part(x, axis, index) for index in range(x.shape[axis]))
 
 
 #: One slice along an axis, which is removed; attributes are (strides, offset, axis, index).
@@ -682,7 +698,8 @@ def gather(x: TensorLike, indices: TensorLike, axis: int = 0, batch_dims: int = 
     The result's shape is that of ``x`` with the axis replaced by the shape of ``indices``. Negative
     indices count from the end. An index out of range raises where the indices are known on the
     host, and picks 0 where a GPU computed them. ``batch_dims`` leading axes are common to ``x`` and
-    ``indices``: there each row of ``x`` is picked from with indices of its own.
+    ``indices``: there each row of ``x`` is picked from with indices of its own. A negative number
+    counts from the rank of ``indices`` down.
 
     Raises:
         IndexError: an index known on the host is out of range.

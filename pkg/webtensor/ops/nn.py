@@ -129,13 +129,16 @@ def _is_stored(value: Any, dtype: DType) -> bool:
 def clip(x: TensorLike, min: Any = None, max: Any = None) -> Tensor:
     """Limit elements to an interval; a bound that is None does not limit. NaN stays NaN.
 
+    As in NumPy, where ``min`` exceeds ``max`` every element becomes ``max``, and a bound of NaN
+    makes NaN.
+
     Example:
         >>> import webtensor as wt
         >>> wt.clip([-2, 5], 0, 3).tolist()
         [0, 3]
     """
     held = as_operand("clip", x)
-    numbers = all(isinstance(bound, (int, float)) for bound in (min, max))
+    numbers = all(isinstance(bound, (int, float)) and bound == bound for bound in (min, max))
     if held.dtype is float32 and numbers:
         return clip_by_value(held, min, max)
     if min is not None:

@@ -247,7 +247,7 @@ def dropout(
     x: TensorLike,
     rate: float,
     noise_shape: Sequence[int | None] | None = None,
-    seed: int | None = None,
+    seed: float | None = None,
 ) -> Tensor:
     """Set elements to zero with probability ``rate``, and scale the others up (Srivastava, 2014).
 

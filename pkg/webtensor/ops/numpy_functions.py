@@ -1,12 +1,14 @@
 """What NumPy's own functions do with tensors: they take their elements, and return arrays.
 
 NumPy looks for these methods on what it is called with (NEP 13 and NEP 18). An operator between an
-array and a tensor is one of NumPy's functions, too, and stays with the tensor.
+array and a tensor is one of NumPy's functions, too, and stays with the tensor. Functions that write
+to their arguments get read-only arrays, and so raise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from webtensor.engine import Tensor, Variable
@@ -43,14 +45,31 @@ def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **options: Any
     operator = _OF_OPERATORS.get(ufunc.__name__)
     if operator is not None and method == "__call__" and not options:
         return operator(*inputs)
-    return getattr(ufunc, method)(*_on_host(inputs), **_on_host(options))
+    name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+    with _writing_refused(name):
+        return getattr(ufunc, method)(*_on_host(inputs), **_on_host(options))
 
 
 def array_function(
     self: Any, function: Any, types: Any, arguments: tuple[Any, ...], options: Mapping[str, Any]
 ) -> Any:
     """Call one of NumPy's functions with arrays."""
-    return function(*_on_host(arguments), **_on_host(options))
+    with _writing_refused(function.__name__):
+        return function(*_on_host(arguments), **_on_host(options))
+
+
+@contextmanager
+def _writing_refused(name: str) -> Iterator[None]:
+    """Say why one of NumPy's functions cannot write to its argument."""
+    try:
+        yield
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        raise TypeError(
+            f"numpy.{name}: tensors are immutable, so it cannot write to one; give it an array, "
+            "such as tensor.numpy(), and make a tensor of the result"
+        ) from None
 
 
 def _on_host(value: Any) -> Any:

@@ -12,18 +12,21 @@ from typing import Any
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, planned, run
 from webtensor.geometry import (
+    Depth,
     Padding,
     Window,
     make_volume_window,
     make_window,
     pair,
     several,
+    trimmed,
 )
 from webtensor.ops.binary import add, multiply
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import as_float, cast_to
-from webtensor.ops.creation import arange, full
+from webtensor.ops.creation import arange, full, tensor, zeros
 from webtensor.ops.movement import reshape
+from webtensor.ops.ternary import where
 
 __all__ = ["avg_pool", "avg_pool3d", "max_pool", "max_pool3d", "max_pool_with_argmax", "pool"]
 
@@ -36,13 +39,15 @@ def _input_shape(window: Window) -> tuple[int, int, int, int]:
     return window.batch, window.in_height, window.in_width, window.in_channels
 
 
+def _to_input(primitive: Primitive, window: Window, dy: Tensor, *operands: Tensor) -> Tensor:
+    """Spread a gradient over the input; that of no windows is zero, and no kernel's business."""
+    shape = _input_shape(window)
+    return run(primitive, (dy, *operands), shape, float32, window) if dy.size else zeros(shape)
+
+
 _MAX_POOL: Primitive = Primitive(
     "max_pool",
-    gradients=(
-        lambda dy, y, x, window: run(
-            _MAX_POOL_SCATTER, (dy, x), _input_shape(window), float32, window
-        ),
-    ),
+    gradients=(lambda dy, y, x, window: _to_input(_MAX_POOL_SCATTER, window, dy, x),),
 )
 #: Adds each element of ``dy`` where the greatest element of its window of ``x`` is.
 _MAX_POOL_SCATTER: Primitive = Primitive(
@@ -58,19 +63,13 @@ _MAX_POOL_SCATTER: Primitive = Primitive(
 _MAX_POOL_PICK: Primitive = Primitive(
     "max_pool_pick",
     gradients=(
-        lambda dy, y, v, x, window: run(
-            _MAX_POOL_SCATTER, (dy, x), _input_shape(window), float32, window
-        ),
+        lambda dy, y, v, x, window: _to_input(_MAX_POOL_SCATTER, window, dy, x),
         None,
     ),
 )
 _AVG_POOL: Primitive = Primitive(
     "avg_pool",
-    gradients=(
-        lambda dy, y, x, window: run(
-            _AVG_POOL_GRADIENT, (dy,), _input_shape(window), float32, window
-        ),
-    ),
+    gradients=(lambda dy, y, x, window: _to_input(_AVG_POOL_GRADIENT, window, dy),),
 )
 _AVG_POOL_GRADIENT: Primitive = Primitive(
     "avg_pool_gradient",
@@ -98,7 +97,7 @@ _OF_NOTHING = {_MAX_POOL: float("-inf"), _AVG_POOL: float("nan")}
 def _over_windows(primitive: Primitive, images: Tensor, window: Window) -> Tensor:
     if images.size == 0:
         return full(_output_shape(window), _OF_NOTHING[primitive])
-    return run(primitive, (images,), _output_shape(window), float32, window)
+    return run(primitive, (images,), _output_shape(window), float32, trimmed(window))
 
 
 def _pool(
@@ -189,7 +188,6 @@ def pool(
         raise ValueError(f"pool: pooling_type must be 'max' or 'avg', but got {pooling_type!r}")
     images, single = _images("pool", input)
     size = pair("pool", "window_shape", window_shape)
-    dilations = 1 if dilations is None else dilations
     strides = 1 if strides is None else strides
     window = make_window(
         "pool", images.shape, images.shape[3], size, strides, pad, dilations, dim_rounding_mode
@@ -245,6 +243,7 @@ def _places(images: Tensor, window: Window) -> Tensor:
     """Place of the greatest element of each window, ``row * width + column``, as int32."""
     if images.size == 0:
         return full(_output_shape(window), 0, int32)
+    window = trimmed(window)
     _, height, width, _ = images.shape
     row = reshape(arange(height, dtype=float32), (1, height, 1, 1))
     column = reshape(arange(width, dtype=float32), (1, 1, width, 1))
@@ -288,18 +287,39 @@ def _pool3d(
     y = reshape(volumes, _input_shape(plane))
     y = _over_windows(primitive, y, plane)
     shape = (batch, depth.out_length, plane.out_height, plane.out_width, channels)
-    if depth == (length, length, 1, 1, 1, 0):
-        return reshape(y, shape[1:] if single else shape)
-    # Along the depth, the pixels of a plane are the width of an image.
-    pixels = plane.out_height * plane.out_width
-    along = Window(
-        batch, length, pixels, channels,
-        depth.out_length, pixels, channels,
-        depth.filter_length, 1, depth.stride, 1, 1, 1, depth.pad_front, 0,
-    )  # fmt: skip
-    y = reshape(y, _input_shape(along))
-    y = _over_windows(primitive, y, along)
-    return reshape(y, shape[1:] if single else shape)
+    if depth != (length, length, 1, 1, 1, 0):
+        # Along the depth, the pixels of a plane are the width of an image.
+        pixels = plane.out_height * plane.out_width
+        along = Window(
+            batch, length, pixels, channels,
+            depth.out_length, pixels, channels,
+            depth.filter_length, 1, depth.stride, 1, 1, 1, depth.pad_front, 0,
+        )  # fmt: skip
+        y = _over_windows(primitive, reshape(y, _input_shape(along)), along)
+    y = reshape(y, shape)
+    if primitive is _AVG_POOL:
+        y = _zero_where_empty(y, depth, plane)
+    return reshape(y, shape[1:]) if single else y
+
+
+def _zero_where_empty(y: Tensor, depth: Depth, plane: Window) -> Tensor:
+    """Make the mean of windows 0 where they hold padding alone, as in TensorFlow.js."""
+    for axis, (length, outputs, size, stride, before) in enumerate(
+        (
+            (depth.in_length, depth.out_length, depth.filter_length, depth.stride, depth.pad_front),
+            (plane.in_height, plane.out_height, plane.filter_height, plane.stride_height,
+             plane.pad_top),
+            (plane.in_width, plane.out_width, plane.filter_width, plane.stride_width,
+             plane.pad_left),
+        ),
+        start=1,
+    ):  # fmt: skip
+        starts = [output * stride - before for output in range(outputs)]
+        is_empty = [min(start + size, length) <= max(start, 0) for start in starts]
+        if any(is_empty):
+            shape = [outputs if n == axis else 1 for n in range(5)]
+            y = where(tensor(is_empty, shape=shape), 0.0, y)
+    return y
 
 
 def max_pool3d(
@@ -338,6 +358,8 @@ def avg_pool3d(
     data_format: str = "NDHWC",
 ) -> Tensor:
     """Mean of the elements of each window, padding not counted. See ``max_pool3d``.
+
+    The mean of a window of padding alone is 0; that of ``avg_pool`` is NaN.
 
     Raises:
         ValueError: shapes or options that do not fit.

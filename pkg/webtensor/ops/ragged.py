@@ -7,7 +7,7 @@ they are read to the host. Values are picked on the device, and gradients flow t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain, pairwise
+from itertools import accumulate, pairwise
 from math import ceil
 from typing import Any, NamedTuple
 
@@ -16,9 +16,11 @@ from webtensor.engine import Tensor, TensorLike, as_operand, from_host
 from webtensor.engine.convert import python_numbers
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
+from webtensor.ops.creation import full, ragged_sequence
 from webtensor.ops.movement import as_indices, concat, gather, reshape
+from webtensor.ops.scatter import put
 from webtensor.ops.text import check_all_text
-from webtensor.shapes import Shape, prod
+from webtensor.shapes import Shape, check_size, prod
 
 __all__ = ["ragged_gather", "ragged_range", "ragged_tensor_to_tensor"]
 
@@ -116,11 +118,11 @@ def ragged_gather(
                 ends += [ends[-1] + splits[row + 1] - splits[begin] for row in range(begin, end)]
             made.append(ends)
         ranges = [(splits[begin], splits[end]) for begin, end in ranges]
-    places = list(chain.from_iterable(range(begin, end) for begin, end in ranges))
-    return RaggedGather(
-        [from_host(name, ends, int32) for ends in made],
-        gather(held, from_host(name, places, int32)),
-    )
+    ends = list(accumulate(end - begin for begin, end in ranges))
+    check_size(name, "indices", numbers, sum(ends[-1:]) * prod(held.shape[1:]))
+    begins = [begin for begin, _ in ranges]
+    places = ragged_sequence(name, begins, [1] * len(begins), ends, int32)
+    return RaggedGather([from_host(name, ends, int32) for ends in made], gather(held, places))
 
 
 def ragged_range(starts: TensorLike, limits: TensorLike, deltas: TensorLike) -> RaggedRange:
@@ -158,15 +160,16 @@ def ragged_range(starts: TensorLike, limits: TensorLike, deltas: TensorLike) -> 
         python_numbers(operand.data_sync(), operand.dtype) * (1 if operand.shape else rows)
         for operand in operands
     ]
-    values: list[float] = []
     ends = [0]
     for start, limit, delta in zip(*columns, strict=True):
         if delta == 0:
             raise ValueError(f"{name}: deltas must not be 0")
-        count = max(0, ceil((limit - start) / delta))
-        values += [start + number * delta for number in range(count)]
-        ends.append(len(values))
-    return RaggedRange(from_host(name, ends, int32), from_host(name, values, dtype))
+        steps = (limit - start) / delta
+        check_size(name, "limits", limit, ends[-1] + steps)
+        ends.append(ends[-1] + ceil(max(0, steps)))
+    starts, _, deltas = columns
+    values = ragged_sequence(name, starts, deltas, ends[1:], dtype)
+    return RaggedRange(from_host(name, ends, int32), values)
 
 
 # -- to a dense tensor ----------------------------------------------------------------------------
@@ -218,22 +221,24 @@ def ragged_tensor_to_tensor(
     widths = [max(column, default=-1) + 1 for column in columns]
     lengths = _output_shape(name, shape, [first, *widths], element)
     outer = lengths[: 1 + len(widths)]
-    # The place of each row among those of the result; None where it is cut off.
-    places: list[int | None] = [row if row < outer[0] else None for row in range(first)]
+    check_size(name, "shape", lengths, prod(lengths))
+    # The place of each row among those of the result; None, or past the end, where it is cut off.
+    places: Sequence[int | None] = range(min(first, outer[0]))
     for rows, column, width in zip(rows_of, columns, outer[1:], strict=True):
         inside: list[int | None] = []
         for row, number in zip(rows, column, strict=True):
-            above = places[row]
+            above = places[row] if row < len(places) else None
             inside.append(None if above is None or number >= width else above * width + number)
         places = inside
     count = held.shape[0]
-    sources = [count] * prod(outer)
-    for number, place in enumerate(places):
-        if place is not None:
-            sources[place] = number
+    kept = {place: number for number, place in enumerate(places) if place is not None}
+    sources = full(prod(outer), count, int32)
+    if kept:
+        targets, numbers = from_host(name, [*kept], int32), from_host(name, [*kept.values()], int32)
+        sources = put(sources, targets, numbers)
     background = reshape(broadcast_to(default, element), (1, *element))
     candidates = concat([held, background])
-    return reshape(gather(candidates, from_host(name, sources, int32)), lengths)
+    return reshape(gather(candidates, sources), lengths)
 
 
 def _row_numbers(

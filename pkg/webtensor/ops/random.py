@@ -7,7 +7,7 @@ are exact too; normal ones agree to the rounding of the inverse error function.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import erf as _erf, sqrt
 from random import Random
 from struct import pack, unpack
@@ -18,7 +18,7 @@ from webtensor.dtypes import as_dtype, float32, int32
 from webtensor.engine import Primitive, Tensor, backend, run
 from webtensor.ops.binary import add, minimum, multiply
 from webtensor.ops.casting import cast_to
-from webtensor.ops.unary import clip_by_value, erf_inv, floor, unit_float
+from webtensor.ops.unary import clip_by_value, erf_inv, floor, round, unit_float
 from webtensor.shapes import as_shape
 
 __all__ = ["random_normal", "random_uniform", "set_random_seed", "truncated_normal"]
@@ -46,17 +46,25 @@ def new_seed() -> int:
     return _seeds.getrandbits(64)
 
 
-def random_bits(name: str, shape: int | Sequence[int], seed: int | None) -> Tensor:
-    """Int32 numbers of 32 random bits; ``name`` is the function that errors will name."""
+def _seed_bits(name: str, seed: float | None) -> int:
+    """Return an integer for a seed: itself, or the bits of a float."""
     if seed is None:
-        seed = new_seed()
-    elif not isinstance(seed, int):
-        raise TypeError(f"{name}: seed must be an integer or None, but got {seed!r}")
-    key = seed & 0xFFFFFFFF, seed >> 32 & 0xFFFFFFFF
+        return new_seed()
+    if isinstance(seed, int):
+        return seed
+    if isinstance(seed, float):
+        return int.from_bytes(pack("<d", seed), "little")
+    raise TypeError(f"{name}: seed must be a number or None, but got {seed!r}")
+
+
+def random_bits(name: str, shape: int | Sequence[int], seed: float | None) -> Tensor:
+    """Int32 numbers of 32 random bits; ``name`` is the function that errors will name."""
+    bits = _seed_bits(name, seed)
+    key = bits & 0xFFFFFFFF, bits >> 32 & 0xFFFFFFFF
     return run(_RANDOM_BITS, (), as_shape(name, shape), int32, *key)
 
 
-def unit_numbers(name: str, shape: int | Sequence[int], seed: int | None) -> Tensor:
+def unit_numbers(name: str, shape: int | Sequence[int], seed: float | None) -> Tensor:
     """Uniform float32 numbers in [0, 1), multiples of 2**-24."""
     unit = unit_float(random_bits(name, shape, seed))
     active = backend()
@@ -65,12 +73,18 @@ def unit_numbers(name: str, shape: int | Sequence[int], seed: int | None) -> Ten
     return unit
 
 
+def in_dtype(drawn: Tensor, dtype: Any, whole: Callable[[Tensor], Tensor]) -> Tensor:
+    """Convert random numbers to a dtype, float32 if it is None, by way of whole numbers."""
+    wanted = float32 if dtype is None else as_dtype(dtype)
+    return drawn if wanted is float32 else cast_to(whole(drawn), wanted)
+
+
 def random_uniform(
     shape: int | Sequence[int],
     minval: float = 0.0,
     maxval: float = 1.0,
     dtype: Any = float32,
-    seed: int | None = None,
+    seed: float | None = None,
 ) -> Tensor:
     """Numbers uniformly distributed in [minval, maxval); whole ones for int32.
 
@@ -87,8 +101,7 @@ def random_uniform(
         drawn = add(multiply(unit, maxval - minval), minval)
         if minval < maxval:
             drawn = minimum(drawn, _float_below(maxval))  # the sum may have been rounded up
-    made = as_dtype(dtype)
-    return drawn if made is float32 else cast_to(floor(drawn), made)
+    return in_dtype(drawn, dtype, floor)
 
 
 def _float_below(bound: float) -> float:
@@ -120,9 +133,9 @@ def random_normal(
     mean: float = 0.0,
     stddev: float = 1.0,
     dtype: Any = float32,
-    seed: int | None = None,
+    seed: float | None = None,
 ) -> Tensor:
-    """Numbers with a normal distribution.
+    """Numbers with a normal distribution; with dtype int32, they are rounded.
 
     Example:
         >>> import webtensor as wt
@@ -138,7 +151,7 @@ def _spread(name: str, normal: Tensor, mean: Any, stddev: Any, dtype: Any) -> Te
     """Give normal numbers another mean and standard deviation."""
     factor, offset = as_number(name, "stddev", stddev), as_number(name, "mean", mean)
     drawn = normal if factor == 1 else multiply(normal, factor)
-    return cast_to(drawn if offset == 0 else add(drawn, offset), as_dtype(dtype))
+    return in_dtype(drawn if offset == 0 else add(drawn, offset), dtype, round)
 
 
 def truncated_normal(
@@ -146,9 +159,11 @@ def truncated_normal(
     mean: float = 0.0,
     stddev: float = 1.0,
     dtype: Any = float32,
-    seed: int | None = None,
+    seed: float | None = None,
 ) -> Tensor:
     """Normal numbers, none of them farther than two standard deviations from the mean.
+
+    With dtype int32, they are rounded.
 
     Example:
         >>> import webtensor as wt

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from enum import Enum
 from functools import wraps
 from inspect import signature
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any, TypeVar, cast
 
 from webtensor.arguments import as_number
@@ -32,6 +33,7 @@ from webtensor.engine import (
     run_plan,
     state,
 )
+from webtensor.explanation import MISUSE, raise_explained
 from webtensor.ops.broadcasting import sum_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.text import check_all_text, chosen_texts, compared_texts
@@ -157,11 +159,22 @@ def _complex(row: Row, *operands: Tensor) -> Tensor:
 
 def _of_text(row: Row, x: Tensor, y: Tensor) -> Tensor:
     """Compare text, which is all that rows do with it."""
-    if row.name not in ("equal", "not_equal"):
+    comparison = _TEXT_COMPARISONS.get(row.name)
+    if comparison is None:
         raise TypeError(f"{row.name}: string operands are not supported")
     check_all_text(row.name, [x.dtype, y.dtype])
-    shape = broadcast_shapes(row.name, x.shape, y.shape)
-    return compared_texts(x, y, shape, row.name == "equal")
+    return compared_texts(x, y, broadcast_shapes(row.name, x.shape, y.shape), comparison)
+
+
+#: The rows that compare text, which is ordered by its UTF-8 bytes, that is, by its code points.
+_TEXT_COMPARISONS: dict[str, Callable[[bytes, bytes], bool]] = {
+    "equal": eq,
+    "not_equal": ne,
+    "greater": gt,
+    "greater_equal": ge,
+    "less": lt,
+    "less_equal": le,
+}
 
 
 def _add_row(function: Callable[..., Any], arity: int, **columns: Any) -> tuple[Row, str]:
@@ -184,6 +197,7 @@ def unary(
 ) -> Callable[[Function], Function]:
     """Make a function of one tensor; ``grad(dy, y, x, *parameters)`` is its gradient.
 
+    A function without one is a step function, whose gradient is zero.
     Functions with parameters compute in float32.
     """
 
@@ -206,27 +220,33 @@ def unary(
         takes_float = float32 in row.input_dtypes
         plans: Plans = {}
 
+        @wraps(function)
         def apply(x: Any) -> Tensor:
-            if type(x) is not Tensor:
-                x = as_operand(name, x)
-            dtype = x.dtype
-            plan = plans.get((x.shape, dtype))
-            backend = state.backend
-            if plan is not None and backend is not None and plan.epoch is backend.epoch:
-                return run_plan(plan, (x,))
-            if dtype is complex64:
-                return _complex(row, x)
-            if dtype is bool_ and name in BOOL_RULES:
-                return BOOL_RULES[name](x)
-            if dtype is not float32 or not takes_float:
-                dtype = row.compute_dtype(dtype)
-                x = cast_to(x, dtype)
-            y = run(row, (x,), x.shape, row.output_dtype(dtype), row)
-            keep_plan(plans, (x.shape, dtype), row, (x,), y, (row,))
-            return y
+            try:
+                if type(x) is not Tensor:
+                    x = as_operand(name, x)
+                dtype = x.dtype
+                plan = plans.get((x.shape, dtype))
+                backend = state.backend
+                if plan is not None and backend is not None and plan.epoch is backend.epoch:
+                    return run_plan(plan, (x,))
+                if dtype is complex64:
+                    return _complex(row, x)
+                if dtype is bool_ and name in BOOL_RULES:
+                    return BOOL_RULES[name](x)
+                if dtype is not float32 or not takes_float:
+                    dtype = row.compute_dtype(dtype)
+                    x = cast_to(x, dtype)
+                y = run(row, (x,), x.shape, row.output_dtype(dtype), row)
+                keep_plan(plans, (x.shape, dtype), row, (x,), y, (row,))
+                return y
+            except MISUSE as error:
+                raise_explained(function, error, (x,), {})
 
+        apply.explains_errors = True  # type: ignore[attr-defined]
         form = signature(function)
 
+        @wraps(function)
         def apply_with_parameters(*args: Any, **kwargs: Any) -> Tensor:
             bound = form.bind(*args, **kwargs)
             bound.apply_defaults()
@@ -242,7 +262,7 @@ def unary(
             return run(row, (x,), x.shape, float32, row, *numbers)
 
         chosen = planned(apply_with_parameters) if row.parameters else apply
-        return cast(Function, wraps(function)(chosen))
+        return cast(Function, chosen)
 
     return decorate
 
@@ -268,12 +288,18 @@ def binary(
     glsl_int: str | None = None,
     c_int: str | None = None,
 ) -> Callable[[Function], Function]:
-    """Make a broadcasting function of two tensors; ``grad_x(dy, out, x, y)`` and so on."""
+    """Make a broadcasting function of two tensors; ``grad_x(dy, out, x, y)`` and so on.
+
+    An operand without a gradient has one of zeros: the function is a step function of it.
+    """
 
     def decorate(function: Function) -> Function:
         gradients = None
-        if grad_x is not None and grad_y is not None:
-            gradients = (_summed(grad_x, 0), _summed(grad_y, 1))
+        if grad_x is not None or grad_y is not None:
+            gradients = tuple(
+                None if grad is None else _summed(grad, position)
+                for position, grad in enumerate((grad_x, grad_y))
+            )
         row, name = _add_row(
             function,
             2,
@@ -291,35 +317,39 @@ def binary(
 
         @wraps(function)
         def apply(x: Any, y: Any) -> Tensor:
-            if type(x) is not Tensor or type(y) is not Tensor:
-                x, y = as_operands(name, x, y)
-            key = x.shape, x.dtype, y.shape, y.dtype
-            plan = plans.get(key)
-            backend = state.backend
-            if plan is not None and backend is not None and plan.epoch is backend.epoch:
-                return run_plan(plan, (x, y))
-            given = x, y
-            if any_float and x.dtype is float32 and y.dtype is float32:
-                dtype = float_result
-            else:
-                promoted = promote(x.dtype, y.dtype)
-                if promoted is complex64:
-                    return _complex(row, x, y)
-                if promoted is bool_ and name in BOOL_RULES:
-                    return BOOL_RULES[name](x, y)
-                if promoted is string_:
-                    return _of_text(row, x, y)
-                computed = row.compute_dtype(promoted)
-                x, y = cast_to(x, computed), cast_to(y, computed)
-                dtype = row.output_dtype(computed)
-            shape = x.shape
-            if shape != y.shape:
-                shape = broadcast_shapes(name, shape, y.shape)
-            result = run(row, (x, y), shape, dtype, row)
-            if x is given[0] and y is given[1]:
-                keep_plan(plans, key, row, given, result, (row,))
-            return result
+            try:
+                if type(x) is not Tensor or type(y) is not Tensor:
+                    x, y = as_operands(name, x, y)
+                key = x.shape, x.dtype, y.shape, y.dtype
+                plan = plans.get(key)
+                backend = state.backend
+                if plan is not None and backend is not None and plan.epoch is backend.epoch:
+                    return run_plan(plan, (x, y))
+                given = x, y
+                if any_float and x.dtype is float32 and y.dtype is float32:
+                    dtype = float_result
+                else:
+                    promoted = promote(x.dtype, y.dtype)
+                    if promoted is complex64:
+                        return _complex(row, x, y)
+                    if promoted is bool_ and name in BOOL_RULES:
+                        return BOOL_RULES[name](x, y)
+                    if promoted is string_:
+                        return _of_text(row, x, y)
+                    computed = row.compute_dtype(promoted)
+                    x, y = cast_to(x, computed), cast_to(y, computed)
+                    dtype = row.output_dtype(computed)
+                shape = x.shape
+                if shape != y.shape:
+                    shape = broadcast_shapes(name, shape, y.shape)
+                result = run(row, (x, y), shape, dtype, row)
+                if x is given[0] and y is given[1]:
+                    keep_plan(plans, key, row, given, result, (row,))
+                return result
+            except MISUSE as error:
+                raise_explained(function, error, (x, y), {})
 
+        apply.explains_errors = True  # type: ignore[attr-defined]
         return cast(Function, apply)
 
     return decorate
@@ -348,22 +378,26 @@ def ternary(
 
         @wraps(function)
         def apply(condition: Any, x: Any, y: Any) -> Tensor:
-            condition = cast_to(as_operand(name, condition), bool_)
-            x, y = as_operands(name, x, y)
-            dtype = promote(x.dtype, y.dtype)
-            shape = broadcast_shapes(name, x.shape, y.shape)
-            shape = broadcast_shapes(name, condition.shape, shape)
-            if dtype is string_:
-                check_all_text(name, [x.dtype, y.dtype])
-                return chosen_texts(condition, x, y, shape)
-            if dtype is complex64:
-                return COMPLEX_RULES["where"](condition, cast_to(x, dtype), cast_to(y, dtype))
-            if dtype is bool_:
-                x, y = cast_to(x, int32), cast_to(y, int32)
-                return cast_to(run(row, (condition, x, y), shape, int32, row), bool_)
-            x, y = cast_to(x, dtype), cast_to(y, dtype)
-            return run(row, (condition, x, y), shape, dtype, row)
+            try:
+                condition = cast_to(as_operand(name, condition), bool_)
+                x, y = as_operands(name, x, y)
+                dtype = promote(x.dtype, y.dtype)
+                shape = broadcast_shapes(name, x.shape, y.shape)
+                shape = broadcast_shapes(name, condition.shape, shape)
+                if dtype is string_:
+                    check_all_text(name, [x.dtype, y.dtype])
+                    return chosen_texts(condition, x, y, shape)
+                if dtype is complex64:
+                    return COMPLEX_RULES["where"](condition, cast_to(x, dtype), cast_to(y, dtype))
+                if dtype is bool_:
+                    x, y = cast_to(x, int32), cast_to(y, int32)
+                    return cast_to(run(row, (condition, x, y), shape, int32, row), bool_)
+                x, y = cast_to(x, dtype), cast_to(y, dtype)
+                return run(row, (condition, x, y), shape, dtype, row)
+            except MISUSE as error:
+                raise_explained(function, error, (condition, x, y), {})
 
+        apply.explains_errors = True  # type: ignore[attr-defined]
         return cast(Function, apply)
 
     return decorate

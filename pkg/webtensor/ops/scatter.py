@@ -19,6 +19,7 @@ from webtensor.engine import (
     near_its_operands,
     run,
 )
+from webtensor.errors import OutOfMemoryError
 from webtensor.ops.binary import equal
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
@@ -135,7 +136,12 @@ def _flat_indices(name: str, indices: Tensor, lengths: Shape) -> Tensor:
 
     Raises:
         IndexError: one of them, known on the host, is negative or too great.
+        OutOfMemoryError: there are more elements than indices of 32 bits count.
     """
+    if prod(lengths) >= 1 << 31:
+        raise OutOfMemoryError(
+            f"{name}: no room for a tensor of shape {lengths}: flat indices must fit int32"
+        )
     known, bounds = host_indices(indices), index_bounds(indices)
     depth = len(lengths)
     if known is not None and bounds is not None and not _fit(bounds, lengths):
@@ -197,6 +203,8 @@ def gather_nd(x: TensorLike, indices: TensorLike) -> Tensor:
 
 def batched_gather(x: Tensor, indices: Tensor, axis: int, batch_dims: int) -> Tensor:
     """Gather along an axis with indices of their own for each of the leading axes."""
+    if -len(indices.shape) <= batch_dims < 0:
+        batch_dims += len(indices.shape)
     batch = x.shape[:batch_dims]
     if not 0 <= batch_dims <= axis or indices.shape[:batch_dims] != batch:
         raise ValueError(
@@ -257,6 +265,15 @@ def take_along_axis(x: TensorLike, indices: TensorLike, axis: int = -1) -> Tenso
 # -- putting --------------------------------------------------------------------------------------
 
 
+def _as_columns(indices: Tensor, updates: Tensor, rank: int) -> Tensor:
+    """Return indices of rank 1 that count along the first axis, one per update, as a column.
+
+    The updates' rank tells them from a single index along several axes.
+    """
+    several = indices.shape == updates.shape[:1] and len(updates.shape) == rank
+    return reshape(indices, (indices.size, 1)) if several else indices
+
+
 def _check_updates(name: str, updates: Tensor, indices: Tensor, rest: Shape) -> None:
     wanted = (*indices.shape[:-1], *rest)
     if updates.shape != wanted:
@@ -269,8 +286,9 @@ def scatter_nd(indices: TensorLike, updates: TensorLike, shape: Any) -> Tensor:
     """Tensor of zeros of a shape, to which updates are added at their indices.
 
     The last axis of ``indices``, int32, holds where along the first axes an update goes; the shape
-    of ``updates`` is ``(*indices.shape[:-1], *shape[indices.shape[-1]:])``. Updates with the same
-    index add up.
+    of ``updates`` is ``(*indices.shape[:-1], *shape[indices.shape[-1]:])``. ``indices`` of rank 1
+    may also count along the first axis alone, one for each slice of ``updates``. Updates with the
+    same index add up.
 
     Raises:
         IndexError: an index known on the host is out of range.
@@ -285,6 +303,7 @@ def scatter_nd(indices: TensorLike, updates: TensorLike, shape: Any) -> Tensor:
     places = as_indices("scatter_nd", indices)
     held = as_operand("scatter_nd", updates)
     wanted = as_shape("scatter_nd", shape)
+    places = _as_columns(places, held, len(wanted))
     counted, rest = _split_at("scatter_nd", places, wanted)
     _check_updates("scatter_nd", held, places, rest)
     if held.dtype is complex64:
@@ -315,6 +334,7 @@ def tensor_scatter_update(tensor: TensorLike, indices: TensorLike, updates: Tens
     held = as_operand(name, tensor)
     places = as_indices(name, indices)
     given = as_operand(name, updates, held.dtype)
+    places = _as_columns(places, given, len(held.shape))
     counted, rest = _split_at(name, places, held.shape)
     _check_updates(name, given, places, rest)
     check_all_text(name, [held.dtype, given.dtype])
@@ -373,7 +393,7 @@ def sparse_to_dense(
             f"{name}: sparse_values must be a scalar or have shape {(count,)}, but its shape is "
             f"{values.shape}"
         )
-    if values.dtype is string_ and default_value == 0:
+    if values.dtype is string_ and isinstance(default_value, int) and default_value == 0:
         default_value = ""
     default = as_operand(name, default_value, values.dtype)
     if default.shape != ():
@@ -436,12 +456,19 @@ def unsorted_segment_sum(x: TensorLike, segment_ids: TensorLike, num_segments: i
 
 
 @near_its_operands
-def bincount(x: TensorLike, weights: TensorLike | None = None, size: int | None = None) -> Tensor:
+def bincount(
+    x: TensorLike,
+    weights: TensorLike | None = None,
+    size: int | None = None,
+    *,
+    minlength: int = 0,
+) -> Tensor:
     """Count how often each number from 0 to ``size - 1`` occurs in an int32 tensor of rank 1.
 
     ``weights``, of the shape of ``x`` or empty, is what each occurrence counts for; it gives the
     result's dtype, which is int32 without it. Numbers from ``size`` on are left out. Without
-    ``size``, it is one more than the greatest number, which must be read from the device for that.
+    ``size``, it is one more than the greatest number, which must be read from the device for that,
+    but ``minlength`` at least.
 
     Raises:
         TypeError: ``x`` is not int32.
@@ -455,6 +482,9 @@ def bincount(x: TensorLike, weights: TensorLike | None = None, size: int | None 
     held = as_indices("bincount", x, "x")
     if len(held.shape) != 1:
         raise ValueError(f"bincount: x must have rank 1, but its shape is {held.shape}")
+    (least,) = as_shape("bincount", minlength, "minlength")
+    if size is None:
+        size = max(_size_of_counts(held), least)
     return _bincount("bincount", held, weights, size)
 
 
@@ -487,6 +517,11 @@ def dense_bincount(
     return cast_to(_bincount("dense_bincount", held, None, size) > 0, dtype)
 
 
+def _size_of_counts(x: Tensor) -> int:
+    """One more than the greatest number, which is read from the device."""
+    return int(max(x.data_sync(), default=-1)) + 1
+
+
 def _bincount(name: str, x: Tensor, weights: TensorLike | None, size: int | None) -> Tensor:
     given = None if weights is None else as_operand(name, weights)
     if given is not None and given.size and given.shape != x.shape:
@@ -494,9 +529,7 @@ def _bincount(name: str, x: Tensor, weights: TensorLike | None, size: int | None
             f"{name}: weights must be empty or have the shape of x, {x.shape}, but its shape is "
             f"{given.shape}"
         )
-    if size is None:
-        size = max(x.data_sync(), default=-1) + 1
-    (length,) = as_shape(name, size, "size")
+    (length,) = as_shape(name, _size_of_counts(x) if size is None else size, "size")
     dtype = int32 if given is None else promote(given.dtype, int32)
     amounts = ones(x.shape, dtype) if given is None or not given.size else cast_to(given, dtype)
     numbers = x

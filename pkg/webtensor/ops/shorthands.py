@@ -91,18 +91,30 @@ def to_int(self: TensorLike) -> Tensor:
 
 def concat(self: TensorLike, x: TensorLike | Sequence[TensorLike], axis: int = 0) -> Tensor:
     """Join one or several tensors to this one, along an axis there is."""
-    return movement.concat([self, *_listed(x)], axis)
+    return movement.concat([self, *_listed("concat", self, x)], axis)
 
 
 def stack(self: TensorLike, x: TensorLike | Sequence[TensorLike], axis: int = 0) -> Tensor:
     """Join one or several tensors of this one's shape to it, along a new axis."""
-    return movement.stack([self, *_listed(x)], axis)
+    return movement.stack([self, *_listed("stack", self, x)], axis)
 
 
-def _listed(x: TensorLike | Sequence[TensorLike]) -> Sequence[TensorLike]:
-    """Several tensors as they are; one in a list."""
-    several = isinstance(x, (list, tuple)) and any(isinstance(one, Tensor) for one in x)
-    return x if several else [x]
+def _listed(
+    name: str, self: TensorLike, x: TensorLike | Sequence[TensorLike]
+) -> Sequence[TensorLike]:
+    """Return several tensors as they are, one in a list.
+
+    A nested list of numbers stands for several tensors where it has one level more than this
+    tensor has axes.
+    """
+    if not isinstance(x, (list, tuple)):
+        return [x]
+    if any(isinstance(part, Tensor) for part in x):
+        return x
+    levels, part = 0, x
+    while isinstance(part, (list, tuple)) and part:
+        levels, part = levels + 1, part[0]
+    return x if levels > len(as_operand(name, self).shape) else [x]
 
 
 def variable(

@@ -10,10 +10,11 @@ from webtensor.arguments import as_number
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host
 from webtensor.ops.casting import cast_to
-from webtensor.ops.creation import zeros
+from webtensor.ops.creation import arange, zeros
 from webtensor.ops.movement import pad, reshape, strided_view
 from webtensor.ops.spectral import half_transform, resized
-from webtensor.shapes import contiguous_strides
+from webtensor.ops.unary import height_of_window
+from webtensor.shapes import check_size, contiguous_strides
 
 __all__ = [
     "cosine_window",
@@ -23,6 +24,10 @@ __all__ = [
     "hann_window",
     "stft",
 ]
+
+
+#: Windows of up to so many elements are computed on the host, in double precision.
+_MOST_ON_HOST = 4096
 
 
 def _positive(name: str, what: str, number: Any) -> int:
@@ -52,9 +57,12 @@ def cosine_window(window_length: int, a: float, b: float) -> Tensor:
     """
     length = _positive("cosine_window", "window_length", window_length)
     a, b = as_number("cosine_window", "a", a), as_number("cosine_window", "b", b)
+    check_size("cosine_window", "window_length", window_length, length)
     if length == 1:
         return from_host("cosine_window", [a + b], float32)
     period = length if length % 2 == 0 else length - 1
+    if length > _MOST_ON_HOST:
+        return height_of_window(arange(length), period, a, b)
     values = [a - b * cos(2 * pi * k / period) for k in range(length)]
     return from_host("cosine_window", values, float32)
 
@@ -130,7 +138,8 @@ def frame(
 
     Raises:
         TypeError: a length is not an integer, or the signal is complex.
-        ValueError: a length is not positive, or the signal has no axes.
+        ValueError: a length is not positive, save for a ``frame_step`` of 0 where no frame begins,
+            or the signal has no axes.
 
     Example:
         >>> import webtensor as wt
@@ -139,9 +148,10 @@ def frame(
     """
     held = _signal("frame", signal)
     length = _positive("frame", "frame_length", frame_length)
-    step = _positive("frame", "frame_step", frame_step)
     *batch, samples = held.shape
-    count = -(-samples // step) if pad_end else max(0, (samples - length) // step + 1)
+    begins = range(samples if pad_end else max(0, samples - length + 1))
+    step = _positive("frame", "frame_step", frame_step) if begins or frame_step != 0 else 1
+    count = -(-len(begins) // step)
     shape = (*batch, count, length)
     missing = (count - 1) * step + length - samples
     if count and missing > 0:

@@ -272,12 +272,12 @@ def isin(x1: TensorLike, x2: TensorLike, invert: bool = False) -> Tensor:
 def in_top_k(predictions: TensorLike, targets: TensorLike, k: int = 1) -> Tensor:
     """Whether each target class is among the ``k`` with the greatest predictions, as bool.
 
-    ``predictions`` is (…, classes) and ``targets``, int32, has its shape without the last axis. Of
+    ``predictions`` is (…, classes) and ``targets`` has its shape without the last axis. Of
     equal predictions, the one with the lower index counts as greater. A target that is no class,
     or whose prediction is not finite, is not among them.
 
     Raises:
-        TypeError: the targets are not int32.
+        TypeError: the targets are not real numbers.
         ValueError: shapes that do not fit, or ``k`` is not between 1 and the number of classes.
 
     Example:
@@ -287,8 +287,8 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: int = 1) -> Tensor
     """
     scores = cast_to(as_operand("in_top_k", predictions), float32)
     chosen = as_operand("in_top_k", targets)
-    if chosen.dtype is not int32:
-        raise TypeError(f"in_top_k: targets must be int32, but got {chosen.dtype}")
+    if chosen.dtype not in (int32, float32):
+        raise TypeError(f"in_top_k: targets must be int32 or float32, but got {chosen.dtype}")
     if len(scores.shape) < 2 or chosen.shape != scores.shape[:-1]:
         raise ValueError(
             "in_top_k: predictions must be (…, classes) and targets have its shape without the "

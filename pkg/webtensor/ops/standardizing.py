@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from webtensor.autodiff import custom_grad
-from webtensor.engine import Tensor, state
-from webtensor.engine.scopes import outside_scopes
+from webtensor.autodiff import custom_grad, is_recording
+from webtensor.engine import Tensor
 from webtensor.ops.binary import add, multiply, subtract
 from webtensor.ops.creation import zeros
 from webtensor.ops.normalization import normalized
@@ -21,11 +20,6 @@ from webtensor.ops.statistics import moments
 from webtensor.ops.unary import rsqrt
 
 __all__ = ["BatchStandardized", "batch_standardized", "standardized"]
-
-
-def _is_recorded() -> bool:
-    """Whether a tape records; other observers do not ask which variables are read."""
-    return bool(state.variable_readers)
 
 
 def standardized(x: Tensor, axes: Sequence[int], epsilon: float) -> Tensor:
@@ -37,17 +31,16 @@ def standardized(x: Tensor, axes: Sequence[int], epsilon: float) -> Tensor:
         factor = rsqrt(add(variance, epsilon))
         return multiply(subtract(x, middle), factor), factor
 
-    if not _is_recorded():
+    if not is_recording():
         return computed(x)[0]
 
     @custom_grad
     def recorded(x: Tensor) -> tuple[Tensor, Callable[[Tensor], Any]]:
-        with outside_scopes():  # the walk back needs it
-            known = computed(x)
+        known = computed(x)
 
         def gradient(dy: Tensor) -> Tensor:
             # To a tape that records the walk back, what is known is not made of ``x``.
-            y, factor = computed(x) if _is_recorded() else known
+            y, factor = computed(x) if is_recording() else known
             level = _mean(dy, axes, keepdims=True)
             slope = _mean(multiply(dy, y), axes, keepdims=True)
             return multiply(subtract(subtract(dy, level), multiply(y, slope)), factor)
@@ -88,18 +81,19 @@ def batch_standardized(
         shift = zeros((channels,)) if offset is None else offset
         return _Parts(normalized(x, middle, factor, shift), middle, variance, inverse, factor)
 
-    if not _is_recorded():
+    if not is_recording():
         return BatchStandardized(*computed(x, scale, offset)[:3])
     found: list[_Parts] = []
 
     @custom_grad
-    def recorded(*operands: Tensor) -> tuple[Tensor, Callable[[Tensor], Any]]:
-        with outside_scopes():  # the walk back needs it
-            found.append(computed(x, scale, offset))
+    def recorded(x: Tensor, *parameters: Tensor) -> tuple[Tensor, Callable[[Tensor], Any]]:
+        own_scale = None if scale is None else parameters[0]
+        own_offset = None if offset is None else parameters[-1]
+        found.append(computed(x, own_scale, own_offset))
 
         def gradient(dy: Tensor) -> list[Tensor]:
             # To a tape that records the walk back, what is known is not made of the operands.
-            parts = computed(x, scale, offset) if _is_recorded() else found[0]
+            parts = computed(x, own_scale, own_offset) if is_recording() else found[0]
             total = _sum(dy, axes)
             tilt = _sum(multiply(dy, subtract(x, parts.mean)), axes)
             for_scale = multiply(tilt, parts.inverse)

@@ -306,8 +306,8 @@ def add_n(tensors: Sequence[TensorLike]) -> Tensor:
 
 def diff(
     x: TensorLike,
-    axis: int = -1,
     n: int = 1,
+    axis: int = -1,
     prepend: TensorLike | None = None,
     append: TensorLike | None = None,
 ) -> Tensor:

@@ -6,7 +6,7 @@ it here, on tuples of bytes; all others raise ``TypeError``. No gradient flows t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -111,14 +111,16 @@ def put_texts(x: Tensor, indices: Tensor, updates: Tensor, length: int, inner: i
     return text_tensor(texts, x.shape)
 
 
-def compared_texts(x: Tensor, y: Tensor, shape: Shape, wanted: bool) -> Tensor:
-    """Tell where two tensors hold equal text, or where not, with broadcasting."""
+def compared_texts(
+    x: Tensor, y: Tensor, shape: Shape, comparison: Callable[[bytes, bytes], bool]
+) -> Tensor:
+    """Compare the elements of two tensors, with broadcasting."""
     sides = [
         texts_of(viewed_texts(side, shape, broadcast_strides(side.shape, shape), 0))
         for side in (x, y)
     ]
-    equal = [(a == b) is wanted for a, b in zip(*sides, strict=True)]
-    return Tensor(from_host("equal", equal, bool_).storage, shape, bool_)
+    results = list(map(comparison, *sides))
+    return Tensor(from_host("equal", results, bool_).storage, shape, bool_)
 
 
 def chosen_texts(condition: Tensor, x: Tensor, y: Tensor, shape: Shape) -> Tensor:

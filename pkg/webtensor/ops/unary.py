@@ -155,12 +155,11 @@ def negative(x: TensorLike) -> Tensor:
     numpy=lambda np, x: np.sign(x),
     glsl="mix(sign(x), x, is_nan(x))",
     glsl_int="sign(x)",
-    c="vsel(x > 0, vset(1.f), vsel(x < 0, vset(-1.f), x))",
+    c="vsel(x > 0, vset(1.f), vsel(x < 0, vset(-1.f), x + 0.f))",
     c_int="vsel(x > 0, vseti(1), vsel(x < 0, vseti(-1), x))",
-    grad=lambda dy, y, x: dy * 0,
 )
 def sign(x: TensorLike) -> Tensor:
-    """-1, 0 or 1 by the sign of ``x``; NaN stays NaN.
+    """-1, 0 or 1 by the sign of ``x``, 0 for -0.0; NaN stays NaN.
 
     Example:
         >>> import webtensor as wt
@@ -244,7 +243,6 @@ def reciprocal(x: TensorLike) -> Tensor:
     glsl_int="x",
     c="vceil(x)",
     c_int="x",
-    grad=lambda dy, y, x: dy * 0,
 )
 def ceil(x: TensorLike) -> Tensor:
     """Smallest integer that is not less.
@@ -263,7 +261,6 @@ def ceil(x: TensorLike) -> Tensor:
     glsl_int="x",
     c="vfloor(x)",
     c_int="x",
-    grad=lambda dy, y, x: dy * 0,
 )
 def floor(x: TensorLike) -> Tensor:
     """Largest integer that is not greater.
@@ -282,7 +279,6 @@ def floor(x: TensorLike) -> Tensor:
     glsl_int="x",
     c="vround(x)",
     c_int="x",
-    grad=lambda dy, y, x: dy * 0,
 )
 def round(x: TensorLike) -> Tensor:
     """Nearest integer; halves go to the even one.
@@ -301,7 +297,6 @@ def round(x: TensorLike) -> Tensor:
     glsl_int="x",
     c="vtrunc(x)",
     c_int="x",
-    grad=lambda dy, y, x: dy * 0,
 )
 def trunc(x: TensorLike) -> Tensor:
     """Nearest integer that is not farther from zero.
@@ -769,7 +764,7 @@ def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
     numpy=lambda np, x: _SELU_SCALE * np.where(x < 0, _SELU_ALPHA * np.expm1(np.minimum(x, 0)), x),
     glsl=f"{_SELU_SCALE} * mix(x, {_SELU_ALPHA} * expm1_(x), x < 0.0)",
     c=f"{_SELU_SCALE}f * vsel(x < 0, {_SELU_ALPHA}f * vexpm1(x), x)",
-    grad=lambda dy, y, x: dy * (y + _SELU_SCALE * _SELU_ALPHA).where(x < 0, _SELU_SCALE),
+    grad=lambda dy, y, x: dy * (y + _SELU_SCALE * _SELU_ALPHA).where(x <= 0, _SELU_SCALE),
 )
 def selu(x: TensorLike) -> Tensor:
     """Scaled exponential linear unit (Klambauer et al., 2017).
@@ -833,7 +828,6 @@ def softplus(x: TensorLike) -> Tensor:
     numpy=lambda np, x, alpha: np.where(np.isnan(x), x, np.where(x > 0, 1, alpha)),
     glsl="mix(mix(alpha, 1.0, x > 0.0), x, is_nan(x))",
     c="vsel(x > 0, vset(1.f), vsel(x == x, vset(alpha), x))",
-    grad=lambda dy, y, x, alpha: dy * 0,
 )
 def step(x: TensorLike, alpha: float = 0.0) -> Tensor:
     """1 where ``x`` is positive, else ``alpha``.
@@ -848,11 +842,12 @@ def step(x: TensorLike, alpha: float = 0.0) -> Tensor:
 @unary(
     numpy=lambda np, x, minimum, maximum: np.clip(x, minimum, maximum),
     glsl="mix(min(max(x, minimum), maximum), x, is_nan(x))",
-    c="vsel(x < minimum, vset(minimum), vsel(x > maximum, vset(maximum), x))",
+    c="vsel(x > maximum, vset(maximum), "
+    "vsel(x < minimum, vset(minimum < maximum ? minimum : maximum), x))",
     grad=lambda dy, y, x, minimum, maximum: dy.where((x >= minimum) & (x <= maximum), 0.0),
 )
 def clip_by_value(x: TensorLike, minimum: float, maximum: float) -> Tensor:
-    """``x`` limited to an interval of numbers. See ``clip``.
+    """``x`` limited to an interval of two numbers. See ``clip``.
 
     Example:
         >>> import webtensor as wt
@@ -978,3 +973,15 @@ def divisor_of_kept(x: TensorLike, rate: float, divisor: float) -> Tensor:
         >>> wt.divisor_of_kept([0, -(2**31)], 0.25, 2.0).tolist()
         [0.0, 2.0]
     """
+
+
+@unary(
+    kind=Kind.BITS,
+    numpy=lambda np, x, period, a, b: (
+        a - b * np.cos(np.minimum(x, period - x) * (2 * pi / period))
+    ).astype(np.float32),
+    glsl="a - b * cos_(min(float(x), period - float(x)) * (6.2831853 / period))",
+    c="a - b * vcos(vmin(vtofloat(x), period - vtofloat(x)) * (6.2831853f / period))",
+)
+def height_of_window(x: TensorLike, period: float, a: float, b: float) -> Tensor:
+    """``a - b * cos(2 * pi * x / period)`` of int32 numbers from 0 to ``period``."""

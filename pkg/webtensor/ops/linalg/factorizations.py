@@ -188,7 +188,7 @@ def gram_schmidt(xs: TensorLike | Sequence[TensorLike]) -> Any:
     q, r = qr(matrix_transpose(cast_to(held, float32)))
     signs = where(diagonal(r) < 0, -1.0, 1.0)
     rows = matrix_transpose(multiply(q, signs))
-    return unstack(rows) if listed else rows
+    return list(unstack(rows)) if listed else rows
 
 
 # -- eigenvalues --------------------------------------------------------------------------------

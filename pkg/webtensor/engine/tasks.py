@@ -1,0 +1,71 @@
+"""What belongs to a task: a stack of its own, though there be one name for all.
+
+While a task awaits within a ``with``, others compute; what the block means is not meant for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Generic, TypeVar
+
+__all__ = ["TaskStack"]
+
+Item = TypeVar("Item")
+
+
+class TaskStack(Generic[Item]):
+    """A stack of which each task has its own; it begins with that of the task that started it.
+
+    Blocks may end in another order than that in which they began.
+    """
+
+    __slots__ = ("_items", "get")
+
+    def __init__(self, name: str) -> None:
+        self._items: ContextVar[tuple[Item, ...]] = ContextVar(name, default=())
+        #: Return all items, the innermost last. Calls of layers ask, so it is bound once.
+        self.get = self._items.get
+
+    def push(self, item: Item) -> None:
+        """Put an item on top."""
+        self._items.set((*self._items.get(), item))
+
+    def remove(self, item: Item) -> None:
+        """Take an item away, the uppermost if it is there several times."""
+        items = self._items.get()
+        if items and items[-1] is item:
+            self._items.set(items[:-1])
+            return
+        for index in reversed(range(len(items))):
+            if items[index] is item:
+                self._items.set(items[:index] + items[index + 1 :])
+                return
+
+    @contextmanager
+    def holding(self, item: Item) -> Iterator[Item]:
+        """Hold an item within the ``with``."""
+        self.push(item)
+        try:
+            yield item
+        finally:
+            self.remove(item)
+
+    @property
+    def top(self) -> Item:
+        """The innermost item."""
+        return self._items.get()[-1]
+
+    def __iter__(self) -> Iterator[Item]:
+        """From the outermost item to the innermost."""
+        return iter(self._items.get())
+
+    def __reversed__(self) -> Iterator[Item]:
+        return reversed(self._items.get())
+
+    def __contains__(self, item: object) -> bool:
+        return any(other is item for other in self._items.get())
+
+    def __bool__(self) -> bool:
+        return bool(self._items.get())
