@@ -352,7 +352,8 @@ hard_swish = hard_silu
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     name: globals()[name] for name in __all__ if name not in ("deserialize", "get", "serialize")
 }
-_NAMESPACE = Namespace("activation", _FUNCTIONS)
+#: Layers such as LeakyReLU, and functions of tensors, are activations, too.
+_NAMESPACE = Namespace("activation", _FUNCTIONS, ("activations", "layers", "ops"))
 
 
 def get(identifier: Any) -> Callable[..., Any]:

@@ -155,7 +155,7 @@ non_neg = NonNeg
 unit_norm = UnitNorm
 
 _CLASSES = (Constraint, MaxNorm, MinMaxNorm, NonNeg, UnitNorm)
-_NAMESPACE = Namespace("constraint", {one.__name__: one for one in _CLASSES})
+_NAMESPACE = Namespace("constraint", {one.__name__: one for one in _CLASSES}, ("constraints",))
 
 
 def get(identifier: Any) -> Any:

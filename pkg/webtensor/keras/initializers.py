@@ -538,6 +538,7 @@ _CLASSES = (
 _NAMESPACE = Namespace(
     "initializer",
     {one.__name__: one for one in _CLASSES},
+    ("initializers",),
     IdentityInitializer=Identity,
     OrthogonalInitializer=Orthogonal,
     STFTInitializer=STFT,

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+from webtensor.engine.tasks import TaskStack
+
 __all__ = [
     "auto_name",
     "current_path",
@@ -20,7 +22,7 @@ __all__ = [
 
 _counts: Counter[str] = Counter()
 #: Names of what is being built or called, who they belong to, and what stands for those around.
-_scopes: list[tuple[str, Any, str | None]] = []
+_scopes: TaskStack[tuple[str, Any, str | None]] = TaskStack("name_scopes")
 
 
 def to_snake_case(name: str) -> str:
@@ -79,14 +81,16 @@ def name_scope(
 
 @contextmanager
 def _scope(name: str, caller: Any, deduplicate: bool, parent: str | None) -> Iterator[None]:
-    if deduplicate and caller is not None and _scopes and _scopes[-1][1] is caller:
+    around = _scopes.get()
+    if deduplicate and caller is not None and around and around[-1][1] is caller:
         yield
         return
-    _scopes.append((name, caller, parent))
+    scope = (name, caller, parent)
+    _scopes.push(scope)
     try:
         yield
     finally:
-        _scopes.pop()
+        _scopes.remove(scope)
 
 
 def current_path() -> str:

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, TypeVar
 
 from webtensor.dtypes import DType
 from webtensor.engine import Tensor, Variable
+from webtensor.engine.tasks import TaskStack
+from webtensor.errors import ModelFormatError
+from webtensor.keras.budgets import check_depth
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import nearest, to_snake_case
 from webtensor.ops import tensor
@@ -52,30 +55,47 @@ _PUBLIC = (
     "random",
     "ops",
 )
+#: Those whose functions configurations may name; others, such as ``models``, have functions that
+#: read and write files.
+_FUNCTIONS = ("activations", "losses", "metrics", "initializers", "ops")
+#: What is in many namespaces, and is no activation, loss or the like.
+_HELPERS = frozenset({"deserialize", "get", "serialize"})
 _FEATURES = "keras.src.layers.preprocessing.feature_space"
 #: Where Keras keeps what is not in one of its namespaces, with the name that it registers.
 _ELSEWHERE: dict[str, tuple[str, str | None]] = {
     "Cross": (_FEATURES, "Cross"),
+    "CustomScaleLayer": ("keras.src.applications.inception_resnet_v2", "CustomScaleLayer"),
     "DTypePolicy": ("keras", None),
     "Feature": (_FEATURES, "Feature"),
     "FeatureSpace": ("keras.utils", None),
     "Functional": ("keras.src.models.functional", "Functional"),
+    "LayerScale": ("keras.src.applications.convnext", "LayerScale"),
     "Sequential": ("keras", None),
+    "StochasticDepth": ("keras.src.applications.convnext", "StochasticDepth"),
     "TFDIdentity": (_FEATURES, "TFDIdentity"),
+}
+#: Modules that are none of the namespaces, with ours for the classes that Keras keeps there.
+_MODULES = {
+    "keras.src.applications.convnext": "layers.applications",
+    "keras.src.applications.inception_resnet_v2": "layers.applications",
+    "keras.utils": "utils.feature_space",
+    _FEATURES: "utils.feature_space",
 }
 _PLAIN = (str, int, float, bool, type(None))
 #: What configurations call the number of an object that is in several places.
 _SHARED = "shared_object_id"
-#: Configurations may be nested no deeper than this: a deeper one is an attack or a mistake.
-_DEEPEST = 200
+#: Objects may be nested no deeper: each has functions of its own that call one another.
+_MAX_OBJECT_DEPTH = 32
 
 Class = TypeVar("Class")
 
 _global_objects: dict[str, Any] = {}
 _registered_names: dict[Any, str] = {}
-_scoped: list[Mapping[str, Any]] = []
+_scoped: TaskStack[Mapping[str, Any]] = TaskStack("custom_object_scopes")
 #: For each file that is being written or read, its objects: by what tells them apart there.
-_sharing: list[dict[int, Any]] = []
+_sharing: TaskStack[dict[int, Any]] = TaskStack("shared_objects")
+#: Classes of the objects that are being made from configurations, the outermost one first.
+_nested: TaskStack[str] = TaskStack("nested_objects")
 
 
 # -- what others register ----------------------------------------------------------------------
@@ -138,12 +158,11 @@ def custom_object_scope(*objects: Mapping[str, Any] | None) -> Iterator[None]:
         ...     keras.activations.get("zero")(3)
         0
     """
-    before = len(_scoped)
-    _scoped.extend(one for one in objects if one)
-    try:
+    with ExitStack() as scopes:
+        for mapping in objects:
+            if mapping:
+                scopes.enter_context(_scoped.holding(mapping))
         yield
-    finally:
-        del _scoped[before:]
 
 
 CustomObjectScope = custom_object_scope
@@ -212,16 +231,13 @@ def serialize_shared(obj: Any) -> Any:
 @contextmanager
 def sharing_objects() -> Iterator[None]:
     """Within the ``with``, objects have numbers, and what has the same number is one object."""
-    _sharing.append({})
-    try:
+    with _sharing.holding({}):
         yield
-    finally:
-        _sharing.pop()
 
 
 def _number_of(obj: Any) -> int:
     """The number of an object, which is kept, as its identity is its own only while it lives."""
-    known = _sharing[-1]
+    known = _sharing.top
     number, _ = known.setdefault(id(obj), (len(known) + 1, obj))
     return int(number)
 
@@ -287,21 +303,26 @@ def deserialize_keras_object(
         TypeError: a part of the configuration has the wrong type, or cannot make its object.
         ValueError: a class is not known, or the configuration is malformed.
     """
+    if not _nested:
+        check_depth(config, "deserialize_keras_object")
+    elif len(_nested.get()) > _MAX_OBJECT_DEPTH:
+        raise ModelFormatError(
+            f"deserialize_keras_object: objects are nested more than {_MAX_OBJECT_DEPTH} levels "
+            "deep"
+        )
     if custom_objects:
         with custom_object_scope(custom_objects):
-            return _from_config(config, 0)
-    return _from_config(config, 0)
+            return _from_config(config)
+    return _from_config(config)
 
 
-def _from_config(config: Any, depth: int) -> Any:
-    if depth > _DEEPEST:
-        raise ValueError("deserialize_keras_object: the configuration is nested too deeply")
+def _from_config(config: Any) -> Any:
     if isinstance(config, (list, tuple)):
-        return [_from_config(one, depth + 1) for one in config]
+        return [_from_config(one) for one in config]
     if not isinstance(config, Mapping):
         return config
     if "class_name" not in config or "config" not in config:
-        return {key: _from_config(value, depth + 1) for key, value in config.items()}
+        return {key: _from_config(value) for key, value in config.items()}
     kind, inner = config["class_name"], config["config"]
     if not isinstance(kind, str):
         raise ValueError(f"deserialize_keras_object: class_name must be a string, but is {kind!r}")
@@ -320,7 +341,7 @@ def _from_config(config: Any, depth: int) -> Any:
             raise TypeError(
                 f"deserialize_keras_object: config must be the name of a {kind}, but is {inner!r}"
             )
-        return _find(inner, module, registered, is_function=True)
+        return _find(inner, module, registered, is_function=kind == "function")
     found = _find(kind, module, registered)
     if not isinstance(inner, Mapping):
         raise TypeError(
@@ -329,16 +350,17 @@ def _from_config(config: Any, depth: int) -> Any:
     if not hasattr(found, "from_config"):
         raise TypeError(f"deserialize_keras_object: {kind} has no method from_config")
     number = config.get(_SHARED)
-    known = _sharing[-1] if _sharing else {}
+    known = _sharing.top if _sharing else {}
     if isinstance(number, int) and number in known:
         return known[number]
-    made = found.from_config(dict(inner))
-    if isinstance(number, int):
-        known[number] = made
-    for part in ("build", "compile"):
-        held = config.get(f"{part}_config")
-        if held and hasattr(made, f"{part}_from_config"):
-            getattr(made, f"{part}_from_config")(held)
+    with _nested.holding(kind):
+        made = found.from_config(dict(inner))
+        if isinstance(number, int):
+            known[number] = made
+        for part in ("build", "compile"):
+            held = config.get(f"{part}_config")
+            if held and hasattr(made, f"{part}_from_config"):
+                getattr(made, f"{part}_from_config")(held)
     return made
 
 
@@ -352,7 +374,7 @@ _VALUES: dict[str, Callable[[Mapping[str, Any]], Any]] = {
     "__numpy__": _value_of_tensor,
     "__slice__": lambda config: slice(*map(config.get, ("start", "stop", "step"))),
     "__tensor__": _value_of_tensor,
-    "__tuple__": lambda config: tuple(_from_config(config.get("value", []), 1)),
+    "__tuple__": lambda config: tuple(_from_config(config.get("value", []))),
 }
 
 
@@ -368,11 +390,12 @@ def _find(name: str, module: Any, registered: Any, *, is_function: bool = False)
         from webtensor.keras.ops import operation_class
 
         return operation_class(inner.rpartition(".")[2], name)
-    if module in ("keras.utils", _FEATURES) and _ELSEWHERE.get(name, ("",))[0] == module:
-        return getattr(import_module(f"{_OURS}.utils.feature_space"), name)
-    for one in [inner] if inner in _PUBLIC else _PUBLIC:
+    if module in _MODULES and _ELSEWHERE.get(name, ("",))[0] == module:
+        return getattr(import_module(f"{_OURS}.{_MODULES[module]}"), name)
+    namespaces = _FUNCTIONS if is_function else _PUBLIC
+    for one in [inner] if inner in namespaces else namespaces:
         public = import_module(f"{_OURS}.{one}")
-        if name in public.__all__:
+        if name in public.__all__ and name not in _HELPERS:
             _check_registered(registered, name)
             return getattr(public, name)
         known += public.__all__
@@ -408,11 +431,15 @@ class Namespace:
     """What strings stand for among things of one kind, such as losses.
 
     ``names`` are short names beside those of the classes and functions, which are known as they are
-    and in snake case.
+    and in snake case. Of Keras's own, configurations may name only what is in ``homes``, namespaces
+    of Keras.
     """
 
-    def __init__(self, kind: str, things: Mapping[str, Any], **names: Any) -> None:
+    def __init__(
+        self, kind: str, things: Mapping[str, Any], homes: tuple[str, ...] = (), **names: Any
+    ) -> None:
         self.kind = kind
+        self._homes = tuple(f"{_OURS}.{home}." for home in homes)
         self._known: dict[str, Any] = {to_snake_case(name): one for name, one in things.items()}
         self._known.update(things)
         self._known.update(names)
@@ -453,7 +480,21 @@ class Namespace:
                 return deserialize_keras_object(
                     {**config, "class_name": found.__name__}, {found.__name__: found}
                 )
-        return deserialize_keras_object(config, custom_objects)
+        return self._checked(deserialize_keras_object(config, custom_objects))
+
+    def _checked(self, thing: Any) -> Any:
+        """Refuse what is Keras's own, but of another kind.
+
+        Raises:
+            ValueError: it is.
+        """
+        named = thing if isinstance(thing, (type, FunctionType)) else type(thing)
+        home = f"{named.__module__}."
+        if named in _registered_names:
+            return thing
+        if self._homes and home.startswith(f"{_OURS}.") and not home.startswith(self._homes):
+            raise ValueError(f"{named.__name__!r} is no {self.kind}")
+        return thing
 
     def serialize(self, thing: Any) -> Any:
         """Return a configuration; of a function that a name stands for, that name."""

@@ -176,7 +176,11 @@ orthogonal_regularizer = OrthogonalRegularizer
 
 _CLASSES = (Regularizer, L1, L2, L1L2, OrthogonalRegularizer)
 _NAMESPACE = Namespace(
-    "regularizer", {one.__name__: one for one in _CLASSES}, l1l2=L1L2, l1_l2=L1L2
+    "regularizer",
+    {one.__name__: one for one in _CLASSES},
+    ("regularizers",),
+    l1l2=L1L2,
+    l1_l2=L1L2,
 )
 
 

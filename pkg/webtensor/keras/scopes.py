@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from typing import Any
 
 from webtensor.engine import Tensor, Variable
+from webtensor.engine.tasks import TaskStack
 from webtensor.ops import tensor
 
 __all__ = ["StatelessScope", "stateless_scopes"]
 
 #: The scopes around, the innermost last.
-stateless_scopes: list[StatelessScope] = []
+stateless_scopes: TaskStack[StatelessScope] = TaskStack("stateless_scopes")
 
 
 class StatelessScope:
@@ -47,7 +48,7 @@ class StatelessScope:
         self._given = [_checked(pair) for pair in state_mapping or ()]
 
     def __enter__(self) -> StatelessScope:
-        stateless_scopes.append(self)
+        stateless_scopes.push(self)
         for variable, value in self._given:
             self.hold(variable, value)
         return self
@@ -56,7 +57,7 @@ class StatelessScope:
         self._after = {key: one._value for key, (one, _) in self._before.items()}
         for variable, value in self._before.values():
             variable._value = value
-        stateless_scopes.pop()
+        stateless_scopes.remove(self)
 
     def hold(self, variable: Variable, value: Tensor) -> None:
         """Give a variable another value until the scope ends."""

@@ -10,7 +10,7 @@ from webtensor.engine import Tensor
 from webtensor.keras.nest import flatten
 from webtensor.keras.symbols import KerasTensor
 
-__all__ = ["TrackedDict", "TrackedList", "TrackedSet", "tracked"]
+__all__ = ["TrackedDict", "TrackedList", "TrackedSet", "follow", "tracked"]
 
 _PLAIN = (str, int, float, bool)
 _TENSORS = (Tensor, KerasTensor)
@@ -37,6 +37,14 @@ def tracked(value: Any, note: Note) -> Any:
     if any(isinstance(one, _TENSORS) for one in inside):
         return value
     return kind(value, note)
+
+
+def follow(value: Any, note: Note) -> None:
+    """Let the containers of a layer that was copied tell it, as those of the first layer do."""
+    if isinstance(value, _Telling):
+        value._note = WeakMethod(note)
+        for part in _inside(value):
+            follow(part, note)
 
 
 def _inside(container: Any) -> Iterable[Any]:

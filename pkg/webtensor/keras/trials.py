@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from webtensor.engine import Tensor, tidy
+from webtensor.keras.budgets import check_tensor
 from webtensor.keras.nest import flatten, map_structure, pack
 from webtensor.keras.scopes import StatelessScope
 from webtensor.keras.symbols import KerasTensor
@@ -40,7 +41,9 @@ def outcome_of_trial(
         def concrete(one: Any, length: int = length) -> Any:
             if not isinstance(one, KerasTensor):
                 return one
-            return zeros([length if n is None else n for n in one.shape], one.dtype)
+            shape = [length if n is None else n for n in one.shape]
+            check_tensor(shape, "an input")
+            return zeros(shape, one.dtype)
 
         with StatelessScope(), tidy():  # nothing that the trial changes lasts
             result = function(

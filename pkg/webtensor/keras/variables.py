@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -11,39 +10,16 @@ from webtensor import engine
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor
 from webtensor.engine.scopes import outside_scopes
+from webtensor.keras.budgets import claim
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import auto_name, current_path
 from webtensor.keras.scopes import stateless_scopes
 from webtensor.ops import logical_and, logical_not, logical_or, logical_xor, round, tensor
 
-__all__ = ["Variable", "sizes_limited"]
-
-#: How many elements variables may still have, within ``sizes_limited``; the innermost one last.
-_allowances: list[int] = []
+__all__ = ["Variable"]
 
 _AGGREGATIONS = ("none", "mean", "sum", "only_first_replica")
 _SYNCHRONIZATIONS = ("none", "auto", "on_write", "on_read")
-
-
-@contextmanager
-def sizes_limited(elements: int) -> Iterator[None]:
-    """Within the ``with``, variables may have so many elements in all.
-
-    A model is made from a file within this, so that a small file cannot make one without limits.
-    """
-    _allowances.append(elements)
-    try:
-        yield
-    finally:
-        _allowances.pop()
-
-
-def _claim(name: str | None, shape: Any) -> None:
-    _allowances[-1] -= prod(shape)
-    if _allowances[-1] < 0:
-        raise ValueError(
-            f"Variable: {name!r} of shape {tuple(shape)} is larger than what the file holds"
-        )
 
 
 class Variable(engine.Variable):
@@ -145,10 +121,10 @@ class Variable(engine.Variable):
         """
         dtype = self._value.dtype
         held = value if type(value) is Tensor and value.dtype is dtype else _as_tensor(value, dtype)
-        if not stateless_scopes:
+        if not stateless_scopes.get():
             engine.Variable.assign(self, held)
         elif held.shape == self.shape:
-            stateless_scopes[-1].hold(self, held)
+            stateless_scopes.top.hold(self, held)
         else:
             raise ValueError(
                 f"assign: variable {self.name!r} has shape {self.shape}, but got {held.shape}"
@@ -220,8 +196,7 @@ def _initialized(name: str, initializer: Any, shape: Any, dtype: Any) -> Tensor:
         raise ValueError(
             f"Variable: all lengths of {name!r} must be known, but its shape is {tuple(shape)}"
         )
-    if _allowances:
-        _claim(name, shape)
+    claim(prod(shape), f"Variable: {name!r} of shape {tuple(shape)}", variable=True)
     make: Callable[..., Any] = initializers.get(initializer)
     return _as_tensor(make(tuple(shape), dtype=dtype), dtype)
 

@@ -372,7 +372,11 @@ def pool(
     """Mean or greatest element, which is of the same dtype, of each window.
 
     ``kind`` is "average" or "max".
+
+    Raises:
+        ValueError: the window does not fit.
     """
+    _slid(f"{kind}_pool", x.shape, data_format, size, strides, padding)
     if len(size) == 1:
         made = with_channels_last(_pool1d, x, data_format, kind, size, strides, padding)
     else:

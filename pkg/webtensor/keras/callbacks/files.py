@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from webtensor.keras.budgets import parse_json
 from webtensor.keras.callbacks.callback import Callback, Logs
 from webtensor.keras.callbacks.monitor import Monitor
 from webtensor.keras.utils.messages import say
@@ -148,7 +149,7 @@ class BackupAndRestore(Callback):
 
     def _load(self, name: str) -> None:
         weights, place = self._paths(name)
-        epoch = json.loads(place.read_text())["epoch"]
+        epoch = parse_json(place.read_bytes(), str(place))["epoch"]
         self.model.load_weights(weights)
         self.model._initial_epoch = self._epoch = int(epoch)
 

@@ -8,6 +8,7 @@ from warnings import warn
 
 from webtensor.environment import IN_BROWSER
 from webtensor.keras.callbacks.callback import Callback, Logs
+from webtensor.transfer import javascript_text
 
 __all__ = ["RemoteMonitor"]
 
@@ -62,6 +63,7 @@ class RemoteMonitor(Callback):
             self._warn()
 
     async def _fetch(self, results: dict[str, Any]) -> None:
+        from js import Request
         from pyodide.http import pyfetch
 
         headers = dict(self.headers or {})
@@ -74,7 +76,8 @@ class RemoteMonitor(Callback):
             headers.setdefault("Content-Type", "application/x-www-form-urlencoded")
             body = urlencode(self._form(results))
         try:
-            await pyfetch(self.root + self.path, method="POST", headers=headers, body=body)
+            request = Request.new(javascript_text(self.root + self.path))
+            await pyfetch(request, method="POST", headers=headers, body=javascript_text(body))
         except OSError:
             self._warn()
 

@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+from webtensor.keras.budgets import Budget, read_stream, reading
 from webtensor.keras.datasets.sources import ORIGIN, Parts, numpy_for
 from webtensor.keras.utils.downloads import get_file
 
@@ -22,8 +23,9 @@ def load_data() -> Parts:
         path = get_file(
             name, f"{ORIGIN}{name}", cache_subdir=str(Path("datasets", "fashion-mnist"))
         )
-        with gzip.open(path) as file:
-            return numpy.frombuffer(file.read(), numpy.uint8, offset=head).reshape(-1, *shape)
+        with reading(path), gzip.open(path) as file:
+            data = read_stream(file, Budget(path, Path(path).stat().st_size), path)
+            return numpy.frombuffer(data, numpy.uint8, offset=head).reshape(-1, *shape)
 
     def part(name: str) -> tuple[Any, Any]:
         labels = read(f"{name}-labels-idx1-ubyte.gz", 8, ())

@@ -9,6 +9,8 @@ from __future__ import annotations
 import pickle
 from typing import IO, Any
 
+from webtensor.keras.budgets import MAX_DEPTH, reading
+
 __all__ = ["load"]
 
 
@@ -42,14 +44,17 @@ def load(file: IO[bytes]) -> Any:
     """Return what a pickle holds: numbers, texts, lists, dicts and arrays.
 
     Raises:
-        ValueError: there is anything else in it.
+        ModelFormatError: there is anything else in it, or it is broken.
     """
-    return _array_in(_Reader(file, encoding="bytes").load())
+    with reading("the pickle"):
+        return _array_in(_Reader(file, encoding="bytes").load(), 0)
 
 
-def _array_in(held: Any) -> Any:
+def _array_in(held: Any, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise ValueError(f"its dicts are nested more than {MAX_DEPTH} levels deep")
     if isinstance(held, dict):
-        return {key: _array_in(value) for key, value in held.items()}
+        return {key: _array_in(value, depth + 1) for key, value in held.items()}
     if not isinstance(held, _Kept):
         return held
     import numpy as np

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from io import BytesIO
+from math import prod
 from pathlib import Path
 from typing import Any
 
+from webtensor.errors import ModelFormatError
+from webtensor.keras.budgets import reading
 from webtensor.keras.datasets import inert
 from webtensor.keras.saving.files import Archive
 from webtensor.keras.utils.downloads import get_file
@@ -47,8 +50,8 @@ def read_arrays(name: str, path: Any, *names: str) -> list[Any]:
     """Fetch one of the npz files, keep it as ``path``, and return the arrays in it."""
     numpy_for(name)
     kept = get_file(path, origin=f"{ORIGIN}{name}.npz", file_hash=_SUMS[f"{name}.npz"])
-    with Path(kept).open("rb") as file, Archive(file, kept) as archive:
-        return [_array(archive.read(f"{one}.npy"), kept) for one in names]
+    with reading(kept), Path(kept).open("rb") as file, Archive(file, kept) as archive:
+        return [_array(archive.read(f"{one}.npy"), f"{kept}: {one!r}") for one in names]
 
 
 def _array(data: bytes, label: str) -> Any:
@@ -59,9 +62,11 @@ def _array(data: bytes, label: str) -> Any:
     read_header = (
         format.read_array_header_1_0 if version == (1, 0) else format.read_array_header_2_0
     )
-    _, _, dtype = read_header(file)
+    shape, _, dtype = read_header(file)
     if dtype.hasobject:
         return inert.load(file)
+    if prod(shape) * dtype.itemsize > len(data):
+        raise ModelFormatError(f"{label} has shape {shape} of {dtype}, but {len(data)} bytes")
     return format.read_array(BytesIO(data), allow_pickle=False)
 
 

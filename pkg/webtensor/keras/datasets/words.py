@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+from webtensor.keras.budgets import parse_json
 from webtensor.keras.datasets.sources import ORIGIN, numpy_for
 from webtensor.keras.utils.downloads import get_file
 
@@ -45,5 +45,5 @@ def as_objects(name: str, texts: list[list[int]]) -> Any:
 def word_index(name: str, path: str, file_hash: str) -> dict[str, int]:
     """Fetch the numbers of words."""
     kept = get_file(path, origin=f"{ORIGIN}{name}_word_index.json", file_hash=file_hash)
-    found: dict[str, int] = json.loads(Path(kept).read_bytes())
+    found: dict[str, int] = parse_json(Path(kept).read_bytes(), kept)
     return found

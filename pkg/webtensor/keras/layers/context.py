@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["CallContext", "calls"]
+from contextvars import ContextVar
+from typing import Any
 
+__all__ = ["call_context"]
 
-class CallContext:
-    """The outermost call under way."""
-
-    __slots__ = ("entry", "training")
-
-    def __init__(self) -> None:
-        self.entry: object = None
-        self.training: bool | None = None
-
-
-#: The only one: calls of layers nest, they never run side by side.
-calls = CallContext()
+#: The outermost layer of the call under way, and whether it trains; None where there is none. It is
+#: this task's: where a layer waits for a value, another task may call layers, too.
+call_context: ContextVar[tuple[Any, bool | None]] = ContextVar("call_context", default=(None, None))

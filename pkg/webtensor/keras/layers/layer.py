@@ -20,11 +20,11 @@ from webtensor.dtypes import DType, float32
 from webtensor.engine import Tensor, Variable as EngineVariable
 from webtensor.keras import constraints, dtype_policies, initializers, regularizers
 from webtensor.keras.dtypes import held_dtype
-from webtensor.keras.layers.context import calls
+from webtensor.keras.layers.context import call_context
 from webtensor.keras.layers.input_spec import check_inputs
 from webtensor.keras.masks import mask_of
-from webtensor.keras.names import current_path, name_scope
-from webtensor.keras.nest import flatten, map_structure
+from webtensor.keras.names import current_path, name_scope, nearest
+from webtensor.keras.nest import flatten, is_nested, map_structure
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.scopes import StatelessScope, stateless_scopes
 from webtensor.keras.symbols import (
@@ -36,7 +36,7 @@ from webtensor.keras.symbols import (
     map_shapes,
     standardize_shape,
 )
-from webtensor.keras.tracking import tracked
+from webtensor.keras.tracking import follow, tracked
 from webtensor.keras.trials import outcome_of_trial
 from webtensor.keras.variables import Variable
 from webtensor.ops import tensor
@@ -44,6 +44,8 @@ from webtensor.ops import tensor
 __all__ = ["Layer"]
 
 _PLAIN = (str, int, float, bool, type(None), DType)
+#: Attributes of models that copies and pickles leave out: they are made anew when they are needed.
+_MADE_ANEW = frozenset({"_inference", "train_function", "test_function", "predict_function"})
 
 
 class _Signature(NamedTuple):
@@ -82,17 +84,18 @@ _TRACKED = {
 _LISTS = ("_trainable_variables", "_non_trainable_variables", "_layers", *_TRACKED, "_losses")
 
 
-def _list_for(value: Any) -> str | None:
-    """The name of the list that a layer keeps things like ``value`` in."""
+def _lists_for(value: Any) -> tuple[str, ...]:
+    """Names of the lists that things like ``value`` may be in; a new one joins the first."""
     if isinstance(value, EngineVariable):
-        return "_trainable_variables" if value.trainable else "_non_trainable_variables"
+        names = ("_trainable_variables", "_non_trainable_variables")
+        return names if value.trainable else names[::-1]
     if isinstance(value, Layer):
-        return "_layers"
+        return ("_layers",)
     for name, (module, kind) in _TRACKED.items():
         # Nothing can be of a kind whose module was never imported.
         if module in modules and isinstance(value, getattr(modules[module], kind, ())):
-            return name
-    return None
+            return (name,)
+    return ()
 
 
 class Layer(Operation):
@@ -109,6 +112,9 @@ class Layer(Operation):
         [[1.0, 2.0]]
     """
 
+    #: Whether ``__call__`` converts its arguments; functional models do so themselves.
+    _converts_inputs = True
+
     _trainable_variables: list[EngineVariable]
     _non_trainable_variables: list[EngineVariable]
     _layers: list[Layer]
@@ -117,6 +123,7 @@ class Layer(Operation):
     _losses: list[Any]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        _check_required(cls, args, kwargs)
         made = super().__new__(cls, *args, **kwargs)
         for name in _LISTS:
             made.__dict__[name] = []
@@ -141,9 +148,7 @@ class Layer(Operation):
         #: The shape that a Sequential model begins with, where a layer was given one.
         self._given_shape = _given_shape(kwargs)
         if kwargs:
-            raise ValueError(
-                f"{type(self).__name__}: there are no arguments {', '.join(sorted(kwargs))}"
-            )
+            raise ValueError(_unknown_argument(type(self), min(kwargs)))
         self.activity_regularizer = regularizers.get(activity_regularizer)
         if not isinstance(trainable, bool):
             raise ValueError(
@@ -165,21 +170,31 @@ class Layer(Operation):
             value = tracked(value, self._track)
         super().__setattr__(name, value)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name not in _MADE_ANEW}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for value in state.values():
+            follow(value, self._track)
+
     def __delattr__(self, name: str) -> None:
-        for one in flatten(getattr(self, name)):
-            kept = _list_for(one)
-            if kept is not None:
-                self.__dict__[kept] = [other for other in self.__dict__[kept] if other is not one]
+        for value in flatten(getattr(self, name)):
+            for attribute in _lists_for(value):
+                kept = [other for other in self.__dict__[attribute] if other is not value]
+                self.__dict__[attribute] = kept
         super().__delattr__(name)
 
     def _track(self, value: Any) -> None:
-        """Note a variable, a layer and the like."""
-        attribute = _list_for(value)
-        if attribute is None:
-            return
-        kept = self.__dict__[attribute]
-        if all(value is not one for one in kept):
-            kept.append(value)
+        """Note a variable, a layer and the like, once.
+
+        A variable stays in its list when it is frozen: the order of variables in files depends on
+        what they were made as.
+        """
+        attributes = _lists_for(value)
+        tracked_values = [other for name in attributes for other in self.__dict__[name]]
+        if attributes and all(value is not other for other in tracked_values):
+            self.__dict__[attributes[0]].append(value)
 
     def add_weight(
         self,
@@ -465,37 +480,41 @@ class Layer(Operation):
         inputs = args[0] if args else next(iter(kwargs.values()), None)
         if self.input_spec is not None:
             check_inputs(self.input_spec, inputs, self.name)
-        is_symbolic = any_symbolic(args, kwargs)
-        entered = calls.entry is None
-        outer = calls.training
+        node_kwargs = dict(kwargs) if any_symbolic(args, kwargs) else None
+        outer = call_context.get()
+        entry, trains = outer
         training = kwargs.pop("training", None)
         if training is None:
-            training = outer if outer is not None else facts.training
+            training = trains if trains is not None else facts.training
+        call_context.set((self if entry is None else entry, training))
         try:
-            if entered:
-                calls.entry = self
-                if not stateless_scopes:
-                    self._clear_losses()
-            calls.training = training
+            if entry is None and not stateless_scopes.get():
+                self._clear_losses()
             with name_scope(self.name, self):
                 if not self.built:
                     self._path = current_path()
                     self._build(self._shapes_of(facts, args, kwargs))
                     self.built = True
                 if facts.masks:
-                    kwargs = self._with_masks(facts, args, kwargs)
-                if is_symbolic:
-                    return self._noted_call(facts, args, kwargs, training)
+                    kwargs = {**kwargs, **self._masks_of_inputs(facts, args, kwargs)}
+                previous_mask = kwargs.get("mask")
+                if previous_mask is None:
+                    previous_mask = _masks_of(inputs)
+                if node_kwargs is not None:
+                    outputs = self.compute_output_spec(*args, **kwargs)
+                    self._hand_masks_on(inputs, outputs, previous_mask)
+                    if self._calls_with_own_kwargs(args, node_kwargs):
+                        node_kwargs = self._completed(facts, node_kwargs, kwargs, training)
+                    Node(self, args, node_kwargs, outputs)
+                    return outputs
                 if facts.takes_training:
                     kwargs = {**kwargs, "training": training}
                 outputs = self.call(*args, **kwargs)
             self._add_loss_of(outputs)
-            self._hand_masks_on(inputs, outputs, kwargs.get("mask"))
+            self._hand_masks_on(inputs, outputs, previous_mask)
             return outputs
         finally:
-            calls.training = outer
-            if entered:
-                calls.entry = None
+            call_context.set(outer)
 
     def _converted(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -528,55 +547,58 @@ class Layer(Operation):
                 shapes[f"{name}_shape"] = map_structure(lambda one: tuple(one.shape), value)
         return shapes
 
-    def _noted_call(
-        self, facts: _Signature, args: tuple[Any, ...], kwargs: dict[str, Any], training: Any
-    ) -> Any:
-        """Make a node of a functional model."""
-        output = self.compute_output_spec(*args, **kwargs)
-        noted = dict(kwargs)
-        if training is not None and calls.entry is self:
-            noted["training"] = training
-        if "mask" in facts.masks and "mask" not in facts.names[: len(args)]:
-            # Keras says so where nothing else could have a mask.
-            tensors = [one for one in (*args, *kwargs.values()) if any_symbolic((one,), {})]
-            if len(tensors) == 1:
-                noted.setdefault("mask", None)
-        Node(self, args, noted, output)
-        return output
+    # -- nodes --------------------------------------------------------------------------------
+
+    def _calls_with_own_kwargs(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether a node has the arguments that were added to those of its call.
+
+        In Keras it does where no argument needed to be converted: the node's arguments are then
+        the very dictionary that ``__call__`` adds to.
+        """
+        return not self._converts_inputs or (
+            not kwargs
+            and len(args) == 1
+            and type(args[0]) is KerasTensor
+            and args[0].dtype is self.input_dtype
+        )
+
+    def _completed(
+        self, facts: _Signature, node_kwargs: dict[str, Any], kwargs: dict[str, Any], training: Any
+    ) -> dict[str, Any]:
+        """The arguments of a node together with masks and whether this is training."""
+        masks = {name: value for name, value in kwargs.items() if name in facts.masks}
+        completed = {**node_kwargs, **masks}
+        if training is not None and facts.takes_training and call_context.get()[0] is self:
+            completed["training"] = training
+        return completed
 
     # -- masks --------------------------------------------------------------------------------
 
-    def _with_masks(
+    def _masks_of_inputs(
         self, facts: _Signature, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> dict[str, Any]:
-        """Add the masks that inputs carry to the arguments of ``call``."""
-        given = dict(zip(facts.names, args, strict=False))
-        found = {}
-        for position, (name, value) in enumerate({**given, **kwargs}.items()):
-            argument = "mask" if position == 0 else f"{name}_mask"
-            if position == 0 and "mask" not in facts.masks:
-                argument = f"{name}_mask"
-            if argument not in facts.masks or argument in given or kwargs.get(argument) is not None:
-                continue
-            masks = map_structure(mask_of, value)
-            if any(one is not None for one in flatten(masks)):
-                found[argument] = masks
-        return {**kwargs, **found} if found else kwargs
+        """Masks that inputs carry, by arguments of ``call`` that were not given.
+
+        The mask of the only input is ``mask``; that of one of several has its name before it.
+        """
+        named = {**dict(zip(facts.names, args, strict=False)), **kwargs}
+        inputs = {name: value for name, value in named.items() if _has_tensors_alone(value)}
+        prefixes = dict.fromkeys(inputs, "") if len(inputs) == 1 else {x: f"{x}_" for x in inputs}
+        return {
+            f"{prefixes[name]}mask": _masks_of(value)
+            for name, value in inputs.items()
+            if f"{prefixes[name]}mask" in facts.masks and named.get(f"{prefixes[name]}mask") is None
+        }
 
     def compute_mask(self, inputs: Any, previous_mask: Any) -> Any:
         """Return which steps of the outputs count; by default those of the inputs."""
         return previous_mask
 
-    def _hand_masks_on(self, inputs: Any, outputs: Any, given: Any = None) -> None:
-        if given is not None:
-            previous: Any = given
-            has_masks = True
-        elif type(inputs) is Tensor:
-            previous = mask_of(inputs)
-            has_masks = previous is not None
-        else:
-            previous = map_structure(mask_of, inputs)
-            has_masks = any(one is not None for one in flatten(previous))
+    def _hand_masks_on(self, inputs: Any, outputs: Any, previous_mask: Any) -> None:
+        """Give outputs the mask that ``compute_mask`` makes of that of the inputs."""
+        has_masks = previous_mask is not None and (
+            type(previous_mask) is Tensor or any(one is not None for one in flatten(previous_mask))
+        )
         if not self.supports_masking:
             if has_masks:
                 warn(
@@ -588,13 +610,15 @@ class Layer(Operation):
             return
         if not has_masks and type(self).compute_mask is Layer.compute_mask:
             return
-        masks = self.compute_mask(inputs, previous)
+        if all(mask_of(output) is not None for output in flatten(outputs)):
+            return
+        masks = self.compute_mask(inputs, previous_mask)
         if masks is None:
             return
         # There may be fewer masks than outputs: what follows those has none.
-        for one, mask in zip(flatten(outputs), flatten(masks), strict=False):
-            if mask is not None and mask_of(one) is None:
-                one._keras_mask = mask
+        for output, mask in zip(flatten(outputs), flatten(masks), strict=False):
+            if mask is not None and mask_of(output) is None:
+                output._keras_mask = mask
 
     # -- shapes -------------------------------------------------------------------------------
 
@@ -643,7 +667,7 @@ class Layer(Operation):
 
     def add_loss(self, loss: Any) -> None:
         """Add scalars to the loss that training lowers, for the call under way."""
-        kept = stateless_scopes[-1].losses if stateless_scopes else self._losses
+        kept = stateless_scopes.top.losses if stateless_scopes else self._losses
         kept.extend(one for one in flatten(loss) if one is not None)
 
     def _clear_losses(self) -> None:
@@ -653,8 +677,14 @@ class Layer(Operation):
 
     @property
     def losses(self) -> list[Any]:
-        """Losses added by the last call, then those of regularized weights."""
-        added = [one for layer in self._flatten_layers() for one in layer._losses]
+        """Losses added by the last call, then those of regularized weights.
+
+        Within a StatelessScope, those added in the scope.
+        """
+        if stateless_scopes:
+            added = stateless_scopes.top.losses
+        else:
+            added = [loss for layer in self._flatten_layers() for loss in layer._losses]
         return [*added, *self._losses_of_weights()]
 
     def _losses_of_weights(self) -> list[Any]:
@@ -706,7 +736,7 @@ class Layer(Operation):
         with StatelessScope(pairs) as scope:
             outputs = self(*args, **kwargs)
             found = (outputs, [scope.get_current_value(one) for one in state])
-            return (*found, [*scope.losses, *self._losses_of_weights()]) if return_losses else found
+            return (*found, self.losses) if return_losses else found
 
     # -- configurations -----------------------------------------------------------------------
 
@@ -775,6 +805,21 @@ class Layer(Operation):
 # -- helpers -----------------------------------------------------------------------------------
 
 
+def _masks_of(inputs: Any) -> Any:
+    """The masks of a structure of tensors, in the same structure."""
+    return mask_of(inputs) if type(inputs) is Tensor else map_structure(mask_of, inputs)
+
+
+def _has_tensors_alone(value: Any) -> bool:
+    """Whether a value is a tensor, or a structure of tensors and None."""
+    if isinstance(value, (Tensor, KerasTensor)):
+        return True
+    parts = flatten(value) if is_nested(value) else []
+    return bool(parts) and all(
+        one is None or isinstance(one, (Tensor, KerasTensor)) for one in parts
+    )
+
+
 def _noted(build: Callable[..., None]) -> Callable[..., None]:
     """Let a ``build`` note its shapes, and name its variables after the layer."""
 
@@ -799,6 +844,44 @@ def _build_parameters(function: Any) -> tuple[str, ...] | None:
     if any(one.kind is Parameter.VAR_POSITIONAL for one in parameters):
         return None
     return tuple(one.name for one in parameters if one.kind is not Parameter.VAR_KEYWORD)
+
+
+@cache
+def _argument_names(layer: type) -> frozenset[str]:
+    """Names of the arguments of a layer's constructor, and of its base classes' constructors."""
+    return frozenset(
+        name
+        for base in layer.__mro__
+        if "__init__" in base.__dict__
+        for name, parameter in signature(base.__dict__["__init__"]).parameters.items()
+        if parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+        and name != "self"
+    )
+
+
+def _unknown_argument(layer: type, name: str) -> str:
+    suggestion = nearest(name, sorted(_argument_names(layer)))
+    return f"{layer.__name__}: unknown argument {name!r}{suggestion}"
+
+
+def _check_required(layer: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """Name the misspelt argument where Python would say that a required one is missing.
+
+    Raises:
+        TypeError: a required argument is missing, and another is unknown.
+    """
+    unknown = kwargs.keys() - _argument_names(layer) - _SHAPE_ARGUMENTS
+    if unknown:
+        try:
+            signature(layer.__init__).bind(None, *args, **kwargs)  # type: ignore[misc]
+        except TypeError:
+            raise TypeError(_unknown_argument(layer, min(unknown))) from None
+
+
+#: What a Sequential model's first layer may be given besides its own arguments.
+_SHAPE_ARGUMENTS = frozenset(
+    {"batch_input_shape", "batch_shape", "batch_size", "input_dim", "input_shape"}
+)
 
 
 def _given_shape(kwargs: dict[str, Any]) -> Any:

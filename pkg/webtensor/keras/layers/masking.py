@@ -46,9 +46,6 @@ class Masking(Layer):
         outputs._keras_mask = mask
         return outputs
 
-    def _hand_masks_on(self, inputs: Any, outputs: Any, given: Any = None) -> None:
-        """Do nothing: ``call`` has attached the mask."""
-
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the shape of the inputs."""
         return input_shape

@@ -123,6 +123,7 @@ _SHORT = {
 _NAMESPACE = Namespace(
     "loss",
     {**_THINGS, "LossFunctionWrapper": LossFunctionWrapper},
+    ("losses", "metrics"),
     **_SHORT,
     **{name.upper(): function for name, function in _SHORT.items()},
 )

@@ -184,7 +184,11 @@ _SHORT = {
     "msle": MeanSquaredLogarithmicError,
 }
 _NAMESPACE = Namespace(
-    "metric", _CLASSES, **_SHORT, **{name.upper(): one for name, one in _SHORT.items()}
+    "metric",
+    _CLASSES,
+    ("losses", "metrics"),
+    **_SHORT,
+    **{name.upper(): one for name, one in _SHORT.items()},
 )
 
 

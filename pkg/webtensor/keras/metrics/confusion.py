@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.budgets import claim
 from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import as_floats, same_rank
 from webtensor.keras.metrics.base import Metric, add_to
@@ -322,6 +323,7 @@ class _AtAnother(_Confusion):
         self.value = value
         self.num_thresholds = num_thresholds
         self.class_id = self._class_id = class_id
+        claim(num_thresholds, f"{owner}: num_thresholds={num_thresholds}")
         last = num_thresholds - 1
         self.thresholds = [one / last for one in range(num_thresholds)] if last else [0.5]
         self._add_counts()
@@ -487,6 +489,7 @@ class AUC(_Confusion):
                 raise ValueError(
                     f"AUC: num_thresholds must be greater than 1, but got {num_thresholds}"
                 )
+            claim(num_thresholds, f"AUC: num_thresholds={num_thresholds}")
             last = num_thresholds - 1
             inner = [one / last for one in range(1, last)]
         self.thresholds = [-epsilon(), *inner, 1 + epsilon()]

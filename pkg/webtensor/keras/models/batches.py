@@ -12,7 +12,7 @@ from typing import Any
 
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.nest import flatten, is_nested, map_structure
-from webtensor.keras.utils.datasets import unpack_x_y_sample_weight
+from webtensor.keras.utils.datasets import pack_x_y_sample_weight, unpack_x_y_sample_weight
 from webtensor.ops import argmax, astype, minimum, reshape, take, tensor
 
 __all__ = ["Batch", "Batches", "batches_of", "split_off"]
@@ -146,7 +146,7 @@ def _array_batches(x: Any, y: Any, weights: Any, size: int, shuffle: bool) -> Ba
             def cut(one: Any, start: int = start, stop: int = stop) -> Any:
                 return None if one is None else _as_tensor(_rows(one, start, stop, order))
 
-            yield tuple(map_structure(cut, part) for part in parts.values())
+            yield pack_x_y_sample_weight(*(map_structure(cut, part) for part in parts.values()))
 
     return Batches(make, -(-length // size))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from webtensor.keras.budgets import parse_json, reading
 from webtensor.keras.layers import Input, InputLayer
 from webtensor.keras.models.functional import Functional, _layer_of
 from webtensor.keras.models.sequential import Sequential
@@ -148,7 +149,8 @@ def model_from_json(json_string: str, custom_objects: Mapping[str, Any] | None =
     """Return the model, without weights, that ``to_json`` has written.
 
     Raises:
-        ValueError: it is no JSON, or describes no model.
+        ModelFormatError: it is no JSON, or has a part that is unknown.
+        ValueError: it describes no model.
 
     Example:
         >>> from webtensor import keras
@@ -156,15 +158,11 @@ def model_from_json(json_string: str, custom_objects: Mapping[str, Any] | None =
         >>> keras.models.model_from_json(model.to_json()).output_shape
         (None, 2)
     """
-    import json
-
     from webtensor.keras.models.model import Model
 
-    try:
-        config = json.loads(json_string)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ValueError(f"model_from_json: this is no JSON: {error}") from error
-    made = deserialize_keras_object(config, custom_objects)
+    config = parse_json(json_string, "model_from_json: this is no JSON")
+    with reading("model_from_json"):
+        made = deserialize_keras_object(config, custom_objects)
     if not isinstance(made, Model):
         raise ValueError(f"model_from_json: the configuration describes no model, but {made!r}")
     return made

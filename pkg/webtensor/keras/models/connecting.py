@@ -100,7 +100,7 @@ def _arguments(call: Any, found: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     if isinstance(call, Mapping):
         args = tuple(read(one) for one in call.get("args", ()))
         kwargs = {str(key): read(one) for key, one in (call.get("kwargs") or {}).items()}
-        return args, {key: one for key, one in kwargs.items() if one is not None}
+        return args, kwargs
     return _old_arguments(call, found)
 
 

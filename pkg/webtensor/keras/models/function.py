@@ -43,8 +43,11 @@ class Graph:
         self.inputs, self.outputs = inputs, outputs
         found, indices = _visited(inputs, outputs)
         depths = _depths(found, inputs, indices)
-        #: The calls, in the order in which they run.
-        self.nodes = sorted(found, key=lambda node: -depths[id(node)])
+        #: The calls, in the order in which they run. Those of the same depth run in Keras's order,
+        #: too, as attention takes masks from its inputs.
+        by_identity = {id(node): node for node in found}
+        order = sorted(depths, key=lambda node: -depths[node])
+        self.nodes = [by_identity[node] for node in order if node in by_identity]
         self._check_connection()
         at: dict[int, tuple[int, int, Operation]] = {}
         for node in self.nodes:
@@ -66,16 +69,16 @@ class Graph:
                         f"{node.operation.name!r}, which is not among them"
                     )
 
-    def _planned(self) -> list[tuple[Node, list[int]]]:
+    def _planned(self) -> list[tuple[Node, list[KerasTensor]]]:
         """Each call with the values that nothing needs after it."""
         given = {id(one) for one in self.inputs}
         steps = [node for node in self.nodes if not all(id(one) in given for one in node.outputs)]
         kept = {id(one) for one in self.outputs}
         planned = []
         for node in reversed(steps):
-            used = {id(one) for one in (*node.inputs, *node.outputs)}
-            planned.append((node, sorted(used - kept)))
-            kept |= used
+            used = {id(one): one for one in (*node.inputs, *node.outputs)}
+            planned.append((node, [one for key, one in used.items() if key not in kept]))
+            kept |= used.keys()
         return planned[::-1]
 
     def run(self, values: Iterable[Any], call: Caller = _call) -> list[Any]:
@@ -87,7 +90,7 @@ class Graph:
             for symbol, value in zip(node.outputs, flatten(result), strict=True):
                 known[id(symbol)] = value
             for one in unneeded:
-                del known[one]
+                del known[id(one)]
         return [known[id(one)] for one in self.outputs]
 
 

@@ -9,6 +9,7 @@ from warnings import warn
 
 from webtensor.engine import Tensor
 from webtensor.keras.layers import Input, InputLayer, Layer
+from webtensor.keras.masks import is_carried_mask, leaves_carried_masks_out
 from webtensor.keras.models.function import Caller, Graph, specified, symbols_in
 from webtensor.keras.models.model import Model
 from webtensor.keras.nest import flatten, is_nested, map_structure, pack
@@ -32,6 +33,7 @@ class Functional(Model):
     _graph: Graph
     #: Whether the layers, not the model, say which lengths inputs may have.
     lengths_may_vary = False
+    _converts_inputs = False
 
     def __init__(self, inputs: Any, outputs: Any, name: str | None = None, **kwargs: Any) -> None:
         trainable = kwargs.pop("trainable", None)
@@ -47,9 +49,9 @@ class Functional(Model):
                     f"named {name!r}"
                 )
         object.__setattr__(self, "_graph", graph)
-        self._layers = [one for one in graph.operations if isinstance(one, Layer)]
         if trainable is not None:
-            self.trainable = trainable
+            self._trainable = bool(trainable)  # the layers keep their own
+        self._layers = [one for one in graph.operations if isinstance(one, Layer)]
         self.built = True
 
     # -- what it is made of -------------------------------------------------------------------
@@ -110,7 +112,7 @@ class Functional(Model):
         """Run the layers."""
         values = self._standardized(inputs)
         if mask is not None:
-            for value, one in zip(values, flatten(mask), strict=True):
+            for value, one in zip(values, self._in_order(mask), strict=True):
                 if one is not None:
                     value._keras_mask = one
         return pack(self._outputs_struct, self._graph.run(values, _in_mode(training)))
@@ -143,8 +145,8 @@ class Functional(Model):
         symbols = map_shapes(KerasTensor, input_shape)
         return map_structure(lambda one: one.shape, self.compute_output_spec(symbols))
 
-    def _standardized(self, inputs: Any) -> list[Any]:
-        """The inputs, in order, each with the number of axes that the model was made with."""
+    def _in_order(self, inputs: Any) -> list[Any]:
+        """What was given for each input, or each mask, in the order of the model's inputs."""
         struct = self._inputs_struct
         if isinstance(inputs, dict) and not isinstance(struct, dict):
             names = self.input_names
@@ -153,16 +155,19 @@ class Functional(Model):
                 raise ValueError(
                     f"model {self.name!r} needs inputs {names}, but got {sorted(inputs)}"
                 )
-            given = [inputs[name] for name in names]
-        elif isinstance(struct, dict) and isinstance(inputs, dict):
+            return [inputs[name] for name in names]
+        if isinstance(struct, dict) and isinstance(inputs, dict):
             missing = [name for name in struct if name not in inputs]
             if missing:
                 raise ValueError(
                     f"model {self.name!r} needs inputs {sorted(struct)}, but got {sorted(inputs)}"
                 )
-            given = flatten({name: inputs[name] for name in struct})
-        else:
-            given = flatten(inputs)
+            return flatten({name: inputs[name] for name in struct})
+        return flatten(inputs)
+
+    def _standardized(self, inputs: Any) -> list[Any]:
+        """The inputs, in order, each with the number of axes that the model was made with."""
+        given, struct = self._in_order(inputs), self._inputs_struct
         if len(given) != len(self.inputs):
             raise ValueError(
                 f"model {self.name!r} has {len(self.inputs)} inputs, but got {len(given)}"
@@ -199,10 +204,17 @@ class Functional(Model):
 
     def get_config(self) -> dict[str, Any]:
         """Return the layers, and how they are connected."""
-        kept = {id(node) for node in self._graph.nodes}
+        kept = {id(node): node.kwargs for node in self._graph.nodes}
+        if leaves_carried_masks_out():
+            kept = _without_carried_masks(self._graph)
+        operations = [
+            one
+            for one in self._graph.operations
+            if any(id(node) in kept for node in one._inbound_nodes)
+        ]
         numbers = {
             id(node): number
-            for operation in self._graph.operations
+            for operation in operations
             for number, node in enumerate(
                 one for one in operation._inbound_nodes if id(one) in kept
             )
@@ -235,11 +247,11 @@ class Functional(Model):
             return serialize_keras_object(value)
 
         layers = []
-        for operation in self._graph.operations:
+        for operation in operations:
             config = serialize_keras_object(operation)
             config["name"] = operation.name
             config["inbound_nodes"] = [
-                {"args": written(node.args), "kwargs": written(node.kwargs)}
+                {"args": written(node.args), "kwargs": written(kept[id(node)])}
                 for node in operation._inbound_nodes
                 if id(node) in kept and not isinstance(operation, InputLayer)
             ]
@@ -263,6 +275,26 @@ class Functional(Model):
     def get_build_config(self) -> dict[str, Any] | None:
         """Return no shape: it is built by its layers."""
         return {"input_shape": None}
+
+
+def _without_carried_masks(graph: Graph) -> dict[int, dict[str, Any]]:
+    """The named arguments of calls, by identity, without masks that inputs carry.
+
+    Calls that compute nothing but such masks are left out.
+    """
+    named = {
+        id(node): {
+            name: value for name, value in node.kwargs.items() if not is_carried_mask(node, name)
+        }
+        for node in graph.nodes
+    }
+    needed = {id(one) for one in (*graph.inputs, *graph.outputs)}
+    kept = {}
+    for node in reversed(graph.nodes):
+        if any(id(one) in needed for one in node.outputs):
+            kept[id(node)] = named[id(node)]
+            needed |= {id(one) for one in (*flatten(node.args), *flatten(named[id(node)]))}
+    return kept
 
 
 _GRAPH = ("layers", "input_layers", "output_layers")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections import UserDict
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 from warnings import warn
 
@@ -33,40 +34,38 @@ Logs = dict[str, float]
 # -- results -----------------------------------------------------------------------------------
 
 
-class Results(dict[str, Any]):
-    """What metrics have come to; computed when it is asked for."""
+class Results(UserDict[str, Any]):
+    """What metrics have come to, by name; computed when it is first looked at."""
 
     def __init__(self, model: Any) -> None:
-        super().__init__()
         self._model: Any = model
+        self._values: dict[str, Any] = {}
 
-    def settle(self) -> dict[str, Any]:
-        """Compute the results, once."""
+    @property
+    def data(self) -> dict[str, Any]:  # type: ignore[override]
+        """The results, as UserDict's methods see them."""
         if self._model is not None:
-            self.update(self._model.get_metrics_result())
+            self._values = self._model.get_metrics_result()
             self._model = None
-        return self
-
-
-def _settled(results: Any) -> dict[str, Any]:
-    found: dict[str, Any] = results.settle() if isinstance(results, Results) else results
-    return found
+        return self._values
 
 
 def reading(results: Any) -> Generator[Wait, Any, None]:
     """Wait for scalars, which the host then knows."""
-    for value in _settled(results).values():
+    for value in flatten(list(results.values())):
         if isinstance(value, Tensor):
             yield value.data
 
 
 def floats(results: Any) -> Logs:
-    """Scalars by name, in the order of the names, as Keras has them."""
-    found = _settled(results)
-    return {
-        name: found[name].tolist() if hasattr(found[name], "tolist") else float(found[name])
-        for name in sorted(found)
-    }
+    """Scalars by name, in the order of the names, as Keras has them; those in a mapping, too."""
+    logs: Logs = {}
+    for name, value in sorted(results.items()):
+        if isinstance(value, Mapping):
+            logs.update(floats(value))
+        else:
+            logs[name] = value.tolist() if hasattr(value, "tolist") else float(value)
+    return logs
 
 
 # -- batches -----------------------------------------------------------------------------------

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, MutableMapping
 from functools import cache
 from inspect import Parameter, signature
+from itertools import islice
 from typing import Any
 from warnings import warn
 
@@ -46,6 +47,7 @@ class Trainer:
     call: Any
     losses: Any
     trainable_variables: Any
+    non_trainable_variables: Any
     dtype_policy: Any
     name: str
     _flatten_layers: Any
@@ -67,8 +69,9 @@ class Trainer:
         """Say how the model learns.
 
         Callbacks are called once for each ``steps_per_execution`` batches. ``run_eagerly`` and
-        ``jit_compile`` are for scripts of Keras: everything is eager. With ``auto_scale_loss`` the
-        optimizer of a model whose policy is "mixed_float16" scales its loss, as in Keras.
+        ``jit_compile`` are kept as attributes for scripts of Keras, but everything is eager. With
+        ``auto_scale_loss`` the optimizer of a model whose policy is "mixed_float16" scales its
+        loss, as in Keras.
 
         Raises:
             ValueError: a name is unknown.
@@ -89,7 +92,7 @@ class Trainer:
             if not isinstance(given, scaling):
                 self.optimizer = scaling(given, name="loss_scale_optimizer")
         self.run_eagerly, self.steps_per_execution = run_eagerly, steps_per_execution
-        self.jit_compile = jit_compile
+        self.jit_compile = jit_compile not in ("auto", False) and not run_eagerly
         self.stop_training = False
         self.compiled = True
         # Not by ``setattr`` of layers, which would take metrics among these for the layer's own.
@@ -104,10 +107,12 @@ class Trainer:
             "weighted_metrics": weighted_metrics,
             "run_eagerly": run_eagerly,
             "steps_per_execution": steps_per_execution,
-            "jit_compile": jit_compile,
+            "jit_compile": self.jit_compile,
         }
 
     compiled = False
+    #: As ``compile`` was told; nothing depends on them.
+    run_eagerly = jit_compile = False
     #: Set by callbacks to end ``evaluate`` and ``predict``, as ``stop_training`` ends ``fit``.
     stop_evaluating = stop_predicting = False
     steps_per_execution: int = 1
@@ -124,9 +129,8 @@ class Trainer:
         """Return what ``compile`` was told."""
         if not self.compiled:
             return {}
-        found: dict[str, Any] = serialize_keras_object(self._compile_arguments)
-        found["jit_compile"] = self.jit_compile not in ("auto", False)
-        return found
+        config: dict[str, Any] = serialize_keras_object(self._compile_arguments)
+        return config
 
     def compile_from_config(self, config: Mapping[str, Any]) -> None:
         """Compile as ``get_compile_config`` said.
@@ -224,6 +228,35 @@ class Trainer:
             )
         return total
 
+    def stateless_compute_loss(
+        self,
+        trainable_variables: Iterable[Any],
+        non_trainable_variables: Iterable[Any],
+        metrics_variables: Iterable[Any],
+        x: Any = None,
+        y: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        training: bool = True,
+    ) -> tuple[Any, tuple[Any, Any, Any]]:
+        """Return ``compute_loss`` with other values of the variables, which stay what they are.
+
+        Beside the loss it returns ``(trainable_variables, non_trainable_variables,
+        metrics_variables)``, the values after it, as in Keras.
+        """
+        trainable_variables = list(trainable_variables)
+        own = (self.trainable_variables, self.non_trainable_variables, self.metrics_variables)
+        values = (trainable_variables, non_trainable_variables, metrics_variables)
+        pairs = [
+            pair for group in zip(own, values, strict=True) for pair in zip(*group, strict=True)
+        ]
+        with StatelessScope(pairs) as scope:
+            loss = self._loss_of(x, y, y_pred, sample_weight, training)
+        state, metrics_state = (
+            [scope.get_current_value(variable) for variable in group] for group in own[1:]
+        )
+        return loss, (trainable_variables, state, metrics_state)
+
     def compute_metrics(
         self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None
     ) -> dict[str, Any]:
@@ -238,7 +271,7 @@ class Trainer:
         found: Tensor = self.compute_loss(x, y, output, sample_weight, **mode)
         return found
 
-    def train_step(self, data: Any) -> dict[str, Any]:
+    def train_step(self, data: Any) -> MutableMapping[str, Any]:
         """Learn from a batch; models with steps of their own override this.
 
         They return scalars by name, and change variables, for instance by
@@ -263,7 +296,7 @@ class Trainer:
         self._loss_tracker.update_state(value, sample_weight=_batch_size(x))
         return self._seen(x, y, outputs[0], sample_weight)
 
-    def test_step(self, data: Any) -> dict[str, Any]:
+    def test_step(self, data: Any) -> MutableMapping[str, Any]:
         """Evaluate a batch; models with steps of their own override this."""
         x, y, sample_weight = unpack_x_y_sample_weight(data)
         output = self(x, training=False)  # type: ignore[operator]
@@ -271,7 +304,7 @@ class Trainer:
         self._loss_tracker.update_state(value, sample_weight=_batch_size(x))
         return self._seen(x, y, output, sample_weight)
 
-    def _seen(self, x: Any, y: Any, output: Any, sample_weight: Any) -> dict[str, Any]:
+    def _seen(self, x: Any, y: Any, output: Any, sample_weight: Any) -> MutableMapping[str, Any]:
         """``compute_metrics``; results are computed only when they are asked for."""
         if any(getattr(type(self), name) is not getattr(Trainer, name) for name in _STEPS):
             return self.compute_metrics(x, y, output, sample_weight)
@@ -287,6 +320,41 @@ class Trainer:
     def _inferred(self, x: Any) -> Any:
         """The outputs for inputs, when nothing is learnt."""
         return self(x, training=False)  # type: ignore[operator]
+
+    # -- several batches ----------------------------------------------------------------------
+
+    #: What ``fit``, ``evaluate`` and ``predict`` call with an iterator of batches. Each returns
+    #: what the last step did; ``predict_function``, the outputs of all.
+    train_function: Any = None
+    test_function: Any = None
+    predict_function: Any = None
+
+    def make_train_function(self, force: bool = False) -> Any:
+        """Make and return ``train_function``, unless it is there; models may override this.
+
+        It takes an iterator of batches and learns from ``steps_per_execution`` of them.
+        """
+        if self.train_function is None or force:
+            self.train_function = lambda batches: self._steps(self.train_step, batches)[-1]
+        return self.train_function
+
+    def make_test_function(self, force: bool = False) -> Any:
+        """Make and return ``test_function``, as ``make_train_function`` does."""
+        if self.test_function is None or force:
+            self.test_function = lambda batches: self._steps(self.test_step, batches)[-1]
+        return self.test_function
+
+    def make_predict_function(self, force: bool = False) -> Any:
+        """Make and return ``predict_function``, as ``make_train_function`` does."""
+        if self.predict_function is None or force:
+            self.predict_function = lambda batches: joined(self._steps(self.predict_step, batches))
+        return self.predict_function
+
+    def _steps(self, step: Any, batches: Iterator[Any]) -> list[Any]:
+        """The results of a step for each of the next batches; StopIteration where there is none."""
+        results = [step(next(batches))]
+        results += [step(batch) for batch in islice(batches, self.steps_per_execution - 1)]
+        return results
 
     # -- fit ----------------------------------------------------------------------------------
 
@@ -342,6 +410,7 @@ class Trainer:
         notes = self._notes(callbacks, verbose, epochs, steps, add_history=True)
         self.stop_training = False
         size = self.steps_per_execution
+        self.make_train_function()
         breather = Breather()
         self._initial_epoch = None
         notes.on_train_begin()
@@ -360,7 +429,7 @@ class Trainer:
                         batch = batches.pop(0)
                         if not count:
                             self._build_for(batch)
-                        results = self.train_step(batch)
+                        results = self.train_function(iter((batch,)))
                         del batch
                         yield from breather.after(self._latest())
                     count += size
@@ -488,6 +557,7 @@ class Trainer:
         self, data: Batches, steps: int | None, notes: Any, breather: Breather
     ) -> Generator[Wait, Any, Logs]:
         self.reset_metrics()
+        self.make_test_function()
         self.stop_evaluating = False
         notes.on_test_begin()
         results: Any = {}
@@ -497,7 +567,7 @@ class Trainer:
         while batches := (yield from next_batches(source, size)):
             notes.on_test_batch_begin(count)
             while batches:
-                results = self.test_step(batches.pop(0))
+                results = self.test_function(iter((batches.pop(0),)))
                 yield from breather.after(self._latest())
             count += size
             if notes.needs_batch_logs(count - 1, "test"):
@@ -546,6 +616,7 @@ class Trainer:
         steps = limited_steps(steps, data)
         notes = self._notes(callbacks, verbose, 1, steps or data.steps)
         breather = Breather()
+        self.make_predict_function()
         self.stop_predicting = False
         found: list[Any] = []
         count, size = 0, self.steps_per_execution
@@ -556,7 +627,7 @@ class Trainer:
                 notes.on_predict_batch_begin(count)
                 made = []
                 while batches:
-                    made.append(self.predict_step(batches.pop(0)))
+                    made.append(self.predict_function(iter((batches.pop(0),))))
                     yield from breather.after(flatten(made[-1])[0])
                 found += made
                 count += size
@@ -590,7 +661,7 @@ class Trainer:
         batch = _one_batch(x, y, sample_weight, class_weight)
         self._build_for(batch)
         self.reset_metrics()
-        return self._returned(self.train_step(batch), return_dict)
+        return self._returned(self.make_train_function()(iter((batch,))), return_dict)
 
     def test_on_batch(
         self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False
@@ -598,12 +669,13 @@ class Trainer:
         """Evaluate one batch; return the loss and the metrics."""
         self._require_compiled("test_on_batch")
         self.reset_metrics()
-        return self._returned(self.test_step(_one_batch(x, y, sample_weight, None)), return_dict)
+        batch = _one_batch(x, y, sample_weight, None)
+        return self._returned(self.make_test_function()(iter((batch,))), return_dict)
 
     def predict_on_batch(self, x: Any) -> Any:
         """Return the outputs for one batch."""
-        found = self.predict_step(_one_batch(x, None, None, None))
-        return map_structure(as_array, found)
+        batch = _one_batch(x, None, None, None)
+        return map_structure(as_array, self.make_predict_function()(iter((batch,))))
 
     def _returned(self, results: Any, return_dict: bool) -> Any:
         logs = floats(results)

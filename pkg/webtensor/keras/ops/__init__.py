@@ -28,6 +28,10 @@ def __getattr__(name: str) -> Any:
     for module in _MODULES:
         if name in module.TABLE:
             return module.TABLE.function(name)
+    for table in (*(module.TABLE for module in (*_MODULES, image)), nn.ACTIVATIONS):
+        operation = table.class_named(name)
+        if operation is not None:  # pickles look for the classes of operations here
+            return operation
     raise AttributeError(f"keras.ops has no function {name!r}{nearest(name, __all__)}")
 
 

@@ -181,10 +181,10 @@ _COMBINE: dict[str, Callable[..., Any]] = {
 
 def _unstack(x: Any, num: int | None = None, axis: int = 0) -> Any:
     """The slices along an axis."""
-    found = wt.unstack(x, axis)
-    if num is not None and num != len(found):
-        raise ValueError(f"unstack: num is {num}, but axis {axis} has length {len(found)}")
-    return found
+    slices = list(wt.unstack(x, axis))
+    if num is not None and num != len(slices):
+        raise ValueError(f"unstack: num is {num}, but axis {axis} has length {len(slices)}")
+    return slices
 
 
 def _saturate_cast(x: Any, dtype: Any) -> Any:
@@ -313,8 +313,8 @@ def _associative_scan(
         rows.append(f(rows[-1], one))
     if reverse:
         rows.reverse()
-    columns = [list(column) for column in zip(*(flatten(row) for row in rows), strict=True)]
-    return pack(elems, [wt.stack(column, axis) for column in columns])
+    scanned = zip(*(flatten(row) for row in rows), strict=True)
+    return pack(elems, [wt.stack(list(column), axis) for column in scanned])
 
 
 def _map(f: Callable[[Any], Any], xs: Any) -> Any:

@@ -117,6 +117,10 @@ def _among(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasT
 
 def _gcd(x1: Any, x2: Any) -> Any:
     """The greatest common divisor, by Euclid's algorithm in as many steps as it may take."""
+    x1, x2 = wt.asarray(x1), wt.asarray(x2)
+    for argument, operand in (("x1", x1), ("x2", x2)):
+        if operand.dtype not in (int32, bool_):
+            raise TypeError(f"gcd: {argument} must hold integers, but is {operand.dtype}")
     x1, x2 = wt.broadcast_arrays(wt.abs(x1), wt.abs(x2))
     while bool(wt.any(wt.not_equal(x2, 0))):
         is_done = wt.equal(x2, 0)

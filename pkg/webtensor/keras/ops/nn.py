@@ -8,6 +8,7 @@ from typing import Any
 from warnings import warn
 
 from webtensor import ops as wt
+from webtensor.arguments import as_integers
 from webtensor.dtypes import bool_, float32, int32
 from webtensor.keras import activations, config, windows
 from webtensor.keras.dtypes import held_dtype
@@ -15,7 +16,7 @@ from webtensor.keras.layouts import as_data_format, with_channels_last
 from webtensor.keras.ops import ctc
 from webtensor.keras.ops.operations import Table, elementwise, op, unary
 from webtensor.keras.symbols import KerasTensor
-from webtensor.shapes import normalize_axes, normalize_axis
+from webtensor.shapes import check_size, normalize_axes, normalize_axis, prod
 
 __all__ = ["ACTIVATIONS", "TABLE"]
 
@@ -99,6 +100,7 @@ def _adaptive_pool(kind: str) -> Any:
     def pool(inputs: Any, output_size: Any, data_format: str | None = None) -> Any:
         x, rank = _images(inputs, name)
         size = _tuple_of(name, "output_size", output_size, rank)
+        check_size(name, "output_size", output_size, x.shape[0] * prod(size))
         return windows.adaptive_pool(kind, x, size, as_data_format(name, data_format))
 
     pool.__doc__ = "One element for each of so many parts, which may overlap."
@@ -454,17 +456,26 @@ def _polar(abs_: Any, angle: Any) -> Any:
     return wt.complex(wt.multiply(abs_, wt.cos(angle)), wt.multiply(abs_, wt.sin(angle)))
 
 
+def _count(length: int, kernel: int, dilation: int, padding: int, stride: int) -> int:
+    """How many windows lie along an axis."""
+    return max(0, (length + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1)
+
+
 def _places(length: int, kernel: int, dilation: int, padding: int, stride: int) -> list[list[int]]:
     """Where windows along an axis lie, each as the indices of its elements."""
-    count = (length + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
+    count = _count(length, kernel, dilation, padding, stride)
     return [[start * stride + step * dilation for step in range(kernel)] for start in range(count)]
 
 
 def _pair(name: str, argument: str, value: Any) -> tuple[int, int]:
-    found = (value, value) if isinstance(value, int) else tuple(value)
-    if len(found) != 2:
-        raise ValueError(f"{name}: {argument} must be an integer or two, but got {value!r}")
-    return found
+    """Return two lengths, which are the same where one is given."""
+    numbers = as_integers(name, argument, value)
+    least = 0 if argument == "padding" else 1
+    if len(numbers) > 2 or min(numbers, default=-1) < least:
+        raise ValueError(
+            f"{name}: {argument} must be an integer of at least {least}, or two, but got {value!r}"
+        )
+    return numbers[0], numbers[-1]
 
 
 def _unfold(x: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
@@ -480,8 +491,8 @@ def _unfold(x: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, strid
             ("stride", stride),
         )
     )
-    rows, columns = (_places(x.shape[2 + i], size[i], far[i], edge[i], step[i]) for i in range(2))
     padded = wt.pad(x, [[0, 0], [0, 0], [edge[0]] * 2, [edge[1]] * 2])
+    rows, columns = (_places(x.shape[2 + i], size[i], far[i], edge[i], step[i]) for i in range(2))
     flat = wt.reshape(padded, (batch, channels, -1))
     places = _flat_places(rows, columns, padded.shape[3], size)
     picked = wt.gather(flat, wt.tensor(places, dtype=int32), 2)
@@ -503,13 +514,14 @@ def _fold(
             ("stride", stride),
         )
     )
-    rows, columns = (_places(size[i], window[i], far[i], edge[i], step[i]) for i in range(2))
-    batch, depth = x.shape[0], window[0] * window[1]
-    if len(x.shape) != 3 or x.shape[1] % depth or x.shape[2] != len(rows) * len(columns):
+    settings = [(size[i], window[i], far[i], edge[i], step[i]) for i in range(2)]
+    depth, count = prod(window), prod(_count(*one) for one in settings)
+    if len(x.shape) != 3 or x.shape[1] % depth or x.shape[2] != count:
         raise ValueError(
-            f"fold: x must be (batch, channels * {depth}, {len(rows) * len(columns)}), but has "
-            f"shape {x.shape}"
+            f"fold: x must be (batch, channels * {depth}, {count}), but has shape {x.shape}"
         )
+    rows, columns = (_places(*one) for one in settings)
+    batch = x.shape[0]
     channels = x.shape[1] // depth
     height, width = (size[i] + 2 * edge[i] for i in range(2))
     parts = wt.reshape(x, (batch * channels, -1))

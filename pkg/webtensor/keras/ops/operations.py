@@ -12,6 +12,7 @@ from functools import cached_property
 from inspect import Parameter, Signature, signature
 from typing import Any, ClassVar
 
+from webtensor.explanation import MISUSE, raise_explained
 from webtensor.keras.names import nearest
 from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.ops.lengths import fitting_outcome
@@ -232,9 +233,12 @@ class Table:
 
     def _made(self, name: str, row: Row) -> Any:
         def function(*args: Any, **kwargs: Any) -> Any:
-            if not row.is_plain and any_symbolic(args, kwargs):
-                return self._noted(name, row, args, kwargs)
-            return row.run(args, kwargs)
+            try:
+                if not row.is_plain and any_symbolic(args, kwargs):
+                    return self._noted(name, row, args, kwargs)
+                return row.run(args, kwargs)
+            except MISUSE as error:
+                raise_explained(function, error, args, kwargs)
 
         function.__name__ = function.__qualname__ = name
         function.__module__ = "webtensor.keras.ops"
@@ -251,14 +255,14 @@ class Table:
 
     def operation(self, name: str) -> type[_Function]:
         """Return the class of a function's operations."""
-        found = self._classes.get(name)
-        if found is None:
-            row = self.rows[name]
-            kind = row.kind or _camel_case(name)
-            found = type(kind, (_Function,), {"row": row, "keras_module": self.home})
-            found.__module__ = "webtensor.keras.ops"
-            self._classes[name] = found
-        return found
+        row = self.rows[name]
+        kind = row.kind or _camel_case(name)
+        operation = self._classes.get(kind)
+        if operation is None:
+            operation = type(kind, (_Function,), {"row": row, "keras_module": self.home})
+            operation.__module__ = "webtensor.keras.ops"
+            self._classes[kind] = operation
+        return operation
 
     def class_named(self, kind: str) -> type[_Function] | None:
         """Return the class that a configuration names, or None."""

@@ -30,6 +30,9 @@ def windows(name: str, x: Any, size: Any, strides: Any, dilation_rate: Any, padd
     far = lengths_of(name, "dilation_rate", dilation_rate, rank)
     if padding not in ("same", "valid"):
         raise ValueError(f"{name}: padding must be 'same' or 'valid', but got {padding!r}")
+    for argument, numbers in (("size", size), ("strides", steps), ("dilation_rate", far)):
+        if min(numbers) < 1:
+            raise ValueError(f"{name}: {argument} must be positive, but got {numbers}")
     counts = []
     for number in range(rank):
         # Axes before this one are two already: that of windows and that within them.

@@ -180,6 +180,8 @@ _WEIGHTS: dict[str, Callable[[Any], Any]] = {
 def _quantiles(x: Any, q: Any, axis: Any, method: str, keepdims: bool, is_nan_skipped: bool) -> Any:
     x = wt.astype(wt.asarray(x), float32)
     rows, shape = _folded(x, axis, keepdims)
+    if not rows.shape[-1]:
+        raise ValueError(f"there are no elements to reduce in x of shape {x.shape}")
     # Sorting puts NaN last.
     rows = wt.sort(rows)
     is_nan = wt.isnan(rows)

@@ -70,7 +70,7 @@ def _cores(signature: str) -> list[list[str]]:
     return [[one for one in core.split(",") if one] for core in re.findall(r"\(([\w,]*)\)", given)]
 
 
-def _rows(x: Any, rank: int, shape: tuple[int, ...]) -> list[Any]:
+def _rows(x: Any, rank: int, shape: tuple[int, ...]) -> tuple[Any, ...]:
     """What each call gets of an argument."""
     core = x.shape[len(x.shape) - rank :]
     wide = wt.broadcast_to(x, (*shape, *core))

@@ -58,7 +58,7 @@ _CLASSES: dict[str, type[Optimizer]] = {
 }  # fmt: skip
 #: Keras takes names in any case.
 _BY_NAME = {name.lower(): name for name in _CLASSES}
-_OPTIMIZERS = Namespace("optimizer", _CLASSES)
+_OPTIMIZERS = Namespace("optimizer", _CLASSES, ("optimizers",))
 
 
 def serialize(optimizer: Optimizer) -> dict[str, Any]:

@@ -104,9 +104,9 @@ class Optimizer(Memory):
         self._slots: dict[int, list[Slot]] = {}
         self._averages: dict[int, Slot] = {}
         self._sums: dict[int, Slot] = {}
-        #: Variables whose gradient is their next value.
-        self._overwritten: set[int] = set()
-        self._without_decay: set[int] = set()
+        #: Variables whose gradient is their next value, and those that keep their weight.
+        self._overwritten: dict[int, Variable] = {}
+        self._without_decay: dict[int, Variable] = {}
         self._names_without_decay: re.Pattern[str] | None = None
         self._iterations = self._add_number("iteration", 0, int32)
         self._learning_rate: HostNumber | LearningRateSchedule | Callable[[], Any]
@@ -117,6 +117,16 @@ class Optimizer(Memory):
             self._learning_rate = self._add_number("learning_rate", rate, float32)
 
     __signature__ = SpelledOut(__init__)
+
+    #: Attributes whose keys are the identities of variables, which copies do not share.
+    keyed_by_variable: tuple[str, ...] = (
+        "_places",
+        "_slots",
+        "_averages",
+        "_sums",
+        "_overwritten",
+        "_without_decay",
+    )
 
     # -- arguments -----------------------------------------------------------------------------
 
@@ -176,7 +186,7 @@ class Optimizer(Memory):
             if type(variable) is not Variable and getattr(
                 variable, "overwrite_with_gradient", False
             ):
-                self._overwritten.add(id(variable))
+                self._overwritten[id(variable)] = variable
         followed = self._moved_among(variables)
         if self.use_ema:
             self._averages.update(
@@ -476,7 +486,7 @@ class Optimizer(Memory):
 
         Call it before the first step.
         """
-        self._without_decay = {id(variable) for variable in var_list or ()}
+        self._without_decay = {id(variable): variable for variable in var_list or ()}
         names = list(var_names or ())
         self._names_without_decay = re.compile("|".join(names)) if names else None
 
@@ -525,6 +535,23 @@ class Optimizer(Memory):
         for variable, known in zip(var_list, self._trainable_variables, strict=True):
             if id(known) in self._averages:
                 variable.assign(self._averages[id(known)].value)
+
+    # -- copies and pickles --------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        variables = {id(variable): variable for variable in self._trainable_variables}
+        variables.update(self._without_decay)
+        state = self.__dict__.copy()
+        for attribute in self.keyed_by_variable:
+            by_identity = state[attribute]
+            state[attribute] = [(variables[key], value) for key, value in by_identity.items()]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for attribute in self.keyed_by_variable:
+            pairs = state[attribute]
+            self.__dict__[attribute] = {id(variable): value for variable, value in pairs}
 
     # -- saving --------------------------------------------------------------------------------
 

@@ -143,6 +143,8 @@ class MultiOptimizer(Optimizer):
             for one in (*optimizer_map.values(), optimizer_map.default_optimizer):
                 self._meet(one)
 
+    keyed_by_variable = (*Optimizer.keyed_by_variable, "_inner_of")
+
     def _meet(self, optimizer: Optimizer) -> None:
         """Count an optimizer among the others."""
         if not any(one is optimizer for one in self._inner_optimizers):

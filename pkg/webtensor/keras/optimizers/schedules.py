@@ -362,6 +362,7 @@ _SCHEDULES = Namespace(
             PolynomialDecay,
         )
     },
+    ("optimizers",),
 )
 
 

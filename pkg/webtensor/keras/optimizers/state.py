@@ -89,6 +89,9 @@ class HostNumber(Slot):
         """Hold a number that is less by ``value``."""
         self.assign(self - value)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return HostNumber, (self.number, self._kind, self.name, self.path)
+
     __hash__ = Slot.__hash__
 
     def __repr__(self) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from webtensor.keras.budgets import parse_json, reading
 from webtensor.keras.saving.elements import ITEM_SIZES, Elements, elements_of, tensor_of
-from webtensor.keras.saving.files import Archive, as_json, label_of, read_bytes, write_file
+from webtensor.keras.saving.files import Archive, label_of, read_bytes, write_file
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5
 from webtensor.keras.saving.keras_format import CONFIG, METADATA, weights_in_archive
 from webtensor.keras.saving.state import saved_state
@@ -50,17 +51,24 @@ class KerasFileEditor:
         self.config: Any = None
         label = label_of(self.filepath)
         if label.endswith(".keras"):
-            with Path(label).open("rb") as file, Archive(file, label) as archive:
+            with (
+                reading(label),
+                Path(label).open("rb") as file,
+                Archive(file, label) as archive,
+            ):
                 tree = weights_in_archive(archive)
-                self.config = as_json(archive.read(CONFIG), f"{label}: {CONFIG}")
-                self.metadata = as_json(archive.read(METADATA), f"{label}: {METADATA}")
+                self.config, self.metadata = (
+                    parse_json(archive.read(name), f"{label}: {name}", archive.budget)
+                    for name in (CONFIG, METADATA)
+                )
         elif label.endswith(_SUFFIX):
             tree = read_hdf5(read_bytes(self.filepath), label)
         else:
             raise ValueError(
                 f"KerasFileEditor: filepath must end in '.keras' or {_SUFFIX!r}, but got {label!r}"
             )
-        self.weights_dict = _weights_in(tree, label)
+        with reading(label):
+            self.weights_dict = _weights_in(tree, label)
         self.object_metadata = dict(_attributes_in(tree))
         say(f"File {label!r}")
         if isinstance(self.metadata, Mapping):

@@ -4,43 +4,32 @@ from __future__ import annotations
 
 import os
 import zipfile
-import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, Any
 
+from webtensor.errors import ModelFormatError
+from webtensor.keras.budgets import Budget, reading
+
 __all__ = [
+    "MAX_MEMBERS",
     "Archive",
     "Folder",
-    "as_json",
     "check_configuration",
+    "count_members",
     "label_of",
-    "malformed",
+    "read_beside",
     "read_bytes",
+    "require_model",
     "write_file",
     "write_folder",
     "write_members",
 ]
 
 #: Archives have at most this many members.
-_MOST_MEMBERS = 10_000
-#: What is read of an archive may be this much larger than the archive, or this large at any rate.
-_MOST_EXPANSION = 100
-_ALWAYS_ALLOWED = 1 << 24
-_LARGEST_JSON = 1 << 28
-
-#: What goes wrong when a configuration makes no sense, wherever that is noticed.
-_CONFUSED = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    MemoryError,
-    NotImplementedError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
+MAX_MEMBERS = 10_000
+_DIRECTORY_ENTRY = b"PK\1\2"
+_CHUNK = 1 << 20
 
 
 def label_of(file: Any) -> str:
@@ -50,15 +39,17 @@ def label_of(file: Any) -> str:
     return str(getattr(file, "name", None) or f"a {type(file).__name__}")
 
 
-@contextmanager
-def malformed(where: str) -> Iterator[None]:
-    """Turn whatever a part of a file leads to into a ``ValueError`` that names it."""
-    try:
-        yield
-    except _CONFUSED as error:
-        if isinstance(error, ValueError) and str(error).startswith(where):
-            raise
-        raise ValueError(f"{where}: {error or type(error).__name__}") from error
+def require_model(function: str, model: Any, arguments: str) -> None:
+    """Refuse what is no model, such as a path where arguments were swapped.
+
+    Raises:
+        TypeError: it has none of a model's attributes.
+    """
+    if not hasattr(model, "built"):
+        raise TypeError(
+            f"{function}: the first argument must be a model, but is {model!r:.200}; it is called "
+            f"as {function}({arguments})"
+        )
 
 
 def read_bytes(file: Any) -> bytes:
@@ -99,20 +90,6 @@ def write_file(file: Any, write: Callable[[IO[bytes]], None], *, overwrite: bool
         beside.unlink(missing_ok=True)
 
 
-def as_json(data: bytes, where: str) -> Any:
-    """Return what JSON says.
-
-    Raises:
-        ValueError: it is none, or too large.
-    """
-    import json
-
-    if len(data) > _LARGEST_JSON:
-        raise ValueError(f"{where} is too large to be a configuration: {len(data)} bytes")
-    with malformed(where):
-        return json.loads(data)
-
-
 def check_configuration(config: Any) -> None:
     """Refuse a configuration that would have a layer read a file of this computer.
 
@@ -140,63 +117,53 @@ def check_configuration(config: Any) -> None:
 class Archive:
     """A zip file from anywhere: names and sizes are checked before anything is read.
 
+    ``budget`` is what reading it may cost, by default that of a file of its size.
+
     Raises:
-        ValueError: it is no zip file, is broken, has names that lead out of it, or would become
-            far larger than it is.
+        ModelFormatError: it is no zip file, is broken, has names that lead out of it, or would
+            become far larger than it is.
     """
 
-    def __init__(self, file: Any, label: str) -> None:
+    def __init__(self, file: IO[bytes], label: str, budget: Budget | None = None) -> None:
         self.label = label
-        try:
-            self._zip = zipfile.ZipFile(file)
-            end = self._zip.fp
-            assert end is not None
-            end.seek(0, os.SEEK_END)
-            size = end.tell()
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-            if isinstance(error, FileNotFoundError):
-                raise
-            raise ValueError(f"{label} is no zip archive, or is broken: {error}") from error
-        self._check(size)
-
-    def _check(self, size: int) -> None:
-        members = self._zip.infolist()
-        if len(members) > _MOST_MEMBERS:
-            raise ValueError(f"{self.label} has {len(members)} members, which are too many")
-        names = {one.filename for one in members}
-        if len(names) != len(members):
-            raise ValueError(f"{self.label} has two members with the same name")
-        for one in members:
-            parts = one.filename.split("/")
-            if ".." in parts or parts[0] == "" or set("\\:\0") & set(one.orig_filename):
-                raise ValueError(
-                    f"{self.label} has a member whose name leads out of it: {one.filename!r}"
+        self.budget = budget or Budget(label, file.seek(0, os.SEEK_END))
+        with reading(f"{label} is no zip archive, or is broken"):
+            count = count_members(file)
+            if count > MAX_MEMBERS:
+                raise ModelFormatError(
+                    f"{label} has {count} members, but at most {MAX_MEMBERS} are read"
                 )
-            if one.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise ValueError(f"{self.label}: {one.filename!r} is compressed in an unusual way")
-            self._check_size(repr(one.filename), one.file_size, one.compress_size)
-        self._check_size("all members", sum(one.file_size for one in members), size)
-        self.names = names
+            self._zip = zipfile.ZipFile(file)
+            self._check()
 
-    def _check_size(self, what: str, size: int, stored: int) -> None:
-        if size > max(_ALWAYS_ALLOWED, _MOST_EXPANSION * stored):
-            raise ValueError(
-                f"{self.label}: {what} would become {size} bytes, but only {stored} are stored: "
-                "that is not read"
-            )
+    def _check(self) -> None:
+        members = self._zip.infolist()
+        names = {member.filename for member in members}
+        if len(names) != len(members):
+            raise ModelFormatError(f"{self.label} has two members with the same name")
+        for member in members:
+            parts = member.filename.split("/")
+            if ".." in parts or parts[0] == "" or set("\\:\0") & set(member.orig_filename):
+                raise ModelFormatError(
+                    f"{self.label} has a member whose name leads out of it: {member.filename!r}"
+                )
+            where = f"{self.label}: {member.filename!r}"
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise ModelFormatError(f"{where} is compressed in an unusual way")
+            Budget(where, member.compress_size).spend(member.file_size)
+        self.budget.spend(sum(member.file_size for member in members), f"{self.label}: all members")
+        self.names = names
 
     def read(self, name: str) -> bytes:
         """Return a member's bytes.
 
         Raises:
-            ValueError: it is missing or broken.
+            ModelFormatError: it is missing or broken.
         """
         if name not in self.names:
-            raise ValueError(f"{self.label} has no {name!r}")
-        try:
+            raise ModelFormatError(f"{self.label} has no {name!r}")
+        with reading(f"{self.label}: {name!r} is broken"):
             return self._zip.read(name)
-        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError) as error:
-            raise ValueError(f"{self.label}: {name!r} is broken: {error}") from error
 
     def close(self) -> None:
         """Let the file go."""
@@ -209,24 +176,57 @@ class Archive:
         self.close()
 
 
+def count_members(file: IO[bytes]) -> int:
+    """Return how many members a zip file can have at most, before any object is made of them.
+
+    What its end says of their number need not be true, so signatures are counted: a directory has
+    no more entries than there are of these.
+    """
+    file.seek(0)
+    count, tail = 0, b""
+    while piece := file.read(_CHUNK):
+        piece = tail + piece
+        count += piece.count(_DIRECTORY_ENTRY)
+        tail = piece[1 - len(_DIRECTORY_ENTRY) :]
+    file.seek(0)
+    return count
+
+
 class Folder:
     """A model's parts as files in a folder, where an archive has members."""
 
     def __init__(self, path: Any) -> None:
         self.label = label_of(path)
         self._path = Path(path)
-        files = (one for one in self._path.rglob("*") if one.is_file() and not one.is_symlink())
-        self.names = {one.relative_to(self._path).as_posix() for one in files}
+        files = [file for file in self._path.rglob("*") if file.is_file() and not file.is_symlink()]
+        self.names = {file.relative_to(self._path).as_posix() for file in files}
+        self.budget = Budget(self.label, sum(file.stat().st_size for file in files))
 
     def read(self, name: str) -> bytes:
         """Return a file's bytes.
 
         Raises:
-            ValueError: it is missing.
+            ModelFormatError: it is missing.
         """
         if name not in self.names:
-            raise ValueError(f"{self.label} has no {name!r}")
+            raise ModelFormatError(f"{self.label} has no {name!r}")
         return (self._path / name).read_bytes()
+
+
+def read_beside(file: Path, name: str) -> bytes:
+    """Return the bytes of a file that another file names, in the same folder or below it.
+
+    Raises:
+        ModelFormatError: it is missing, or a link leads to it.
+    """
+    folder = file.parent.resolve()
+    path = folder / name
+    with reading(f"{file} names the file {name!r}, which cannot be read"):
+        if path.resolve() != path:
+            raise ModelFormatError(f"{file} names {name!r}, which is a link that leads elsewhere")
+        if not path.is_file():
+            raise ModelFormatError(f"{file} names the file {name!r}, which is missing")
+        return path.read_bytes()
 
 
 def write_folder(path: Any, members: Iterable[tuple[str, Iterable[Any]]]) -> None:

@@ -7,19 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from webtensor.errors import ModelFormatError
 from webtensor.keras import __version__
+from webtensor.keras.budgets import parse_json, reading
 from webtensor.keras.registry import deserialize_keras_object, serialize_shared, sharing_objects
-from webtensor.keras.saving.files import (
-    Archive,
-    Folder,
-    as_json,
-    check_configuration,
-    malformed,
-)
+from webtensor.keras.saving.files import Archive, Folder, check_configuration
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5
 from webtensor.keras.saving.npz import read_npz
 from webtensor.keras.saving.state import load_state, saved_assets, saved_state
-from webtensor.keras.variables import sizes_limited
 
 __all__ = [
     "CONFIG",
@@ -68,14 +63,14 @@ def weights_in_archive(archive: Archive | Folder) -> Group:
     """Return the weights of an archive.
 
     Raises:
-        ValueError: it has none, or they are broken.
+        ModelFormatError: it has none, or they are broken.
     """
     label = f"{archive.label}: "
     if _WEIGHTS_H5 in archive.names:
-        return read_hdf5(archive.read(_WEIGHTS_H5), label + _WEIGHTS_H5)
+        return read_hdf5(archive.read(_WEIGHTS_H5), label + _WEIGHTS_H5, archive.budget)
     if _WEIGHTS_NPZ in archive.names:
-        return read_npz(archive.read(_WEIGHTS_NPZ), label + _WEIGHTS_NPZ)
-    raise ValueError(f"{archive.label} has neither {_WEIGHTS_H5!r} nor {_WEIGHTS_NPZ!r}")
+        return read_npz(archive.read(_WEIGHTS_NPZ), label + _WEIGHTS_NPZ, archive.budget)
+    raise ModelFormatError(f"{archive.label} has neither {_WEIGHTS_H5!r} nor {_WEIGHTS_NPZ!r}")
 
 
 def load_archive(
@@ -84,17 +79,17 @@ def load_archive(
     """Return the model in an archive.
 
     Raises:
-        ValueError: a part is missing, broken, unknown or too large, or does not fit another.
+        ModelFormatError: a part is missing, broken, unknown or too large, or does not fit another.
     """
     label = archive.label
     where = f"{label}: {CONFIG}"
-    config = as_json(archive.read(CONFIG), where)
+    config = parse_json(archive.read(CONFIG), where, archive.budget)
     if not isinstance(config, dict):
-        raise ValueError(f"{where} describes no model")
+        raise ModelFormatError(f"{where} describes no model")
     tree = weights_in_archive(archive)
     if not compile:
         config["compile_config"] = None
-    with malformed(where), sizes_limited(size_of(tree) + MORE_ELEMENTS):
+    with reading(where), archive.budget.making_model(size_of(tree) + MORE_ELEMENTS):
         check_configuration(config)
         with sharing_objects():
             model = deserialize_keras_object(config, custom_objects)
@@ -105,5 +100,7 @@ def load_archive(
         for name in archive.names
         if name.startswith(_ASSETS) and not name.endswith("/")
     }
+    for name, data in assets.items():
+        archive.budget.spend_items(data.count(b"\n"), f"{label}: {name}")
     load_state(model, tree, label, assets=assets)
     return model

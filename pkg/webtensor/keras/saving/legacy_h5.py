@@ -12,16 +12,18 @@ from typing import IO, Any, NamedTuple
 from warnings import warn
 
 from webtensor.engine import Tensor
+from webtensor.errors import ModelFormatError
 from webtensor.keras import layers
+from webtensor.keras.budgets import Budget, parse_json, reading
+from webtensor.keras.masks import carried_masks_left_out
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.saving.elements import Elements, elements_of, tensor_of
-from webtensor.keras.saving.files import as_json, check_configuration, malformed
+from webtensor.keras.saving.files import check_configuration
 from webtensor.keras.saving.hdf5 import Group, pieces
 from webtensor.keras.saving.keras_format import KERAS_VERSION, MORE_ELEMENTS, size_of
 from webtensor.keras.saving.old_configs import is_old, modernized
 from webtensor.keras.saving.state import OTHER_NAMES
 from webtensor.keras.saving.training_configs import compile_as, training_config
-from webtensor.keras.variables import sizes_limited
 
 __all__ = ["assign_all", "load_legacy_model", "load_legacy_weights", "write_legacy_model"]
 
@@ -42,7 +44,7 @@ class Row(NamedTuple):
 # -- loading -----------------------------------------------------------------------------------
 
 
-def load_legacy_model(tree: Group, label: str, compile: bool) -> Any:
+def load_legacy_model(tree: Group, label: str, compile: bool, budget: Budget) -> Any:
     """Return the model in a file.
 
     Raises:
@@ -50,14 +52,14 @@ def load_legacy_model(tree: Group, label: str, compile: bool) -> Any:
     """
     config = tree.attributes.get("model_config")
     if not isinstance(config, str):
-        raise ValueError(f"{label} has no model_config: it holds weights, and no model")
+        raise ModelFormatError(f"{label} has no model_config: it holds weights, and no model")
     weights = tree.group("model_weights")
     if weights is None:
-        raise ValueError(f"{label} has no group model_weights")
+        raise ModelFormatError(f"{label} has no group model_weights")
     where = f"{label}: model_config"
-    described = as_json(config.encode(), where)
+    described = parse_json(config, where, budget)
     version = str(tree.attributes.get("keras_version", "2"))
-    with malformed(where), sizes_limited(size_of(weights) + MORE_ELEMENTS):
+    with reading(where), budget.making_model(size_of(weights) + MORE_ELEMENTS):
         check_configuration(described)
         if is_old(version):
             described = modernized(described)
@@ -69,8 +71,8 @@ def load_legacy_model(tree: Group, label: str, compile: bool) -> Any:
     training = tree.attributes.get("training_config")
     if compile and isinstance(training, str):
         where = f"{label}: training_config"
-        with malformed(where):
-            compile_as(model, as_json(training.encode(), where))
+        with reading(where), budget.making_model(size_of(tree) + MORE_ELEMENTS):
+            compile_as(model, parse_json(training, where, budget))
         _load_optimizer(model, tree.group("optimizer_weights"), label)
     return model
 
@@ -234,7 +236,8 @@ def _own_weights(model: Any) -> list[Any]:
 def write_legacy_model(file: IO[bytes], model: Any, include_optimizer: bool) -> None:
     """Write a model as Keras 3 writes such files."""
     tree = Group()
-    config = {"class_name": type(model).__name__, "config": model.get_config()}
+    with carried_masks_left_out():
+        config = {"class_name": type(model).__name__, "config": model.get_config()}
     tree.attributes |= {
         "keras_version": KERAS_VERSION,
         "backend": "webtensor",

@@ -9,18 +9,28 @@ from pathlib import Path
 from typing import IO, Any
 from warnings import warn
 
+from webtensor.environment import IN_BROWSER
+from webtensor.errors import ModelFormatError
+from webtensor.keras.budgets import Budget, reading
 from webtensor.keras.registry import custom_object_scope
 from webtensor.keras.saving.files import (
     Archive,
     Folder,
     label_of,
     read_bytes,
+    require_model,
     write_file,
     write_folder,
     write_members,
 )
 from webtensor.keras.saving.hdf5 import SIGNATURE, Group, pieces, read_hdf5
-from webtensor.keras.saving.keras_format import load_archive, members_of, weights_in_archive
+from webtensor.keras.saving.keras_format import (
+    CONFIG,
+    load_archive,
+    members_of,
+    weights_in_archive,
+)
+from webtensor.keras.saving.layers_model.storage import is_address, load_layers_model
 from webtensor.keras.saving.legacy_h5 import (
     load_legacy_model,
     load_legacy_weights,
@@ -51,6 +61,7 @@ def save_model(
     """
     include_optimizer = kwargs.pop("include_optimizer", True)
     _refuse("save_model", kwargs)
+    require_model("save_model", model, "model, filepath")
     name = "" if hasattr(filepath, "write") else os.fspath(filepath)
     if zipped is False and (not name or name.endswith((".keras", *_LEGACY))):
         raise ValueError(
@@ -87,34 +98,61 @@ def load_model(
     compile: bool = True,
     safe_mode: bool = True,
 ) -> Any:
-    """Load a model from an archive or a folder of Keras 3, or from an HDF5 file of any Keras.
+    """Load a model from a file or a folder of any format that is read here.
 
-    ``filepath`` may be bytes, or a file object that is opened for reading them. Nothing in a file
-    is executed, whatever ``safe_mode`` is: a ``Lambda`` layer is refused, and so are classes that
-    are not Keras's, not registered, and not in ``custom_objects``.
+    These are archives of Keras 3 (.keras), HDF5 files of any Keras (.h5), and layers-models of
+    TensorFlow.js (``model.json`` with its weights beside it). ``filepath`` may be bytes, or a file
+    object that is opened for reading them; in a page also the address of a ``model.json``, where
+    the browser can suspend Python (JSPI). Nothing in a file is executed, whatever ``safe_mode`` is:
+    a ``Lambda`` layer is refused, and so are classes that are not Keras's, not registered, and not
+    in ``custom_objects``.
 
     Raises:
         FileNotFoundError: there is no such HDF5 file.
-        ValueError: there is no such file of another format, or a part of the file is broken,
-            unknown, or larger than what the file holds.
+        ModelFormatError: a part of the file is broken, unknown, or larger than what the file holds.
+        ValueError: there is no such file of another format.
     """
     label = label_of(filepath)
     path = Path(filepath) if isinstance(filepath, (str, os.PathLike)) else None
+    if path is not None and _is_layers_model(filepath, path):
+        return load_layers_model(filepath, custom_objects, compile=compile)
     if path is not None and not path.exists() and path.suffix not in _LEGACY:
-        raise ValueError(f"load_model: there is no file {label!r}")
-    with custom_object_scope(custom_objects or {}):
+        raise ValueError(f"load_model: there is no file {label!r}{_advice(label)}")
+    with reading(label), custom_object_scope(custom_objects or {}):
         if path is not None and path.is_dir():
             return load_archive(Folder(path), custom_objects, compile)
         if path is not None and path.suffix == ".keras":
             with path.open("rb") as file, Archive(file, label) as archive:
                 return load_archive(archive, custom_objects, compile)
-        data = read_bytes(filepath)
+    data = read_bytes(filepath)
+    with reading(label), custom_object_scope(custom_objects or {}):
         if data[:8] == SIGNATURE:
-            return load_legacy_model(read_hdf5(data, label), label, compile)
+            budget = Budget(label, len(data))
+            return load_legacy_model(read_hdf5(data, label, budget), label, compile, budget)
         if data[:2] == b"PK":
             with Archive(BytesIO(data), label) as archive:
                 return load_archive(archive, custom_objects, compile)
-    raise ValueError(f"load_model: {label} is neither an archive of Keras 3 nor an HDF5 file")
+        raise ModelFormatError(
+            f"load_model: {label} is neither an archive of Keras 3 nor an HDF5 file"
+            + ("; for model.json, pass its path" if data[:1] == b"{" else "")
+        )
+
+
+def _is_layers_model(filepath: Any, path: Path) -> bool:
+    """Whether it is a layers-model's folder, its ``model.json``, or an address of one in a page."""
+    if path.suffix == ".json" and path.exists():
+        return True
+    if path.is_dir():
+        return (path / "model.json").exists() and not (path / CONFIG).exists()
+    return is_address(filepath) and (".json" in path.name or filepath.startswith("indexeddb://"))
+
+
+def _advice(label: str) -> str:
+    """What to do where a file is on the web."""
+    if "://" not in label:
+        return ""
+    fetch = "pyodide.http.pyfetch" if IN_BROWSER else "keras.utils.get_file"
+    return f"; what is on the web is fetched first, as with {fetch}"
 
 
 def save_weights(
@@ -132,6 +170,7 @@ def save_weights(
     """
     skipped = kwargs.pop("objects_to_skip", None) or ()
     _refuse("save_weights", kwargs)
+    require_model("save_weights", model, "model, filepath")
     name = os.fspath(filepath)
     endings = (
         (".weights.h5", ".weights.npz") if max_shard_size is None else (_SHARDS, ".weights.h5")
@@ -179,6 +218,7 @@ def load_weights(
     """
     skipped: Iterable[Any] | None = kwargs.pop("objects_to_skip", None)
     _refuse("load_weights", kwargs)
+    require_model("load_weights", model, "model, filepath")
     _require_built("load_weights", model)
     label = label_of(filepath)
     is_path = isinstance(filepath, (str, os.PathLike))
@@ -188,10 +228,23 @@ def load_weights(
             f"'.keras' or '.h5', but got {label!r}"
         )
     if is_path and label.endswith(_SHARDS):
-        tree = read_shards(filepath)
-        load_state(model, tree, label, skip_mismatch=skip_mismatch, skipped=skipped or ())
+        with reading(label):
+            tree = read_shards(filepath)
+            load_state(model, tree, label, skip_mismatch=skip_mismatch, skipped=skipped or ())
         return
     data = read_bytes(filepath)
+    with reading(label):
+        _load_weights_of(model, data, label, skip_mismatch, bool(by_name), skipped)
+
+
+def _load_weights_of(
+    model: Any,
+    data: bytes,
+    label: str,
+    skip_mismatch: bool,
+    by_name: bool,
+    skipped: Iterable[Any] | None,
+) -> None:
     is_whole = data[:2] == b"PK" and not label.endswith(".npz")
     if skipped is not None and is_whole:
         raise ValueError(f"load_weights: objects_to_skip is for files of weights, but got {label}")
@@ -205,7 +258,7 @@ def load_weights(
                 raise ValueError(
                     f"load_weights: objects_to_skip is for files of Keras 3, but {label} is older"
                 )
-            load_legacy_weights(model, weights, label, bool(by_name), skip_mismatch)
+            load_legacy_weights(model, weights, label, by_name, skip_mismatch)
             return
     else:
         raise ValueError(f"load_weights: {label} is neither HDF5, npz nor an archive of Keras 3")
@@ -216,7 +269,7 @@ def load_weights(
 
 def _zipped_weights(data: bytes, label: str) -> Group:
     with Archive(BytesIO(data), label) as archive:
-        if "config.json" in archive.names:
+        if CONFIG in archive.names:
             return weights_in_archive(archive)
     return read_npz(data, label)
 

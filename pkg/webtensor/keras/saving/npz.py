@@ -10,14 +10,17 @@ from collections.abc import Iterator
 from io import BytesIO
 from typing import IO, Any
 
+from webtensor.errors import ModelFormatError
+from webtensor.keras.budgets import Budget, reading
 from webtensor.keras.saving.elements import ITEM_SIZES, Elements
 from webtensor.keras.saving.files import Archive, write_members
-from webtensor.keras.saving.hdf5 import Group
-from webtensor.shapes import prod
+from webtensor.keras.saving.hdf5 import MAX_GROUPS, Group
 
 __all__ = ["read_npz", "write_npz"]
 
 _MAGIC = b"\x93NUMPY"
+#: NumPy, too, reads no longer ones.
+_LONGEST_HEADER = 10_000
 _HEADER = re.compile(
     r"\{'descr': '([|<>=]?[a-zA-Z]\d+)', 'fortran_order': (True|False), "
     r"'shape': \(((?:\d+, ?)*(?:\d+,?)?)\),? ?\}\s*"
@@ -36,40 +39,48 @@ _DESCRIPTIONS = {
 }
 
 
-def read_npz(data: bytes, label: str) -> Group:
+def read_npz(data: bytes, label: str, budget: Budget | None = None) -> Group:
     """Return the arrays in a file; slashes in their names make groups.
 
     Raises:
-        ValueError: it is broken, or has arrays of Python objects.
+        ModelFormatError: it is broken, or has arrays of Python objects.
     """
     found = Group()
-    with Archive(BytesIO(data), label) as archive:
+    with reading(label), Archive(BytesIO(data), label, budget) as archive:
         for name in sorted(archive.names):
-            if name.endswith(".npy"):
-                array = _array(archive.read(name), f"{label}: {name!r}")
-                found.put(name.removesuffix(".npy"), array)
+            if not name.endswith(".npy"):
+                continue
+            where = f"{label}: {name!r}"
+            if name.count("/") > MAX_GROUPS:
+                raise ModelFormatError(f"{where} is nested more than {MAX_GROUPS} levels deep")
+            array = _array(archive.read(name), where, archive.budget)
+            found.put(name.removesuffix(".npy"), array)
     return found
 
 
-def _array(data: bytes, where: str) -> Elements:
+def _array(data: bytes, where: str, budget: Budget) -> Elements:
     if data[:6] != _MAGIC or len(data) < 12 or data[6] not in (1, 2, 3):
-        raise ValueError(f"{where} is no array of an npz file")
+        raise ModelFormatError(f"{where} is no array of an npz file")
     width = 2 if data[6] == 1 else 4
     begin = 8 + width + int.from_bytes(data[8 : 8 + width], "little")
+    if begin > _LONGEST_HEADER:
+        raise ModelFormatError(
+            f"{where} is an array of a kind that is not read: its header has {begin} bytes"
+        )
     header = data[8 + width : begin].decode("latin-1")
     matched = _HEADER.fullmatch(header.strip())
     if matched is None or matched[1][0] in ">=" or matched[1].lstrip("<|") not in _LETTERS:
-        raise ValueError(
+        raise ModelFormatError(
             f"{where} is an array of a kind that is not read, such as one of Python objects, which "
             f"are code: {header.strip()[:100]}"
         )
     dtype = _LETTERS[matched[1].lstrip("<|")]
     shape = tuple(int(length) for length in re.findall(r"\d+", matched[3]))
     if matched[2] == "True" and len(shape) > 1:
-        raise ValueError(f"{where} lies in Fortran's order, which is not read")
+        raise ModelFormatError(f"{where} lies in Fortran's order, which is not read")
     body = memoryview(data)[begin:]
-    if len(body) != prod(shape) * ITEM_SIZES[dtype]:
-        raise ValueError(f"{where} has shape {shape}, but {len(body)} bytes")
+    if len(body) != budget.size_of(shape, where) * ITEM_SIZES[dtype]:
+        raise ModelFormatError(f"{where} has shape {shape}, but {len(body)} bytes")
     return Elements(shape, dtype, body)
 
 

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from webtensor.keras.saving.files import as_json, label_of, read_bytes, write_file
+from webtensor.errors import ModelFormatError
+from webtensor.keras.budgets import Budget, parse_json
+from webtensor.keras.saving.files import label_of, read_beside, read_bytes, write_file
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5
 
 __all__ = ["read_shards", "write_shards"]
@@ -66,17 +68,20 @@ def read_shards(path: Any) -> Group:
     """Return the tree that lies in the files that one names.
 
     Raises:
-        ValueError: a file is broken, or one of another folder.
+        ModelFormatError: a file is broken, or one of another folder.
     """
     label = label_of(path)
-    index = as_json(read_bytes(path), label)
+    data = read_bytes(path)
+    budget = Budget(label, len(data))
+    index = parse_json(data, label, budget)
     places = index.get("weight_map") if isinstance(index, Mapping) else None
     if not isinstance(places, Mapping):
-        raise ValueError(f"{label} has no weight_map")
+        raise ModelFormatError(f"{label} has no weight_map")
     found = Group()
     for name in _names(places, label):
-        shard = Path(path).with_name(name)
-        for place, elements in read_hdf5(shard.read_bytes(), str(shard)).arrays():
+        shard = read_beside(Path(path), name)
+        budget.add_file(len(shard))
+        for place, elements in read_hdf5(shard, str(Path(path).with_name(name)), budget).arrays():
             found.put(place, elements)
     return found
 
@@ -84,9 +89,9 @@ def read_shards(path: Any) -> Group:
 def _names(places: Mapping[str, Any], label: str) -> list[str]:
     """The names of files, each once."""
     names: dict[str, None] = {}
-    for held in places.values():
-        for name in held if isinstance(held, list) else [held]:
+    for listed in places.values():
+        for name in listed if isinstance(listed, list) else [listed]:
             if not isinstance(name, str) or Path(name).name != name or "\\" in name:
-                raise ValueError(f"{label}: {name!r} is no name of a file beside it")
+                raise ModelFormatError(f"{label}: {name!r} is no name of a file beside it")
             names[name] = None
     return list(names)

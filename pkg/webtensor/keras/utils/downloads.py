@@ -8,6 +8,7 @@ import shutil
 import tarfile
 import tempfile
 import zipfile
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
@@ -15,12 +16,18 @@ from warnings import warn
 
 from webtensor.engine.suspension import can_suspend, suspended
 from webtensor.environment import IN_BROWSER
-from webtensor.keras.saving.files import write_file
+from webtensor.errors import ModelFormatError
+from webtensor.keras.budgets import Budget, reading
+from webtensor.keras.saving.files import count_members, write_file
 from webtensor.keras.utils.messages import say
 
 __all__ = ["get_file"]
 
 _FORMATS = ("tar", "zip")
+#: How compressed files begin, and the modules that read them.
+_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma"}
+#: Python objects for each member of a zip archive.
+_ITEMS_PER_MEMBER = 8
 
 
 def get_file(
@@ -46,8 +53,9 @@ def get_file(
     Raises:
         OSError: the file cannot be fetched.
         RuntimeError: the browser cannot suspend Python.
-        ValueError: an argument makes no sense, the file has another sum, or an archive has members
-            that lead out of it.
+        ModelFormatError: an archive is broken, has members that lead out of it, or would become far
+            larger than it is.
+        ValueError: an argument makes no sense, or the file has another sum.
     """
     if origin is None:
         raise ValueError("get_file: origin, the address of the file, must be given")
@@ -132,28 +140,73 @@ def _unpack(path: Path, folder: Path, archive_format: Any) -> bool:
             raise ValueError(
                 f"get_file: archive_format must be 'auto' or one of {_FORMATS}, but got {format!r}"
             )
-        is_archive = tarfile.is_tarfile if format == "tar" else zipfile.is_zipfile
-        if is_archive(path):
-            try:
-                (_unpack_tar if format == "tar" else _unpack_zip)(path, folder)
-            except BaseException:
-                shutil.rmtree(folder, ignore_errors=True)
-                raise
-            return True
+        try:
+            if (_unpack_tar if format == "tar" else _unpack_zip)(path, folder):
+                return True
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
     return False
 
 
-def _unpack_tar(path: Path, folder: Path) -> None:
-    with tarfile.open(path) as archive:
+class _Limited:
+    """A stream whose bytes are spent from a budget as they are read."""
+
+    def __init__(self, stream: Any, budget: Budget) -> None:
+        self._stream, self._budget = stream, budget
+
+    def read(self, size: int) -> bytes:
+        data: bytes = self._stream.read(size)
+        self._budget.spend(len(data))
+        return data
+
+
+def _decompressed(file: IO[bytes]) -> Any:
+    """A stream of what a file holds, compressed or not."""
+    begin = file.read(6)
+    file.seek(0)
+    for signature, module in _COMPRESSIONS.items():
+        if begin.startswith(signature):
+            return import_module(module).open(file)
+    return file
+
+
+def _unpack_tar(path: Path, folder: Path) -> bool:
+    """Unpack a tar archive, member by member; returns whether it is one."""
+    budget = Budget(str(path), path.stat().st_size)
+    with path.open("rb") as file, reading(f"get_file: {path}"):
         try:
-            archive.extractall(folder, filter="data")
-        except tarfile.FilterError as error:
-            raise ValueError(f"get_file: {path} has a member that leads out of it") from error
+            stream: Any = _Limited(_decompressed(file), budget)
+            archive = tarfile.open(fileobj=stream, mode="r|")  # noqa: SIM115
+        except tarfile.ReadError:
+            return False
+        with archive:
+            for member in archive:
+                budget.spend_items(1)
+                # Sparse files are larger than what is read of them.
+                budget.spend(member.size, f"get_file: {path}: {member.name!r}")
+                try:
+                    archive.extract(member, folder, filter="data")
+                except tarfile.FilterError as error:
+                    raise ModelFormatError(
+                        f"get_file: {path} has a member that leads out of it: {member.name!r}"
+                    ) from error
+    return True
 
 
-def _unpack_zip(path: Path, folder: Path) -> None:
-    with zipfile.ZipFile(path) as archive:
-        for name in archive.namelist():
-            if not (folder / name).resolve().is_relative_to(folder.resolve()):
-                raise ValueError(f"get_file: {path} has a member that leads out of it: {name!r}")
-        archive.extractall(folder)
+def _unpack_zip(path: Path, folder: Path) -> bool:
+    """Unpack a zip archive; returns whether it is one."""
+    budget = Budget(str(path), path.stat().st_size)
+    with path.open("rb") as file, reading(f"get_file: {path}"):
+        if not zipfile.is_zipfile(file):
+            return False
+        budget.spend_items(_ITEMS_PER_MEMBER * count_members(file))
+        with zipfile.ZipFile(file) as archive:
+            budget.spend(sum(member.file_size for member in archive.infolist()))
+            for name in archive.namelist():
+                if not (folder / name).resolve().is_relative_to(folder.resolve()):
+                    raise ModelFormatError(
+                        f"get_file: {path} has a member that leads out of it: {name!r}"
+                    )
+            archive.extractall(folder)
+    return True

@@ -367,11 +367,14 @@ class FeatureSpace(Layer):
         return wt.reshape(held, (-1, 1)), not held.shape
 
     def _encoded(self, columns: Mapping[str, Any]) -> Any:
-        found = {name: layer(columns[name]) for name, layer in self.preprocessors.items()}
+        encoded = {name: layer(columns[name]) for name, layer in self.preprocessors.items()}
+        crossed = {}
         for cross in self.crosses:
-            inputs = [found[name] for name in cross.feature_names]
-            found[cross.name] = self.crossers[cross.name](inputs)
-        made = {name: self._vector(name, value) for name, value in found.items()}
+            inputs = [encoded[name] for name in cross.feature_names]
+            crossed[cross.name] = self.crossers[cross.name](inputs)
+        # As in Keras: features by name, then crosses by name, however they were given.
+        in_order = [*sorted(encoded.items()), *sorted(crossed.items())]
+        made = {name: self._vector(name, value) for name, value in in_order}
         if self.output_mode == "dict":
             return made
         for name in made:

@@ -5,11 +5,14 @@ In a page that is Pyodide's: what a page has fetched or unpacked there.
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32
+from webtensor.errors import ModelFormatError
+from webtensor.keras.budgets import reading
 from webtensor.keras.layouts import as_data_format
 from webtensor.keras.utils.datasets import checked_format
 from webtensor.keras.utils.directories import Options, data_sets_of
@@ -195,22 +198,25 @@ def _sound(name: str, path: str, sampling_rate: int | None) -> Any:
     """The samples of a WAV file, ``(length, channels)``."""
     import wave
 
-    try:
-        with wave.open(path, "rb") as file:
+    data = Path(path).read_bytes()
+    with reading(f"{name}: {path!r} is no WAV file of integers"):
+        # A file object of what is there: a header that claims more makes it allocate nothing.
+        with wave.open(BytesIO(data), "rb") as file:
             rate, channels, width = file.getframerate(), file.getnchannels(), file.getsampwidth()
-            data = file.readframes(file.getnframes())
-    except (wave.Error, EOFError) as error:
-        raise ValueError(f"{name}: {path!r} is no WAV file of integers: {error}") from error
+            frames = file.readframes(file.getnframes())
+        if width not in _SAMPLES:
+            raise ModelFormatError(
+                f"{name}: {path!r} has {8 * width} bits per sample, which is not read"
+            )
+        letter, silence, loudest = _SAMPLES[width]
+        samples = wt.tensor(memoryview(frames).cast(letter))  # type: ignore[call-overload]
+        sound = wt.reshape((wt.astype(samples, float32) - silence) / loudest, (-1, channels))
     if sampling_rate not in (None, rate):
         raise ValueError(
             f"{name}: {path!r} has {rate} samples per second, not sampling_rate={sampling_rate}; "
             "files are read as they are"
         )
-    if width not in _SAMPLES:
-        raise ValueError(f"{name}: {path!r} has {8 * width} bits per sample, which is not read")
-    letter, silence, loudest = _SAMPLES[width]
-    samples = wt.astype(wt.tensor(memoryview(data).cast(letter)), float32)  # type: ignore[call-overload]
-    return wt.reshape((samples - silence) / loudest, (-1, channels))
+    return sound
 
 
 def _of_length(sound: Any, length: int) -> Any:

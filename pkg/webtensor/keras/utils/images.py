@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from importlib import import_module
+from math import prod
 from os import PathLike
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
+from webtensor.keras.budgets import Budget, reading
 from webtensor.keras.layouts import as_data_format
+from webtensor.keras.saving.files import label_of
 
 __all__ = ["array_to_img", "img_to_array", "load_img", "save_img"]
 
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
+#: Pixels of an image may take this many bytes in any case: 44 million pixels.
+_PIXEL_FLOOR = 44_000_000 * 4
 _COLOR_MODES = {"grayscale": "L", "rgb": "RGB", "rgba": "RGBA"}
 
 
@@ -77,6 +82,7 @@ def load_img(
 
     Raises:
         ImportError: Pillow is not installed.
+        ModelFormatError: the file is no image, is broken, or would become far larger than it is.
         ValueError: a mode is not known.
     """
     image = _pillow("load_img")
@@ -84,10 +90,7 @@ def load_img(
         raise ValueError(
             f"load_img: color_mode must be one of {sorted(_COLOR_MODES)}, but got {color_mode!r}"
         )
-    made = image.open(path)
-    if not (color_mode == "grayscale" and made.mode in ("L", "I;16", "I")):
-        made = made.convert(_COLOR_MODES[color_mode])
-    made.load()
+    made = _decoded(image, path, color_mode)
     if target_size is None or made.size == (target_size[1], target_size[0]):
         return made
     methods = {one.name.lower(): one for one in image.Resampling}
@@ -98,6 +101,19 @@ def load_img(
     height, width = target_size
     box = _middle(made.size, target_size) if keep_aspect_ratio else None
     return made.resize((width, height), methods[interpolation], box=box)
+
+
+def _decoded(image: Any, path: Any, color_mode: str) -> Any:
+    """The image in a file, in a mode of Pillow."""
+    where = f"load_img: {label_of(path)}"
+    size = Path(path).stat().st_size if isinstance(path, (str, PathLike)) else 0
+    with reading(where):
+        opened = image.open(path)
+        Budget(where, size, floor=_PIXEL_FLOOR).spend(4 * prod(opened.size))
+        if not (color_mode == "grayscale" and opened.mode in ("L", "I;16", "I")):
+            opened = opened.convert(_COLOR_MODES[color_mode])
+        opened.load()
+        return opened
 
 
 def _middle(size: tuple[int, int], target_size: Any) -> tuple[int, int, int, int]:

@@ -10,6 +10,7 @@ from webtensor.engine import Tensor
 from webtensor.keras import random
 from webtensor.keras.layers.attention.scores import both, seen_before
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.masks import symbolic_ops
 from webtensor.keras.symbols import KerasTensor
 
 __all__ = ["AdditiveAttention", "Attention"]
@@ -118,8 +119,10 @@ class Attention(Layer):
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """Return the query's mask."""
         self._check(inputs, mask)
-        if mask is None or mask[0] is None or isinstance(mask[0], KerasTensor):
-            return None if mask is None else mask[0]
+        if mask is None or mask[0] is None:
+            return None
+        if isinstance(mask[0], KerasTensor):
+            return symbolic_ops().convert_to_tensor(mask[0])
         return wt.asarray(mask[0])
 
     def compute_output_shape(self, input_shape: Any) -> Any:

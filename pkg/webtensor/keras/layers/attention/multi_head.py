@@ -14,6 +14,7 @@ from webtensor.keras.layers.attention.scores import HIDDEN, combined_mask
 from webtensor.keras.layers.einsum_dense import EinsumDense
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.layers.regularization import Dropout
+from webtensor.keras.masks import mask_of
 from webtensor.keras.symbols import KerasTensor
 from webtensor.shapes import prod
 
@@ -250,6 +251,7 @@ class MultiHeadAttention(Heads):
     ) -> Any:
         """Compute the result and, if they are wanted, the weights."""
         key = value if key is None else key
+        query_mask = _take_masks(query, value, key)
         mask = combined_mask(
             query.shape[1],
             value.shape[1],
@@ -270,6 +272,8 @@ class MultiHeadAttention(Heads):
             return_attention_scores,
         )
         output = self._finished(output, gate)
+        if query_mask is not None:
+            output._keras_mask = query_mask
         return (output, scores) if return_attention_scores else output
 
     def _compute_attention(
@@ -334,6 +338,15 @@ class MultiHeadAttention(Heads):
             "sliding_window": self._sliding_window,
             "seed": self.seed,
         }
+
+
+def _take_masks(query: Any, *others: Any) -> Any:
+    """Return the query's mask, and take the masks of all from them, as Keras does."""
+    mask = mask_of(query)
+    for operand in (query, *others):
+        if mask_of(operand) is not None:
+            operand._keras_mask = None
+    return mask
 
 
 def _as_tuple(argument: str, value: Any) -> tuple[int, ...] | None:

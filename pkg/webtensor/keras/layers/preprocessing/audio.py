@@ -12,6 +12,7 @@ from webtensor.dtypes import float32
 from webtensor.engine import Tensor
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras import initializers, windows
+from webtensor.keras.budgets import claim
 from webtensor.keras.config import epsilon
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
@@ -259,6 +260,10 @@ class MelSpectrogram(Layer):
         self.mag_exp = mag_exp
         self.min_power = min_power
         self.ref_power = ref_power
+        claim(
+            self.sequence_length + num_mel_bins * (fft_length // 2 + 1),
+            f"MelSpectrogram: fft_length={fft_length} with num_mel_bins={num_mel_bins}",
+        )
         super().__init__(**kwargs)
 
     def build(self, input_shape: Any) -> None:

@@ -17,6 +17,7 @@ from webtensor import ops as wt
 from webtensor.dtypes import DType, float32, int32, string_
 from webtensor.engine import Tensor
 from webtensor.engine.scopes import outside_scopes
+from webtensor.keras.budgets import claim
 from webtensor.keras.layers.preprocessing.encoding import (
     MODES,
     CategoryLayer,
@@ -68,6 +69,7 @@ class IndexLookup(CategoryLayer):
             kwargs.pop(unused, None)
         super().__init__(name=name, **kwargs)
         _check_sizes(kind, max_tokens, num_oov_indices, pad_to_max_tokens)
+        claim(num_oov_indices, f"{kind}: num_oov_indices={num_oov_indices}")
         if oov_method not in ("floormod", "farmhash"):
             raise ValueError(
                 f"{kind}: oov_method must be 'floormod' or 'farmhash', but got {oov_method!r}"
@@ -159,10 +161,14 @@ class IndexLookup(CategoryLayer):
             raise ValueError(f"{kind}: vocabulary must not be empty, but got {vocabulary!r}")
         start = self._token_start()
         mask, unknown = self._token(self.mask_token), self._token(self.oov_token)
-        special = [mask] * self._oov_start() + [unknown] * self.num_oov_indices
-        has_special = given[:start] == special
+        masks = self._oov_start()
+        has_special = (
+            len(given) >= start
+            and given[:masks] == [mask] * masks
+            and all(token == unknown for token in given[masks:start])
+        )
         tokens = given[start:] if has_special else given
-        self._check_tokens(tokens, special)
+        self._check_tokens(tokens)
         self._install(tokens)
         if idf_weights is not None:
             weights = [float(one) for one in wt.asarray(idf_weights, dtype=float32).tolist()]
@@ -175,7 +181,7 @@ class IndexLookup(CategoryLayer):
                 weights = [sum(weights) / len(weights)] * start + weights
             self._weigh(weights)
 
-    def _check_tokens(self, tokens: Sequence[Any], special: Sequence[Any]) -> None:
+    def _check_tokens(self, tokens: Sequence[Any]) -> None:
         kind = type(self).__name__
         repeated = [self._shown(one) for one, count in Counter(tokens).items() if count > 1]
         if repeated:
@@ -187,8 +193,9 @@ class IndexLookup(CategoryLayer):
             if token is not None and self._token(token) in tokens:
                 raise ValueError(
                     f"{kind}: vocabulary must have the special tokens at its beginning or not at "
-                    f"all, {[self._shown(one) for one in special]}, but {name}={token!r} is "
-                    f"elsewhere"
+                    f"all: mask_token={self.mask_token!r}, then num_oov_indices="
+                    f"{self.num_oov_indices} times oov_token={self.oov_token!r}; but "
+                    f"{name}={token!r} is elsewhere"
                 )
         size = self._token_start() + len(tokens)
         if self.max_tokens is not None and size > self.max_tokens:

@@ -30,6 +30,13 @@ class Pipeline(Layer):
         """The layers."""
         return self._pipeline_layers
 
+    def build(self, input_shape: Any) -> None:
+        """Build the layers, each for the shape that the one before it returns."""
+        for layer in self._pipeline_layers:
+            if not layer.built:
+                layer.build(input_shape)
+            input_shape = layer.compute_output_shape(input_shape)
+
     def call(self, inputs: Any, training: bool | None = True, mask: Any = None) -> Any:
         """Call the layers; what they return carries the masks of the next ones."""
         for layer in self._pipeline_layers:

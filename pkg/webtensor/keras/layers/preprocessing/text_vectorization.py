@@ -159,7 +159,7 @@ class TextVectorization(CategoryLayer):
         """The words of each text, one text after the other, and the shape of the texts."""
         held = inputs if isinstance(inputs, Tensor) else wt.asarray(without_objects(inputs))
         if callable(self._standardize):
-            held = wt.asarray(self._standardize(_as_texts(held)))
+            held = wt.asarray(without_objects(self._standardize(_as_texts(held))))
         texts = _standardized(texts_of(held), self._standardize)
         shape = held.shape
         if self._split is None:

@@ -8,21 +8,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from webtensor.keras.saving.hdf5.reader import SIGNATURE, UnsupportedError, read
+from webtensor.keras.budgets import Budget, reading
+from webtensor.keras.saving.hdf5.checksums import without_checksum
+from webtensor.keras.saving.hdf5.reader import MAX_GROUPS, SIGNATURE, UnsupportedError, read
 from webtensor.keras.saving.hdf5.tree import Group
 from webtensor.keras.saving.hdf5.writer import pieces
 
-__all__ = ["SIGNATURE", "Group", "pieces", "read_hdf5"]
+__all__ = ["MAX_GROUPS", "SIGNATURE", "Group", "pieces", "read_hdf5"]
 
 
-def read_hdf5(data: Any, file: str) -> Group:
+def read_hdf5(data: Any, file: str, budget: Budget | None = None) -> Group:
     """Return what the bytes of a file hold.
 
     Raises:
-        ValueError: they are broken, or no HDF5, or need h5py, which is not installed.
+        ModelFormatError: they are broken, or no HDF5, or need h5py, which is not installed.
     """
+    budget = budget or Budget(file, len(data))
+    with reading(file):
+        return without_checksum(_read(data, file, budget), file)
+
+
+def _read(data: Any, file: str, budget: Budget) -> Group:
     try:
-        return read(data, file)
+        return read(data, file, budget)
     except UnsupportedError:
         try:
             import h5py
@@ -32,4 +40,4 @@ def read_hdf5(data: Any, file: str) -> Group:
             raise
     from webtensor.keras.saving.hdf5.library import read_with_h5py
 
-    return read_with_h5py(h5py, data, file)
+    return read_with_h5py(h5py, data, file, budget)

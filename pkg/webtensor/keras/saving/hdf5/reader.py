@@ -5,16 +5,18 @@ groups as symbol tables or as links in their header; arrays that lie in one piec
 and text. Chunks, filters, links to elsewhere and large groups of the newest format are not read
 here (``UnsupportedError``).
 
-A file may come from anywhere: each address and length is checked before it is used, and nothing is
-read twice, so that neither loops nor small files that claim to be large take time or memory.
+A file may come from anywhere: each address and length is checked before it is used, objects are
+read once, and all that is made of the file is spent from its budget first, so that neither loops
+nor small files that claim to be large take time or memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 from typing import Any, NamedTuple
 
+from webtensor.errors import ModelFormatError
+from webtensor.keras.budgets import Budget
 from webtensor.keras.saving.elements import ITEM_SIZES, Elements
 from webtensor.keras.saving.hdf5.tree import Group
 
@@ -22,13 +24,11 @@ __all__ = ["SIGNATURE", "UnsupportedError", "read"]
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _UNDEFINED = 0xFFFFFFFFFFFFFFFF
-#: Objects and messages beyond these numbers are an attack or a mistake.
-_MOST_OBJECTS = 200_000
-_MOST_MESSAGES = 200_000
-_DEEPEST = 64
+#: Groups are nested no deeper.
+MAX_GROUPS = 64
 
 
-class UnsupportedError(ValueError):
+class UnsupportedError(ModelFormatError):
     """The file uses a part of the format that is not read here."""
 
 
@@ -46,30 +46,33 @@ class _Message(NamedTuple):
     is_shared: bool
 
 
-def read(data: Any, file: str) -> Group:
+def read(data: Any, file: str, budget: Budget | None = None) -> Group:
     """Return what a file's bytes hold; arrays are views of these bytes.
 
     Raises:
         UnsupportedError: this reader is too small for it.
-        ValueError: it is not HDF5, or is broken.
+        ModelFormatError: it is not HDF5, is broken, or costs more than the budget allows.
     """
-    return _Reader(memoryview(data).cast("B"), file).root()
+    view = memoryview(data).cast("B")
+    return _Reader(view, file, budget or Budget(file, len(view))).root()
 
 
 class _Reader:
-    def __init__(self, data: memoryview, file: str) -> None:
-        self.data, self.file = data, file
+    def __init__(self, data: memoryview, file: str, budget: Budget) -> None:
+        self.data, self.file, self.budget = data, file, budget
         self.base = 0
         self.objects: set[int] = set()
-        self.messages = 0
         #: Bytes of arrays, which must not lie over one another.
         self.stored_bytes = 0
         self.heaps: dict[int, dict[int, memoryview]] = {}
+        #: Texts in heaps, by heap, number and length: many references to one text share it.
+        self.heap_texts: dict[tuple[int, int, int], bytes] = {}
+        self.decoded: dict[bytes, str] = {}
 
     # -- bytes ---------------------------------------------------------------------------------
 
-    def broken(self, what: str) -> ValueError:
-        return ValueError(f"{self.file} is a broken HDF5 file: {what}")
+    def broken(self, what: str) -> ModelFormatError:
+        return ModelFormatError(f"{self.file} is a broken HDF5 file: {what}")
 
     def unsupported(self, what: str) -> UnsupportedError:
         return UnsupportedError(
@@ -100,7 +103,7 @@ class _Reader:
 
     def root(self) -> Group:
         if bytes(self.data[:8]) != SIGNATURE:
-            raise ValueError(f"{self.file} is not an HDF5 file")
+            raise ModelFormatError(f"{self.file} is not an HDF5 file")
         head = self.data[8 : 8 + 104]
         version = self.number(head, 0, 1)
         sizes = (5, 6) if version < 2 else (1, 2)
@@ -123,8 +126,8 @@ class _Reader:
         if address in self.objects:
             raise self.broken("an object is linked twice")
         self.objects.add(address)
-        if len(self.objects) > _MOST_OBJECTS or depth > _DEEPEST:
-            raise self.broken("it has too many or too deeply nested objects")
+        if depth > MAX_GROUPS:
+            raise self.broken(f"its groups are nested more than {MAX_GROUPS} levels deep")
         messages = list(self.header(address))
         kinds = {one.kind for one in messages}
         if 0x0008 in kinds:
@@ -175,9 +178,7 @@ class _Reader:
         while waiting:
             rest = waiting.pop(0)
             while len(rest) >= size_of_head:
-                self.messages += 1
-                if self.messages > _MOST_MESSAGES:
-                    raise self.broken("it has too many messages")
+                self.budget.spend_items(1, self.file)
                 kind = self.number(rest, 0, 2 if version == 1 else 1)
                 begin = 2 if version == 1 else 1
                 length = self.number(rest, begin, 2)
@@ -210,7 +211,7 @@ class _Reader:
                 yield self.link(message.body)
             elif message.kind == 0x0011:
                 heap = self.local_heap(self.number(message.body, 8))
-                yield from self.symbols(self.number(message.body, 0), heap, set())
+                yield from self.symbols(self.number(message.body, 0), heap)
 
     def link(self, body: memoryview) -> tuple[str, int]:
         flags = self.number(body, 1, 1)
@@ -225,31 +226,33 @@ class _Reader:
         at += width
         if at + length > len(body):
             raise self.broken("a link ends too early")
-        return self.text(body[at : at + length]), self.number(body, at + length)
+        return self.text(bytes(body[at : at + length])), self.number(body, at + length)
 
     def local_heap(self, address: int) -> memoryview:
         head = self.span(address, 32)
         self.signed(head, b"HEAP", "heap")
         return self.span(self.number(head, 24), self.number(head, 8))
 
-    def symbols(
-        self, address: int, heap: memoryview, visited: set[int]
-    ) -> Iterator[tuple[str, int]]:
+    def symbols(self, address: int, heap: memoryview) -> Iterator[tuple[str, int]]:
         """Names and addresses in a B-tree of symbol tables."""
-        if address in visited or len(visited) > _MOST_OBJECTS:
-            raise self.broken("a group runs in circles")
-        visited.add(address)
-        head = self.span(address, 24)
-        if bytes(head[:4]) == b"SNOD":
-            yield from self.symbol_table(address, self.number(head, 6, 2), heap)
-            return
-        self.signed(head, b"TREE", "group")
-        entries = self.number(head, 6, 2)
-        if head[4]:
-            raise self.broken("a group is a tree of something else")
-        body = self.span(address + 24, 16 * entries + 8)
-        for index in range(entries):
-            yield from self.symbols(self.number(body, 16 * index + 8), heap, visited)
+        waiting, visited = [address], {address}
+        while waiting:
+            address = waiting.pop()
+            self.budget.spend_items(1, self.file)
+            head = self.span(address, 24)
+            if bytes(head[:4]) == b"SNOD":
+                yield from self.symbol_table(address, self.number(head, 6, 2), heap)
+                continue
+            self.signed(head, b"TREE", "group")
+            entries = self.number(head, 6, 2)
+            if head[4]:
+                raise self.broken("a group is a tree of something else")
+            body = self.span(address + 24, 16 * entries + 8)
+            children = [self.number(body, 16 * index + 8) for index in range(entries)]
+            if len({*children} - visited) < len(children):
+                raise self.broken("a group runs in circles")
+            visited.update(children)
+            waiting += reversed(children)
 
     def symbol_table(self, address: int, count: int, heap: memoryview) -> Iterator[tuple[str, int]]:
         rows = self.span(address + 8, 40 * count)
@@ -263,11 +266,15 @@ class _Reader:
 
     # -- text ----------------------------------------------------------------------------------
 
-    def text(self, view: Any) -> str:
-        try:
-            return bytes(view).decode()
-        except UnicodeDecodeError:
-            raise self.broken("a text is not UTF-8") from None
+    def text(self, data: bytes) -> str:
+        """Bytes as text; equal bytes share it."""
+        if data not in self.decoded:
+            self.budget.spend(len(data), self.file)
+            try:
+                self.decoded[data] = data.decode()
+            except UnicodeDecodeError:
+                raise self.broken("a text is not UTF-8") from None
+        return self.decoded[data]
 
     def terminated(self, view: memoryview, at: int) -> str:
         """The text that begins somewhere and ends before a zero."""
@@ -280,6 +287,7 @@ class _Reader:
             if at + length >= len(view):
                 raise self.broken("a name has no end")
             length *= 2
+            self.budget.spend(length, self.file)
 
     def heap_object(self, address: int, index: int) -> memoryview:
         """The bytes that a reference into a global heap stands for."""
@@ -289,6 +297,7 @@ class _Reader:
             rest = self.span(address, self.number(head, 8))[16:]
             found: dict[int, memoryview] = {}
             while len(rest) >= 16 and (number := self.number(rest, 0, 2)):
+                self.budget.spend_items(1, self.file)
                 size = self.number(rest, 8)
                 if 16 + size > len(rest):
                     raise self.broken("a global heap ends too early")
@@ -304,7 +313,7 @@ class _Reader:
     def shape(self, body: memoryview) -> tuple[int, ...] | None:
         """The shape in a dataspace; None where there is nothing."""
         version, rank = self.number(body, 0, 1), self.number(body, 1, 1)
-        if version not in (1, 2) or rank > 32:
+        if version not in (1, 2):
             raise self.broken("an array has an unknown shape")
         if version == 2 and body[3] == 2:
             return None
@@ -314,6 +323,8 @@ class _Reader:
     def kind(self, body: memoryview) -> _Kind:
         """The dtype in a datatype message."""
         family, bits, size = body[0] & 15, self.number(body, 1, 3), self.number(body, 4, 4)
+        if not size:
+            raise self.broken("a datatype has no size")
         if family in (0, 1) and bits & 1 and size > 1:
             raise self.unsupported("big-endian numbers")
         if family == 0:
@@ -352,18 +363,19 @@ class _Reader:
             at += (size + 7) // 8 * 8 if version == 1 else size
         if at > len(body):
             raise self.broken("an attribute ends too early")
-        name = self.text(parts[0]).rstrip("\0")
+        name = self.text(bytes(parts[0])).rstrip("\0")
         shape = self.shape(parts[2])
         if shape is None:
             return name, None
         return name, self.value(self.kind(parts[1]), shape, body[at:])
 
     def value(self, kind: _Kind, shape: tuple[int, ...], data: memoryview) -> Any:
-        count = prod(shape)
+        count = self.budget.size_of(shape, self.file)
         if count * kind.size > len(data):
             raise self.broken("an attribute ends too early")
+        self.budget.spend_items(count, self.file)
         if kind.text:
-            texts = [self.text(one) for one in self.texts(kind, count, data)]
+            texts = [self.text(text) for text in self.texts(kind, count, data)]
             return texts if shape else texts[0]
         numbers = [
             int.from_bytes(data[at : at + kind.size], "little", signed=True)
@@ -376,17 +388,22 @@ class _Reader:
         for at in range(0, count * kind.size, kind.size):
             row = data[at : at + kind.size]
             if kind.text == "fixed":
+                self.budget.spend(kind.size, self.file)
                 yield bytes(row).rstrip(b"\0")
-                continue
-            length = self.number(row, 0, 4)
-            address = self.number(row, 4)
-            if not length:
-                yield b""
-                continue
-            held = self.heap_object(address, self.number(row, 12, 4))
+            else:
+                length, address = self.number(row, 0, 4), self.number(row, 4)
+                yield self.heap_text(address, self.number(row, 12, 4), length) if length else b""
+
+    def heap_text(self, address: int, index: int, length: int) -> bytes:
+        """The text that a reference into a global heap stands for."""
+        key = address, index, length
+        if key not in self.heap_texts:
+            held = self.heap_object(address, index)
             if length > len(held):
                 raise self.broken("a text ends too early")
-            yield bytes(held[:length]).rstrip(b"\0")
+            self.budget.spend(length, self.file)
+            self.heap_texts[key] = bytes(held[:length]).rstrip(b"\0")
+        return self.heap_texts[key]
 
     def array(self, messages: list[_Message]) -> Elements:
         parts = {one.kind: one for one in messages}
@@ -401,10 +418,11 @@ class _Reader:
         kind, shape = self.kind(parts[0x0003].body), self.shape(parts[0x0001].body)
         if shape is None:
             raise self.broken("an array has no shape")
-        size = prod(shape) * kind.size
-        data = self.stored(parts[0x0008].body, size)
+        count = self.budget.size_of(shape, self.file)
+        data = self.stored(parts[0x0008].body, count * kind.size)
         if kind.text:
-            return Elements(shape, "string", tuple(self.texts(kind, prod(shape), data)))
+            self.budget.spend_items(count, self.file)
+            return Elements(shape, "string", tuple(self.texts(kind, count, data)))
         return Elements(shape, kind.dtype, data)
 
     def stored(self, layout: memoryview, size: int) -> memoryview:

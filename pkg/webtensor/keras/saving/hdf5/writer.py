@@ -14,6 +14,7 @@ from struct import pack
 from typing import Any
 
 from webtensor.keras.saving.elements import ITEM_SIZES, Elements
+from webtensor.keras.saving.hdf5.checksums import CHECKSUM, checksum_of
 from webtensor.keras.saving.hdf5.tree import Group
 
 __all__ = ["pieces"]
@@ -35,11 +36,14 @@ _MOST_MESSAGES = 0xFFFF
 
 def pieces(root: Group) -> Iterator[Any]:
     """Yield a file's bytes, piece by piece."""
+    written = Group()
+    written.members = root.members
+    written.attributes = {**root.attributes, CHECKSUM: checksum_of(root)}
     layout = _Layout()
-    layout.note_arrays(root)
-    layout.note_texts(root)
+    layout.note_arrays(written)
+    layout.note_texts(written)
     layout.place_heaps()
-    address = layout.headers(root)
+    address = layout.headers(written)
     yield _superblock(address, layout.end)
     yield from layout.data
     yield from layout.meta

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from webtensor.keras.budgets import Budget, reading
 from webtensor.keras.models import Model
 from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
-from webtensor.keras.saving.files import check_configuration, malformed
+from webtensor.keras.saving.files import check_configuration
 from webtensor.keras.saving.keras_format import MORE_ELEMENTS
 from webtensor.keras.saving.layers_model.manifest import Weight, decoded, encoded
 from webtensor.keras.saving.layers_model.topology import topology_of
@@ -20,7 +21,6 @@ from webtensor.keras.saving.layers_model.training import (
 from webtensor.keras.saving.legacy_h5 import Row, assign_all
 from webtensor.keras.saving.old_configs import is_old, modernized
 from webtensor.keras.saving.training_configs import compile_as
-from webtensor.keras.variables import sizes_limited
 
 __all__ = ["Artifacts", "artifacts_of", "model_of"]
 
@@ -117,6 +117,7 @@ def model_of(
     custom_objects: Mapping[str, Any] | None,
     strict: bool,
     compile: bool,
+    budget: Budget,
 ) -> Any:
     """Return the model that parts make.
 
@@ -127,12 +128,12 @@ def model_of(
     where = f"{label}: modelTopology"
     held = parts.topology
     described = held.get("model_config", held) if isinstance(held, Mapping) else held
-    weights = [one for specs, data in parts.groups for one in decoded(specs, data, label)]
+    weights = [one for specs, data in parts.groups for one in decoded(specs, data, label, budget)]
     elements = sum(one.value.size for one in weights)
     with (
-        malformed(where),
+        reading(where),
         custom_object_scope(custom_objects or {}),
-        sizes_limited(elements + MORE_ELEMENTS),
+        budget.making_model(elements + MORE_ELEMENTS),
     ):
         check_configuration(described)
         if is_old(str(held.get("keras_version", "2"))):
@@ -145,7 +146,10 @@ def model_of(
     names = _assign(model, weights, label, strict)
     training = parts.training or held.get("training_config")
     if compile and training:
-        with malformed(f"{label}: trainingConfig"):
+        with (
+            reading(f"{label}: trainingConfig"),
+            budget.making_model(elements + MORE_ELEMENTS),
+        ):
             compile_as(model, training)
             state = [one for one in weights if one.group == GROUP]
             if state:

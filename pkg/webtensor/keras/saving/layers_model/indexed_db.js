@@ -1,7 +1,7 @@
 // The database of TensorFlow.js's models: its name, version, stores and records are TensorFlow.js's,
 // so that either finds what the other has left. Promises and structured clones are JavaScript's, so
 // this is, too.
-(() => {
+export default function models() {
   const MODELS = "models_store";
   const FACTS = "model_info_store";
 
@@ -36,8 +36,12 @@
     }
   }
 
+  // Long texts come from Python as arrays that become them, see `javascript_text`; JSON.parse asks for
+  // that by itself, keys do not.
+  //
   // Both records are written in one transaction: there is all of a model, or nothing.
-  const put = (modelPath, described, data, facts) => {
+  const put = (name, described, data, facts) => {
+    const modelPath = String(name);
     const modelArtifacts = JSON.parse(described);
     modelArtifacts.weightData = data.slice().buffer;
     const modelArtifactsInfo = JSON.parse(facts);
@@ -48,9 +52,9 @@
     });
   };
 
-  const get = (modelPath) =>
+  const get = (name) =>
     within("readonly", async (models) => {
-      const record = await settled(models.get(modelPath));
+      const record = await settled(models.get(String(name)));
       return record && record.modelArtifacts;
     }).then(async (artifacts) => {
       if (artifacts === undefined) {
@@ -63,11 +67,11 @@
 
   const names = () => within("readonly", (_, infos) => settled(infos.getAllKeys()));
 
-  const remove = (modelPath) =>
+  const remove = (name) =>
     within("readwrite", async (models, infos) => {
-      infos.delete(modelPath);
-      await settled(models.delete(modelPath));
+      infos.delete(String(name));
+      await settled(models.delete(String(name)));
     });
 
   return { put, get, names, remove };
-})();
+}

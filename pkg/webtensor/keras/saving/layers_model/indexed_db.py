@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from importlib.resources import files
 from typing import Any
+
+from webtensor.javascript import function_of
+from webtensor.transfer import javascript_bytes, javascript_text, python_bytes
 
 __all__ = ["get", "names", "put", "remove"]
 
 
 @cache
 def _database() -> Any:
-    from pyodide.code import run_js
-
-    return run_js(files(__package__).joinpath("indexed_db.js").read_text())
+    return function_of("keras/saving/layers_model/indexed_db.js")()
 
 
 async def put(name: str, described: dict[str, Any], data: bytes, facts: dict[str, Any]) -> None:
     """Keep a model under a name."""
-    from pyodide.ffi import to_js
-
-    await _database().put(name, json.dumps(described), to_js(data), json.dumps(facts))
+    texts = (javascript_text(json.dumps(value)) for value in (described, facts))
+    await _database().put(javascript_text(name), next(texts), javascript_bytes(data), next(texts))
 
 
 async def get(name: str) -> tuple[str, bytes]:
@@ -30,11 +29,11 @@ async def get(name: str) -> tuple[str, bytes]:
     Raises:
         ValueError: there is no such model.
     """
-    found = await _database().get(name)
+    found = await _database().get(javascript_text(name))
     if found is None:
         raise ValueError(f"indexeddb://{name}: there is no such model")
     described, data = found
-    return str(described), data.to_bytes()
+    return str(described), python_bytes(data)
 
 
 async def names() -> list[str]:
@@ -44,4 +43,4 @@ async def names() -> list[str]:
 
 async def remove(name: str) -> None:
     """Forget a model."""
-    await _database().remove(name)
+    await _database().remove(javascript_text(name))

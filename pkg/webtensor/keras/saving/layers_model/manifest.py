@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping
-from math import floor, prod
+from math import floor
 from typing import Any, NamedTuple
 
 from webtensor.dtypes import string_
 from webtensor.engine import Tensor
+from webtensor.errors import ModelFormatError
+from webtensor.keras.budgets import Budget
 from webtensor.keras.saving.elements import (
     ITEM_SIZES,
     Elements,
@@ -27,7 +29,6 @@ _DTYPES = frozenset({"float32", "int32", "bool", "complex64", "string"})
 _QUANTIZED = frozenset({"uint8", "uint16"})
 #: Text is as long as four bytes before it say.
 _LENGTH = 4
-_MOST_WEIGHTS = 100_000
 
 
 class Weight(NamedTuple):
@@ -45,69 +46,82 @@ class _Spec(NamedTuple):
     quantization: Mapping[str, Any] | None
     group: str
 
+    #: Number of elements.
+    size: int
+
     @property
     def stored(self) -> str:
         return self.dtype if self.quantization is None else str(self.quantization.get("dtype"))
 
 
-def _specs(specs: Any, where: str) -> list[_Spec]:
-    if not isinstance(specs, list) or len(specs) > _MOST_WEIGHTS:
-        raise ValueError(f"{where}: the list of weights is malformed")
-    return [_spec(one, where) for one in specs]
+def _specs(specs: Any, where: str, budget: Budget) -> list[_Spec]:
+    if not isinstance(specs, list):
+        raise ModelFormatError(f"{where}: the list of weights is malformed")
+    return [_spec(spec, where, budget) for spec in specs]
 
 
-def _spec(given: Any, where: str) -> _Spec:
+def _spec(given: Any, where: str, budget: Budget) -> _Spec:
     if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
-        raise ValueError(f"{where}: a weight is malformed: {given!r:.200}")
+        raise ModelFormatError(f"{where}: a weight is malformed: {given!r:.200}")
     name, shape = given["name"], given.get("shape")
     if not isinstance(shape, list) or not all(type(one) is int and one >= 0 for one in shape):
-        raise ValueError(f"{where}: weight {name!r} has shape {shape!r:.200}")
+        raise ModelFormatError(f"{where}: weight {name!r} has shape {shape!r:.200}")
     quantization = given.get("quantization")
     if quantization is not None and not isinstance(quantization, Mapping):
-        raise ValueError(f"{where}: weight {name!r} is quantized in an unknown way")
+        raise ModelFormatError(f"{where}: weight {name!r} is quantized in an unknown way")
     made = _Spec(
-        name, tuple(shape), str(given.get("dtype")), quantization, str(given.get("group", ""))
+        name,
+        tuple(shape),
+        str(given.get("dtype")),
+        quantization,
+        str(given.get("group", "")),
+        budget.size_of(shape, f"{where}: weight {name!r}"),
     )
     known = _DTYPES if quantization is None else _QUANTIZED | {"float16"}
     if made.dtype not in _DTYPES or made.stored not in known:
-        raise ValueError(f"{where}: weight {name!r} has dtype {made.dtype!r}, as {made.stored!r}")
+        raise ModelFormatError(
+            f"{where}: weight {name!r} has dtype {made.dtype!r}, as {made.stored!r}"
+        )
     return made
 
 
-def decoded(specs: Any, data: Any, where: str) -> list[Weight]:
+def decoded(specs: Any, data: Any, where: str, budget: Budget) -> list[Weight]:
     """Return the weights that bytes hold.
 
     Raises:
-        ValueError: there are too few or too many bytes, or the list is malformed.
+        ModelFormatError: there are too few or too many bytes, or the list is malformed.
     """
     rest = memoryview(data).cast("B")
     weights = []
-    for spec in _specs(specs, where):
+    for spec in _specs(specs, where, budget):
         label = f"{where}: weight {spec.name!r}"
         if spec.dtype == "string":
-            texts, rest = _texts(spec, rest, label)
+            texts, rest = _texts(spec, rest, label, budget)
             value = tensor(texts, shape=spec.shape, dtype=string_)
         else:
-            size = prod(spec.shape) * ITEM_SIZES[spec.stored]
+            size = spec.size * ITEM_SIZES[spec.stored]
             if size > len(rest):
-                raise ValueError(f"{label} needs {size} bytes, but {len(rest)} are left")
+                raise ModelFormatError(f"{label} needs {size} bytes, but {len(rest)} are left")
+            budget.spend(spec.size * ITEM_SIZES[spec.dtype], label)
             value = _value(spec, rest[:size], label)
             rest = rest[size:]
         weights.append(Weight(spec.name, value, spec.group))
     if len(rest):
-        raise ValueError(f"{where}: {len(rest)} bytes belong to no weight")
+        raise ModelFormatError(f"{where}: {len(rest)} bytes belong to no weight")
     return weights
 
 
-def _texts(spec: _Spec, rest: memoryview, label: str) -> tuple[list[bytes], memoryview]:
+def _texts(
+    spec: _Spec, rest: memoryview, label: str, budget: Budget
+) -> tuple[list[bytes], memoryview]:
+    if spec.size * _LENGTH > len(rest):
+        raise ModelFormatError(f"{label} needs {spec.size} texts, which the file is too short for")
+    budget.spend_items(spec.size, label)
     texts = []
-    count = prod(spec.shape)
-    if count * _LENGTH > len(rest):
-        raise ValueError(f"{label} needs {count} texts, which the file is too short for")
-    for _ in range(count):
+    for _ in range(spec.size):
         length = int.from_bytes(rest[:_LENGTH], "little")
         if _LENGTH + length > len(rest):
-            raise ValueError(f"{label} ends too early")
+            raise ModelFormatError(f"{label} ends too early")
         texts.append(bytes(rest[_LENGTH : _LENGTH + length]))
         rest = rest[_LENGTH + length :]
     return texts, rest
@@ -124,14 +138,20 @@ def _value(spec: _Spec, data: memoryview, label: str) -> Tensor:
     if not all(
         isinstance(one, (int, float)) and not isinstance(one, bool) for one in (scale, least)
     ):
-        raise ValueError(f"{label} has scale {scale!r} and min {least!r}")
+        raise ModelFormatError(f"{label} has scale {scale!r} and min {least!r}")
     steps = data.cast("H") if spec.stored == "uint16" else data
-    # Most weights have far more elements than there are steps.
-    values = [step * scale + least for step in range(1 << 8 * ITEM_SIZES[spec.stored])]
+    values = _dequantized(steps, 1 << 8 * ITEM_SIZES[spec.stored], scale, least)
     if spec.dtype == "float32":
-        return tensor(array("f", map(values.__getitem__, steps)), shape=spec.shape)
-    rounded = [floor(value + 0.5) for value in values]
-    return tensor([rounded[step] for step in steps], shape=spec.shape, dtype=spec.dtype)
+        return tensor(array("f", values), shape=spec.shape)
+    return tensor([floor(value + 0.5) for value in values], shape=spec.shape, dtype=spec.dtype)
+
+
+def _dequantized(steps: memoryview, count: int, scale: float, least: float) -> Iterable[float]:
+    """What steps stand for; each of the possible ones is computed once where there are more."""
+    if len(steps) < count:
+        return (step * scale + least for step in steps)
+    table = [step * scale + least for step in range(count)]
+    return map(table.__getitem__, steps)
 
 
 def encoded(weights: Iterable[Weight]) -> tuple[list[dict[str, Any]], list[Any]]:

@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
+from webtensor.engine.suspension import can_suspend, suspended
 from webtensor.environment import IN_BROWSER
-from webtensor.keras.saving.files import as_json, label_of, read_bytes, write_file
+from webtensor.errors import ModelFormatError
+from webtensor.keras.budgets import Budget, parse_json, reading
+from webtensor.keras.saving.files import (
+    MAX_MEMBERS,
+    label_of,
+    read_beside,
+    read_bytes,
+    require_model,
+    write_file,
+)
 from webtensor.keras.saving.layers_model.artifacts import Artifacts, artifacts_of, model_of
 
 __all__ = [
+    "is_address",
     "layers_model_files",
     "load_layers_model",
     "load_layers_model_async",
@@ -25,6 +37,8 @@ _JSON = "model.json"
 #: As large as TensorFlow.js's converter makes files of weights.
 _SHARD_BYTES = 4 << 20
 _INDEXED_DB = "indexeddb://"
+#: Where checksums of weights are, which TensorFlow.js leaves alone: beside the paths of files.
+_CHECKSUMS = "checksums"
 
 
 # -- saving ------------------------------------------------------------------------------------
@@ -42,6 +56,7 @@ def layers_model_files(model: Any, include_optimizer: bool = False) -> dict[str,
         >>> sorted(keras.saving.layers_model_files(model))
         ['group1-shard1of1.bin', 'model.json']
     """
+    require_model("layers_model_files", model, "model")
     parts = artifacts_of(model, include_optimizer)
     specs, pieces = parts.groups[0]
     data = b"".join(pieces)
@@ -52,10 +67,12 @@ def layers_model_files(model: Any, include_optimizer: bool = False) -> dict[str,
         ]
         for number in range(count)
     }
-    described = {
-        **_described(parts),
-        "weightsManifest": [{"paths": list(shards), "weights": specs}],
+    group = {
+        "paths": list(shards),
+        "weights": specs,
+        _CHECKSUMS: [_checksum(shard) for shard in shards.values()],
     }
+    described = {**_described(parts), "weightsManifest": [group]}
     return {**shards, _JSON: json.dumps(described).encode()}
 
 
@@ -82,6 +99,7 @@ def save_layers_model(model: Any, path: Any, include_optimizer: bool = False) ->
     Raises:
         ValueError: TensorFlow.js has no such layer, argument, optimizer or loss.
     """
+    require_model("save_layers_model", model, "model, path")
     given = Path(path)
     folder, name = (given.parent, given.name) if given.suffix == ".json" else (given, _JSON)
     folder.mkdir(parents=True, exist_ok=True)
@@ -101,6 +119,7 @@ async def save_layers_model_async(model: Any, path: str, include_optimizer: bool
     Raises:
         ValueError: TensorFlow.js has no such layer, argument, optimizer or loss.
     """
+    require_model("save_layers_model_async", model, "model, path")
     if not str(path).startswith(_INDEXED_DB):
         save_layers_model(model, path, include_optimizer)
         return
@@ -109,7 +128,7 @@ async def save_layers_model_async(model: Any, path: str, include_optimizer: bool
     parts = artifacts_of(model, include_optimizer)
     specs, pieces = parts.groups[0]
     data = b"".join(pieces)
-    described = {**_described(parts), "weightSpecs": specs}
+    described = {**_described(parts), "weightSpecs": specs, _CHECKSUMS: [_checksum(data)]}
     facts = {
         "dateSaved": datetime.now(UTC).isoformat(),
         "modelTopologyType": "JSON",
@@ -134,9 +153,14 @@ def load_layers_model(
     ``source`` is the path of ``model.json`` or of its folder, a list of paths, or a mapping of
     files' names to bytes. What users noted in it becomes ``model.user_defined_metadata``.
 
+    In a page it may be an address, too, as in ``load_layers_model_async``, where the browser can
+    suspend Python (JSPI).
+
     Raises:
-        ValueError: a part is broken or unknown, or does not fit another; with ``strict`` also where
-            there are more weights than the model has.
+        FileNotFoundError: there is no such file.
+        ModelFormatError: a part is broken or unknown, or does not fit another; with ``strict`` also
+            where there are more weights than the model has.
+        ValueError: it is an address, and the browser cannot suspend Python.
 
     Example:
         >>> from webtensor import keras
@@ -145,9 +169,18 @@ def load_layers_model(
         >>> keras.saving.load_layers_model(files).output_shape
         (None, 1)
     """
-    label, described, read = _files(source)
-    parts = _parts(described, label, [read(path) for path in _shards(described, label)])
-    return model_of(parts, label, custom_objects, strict, compile)
+    if is_address(source):
+        if not can_suspend():
+            raise ValueError(
+                f"load_layers_model: there is no file {source!r} here; a page waits for what is on "
+                f"the web: await keras.saving.load_layers_model_async({source!r})"
+            )
+        return suspended(load_layers_model_async(source, custom_objects, strict, compile))
+    label, data, read = _files(source)
+    with reading(label):
+        described, paths, budget = _opened(data, label)
+        parts = _parts(described, label, [_read_shard(read, path, budget) for path in paths])
+        return model_of(parts, label, custom_objects, strict, compile, budget)
 
 
 async def load_layers_model_async(
@@ -164,96 +197,150 @@ async def load_layers_model_async(
         OSError: the page cannot be reached.
         ValueError: see ``load_layers_model``.
     """
-    if not IN_BROWSER or not isinstance(source, str) or Path(source).exists():
+    if not is_address(source):
         return load_layers_model(source, custom_objects, strict, compile)
     if source.startswith(_INDEXED_DB):
         from webtensor.keras.saving.layers_model.indexed_db import get
 
-        described, data = await get(source.removeprefix(_INDEXED_DB))
-        held = as_json(described.encode(), source)
-        parts = Artifacts(
-            held.get("modelTopology"),
-            [(held.get("weightSpecs"), data)],
-            held.get("trainingConfig"),
-            held.get("userDefinedMetadata"),
-        )
+        text, data = await get(source.removeprefix(_INDEXED_DB))
+        with reading(source):
+            budget = Budget(source, len(text) + len(data))
+            parts = _kept_parts(parse_json(text, source, budget), data, source)
     else:
         from webtensor.keras.saving.layers_model.web import fetch_bytes, joined
 
-        held = as_json(await fetch_bytes(source), source)
-        shards = [await fetch_bytes(joined(source, path)) for path in _shards(held, source)]
-        parts = _parts(held, source, shards)
-    return model_of(parts, source, custom_objects, strict, compile)
+        described, paths, budget = _opened(await fetch_bytes(source), source)
+        shards = [await fetch_bytes(joined(source, path)) for path in paths]
+        for shard in shards:
+            budget.add_file(len(shard))
+        with reading(source):
+            parts = _parts(described, source, shards)
+    with reading(source):
+        return model_of(parts, source, custom_objects, strict, compile, budget)
 
 
-def _files(source: Any) -> tuple[str, Any, Any]:
-    """What errors call the model, what ``model.json`` says, and how its other files are read."""
+def is_address(source: Any) -> bool:
+    """Whether, in a page, a model is to be fetched: there is no file of that name."""
+    return IN_BROWSER and isinstance(source, str) and not Path(source).exists()
+
+
+def _files(source: Any) -> tuple[str, bytes, Callable[[str], bytes]]:
+    """What errors call the model, its ``model.json``, and how its other files are read."""
     if isinstance(source, Mapping):
-        name = _one_json(list(source))
+        name = _name_of_json(list(source))
         label = f"the files' {name}"
-        return (
-            label,
-            as_json(read_bytes(source[name]), label),
-            lambda path: _found(source, path, label),
-        )
+        return label, read_bytes(source[name]), lambda path: _member(source, path, label)
     if isinstance(source, Sequence) and not isinstance(source, (str, bytes)):
         return _files({Path(path).name: Path(path).read_bytes() for path in source})
     path = Path(source)
     if path.is_dir():
-        path /= _JSON
-    label = label_of(os.fspath(path))
-    return label, as_json(path.read_bytes(), label), lambda name: (path.parent / name).read_bytes()
+        return label_of(source), read_beside(path / _JSON, _JSON), _reader(path / _JSON)
+    return label_of(os.fspath(path)), path.read_bytes(), _reader(path)
 
 
-def _one_json(names: list[str]) -> str:
-    found = [name for name in names if str(name).endswith(".json")]
-    if len(found) != 1:
+def _reader(path: Path) -> Callable[[str], bytes]:
+    return lambda name: read_beside(path, name)
+
+
+def _name_of_json(names: list[str]) -> str:
+    ending = [name for name in names if str(name).endswith(".json")]
+    if len(ending) != 1:
         raise ValueError(f"one of the files must be {_JSON}, but there are {names}")
-    return found[0]
+    return ending[0]
 
 
-def _found(source: Mapping[str, Any], path: str, label: str) -> bytes:
+def _member(source: Mapping[str, Any], path: str, label: str) -> bytes:
     if path not in source:
-        raise ValueError(f"{label} names the file {path!r}, which is missing")
+        raise ModelFormatError(f"{label} names the file {path!r}, which is missing")
     return read_bytes(source[path])
+
+
+def _opened(data: bytes, label: str) -> tuple[Any, list[str], Budget]:
+    """What ``model.json`` says, which files it names, and what reading them may cost."""
+    budget = Budget(label, len(data))
+    described = parse_json(data, label, budget)
+    return described, _shards(described, label), budget
+
+
+def _read_shard(read: Callable[[str], bytes], path: str, budget: Budget) -> bytes:
+    shard = read(path)
+    budget.add_file(len(shard))
+    return shard
 
 
 def _groups(described: Any, label: str) -> list[Mapping[str, Any]]:
     if not isinstance(described, Mapping) or "modelTopology" not in described:
-        raise ValueError(f"{label} describes no layers-model")
+        raise ModelFormatError(f"{label} describes no layers-model")
     if described.get("format", "layers-model") != "layers-model":
-        raise ValueError(
+        raise ModelFormatError(
             f"{label} is a {described['format']!r}, which is no layers-model: it has no layers"
         )
     groups = described.get("weightsManifest")
     if not isinstance(groups, list) or not all(
-        isinstance(one, Mapping) and isinstance(one.get("paths", []), list) for one in groups
+        isinstance(group, Mapping) and isinstance(group.get("paths", []), list) for group in groups
     ):
-        raise ValueError(f"{label} has no weightsManifest, or a malformed one")
+        raise ModelFormatError(f"{label} has no weightsManifest, or a malformed one")
     return groups
 
 
 def _shards(described: Any, label: str) -> list[str]:
     """Paths of the files of weights, which must lie beside ``model.json`` or below it."""
-    found = []
+    paths: dict[str, None] = {}
     for group in _groups(described, label):
-        for path in group.get("paths", ()):
-            parts = str(path).replace("\\", "/").split("/")
-            if ".." in parts or parts[0] == "" or ":" in str(path):
-                raise ValueError(f"{label} names a file that lies elsewhere: {path!r}")
-            found.append(str(path))
-    return found
+        for path in map(str, group.get("paths", ())):
+            parts = path.replace("\\", "/").split("/")
+            if {"", ".", ".."} & {*parts} or ":" in path:
+                raise ModelFormatError(f"{label} names a file that lies elsewhere: {path!r}")
+            if path in paths:
+                raise ModelFormatError(f"{label} names the file {path!r} twice")
+            paths[path] = None
+    if len(paths) > MAX_MEMBERS:
+        raise ModelFormatError(f"{label} names {len(paths)} files, which are too many")
+    return list(paths)
 
 
 def _parts(described: Any, label: str, shards: list[bytes]) -> Artifacts:
     groups = []
     rest = iter(shards)
     for group in _groups(described, label):
-        data = b"".join(next(rest) for _ in group.get("paths", ()))
-        groups.append((group.get("weights"), data))
+        paths = group.get("paths", ())
+        pieces = [next(rest) for _ in paths]
+        _check_sums(group.get(_CHECKSUMS), pieces, [f"{label}: {path!r}" for path in paths])
+        groups.append((group.get("weights"), b"".join(pieces)))
     return Artifacts(
         described["modelTopology"],
         groups,
         described.get("trainingConfig"),
         described.get("userDefinedMetadata"),
     )
+
+
+def _kept_parts(described: Any, data: bytes, label: str) -> Artifacts:
+    """The parts of a model in IndexedDB."""
+    _check_sums(described.get(_CHECKSUMS), [data], [label])
+    return Artifacts(
+        described.get("modelTopology"),
+        [(described.get("weightSpecs"), data)],
+        described.get("trainingConfig"),
+        described.get("userDefinedMetadata"),
+    )
+
+
+def _checksum(data: bytes) -> str:
+    return f"crc32:{crc32(data):08x}"
+
+
+def _check_sums(wanted: Any, pieces: list[bytes], labels: list[str]) -> None:
+    """Compare checksums, where there are any.
+
+    Raises:
+        ModelFormatError: the bytes are not those that were written.
+    """
+    if not isinstance(wanted, list):
+        return
+    for checksum, data, label in zip(wanted, pieces, labels, strict=False):
+        if str(checksum).startswith("crc32:") and checksum != _checksum(data):
+            raise ModelFormatError(
+                f"{label} is not what was written: its checksum is {_checksum(data)}, not "
+                f"{checksum}"
+            )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from webtensor.keras.masks import carried_masks_left_out
 from webtensor.keras.names import nearest
 from webtensor.keras.registry import serialize_keras_object
 from webtensor.keras.saving.old_configs import CONTAINERS
@@ -137,7 +138,8 @@ def topology_of(model: Any) -> dict[str, Any]:
     Raises:
         ValueError: TensorFlow.js has no such layer, or no such argument.
     """
-    return _layer(serialize_keras_object(model))
+    with carried_masks_left_out():
+        return _layer(serialize_keras_object(model))
 
 
 def _layer(row: Mapping[str, Any]) -> dict[str, Any]:

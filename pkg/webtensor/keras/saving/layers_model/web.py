@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from webtensor.transfer import javascript_text, python_bytes
+
 __all__ = ["fetch_bytes", "joined"]
 
 
@@ -9,7 +11,8 @@ def joined(base: str, path: str) -> str:
     """Return the address of a file beside another."""
     from js import URL, location
 
-    return str(URL.new(path, URL.new(base, location.href)).href)
+    beside = URL.new(javascript_text(base), location)
+    return str(URL.new(javascript_text(path), beside).href)
 
 
 async def fetch_bytes(url: str) -> bytes:
@@ -18,10 +21,10 @@ async def fetch_bytes(url: str) -> bytes:
     Raises:
         OSError: it cannot be reached, or there is nothing.
     """
+    from js import Request
     from pyodide.http import pyfetch
 
-    response = await pyfetch(url)
+    response = await pyfetch(Request.new(javascript_text(url)))
     if not response.ok:
         raise OSError(f"{url}: the server answered {response.status}")
-    content: bytes = await response.bytes()
-    return content
+    return python_bytes(await response.buffer())
