@@ -14,8 +14,8 @@ import asyncio
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache, reduce
-from inspect import isclass, iscoroutinefunction, isroutine
+from functools import cache, partial, reduce
+from inspect import isclass, iscoroutinefunction, isroutine, unwrap
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,8 @@ NOT_OPS = {
     "extension": "register_op deregister_op register_kernel unregister_kernel register_gradient "
     "unregister_gradient get_kernel get_gradient get_kernels_for_backend copy_registered_kernels",
     "models": "Input keras.saving.load_layers_model_async",
-    "differentiation": "grad grads value_and_grad value_and_grads variable_grads custom_grad",
+    "differentiation": "grad grads value_and_grad value_and_grads variable_grads custom_grad "
+    "GradientTape",
     "values and life of a tensor": "Tensor.array Tensor.tolist Tensor.bytes Tensor.data "
     "Tensor.data_sync Tensor.dispose Tensor.is_disposed Tensor.ndim Tensor.throw_if_disposed "
     "Tensor.__repr__ Tensor.buffer Tensor.buffer_sync Tensor.variable buffer",
@@ -84,12 +85,13 @@ def named(path: str) -> Any:
 
 def ops() -> list[str]:
     """Mapped functions that compute tensors; a method that is a function counts as that."""
-    functions = {id(named(path)): path for path in mapped(OPS_NAMESPACES) if "Tensor." not in path}
+    paths = [path for path in mapped(OPS_NAMESPACES) if "Tensor." not in path]
+    functions = {unwrap(named(path)): path for path in paths if isroutine(named(path))}
     found = set()
     for path in mapped(OPS_NAMESPACES):
         thing = named(path)
         if path not in NAMES_OF_NO_OP and isroutine(thing) and not isclass(thing):
-            found.add(functions.get(id(thing), path))
+            found.add(functions.get(unwrap(thing), path))
     return sorted(found)
 
 
@@ -190,7 +192,7 @@ def left_to_others(backend: str) -> list[str]:
     def uses_one(function: str) -> bool:
         cases = (case for case in every_case() if case.function == function)
         return any(
-            kernels & set(wt.profile(lambda case=case: evaluate(case.encoded())).kernel_names)
+            kernels & set(wt.profile(partial(evaluate, case.encoded())).kernel_names)
             for case in islice(cases, 2)
         )
 

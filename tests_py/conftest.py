@@ -1,8 +1,14 @@
-"""Fixtures: each test starts on the NumPy backend, and must leave memory as it found it."""
+"""Fixtures: each test starts on the NumPy backend, and must leave memory as it found it.
+
+Draws that name no seed, such as those of Keras's initializers, are the same in every run. Under
+``pytest -p randomly`` tests run in a random order, and these draws follow the seed that it prints.
+"""
 
 import gc
+import random
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
 import webtensor as wt
@@ -14,6 +20,20 @@ def counts() -> dict[str, int]:
     """What is alive."""
     memory = wt.memory()
     return {name: memory[name] for name in COUNTS}
+
+
+@pytest.fixture(scope="session")
+def seed(pytestconfig: pytest.Config) -> int:
+    """The seed of the global generators: 0, or that of pytest-randomly."""
+    return int(pytestconfig.getoption("randomly_seed", 0))
+
+
+@pytest.fixture(autouse=True)
+def seeded_generators(seed: int) -> None:
+    """Seed the generators that draws without a seed come from."""
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    wt.set_random_seed(seed)
 
 
 @pytest.fixture(autouse=True)

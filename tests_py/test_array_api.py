@@ -1,54 +1,36 @@
 """`wt` as a namespace of the Python array API standard: names, signatures, dtypes, inspection."""
 
-import inspect
+import copy
 import math
-from functools import reduce
-from pathlib import Path
+import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import webtensor as wt
-
-#: The functions of the standard's version 2024.12 and its extensions, a signature in each line.
-STANDARD = Path(__file__).with_name("array_api_functions.txt").read_text().splitlines()
+from tests_py.standards.signatures import FUNCTIONS, METHODS, fault_of
 
 
-def _signature(text: str) -> inspect.Signature:
-    scope: dict[str, Any] = {}
-    exec(f"def function{text[text.index('(') :]}: pass", scope)
-    return inspect.signature(scope["function"])
-
-
-@pytest.mark.parametrize("line", STANDARD, ids=lambda line: line.split("(")[0])
+@pytest.mark.parametrize("line", FUNCTIONS, ids=lambda line: line.split("(")[0])
 def test_function_of_the_standard(line: str) -> None:
     """Whatever call the standard allows, ours takes, with the same defaults."""
-    name = line.split("(")[0]
-    theirs = _signature(line)
-    ours = inspect.signature(reduce(getattr, name.split("."), wt))
-    positional, keywords = [], {}
-    for parameter in theirs.parameters.values():
-        if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
-            positional += [0, 0]
-        elif parameter.kind is inspect.Parameter.POSITIONAL_ONLY:
-            positional.append(0)
-        else:
-            keywords[parameter.name] = 0
-    empty = inspect.Parameter.empty
-    ours.bind(*positional, **keywords)
-    ours.bind(
-        *positional, **{key: 0 for key in keywords if theirs.parameters[key].default is empty}
+    assert fault_of(line, wt) is None
+
+
+@pytest.mark.parametrize("line", METHODS, ids=lambda line: line.split("(")[0])
+def test_method_of_the_standard(line: str) -> None:
+    assert fault_of(line, wt.Tensor) is None
+
+
+def test_other_signatures_are_noticed() -> None:
+    assert fault_of("stack(arrays, /, *, place=0)", wt) == (
+        "stack: got an unexpected keyword argument 'place'"
     )
-    for key in keywords:
-        own, default = ours.parameters[key].default, theirs.parameters[key].default
-        # Where the standard has None for the dtype, ours may name it.
-        same = own == default or (key == "dtype" and default is None)
-        assert default is empty or same or (name, key) in OWN_DEFAULTS
-
-
-#: Whether to copy is for us to decide.
-OWN_DEFAULTS = {("from_dlpack", "copy")}
+    assert fault_of("stack(arrays, /, *, axis=1)", wt) == (
+        "stack: axis is 0 unless it is given, not 1"
+    )
 
 
 def test_constants() -> None:
@@ -140,6 +122,141 @@ def test_limits_are_those_of_numpy() -> None:
     assert wt.finfo("complex64").dtype == "float32"
 
 
+UNSUPPORTED = (
+    *("int8", "int16", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float64", "complex128"),
+)
+ALL_DTYPES = (*ORDER, *UNSUPPORTED)
+
+
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_unsupported_dtypes_are_names(name: str) -> None:
+    dtype = getattr(wt, name)
+    assert dtype == name == str(dtype)
+    assert hash(dtype) == hash(name)
+    assert repr(dtype) == repr(name)
+    assert pickle.loads(pickle.dumps(dtype)) is copy.deepcopy(dtype) is dtype
+    assert name not in wt.__array_namespace_info__().dtypes()
+    kinds = ("bool", "signed integer", "unsigned integer", "real floating", "complex floating")
+    for kind in (*kinds, "integral", "numeric", *ALL_DTYPES):
+        theirs = np.isdtype(np.dtype(name), np.dtype(kind) if kind in ALL_DTYPES else kind)
+        assert wt.isdtype(dtype, kind) is theirs
+
+
+@pytest.mark.parametrize("name", UNSUPPORTED)
+@pytest.mark.parametrize("make", ["tensor", "zeros", "astype", "full_like", "sum", "linspace"])
+def test_unsupported_dtypes_cannot_be_used(name: str, make: str) -> None:
+    x = wt.ones(2)
+    calls: dict[str, Callable[[Any], Any]] = {
+        "tensor": lambda dtype: wt.asarray([1], dtype=dtype),
+        "zeros": lambda dtype: wt.zeros(3, dtype=dtype),
+        "astype": lambda dtype: wt.astype(x, dtype),
+        "full_like": lambda dtype: wt.full_like(x, 1, dtype=dtype),
+        "sum": lambda dtype: wt.sum(x, dtype=dtype),
+        "linspace": lambda dtype: wt.linspace(0, 1, 3, dtype=dtype),
+    }
+    nearest = {"f": "float32", "c": "complex64"}.get(name[0], "int32")
+    for dtype in (getattr(wt, name), name, np.dtype(name)):
+        message = f"dtype .*{name}.* is not supported; wanted one of bool, .* use {nearest}"
+        with pytest.raises(TypeError, match=message):
+            calls[make](dtype)
+
+
+def test_substitutes_for_unsupported_dtypes() -> None:
+    wt.env().set("SUBSTITUTE_DTYPES", True)
+    try:
+        assert wt.zeros(2, dtype=wt.float64).dtype is wt.float32
+        assert wt.astype(wt.ones(2), "complex128").dtype is wt.complex64
+        assert wt.asarray([1.5], dtype=np.int64).tolist() == [1]
+        assert wt.full(2, 3, dtype=np.dtype("uint8")).dtype is wt.int32
+        with pytest.raises(TypeError, match="dtype 'float63' is not supported"):
+            wt.zeros(2, dtype="float63")
+    finally:
+        wt.env().set("SUBSTITUTE_DTYPES", False)
+
+
+@pytest.mark.parametrize("first", ALL_DTYPES)
+def test_result_types_are_those_of_numpy_within_a_kind(first: str) -> None:
+    for second in ALL_DTYPES:
+        theirs = np.result_type(np.dtype(first), np.dtype(second))
+        if "int" in first and "int" in second and theirs.kind == "f":
+            with pytest.raises(TypeError, match="no dtype holds the integers of both"):
+                wt.result_type(first, second)
+        elif not _integers_meet_floats(first, second):
+            assert wt.result_type(getattr(wt, first), getattr(wt, second)) == theirs.name
+            assert wt.can_cast(first, second) == (theirs.name == second)
+
+
+def _integers_meet_floats(*names: str) -> bool:
+    """Whether the standard leaves it open what two dtypes give, as NumPy has more than float32."""
+    return any("int" in name for name in names) and any(name[0] in "fc" for name in names)
+
+
+def test_result_types_of_numbers_and_unsupported_dtypes() -> None:
+    assert wt.result_type(wt.int8, 2) == "int8"
+    assert wt.result_type(wt.float64, 2.5, 1) == "float64"
+    assert wt.result_type(wt.float64, 2j) == "complex128"
+    assert wt.result_type(wt.int64, 2.5) == "float32"
+
+
+@pytest.mark.parametrize("name", ALL_DTYPES[1:])
+def test_limits_of_every_dtype(name: str) -> None:
+    if "int" in name:
+        ours, theirs, fields = wt.iinfo(name), np.iinfo(name), ("bits", "min", "max")
+    else:
+        ours, theirs = wt.finfo(name), np.finfo(name)
+        fields = ("bits", "eps", "max", "min", "smallest_normal")
+    for field in fields:
+        assert getattr(ours, field) == getattr(theirs, field)
+        assert type(getattr(ours, field)) in (int, float)
+    assert ours.dtype == getattr(wt, theirs.dtype.name)
+    assert not isinstance(ours.dtype, str)
+    assert str(ours.dtype) == ours.dtype.name == theirs.dtype.name
+    if name in ORDER:
+        assert wt.zeros(2, dtype=ours.dtype).dtype is getattr(wt, theirs.dtype.name)
+
+
+@pytest.mark.parametrize("axis", [2, -3])
+def test_an_axis_that_cannot_be_inserted_is_an_index_error(axis: int) -> None:
+    for kind in (IndexError, ValueError):
+        with pytest.raises(kind, match=f"expand_dims: axis {axis} is out of range"):
+            wt.expand_dims([1, 2], axis)
+
+
+def test_unstack_returns_a_tuple() -> None:
+    rows = wt.unstack(wt.tensor([[1, 2], [3, 4]]))
+    assert isinstance(rows, tuple)
+    assert [row.tolist() for row in rows] == [[1, 2], [3, 4]]
+
+
+def test_attributes_of_the_standard() -> None:
+    x = wt.ones((2, 3))
+    assert (x.dtype, x.ndim, x.shape, x.size) == (wt.float32, 2, (2, 3), 6)
+    assert x.T.shape == x.mT.shape == (3, 2)
+    assert x.device in wt.__array_namespace_info__().devices()
+
+
+def test_dlpack_takes_its_arguments() -> None:
+    x = wt.tensor([1.0, 2.0])
+    for copy_ in (None, True, False):
+        for version in (None, (0, 0), (1, 0), (2, 0)):
+            assert x.__dlpack__(max_version=version, dl_device=(1, 0), copy=copy_) is not None
+    with pytest.raises(BufferError, match=r"dl_device must be \(1, 0\), but got \(2, 0\)"):
+        x.__dlpack__(dl_device=(2, 0))
+    with pytest.raises(ValueError, match="stream must be None, but got 1"):
+        x.__dlpack__(stream=1)
+    with pytest.raises(BufferError, match="string tensors"):
+        wt.tensor(["a"]).__dlpack__()
+
+
+def test_tensors_pass_through_from_dlpack(no_leak: None) -> None:
+    x = wt.ones(3, device="wasm")
+    assert wt.from_dlpack(x, copy=False) is x
+    assert wt.from_dlpack(x).device == "wasm"
+    assert wt.from_dlpack(x, copy=True) is not x
+    assert wt.from_dlpack(x, device="numpy", copy=True).device == "numpy"
+
+
 def test_devices_are_backends(backend: str, no_leak: None) -> None:
     x = wt.ones(3, device="wasm")
     assert x.device == "wasm"
@@ -149,6 +266,8 @@ def test_devices_are_backends(backend: str, no_leak: None) -> None:
     assert y.device == y.to_device("host").device == "host"
     assert wt.asarray([1, 2], device="numpy").device == "numpy"
     assert wt.astype(x, "int32", device="wasm").device == "wasm"
+    assert wt.fft.fftfreq(4, device="wasm").device == "wasm"
+    assert wt.fft.rfftfreq(4, device="wasm").device == "wasm"
     with pytest.raises(ValueError, match=r"to_device: device must be one of .*, but got 'cuda'"):
         x.to_device("cuda")
     with pytest.raises(ValueError, match="stream must be None"):
@@ -167,7 +286,7 @@ def test_exchange_through_dlpack(backend: str, no_leak: None, dtype: str) -> Non
     assert back.tolist() == x.tolist()
     with pytest.raises(TypeError, match="x must have __dlpack__, but got list"):
         wt.from_dlpack([1])
-    with pytest.raises(ValueError, match="copy must not be False"):
+    with pytest.raises(BufferError, match="copy must not be False"):
         wt.from_dlpack(array, copy=False)
 
 

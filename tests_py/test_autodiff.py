@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
 import webtensor as wt
@@ -165,6 +167,270 @@ def test_memory_is_given_back_along_the_way() -> None:
 
     seen = wt.profile(lambda: wt.grad(deep)(x))
     assert seen.peak_bytes - wt.memory()["num_bytes"] < 60 * 4000
+
+
+def grown(function: Function) -> list[int]:
+    """Bytes at the beginning of the walk back and after each of its steps, beyond those before."""
+    before = wt.memory()["num_bytes"]
+    sizes: list[int] = []
+
+    @wt.custom_grad
+    def probe(x: wt.Tensor) -> tuple[wt.Tensor, Function]:
+        def gradient(dy: wt.Tensor) -> wt.Tensor:
+            sizes.append(wt.memory()["num_bytes"] - before)
+            return dy
+
+        return x + 0.0, gradient
+
+    function(probe)
+    return sizes
+
+
+def test_activations_are_freed_as_soon_as_they_were_used(backend: str) -> None:
+    x = wt.ones((1000,))
+
+    def chain(probe: Function) -> None:
+        def deep(x: wt.Tensor) -> wt.Tensor:
+            for _ in range(10):
+                x = wt.sin(probe(x))
+            return wt.sum(x)
+
+        wt.grad(deep)(x)
+
+    sizes = grown(chain)
+    assert sizes[0] < 21 * 4000  # two activations of each layer, and the gradient
+    assert all(before - after == 2 * 4000 for before, after in pairwise(sizes))
+
+
+def test_activations_of_a_model_are_freed_as_soon_as_they_were_used(no_leak: None) -> None:
+    from webtensor import keras
+
+    def train(probe: Function) -> None:
+        layers = [
+            layer
+            for _ in range(6)
+            for layer in (keras.layers.Lambda(probe), keras.layers.Conv2D(8, 3, padding="same"))
+        ]
+        model = keras.Sequential([keras.Input((32, 32, 8)), *layers])
+        model.compile("sgd", "mse")
+        x = wt.ones((4, 32, 32, 8))
+        model.train_on_batch(x, x)
+
+    activation = 4 * 32 * 32 * 8 * 4
+    activations = [size / activation for size in grown(train)]
+    assert activations[0] < 15
+    assert all(before - after > 1.9 for before, after in pairwise(activations))
+
+
+# -- what is disposed on the way ----------------------------------------------------------------
+
+
+def disposing(x: wt.Tensor) -> wt.Tensor:
+    y = wt.exp(x)
+    z = y * wt.sin(y)
+    y.dispose()
+    result = wt.sum(z * z)
+    wt.dispose([z])
+    with pytest.raises(ValueError, match="disposed"):
+        y.tolist()
+    return result
+
+
+def tidying(x: wt.Tensor) -> wt.Tensor:
+    with wt.tidy() as scope:
+        y = wt.exp(x)
+        result = scope.keep(wt.sum(wt.tidy(lambda: y * wt.sin(y)) ** 2))
+    assert y.is_disposed
+    return result
+
+
+def plain(x: wt.Tensor) -> wt.Tensor:
+    y = wt.exp(x)
+    z = y * wt.sin(y)
+    return wt.sum(z * z)
+
+
+@pytest.mark.parametrize("function", [disposing, tidying])
+def test_the_way_back_keeps_what_was_disposed(
+    function: Function, backend: str, no_leak: None
+) -> None:
+    x = wt.tensor([0.3, 0.5])
+    assert wt.grad(function)(x).tolist() == wt.grad(plain)(x).tolist()
+    slopes = [wt.grad(lambda x, f=f: wt.sum(wt.grad(f)(x)))(x) for f in (function, plain)]
+    assert slopes[0].tolist() == slopes[1].tolist()
+
+
+def test_what_was_disposed_is_given_back_after_the_walk(backend: str) -> None:
+    x = wt.ones((1000,))
+
+    def function(x: wt.Tensor) -> wt.Tensor:
+        for _ in range(5):
+            y = wt.sin(x)
+            if x is not given:
+                x.dispose()
+            x = y
+        return wt.sum(x)
+
+    given = x
+    before = wt.memory()["num_bytes"]
+    gradient = wt.grad(function)(x)
+    assert wt.memory()["num_bytes"] == before + 4000
+    values, expected = np.ones(1000), np.ones(1000)
+    for _ in range(5):
+        expected *= np.cos(values)
+        values = np.sin(values)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5)
+
+
+def test_a_disposed_variable_and_a_disposed_constant() -> None:
+    w = wt.Variable([3.0], name="w")
+
+    def loss() -> wt.Tensor:
+        constant = wt.tensor([2.0])
+        y = wt.sum(w * w * constant)
+        constant.dispose()
+        w.dispose()
+        return y
+
+    assert wt.variable_grads(loss)[1]["w"].tolist() == [12.0]
+
+
+def test_a_custom_gradient_may_use_what_was_disposed(backend: str, no_leak: None) -> None:
+    @wt.custom_grad
+    def cubed(x: wt.Tensor) -> tuple[wt.Tensor, Function]:
+        square = x * x
+        return square * x, lambda dy: dy * square * 3.0
+
+    def function(x: wt.Tensor) -> wt.Tensor:
+        y = x * 2.0
+        z = wt.tidy(lambda: cubed(y))
+        y.dispose()
+        return z
+
+    assert wt.grad(function)(2.0).tolist() == 96.0
+
+
+def test_a_custom_gradient_may_dispose_what_it_is_given() -> None:
+    @wt.custom_grad
+    def kept(x: wt.Tensor) -> tuple[wt.Tensor, Function]:
+        def gradient(dy: wt.Tensor) -> wt.Tensor:
+            result = dy * 2.0
+            dy.dispose()
+            return result
+
+        return x * 2.0, gradient
+
+    assert wt.grad(lambda x: wt.sum(x + kept(x)))([1.0, 2.0]).tolist() == [3.0, 3.0]
+
+
+def test_tidy_around_a_layer_that_normalizes() -> None:
+    from webtensor import keras
+
+    layer = keras.layers.BatchNormalization()
+    x = wt.tensor([[1.0, 2.0], [3.0, 5.0]])
+    layer.build((None, 2))
+    weigh = wt.tensor([[1.0, 2.0], [3.0, 4.0]])
+
+    def tidied(x: wt.Tensor) -> wt.Tensor:
+        return wt.tidy(lambda: wt.sum(layer(x * 2.0, training=True) * weigh))
+
+    def untidied(x: wt.Tensor) -> wt.Tensor:
+        return wt.sum(layer(x * 2.0, training=True) * weigh)
+
+    assert wt.grad(tidied)(x).tolist() == wt.grad(untidied)(x).tolist()
+
+
+# -- zero gradients, as TensorFlow.js has them --------------------------------------------------
+
+STEPS: dict[str, Function] = {
+    "isnan": wt.isnan,
+    "isinf": wt.isinf,
+    "isfinite": wt.isfinite,
+    "floor": wt.floor,
+    "ceil": wt.ceil,
+    "round": wt.round,
+    "trunc": wt.trunc,
+    "sign": wt.sign,
+    "step": wt.step,
+    "signbit": wt.signbit,
+    "zeros_like": wt.zeros_like,
+    "ones_like": wt.ones_like,
+    "full_like": lambda x: wt.full_like(x, 3.0),
+    "argmax": wt.argmax,
+    "argmin": wt.argmin,
+    "argsort": wt.argsort,
+    "less": lambda x: x < 1.0,
+    "less_equal": lambda x: x <= 1.0,
+    "greater": lambda x: x > 1.0,
+    "greater_equal": lambda x: x >= 1.0,
+    "equal": lambda x: wt.equal(x, 1.0),
+    "not_equal": lambda x: wt.not_equal(x, 1.0),
+    "logical_not": lambda x: wt.logical_not(x > 1.0),
+    "logical_and": lambda x: wt.logical_and(x > 1.0, x < 2.0),
+    "logical_or": lambda x: wt.logical_or(x > 1.0, x < 2.0),
+    "logical_xor": lambda x: wt.logical_xor(x > 1.0, x < 2.0),
+    "all": lambda x: wt.all(x > 1.0),
+    "any": lambda x: wt.any(x > 1.0),
+    "count_nonzero": wt.count_nonzero,
+    "a cast to int32": lambda x: wt.astype(x, "int32"),
+    "a cast to bool": lambda x: wt.astype(x, "bool"),
+    "a cast there and back": lambda x: wt.astype(wt.astype(x, "int32"), "float32") * 3.0,
+    "a condition": lambda x: wt.where(x > 1.0, 2.0, 3.0),
+    "indices": lambda x: wt.gather([1.0, 2.0, 3.0], wt.astype(x, "int32")),
+    "one_hot": lambda x: wt.one_hot(wt.astype(x, "int32"), 3),
+    "a step of infinity": lambda x: wt.floor(x / 0.0),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_step_functions_have_zero_gradients(name: str, backend: str, no_leak: None) -> None:
+    gradient = wt.grad(STEPS[name])(wt.tensor([1.5, 2.5, 0.0]))
+    assert gradient.dtype is wt.float32
+    assert gradient.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_steps_beside_other_ways_add_nothing() -> None:
+    assert wt.grad(lambda x: x * x + wt.floor(x) * x + wt.zeros_like(x))(2.5).tolist() == 7.0
+    assert wt.grad(lambda x: wt.where(x > 1.0, x * 3.0, 0.0))(2.5).tolist() == 3.0
+
+
+def test_variables_behind_steps_have_zero_gradients() -> None:
+    w, v = wt.Variable([1.5], name="w"), wt.Variable([2.0], name="v")
+    gradients = wt.variable_grads(lambda: wt.sum(wt.floor(w) * v))[1]
+    assert {name: g.tolist() for name, g in gradients.items()} == {"w": [0.0], "v": [1.0]}
+
+
+INTEGERS = wt.tensor([3, 4])
+FLOATS = wt.tensor([1.0, 2.0])
+#: What TensorFlow.js returns, whose gradients are float32 for arguments of all dtypes.
+OTHER_DTYPES: dict[str, tuple[Function, list[wt.Tensor], list[list[float]]]] = {
+    "an integer factor": (wt.multiply, [FLOATS, INTEGERS], [[3.0, 4.0], [1.0, 2.0]]),
+    "an integer term": (wt.subtract, [FLOATS, INTEGERS], [[1.0, 1.0], [-1.0, -1.0]]),
+    "the square of integers": (wt.square, [INTEGERS], [[6.0, 8.0]]),
+    "the sum of integers": (wt.sum, [INTEGERS], [[1.0, 1.0]]),
+    "negative integers": (wt.negative, [INTEGERS], [[-1.0, -1.0]]),
+    "a squared difference": (
+        wt.squared_difference,
+        [FLOATS, INTEGERS],
+        [[-4.0, -4.0], [4.0, 4.0]],
+    ),
+    "an integer cast": (lambda x: wt.astype(x, "float32") * 3.0, [INTEGERS], [[3.0, 3.0]]),
+    "a condition": (
+        wt.where,
+        [wt.tensor([True, False]), FLOATS, FLOATS + 1],
+        [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]],
+    ),
+    "one_hot": (lambda x: wt.one_hot(x, 5), [INTEGERS], [[0.0, 0.0]]),
+    "indices": (wt.gather, [FLOATS, wt.tensor([1, 0])], [[1.0, 1.0], [0.0, 0.0]]),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_DTYPES)
+def test_arguments_of_other_dtypes(name: str, backend: str, no_leak: None) -> None:
+    function, arguments, expected = OTHER_DTYPES[name]
+    gradients = wt.grads(function)(*arguments)
+    assert [gradient.dtype for gradient in gradients] == ["float32"] * len(expected)
+    assert [gradient.tolist() for gradient in gradients] == expected
 
 
 # -- higher orders ------------------------------------------------------------------------------
@@ -360,10 +626,10 @@ ERRORS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         ValueError,
         "variable_grads: two variables are named 'w'",
     ),
-    "integers as arguments": (
-        lambda: wt.grad(lambda x: x * 2)(wt.tensor([1])),
+    "text as an argument": (
+        lambda: wt.grad(lambda x: x)(wt.tensor(["a"])),
         TypeError,
-        "grad: arguments must be float32",
+        "grad: arguments must hold numbers, but got string",
     ),
     "a gradient of another shape": (
         lambda: wt.grad(lambda x: x * 2)([1.0, 2.0], dy=1.0),
@@ -408,3 +674,20 @@ def test_errors(what: str, no_leak: None) -> None:
     do, kind, message = ERRORS[what]
     with pytest.raises(kind, match=message):
         do()
+
+
+@pytest.mark.parametrize(
+    "method, derivative",
+    [
+        ("selu", 1.0507009873554805 * 1.6732632423543772),
+        ("elu", 1),
+        ("relu", 0),
+        ("leaky_relu", 0.2),
+    ],
+)
+def test_the_derivative_at_a_kink_is_the_one_on_the_left(
+    backend: str, method: str, derivative: float
+) -> None:
+    # TensorFlow.js, JAX and PyTorch have it so, too.
+    gradient = wt.grad(getattr(wt, method))(wt.tensor([0.0]))
+    assert gradient.tolist() == pytest.approx([derivative])

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import webtensor as wt
-from webtensor.backends.api import Backend
+from webtensor.backends.api import Backend, Priority
 from webtensor.backends.numpy.backend import NumpyBackend
+from webtensor.backends.webgl.context import Device
 from webtensor.engine import registry, state
 
 
@@ -103,6 +104,72 @@ def test_the_highest_priority_that_can_start_is_the_default(monkeypatch: Any) ->
     assert wt.registered_backends()[:2] == ["best", "second"]
     monkeypatch.setattr(state, "backend", None)
     assert wt.get_backend() == "second"
+
+
+def test_a_priority_may_depend_on_the_device() -> None:
+    priority = Priority(100)
+    wt.register_backend("fast", lambda: named("fast"), priority=lambda: priority)
+    wt.register_backend("steady", lambda: named("steady"), priority=99)
+    assert wt.registered_backends()[:2] == ["fast", "steady"]
+    assert wt.priority_reason("fast") is None
+    priority = Priority(98, "its fan stands still")
+    assert wt.registered_backends()[:2] == ["steady", "fast"]
+    assert wt.priority_reason("fast") == "its fan stands still"
+    assert wt.priority_reason("steady") is None
+    with pytest.raises(ValueError, match="'unknown' is not registered; there are webgl, wasm"):
+        wt.priority_reason("unknown")
+
+
+class Context:
+    """Stands for a WebGL context: it has all extensions that a browser does not mask."""
+
+    RENDERER, MAX_TEXTURE_SIZE, UNMASKED_RENDERER_WEBGL = range(3)
+
+    def __init__(self, renderer: str, unmasked: str = "") -> None:
+        self._answers = [renderer, 4096, unmasked]
+
+    def isContextLost(self) -> bool:  # noqa: N802
+        return False
+
+    def getExtension(self, name: str) -> Any:  # noqa: N802
+        return self
+
+    def getParameter(self, name: int) -> Any:  # noqa: N802
+        return self._answers[name]
+
+
+@pytest.mark.parametrize(
+    "renderer, is_slow",
+    [
+        ("ANGLE (Google, Vulkan 1.3.0 (SwiftShader Device (Subzero) (0x0000C0DE)))", True),
+        ("Google SwiftShader", True),
+        ("llvmpipe (LLVM 15.0.6, 256 bits)", True),
+        ("ANGLE (Mesa, llvmpipe (LLVM 15.0.7 256 bits), OpenGL 4.5)", True),
+        ("virgl (LLVMPIPE (LLVM 14.0.0 256 bits))", True),
+        ("softpipe", True),
+        ("SWR (LLVM 11.0.0, 256 bits)", True),
+        ("Software Rasterizer", True),
+        ("Apple Software Renderer", True),
+        ("ANGLE (Microsoft, Microsoft Basic Render Driver Direct3D11 vs_5_0 ps_5_0)", True),
+        ("GDI Generic", True),
+        ("ANGLE (NVIDIA, NVIDIA GeForce RTX 3060 Direct3D11 vs_5_0 ps_5_0, D3D11)", False),
+        ("AMD Radeon RX 580 (polaris10, LLVM 15.0.7, DRM 3.49)", False),
+        ("ANGLE (Intel, Mesa Intel(R) UHD Graphics 620 (KBL GT2), OpenGL 4.6)", False),
+        ("Apple GPU", False),
+        ("Mali-G78", False),
+        ("Adreno (TM) 650", False),
+    ],
+)
+def test_software_is_told_by_the_name_of_the_renderer(renderer: str, is_slow: bool) -> None:
+    for context in (Context(renderer), Context("WebKit WebGL", renderer)):
+        slowness = Device(context, version=2).slowness
+        assert (slowness is not None) == is_slow
+        assert slowness is None or renderer in slowness
+
+
+def test_a_browser_may_say_that_a_device_is_slow() -> None:
+    slowness = Device(Context("A GPU"), version=2, is_slow=True).slowness
+    assert slowness == "the browser says that WebGL is slow here (A GPU)"
 
 
 def test_a_backend_that_refuses_leaves_the_active_one() -> None:
@@ -245,7 +312,7 @@ def test_gradients_flow_through_a_kernel_that_ran_elsewhere() -> None:
 
 def test_operands_that_do_not_fit_stay_elsewhere(no_leak: None, monkeypatch: Any) -> None:
     small = named("small")
-    small.most_elements = 4
+    small.most_elements, small.others_may_have_room = 4, True
     wt.register_backend("small", lambda: small)
     wt.set_backend("small")
     uploads: list[int] = []

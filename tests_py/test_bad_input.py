@@ -285,7 +285,7 @@ ERRORS: dict[str, Row] = {
     "negative indices out of range": (
         lambda: wt.take(X, [-7]),
         IndexError,
-        "gather: indices must lie in",
+        "take: indices must lie in",
     ),
     "fractions as indices": (
         lambda: wt.gather(X, [0.0]),
@@ -303,15 +303,13 @@ ERRORS: dict[str, Row] = {
     "two ellipses": (lambda: X[..., ...], IndexError, "only one ellipsis"),
     "a fraction as an index": (lambda: X[0.5], TypeError, "index: wanted integers, slices"),
     "text as an index": (lambda: X["a"], TypeError, "index: wanted integers, slices"),
-    "a single bool as an index": (lambda: X[True], TypeError, "a single bool"),
-    "two tensors of indices": (lambda: X[[0], [1]], TypeError, "only one part of the key"),
     "a mask that does not fit": (
         lambda: X[wt.tensor([True, False, True])],
         IndexError,
         "boolean_mask: mask of shape",
     ),
     "a step of 0": (lambda: X[::0], ValueError, "step"),
-    "assignment to elements": (lambda: X.__setitem__(0, 1), AttributeError, "__setitem__"),
+    "assignment to elements": (lambda: X.__setitem__(0, 1), TypeError, "tensors are immutable"),
     # -- contractions
     "matrices that do not fit": (
         lambda: wt.matmul(X, X),
@@ -354,16 +352,6 @@ ERRORS: dict[str, Row] = {
         ValueError,
         "conv2d: filter must have rank 4",
     ),
-    "a filter that does not fit": (
-        lambda: wt.conv2d(IMAGE, wt.ones((9, 1, 4, 1))),
-        ValueError,
-        "conv2d: a filter reaching over 9 does not fit height 8",
-    ),
-    "dilations that do not fit": (
-        lambda: wt.conv2d(IMAGE, FITTING, 1, "valid", "NHWC", 4),
-        ValueError,
-        "reaching over 9 does not fit",
-    ),
     "a stride of 0": (
         lambda: wt.conv2d(IMAGE, FITTING, 0),
         ValueError,
@@ -399,11 +387,6 @@ ERRORS: dict[str, Row] = {
         lambda: wt.conv2d(IMAGE, FITTING, 1, "same", "CHWN"),
         ValueError,
         "data_format must be 'NHWC' or 'NCHW'",
-    ),
-    "a pool that does not fit": (
-        lambda: wt.max_pool(IMAGE, 9),
-        ValueError,
-        "max_pool: a filter reaching over 9",
     ),
     "a pool of a matrix": (
         lambda: wt.avg_pool(X, 1),
@@ -462,13 +445,13 @@ ERRORS: dict[str, Row] = {
     "a negative size": (
         lambda: wt.eye(-1),
         ValueError,
-        "eye: shape must not have negative lengths",
+        r"eye: \(n_rows, n_cols\) must not have negative lengths",
     ),
-    "a fraction as a seed": (
-        lambda: wt.random_uniform((2,), seed=1.5),
+    "text as a seed": (
+        lambda: wt.random_uniform((2,), seed="1"),  # type: ignore[arg-type]
         TypeError,
-        "random_uniform: seed must be an integer",
-    ),  # type: ignore[arg-type]
+        "random_uniform: seed must be a number or None, but got '1'",
+    ),
     "a random shape below 0": (
         lambda: wt.random_normal((-1,)),
         ValueError,

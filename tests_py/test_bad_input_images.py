@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import webtensor as wt
 
 NAN, INF = math.nan, math.inf
 
-Row = tuple[Callable[[], Any], type[Exception], str]
+Row = tuple[Callable[[], Any], type[Exception] | tuple[type[Exception], ...], str]
 
 IMAGE = wt.ones((1, 6, 6, 3))
 VOLUME = wt.ones((1, 4, 4, 4, 2))
@@ -54,7 +55,50 @@ def _pools3d(name: str) -> dict[str, Row]:
     }
 
 
+#: Functions that round output lengths, by name, each as a function of the padding.
+ROUNDED_WINDOWS: dict[str, Callable[[Any], Any]] = {
+    "conv1d": lambda pad: wt.conv1d(MATRIX, CONV1D, 1, pad, "NWC", 1, "floor"),
+    "conv2d": lambda pad: wt.conv2d(IMAGE, FILTER, 1, pad, "NHWC", 1, "floor"),
+    "depthwise_conv2d": lambda pad: wt.depthwise_conv2d(IMAGE, FILTER, 1, pad, "NHWC", 1, "floor"),
+    "conv2d_transpose": lambda pad: wt.conv2d_transpose(
+        IMAGE, TURNED, (1, 6, 6, 2), 1, pad, "floor"
+    ),
+    "max_pool": lambda pad: wt.max_pool(IMAGE, 2, 1, pad, "floor"),
+    "avg_pool": lambda pad: wt.avg_pool(IMAGE, 2, 1, pad, "floor"),
+    "pool": lambda pad: wt.pool(IMAGE, 2, "max", pad, 1, 1, "floor"),
+    "max_pool3d": lambda pad: wt.max_pool3d(VOLUME, 2, 1, pad, "floor"),
+    "avg_pool3d": lambda pad: wt.avg_pool3d(VOLUME, 2, 1, pad, "floor"),
+}
+FUSED_WINDOWS: dict[str, Callable[[Any], Any]] = {
+    "conv2d": lambda pad: wt.fused.conv2d(IMAGE, FILTER, 1, pad, dim_rounding_mode="floor"),
+    "depthwise_conv2d": lambda pad: wt.fused.depthwise_conv2d(
+        IMAGE, FILTER, 1, pad, dim_rounding_mode="floor"
+    ),
+}
+HALVES = (1.5, [[0, 0], [0, 1.5], [1, 1], [0, 0]], [[0, 0], [0, 2.0], [1, 1], [0, 0]])
+
+
+def _rounded_windows() -> dict[str, Row]:
+    rows: dict[str, Row] = {}
+    for kind, windows in (("", ROUNDED_WINDOWS), ("fused ", FUSED_WINDOWS)):
+        for name, call in windows.items():
+            for pad in ("same", "valid"):
+                rows[f"{kind}{name} with rounding beside {pad}"] = (
+                    partial(call, pad),
+                    ValueError,
+                    rf"{name}: dim_rounding_mode 'floor' needs pad to be .*, but got '{pad}'",
+                )
+            for pad in HALVES:
+                rows[f"{kind}{name} with padding {pad}"] = (
+                    partial(call, pad),
+                    (TypeError, ValueError),
+                    f"{name}: pad must be",
+                )
+    return rows
+
+
 WINDOWS: dict[str, Row] = {
+    **_rounded_windows(),
     # -- conv1d
     "conv1d of rank 1": (
         lambda: wt.conv1d([1.0], CONV1D, 1, "same"),
@@ -105,11 +149,6 @@ WINDOWS: dict[str, Row] = {
         lambda: wt.conv1d(MATRIX, CONV1D, 1, 0, "NWC", 1, "up"),
         ValueError,
         "conv1d: dim_rounding_mode must be",
-    ),
-    "conv1d by a filter that is too long": (
-        lambda: wt.conv1d(wt.ones((2, 4)), CONV1D, 1, "valid"),
-        ValueError,
-        "conv1d: a filter reaching over 3 does not fit width 2",
     ),
     # -- transposed
     "conv2d_transpose of a matrix": (
@@ -197,11 +236,6 @@ WINDOWS: dict[str, Row] = {
         lambda: wt.conv3d(VOLUME, VOLUME_FILTER, 1, "same", "NDHWC", 0),
         ValueError,
         "conv3d: dilations must be",
-    ),
-    "conv3d by a filter that is too deep": (
-        lambda: wt.conv3d(VOLUME, wt.ones((5, 1, 1, 2, 1)), 1, "valid"),
-        ValueError,
-        "conv3d: a filter reaching over 5 does not fit depth 4",
     ),
     "conv3d_transpose of a matrix": (
         lambda: wt.conv3d_transpose(MATRIX, CUBE, (2, 2, 2, 2), 1, "same"),
@@ -455,10 +489,10 @@ NORMALIZATION: dict[str, Row] = {
         TypeError,
         "dropout: noise_shape must be integers",
     ),
-    "half a seed": (
-        lambda: wt.dropout(MATRIX, 0.5, seed=0.5),  # type: ignore[arg-type]
+    "text as a seed": (
+        lambda: wt.dropout(MATRIX, 0.5, seed=WORDS),
         TypeError,
-        "seed must be an integer",
+        "seed must be a number or None",
     ),
     # -- cells
     "a cell's kernel of another shape": (
@@ -529,7 +563,7 @@ NORMALIZATION: dict[str, Row] = {
     "fused matrices that do not fit": (
         lambda: wt.fused.mat_mul(MATRIX, MATRIX),
         ValueError,
-        "matmul: a has 4 columns, but b has 3 rows",
+        "mat_mul: a has 4 columns, but b has 3 rows",
     ),
 }
 
@@ -804,7 +838,7 @@ def _loss(name: str, *rest: Any) -> dict[str, Row]:
         f"{name} with weights that do not fit": (
             lambda: loss(MATRIX, MATRIX, *rest, weights=wt.ones((7,))),
             ValueError,
-            rf"{name}: weights have shape \(7,\), which does not broadcast to that of the losses",
+            rf"{name}: weights have shape \(7,\), which does not broadcast with that",
         ),
         f"{name} with an unknown reduction": (
             lambda: loss(MATRIX, MATRIX, *rest, reduction=9),
@@ -823,8 +857,8 @@ LOSSES: dict[str, Row] = {
     **_loss("mean_squared_error"),
     **_loss("sigmoid_cross_entropy"),
     **_loss("softmax_cross_entropy"),
-    "weights of greater rank": (
-        lambda: wt.losses.compute_weighted_loss([1.0], wt.ones((2, 1))),
+    "weights that do not fit": (
+        lambda: wt.losses.compute_weighted_loss([1.0, 2.0], wt.ones((1, 3))),
         ValueError,
         "compute_weighted_loss: weights have shape",
     ),

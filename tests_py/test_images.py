@@ -1,6 +1,7 @@
 """What the table of cases cannot say about images, normalization, cells and losses."""
 
 import asyncio
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import webtensor as wt
 from tests_py.conftest import counts
+from webtensor.geometry import Window, make_window, trimmed
 
 RANDOM = np.random.default_rng(0)
 CORNERS = RANDOM.uniform(0, 3, (30, 2))
@@ -177,3 +179,35 @@ def test_methods_are_the_functions(backend: str) -> None:
     assert x.resize_bilinear((2, 3)).tolist() == wt.image.resize_bilinear(x, (2, 3)).tolist()
     expected = wt.local_response_normalization(x, 1).tolist()
     assert x.local_response_normalization(1).tolist() == expected
+
+
+# -- windows of pools --------------------------------------------------------------------------
+
+
+def test_trimmed_windows_read_the_same_elements() -> None:
+    random = Random(0)
+
+    def pair(most: int) -> tuple[int, int]:
+        return random.randint(1, most), random.randint(1, most)
+
+    def rows(window: Window, output: int) -> list[int]:
+        start = output * window.stride_height - window.pad_top
+        taken = range(start, start + window.filter_height * window.dilation_height)
+        return [row for row in taken[:: window.dilation_height] if 0 <= row < window.in_height]
+
+    for _ in range(500):
+        shape = (1, *pair(7), 1)
+        padding = random.choice(["same", "valid", random.randint(0, 5)])
+        window = make_window("pool", shape, 1, pair(12), pair(4), padding, pair(3))
+        shorter = trimmed(window)
+        assert shorter.filter_height <= max(1, window.in_height + 3 * window.out_height)
+        for output in range(window.out_height):
+            assert rows(shorter, output) == rows(window, output)
+
+
+def test_filters_far_larger_than_images_cost_no_more(backend: str) -> None:
+    x = np.arange(12, dtype="float32").reshape(1, 3, 4, 1)
+    greatest, places = wt.max_pool_with_argmax(x, (10**5, 10**6), (10**5, 10**6), "same")
+    assert greatest.tolist() == [[[[11.0]]]]
+    assert places.tolist() == [[[[11]]]]
+    assert wt.avg_pool(x, 10**6, 1, "same").tolist() == np.full((1, 3, 4, 1), 5.5).tolist()

@@ -1,6 +1,7 @@
 """Random numbers: known answers, the same everywhere, and distributed as they say."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -129,6 +130,38 @@ def test_truncated_normal_numbers_stay_within_two_deviations(backend: str) -> No
 def test_random_numbers_take_a_dtype(backend: str) -> None:
     assert wt.random_uniform((3,), 0, 2, "bool", seed=1).dtype == "bool"
     assert wt.random_normal((3,), 0, 100, "int32", seed=1).dtype == "int32"
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda **options: wt.random_normal((100_000,), 0, 0.5, **options),
+        lambda **options: wt.truncated_normal((100_000,), 0, 0.5, **options),
+        lambda **options: wt.random_standard_normal((100_000,), **options),
+        lambda **options: wt.random_gamma((100_000,), 2.0, 2.0, **options),
+    ],
+    ids=["random_normal", "truncated_normal", "random_standard_normal", "random_gamma"],
+)
+def test_integers_are_rounded_as_tensorflow_js_does(draw: Any, backend: str) -> None:
+    integers, floats = draw(dtype="int32", seed=3), draw(dtype=None, seed=3)
+    assert (integers.dtype, floats.dtype) == ("int32", "float32")
+    assert np.array_equal(integers.numpy(), np.round(floats.numpy()))
+
+
+def test_no_dtype_is_float32(backend: str) -> None:
+    assert wt.random_uniform((3,), dtype=None).dtype == "float32"
+    assert wt.rand((3,), lambda: 0.5, dtype=None).dtype == "float32"
+
+
+def test_a_seed_may_be_any_number(backend: str) -> None:
+    logits = [0.0, 0.0]
+    for draw in (
+        lambda seed: wt.random_normal((9,), seed=seed),
+        lambda seed: wt.multinomial(logits, 99, seed),
+        lambda seed: wt.dropout(wt.ones((99,)), 0.5, seed=seed),
+    ):
+        assert draw(3.14).tolist() == draw(3.14).tolist()
+        assert draw(3.14).tolist() != draw(3.15).tolist()
 
 
 def test_what_dropout_drops_is_zero_whatever_it_was(backend: str) -> None:

@@ -1,8 +1,10 @@
 """Methods of TensorFlow.js's tensors that stand for a call of another function."""
 
 import asyncio
+import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 import webtensor as wt
@@ -44,6 +46,10 @@ def test_joining(backend: str):
     assert x.concat([y, x]).tolist() == [1, 2, 3, 4, 1, 2]
     assert x.stack(y, 1).tolist() == [[1, 3], [2, 4]]
     assert x.stack([y, y]).shape == (3, 2)
+    assert x.concat([3, 4]).tolist() == [1, 2, 3, 4]
+    assert x.concat([[3], [4, 5]]).tolist() == [1, 2, 3, 4, 5]
+    assert x.stack([[3, 4], [5, 6]]).tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert x.stack([3, 4]).tolist() == [[1, 2], [3, 4]]
 
 
 @pytest.mark.parametrize(
@@ -65,6 +71,21 @@ def test_buffers(values: Any, dtype: str, backend: str):
     assert x.tolist() == values
 
 
+@pytest.mark.parametrize("shape", [(), (1,), (4,), (2, 3), (2, 1, 3, 2)])
+def test_where_an_element_of_a_buffer_lies(shape: tuple[int, ...]):
+    board = wt.buffer(shape, "int32", list(range(math.prod(shape))))
+    for index in range(board.size):
+        indices = board.index_to_loc(index)
+        assert indices == np.unravel_index(index, shape)
+        assert board.loc_to_index(indices) == index
+        assert board.get(*indices) == index
+    for index in (-1, board.size):
+        with pytest.raises(IndexError, match=rf"index_to_loc: index {index} does not lie within"):
+            board.index_to_loc(index)
+    with pytest.raises(IndexError, match=r"loc_to_index: indices .* do not lie within"):
+        board.loc_to_index((*shape, 0))
+
+
 def test_variable(backend: str):
     x = wt.tensor([1.0, 2.0])
     held = x.variable(trainable=False, name="held")
@@ -79,3 +100,11 @@ def test_print(capsys: pytest.CaptureFixture[str]):
     wt.print(x, verbose=True)
     line = "Tensor([[1, 2]], shape=(1, 2), dtype=int32, device=host)\n"
     assert capsys.readouterr().out == f"{line}rank 2, 2 elements\n{line}"
+
+
+@pytest.mark.parametrize("batch_shape", [(), (3,), (2, 3), [2, 1, 2]])
+def test_eye_of_a_batch(backend: str, batch_shape: Any) -> None:
+    wanted = np.broadcast_to(np.eye(2, 3), (*batch_shape, 2, 3))
+    for matrices in (wt.eye(2, 3, batch_shape), wt.eye(2, 3, batch_shape=batch_shape)):
+        np.testing.assert_array_equal(matrices.numpy(), wanted)
+    assert wt.eye(2, None, None, "int32").tolist() == [[1, 0], [0, 1]]

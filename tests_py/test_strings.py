@@ -172,6 +172,22 @@ def test_comparisons_broadcast(backend: str) -> None:
     assert (wt.tensor([1]) == "a") is False
 
 
+@pytest.mark.parametrize("name", ["greater", "greater_equal", "less", "less_equal"])
+def test_text_is_ordered_by_code_points(name: str, backend: str, no_leak: None) -> None:
+    words = ["", "a", "ab", "b", "B", "z", "é", "\uff61", "\U0001f600"]
+    column, row = np.array(words, object)[:, None], np.array(words, object)
+    result = getattr(wt, name)(wt.tensor(column.tolist()), wt.tensor(words))
+    assert result.dtype == "bool"
+    assert result.tolist() == getattr(np, name)(column, row).tolist()
+
+
+def test_text_has_operators_and_takes_python_strings(backend: str) -> None:
+    x = wt.tensor(["a", "b", ""])
+    assert wt.greater(wt.tensor("a"), x).tolist() == [False, False, True]
+    assert (x < "b").tolist() == [True, False, True]
+    assert (x >= "b").tolist() == [False, True, False]
+
+
 def test_unique_text_and_differences(backend: str) -> None:
     values, indices = wt.unique(["b", "a", "b"])
     assert (values.tolist(), indices.tolist()) == (["b", "a"], [0, 1, 0])
@@ -183,6 +199,8 @@ def test_unique_text_and_differences(backend: str) -> None:
 def test_sparse_and_ragged_values_may_be_text(backend: str) -> None:
     assert wt.sparse_to_dense([0, 2], ["a", "b"], (4,)).tolist() == ["a", "", "b", ""]
     assert wt.sparse_to_dense([1], "a", (2,), "-").tolist() == ["-", "a"]
+    default = wt.tensor("-")
+    assert wt.sparse_to_dense([[0, 1]], wt.tensor(["a"]), (1, 2), default).tolist() == [["-", "a"]]
     filled = wt.sparse.sparse_fill_empty_rows([[1, 0]], ["a"], [2, 1], "-")
     assert filled.output_values.tolist() == ["-", "a"]
     picked = wt.ragged_gather([[0, 1, 3]], ["a", "b", "c"], [1], 1)
@@ -308,16 +326,16 @@ ERRORS: list[Row] = [
     (lambda: wt.tensor(["a", 1]), TypeError, "tensor: elements must be numbers, but got 'a'"),
     (lambda: wt.tensor(["a", 1], dtype="string"), TypeError, "must be str or bytes .* but got 1"),
     (lambda: wt.tensor([1.5], dtype=str), TypeError, "must be str or bytes for dtype string"),
-    (lambda: wt.zeros(2, "string"), TypeError, "must be str or bytes for dtype string, but got 0"),
+    (lambda: wt.ones(2, "string"), TypeError, "must be str or bytes for dtype string, but got 1"),
     (lambda: wt.add(S, "c"), TypeError, "add: string operands are not supported"),
     (lambda: S * 2, TypeError, "multiply: elements must be str or bytes"),
     (lambda: S * N, TypeError, "multiply: string operands are not supported"),
-    (lambda: S < "b", TypeError, "less: string operands are not supported"),
+    (lambda: S < N, TypeError, "less: text and numbers do not mix"),
     (lambda: wt.exp(S), TypeError, "exp: string operands are not supported"),
     (lambda: wt.leaky_relu(S), TypeError, "leaky_relu: string operands are not supported"),
     (lambda: wt.sum(S), TypeError, "sum: string operands are not supported"),
     (lambda: wt.argmax(S), TypeError, "argmax: string operands are not supported"),
-    (lambda: wt.sort(S), TypeError, "argsort: string operands are not supported"),
+    (lambda: wt.sort(S), TypeError, "sort: string operands are not supported"),
     (lambda: wt.cumsum(S), TypeError, "cumsum: string operands are not supported"),
     (lambda: wt.pad(S, [(1, 1)], ""), TypeError, "pad: string operands are not supported"),
     (lambda: wt.equal(S, N), TypeError, "equal: text and numbers do not mix"),
@@ -332,7 +350,7 @@ ERRORS: list[Row] = [
     (
         lambda: wt.grad(wt.sum)(S),
         TypeError,
-        "must be float32 or complex64, but got st",
+        "arguments must hold numbers, but got st",
     ),
     (lambda: STRING.static_regex_replace(N, "a", "b"), TypeError, "input must be string, .*int32"),
     (lambda: STRING.static_regex_replace(S, "(", ""), ValueError, r"pattern '\(' with rewrite"),
@@ -361,3 +379,9 @@ def test_bad_input(
 ) -> None:
     with pytest.raises(kind, match=message):
         do()
+
+
+def test_zeros_of_texts_are_empty_as_numpys(backend: str) -> None:
+    assert wt.zeros((1, 2), "string").tolist() == np.zeros((1, 2), "str").tolist() == [["", ""]]
+    assert wt.zeros_like(["a", "b"]).tolist() == ["", ""]
+    assert wt.empty_like(["a"]).dtype == "string"

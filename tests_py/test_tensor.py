@@ -93,6 +93,30 @@ def test_flat_values_take_a_shape() -> None:
     assert wt.tensor(5, shape=(1, 1)).tolist() == [[5]]
 
 
+def test_the_last_axis_of_nested_values_takes_a_shape() -> None:
+    assert wt.tensor([[1, 2, 3, 4]], shape=(1, 2, 2)).tolist() == [[[1, 2], [3, 4]]]
+    assert wt.tensor([[1, 2], [3, 4]], shape=(2, 2)).tolist() == [[1, 2], [3, 4]]
+    assert wt.tensor(wt.tensor([[1, 2]]), shape=(2, 1)).tolist() == [[1], [2]]
+
+
+@pytest.mark.parametrize("make", [lambda values: values, np.array])
+@pytest.mark.parametrize(
+    "values, shape",
+    [
+        ([[1, 2], [3, 4], [5, 6]], (2, 3)),
+        ([[1, 2], [3, 4]], (4,)),
+        ([[1, 2]], ()),
+        ([[[1], [2], [3]], [[4], [5], [6]]], (3, 2, 1)),
+        ([[[1, 2]], [[3, 4]]], (2, 2, 1)),
+    ],
+)
+def test_nested_values_of_another_shape_are_refused(
+    make: Callable[[Any], Any], values: Any, shape: tuple[int, ...]
+) -> None:
+    with pytest.raises(ValueError, match=r"^tensor: (values of )?shape"):
+        wt.tensor(make(values), shape=shape)
+
+
 def test_a_given_dtype_converts() -> None:
     assert wt.tensor([0, 1, 2], dtype="bool").tolist() == [False, True, True]
     assert wt.tensor([1.9, -1.9], dtype=wt.int32).tolist() == [1, -1]
@@ -243,9 +267,97 @@ def test_whatever_makes_an_array_makes_a_tensor() -> None:
     assert wt.tensor(ArrayLike(), dtype="float32").dtype == "float32"
 
 
-def test_a_tensor_cannot_be_given_to_numpy_without_a_copy() -> None:
-    with pytest.raises(ValueError, match="without a copy"):
-        np.asarray(wt.tensor([1.0]), copy=False)
+def test_numpy_sees_elements_on_the_host_without_a_copy() -> None:
+    for x in (wt.ones((3,)) * 2, wt.tensor([2.0, 2.0, 2.0]), wt.tensor([1j, 2.0])):
+        array = np.asarray(x, copy=False)
+        assert np.shares_memory(array, np.asarray(x))
+        assert not array.flags.writeable
+        assert np.array(x).flags.writeable
+        assert not np.shares_memory(np.array(x), array)
+        assert np.asarray(x, dtype=np.complex128).flags.writeable
+    array = np.asarray(wt.ones((3,)) * 2)  # the elements live as long as the array
+    assert array.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_what_numpy_cannot_have_without_a_copy() -> None:
+    wt.set_backend("wasm")
+    for x, dtype in ((wt.tensor([1.0]), "int32"), (wt.tensor(["a"]), None), (wt.ones(2) * 2, None)):
+        with pytest.raises(ValueError, match="without a copy"):
+            np.asarray(x, dtype=dtype, copy=False)
+
+
+MATRIX = [[3.0, 1.0], [2.0, 5.0]]
+#: Functions of NumPy that write to a tensor ``x``.
+WRITING: dict[str, Callable[[Any], Any]] = {
+    "add.at": lambda x: np.add.at(x, [0], 1.0),
+    "copyto": lambda x: np.copyto(x, 1.0),
+    "put": lambda x: np.put(x, [0], 1.0),
+    "place": lambda x: np.place(x, np.asarray(x) > 2, [1.0]),
+    "putmask": lambda x: np.putmask(x, np.asarray(x) > 2, [1.0]),
+    "put_along_axis": lambda x: np.put_along_axis(x, np.array([[0], [1]]), 9.0, 1),
+    "fill_diagonal": lambda x: np.fill_diagonal(x, 1.0),
+    "add": lambda x: np.add(x, 1.0, out=x),
+    "multiply": lambda x: np.multiply(np.ones((2, 2), "float32"), 2.0, out=x),
+    "modf": lambda x: np.modf(np.asarray(x), out=(None, x)),
+    "exp": lambda x: np.exp(x, out=x),
+    "sum": lambda x: np.sum([MATRIX], 0, out=x),
+    "cumsum": lambda x: np.cumsum(x, axis=0, out=x),
+    "clip": lambda x: np.clip(x, 0, 1, out=x),
+    "add.reduce": lambda x: np.add.reduce(np.ones((3, 2, 2), "float32"), out=x),
+    "einsum": lambda x: np.einsum("ij->ij", x, out=x),
+    "nan_to_num": lambda x: np.nan_to_num(x, copy=False),
+    "median": lambda x: np.median(x, overwrite_input=True),
+    "random.shuffle": lambda x: np.random.default_rng(1).shuffle(x),
+    "the old random.shuffle": lambda x: np.random.RandomState(1).shuffle(x),
+    "sort": lambda x: x.sort(),
+    "an item": lambda x: x.__setitem__(0, 1.0),
+}
+
+
+@pytest.mark.filterwarnings("ignore:you are shuffling:UserWarning")
+@pytest.mark.parametrize("make", [wt.tensor, wt.Variable], ids=["tensor", "variable"])
+@pytest.mark.parametrize("name", WRITING)
+def test_functions_that_write_are_refused(
+    name: str, make: Callable[..., Any], backend: str
+) -> None:
+    x = make(MATRIX)
+    with pytest.raises(TypeError, match=r"immutable|cannot be assigned to"):
+        WRITING[name](x)
+    assert x.tolist() == MATRIX
+
+
+def test_the_refusal_says_what_to_write() -> None:
+    x = wt.tensor(MATRIX)
+    with pytest.raises(TypeError, match=r"numpy.copyto: tensors are immutable.*tensor.numpy\(\)"):
+        np.copyto(x, 1.0)
+    with pytest.raises(TypeError, match=r"x = wt.where\(mask, value, x\) for x\[mask\] = value"):
+        x[x > 0] = 1
+    with pytest.raises(TypeError, match="tensors are immutable, so their elements cannot be del"):
+        del x[0]
+    with pytest.raises(TypeError, match=r"use wt.sort\(x\)"):
+        x.sort()
+    with pytest.raises(TypeError, match=r"variable.assign\(wt.where"):
+        wt.Variable(MATRIX, name="w")[0] = 1
+
+
+def test_adding_in_place_makes_another_tensor() -> None:
+    x = wt.tensor([1.0, 2.0])
+    y = x
+    x += 1
+    assert (x.tolist(), y.tolist()) == ([2.0, 3.0], [1.0, 2.0])
+
+
+def test_scalars_are_formatted_like_numbers() -> None:
+    assert f"{wt.tensor(3.14159):.3f}|{wt.tensor(7):>4d}|{wt.tensor(2.5)}" == "3.142|   7|2.5"
+    assert f"{wt.tensor(True)} {wt.tensor('a'):>3} {wt.tensor(1 + 2j):.1f}" == "True   a 1.0+2.0j"
+    assert f"{wt.Variable(2.0):.2f} {wt.tensor(0.5):.0%}" == "2.00 50%"
+    x = wt.tensor([1.0, 2.0])
+    assert f"{x}" == str(x)
+    with pytest.raises(TypeError, match=r"rank 0 can be formatted as '.3f', .* shape is \(2,\)"):
+        f"{x:.3f}"
+    scalar = wt.tensor(1.0)
+    scalar.dispose()
+    assert f"{scalar}" == str(scalar)
 
 
 def test_scalars_become_python_numbers(backend: str) -> None:
@@ -383,3 +495,133 @@ def test_basic_indexing_is_numpys(backend: str, seed: int) -> None:
         got = wt.tensor(values)[key]
         assert got.shape == values[key].shape, (shape, key)
         assert got.tolist() == values[key].tolist(), (shape, key)
+
+
+def random_advanced_key(random: np.random.Generator, shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """A key with arrays of indices, masks and single bools among its parts."""
+    key: list[Any] = []
+    common = [(), (1,), (3,), (2, 1), (2, 3)][random.integers(0, 5)]
+    axis = 0
+    while axis < len(shape) and random.integers(0, 8):
+        length = shape[axis]
+        kind = random.integers(0, 9)
+        consumed = 1
+        if kind == 0:
+            key.append(slice(None, None, int(random.choice([1, 2, -1]))))
+        elif kind == 1 and length:
+            key.append(int(random.integers(-length, length)))
+        elif kind in (2, 3, 4) and length:
+            ones = [1 if random.integers(0, 4) == 0 else size for size in common]
+            key.append(random.integers(-length, length, ones[random.integers(0, len(ones) + 1) :]))
+        elif kind == 5:
+            lengths = shape[axis : axis + random.integers(1, 3)]
+            key.append(random.integers(0, 2, lengths).astype(bool))
+            consumed = len(lengths)
+        elif kind == 6:
+            key.append(None)
+            consumed = 0
+        elif kind == 7 and random.integers(0, 3) == 0:
+            key.append(bool(random.integers(0, 2)))
+            consumed = 0
+        else:
+            key.append(slice(None))
+        axis += consumed
+    if random.integers(0, 3) == 0:
+        key.insert(random.integers(0, len(key) + 1), Ellipsis)
+    return tuple(key)
+
+
+def outcome(values: Any, key: tuple[Any, ...]) -> Any:
+    """Elements and shape of ``values[key]``, or the error."""
+    try:
+        found = values[key]
+    except IndexError:
+        return IndexError
+    return found.shape, found.tolist()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_advanced_indexing_is_numpys(backend: str, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    for _ in range(60):
+        shape = tuple(int(n) for n in random.integers(random.integers(0, 2), 5, 4))[: 1 + seed]
+        values = np.arange(np.prod(shape, dtype=int), dtype=np.int32).reshape(shape)
+        key = random_advanced_key(random, shape)
+        forms = [wt.tensor, np.ndarray.tolist, lambda part: part]
+        ours = tuple(
+            random.choice(forms)(part) if isinstance(part, np.ndarray) and part.size else part
+            for part in key
+        )
+        assert outcome(wt.tensor(values), ours) == outcome(values, key), (shape, key)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_gradients_of_indexing_add_up_where_indices_repeat(backend: str, seed: int) -> None:
+    random = np.random.default_rng(100 + seed)
+    for _ in range(15):
+        shape = tuple(int(n) for n in random.integers(1, 5, 3))
+        values = random.normal(size=shape).astype("float32")
+        key = random_advanced_key(random, shape)
+        if outcome(values, key) is IndexError:
+            continue
+        weights = random.normal(size=values[key].shape).astype("float32")
+        expected = np.zeros_like(values)
+        np.add.at(expected, key, weights)
+        gradient = wt.grad(lambda x, key=key: x[key])(values, weights)
+        np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_indexing_of_other_dtypes(backend: str) -> None:
+    rows, columns = wt.tensor([0, 1, 0]), wt.tensor([-1, 0, 0])
+    for values in (
+        [["a", "b"], ["c", "d"]],
+        [[1j, 2.0], [3.0, 4j]],
+        [[True, False], [False, True]],
+    ):
+        expected = np.array(values)[[0, 1, 0], [-1, 0, 0]].tolist()
+        assert wt.tensor(values)[rows, columns].tolist() == expected
+
+
+def test_a_scalar_tensor_of_bool_is_an_index() -> None:
+    x = wt.tensor([1.0, 2.0])
+    assert x[wt.tensor(True)].tolist() == x[True].tolist() == x[np.bool_(True)].tolist()
+    assert x[True].tolist() == [[1.0, 2.0]]
+    assert x[wt.sum(x) < 0].shape == (0, 2)
+    assert wt.tensor(3.0)[wt.tensor(True)].tolist() == [3.0]
+
+
+WRONG_KEYS = {
+    "too many": (lambda x: x[[0], [0], [0]], IndexError, "index: 3 indices for a tensor of rank 2"),
+    "too many for a mask": (
+        lambda x: x[0, np.ones((2, 3), bool)],
+        IndexError,
+        "index: 3 indices for a tensor of rank 2",
+    ),
+    "a mask of another shape": (
+        lambda x: x[:, np.ones(2, bool)],
+        IndexError,
+        r"index: a mask of shape \(2,\) does not fit the axes from 1 on, of lengths \(3,\)",
+    ),
+    "shapes that do not broadcast": (
+        lambda x: x[[0, 1], [0, 1, 2]],
+        IndexError,
+        r"index: indices of shapes \(2,\), \(3,\) cannot be broadcast together",
+    ),
+    "out of range": (
+        lambda x: x[[0, 2], [0, 0]],
+        IndexError,
+        r"index: indices must lie in \[-2, 2\) for an axis of length 2, but they range from 0 to 2",
+    ),
+    "fractions": (
+        lambda x: x[wt.tensor([0.5])],
+        TypeError,
+        "index: a tensor of indices must be int32, but got float32",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_KEYS)
+def test_wrong_keys(what: str) -> None:
+    use, kind, message = WRONG_KEYS[what]
+    with pytest.raises(kind, match=message):
+        use(wt.ones((2, 3)))

@@ -347,6 +347,19 @@ def _clip_cases() -> list[Case]:
         Case("clip", (arr([2**31 - 1, -(2**31), 2**24 + 1], np.int32), -(2**30), 2**30), _clip),
         Case("clip", (arr(SPECIAL), -1.5, 1.5), _clip),
         Case("clip", (floats((0, 3)), -1, 1), _clip),
+        Case("clip", (arr(SPECIAL), 0.75, 0.75), _clip),
+        *(
+            Case(name, (arr(SPECIAL), *bounds), _clip)
+            for name in ("clip", "clip_by_value")
+            for bounds in ((5, 1), (1.5, -1.5), (INF, -INF))
+        ),
+        *(
+            Case("clip", (values, *bounds), np.clip)
+            for values in (arr([0.0, 3.0, 9.0, NAN]), arr([0, 3, 9], np.int32))
+            for bounds in ((5, 1), (5.0, 1), (NAN, 1), (1, NAN), (NAN, NAN), (None, NAN))
+            if values.dtype == np.float32 or NAN not in bounds
+        ),
+        Case("clip", (arr([0.0, 3.0, 9.0]), arr([5.0]), arr(1.0)), _clip),
     ]
 
 

@@ -16,7 +16,9 @@ __all__ = ["check", "decoded", "difference", "failures"]
 DTYPES = {"bool": np.bool_, "int32": np.int32, "float32": np.float32, "complex64": np.complex64}
 
 #: Kernels that a backend leaves to the next one; `docs/design/choices.md` says why.
-LEFT_TO_OTHERS = {"webgl": {"cholesky", "determinant", "eigh", "qr", "solve", "svd"}}
+LEFT_TO_OTHERS = {
+    "webgl": {"cholesky", "determinant", "eigh", "qr", "ragged_sequence", "solve", "svd"}
+}
 
 
 def decoded(result: dict[str, Any]) -> Array:

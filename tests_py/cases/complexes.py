@@ -85,6 +85,13 @@ NAN, INF = math.nan, math.inf
 STRANGE = arr(
     [1 + 2j, complex(NAN, 0), complex(0, NAN), complex(INF, 1), complex(1, -INF), 0], np.complex64
 )
+#: Points on the axes near zero, where functions without a branch cut there are differentiated.
+NEAR_ZERO = arr([0, 0.5, -0.5, 0.5j, -0.5j], np.complex64)
+POSITIVE = arr([1.5, 2, 30], np.complex64)
+UNCUT_NEAR_ZERO = (
+    *("exp", "expm1", "log1p", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
+    *("asin", "acos", "atan", "asinh", "atanh"),
+)
 #: Points on the axes, away from where functions have branch points.
 ON_AXES = arr([0.5, -0.5, 2, 0.5j, -0.5j, 2j, -2j, 1 + 1j, -1 - 1j], np.complex64)
 
@@ -142,6 +149,12 @@ def _complex_cases() -> list[Case]:
             np.divide,
             COMPLEX_MATH,
         ),
+        Case(
+            "divide",
+            (arr([1 + 1j, -2, 3, 0], np.complex64), arr([0, 0, INF, 0], np.complex64)),
+            np.divide,
+            note="by zero and infinity",
+        ),
         Case("pow", (arr([0, 0, 2j], np.complex64), arr([0, 2, 0], np.complex64)), np.power, POWER),
         Case("where", (bools((3, 1)), x, 1.0), np.where),
         Case("where", (bools((4,)), x, y), np.where),
@@ -195,6 +208,15 @@ def _gradient_cases() -> list[Case]:
             cases.append(gradient_of(case))
             if row.function not in ("negative", "real", "imag", "conj"):
                 cases.append(second_derivative_of(case))
+    cases += [
+        gradient_of(Case(row.function, (NEAR_ZERO,), row.oracle, note="on axes"))
+        for row in ROWS
+        if row.function in UNCUT_NEAR_ZERO
+    ]
+    cases += [
+        gradient_of(Case(name, (POSITIVE,), oracle, note="on the real axis"))
+        for name, oracle in (("sqrt", np.sqrt), ("acosh", np.arccosh), ("log", np.log))
+    ]
     x, y = complexes((2, 3), 0.2, 1), complexes((3,), 0.2, 1, seed=1)
     cases += [
         gradient_of(Case(name, (x, y), oracle))

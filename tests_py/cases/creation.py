@@ -95,10 +95,41 @@ def _creation_cases() -> list[Case]:
     )  # fmt: skip
     cases += [Case("linspace", args, _linspace, FEW_ROUNDINGS) for args in linspaces]
     cases.append(Case("linspace", (0, 1, 4), _linspace, ROUNDED, {"endpoint": False}))
+    cases += _large_cases()
     eyes = ((3,), (2, 4), (4, 2), (3, 3, 1), (3, 5, -1), (3, 3, 7), (0,), (1, 0))
     cases += [Case("eye", args, _eye) for args in eyes]
     cases.append(Case("eye", (3,), _eye, kwargs={"dtype": "int32"}))
     return cases + _from_host_cases()
+
+
+#: Sequences that are computed in float32 differ from others by roundings of their largest numbers.
+_IN_STEPS = Tolerance(
+    "a product and a sum, relative to the largest number of the sequence",
+    ulps=1,
+    gpu_ulps=3,
+    scale=lambda start, stop, *args, **kwargs: max(abs(start), abs(stop)),
+)
+
+
+def _large_cases() -> list[Case]:
+    """Sequences so long that kernels make them."""
+    wholes: tuple[tuple[int, ...], ...] = (
+        (5000,),
+        (-(2**31), -(2**31) + 3000),
+        (2**31 - 1, 2**31 - 4000, -2),
+        (-(2**31), 2**31, 2**20 + 1),
+    )
+    cases = [Case("arange", args, _arange) for args in wholes]
+    cases += [
+        Case("arange", (3000,), _arange, kwargs={"dtype": "float32"}),
+        Case("arange", (-1.0, 700.0, 0.3), _arange, _IN_STEPS),
+        Case("arange", (1e6, -1e6, -999.5), _arange, _IN_STEPS),
+        Case("linspace", (-3, 7, 2003), _linspace, _IN_STEPS),
+        Case("linspace", (1e-3, 0, 1500), _linspace, _IN_STEPS, {"endpoint": False}),
+    ]
+    eyes = ((70, 33), (33, 70, 5), (70, 33, -40), (1100, 1, -7), (1, 1100, 1099), (40, 40, 41))
+    cases += [Case("eye", args, _eye) for args in eyes]
+    return [*cases, *(Case("eye", (40,), _eye, kwargs={"dtype": dtype}) for dtype in DTYPES)]
 
 
 def _linspace(start: float, stop: float, num: int, endpoint: bool = True) -> Array:

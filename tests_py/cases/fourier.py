@@ -206,7 +206,7 @@ def _fourier_cases() -> list[Case]:
             Case("fft.rfftn", (floats(shape),), _rfftn, TRANSFORM, options),
             Case("fft.irfftn", (complexes(shape),), _irfftn, TRANSFORM, options),
         ]
-    for n in (1, 2, 5, 8):
+    for n in (1, 2, 5, 8, 3001):
         cases += [
             Case("fft.fftfreq", (n,), _frequencies, ROUNDED),
             Case(
@@ -228,6 +228,18 @@ def _fourier_cases() -> list[Case]:
         Case("fft.rfft", (floats((0, 4)),), lambda x: np.zeros((0, 3), complex)),
         Case("fft.fftn", (complexes((2, 3)),), lambda x, axes: x, kwargs={"axes": []}),
     ]
+
+
+def _height(x: Any, period: float, a: float, b: float) -> Any:
+    return a - b * np.cos(2 * np.pi * x / period)
+
+
+LONG_WINDOW = Tolerance(
+    "a cosine in float32, of an angle that was rounded twice: see `MATH`; heights are up to 1",
+    ulps=4,
+    gpu_ulps=16,
+    scale=lambda *args: 1.0,
+)
 
 
 def _window(length: int, a: float = 0.5, b: float = 0.5) -> Any:
@@ -275,6 +287,10 @@ def _signal_cases() -> list[Case]:
         Case("signal.hamming_window", (n,), lambda n: _window(n, 0.54, 0.46), ROUNDED)
         for n in (1, 2, 5, 8, 101)
     ]
+    windows += [Case("signal.hann_window", (n,), _window, LONG_WINDOW) for n in (5000, 5001)]
+    windows.append(
+        Case("height_of_window", (ints((50,), 0, 90), 90, 0.54, 0.46), _height, LONG_WINDOW)
+    )
     return [
         *cases,
         *windows,
@@ -283,6 +299,8 @@ def _signal_cases() -> list[Case]:
         Case("signal.frame", (floats((2, 3, 9)), 4, 2), _frames),
         Case("signal.frame", (ints((9,)), 4, 2), _frames),
         Case("signal.frame", (floats((0,)), 4, 2, True), _frames),
+        Case("signal.frame", (floats((2, 5)), 6, 0), lambda x, *_: np.zeros((2, 0, 6))),
+        Case("signal.frame", (floats((0,)), 4, 0, True), lambda x, *_: np.zeros((0, 4))),
         Case("signal.stft", (floats((100,)), 16, 8), _stft, TRANSFORM, sample=True),
         Case("signal.stft", (floats((100,)), 10, 5), _stft, TRANSFORM),
         Case("signal.stft", (floats((2, 50)), 10, 5, 11), _stft, TRANSFORM),

@@ -210,6 +210,8 @@ def _grid_cases() -> list[Case]:
             cases.append(Case("meshgrid", arrays, meshgrid, kwargs=kwargs))
         mixed = (ints((2,)), bools((3,)), floats(()))
         cases.append(Case("meshgrid", mixed, meshgrid, kwargs=kwargs))
+        matrices = (ints((3,)), floats((2, 2)), floats((2, 1, 2), seed=1))
+        cases.append(Case("meshgrid", matrices, meshgrid, kwargs=kwargs))
     cases += [
         Case("broadcast_arrays", (floats((3, 1)), ints((4,)), 2.0), _broadcast),
         Case("broadcast_arrays", (floats((2, 3)),), _broadcast),

@@ -19,7 +19,8 @@ NONE, MEAN, SUM, BY_NONZERO = range(4)
 
 
 def _reduced(losses: Array, weights: Any = None, reduction: int = BY_NONZERO) -> Array:
-    each = np.broadcast_to(1.0 if weights is None else weights, losses.shape)
+    weights = 1.0 if weights is None else weights
+    each = np.broadcast_to(weights, np.broadcast_shapes(losses.shape, np.shape(weights)))
     weighted = losses * 1.0 * each
     if reduction == NONE:
         return np.asarray(weighted)
@@ -163,6 +164,12 @@ def _loss_cases() -> list[Case]:
     for given in (None, 2.0, floats((4, 3)), floats((3,)), ints((4, 1), 0, 3)):
         for reduction in (NONE, MEAN, SUM, BY_NONZERO):
             cases.append(Case(name, (floats((4, 3), seed=3), given, reduction), _reduced, LOSS))
+    wide = floats((4, 3), 0, 1, seed=4)
+    for reduction in (NONE, MEAN, SUM, BY_NONZERO):
+        operands = _operands("softmax_cross_entropy", (3, 3))
+        cases.append(
+            _case("softmax_cross_entropy", operands, wide, kwargs={"reduction": reduction})
+        )
     extreme = arr([[1000, -1000, 0], [0, 1000, -1000]])
     hard = arr([[1, 0, 0], [1, 0, 0]])
     large = Tolerance("relative to logits of 1000", ulps=8, scale=lambda *_, **__: 1000.0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tests_py.cases.inputs import arr, bools, floats, ints
+from tests_py.cases.inputs import arr, bools, complexes, floats, ints
 from tests_py.cases.table import Array, Case, combined, gradient_of, second_derivative_of
 
 __all__ = ["GRADIENTS", "INDEXING", "JOINING", "MOVEMENT"]
@@ -103,6 +103,10 @@ def _view_cases() -> list[Case]:
         cases.append(Case("broadcast_to", (x, (2, 5, 7)), np.broadcast_to))
         cases.append(Case("pad", (x, [(1, 2), (0, 3)]), _pad))
     cases.append(Case("transpose", (floats((2, 3, 4)), (2, 0, 1)), np.transpose))
+    cases += [
+        Case("transpose", (x, (1, 0), True), lambda x, *_: np.conj(x.T))
+        for x in (complexes((2, 3)), ints((2, 3)))
+    ]
     for shape, axis in (
         ((5,), None),
         ((3, 4), None),
@@ -262,6 +266,26 @@ def _index(x: Array, key: Any) -> Array:
     return x[tuple(map(part, key)) if isinstance(key, tuple) else part(key)]
 
 
+def _advanced_keys() -> list[Any]:
+    """Keys of several indices and masks, for a shape of (4, 5, 3)."""
+    rows, columns = arr([[2], [0], [-1]], np.int32), arr([4, -5], np.int32)
+    mask = bools((5,))
+    return [
+        (rows, columns),
+        (rows, ALL, arr([-1, 2], np.int32)),
+        (ALL, rows, arr([0, -1], np.int32)),
+        (slice(None, None, -1), rows, None, arr([1], np.int32)),
+        (0, ALL, columns % 3),
+        (rows, ..., 1),
+        (ALL, mask),
+        (arr([3], np.int32), mask, slice(1, None)),
+        (..., mask, arr([-1], np.int32)),
+        (bools((4, 5)), 2),
+        (columns[:1] % 4, bools((5, 3)) & False),
+        (None, rows, ALL, mask[:3]),
+    ]
+
+
 def _indexing_cases() -> list[Case]:
     cases = [
         Case("Tensor.__getitem__", (floats(shape), key), _index, sample=len(shape) == 2)
@@ -279,6 +303,7 @@ def _indexing_cases() -> list[Case]:
         Case("Tensor.__getitem__", (x, (..., arr([[0, 2], [-1, 1]], np.int32))), _index),
         Case("Tensor.__getitem__", (x, (slice(1, 3), chosen, slice(None, None, -1))), _index),
         Case("Tensor.__getitem__", (x, (0, chosen)), _index),
+        *(Case("Tensor.__getitem__", (x, key), _index) for key in _advanced_keys()),
         Case(
             "Tensor.__getitem__",
             (large_ints((5, 7)), (slice(None, None, -2), slice(1, 6, 2))),

@@ -91,8 +91,12 @@ class Precision:
 
     def limited(self, result: Array) -> Array:
         """Return a result with the greatest number for all beyond."""
-        if not self.saturates or result.dtype.kind != "f":
+        if not self.saturates or result.dtype.kind not in "fc":
             return result
+        if result.dtype.kind == "c":
+            limited = np.empty_like(result)
+            limited.real, limited.imag = self.limited(result.real), self.limited(result.imag)
+            return limited
         return np.where(np.isnan(result), result, np.clip(result, -self.largest, self.largest))
 
     def is_exact(self, result: Array) -> Array:

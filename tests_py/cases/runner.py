@@ -4,6 +4,7 @@ It needs only the standard library and webtensor. A case arrives as JSON-able da
 `table.Case.encoded`), and so does its result leave; judging it is `comparison`'s business.
 """
 
+import gc
 import traceback
 from base64 import b64decode, b64encode
 from functools import partial, reduce
@@ -12,7 +13,7 @@ from typing import Any
 
 import webtensor as wt
 from webtensor.ops import steps
-from webtensor.ops.unary import polynomial
+from webtensor.ops.unary import height_of_window, polynomial
 
 FORMATS: dict[str, Any] = {"bool": "?", "int32": "i", "float32": "f", "complex64": "f"}
 
@@ -124,6 +125,7 @@ def optimizer_steps(name: str, options: Any, start: Any, curvature: Any, steps: 
 
 
 EXTRA_FUNCTIONS = {
+    "height_of_window": height_of_window,
     "polynomial": polynomial,
     "part_of": part_of,
     "of_hermitian_part": of_hermitian_part,
@@ -245,6 +247,7 @@ async def run_cases(cases: list[dict[str, Any]], backend: str) -> dict[str, Any]
     """
     wt.set_backend(backend)
     wt.env().set(_FORWARD, False)  # kernels are to run where they are asked for
+    gc.collect()  # what cycles held before, such as those of a model, does not count
     before = wt.memory()
 
     def guarded(case: dict[str, Any]) -> Any:

@@ -24,6 +24,7 @@ __all__ = ["GATHERING", "GRADIENTS", "SCATTERING"]
 def gather(x: Array, indices: Any, axis: int = 0, batch_dims: int = 0) -> Array:
     places = np.asarray(indices)
     axis %= x.ndim
+    batch_dims += places.ndim if batch_dims < 0 else 0
     if batch_dims:
         parts = zip(x, places, strict=True)
         rows = [gather(row, some, axis - 1, batch_dims - 1) for row, some in parts]
@@ -46,6 +47,8 @@ def take_along_axis(x: Array, indices: Array, axis: int = -1) -> Array:
 
 
 def _put(result: Array, indices: Array, updates: Array, add: bool) -> Array:
+    if indices.ndim == 1 and updates.ndim == result.ndim:  # along the first axis
+        indices = indices[:, None]
     depth = indices.shape[-1]
     count = int(np.prod(indices.shape[:-1]))
     rows = updates.reshape(count, *updates.shape[indices.ndim - 1 :])
@@ -102,7 +105,9 @@ def dense_bincount(
     return result.reshape(*x.shape[:-1], length)
 
 
-def bincount(x: Array, weights: Any = None, size: int | None = None) -> Array:
+def bincount(x: Array, weights: Any = None, size: int | None = None, minlength: int = 0) -> Array:
+    if minlength:
+        return np.bincount(x, weights, minlength)
     return dense_bincount(x, weights, size)
 
 
@@ -130,6 +135,9 @@ def _gather_cases() -> list[Case]:
         ((3, 5), (3, 2), 1, 1),
         ((3, 5), (3,), 1, 1),
         ((3, 5), (3, 2, 2), -1, 1),
+        ((3, 5), (3, 2), 1, -1),
+        ((2, 3, 5, 4), (2, 3, 7), 2, -1),
+        ((2, 3, 5, 4), (2, 3), -1, -2),
         ((3, 5, 4), (3, 2), 1, 1),
         ((3, 5, 4), (3, 2), 2, 1),
         ((2, 3, 5, 4), (2, 3, 7), 2, 2),
@@ -259,6 +267,17 @@ def _scatter_cases() -> list[Case]:
             tensor_scatter_update,
             note="of very many",
         ),
+        *(
+            Case(name, args, oracle)
+            for shape, updated in (((5, 3), [0, 4, 2]), ((5,), [3]), ((5,), [1, 1]))
+            for along in (arr(updated, np.int32),)
+            for updates in (floats((len(updated), *shape[1:])),)
+            for name, args, oracle in (
+                ("scatter_nd", (along, updates, shape), scatter_nd),
+                ("tensor_scatter_update", (ints(shape), along, updates), tensor_scatter_update),
+            )
+        ),
+        Case("scatter_nd", (arr([3, 1], np.int32), floats(()), (4, 2)), scatter_nd),
         Case("sparse_to_dense", (places, floats((6,)), (3, 5)), sparse_to_dense),
         Case("sparse_to_dense", (places, floats((6,)), (3, 5), 7.0), sparse_to_dense),
         Case("sparse_to_dense", (places, 3, (3, 5), -1), sparse_to_dense),
@@ -346,6 +365,8 @@ def _scatter_cases() -> list[Case]:
         ]
     cases += [
         Case("bincount", (ints((9,), 0, 8),), bincount),
+        Case("bincount", (ints((9,), 0, 8),), bincount, kwargs={"minlength": 5}),
+        Case("bincount", (ints((9,), 0, 3),), bincount, kwargs={"minlength": 5}),
         Case("bincount", (ints((9,), 0, 4), bools((9,))), bincount),
         Case("dense_bincount", (ints((3, 9), 0, 8),), dense_bincount),
         Case("dense_bincount", (ints((3, 9), 0, 8), bools((3, 9)), 8, True), dense_bincount),
@@ -358,6 +379,13 @@ def _scatter_cases() -> list[Case]:
             "math.confusion_matrix",
             (ints((9,), -2, 7), ints((9,), -2, 7, seed=1), 4),
             confusion_matrix,
+        ),
+        Case(
+            "math.confusion_matrix",
+            (floats((30,), 0, 5), floats((30,), 0, 5, seed=1), 4),
+            lambda labels, predictions, classes: confusion_matrix(
+                np.trunc(labels).astype(int), np.trunc(predictions).astype(int), classes
+            ),
         ),
         Case("math.confusion_matrix", (ints((0,)), ints((0,)), 3), confusion_matrix),
         Case("math.confusion_matrix", (ints((3,), 0, 1), ints((3,), 0, 1), 1), confusion_matrix),
@@ -381,6 +409,8 @@ def _gradient_cases() -> list[Case]:
         Case("take_along_axis", (floats((1, 4)), ints((3, 2), 0, 4), 1), take_along_axis),
         Case("scatter_nd", (places, floats((4,)), (3, 4)), scatter_nd),
         Case("scatter_nd", (rows, floats((3, 2)), (3, 2)), scatter_nd),
+        Case("scatter_nd", (arr([2, 0], np.int32), floats((2, 2)), (3, 2)), scatter_nd),
+        Case("gather", (x, ints((3, 5), 0, 4), 1, -1), gather),
         Case("tensor_scatter_update", (x, places, floats((4,), seed=1)), tensor_scatter_update),
         Case("tensor_scatter_update", (x, rows, floats((3, 4), seed=1)), tensor_scatter_update),
         Case("sparse_to_dense", (places, floats((4,)), (3, 4), 1.5), sparse_to_dense),

@@ -33,7 +33,7 @@ def _places(
         outputs = (
             ROUNDED_LENGTH[rounding or "floor"]((length + before + after - reach) / stride) + 1
         )
-    out, tap = np.mgrid[:outputs, :size]
+    out, tap = np.mgrid[: max(outputs, 0), :size]
     places: Array = out * stride + tap * dilation - before
     return places
 

@@ -142,7 +142,7 @@ def in_top_k(predictions: Array, targets: Array, k: int = 1) -> Array:
     result = []
     for row, target in zip(rows.tolist(), targets.ravel().tolist(), strict=True):
         first = _order(row, True)[:k]
-        result.append(target in first and math.isfinite(row[target]))
+        result.append(target in first and math.isfinite(row[int(target)]))
     return np.array(result, np.bool_).reshape(targets.shape)
 
 
@@ -215,6 +215,7 @@ def _searching_cases() -> list[Case]:
             note="of ties",
         ),
         Case("in_top_k", (arr([[1, NAN, 3], [NAN, 2, INF]]), arr([1, 2], np.int32), 3), in_top_k),
+        Case("in_top_k", (floats((4, 5)), arr([0, 2.5, 4, NAN]), 4), in_top_k),
         Case("in_top_k_async", (floats((2, 3, 4)), ints((2, 3), 0, 4), 2), in_top_k),
         Case("in_top_k", (arr([[1, NAN, 3], [NAN, 2, INF]]), arr([0, 1], np.int32), 2), in_top_k),
     ]

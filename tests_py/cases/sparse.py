@@ -227,6 +227,7 @@ def _ragged_cases() -> list[Case]:
         Case("ragged_range", (i32([0, 5, 8]), i32([3, 5, 2]), i32([1, 1, -3])), ragged_range),
         Case("ragged_range", (i32([0, 5, 8]), i32([8, 7, 8]), 2), ragged_range),
         Case("ragged_range", (0, 5, 2), ragged_range),
+        Case("ragged_range", (i32([-(2**31), 7]), i32([-(2**31) + 2000, 9]), 1), ragged_range),
         Case("ragged_range", (arr([0.5, 2]), arr([2, 2.5]), arr([0.5, 0.25])), ragged_range),
         Case("ragged_range", (i32([0, 3]), 5, 1), ragged_range),
         Case("ragged_range", (i32([]), i32([]), i32([])), ragged_range),

@@ -116,7 +116,7 @@ def add_n(tensors: Any) -> Array:
     return total
 
 
-def diff(x: Array, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Array:
+def diff(x: Array, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
     ends = {
         name: end for name, end in (("prepend", prepend), ("append", append)) if end is not None
     }
@@ -229,7 +229,7 @@ def _cases() -> list[Case]:
         Case("euclidean_norm", (z,), lambda x: np.sqrt((np.abs(x) ** 2).sum()), SUMMED),
         Case("count_nonzero", (z, 0), count_nonzero),
         Case("add_n", ([z, z],), add_n, FEW_ROUNDINGS),
-        Case("diff", (z, 0), diff, FEW_ROUNDINGS),
+        Case("diff", (z, 1, 0), diff, FEW_ROUNDINGS),
     ]
     for shape, axis, n in (
         ((5,), -1, 1),
@@ -243,14 +243,14 @@ def _cases() -> list[Case]:
         ((1, 3), 0, 1),
     ):
         tolerance = Tolerance("differences of differences", 8, scale=lambda x, *rest, **ends: 8.0)
-        cases.append(Case("diff", (floats(shape), axis, n), diff, tolerance))
+        cases.append(Case("diff", (floats(shape), n, axis), diff, tolerance))
     cases += [
         Case("diff", (large_ints((9,)),), diff),
         Case("diff", (bools((9,)),), diff),
         Case("diff", (ints((3,)), 0, 0), diff, kwargs={"prepend": ints((2,))}),
         Case(
             "diff",
-            (ints((3, 5)), 0, 1),
+            (ints((3, 5)), 1, 0),
             diff,
             kwargs={"prepend": ints((1, 5)), "append": ints((2, 5))},
         ),
@@ -293,8 +293,8 @@ def _gradient_cases() -> list[Case]:
         Case("first_output", (x, "moments", 1), lambda x, name, axis: moments(x, axis)[0]),
         Case("moving_average", (x, floats((3, 4), seed=1), 0.75, 3), moving_average),
         Case("add_n", ([x, floats((3, 4), seed=1), floats((3, 4), seed=2)],), add_n),
-        Case("diff", (x, 1, 2), diff),
-        Case("diff", (x, 0), diff, kwargs={"append": floats((2, 4))}),
+        Case("diff", (x, 2, 1), diff),
+        Case("diff", (x, 1, 0), diff, kwargs={"append": floats((2, 4))}),
     ]
     return [
         *map(gradient_of, curved + kinked + linear),

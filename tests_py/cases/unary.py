@@ -314,6 +314,7 @@ def _unary_cases() -> list[Case]:
         Case("clip_by_value", (floats((17,)), -0.5, 1.25), np.clip, EXACT, sample=True),
         Case("clip_by_value", (arr(SPECIAL), -0.5, 1.25), np.clip, EXACT),
         Case("clip_by_value", (arr(SPECIAL), -INF, 1.0), np.clip, EXACT),
+        Case("composed", (arr(SPECIAL[:-1]), arr(0), "sign", "signbit"), _sign_of_sign),
         Case("unit_float", (_bits(),), _unit_float, EXACT, sample=True),
         Case("divisor_of_kept", (_bits(), 0.5, 2.0), _divisor_of_kept, EXACT, sample=True),
         Case("bitwise_invert", (large,), np.invert, EXACT, sample=True),
@@ -338,6 +339,10 @@ def _unit_float(x: Any) -> Any:
 
 def _divisor_of_kept(x: Any, rate: float, divisor: float) -> Any:
     return np.where(_unit_float(x) >= rate, divisor, 0.0)
+
+
+def _sign_of_sign(x: Any, *_: Any) -> Any:
+    return np.signbit(np.sign(x))
 
 
 def _on_integers(row: Row) -> Callable[..., Any]:

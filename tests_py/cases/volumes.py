@@ -137,7 +137,7 @@ def _pooled(
         y = windows.read(batch, -INF).max(axis=taps)
     else:
         counts = windows.read(np.ones_like(batch)).sum(axis=taps)
-        y = windows.read(batch).sum(axis=taps) / counts
+        y = windows.read(batch).sum(axis=taps) / (counts if axes == 2 else np.maximum(counts, 1))
     return y[0] if single else y
 
 
@@ -216,6 +216,8 @@ SEPARABLE_SUM = _sum_of(
 PADS_1D: tuple[Any, ...] = ("same", "valid", 0, 2)
 EXPLICIT_2D = [[0, 0], [1, 2], [3, 0], [0, 0]]
 EXPLICIT_3D = [[0, 0], [1, 0], [0, 2], [1, 1], [0, 0]]
+#: Windows of length 2, 1 and 3 at the edges hold padding alone.
+EMPTY_3D = [[0, 0], [3, 2], [1, 0], [0, 4], [0, 0]]
 
 
 def _conv1d_case(shape: Sequence[int], filter: Sequence[int], *options: Any) -> Case:
@@ -241,6 +243,8 @@ def _conv1d_cases() -> list[Case]:
         _conv1d_case((2, 3, 5), (3, 3, 2), 2, [(0, 0), (0, 0), (0, 3)], "NCW"),
         _conv1d_case((2, 5, 3), (3, 3, 2), 1, [(0, 0), (0, 0), (1, 0), (0, 0)]),
         _conv1d_case((1, 5, 0), (3, 0, 2), 1, "valid"),
+        _conv1d_case((2, 3, 2), (5, 2, 3), 2, "valid"),
+        _conv1d_case((3, 2), (2, 2, 3), 1, 0, "NWC", 4),
         *(
             _conv1d_case((1, 8, 2), (3, 2, 3), 2, pad, "NWC", 1, mode)
             for pad, mode in product((0, 1), ("floor", "round", "ceil"))
@@ -336,6 +340,8 @@ def _conv3d_cases() -> list[Case]:
         _conv3d_case((1, 4, 0, 4, 2), (2, 2, 2, 2, 3), 1, 1),
         _conv3d_case((1, 4, 4, 4, 2), (2, 2, 2, 2, 0), 1, "valid"),
         _conv3d_case((1, 4, 4, 4, 0), (2, 2, 2, 0, 3), 1, "valid"),
+        _conv3d_case((1, 2, 3, 4, 2), (3, 1, 1, 2, 3), 1, "valid"),
+        _conv3d_case((2, 3, 4, 2), (1, 2, 2, 2, 3), 1, 0, "NDHWC", (1, 3, 1)),
     ]
 
 
@@ -363,6 +369,7 @@ def _separable_cases() -> list[Case]:
         _separable_case((1, 3, 6, 7), 2, 4, 1, "same", 1, "NCHW"),
         _separable_case((0, 6, 5, 4), 1, 8, 1, "same"),
         _separable_case((1, 0, 5, 4), 1, 8, 1, "same"),
+        _separable_case((2, 2, 5, 4), 1, 8, 1, "valid"),
         _separable_case((1, 2, 5, 6), 1, 3, 1, [[0, 0], [0, 0], [2, 1], [0, 3]], 1, "NCHW"),
     ]
 
@@ -390,6 +397,7 @@ def _dilation_cases() -> list[Case]:
         _dilation_case((0, 5, 6, 3), (2, 2, 3), 1, "same"),
         _dilation_case((1, 0, 6, 3), (2, 2, 3), 1, 1),
         _dilation_case((1, 5, 6, 0), (2, 2, 0), 1, "same"),
+        _dilation_case((1, 2, 6, 3), (3, 2, 3), 1, "valid"),
         Case("dilation2d", (special, zeros, 1, "same"), _dilation, note="of special values"),
         Case("dilation2d", (ints((1, 4, 4, 2)), ints((2, 2, 2)), 1, "valid"), _dilation, ROUNDED),
     ]
@@ -425,6 +433,7 @@ def _pool_cases() -> list[Case]:
             case(x, 3, pad, 1, 2, mode) for pad, mode in product((0, 1), ("floor", "round", "ceil"))
         ]
         cases += [case(floats((0, 5, 5, 2)), 2, "same"), case(floats((1, 6, 6, 4)), 3, "same", 2)]
+        cases.append(case(floats((1, 3, 6, 4)), 2, "valid", 3))
         around = [[0, 0], [2, 2], [2, 2], [0, 0]]
         args = (floats((1, 4, 4, 2)), (1, 1), kind, around, 1, 2)
         cases.append(Case("pool", args, _pool, tolerance, note="with empty windows"))
@@ -451,6 +460,7 @@ def _argmax_cases() -> list[Case]:
         case(floats((5, 6, 2)), 2, 2, "valid", True),
         case(floats((0, 5, 6, 2)), 2, 2, "valid"),
         case(floats((1, 40, 50, 4)), 2, 2, "valid"),
+        case(floats((1, 2, 3, 4)), 3, 1, "valid"),
     ]
 
 
@@ -487,6 +497,11 @@ def _pool3d_cases() -> list[Case]:
             case(floats((0, 4, 4, 4, 2)), 2),
             case(floats((1, 0, 4, 4, 2)), 2, 1, 1),
             *(case(x, 2, 2, pad, mode) for pad, mode in product((0, 1), ("floor", "ceil"))),
+            case(floats((1, 1, 1, 1, 1)), 2, 1, 2),
+            case(floats((2, 3, 2, 4, 2)), (2, 1, 3), (2, 2, 1), EMPTY_3D),
+            case(floats((2, 3, 4, 3, 2)), (5, 1, 1), 1),
+            case(floats((2, 3, 4, 3, 2)), (1, 1, 5), 2, 0),
+            case(floats((3, 4, 3, 2)), 6),
         ]
     return cases
 
@@ -543,6 +558,9 @@ def _convolution_gradients() -> list[Case]:
     cases += [
         gradient_of(_dilation_case((3, 4, 1), (3, 2, 1), 1, "same")),
         gradient_of(_dilation_case((0, 3, 4, 1), (3, 2, 1), 1, "same")),
+        gradient_of(_dilation_case((1, 2, 4, 1), (3, 2, 1), 1, "valid")),
+        gradient_of(_conv1d_case((1, 3, 2), (5, 2, 2), 1, "valid")),
+        gradient_of(_conv3d_case((1, 2, 3, 3, 1), (3, 2, 2, 1, 2), 1, "valid")),
     ]
     return cases
 
@@ -556,7 +574,12 @@ def _pool_gradients() -> list[Case]:
         for size, strides, pad in product((2, (1, 2, 3)), (1, 2), ("same", "valid")):
             x = distinct((1, 4, 3, 4, 2))
             cases.append(gradient_of(_pool3d_case(name, oracle, x, size, strides, pad)))
-        cases.append(gradient_of(_pool3d_case(name, oracle, distinct((3, 3, 3, 1)), 2, 1)))
+        for x, *options in (
+            (distinct((3, 3, 3, 1)), 2, 1),
+            (distinct((2, 3, 2, 4, 2)), (2, 1, 3), (2, 2, 1), EMPTY_3D),
+            (distinct((1, 2, 3, 3, 1)), 3, 1),
+        ):
+            cases.append(gradient_of(_pool3d_case(name, oracle, x, *options)))
 
     def first(x: Array, name: str, *options: Any) -> Array:
         return _with_argmax(x, *options)[0]

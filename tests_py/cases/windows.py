@@ -87,14 +87,14 @@ def _depthwise(
     strides: Pair = 1,
     pad: Any = "valid",
     data_format: str = "NHWC",
-    dilations: Pair = 1,
+    dilations: Pair | None = 1,
     rounding: str | None = None,
 ) -> Array:
     images = _as_batch(x)
     if data_format == "NCHW":
         images = images.transpose(0, 2, 3, 1)
         pad = pad if isinstance(pad, (str, int)) else [pad[0], *pad[2:], pad[1]]
-    taps = _patches(images, filter.shape[:2], strides, pad, dilations, rounding)
+    taps = _patches(images, filter.shape[:2], strides, pad, dilations or 1, rounding)
     y = np.einsum("bijhwc,hwcm->bijcm", taps, filter, optimize=True)
     y = y.reshape(*y.shape[:3], filter.shape[2] * filter.shape[3])
     if data_format == "NCHW":
@@ -198,6 +198,9 @@ def _geometries(depthwise: bool) -> list[Case]:
         _conv((1, 0, 5, 2), (3, 3, 2, 3), 1, "same", depthwise=depthwise),
         _conv((1, 0, 5, 2), (2, 2, 2, 3), 1, 1, depthwise=depthwise),
         _conv((1, 5, 5, 2), (3, 3, 2, 0), 1, "same", depthwise=depthwise),
+        _conv((2, 3, 4, 2), (5, 2, 2, 3), depthwise=depthwise, note="by a filter too large"),
+        _conv((3, 3, 2), (2, 2, 2, 3), 2, 0, "NHWC", 3, depthwise=depthwise,
+              note="by a filter too large"),
     ]  # fmt: skip
     x, weights = ints((1, 5, 5, 2)), floats((3, 3, 2, 2))
     name, oracle = ("depthwise_conv2d", _depthwise) if depthwise else ("conv2d", _conv2d)
@@ -232,6 +235,7 @@ def _depthwise_cases() -> list[Case]:
         *_geometries(depthwise=True),
         _conv((1, 14, 14, 33), (3, 3, 33, 1), 1, "same", depthwise=True, sample=True),
         _conv((2, 15, 14, 16), (5, 5, 16, 3), 2, "same", depthwise=True),
+        _conv((1, 3, 4, 2), (2, 2, 2, 3), 1, "same", "NHWC", None, depthwise=True),
     ]
 
 
@@ -271,6 +275,8 @@ def _pool_cases() -> list[Case]:
             case(floats((1, 0, 4, 2)), 2, 1, 1, note="with windows of nothing"),
             case(floats((1, 3, 4, 2)), 2, 1, 3, note="with some windows of nothing"),
             case(ints((1, 4, 4, 2)), 2),
+            case(floats((2, 3, 4, 2)), 5, 1, note="by a filter too large"),
+            case(floats((2, 3, 4, 2)), (1, 6), 2, note="by a filter too large"),
         ]
     special = arr([-INF, -INF, 1, INF, -INF, -INF, 2, 3, NAN, 1, 0, 5, 1, 1, 1, 1]).reshape(
         1, 4, 4, 1
@@ -310,6 +316,7 @@ def _conv_gradients() -> list[Case]:
             gradient_of(_conv((1, 3, 3, 2), (1, 1, 2, 3), 2, depthwise=depthwise)),
             gradient_of(_conv((0, 4, 4, 2), (2, 2, 2, 3), depthwise=depthwise)),
             gradient_of(_conv((1, 0, 4, 2), (2, 2, 2, 3), 1, 1, depthwise=depthwise)),
+            gradient_of(_conv((1, 3, 4, 2), (5, 2, 2, 3), depthwise=depthwise)),
         ]
     cases += [
         gradient_of(_conv((1, 4, 4, 4), (2, 2, 2, 4), 1, "same", note="in groups")),
@@ -330,6 +337,7 @@ def _pool_gradients() -> list[Case]:
             gradient_of(Case(name, (distinct((2, 3, 4, 3)), 2, 1, "same"), oracle)),
             gradient_of(Case(name, (distinct((4, 5, 2)), 2), oracle)),
             gradient_of(Case(name, (-distinct((1, 4, 4, 1), 1, 2), 3, 2, EXPLICIT), oracle)),
+            gradient_of(Case(name, (distinct((1, 3, 4, 2)), 5, 1), oracle)),
         ]
         for options in ((2, 1, "same"), (2, 2, "valid"), (3, 2, 1)):
             x = distinct((1, 4, 4, 2), 0.5, 2)

@@ -11,6 +11,7 @@ import keras
 import numpy as np
 import pytest
 
+from tests_py.closeness import assert_close
 from webtensor import keras as ours
 
 RANDOM = np.random.default_rng(5)
@@ -146,7 +147,7 @@ def test_training_goes_on_after_an_accident(broken: bool, tmp_path: Path) -> Non
     straight = network()
     straight.fit(X, Y, **options)
     for got, want in zip(again.get_weights(), straight.get_weights(), strict=True):
-        np.testing.assert_allclose(got, want, rtol=1e-5)
+        assert_close(got, want, rtol=1e-5)
     assert not folder.exists()
 
 
@@ -238,11 +239,11 @@ def test_averages_are_evaluated_and_saved(tmp_path: Path) -> None:
     ]
     history = swapped.fit(X, Y, **options, validation_data=(X, Y), callbacks=callbacks).history
     for got, want in zip(swapped.get_weights(), plain.get_weights(), strict=True):
-        np.testing.assert_allclose(got, want, rtol=1e-5)
+        assert_close(got, want, rtol=1e-5)
     assert swapped.evaluate(X, Y, verbose=0) == pytest.approx(history["val_loss"][-1])
     saved = ours.Sequential([ours.Input((3,)), ours.layers.Dense(2)])
     saved.load_weights(tmp_path / "2.weights.h5")
-    np.testing.assert_allclose(saved.get_weights()[0], plain.get_weights()[0], rtol=1e-5)
+    assert_close(saved.get_weights()[0], plain.get_weights()[0], rtol=1e-5)
     with pytest.raises(ValueError, match=r"use_ema=True.*SGD"):
         network().fit(X, Y, verbose=0, validation_data=(X, Y), callbacks=callbacks[:1])
 

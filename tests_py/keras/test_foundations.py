@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import webtensor as wt
+from tests_py.closeness import assert_close
 from tests_py.keras.layer_cases import Case, check
 from webtensor import keras as ours
 
@@ -129,7 +130,7 @@ def test_wrong_trees(call: Callable[[Any], Any], error: type[Exception]) -> None
 def test_variables_compute_as_in_keras(call: Callable[[Any], Any], dtype: str) -> None:
     made = [k.Variable([[0.0, 1.0], [2.5, -3.0]], dtype=dtype) for k in (ours, keras)]
     got, wanted = (np.asarray(call(one)) for one in made)
-    np.testing.assert_allclose(got, wanted, rtol=1e-6)
+    assert_close(got, wanted, rtol=1e-6)
     np.testing.assert_allclose(made[0].numpy(), made[1].numpy())
 
 
@@ -179,7 +180,7 @@ def test_stateless_calls(backend: str) -> None:
     def loss(gamma: Any) -> Any:
         return wt.sum(mine.stateless_call([gamma, state[0][1]], state[1], x)[0])
 
-    np.testing.assert_allclose(wt.grad(loss)(wt.ones(3)).numpy(), x.sum(0) / 1.001**0.5, rtol=1e-3)
+    assert_close(wt.grad(loss)(wt.ones(3)).numpy(), x.sum(0) / 1.001**0.5, rtol=1e-3)
 
 
 # -- dtypes and settings -----------------------------------------------------------------------

@@ -103,10 +103,17 @@ def test_key_of_its_own_as_in_keras() -> None:
 def test_masks_of_inputs_hide(name: str, backend: str) -> None:
     """What the value's mask leaves out does not matter, and the query's mask goes on."""
     layer = getattr(ours.layers, name)(**SIZES[name])
-    query, value = (wt.tensor(array(*shape)) for shape in (QUERY, VALUE))
-    query._keras_mask, value._keras_mask = wt.tensor(KEPT), wt.tensor(HELD)
+    arrays = [array(*shape) for shape in (QUERY, VALUE)]
+
+    def masked() -> Any:
+        query, value = map(wt.tensor, arrays)
+        query._keras_mask, value._keras_mask = wt.tensor(KEPT), wt.tensor(HELD)
+        return query, value
+
+    query, value = masked()
     made = layer(query, value)
     np.testing.assert_array_equal(made._keras_mask, KEPT)
+    query, value = masked()
     other = wt.where(wt.tensor(HELD[..., None]), value, 7.0)
     other._keras_mask = value._keras_mask
     np.testing.assert_allclose(
@@ -115,6 +122,7 @@ def test_masks_of_inputs_hide(name: str, backend: str) -> None:
     mask = KEPT[:, :, None] & HELD[:, None]
     plain = layer(wt.tensor(query.numpy()), wt.tensor(value.numpy()), attention_mask=mask)
     np.testing.assert_allclose(plain, made, rtol=1e-5, atol=1e-6)
+    query, value = masked()
     _, scores = layer(query, value, return_attention_scores=True)
     assert not scores.numpy()[:, 0][~mask].any()
 

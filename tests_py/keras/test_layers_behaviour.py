@@ -6,6 +6,7 @@ import keras
 import numpy as np
 import pytest
 
+from tests_py.closeness import assert_close
 from webtensor import keras as ours
 
 BOTH = pytest.mark.parametrize("k", [keras, ours], ids=["theirs", "ours"])
@@ -195,8 +196,8 @@ def test_normalized_weights_are_a_vector_and_a_kernel() -> None:
     layer.kernel.assign(kernel)
     vector, divided = map(np.asarray, layer.normalized_weights())
     _, lengths, axes = np.linalg.svd(kernel)
-    np.testing.assert_allclose(divided, kernel / lengths[0], rtol=1e-4)
-    np.testing.assert_allclose(np.abs(vector), np.abs(axes[:1]), rtol=1e-3)
+    assert_close(divided, kernel / lengths[0], rtol=1e-4)
+    assert_close(np.abs(vector), np.abs(axes[:1]), rtol=1e-3)
 
 
 def test_symbolic_relu_is_the_operation_of_keras() -> None:
@@ -206,7 +207,7 @@ def test_symbolic_relu_is_the_operation_of_keras() -> None:
         model = k.Model(x, k.activations.relu(x, 0.1, max_value=3.0))
         assert len(model.layers) == 1
         made = model(k.ops.convert_to_tensor([[-1.0, 2.0, 5.0]]))
-        np.testing.assert_allclose(np.asarray(made), [[-0.1, 2.0, 3.0]], rtol=1e-6)
+        assert_close(np.asarray(made), [[-0.1, 2.0, 3.0]], rtol=1e-6)
         config = model.get_config()["layers"][1]
         configs.append({key: config[key] for key in ("module", "class_name")})
         configs[-1].update({**config["config"], "name": None})

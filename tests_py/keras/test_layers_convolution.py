@@ -187,7 +187,7 @@ REFUSED: list[tuple[str, tuple[Any, ...], dict[str, Any], str]] = [
     ("Conv2D", (2, 3), {"data_format": "NHWC"}, "data_format must be 'channels_last' or"),
     ("Conv2D", (3, 3), {"groups": 2}, "filters must be a multiple of groups, .* groups=2"),
     ("Conv2D", (2, 3), {"strides": 2, "dilation_rate": 2}, "strides and dilation_rate cannot both"),
-    ("Conv2D", (2, 3), {"stride": 2}, "Conv2D: there are no arguments stride"),
+    ("Conv2D", (2, 3), {"stride": 2}, "Conv2D: unknown argument 'stride'; did you mean 'strides'?"),
     ("Conv2DTranspose", (2, 3), {"output_padding": 1}, "output_padding must be less than strides"),
     ("DepthwiseConv2D", (3,), {"depth_multiplier": 0}, "depth_multiplier must be a positive"),
     ("SeparableConv1D", (2, 3), {"activation": "rleu"}, "did you mean 'relu'"),

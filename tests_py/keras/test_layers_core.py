@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import webtensor as wt
+from tests_py.closeness import assert_close
 from tests_py.keras.layer_cases import Case, check
 from webtensor import keras as ours
 
@@ -94,7 +95,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("Dense", {"units": 0}, "Dense: units must be a positive integer, but got 0"),
     ("Dense", {"units": 2.5}, "Dense: units must be a positive integer, but got 2.5"),
     ("Dense", {"units": 2, "quantization_config": 1}, "no quantization"),
-    ("Dense", {"units": 2, "unit": 2}, "there are no arguments unit"),
+    ("Dense", {"units": 2, "unit": 2}, "Dense: unknown argument 'unit'; did you mean 'units'?"),
     ("Activation", {"activation": "rleu"}, "did you mean 'relu'"),
     ("EinsumDense", {"equation": "ab,bc", "output_shape": 3}, "equation must be like"),
     ("EinsumDense", {"equation": "...a...,ab->...b...", "output_shape": 3}, "must be like"),
@@ -105,6 +106,27 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 def test_refused(name: str, config: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         getattr(ours.layers, name)(**config)
+
+
+@pytest.mark.parametrize(
+    "name, config, message",
+    [
+        ("Dense", {"unit": 3}, "^Dense: unknown argument 'unit'; did you mean 'units'\\?$"),
+        ("Conv2D", {"filter": 3, "kernel_size": 2}, "^Conv2D: unknown argument 'filter'; did you"),
+        ("LSTM", {"q": 3}, "^LSTM: unknown argument 'q'$"),
+        ("Bidirectional", {"lyer": None}, "did you mean 'layer'"),
+    ],
+)
+def test_a_misspelt_required_argument_is_named(
+    name: str, config: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        getattr(ours.layers, name)(**config)
+
+
+def test_a_missing_argument_is_reported_as_python_does() -> None:
+    with pytest.raises(TypeError, match="units"):
+        ours.layers.Dense()
 
 
 def test_refused_inputs_of_dense() -> None:
@@ -153,7 +175,7 @@ def test_kernels_of_einsum_dense_begin_with_the_variance_of_their_axes(kind: str
         layer = module.layers.EinsumDense(**config, kernel_initializer=kind)
         layer.build((None, 7, 100))
         deviations.append(np.asarray(layer.kernel.value).std())
-    np.testing.assert_allclose(deviations[0], deviations[1], rtol=0.05)
+    assert_close(deviations[0], deviations[1], rtol=0.05)
 
 
 # -- Lambda --------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import webtensor as wt
+from tests_py.closeness import assert_close
 from tests_py.keras.layer_cases import Case, check
 from webtensor import keras as ours
 
@@ -61,7 +62,7 @@ def test_masks_reach_what_follows(backend: str) -> None:
     first = model(WORDS)
     embedded = model.layers[0](WORDS)
     changed = wt.where(wt.expand_dims(WORDS != 0, -1), embedded, 100.0)
-    np.testing.assert_allclose(layer(changed, mask=WORDS != 0), first, rtol=1e-6)
+    assert_close(layer(changed, mask=WORDS != 0), first, rtol=1e-6)
 
 
 @pytest.mark.parametrize(

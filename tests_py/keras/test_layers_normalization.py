@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import webtensor as wt
+from tests_py.closeness import assert_close
 from tests_py.keras.layer_cases import BACKENDS, Case, check
 from webtensor import keras as ours
 
@@ -103,7 +104,7 @@ def test_moving_statistics_move_in_training_only(backend: str) -> None:
     layer.trainable = False
     y = layer(x, training=True)
     assert layer.moving_mean.tolist() == [0.5, 5.0]
-    np.testing.assert_allclose(np.asarray(y)[0], [0.5 / 1.001**0.5, 5 / 25.751**0.5], rtol=1e-5)
+    assert_close(np.asarray(y)[0], [0.5 / 1.001**0.5, 5 / 25.751**0.5], rtol=1e-5)
 
 
 def test_statistics_do_not_carry_gradients(backend: str) -> None:
@@ -235,7 +236,7 @@ def test_spectral_normalization_in_training_as_in_keras(
     layer.set_weights([np.asarray(one.value) for one in theirs.weights])
     for _ in range(2):
         wanted = np.asarray(theirs(x, training=True))
-        np.testing.assert_allclose(np.asarray(layer(x, training=True)), wanted, rtol=1e-4)
+        assert_close(np.asarray(layer(x, training=True)), wanted, rtol=1e-4)
         for one, other in zip(layer.weights, theirs.weights, strict=True):
             np.testing.assert_allclose(one.numpy(), np.asarray(other.value), rtol=1e-4, atol=1e-6)
 
@@ -245,7 +246,7 @@ def test_spectral_normalization_makes_the_greatest_singular_value_one(backend: s
     layer = ours.layers.SpectralNormalization(ours.layers.Dense(5), power_iterations=30)
     layer(np.ones((1, 4), "float32"), training=True)
     values = np.linalg.svd(layer.layer.kernel.numpy(), compute_uv=False)
-    np.testing.assert_allclose(values[0], 1, rtol=1e-3)
+    assert_close(values[0], 1, rtol=1e-3)
 
 
 def test_spectral_normalization_leaves_a_kernel_of_zeros(backend: str) -> None:
@@ -324,6 +325,6 @@ def test_rms_scaling_warns_and_computes_as_in_keras() -> None:
             wanted = np.asarray(theirs(x))
         for backend in BACKENDS:
             wt.set_backend(backend)
-            np.testing.assert_allclose(np.asarray(layer(x)), wanted, rtol=1e-5)
+            assert_close(np.asarray(layer(x)), wanted, rtol=1e-5)
         assert [one.name for one in layer.weights] == [one.name for one in theirs.weights]
         assert layer.get_config()["rms_scaling"] is True

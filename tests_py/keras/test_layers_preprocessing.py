@@ -1,5 +1,6 @@
 """Preprocessing of numbers and images, beside Keras's. ``test_layers_text`` has that of texts."""
 
+import json
 from typing import Any
 
 import keras
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import webtensor as wt
+from tests_py.closeness import assert_close
 from tests_py.keras.layer_cases import Case, check, plain
 from webtensor import keras as ours
 
@@ -123,8 +125,8 @@ def test_normalization_adapts_as_in_keras(axis: Any, shape: Any, backend: str) -
     theirs.adapt_variance.assign(data.var(theirs._reduce_axis))
     theirs.finalize_state()
     layer.adapt(data)
-    np.testing.assert_allclose(np.asarray(layer.mean), np.asarray(theirs.mean), rtol=1e-5)
-    np.testing.assert_allclose(np.asarray(layer.variance), np.asarray(theirs.variance), rtol=1e-4)
+    assert_close(np.asarray(layer.mean), np.asarray(theirs.mean), rtol=1e-5)
+    assert_close(np.asarray(layer.variance), np.asarray(theirs.variance), rtol=1e-4)
     wanted = np.asarray(theirs(data))
     np.testing.assert_allclose(np.asarray(layer(data)), wanted, rtol=1e-3, atol=1e-5)
     batches = ours.layers.Normalization(axis)
@@ -179,7 +181,7 @@ def test_discretization_adapts_to_batches(backend: str) -> None:
     first, second = (ours.layers.Discretization(num_bins=4) for _ in range(2))
     data = np.array([[-1.5, 1.0, 3.4, 0.5], [0.0, 3.0, 1.3, 0.0]], "float32")
     first.adapt(data)
-    np.testing.assert_allclose(first.bin_boundaries, [0.0, 0.5, 1.3], rtol=1e-6)
+    assert_close(first.bin_boundaries, [0.0, 0.5, 1.3], rtol=1e-6)
     second.adapt(iter([data, data * 100]), steps=1)
     assert second.bin_boundaries == first.bin_boundaries
 
@@ -192,7 +194,7 @@ def test_crops_as_in_keras(size: Any, at: Any, backend: str) -> None:
     theirs, layer = (module.layers.RandomCrop(*size, seed=1) for module in (keras, ours))
     wanted = theirs.transform_images(keras.ops.convert_to_tensor(IMAGES), at)
     found = layer.transform_images(wt.tensor(IMAGES), at)
-    np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=1e-5)
+    assert_close(np.asarray(found), np.asarray(wanted), rtol=1e-5)
     assert plain({**layer.get_config(), "name": ""}) == plain({**theirs.get_config(), "name": ""})
     assert layer.compute_output_shape((None, 9, 9, 1)) == (None, *size, 1)
     middle = [module.layers.RandomCrop(20, 9) for module in (keras, ours)]
@@ -313,6 +315,17 @@ def test_pipelines_as_in_keras() -> None:
     np.testing.assert_array_equal(np.asarray(back(IMAGES)), np.asarray(theirs(IMAGES)))
     quiet = ours.layers.Pipeline([ours.layers.RandomBrightness((0.1, 0.1))])
     assert (np.asarray(quiet(IMAGES, training=False)) == IMAGES).all()
+
+
+def test_parts_of_a_pipeline_are_built_for_any_batch_as_in_keras() -> None:
+    def file(module: Any) -> Any:
+        layers = [module.layers.Rescaling(2.0), module.layers.Dense(3, name="dense")]
+        x = module.Input((4,))
+        model = module.Model(x, module.layers.Pipeline(layers)(x))
+        pipeline = json.loads(model.to_json())["config"]["layers"][1]
+        return [layer["build_config"] for layer in pipeline["config"]["layers"]]
+
+    assert file(ours) == file(keras) == 2 * [{"input_shape": [None, 4]}]
 
 
 @pytest.mark.filterwarnings("ignore:Layer 'pipeline.*:UserWarning")  # Keras's

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import webtensor as wt
+from tests_py.closeness import assert_close
 from tests_py.keras.layer_cases import Case, check
 from webtensor import keras as ours
 
@@ -179,8 +180,8 @@ def test_stack_with_a_cell_of_a_user_walks_step_by_step(backend: str) -> None:
     below = ours.layers.RNN(layer.cell.cells[0], return_sequences=True)
     above = ours.layers.RNN(layer.cell.cells[1], return_state=True)
     wanted = above(below(x))
-    np.testing.assert_allclose(output, wanted[0], rtol=1e-5)
-    np.testing.assert_allclose(second[0], wanted[1], rtol=1e-5)
+    assert_close(output, wanted[0], rtol=1e-5)
+    assert_close(second[0], wanted[1], rtol=1e-5)
     assert [one.shape for one in first] == [(3, 4), (3, 4)]
 
 

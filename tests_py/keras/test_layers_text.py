@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import webtensor as wt
+from tests_py.closeness import assert_close
 from tests_py.keras.layer_cases import plain
 from webtensor import keras
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
@@ -262,9 +263,9 @@ def test_weights_by_the_number_of_examples_with_a_word(backend: str) -> None:
     layer = LAYERS.StringLookup(output_mode="tf_idf", max_tokens=9, pad_to_max_tokens=True)
     layer.adapt(WORDS)
     weights = [0.65668285, 0.5108256, *[0.6931472] * 4, 0, 0, 0]
-    np.testing.assert_allclose(layer.idf_weights.numpy(), weights, rtol=1e-6)
+    assert_close(layer.idf_weights.numpy(), weights, rtol=1e-6)
     wanted = np.array([[0, 1, 0, 1, 0, 1, 0, 0, 0], [0, 1, 1, 0, 1, 0, 0, 0, 0]]) * weights
-    np.testing.assert_allclose(np.asarray(layer(WORDS)), wanted, rtol=1e-6)
+    assert_close(np.asarray(layer(WORDS)), wanted, rtol=1e-6)
 
 
 def test_configurations_of_lookups() -> None:
@@ -505,6 +506,14 @@ def test_a_function_gets_an_array_of_texts() -> None:
     layer.adapt(["Äh, NO", "no"])
     assert layer.get_vocabulary() == ["", "[UNK]", "no", "äh,"]
     assert layer([["No Äh,"]]).tolist() == [[2, 3]]
+
+
+def test_a_function_may_return_an_array_of_objects() -> None:
+    layer = LAYERS.TextVectorization(
+        standardize=lambda texts: np.array([text.lower() for text in texts], dtype=object),
+        vocabulary=["no"],
+    )
+    assert layer(["NO", "No no"]).tolist() == [[2, 0], [2, 2]]
 
 
 def test_configurations_of_texts() -> None:

@@ -8,6 +8,7 @@ import keras
 import numpy as np
 import pytest
 
+from tests_py.closeness import assert_close
 from webtensor import keras as ours
 from webtensor.keras.names import forget_names
 from webtensor.keras.nest import map_structure
@@ -179,15 +180,15 @@ def test_subclassed_models() -> None:
     assert y.shape == (2, 2)
     assert model.weights[0].path == f"doubled/{model.parts['dense'].name}/kernel"
     p, q = model.get_weights()[0], model.get_weights()[2]
-    np.testing.assert_allclose(y.numpy(), x @ p @ q, rtol=1e-5)
-    np.testing.assert_allclose(model(x, training=True).numpy(), 2 * x @ p @ q, rtol=1e-5)
+    assert_close(y.numpy(), x @ p @ q, rtol=1e-5)
+    assert_close(model(x, training=True).numpy(), 2 * x @ p @ q, rtol=1e-5)
     config = model.get_config()
     assert config["units"] == 3
     assert Doubled.from_config(config).units == 3
     symbolic = ours.Input((4,))
     outer = ours.Model(symbolic, model(symbolic))
     assert outer.output_shape == (None, 2)
-    np.testing.assert_allclose(outer(x).numpy(), y.numpy(), rtol=1e-6)
+    assert_close(outer(x).numpy(), y.numpy(), rtol=1e-6)
 
 
 def test_a_class_that_is_functional() -> None:

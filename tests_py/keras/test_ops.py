@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import webtensor as wt
+from tests_py.closeness import assert_close
 from tests_py.keras import ops_cases
 from tests_py.keras.ops_cases import CASES, Given, elements, flat, function, mapped
 from webtensor import keras as ours
@@ -231,7 +232,7 @@ def test_few_heads_of_keys_are_shared() -> None:
     query, key, value = (wt.tensor(rng.normal(size=(2, 3, n, 5))) for n in (4, 2, 2))
     attend = ours.ops.dot_product_attention
     wanted = attend(query, wt.repeat(key, 2, axis=2), wt.repeat(value, 2, axis=2))
-    np.testing.assert_allclose(np.asarray(attend(query, key, value)), np.asarray(wanted), rtol=1e-5)
+    assert_close(np.asarray(attend(query, key, value)), np.asarray(wanted), rtol=1e-5)
 
 
 def test_patches_are_those_of_keras() -> None:
@@ -310,7 +311,7 @@ def test_directional_derivatives() -> None:
     value, moved = ours.ops.jvp(both, (x, y), (dx, dy))
     np.testing.assert_allclose(np.asarray(value["product"]), [3, -2])
     np.testing.assert_allclose(np.asarray(moved["product"]), [3.5, 7])
-    np.testing.assert_allclose(np.asarray(moved["wave"]), np.cos([1, 2]) * [0.5, 1], rtol=1e-6)
+    assert_close(np.asarray(moved["wave"]), np.cos([1, 2]) * [0.5, 1], rtol=1e-6)
     cubed = ours.ops.jvp(lambda x: (x**3, "beside"), (x,), (dx,), has_aux=True)
     np.testing.assert_allclose(np.asarray(cubed[1]), [1.5, 12])
     assert cubed[2] == "beside"
@@ -324,7 +325,7 @@ def test_vectorized_functions() -> None:
     signature = "(m,n),(n)->(m)"
     mine = ours.ops.vectorize(ours.ops.matmul, signature=signature)(wt.tensor(a), wt.tensor(b))
     wanted = keras.ops.vectorize(keras.ops.matmul, signature=signature)(a, b)
-    np.testing.assert_allclose(np.asarray(mine), np.asarray(wanted), rtol=1e-5)
+    assert_close(np.asarray(mine), np.asarray(wanted), rtol=1e-5)
     powers = ours.ops.vectorize(lambda x, n: x**n, excluded={1})(wt.tensor([1.0, 3.0]), 2)
     assert powers.tolist() == [1.0, 9.0]
 
@@ -336,7 +337,7 @@ def test_losses_of_sequences() -> None:
     lengths = [3, 1, 3], [9, 6, 8]
     mine = ours.ops.ctc_loss(labels, wt.tensor(logits), *lengths)
     wanted = keras.ops.ctc_loss(labels, logits, *map(np.int32, lengths))
-    np.testing.assert_allclose(np.asarray(mine), np.asarray(wanted), rtol=1e-4)
+    assert_close(np.asarray(mine), np.asarray(wanted), rtol=1e-4)
 
 
 def test_flow_of_symbolic_tensors() -> None:
@@ -440,3 +441,24 @@ def test_signatures_are_those_of_keras() -> None:
         wanted = [(one.name, one.default) for one in signature(theirs).parameters.values()]
         if name not in ("einsum", "layer_normalization", "multi_hot"):  # deprecated ones beside
             assert given == wanted, name
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda k, x: k.ops.expand_dims(x, -1),
+        lambda k, x: k.ops.reshape(x, (-1, 1)),
+        lambda k, x: k.ops.concatenate([x, x]),
+        lambda k, x: k.ops.equal(x, "a"),
+        lambda k, x: k.ops.transpose(x),
+    ],
+)
+def test_symbolic_texts_as_in_keras(call: Any) -> None:
+    mine, theirs = (call(k, k.Input((2,), dtype="string")) for k in (ours, keras))
+    assert (mine.shape, str(mine.dtype)) == (theirs.shape, str(theirs.dtype))
+
+
+def test_layers_get_texts_by_functions() -> None:
+    x = ours.Input((), dtype="string")
+    encoded = ours.layers.TextVectorization(vocabulary=["a"])(ours.ops.expand_dims(x, -1))
+    assert ours.Model(x, encoded)(wt.tensor(["a b", "c"])).tolist() == [[2, 1], [1, 0]]

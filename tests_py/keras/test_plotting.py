@@ -1,5 +1,6 @@
 """Pictures of models: well-formed, complete, and nothing lies over anything else."""
 
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -130,7 +131,61 @@ def test_files(tmp_path: Path) -> None:
     made = keras.utils.plot_model(row(), file)
     assert file.read_text(encoding="utf-8") == made == made._repr_svg_()
     assert keras.utils.plot_model(row(), None).startswith("<svg")
-    with pytest.raises(ValueError, match=r"to_file must end with '\.svg', but is 'model\.png'"):
-        keras.utils.plot_model(row(), "model.png")
+    with pytest.raises(ValueError, match=r"to_file must end with the format .* but is 'model'"):
+        keras.utils.plot_model(row(), "model")
     with pytest.raises(ValueError, match=r"rankdir must be one of .* but got 'up'"):
         keras.utils.plot_model(row(), rankdir="up")
+
+
+def test_without_graphviz_the_svg_is_written_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.warns(UserWarning, match=r"Graphviz, which draws png files.* as '.*a\.svg'"):
+        made = keras.utils.plot_model(row(), tmp_path / "a.png", show_shapes=True)
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8") == made
+    assert not (tmp_path / "a.png").exists()
+
+
+@pytest.fixture
+def graphviz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a program ``dot`` that returns its argument and the graph it is given."""
+    program = tmp_path / "dot"
+    program.write_text(
+        f"#!{sys.executable}\n"
+        "import sys\n"
+        "if sys.argv[1] == '-Tjpgg': sys.exit('Format: \"jpgg\" not recognized')\n"
+        "print(sys.argv[1], sys.stdin.read())\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def test_graphviz_draws_other_formats(graphviz: Path) -> None:
+    keras.utils.plot_model(branches(), graphviz / "a.png", True, True, True, "LR", True, 96)
+    drawn = (graphviz / "a.png").read_text()
+    graph = keras.utils.model_to_dot(branches(), True, True, True, "LR", True, 96)
+    assert drawn.startswith("-Tpng digraph {")
+    assert drawn.count(" -> ") == graph.count(" -> ") == 13
+    assert "rankdir=LR, dpi=96" in drawn
+    with pytest.raises(ValueError, match=r"dot cannot draw format 'jpgg': Format: .* not rec"):
+        keras.utils.plot_model(row(), graphviz / "a.jpgg")
+    graph.write(graphviz / "a.dot")
+    assert (graphviz / "a.dot").read_text() == graph.to_string() == graph
+
+
+@pytest.mark.parametrize(
+    "make, count, arrows", [(branches, 10, 12), (shared, 4, 4), (row, 3, 2), (written, 2, 0)]
+)
+def test_graphs(make: Any, count: int, arrows: int) -> None:
+    graph = keras.utils.model_to_dot(make())
+    assert graph.count("[label=") == count
+    assert graph.count(" -> ") == arrows
+    assert keras.utils.model_to_dot(make(), subgraph=True).startswith("subgraph cluster_model {")
+
+
+def test_names_in_graphs_are_escaped() -> None:
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+    model.layers[0].name = "</b>>];"
+    assert "<b>&lt;/b&gt;&gt;]; (Dense)</b>" in keras.utils.model_to_dot(model)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import webtensor as wt
+from tests_py.closeness import assert_close
 from webtensor import keras as ours
 
 #: Class, options, whether it takes tensors of any shape.
@@ -33,7 +34,7 @@ def test_penalties_and_gradients(
     mine = getattr(ours.regularizers, name)(**options)
     wanted, slope = jax.value_and_grad(theirs)(keras.ops.convert_to_tensor(x))
     value, gradient = wt.value_and_grad(mine)(wt.tensor(x))
-    np.testing.assert_allclose(float(value), float(wanted), rtol=1e-5)
+    assert_close(float(value), float(wanted), rtol=1e-5)
     np.testing.assert_allclose(np.asarray(gradient), np.asarray(slope), rtol=1e-4, atol=1e-6)
 
 
@@ -68,7 +69,7 @@ def test_short_rows_count_less() -> None:
     x = np.array([[1e-8, 1e-8], [1.0, 1.0]], "float32")
     wanted = keras.regularizers.OrthogonalRegularizer(1.0)(keras.ops.convert_to_tensor(x))
     made = ours.regularizers.OrthogonalRegularizer(1.0)(wt.tensor(x))
-    np.testing.assert_allclose(float(made), float(wanted), rtol=1e-4)
+    assert_close(float(made), float(wanted), rtol=1e-4)
 
 
 def test_functions_and_none() -> None:

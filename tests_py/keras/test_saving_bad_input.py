@@ -15,6 +15,7 @@ import h5py
 import numpy as np
 import pytest
 
+from tests_py.closeness import assert_close
 from tests_py.keras.saved_models import MODELS, predicted, randomized
 from webtensor import keras as ours
 from webtensor.keras.saving.elements import Elements
@@ -320,7 +321,7 @@ def test_weights_of_other_dtypes_become_float32():
 
         model = ours.saving.load_model(with_weights(change))
         if dtype != "float16":
-            np.testing.assert_allclose(model.get_weights()[0], held, rtol=1e-6)
+            assert_close(model.get_weights()[0], held, rtol=1e-6)
 
 
 def test_failing_load_leaves_all_weights(tmp_path: Path):
@@ -422,7 +423,7 @@ def test_hdf5_array_that_claims_to_be_huge():
     held = io.BytesIO()
     with h5py.File(held, "w") as file:
         file.create_dataset("a", shape=(1 << 40,), chunks=(1 << 10,), dtype="float32")
-    with pytest.raises(ValueError, match="claims"):
+    with pytest.raises(ValueError, match=r"array '/a' would become 4398046511104 bytes"):
         read_hdf5(held.getvalue(), "f")
     held = io.BytesIO()
     with h5py.File(held, "w") as file:

@@ -309,6 +309,7 @@ def topology(change: Any) -> dict[str, Any]:
 
 def manifest(change: Any) -> dict[str, Any]:
     made = json.loads(ours.saving.layers_model_files(small())["model.json"])["weightsManifest"]
+    del made[0]["checksums"]
     change(made[0])
     return {"weightsManifest": made}
 

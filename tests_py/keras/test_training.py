@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import webtensor as wt
+from tests_py.closeness import assert_close
 from webtensor import keras as ours
 from webtensor.keras.names import forget_names
 
@@ -143,7 +144,7 @@ def test_fit(name: str, backend: str) -> None:
         np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
     weights = {"sample_weight": WEIGHTS} if "sample_weight" in more else {}
     found = mine.evaluate(*data, verbose=0, **weights)
-    np.testing.assert_allclose(found, theirs.evaluate(*data, verbose=0, **weights), rtol=2e-4)
+    assert_close(found, theirs.evaluate(*data, verbose=0, **weights), rtol=2e-4)
     same(
         mine.evaluate(*data, verbose=0, return_dict=True),
         theirs.evaluate(*data, verbose=0, return_dict=True),
@@ -222,7 +223,7 @@ def test_asynchronous_forms() -> None:
         expected = theirs.fit(X[:80], REAL[:80], batch_size=16, shuffle=False, verbose=0)
         same(history.history, expected.history)
         found = await mine.evaluate_async(X, REAL, verbose=0)
-        np.testing.assert_allclose(found, theirs.evaluate(X, REAL, verbose=0), rtol=1e-4)
+        assert_close(found, theirs.evaluate(X, REAL, verbose=0), rtol=1e-4)
         output = await mine.predict_async(X, verbose=0)
         np.testing.assert_allclose(output, theirs.predict(X, verbose=0), rtol=1e-3, atol=1e-4)
         with pytest.raises(RuntimeError, match="fit_async"):
@@ -412,3 +413,85 @@ def test_what_is_wrong_is_said(call: Callable[[Any], Any], says: str) -> None:
         call(mine)
     for one, other in zip(mine.get_weights(), before, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+# -- functions of several batches ------------------------------------------------------------------
+
+
+def test_stateless_loss_as_in_keras(backend: str) -> None:
+    mine, theirs = both(network, loss="mse")
+    changed = [0.5 * weight for weight in theirs.get_weights()]
+    (loss, state), (expected, expected_state) = (
+        model.stateless_compute_loss(changed, [], [1.0, 2.0], X, REAL, 2 * REAL)
+        for model in (mine, theirs)
+    )
+    assert_close(float(loss), float(expected), rtol=1e-5)
+    assert [len(group) for group in state] == [len(group) for group in expected_state]
+    assert [float(value) for value in state[2]] == [1.0, 2.0]
+    np.testing.assert_array_equal(mine.get_weights()[0], theirs.get_weights()[0])
+
+
+def test_stateless_loss_has_gradients(backend: str) -> None:
+    model, _ = both(network, loss="mse")
+    weights = [variable.value for variable in model.trainable_variables]
+
+    def loss(kernel: Any) -> Any:
+        return model.stateless_compute_loss([kernel, *weights[1:]], [], [0, 0], X, REAL, REAL)[0]
+
+    expected = 2 * 0.01 * weights[0].numpy()  # of the kernel's regularizer
+    np.testing.assert_allclose(wt.grad(loss)(weights[0]).numpy(), expected, rtol=1e-5, atol=1e-8)
+
+
+def test_functions_take_as_many_batches_as_an_execution(backend: str) -> None:
+    model, _ = both(network, loss="mse", steps_per_execution=2)
+    batches = [(X[start : start + 16], REAL[start : start + 16]) for start in range(0, 48, 16)]
+    train, test, predict = iter(batches), iter(batches), iter(batches)
+    assert set(model.make_train_function()(train)) == {"loss"}
+    assert set(model.make_test_function()(test)) == {"loss"}
+    assert model.make_predict_function()(predict).shape == (32, 3)
+    for function, iterator in [
+        (model.train_function, train),
+        (model.test_function, test),
+        (model.predict_function, predict),
+    ]:
+        function(iterator)  # what is left
+        with pytest.raises(StopIteration):
+            function(iterator)
+
+
+def test_a_model_may_make_its_own_train_function() -> None:
+    class Twice(ours.Sequential):
+        def make_train_function(self, force: bool = False) -> Any:
+            if self.train_function is not None and not force:
+                return self.train_function
+
+            def train(batches: Iterator[Any]) -> Any:
+                batch = next(batches)
+                self.train_step(batch)
+                return self.train_step(batch)
+
+            self.train_function = train
+            return train
+
+    plain, _ = both(network, loss="mse", optimizer="sgd")
+    twice = Twice([*plain.layers])
+    twice.compile("sgd", "mse")
+    weights = plain.get_weights()
+    for _ in range(2):
+        plain.train_on_batch(X, REAL)
+    expected = plain.get_weights()
+    twice.set_weights(weights)
+    twice.fit(X, REAL, batch_size=len(X), shuffle=False, verbose=0)
+    for weight, wanted in zip(twice.get_weights(), expected, strict=True):
+        np.testing.assert_array_equal(weight, wanted)
+
+
+@pytest.mark.parametrize("options", [{}, {"run_eagerly": True}, {"jit_compile": False}], ids=str)
+def test_what_compile_was_told_is_an_attribute(options: dict[str, Any]) -> None:
+    mine, theirs = ours.Sequential(), keras.Sequential()
+    assert (mine.run_eagerly, mine.jit_compile) == (False, False)
+    for model in (mine, theirs):
+        model.compile(**options)
+        model.run_eagerly = not model.run_eagerly
+    assert mine.run_eagerly is theirs.run_eagerly
+    assert mine.jit_compile is False

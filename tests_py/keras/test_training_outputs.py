@@ -8,6 +8,7 @@ import keras
 import numpy as np
 import pytest
 
+from tests_py.closeness import assert_close
 from webtensor import keras as ours
 from webtensor.keras.names import forget_names
 
@@ -75,7 +76,7 @@ def test_results_and_their_names(make: Any, kind: str, options: dict[str, Any]) 
     want, wanted_names = results(keras, make, kind, **options)
     got, names = results(ours, make, kind, **options)
     assert list(got) == list(want)
-    np.testing.assert_allclose(list(got.values()), list(want.values()), rtol=1e-5)
+    assert_close(list(got.values()), list(want.values()), rtol=1e-5)
     assert names == wanted_names
 
 

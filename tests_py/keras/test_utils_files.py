@@ -249,10 +249,12 @@ def test_table_as_vectors(batched: bool, backend: str, tmp_path: Path):
     rows = [{name: column[row] for name, column in TABLE.items()} for row in range(4)]
     made.adapt(TABLE if batched else rows)
     found = made(TABLE)
-    assert found.shape == (4, 1 + 1 + 3 + 4 + 5 + 4 + 6 + 5)
-    np.testing.assert_allclose(found[:, 0].numpy(), TABLE["plain"])
-    np.testing.assert_allclose(found[:, 1].numpy(), (np.arange(4) - 1.5) / np.sqrt(1.25), 1e-4)
-    assert wt.sum(found[:, 2:], axis=1).tolist() == [6.0] * 4
+    # By name: bins, hash, normal, number, plain, town; then the crosses.
+    assert found.shape == (4, 3 + 4 + 1 + 4 + 1 + 5 + 6 + 5)
+    np.testing.assert_allclose(found[:, 7].numpy(), (np.arange(4) - 1.5) / np.sqrt(1.25), 1e-4)
+    np.testing.assert_allclose(found[:, 12].numpy(), TABLE["plain"])
+    one_hot = np.delete(found.numpy(), [7, 12], axis=1)
+    np.testing.assert_array_equal(one_hot.sum(axis=1), [6.0] * 4)
     np.testing.assert_allclose(made(rows[2]).numpy(), found[2].numpy(), 1e-6)
     model = ours.Model(made.get_inputs(), made.get_encoded_features())
     np.testing.assert_allclose(model(made_columns()).numpy(), found.numpy(), 1e-6)
@@ -264,6 +266,43 @@ def test_table_as_vectors(batched: bool, backend: str, tmp_path: Path):
 
 def made_columns() -> Any:
     return {name: wt.reshape(wt.asarray(column), (-1, 1)) for name, column in TABLE.items()}
+
+
+def test_columns_are_in_the_order_of_their_names_as_in_keras():
+    def made(api: Any) -> Any:
+        kinds = api.utils.FeatureSpace
+        categories = api.layers.CategoryEncoding(3, output_mode="one_hot", name="categories")
+        space = kinds(
+            {
+                "z": kinds.float_rescaled(2.0, name="z"),
+                "b": "float",
+                "k": kinds.feature("int32", categories, "float"),
+                "a": kinds.float_rescaled(0.5, 1.0, name="a"),
+            },
+            output_mode="concat",
+        )
+        return api.Model(space.get_inputs(), space.get_encoded_features())
+
+    columns = {
+        "z": np.float32([[1], [2]]), "b": np.float32([[5], [7]]),
+        "k": np.int32([[2], [0]]), "a": np.float32([[4], [6]]),
+    }  # fmt: skip
+    theirs, mine = made(keras), made(ours)
+    expected = [[3, 5, 0, 0, 1, 2], [4, 7, 1, 0, 0, 4]]
+    with pytest.warns(UserWarning, match="structure"):  # Keras tells its own dicts apart
+        np.testing.assert_array_equal(theirs.predict(columns, verbose=0), expected)
+    np.testing.assert_array_equal(mine.predict(columns, verbose=0), expected)
+
+
+def test_crosses_follow_the_features_by_name():
+    kinds = utils.FeatureSpace
+    features = {name: kinds.integer_hashed(3) for name in "zab"}
+    crosses = [("z", "a"), ("b", "z"), ("a", "b")]
+    columns = {name: [1, 2, 3] for name in features}
+    joined = kinds(features, crosses=crosses, crossing_dim=4, output_mode="concat")(columns)
+    parts = kinds(features, crosses=crosses, crossing_dim=4, output_mode="dict")(columns)
+    assert list(parts) == ["a", "b", "z", "a_X_b", "b_X_z", "z_X_a"]
+    np.testing.assert_array_equal(joined, np.concatenate([*parts.values()], axis=1))
 
 
 def test_table_as_a_dict_of_vectors():

@@ -63,7 +63,7 @@ def _diff(draw: Draw) -> Case:
 
     ends: dict[str, Any] = {name: end() for name in ("prepend", "append") if draw.chance(3)}
     x, n = draw.numbers(shape, kind), draw.integer(0, 3)
-    return call("diff", x, axis, n, tolerance=DIFFERENCES, **ends)
+    return call("diff", x, n, axis, tolerance=DIFFERENCES, **ends)
 
 
 GENERATORS: dict[str, Generator] = {

@@ -89,8 +89,8 @@ def sliding(
     for n, dilation, (before, after) in zip(size, each(dilations, axes), sides, strict=True):
         least = 0 if kind == "s" else max(0, (n - 1) * dilation + 1 - before - after)
         lengths.append(draw.integer(least, max(least, most)))
-    # TensorFlow.js rounds where a number is the padding.
-    is_rounded = rounded and draw.chance(2 if kind == "n" else 9)
+    # Only numbers as padding leave something to round.
+    is_rounded = rounded and kind in "ne" and draw.chance(2 if kind == "n" else 9)
     rounding = draw.pick(("floor", "round", "ceil")) if is_rounded else None
     return Sliding(tuple(lengths), size, strides, pad, dilations, rounding)
 
