@@ -19,7 +19,7 @@ apt = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	else echo "Missing: $(2)" >&2; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test smoke bench report lint format wheel site kernels browsers chromium venv lock clean
+.PHONY: help demo test fuzz smoke bench report standards lint format wheel site kernels browsers chromium venv lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -32,6 +32,9 @@ test: kernels site browsers ## run all tests: in CPython, then in Chromium, Fire
 	$(RUN) -m pytest --numprocesses auto --dist loadfile tests_py pkg/webtensor
 	$(RUN) -m pytest --durations=25 tests_browser
 
+fuzz: kernels ## read a thousand mutated files of each format
+	WEBTENSOR_FUZZ=1 $(RUN) -m pytest --numprocesses auto tests_py/keras/test_saving_fuzz.py
+
 smoke: site chromium ## train on the digits page in headless Chromium, on each backend
 	@$(RUN) -m tests_browser.smoke
 
@@ -40,6 +43,9 @@ bench: site chromium ## compare with TensorFlow.js, writing bench/results.json (
 
 report: kernels ## print how complete the ops, their comparisons and their gradient checks are
 	@$(RUN) -m tests_py.completeness
+
+standards: kernels ## try the array API standard, SciPy and scikit-learn, and write docs/standards.md
+	@$(RUN) -m tests_py.standards
 
 lint: venv ## check style, types and the direction of imports
 	$(RUN) -m ruff check .

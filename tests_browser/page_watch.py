@@ -5,6 +5,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import ConsoleMessage, Error, Page
 
+#: Not every browser writes to the console what a page's Content-Security-Policy forbids.
+REPORT_VIOLATIONS = """
+addEventListener("securitypolicyviolation", (event) =>
+  console.error(`policy: ${event.effectiveDirective} forbids ${event.blockedURI}`));
+"""
 SCREENSHOTS = Path(__file__).resolve().parent.parent / "dist" / "screenshots"
 
 
@@ -15,6 +20,7 @@ class PageWatch:
         """Start listening to `page`."""
         self.page = page
         self._errors: list[str] = []
+        page.add_init_script(REPORT_VIOLATIONS)
         page.on("console", self._on_console)
         page.on("pageerror", self._on_page_error)
 

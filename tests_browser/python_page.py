@@ -13,6 +13,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 from selenium import webdriver
+from selenium.webdriver.support.wait import WebDriverWait
 
 from tests_browser.page_watch import PageWatch
 
@@ -28,10 +29,11 @@ class PythonInPageError(AssertionError):
 class PythonPage(ABC):
     """One page with Pyodide and webtensor's wheel."""
 
-    def __init__(self, browser_name: str, base_url: str) -> None:
-        """Name the browser and the server; `reload` then boots Python."""
+    def __init__(self, browser_name: str, base_url: str, path: str = BLANK_PAGE) -> None:
+        """Name the browser, the server and its page; `reload` then boots Python."""
         self.browser_name = browser_name
         self.base_url = base_url
+        self.path = path
 
     def run(self, source: str, /, **values: Any) -> Any:
         """Run Python source and return the value of its last expression, which must be JSON-able.
@@ -46,7 +48,7 @@ class PythonPage(ABC):
 
     def reload(self, query: str = "") -> None:
         """Load the page anew, with a query such as "?wtflags=…", and boot Python in it."""
-        self._open(f"{self.base_url}{BLANK_PAGE}{query}")
+        self._open(f"{self.base_url}{self.path}{query}")
         self._call("waitForPython")
 
     @abstractmethod
@@ -73,9 +75,11 @@ class PythonPage(ABC):
 class PlaywrightPythonPage(PythonPage):
     """Python in a page that Playwright drives; the page itself is `page`."""
 
-    def __init__(self, browser_name: str, base_url: str, page: Page) -> None:
+    def __init__(
+        self, browser_name: str, base_url: str, page: Page, path: str = BLANK_PAGE
+    ) -> None:
         """Boot Python in `page`."""
-        super().__init__(browser_name, base_url)
+        super().__init__(browser_name, base_url, path)
         self.page = page
         self.watch = PageWatch(page)
         page.set_default_timeout(SECONDS_TO_BOOT * 1000)
@@ -127,6 +131,9 @@ class WebDriverPythonPage(PythonPage):
 
     def _open(self, url: str) -> None:
         self.driver.get(url)
+        WebDriverWait(self.driver, SECONDS_TO_BOOT).until(
+            lambda driver: driver.execute_script("return document.readyState") == "complete"
+        )
 
     def _call(self, function: str, *arguments: str) -> Any:
         return self._await(f"window[{json.dumps(function)}](...args.slice(0, -1))", *arguments)

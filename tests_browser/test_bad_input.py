@@ -58,10 +58,9 @@ largest, errors, [before, counts()], values, on_host
     largest, errors, same, values, on_host = answer
     assert largest == 1024
     assert len(errors) == 6
-    for error in errors[:5]:
+    for error in errors:
         assert "neither backend 'webgl' nor any other available one has a kernel" in error
-        assert "elements does not fit a texture, which has room for 1,024 here" in error
-    assert "an operand of 1,025 elements does not fit backend 'webgl'" in errors[5]
+        assert "elements does not fit backend 'webgl', which has room for 1,024" in error
     assert same[0] == same[1]
     assert values == [2.0, 2.0]
     assert on_host == 1025

@@ -168,7 +168,7 @@ def test_rows_are_chosen_by_prefix_and_backend(only, workload, backend, wanted):
 
 
 def test_a_name_that_means_no_workload_is_refused():
-    with pytest.raises(ValueError, match="begins with 'convolve'; there are basic_lstm"):
+    with pytest.raises(ValueError, match="begins with 'convolve'; there are arange, basic_lstm"):
         Selection.parse("matmul convolve")
 
 

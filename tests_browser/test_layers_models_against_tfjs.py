@@ -217,6 +217,17 @@ def test_indexed_db_is_shared(page: PlaywrightPythonPage):
     found = page.page.evaluate(script)
     assert found["known"] == ["indexeddb://mine", "indexeddb://theirs"]
     same(mine, found["outputs"])
+    load = 'model = keras.saving.load_model("indexeddb://mine")'
+    same(page.run(f"{COMMON}\n{load}\noutputs_of(model)", backend="wasm"), mine)
+    swapped = """
+    from webtensor import keras
+    try:
+        await keras.saving.save_layers_model_async("indexeddb://mine", keras.Sequential())
+    except TypeError as error:
+        message = str(error)
+    message
+    """
+    assert "save_layers_model_async(model, path)" in page.run(swapped)
     missing = """
     from webtensor import keras
     try:
@@ -239,8 +250,13 @@ def test_model_from_the_web(page: PlaywrightPythonPage):
             route.fulfill(status=404, body="")
 
     page.page.route("**/served/*", answer)
-    load = 'model = await keras.saving.load_layers_model_async("/served/model.json")'
-    same(page.run(f"{COMMON}\n{load}\noutputs_of(model)", backend="wasm"), theirs["outputs"])
+    for load in (
+        'await keras.saving.load_layers_model_async("/served/model.json")',
+        'keras.saving.load_model("/served/model.json")',
+        'keras.saving.load_layers_model("/served/model.json")',
+    ):
+        source = f"{COMMON}\nmodel = {load}\noutputs_of(model)"
+        same(page.run(source, backend="wasm"), theirs["outputs"])
     missing = """
     from webtensor import keras
     try:

@@ -61,3 +61,29 @@ def test_archive_of_keras_in_a_page(
     back = keras.saving.load_model(tmp_path / "mine.keras")
     for first, second in zip(back.get_weights(), theirs.get_weights(), strict=True):
         np.testing.assert_array_equal(first, second)
+
+
+WHAT_WAS_MEANT = """
+from webtensor import keras
+
+def message(load, source):
+    try:
+        load(source)
+    except ValueError as error:
+        return str(error)
+
+[
+    message(keras.saving.load_model, "/nowhere/model.json"),
+    message(keras.saving.load_layers_model, "https://example.org/model.json"),
+    message(keras.saving.load_model, "https://example.org/model.keras"),
+]
+"""
+
+
+def test_model_of_the_web_where_python_cannot_wait(webkit_python: PythonPage):
+    """WebKit cannot suspend Python."""
+    layers_models = webkit_python.run(WHAT_WAS_MEANT)
+    archive = layers_models.pop()
+    for message in layers_models:
+        assert "await keras.saving.load_layers_model_async(" in message
+    assert "fetched first, as with pyodide.http.pyfetch" in archive

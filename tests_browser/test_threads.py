@@ -51,6 +51,33 @@ def test_a_flag_tells_of_threads_and_turns_them_off(chromium_python: PythonPage)
         chromium_python.reload()
 
 
+def test_without_room_for_stacks_one_thread_computes(chromium_python: PythonPage):
+    answer = chromium_python.run("""
+        import webtensor as wt
+        wt.set_backend("wasm")
+        backend = wt.backend()
+        processors, backend.host.most_threads = backend.host.most_threads, 3
+        backend.threads.count = 3
+        x = wt.ones((300, 300))
+        before = backend.memory()["blocks"]
+        find, backend.pool._find = backend.pool._find, lambda size: (
+            0 if size >= 2 << 20 and len(backend.threads._stacks) else find(size)
+        )
+        backend.pool.trim()
+        try:
+            total = float(wt.sum(wt.matmul(x, x)))
+        finally:
+            backend.pool._find = find
+            backend.host.most_threads = processors
+        alone = backend.threads._helpers is None
+        after = backend.memory()["blocks"]
+        again = float(wt.sum(wt.matmul(x, x)))
+        total, again, alone, backend.threads._helpers is None, after - before
+    """)
+    chromium_python.run(AS_IT_WAS)
+    assert answer == [300.0**3, 300.0**3, True, False, 0]
+
+
 def test_threads_come_and_go_and_leave_nothing(python_page: PythonPage):
     answer = python_page.run("""
         import webtensor as wt

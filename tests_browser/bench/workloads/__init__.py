@@ -4,6 +4,7 @@ It is imported in the page, where the rows run, and outside, where they are list
 """
 
 from tests_browser.bench.workloads.convolution import CONVOLUTIONS
+from tests_browser.bench.workloads.creation import CREATION
 from tests_browser.bench.workloads.elementwise import ELEMENTWISE
 from tests_browser.bench.workloads.image import IMAGES
 from tests_browser.bench.workloads.indexing import INDEXING
@@ -29,6 +30,7 @@ WORKLOADS = [
     *CONVOLUTIONS,
     *POOLING,
     *ELEMENTWISE,
+    *CREATION,
     *REDUCTIONS,
     *MOVEMENT,
     *INDEXING,
