@@ -247,8 +247,6 @@ async def run_cases(cases: list[dict[str, Any]], backend: str) -> dict[str, Any]
     """
     wt.set_backend(backend)
     wt.env().set(_FORWARD, False)  # kernels are to run where they are asked for
-    gc.collect()  # what cycles held before, such as those of a model, does not count
-    before = wt.memory()
 
     def guarded(case: dict[str, Any]) -> Any:
         try:
@@ -256,16 +254,23 @@ async def run_cases(cases: list[dict[str, Any]], backend: str) -> dict[str, Any]
         except Exception:
             return {"error": traceback.format_exc()}
 
-    seen = wt.profile(lambda: [guarded(case) for case in cases])
-    results = []
-    for place, result in enumerate(seen.result):
-        try:
-            result = await result if isawaitable(result) else result
-            results.append(result if isinstance(result, dict) else await encode(result))
-        except Exception:
-            results.append({"error": traceback.format_exc()})
-        seen.result[place] = result = None
-    after = wt.memory()
+    collects = gc.isenabled()
+    gc.disable()  # or cycles of earlier tests, freed in between, would spoil the counts
+    try:
+        before = wt.memory()
+        seen = wt.profile(lambda: [guarded(case) for case in cases])
+        results = []
+        for index, result in enumerate(seen.result):
+            try:
+                result = await result if isawaitable(result) else result
+                results.append(result if isinstance(result, dict) else await encode(result))
+            except Exception:
+                results.append({"error": traceback.format_exc()})
+            seen.result[index] = result = None
+        after = wt.memory()
+    finally:
+        if collects:
+            gc.enable()
     wt.env().set(_FORWARD, True)
     counts = ("num_tensors", "num_storages", "num_bytes")
     return {
