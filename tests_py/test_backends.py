@@ -11,7 +11,7 @@ import webtensor as wt
 from webtensor.backends.api import Backend, Priority
 from webtensor.backends.numpy.backend import NumpyBackend
 from webtensor.backends.webgl.context import Device
-from webtensor.engine import registry, state
+from webtensor.engine import backend_registry, state
 
 
 @pytest.fixture(autouse=True)
@@ -192,9 +192,9 @@ def test_a_backend_may_start_at_a_second_attempt() -> None:
 
 
 def test_no_backend_at_all_is_an_error_with_the_reasons(monkeypatch: Any) -> None:
-    monkeypatch.setattr(registry, "_entries", {})
-    monkeypatch.setattr(registry, "_started", {})
-    monkeypatch.setattr(registry, "_refused", {})
+    monkeypatch.setattr(backend_registry, "_entries", {})
+    monkeypatch.setattr(backend_registry, "_started", {})
+    monkeypatch.setattr(backend_registry, "_refused", {})
     monkeypatch.setattr(state, "backend", None)
     with pytest.raises(wt.BackendUnavailableError, match="none is registered"):
         wt.get_backend()

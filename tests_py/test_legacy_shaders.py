@@ -6,12 +6,12 @@ import pytest
 
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.elementwise import row_shader
-from webtensor.backends.webgl.legacy import fragment_source
-from webtensor.backends.webgl.modes import Mode
-from webtensor.backends.webgl.translation import UntranslatableError, translated
+from webtensor.backends.webgl.glsl_es_100 import UntranslatableError, translated
+from webtensor.backends.webgl.precision_modes import Mode
+from webtensor.backends.webgl.webgl1_compiler import fragment_source
 from webtensor.dtypes import float32
 from webtensor.errors import KernelNotFoundError
-from webtensor.ops.rows import ROWS
+from webtensor.ops.elementwise import ROWS
 
 #: What needs the bits of numbers; it runs on another backend.
 NEED_BITS = {

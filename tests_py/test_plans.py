@@ -97,16 +97,16 @@ def test_another_backend_between(planned_runs: list[str]) -> None:
 @pytest.fixture
 def relu_of_seven() -> Iterator[None]:
     """A kernel in place of NumPy's own for elementwise functions."""
-    from webtensor.engine import registry
+    from webtensor.engine import backend_registry
 
     wt.set_backend("numpy")
     started = wt.backend()
     own = started.kernels["unary"]
-    registry.set_kernel(
+    backend_registry.set_kernel(
         "numpy", "unary", lambda backend, inputs, shape, dtype, *_: np.full(shape, 7, dtype.name)
     )
     yield
-    registry.set_kernel("numpy", "unary", None)
+    backend_registry.set_kernel("numpy", "unary", None)
     started.kernels["unary"] = own
 
 

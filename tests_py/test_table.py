@@ -9,7 +9,7 @@ import pytest
 
 import webtensor as wt
 from tests_py.cases import FAMILIES, Case, failures, run_cases
-from webtensor.ops.rows import ROWS
+from webtensor.ops.elementwise import ROWS
 
 ALL = [case for family in FAMILIES.values() for case in family]
 

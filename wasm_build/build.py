@@ -52,12 +52,12 @@ def generate() -> list[Path]:
         from webtensor.ops import (  # noqa: F401  (they fill the tables)
             binary,
             cells,
-            steps,
+            optimizer_updates,
             ternary,
             unary,
         )
         from webtensor.ops.blocks import BLOCK_ROWS
-        from webtensor.ops.rows import ROWS
+        from webtensor.ops.elementwise import ROWS
 
         texts = {
             "blocks.c": blocks_source(BLOCK_ROWS.values()),

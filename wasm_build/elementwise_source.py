@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from webtensor.dtypes import DType
-    from webtensor.ops.rows import Row
+    from webtensor.ops.elementwise import Row
 
 ELEMENTS = {"float32": "float", "int32": "int", "bool": "byte"}
 VECTORS = {"float32": "vf", "int32": "vi", "bool": "vi"}

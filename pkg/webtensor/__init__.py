@@ -93,11 +93,11 @@ from webtensor.errors import (
 )
 from webtensor.explanation import explained_functions as _explained_functions
 from webtensor.ops import *
-from webtensor.ops.shorthands import print as print
-from webtensor.ops.standard import (
+from webtensor.ops.array_api import (
     __array_api_version__ as __array_api_version__,
     __array_namespace_info__ as __array_namespace_info__,
 )
+from webtensor.ops.tfjs_methods import print as print
 from webtensor.version import __version__ as __version__
 
 bool = bool_

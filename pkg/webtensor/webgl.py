@@ -15,8 +15,8 @@ from webtensor.dtypes import DType
 from webtensor.engine import (
     Primitive,
     Tensor,
+    backend_registry,
     find_backend,
-    registry,
     state,
     unavailable_reason,
 )
@@ -147,7 +147,7 @@ def explain(function: Callable[..., Any], *args: Any) -> Explanation:
 
 
 def _require_not_started(name: str) -> None:
-    if any(one.name == "webgl" for one in registry.started_backends()):
+    if any(one.name == "webgl" for one in backend_registry.started_backends()):
         raise RuntimeError(
             f"{name}: the webgl backend has started; call this before it computes anything"
         )

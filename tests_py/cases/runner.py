@@ -12,7 +12,7 @@ from inspect import isawaitable
 from typing import Any
 
 import webtensor as wt
-from webtensor.ops import steps
+from webtensor.ops import optimizer_updates
 from webtensor.ops.unary import height_of_window, polynomial
 
 FORMATS: dict[str, Any] = {"bool": "?", "int32": "i", "float32": "f", "complex64": "f"}
@@ -140,7 +140,7 @@ EXTRA_FUNCTIONS = {
     "kept_by_dropout": kept_by_dropout,
     "stacked_lstm_cells": stacked_lstm_cells,
     "optimizer_steps": optimizer_steps,
-    **{name: getattr(steps, name) for name in steps.__all__},
+    **{name: getattr(optimizer_updates, name) for name in optimizer_updates.__all__},
 }
 
 

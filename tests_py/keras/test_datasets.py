@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from webtensor import keras as ours
-from webtensor.keras.datasets import inert
+from webtensor.keras.datasets import safe_pickle
 
 RNG = np.random.default_rng(3)
 
@@ -144,7 +144,7 @@ class Evil:
 @pytest.mark.parametrize("held", [Evil(), [Evil()], {"x": print}, np.datetime64(1, "s")])
 def test_code_is_not_executed(held: Any, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(ValueError, match="is code and is not executed"):
-        inert.load(io.BytesIO(pickle.dumps(held)))
+        safe_pickle.load(io.BytesIO(pickle.dumps(held)))
     assert not capsys.readouterr().out
 
 

@@ -24,7 +24,7 @@ import pytest
 from tests_py.keras.test_saving_bad_input import configured, dense, members, numbers, small, zipped
 from webtensor import ModelFormatError, keras as ours
 from webtensor.keras.budgets import EXPANSION, FLOOR, MAX_DEPTH, Budget, parse_json, reading
-from webtensor.keras.datasets import inert
+from webtensor.keras.datasets import safe_pickle
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5
 from webtensor.keras.saving.layers_model.manifest import _dequantized
 from webtensor.keras.saving.npz import read_npz
@@ -543,8 +543,8 @@ def test_data_set_that_expands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 def test_nested_pickle():
     data = b"\x80\x02}" + b"K\1}" * 1_000 + b"s" * 1_000 + b"."
-    refused(lambda: inert.load(io.BytesIO(data)), "nested more than")
-    refused(lambda: inert.load(io.BytesIO(data[:50])), "the pickle: ")
+    refused(lambda: safe_pickle.load(io.BytesIO(data)), "nested more than")
+    refused(lambda: safe_pickle.load(io.BytesIO(data[:50])), "the pickle: ")
 
 
 def wav(frames: bytes, **changes: int) -> bytes:

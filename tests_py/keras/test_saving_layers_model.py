@@ -15,7 +15,7 @@ import pytest
 
 from tests_py.keras.saved_models import MODELS, SavedModel, randomized, same, same_weights
 from webtensor import keras as ours
-from webtensor.keras.saving.old_configs import modernized, old_hard_sigmoid
+from webtensor.keras.saving.keras2_configs import modernized, old_hard_sigmoid
 
 SAVEABLE = ("functional", "nested", "convolutional")
 

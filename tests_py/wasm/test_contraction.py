@@ -5,10 +5,10 @@ import pytest
 
 from tests_py.wasm.kernels import Array, call
 from tests_py.wasm.windows import WINDOWS, make, patches
-from webtensor.backends.wasm import packing
+from webtensor.backends.wasm import packed_weights
 from webtensor.backends.wasm.backend import WasmBackend
 from webtensor.geometry import MatmulSizes, Window
-from webtensor.ops.rows import ROWS
+from webtensor.ops.elementwise import ROWS
 
 #: Weights are packed when they are used for the second time.
 PACKED = 2
@@ -24,7 +24,7 @@ def check(got: Array, want: Array, terms: int) -> None:
 
 @pytest.fixture(autouse=True)
 def small_weights_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "_LEAST_SIZE", 1)
+    monkeypatch.setattr(packed_weights, "_LEAST_SIZE", 1)
 
 
 def multiply(wasm: WasmBackend, sizes: MatmulSizes, dtype: str = "float32", times: int = 1) -> None:

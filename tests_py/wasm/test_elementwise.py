@@ -5,7 +5,7 @@ import pytest
 
 from tests_py.wasm.kernels import Array, call
 from webtensor.backends.wasm.backend import WasmBackend
-from webtensor.ops.rows import ROWS, Row
+from webtensor.ops.elementwise import ROWS, Row
 
 INF, NAN = np.inf, np.nan
 SPECIAL = np.array(

@@ -13,7 +13,7 @@ import pytest
 
 from tests_py.wasm.kernels import Array, call
 from webtensor.backends.wasm.backend import WasmBackend
-from webtensor.ops.rows import ROWS
+from webtensor.ops.elementwise import ROWS
 
 SIZE = 100_000
 Range = tuple[float, float]

@@ -1,12 +1,26 @@
 """The engine: tensors and their storage, running primitives on backends, scopes, inspection.
 
 ``tensor``, ``variable``, ``buffer`` and ``storage`` hold what tensors are; ``operands`` and
-``convert`` turn users' values into them; ``primitive``, ``dispatch`` and ``registry`` run them,
-``placement`` where their operands are; ``plans`` saves known calls the way there; ``extension``
-is for users' own ops; ``preparation`` warms up; ``scopes``, ``inspection`` and ``profiling`` are
-TensorFlow.js's tidy, keep, memory, profile and time. ``state`` is what is active now.
+``convert`` turn users' values into them; ``primitive``, ``dispatch`` and ``backend_registry`` run
+them, ``placement`` where their operands are; ``plans`` saves known calls the way there;
+``extension`` is for users' own ops; ``warm_up`` warms up; ``scopes``, ``inspection`` and
+``profiling`` are TensorFlow.js's tidy, keep, memory, profile and time. ``state`` is what is active
+now.
 """
 
+from webtensor.engine.backend_registry import (
+    available_backends,
+    backend,
+    find_backend,
+    get_backend,
+    priority_reason,
+    ready,
+    register_backend,
+    registered_backends,
+    remove_backend,
+    set_backend,
+    unavailable_reason,
+)
 from webtensor.engine.buffer import TensorBuffer, buffer
 from webtensor.engine.dispatch import alias, run
 from webtensor.engine.extension import (
@@ -25,7 +39,6 @@ from webtensor.engine.inspection import disable_debug_mode, enable_debug_mode, m
 from webtensor.engine.operands import TensorLike, as_operand, as_operands, constant, from_host
 from webtensor.engine.placement import near_its_operands, where_integers_are_whole
 from webtensor.engine.plans import Plans, keep_plan, planned, run_plan
-from webtensor.engine.preparation import warm_up
 from webtensor.engine.primitive import Gradient, Primitive
 from webtensor.engine.profiling import (
     KernelRecord,
@@ -36,24 +49,12 @@ from webtensor.engine.profiling import (
     time,
     time_async,
 )
-from webtensor.engine.registry import (
-    available_backends,
-    backend,
-    find_backend,
-    get_backend,
-    priority_reason,
-    ready,
-    register_backend,
-    registered_backends,
-    remove_backend,
-    set_backend,
-    unavailable_reason,
-)
 from webtensor.engine.scopes import dispose, keep, tidy
 from webtensor.engine.state import state
 from webtensor.engine.storage import Storage
 from webtensor.engine.tensor import Tensor
 from webtensor.engine.variable import Variable
+from webtensor.engine.warm_up import warm_up
 
 __all__ = [
     "Gradient",

@@ -11,7 +11,7 @@ from typing import Any
 
 from webtensor.backends.api import Backend, Handle
 from webtensor.dtypes import DType
-from webtensor.engine import registry
+from webtensor.engine import backend_registry
 from webtensor.engine.primitive import Primitive
 from webtensor.engine.state import state
 from webtensor.engine.storage import Storage, empty_host
@@ -41,7 +41,7 @@ def run(
     """Compute a primitive on the active backend and return its result."""
     backend = state.backend
     if backend is None:
-        backend = registry.activate_default()
+        backend = backend_registry.activate_default()
     size = prod(shape)
     if size >= SIZE_LIMIT:
         _check_growth(primitive.name, inputs, shape, dtype, size)
@@ -138,7 +138,7 @@ def _run_elsewhere(
     active = state.backend
     assert active is not None
     size = prod(shape)
-    for backend in registry.others(active):
+    for backend in backend_registry.others(active):
         if primitive.kernel not in backend.kernels:
             continue
         try:

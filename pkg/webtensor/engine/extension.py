@@ -12,7 +12,7 @@ from typing import Any
 
 from webtensor.backends.api import Kernel
 from webtensor.dtypes import as_dtype
-from webtensor.engine import registry
+from webtensor.engine import backend_registry
 from webtensor.engine.dispatch import run
 from webtensor.engine.operands import TensorLike, as_operand
 from webtensor.engine.primitive import Gradient, Primitive
@@ -47,7 +47,7 @@ def register_kernel(name: str, backend: str, kernel: Kernel) -> None:
     """
     if not callable(kernel):
         raise TypeError(f"register_kernel: kernel must be callable, but got {kernel!r}")
-    registry.set_kernel(backend, name, kernel)
+    backend_registry.set_kernel(backend, name, kernel)
 
 
 def unregister_kernel(name: str, backend: str) -> None:
@@ -56,25 +56,25 @@ def unregister_kernel(name: str, backend: str) -> None:
     Raises:
         ValueError: the backend has no such kernel.
     """
-    registry.set_kernel(backend, name, None)
+    backend_registry.set_kernel(backend, name, None)
 
 
 def get_kernel(name: str, backend: str) -> Callable[..., Any] | None:
     """Return a backend's kernel, or None where it has none or cannot start here."""
-    started = registry.find_backend(backend)
+    started = backend_registry.find_backend(backend)
     return None if started is None else started.kernels.get(name)
 
 
 def get_kernels_for_backend(backend: str) -> list[str]:
     """Names of a backend's kernels, sorted; none where it cannot start here."""
-    started = registry.find_backend(backend)
+    started = backend_registry.find_backend(backend)
     return [] if started is None else sorted(started.kernels)
 
 
 def copy_registered_kernels(source: str, destination: str) -> None:
     """Give one backend all the kernels that were registered for another by ``register_kernel``."""
-    for name, kernel in registry.added_kernels(source).items():
-        registry.set_kernel(destination, name, kernel)
+    for name, kernel in backend_registry.added_kernels(source).items():
+        backend_registry.set_kernel(destination, name, kernel)
 
 
 def register_gradient(name: str, rules: Sequence[Gradient | None]) -> None:
@@ -148,6 +148,6 @@ def deregister_op(name: str) -> None:
     if _ops.pop(name, None) is None:
         raise ValueError(f"deregister_op: no op named {name!r} is registered")
     _gradients.pop(name, None)
-    for backend in registry.registered_backends():
-        if name in registry.added_kernels(backend):
-            registry.set_kernel(backend, name, None)
+    for backend in backend_registry.registered_backends():
+        if name in backend_registry.added_kernels(backend):
+            backend_registry.set_kernel(backend, name, None)

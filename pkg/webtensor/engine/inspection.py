@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from webtensor.dtypes import float32
-from webtensor.engine import registry
+from webtensor.engine import backend_registry
 from webtensor.engine.operands import constants_held
 from webtensor.engine.primitive import Primitive
 from webtensor.engine.state import state
@@ -33,7 +33,7 @@ def memory() -> dict[str, Any]:
         True
     """
     constants, constant_bytes = constants_held()
-    started = registry.started_backends()
+    started = backend_registry.started_backends()
     held = {one.name: one.memory() for one in started}
     on_gpus = [held[one.name] for one in started if not one.computes_on_host]
     used = sum(counts["bytes"] for counts in on_gpus)

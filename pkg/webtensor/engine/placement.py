@@ -15,7 +15,7 @@ from inspect import iscoroutinefunction
 from typing import Any, ParamSpec, TypeVar
 
 from webtensor.backends.api import Backend
-from webtensor.engine import registry
+from webtensor.engine import backend_registry
 from webtensor.engine.dispatch import fallbacks
 from webtensor.engine.state import state
 from webtensor.engine.tensor import Tensor
@@ -41,12 +41,12 @@ def _is_at_hand(operand: Any) -> bool:
 
 
 def _host_backend(active: Backend) -> Backend | None:
-    return next((one for one in registry.others(active) if one.computes_on_host), None)
+    return next((one for one in backend_registry.others(active) if one.computes_on_host), None)
 
 
 @contextmanager
 def _placed(name: str, operands: tuple[Any, ...]) -> Iterator[None]:
-    active = registry.backend()
+    active = backend_registry.backend()
     host = None
     if not active.computes_on_host and env().get_bool(_FLAG) and all(map(_is_at_hand, operands)):
         host = _host_backend(active)
@@ -57,7 +57,7 @@ def _placed(name: str, operands: tuple[Any, ...]) -> Iterator[None]:
 @contextmanager
 def where_integers_are_whole(name: str) -> Iterator[None]:
     """Compute an op on the host where the active backend keeps not all bits of int32."""
-    active = registry.backend()
+    active = backend_registry.backend()
     with _on_host(name, active, None if active.integers_are_whole else _host_backend(active)):
         yield
 

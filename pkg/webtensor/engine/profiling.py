@@ -15,12 +15,12 @@ from time import perf_counter
 from typing import Any, Literal
 
 from webtensor.backends.api import Stopwatch
-from webtensor.engine import dispatch, registry
+from webtensor.engine import backend_registry, dispatch
+from webtensor.engine.jspi import can_suspend, suspended
 from webtensor.engine.operands import constants_held
 from webtensor.engine.primitive import Primitive
 from webtensor.engine.scopes import tensors_in
 from webtensor.engine.state import state
-from webtensor.engine.suspension import can_suspend, suspended
 from webtensor.engine.tasks import TaskStack
 from webtensor.engine.tensor import Tensor
 from webtensor.shapes import Shape
@@ -38,7 +38,7 @@ __all__ = [
 
 def _can_ask_timer() -> bool:
     """Whether the active backend has a timer whose answer can be waited for here."""
-    return registry.backend().has_timer and can_suspend()
+    return backend_registry.backend().has_timer and can_suspend()
 
 
 async def _result_of(function: Callable[[], Any]) -> Any:
@@ -94,7 +94,7 @@ class _Profiler:
 
     def start(self) -> None:
         """Measure what the next operation takes."""
-        self._running = registry.backend().stopwatch() if self._timed else None
+        self._running = backend_registry.backend().stopwatch() if self._timed else None
         self._last = perf_counter()
 
     def stop(self) -> None:
@@ -219,7 +219,7 @@ class _Watch:
     """A measurement under way."""
 
     def __init__(self) -> None:
-        self.backend = registry.backend()
+        self.backend = backend_registry.backend()
         self._upload_ms, self._download_ms = self.backend.upload_ms, self.backend.download_ms
         self._start = perf_counter()
 

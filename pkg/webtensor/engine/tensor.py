@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from webtensor.dtypes import DType, string_, typed_view
-from webtensor.engine import registry
+from webtensor.engine import backend_registry
 from webtensor.engine.convert import nested_list, python_numbers, shown_values
+from webtensor.engine.jspi import can_suspend, suspended
 from webtensor.engine.state import state
 from webtensor.engine.storage import DISPOSED, Storage, empty_host, host_storage
-from webtensor.engine.suspension import can_suspend, suspended
 from webtensor.errors import ContextLostError
 from webtensor.shapes import Shape
 
@@ -106,12 +106,12 @@ class Tensor:
             raise ValueError(f"to_device: stream must be None, but got {stream!r}")
         if device in ("host", self.device):
             return self
-        known = device in registry.registered_backends()
-        found = registry.find_backend(device) if known else None
+        known = device in backend_registry.registered_backends()
+        found = backend_registry.find_backend(device) if known else None
         if found is None:
             raise ValueError(
-                f"to_device: device must be one of {registry.available_backends()}, but got "
-                f"{device!r}"
+                f"to_device: device must be one of {backend_registry.available_backends()}, "
+                f"but got {device!r}"
             )
         self.storage.move_to(found, "to_device")
         return self

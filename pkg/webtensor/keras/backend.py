@@ -11,7 +11,7 @@ from webtensor.keras.config import (
 )
 from webtensor.keras.dtypes import is_float_dtype, is_int_dtype, result_type, standardize_dtype
 from webtensor.keras.names import get_uid
-from webtensor.keras.utils.session import clear_session, is_keras_tensor
+from webtensor.keras.utils.global_state import clear_session, is_keras_tensor
 
 __all__ = [
     "backend",

@@ -21,7 +21,7 @@ from math import prod
 from types import MethodType
 from typing import Any
 
-from webtensor.engine import registry
+from webtensor.engine import backend_registry
 from webtensor.engine.state import state
 from webtensor.engine.tasks import TaskStack
 from webtensor.errors import BackendError, ModelFormatError
@@ -187,7 +187,7 @@ class _LimitedKernels(dict[str, Any]):
 @contextmanager
 def _limited_kernels() -> Iterator[None]:
     """Within the ``with``, check what the active backend computes, at no cost to it otherwise."""
-    backend = state.backend or registry.activate_default()
+    backend = state.backend or backend_registry.activate_default()
     kernels = backend.kernels
     backend.kernels = _LimitedKernels(backend)
     try:

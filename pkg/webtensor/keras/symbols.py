@@ -291,7 +291,7 @@ class Operation:
 
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
         """Return symbolic tensors like what ``call`` returns."""
-        from webtensor.keras.trials import outcome_of_trial
+        from webtensor.keras.shape_inference import outcome_of_trial
 
         return outcome_of_trial(self.call, args, kwargs)
 

@@ -13,7 +13,7 @@ from webtensor.engine.scopes import outside_scopes
 from webtensor.keras.budgets import claim
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import auto_name, current_path
-from webtensor.keras.scopes import stateless_scopes
+from webtensor.keras.stateless_scopes import stateless_scopes
 from webtensor.ops import logical_and, logical_not, logical_or, logical_xor, round, tensor
 
 __all__ = ["Variable"]

@@ -1,15 +1,15 @@
 """The Ops API: what users call. One module per family; most compose primitives.
 
-``unary``, ``binary`` and ``ternary`` are the elementwise table, whose machinery is ``rows``;
+``unary``, ``binary`` and ``ternary`` are the elementwise table, whose machinery is ``elementwise``;
 ``reduction``, ``movement``, ``broadcasting``, ``casting``, ``contraction``, ``pooling`` and ``nn``
 hold the other primitives with their gradients; ``creation`` and ``random`` make tensors;
-``indexing`` and ``methods`` give tensors their subscripts, operators and methods. ``scans``,
-``sorting``, ``scatter``, ``dynamic`` (shapes that depend on values), ``layout``, ``statistics`` and
-``ragged`` are what their names say; ``text`` moves the elements of string tensors. ``blocks`` and
-``cells`` are formulas of gates, and ``shared`` what gradients of products share. ``fft``,
-``fused``, ``image``, ``linalg``, ``losses``, ``math``, ``signal``, ``sparse``, ``spectral`` and
-``string`` are namespaces that users see; ``standard`` is what the array API standard asks for
-beside operations.
+``indexing`` and ``methods`` give tensors their subscripts, operators and methods. ``scan``,
+``sorting``, ``scatter``, ``dynamic`` (shapes that depend on values), ``rearrangement``,
+``statistics`` and ``ragged`` are what their names say; ``string_elements`` moves the elements of
+string tensors. ``blocks`` and ``cells`` are formulas of gates, and ``shared_operands`` what
+gradients of products share. ``fft``, ``fused``, ``image``, ``linalg``, ``losses``, ``math``,
+``signal``, ``sparse``, ``spectral`` and ``string`` are namespaces that users see; ``array_api`` is
+what the array API standard asks for beside operations.
 """
 
 from webtensor.ops import (
@@ -25,18 +25,18 @@ from webtensor.ops import (
     spectral as spectral,
     string as string,
 )
+from webtensor.ops.array_api import *
 from webtensor.ops.binary import *
 from webtensor.ops.broadcasting import broadcast_to as broadcast_to
 from webtensor.ops.casting import astype as astype
-from webtensor.ops.complexes import *
+from webtensor.ops.complex_numbers import *
 from webtensor.ops.contraction import *
 from webtensor.ops.convolution import *
 from webtensor.ops.creation import *
 from webtensor.ops.distributions import *
 from webtensor.ops.dynamic import *
-from webtensor.ops.einstein import *
+from webtensor.ops.einsum_paths import *
 from webtensor.ops.indexing import boolean_mask as boolean_mask
-from webtensor.ops.layout import *
 from webtensor.ops.losses import Reduction as Reduction
 from webtensor.ops.morphology import *
 from webtensor.ops.movement import (
@@ -61,19 +61,19 @@ from webtensor.ops.movement import (
 from webtensor.ops.nn import *
 from webtensor.ops.normalization import *
 from webtensor.ops.pooling import *
-from webtensor.ops.products import *
 from webtensor.ops.ragged import *
 from webtensor.ops.random import *
+from webtensor.ops.rearrangement import *
 from webtensor.ops.recurrent import *
 from webtensor.ops.reduction import *
-from webtensor.ops.scans import *
+from webtensor.ops.scan import *
 from webtensor.ops.scatter import *
 from webtensor.ops.signal import (
     cosine_window as cosine_window,
     enclosing_power_of_two as enclosing_power_of_two,
 )
 from webtensor.ops.sorting import *
-from webtensor.ops.standard import *
 from webtensor.ops.statistics import *
 from webtensor.ops.ternary import *
 from webtensor.ops.unary import *
+from webtensor.ops.vector_products import *

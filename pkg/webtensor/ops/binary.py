@@ -1,7 +1,7 @@
 """The elementwise table: functions of two tensors, with broadcasting.
 
-Each function is a row (see ``rows.py``): adding one here adds it to every backend. Operands of
-different dtypes are promoted (bool < int32 < float32); a Python number takes the other operand's
+Each function is a row (see ``elementwise.py``): adding one here adds it to every backend. Operands
+of different dtypes are promoted (bool < int32 < float32); a Python number takes the other operand's
 dtype where it fits. Shapes broadcast as in NumPy; ``ValueError`` where they cannot.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from webtensor.ops.rows import BOOL_RULES, Kind, binary
+from webtensor.ops.elementwise import BOOL_RULES, Kind, binary
 
 if TYPE_CHECKING:
     from webtensor.engine import Tensor, TensorLike

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from webtensor.dtypes import complex64
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand
+from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.movement import clone, reshape, strided_view
-from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.ops.reduction import sum as _sum
 from webtensor.shapes import Shape, as_shape, broadcast_shapes, contiguous_strides
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from webtensor.dtypes import DType, as_dtype, bool_, complex64, float32, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, run
-from webtensor.ops.pairs import as_pairs, from_pairs
+from webtensor.ops.complex_pairs import as_pairs, from_pairs
 
 __all__ = ["as_float", "astype", "cast_to"]
 

@@ -8,10 +8,10 @@ from webtensor.geometry import MatmulSizes
 from webtensor.ops.broadcasting import broadcast_to, sum_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import zeros
-from webtensor.ops.finishing import Finish, check_residual, finished_primitive
+from webtensor.ops.elementwise import COMPLEX_RULES
+from webtensor.ops.epilogue import Finish, check_residual, finished_primitive
 from webtensor.ops.movement import reshape
-from webtensor.ops.rows import COMPLEX_RULES
-from webtensor.ops.shared import OfRows
+from webtensor.ops.shared_operands import OfRows
 from webtensor.shapes import Shape, broadcast_shapes, prod
 
 __all__ = ["dot", "matmul"]

@@ -17,7 +17,7 @@ from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, planned,
 from webtensor.geometry import Depth, Padding, Window, make_volume_window, make_window, several
 from webtensor.ops.casting import as_float
 from webtensor.ops.creation import zeros
-from webtensor.ops.finishing import Finish, check_residual, finished_primitive
+from webtensor.ops.epilogue import Finish, check_residual, finished_primitive
 from webtensor.ops.movement import concat, permute_dims, reshape, slice, spread, stepped_slice
 from webtensor.shapes import Shape, as_shape
 

@@ -17,9 +17,9 @@ from webtensor.dtypes import as_dtype, bool_, complex64, float32, int32, number_
 from webtensor.engine import Primitive, Tensor, TensorLike, Variable, as_operand, from_host, run
 from webtensor.engine.convert import pack
 from webtensor.ops.casting import cast_to
+from webtensor.ops.complex_pairs import from_pairs
 from webtensor.ops.movement import clone, concat, reshape
-from webtensor.ops.pairs import from_pairs
-from webtensor.ops.text import text_tensor
+from webtensor.ops.string_elements import text_tensor
 from webtensor.shapes import as_shape, check_size, prod
 
 __all__ = [

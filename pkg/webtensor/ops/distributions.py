@@ -26,7 +26,7 @@ from webtensor.ops.creation import zeros
 from webtensor.ops.movement import reshape
 from webtensor.ops.nn import softmax
 from webtensor.ops.random import in_dtype, normal_between, random_bits, random_normal, unit_numbers
-from webtensor.ops.scans import cumsum
+from webtensor.ops.scan import cumsum
 from webtensor.ops.sorting import upper_bound
 from webtensor.ops.unary import exp as _exp, log, polynomial, round
 from webtensor.shapes import as_shape, prod

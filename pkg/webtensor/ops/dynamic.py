@@ -23,12 +23,12 @@ from webtensor.engine import (
 from webtensor.engine.convert import python_numbers
 from webtensor.ops.binary import not_equal
 from webtensor.ops.casting import cast_to
+from webtensor.ops.compaction import count_true, count_true_async, true_places
 from webtensor.ops.coordinates import to_coordinates
 from webtensor.ops.creation import full, zeros
 from webtensor.ops.indexing import check_mask, masked
-from webtensor.ops.masks import count_true, count_true_async, true_places
 from webtensor.ops.movement import concat, flatten, gather, permute_dims, reshape, unstack
-from webtensor.ops.scans import cumsum
+from webtensor.ops.scan import cumsum
 from webtensor.ops.scatter import put
 from webtensor.ops.sorting import argsort, isin
 from webtensor.shapes import normalize_axis

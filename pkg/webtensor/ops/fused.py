@@ -11,7 +11,7 @@ from webtensor.geometry import Padding
 from webtensor.ops import contraction, convolution
 from webtensor.ops.binary import add, prelu
 from webtensor.ops.casting import as_float, cast_to
-from webtensor.ops.finishing import Finish, activated, check_residual
+from webtensor.ops.epilogue import Finish, activated, check_residual
 from webtensor.ops.movement import reshape
 from webtensor.shapes import Shape, broadcast_shapes, prod
 

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from webtensor.dtypes import bool_, int32
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host, near_its_operands
 from webtensor.ops.broadcasting import broadcast_to
+from webtensor.ops.compaction import count_true, true_places
 from webtensor.ops.coordinates import to_places
 from webtensor.ops.creation import zeros
-from webtensor.ops.masks import count_true, true_places
 from webtensor.ops.movement import (
     flip,
     gather,

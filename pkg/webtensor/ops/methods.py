@@ -13,34 +13,34 @@ from webtensor.dtypes import string_
 from webtensor.engine import Tensor, TensorLike, Variable, as_operand
 from webtensor.explanation import MISUSE, explained, raise_explained
 from webtensor.ops import (
+    array_api,
     binary,
     broadcasting,
     casting,
-    complexes,
+    complex_numbers,
     contraction,
     convolution,
     creation,
     dynamic,
     image,
     indexing,
-    layout,
     morphology,
     movement,
     nn,
     normalization,
     numpy_functions,
     pooling,
-    products,
+    rearrangement,
     reduction,
-    scans,
+    scan,
     scatter,
-    shorthands,
     sorting,
     spectral,
-    standard,
     statistics,
     ternary,
+    tfjs_methods,
     unary,
+    vector_products,
 )
 
 __all__: list[str] = []
@@ -141,7 +141,7 @@ _NAMED: dict[str, Callable[..., Any]] = {
         (reduction, reduction.__all__),
         (broadcasting, ["broadcast_to"]),
         (casting, ["astype"]),
-        (complexes, ["angle", "conj", "imag", "real"]),
+        (complex_numbers, ["angle", "conj", "imag", "real"]),
         (contraction, contraction.__all__),
         (spectral, spectral.__all__),
         (convolution, convolution.__all__),
@@ -151,15 +151,15 @@ _NAMED: dict[str, Callable[..., Any]] = {
         (image, ["resize_bilinear", "resize_nearest_neighbor"]),
         (indexing, ["boolean_mask"]),
         (nn, ["clip", "log_softmax", "one_hot", "softmax"]),
-        (scans, scans.__all__),
+        (scan, scan.__all__),
         (sorting, ["argsort", "isin", "searchsorted", "topk"]),
         (scatter, ["gather_nd", "take_along_axis", "unsorted_segment_sum"]),
         (creation, ["ones_like", "zeros_like"]),
         (dynamic, ["nonzero", "unique"]),
-        (shorthands, [name for name in shorthands.__all__ if name != "buffer_of"]),
+        (tfjs_methods, [name for name in tfjs_methods.__all__ if name != "buffer_of"]),
         (statistics, ["euclidean_norm", "log_sum_exp", "moments", "norm", "std", "var"]),
         (
-            layout,
+            rearrangement,
             [
                 "batch_to_space_nd",
                 "depth_to_space",
@@ -207,11 +207,11 @@ def _attach(owner: Any) -> None:
     owner.transpose = _taking_integers(movement.transpose)
     owner.where = _where
     owner.sort = _sort
-    owner.buffer = shorthands.buffer_of
+    owner.buffer = tfjs_methods.buffer_of
     owner.__getitem__ = lambda self, key: indexing.get_item(as_operand("index", self), key)
     owner.T = property(movement.transpose)
-    owner.mT = property(products.matrix_transpose)
-    owner.__array_namespace__ = standard.array_namespace
+    owner.mT = property(vector_products.matrix_transpose)
+    owner.__array_namespace__ = array_api.array_namespace
     owner.__array_ufunc__ = numpy_functions.array_ufunc
     owner.__array_function__ = numpy_functions.array_function
 

@@ -18,8 +18,8 @@ from webtensor.engine import Primitive, Tensor, TensorLike, alias, as_operand, p
 from webtensor.engine.convert import pack
 from webtensor.errors import AxisError
 from webtensor.ops.casting import cast_to
-from webtensor.ops.pairs import as_pairs, from_pairs
-from webtensor.ops.text import check_all_text, gathered_texts, joined_texts, viewed_texts
+from webtensor.ops.complex_pairs import as_pairs, from_pairs
+from webtensor.ops.string_elements import check_all_text, gathered_texts, joined_texts, viewed_texts
 from webtensor.shapes import (
     Shape,
     axis_group,
@@ -345,7 +345,7 @@ def transpose(x: TensorLike, perm: Sequence[int] | None = None, conjugate: bool 
     """
     x = as_operand("transpose", x)
     if conjugate:
-        from webtensor.ops.complexes import conj  # which builds on this module
+        from webtensor.ops.complex_numbers import conj  # which builds on this module
 
         x = conj(x)
     if perm is None:

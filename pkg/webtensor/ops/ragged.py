@@ -19,7 +19,7 @@ from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import full, ragged_sequence
 from webtensor.ops.movement import as_indices, concat, gather, reshape
 from webtensor.ops.scatter import put
-from webtensor.ops.text import check_all_text
+from webtensor.ops.string_elements import check_all_text
 from webtensor.shapes import Shape, check_size, prod
 
 __all__ = ["ragged_gather", "ragged_range", "ragged_tensor_to_tensor"]

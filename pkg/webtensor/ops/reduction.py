@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 from webtensor.dtypes import DType, as_dtype, bool_, complex64, float32, int32, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, backend, planned, run
 from webtensor.ops.casting import cast_to
+from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.creation import eye, full
 from webtensor.ops.movement import concat, reshape
-from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.shapes import Shape, axis_group, normalize_axes, normalize_axis, prod as _prod
 
 __all__ = ["all", "any", "argmax", "argmin", "max", "mean", "min", "prod", "sum"]

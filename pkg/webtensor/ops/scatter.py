@@ -23,6 +23,7 @@ from webtensor.errors import OutOfMemoryError
 from webtensor.ops.binary import equal
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
+from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.coordinates import to_places
 from webtensor.ops.creation import arange, full, ones, zeros_like
 from webtensor.ops.movement import (
@@ -35,10 +36,9 @@ from webtensor.ops.movement import (
     reshape,
     scatter_add,
 )
-from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.ops.reduction import min as least, sum as total
+from webtensor.ops.string_elements import check_all_text, put_texts
 from webtensor.ops.ternary import where
-from webtensor.ops.text import check_all_text, put_texts
 from webtensor.shapes import (
     Shape,
     as_shape,

@@ -20,9 +20,10 @@ from webtensor.engine import (
 )
 from webtensor.ops.binary import divide_no_nan, equal, maximum
 from webtensor.ops.casting import cast_to
+from webtensor.ops.compaction import count_true, true_places
+from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.coordinates import to_coordinates, to_places
 from webtensor.ops.creation import full, zeros
-from webtensor.ops.masks import count_true, true_places
 from webtensor.ops.movement import (
     as_indices,
     concat,
@@ -33,9 +34,8 @@ from webtensor.ops.movement import (
     reshape,
     slice,
 )
-from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.ops.reduction import max as _max, min as _min
-from webtensor.ops.scans import cumsum
+from webtensor.ops.scan import cumsum
 from webtensor.ops.scatter import (
     bincount,
     put,
@@ -43,7 +43,7 @@ from webtensor.ops.scatter import (
     unsorted_segment_sum,
 )
 from webtensor.ops.sorting import argsort
-from webtensor.ops.text import check_all_text
+from webtensor.ops.string_elements import check_all_text
 from webtensor.shapes import Shape, prod
 
 __all__ = [

@@ -10,9 +10,9 @@ from __future__ import annotations
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.ops.casting import cast_to
-from webtensor.ops.complexes import conj, real
+from webtensor.ops.complex_numbers import conj, real
+from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.movement import concat, flip, pad
-from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.shapes import prod
 
 __all__ = ["fft", "ifft", "irfft", "rfft"]

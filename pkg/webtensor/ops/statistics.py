@@ -20,9 +20,9 @@ from webtensor.ops.binary import (
     subtract,
 )
 from webtensor.ops.casting import cast_to
-from webtensor.ops.layout import axes_in_order, part_along
 from webtensor.ops.movement import concat, reshape
 from webtensor.ops.normalization import normalized
+from webtensor.ops.rearrangement import axes_in_order, part_along
 from webtensor.ops.reduction import divided_sum, max as _max, mean, min as _min, sum as _sum
 from webtensor.ops.ternary import where
 from webtensor.ops.unary import abs, exp, isfinite, log, sqrt, square

@@ -18,7 +18,7 @@ from webtensor.engine import Tensor, TensorLike, from_host
 from webtensor.engine.convert import pack
 from webtensor.ops.fingerprint import fingerprints64
 from webtensor.ops.movement import as_indices, reshape
-from webtensor.ops.text import as_text, text_tensor, texts_of
+from webtensor.ops.string_elements import as_text, text_tensor, texts_of
 
 __all__ = [
     "static_regex_replace",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from webtensor.ops.rows import ternary
+from webtensor.ops.elementwise import ternary
 
 if TYPE_CHECKING:
     from webtensor.engine import Tensor, TensorLike

@@ -1,7 +1,7 @@
 """The elementwise table: functions of one tensor.
 
-Each function is a row (see ``rows.py``): adding one here adds it to every backend. Functions that
-compute in float32 convert int32 and bool tensors first. Gradients are in terms of ``dy``, the
+Each function is a row (see ``elementwise.py``): adding one here adds it to every backend. Functions
+that compute in float32 convert int32 and bool tensors first. Gradients are in terms of ``dy``, the
 gradient of the result, ``y``, the result, and ``x``.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import log as _log, pi, sqrt as _sqrt
 from typing import TYPE_CHECKING, Any
 
-from webtensor.ops.rows import BOOL_RULES, Kind, unary
+from webtensor.ops.elementwise import BOOL_RULES, Kind, unary
 
 if TYPE_CHECKING:
     from webtensor.engine import Tensor, TensorLike

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 from webtensor.backends.api import Backend, Handle, KernelTable, Operand, PreparedKernel
 from webtensor.backends.wasm.host import MOST_WORDS, Host
 from webtensor.backends.wasm.memory import LARGEST_BLOCK, BlockPool
-from webtensor.backends.wasm.packing import PackedWeights
+from webtensor.backends.wasm.packed_weights import PackedWeights
 from webtensor.backends.wasm.parameters import ParameterSlots
-from webtensor.backends.wasm.preparation import prepared
+from webtensor.backends.wasm.prepared_calls import prepared
 from webtensor.backends.wasm.threads import Threads
 from webtensor.dtypes import DType
 from webtensor.errors import KernelNotFoundError

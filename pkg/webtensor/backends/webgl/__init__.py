@@ -7,16 +7,16 @@ bytes as they are. The texture's width is a power of two, for large tensors abou
 square root of the number of texels, so that texel ``t`` lies at column ``t & (width - 1)`` and row
 ``t >> shift``. A float32 tensor is an RGBA32F texture, int32 is RGBA32I (all 32 bits are exact) and
 bool is RGBA8UI. Lanes beyond the last element hold anything. Lesser devices, which have fewer
-formats, are ``modes``. What is larger than the largest texture is left to another backend
+formats, are ``precision_modes``. What is larger than the largest texture is left to another backend
 (``docs/design/webgl.md``).
 
 ``context`` opens the context and knows its device, ``flags`` are what it can do and is to do;
 ``device.js`` executes draws that ``queue`` packed, and ``sharing.js`` keeps it from disturbing a
 page that draws with the context, too; ``textures`` allocates and recycles; ``compiler`` turns
 kernels' logical code into GLSL, with the functions of ``glsl``; ``programs`` compiles and caches
-it; ``pixels`` takes images in and shows them. For WebGL 1 there are ``backend1``, ``webgl1.js``,
-and the shaders of ``legacy``, which ``translation`` makes of kernels' code with the functions of
-``legacy_glsl``. The other modules are kernel families.
+it; ``pixels`` takes images in and shows them. For WebGL 1 there are ``webgl1_backend``,
+``webgl1.js``, and the shaders of ``webgl1_compiler``, which ``glsl_es_100`` makes of kernels' code
+with the functions of ``webgl1_functions``. The other modules are kernel families.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def create_backend() -> Backend:
 
     gl, mode = create_context()
     if mode.version == 1:
-        from webtensor.backends.webgl.backend1 import WebGL1Backend
+        from webtensor.backends.webgl.webgl1_backend import WebGL1Backend
 
         return WebGL1Backend(gl, mode)
     from webtensor.backends.webgl.backend import WebGLBackend

@@ -14,9 +14,9 @@ from webtensor.backends.api import Backend, Handle, Kernel, KernelTable, Operand
 from webtensor.backends.webgl import compiler
 from webtensor.backends.webgl.compiler import Shader
 from webtensor.backends.webgl.flags import DELETE_THRESHOLD, MAX_TEXTURE_SIZE
-from webtensor.backends.webgl.modes import FULL, Mode
 from webtensor.backends.webgl.paging import Pager
 from webtensor.backends.webgl.pixels import shown_shader, taken_shader
+from webtensor.backends.webgl.precision_modes import FULL, Mode
 from webtensor.backends.webgl.programs import Program, ProgramCache
 from webtensor.backends.webgl.queue import DrawQueue
 from webtensor.backends.webgl.textures import Texture, TextureManager, texel_count

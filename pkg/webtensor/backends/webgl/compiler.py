@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from webtensor.backends.webgl.glsl import functions_for, library_for
-from webtensor.backends.webgl.modes import Mode
+from webtensor.backends.webgl.precision_modes import Mode
 from webtensor.dtypes import DType, bool_, float32, int32
 
 __all__ = [

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from webtensor.backends.webgl.flags import ALLOW_SOFTWARE, RENDER_FLOAT32_ENABLED, VERSION
-from webtensor.backends.webgl.modes import Mode
+from webtensor.backends.webgl.precision_modes import Mode
 from webtensor.environment import env
 from webtensor.errors import BackendUnavailableError
 

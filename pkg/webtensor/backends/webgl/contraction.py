@@ -15,7 +15,8 @@ from typing import Any
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.finishing import UNFINISHED, Finish, finish_of
+from webtensor.backends.webgl.epilogue import UNFINISHED, Finish, finish_of
+from webtensor.backends.webgl.row_padding import narrowed, whole, widened
 from webtensor.backends.webgl.textures import Texture
 from webtensor.backends.webgl.tiles import (
     MOST_ELEMENTS,
@@ -26,7 +27,6 @@ from webtensor.backends.webgl.tiles import (
     repeated,
     tile_rows,
 )
-from webtensor.backends.webgl.widening import narrowed, whole, widened
 from webtensor.dtypes import DType, float32
 from webtensor.geometry import MatmulSizes
 from webtensor.shapes import Shape

@@ -21,9 +21,9 @@ from webtensor.backends.webgl.convolution_tiles import (
     tiles_fit,
     transposed_tiles_fit,
 )
-from webtensor.backends.webgl.finishing import UNFINISHED, Finish, finish_of
+from webtensor.backends.webgl.epilogue import UNFINISHED, Finish, finish_of
 from webtensor.backends.webgl.reduction import reduce_texture
-from webtensor.backends.webgl.windows import (
+from webtensor.backends.webgl.window_walk import (
     WINDOW_UNIFORMS,
     over_cells,
     unrolled,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from webtensor.backends.webgl.backend import WebGLBackend
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.finishing import UNFINISHED, Finish
+from webtensor.backends.webgl.epilogue import UNFINISHED, Finish
+from webtensor.backends.webgl.row_padding import whole, widened
 from webtensor.backends.webgl.textures import Texture
 from webtensor.backends.webgl.tiles import (
     MOST_ELEMENTS,
@@ -18,8 +19,7 @@ from webtensor.backends.webgl.tiles import (
     repeated,
     tile_rows,
 )
-from webtensor.backends.webgl.widening import whole, widened
-from webtensor.backends.webgl.windows import WINDOW_UNIFORMS, window_numbers
+from webtensor.backends.webgl.window_walk import WINDOW_UNIFORMS, window_numbers
 from webtensor.dtypes import float32
 from webtensor.geometry import Window
 

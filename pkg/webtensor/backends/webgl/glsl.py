@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from webtensor.backends.webgl.modes import Mode
+from webtensor.backends.webgl.precision_modes import Mode
 
 __all__ = ["FUNCTIONS", "functions_for", "library_for"]
 

@@ -8,7 +8,7 @@ from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.textures import Texture
-from webtensor.backends.webgl.windows import (
+from webtensor.backends.webgl.window_walk import (
     WINDOW_UNIFORMS,
     over_cells,
     unrolled,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.backends.webgl.flags import DELETE_THRESHOLD, RECYCLED_LIMIT
-from webtensor.backends.webgl.modes import Mode
+from webtensor.backends.webgl.precision_modes import Mode
 from webtensor.dtypes import DType, bool_, float32, int32
 from webtensor.environment import env
 from webtensor.errors import KernelNotFoundError, OutOfMemoryError

@@ -7,7 +7,7 @@ from typing import Any
 
 from webtensor.environment import IN_BROWSER
 from webtensor.keras.callbacks.callback import Callback, Logs
-from webtensor.keras.utils.messages import say
+from webtensor.keras.utils.logging import say
 
 __all__ = ["ProgbarLogger"]
 

@@ -1,8 +1,8 @@
 """Data sets to try things on, fetched from where Keras fetches them; they need NumPy.
 
 Each is a module with ``load_data``, which returns ``(x_train, y_train), (x_test, y_test)``.
-``sources`` says where they are and reads them, ``inert`` reads those that are pickled, without
-executing anything, and ``words`` is what texts share.
+``sources`` says where they are and reads them, ``safe_pickle`` reads those that are pickled,
+without executing anything, and ``word_indices`` is what texts share.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from webtensor.keras.datasets import inert
+from webtensor.keras.data_formats import image_data_format
+from webtensor.keras.datasets import safe_pickle
 from webtensor.keras.datasets.sources import Parts, numpy_for
-from webtensor.keras.layouts import image_data_format
 from webtensor.keras.utils.downloads import get_file
 
 __all__ = ["load_parts"]
@@ -37,4 +37,4 @@ def load_parts(
 
 def _read(path: Path) -> Any:
     with path.open("rb") as file:
-        return inert.load(file)
+        return safe_pickle.load(file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.keras.datasets.sources import Parts, numpy_for, read_arrays
-from webtensor.keras.datasets.words import (
+from webtensor.keras.datasets.word_indices import (
     as_objects,
     kept_words,
     numbered,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webtensor.keras.datasets.sources import Parts, numpy_for, parted, read_arrays, shuffled
-from webtensor.keras.datasets.words import (
+from webtensor.keras.datasets.word_indices import (
     as_objects,
     kept_words,
     numbered,

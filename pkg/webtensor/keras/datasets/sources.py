@@ -10,7 +10,7 @@ from typing import Any
 
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import reading
-from webtensor.keras.datasets import inert
+from webtensor.keras.datasets import safe_pickle
 from webtensor.keras.saving.files import Archive
 from webtensor.keras.utils.downloads import get_file
 
@@ -64,7 +64,7 @@ def _array(data: bytes, label: str) -> Any:
     )
     shape, _, dtype = read_header(file)
     if dtype.hasobject:
-        return inert.load(file)
+        return safe_pickle.load(file)
     if prod(shape) * dtype.itemsize > len(data):
         raise ModelFormatError(f"{label} has shape {shape} of {dtype}, but {len(data)} bytes")
     return format.read_array(BytesIO(data), allow_pickle=False)

@@ -2,8 +2,9 @@
 
 ``dense`` and ``einsum_dense`` have weighted sums, ``convolution`` and ``pooling`` windows,
 ``merging`` what takes several inputs, ``reshaping`` other shapes, ``core`` an activation or any
-function, ``input_layer`` the beginnings of models. ``arguments``, ``weighted`` and ``fusing`` are
-what several families share; ``webtensor.keras.windows`` computes windows for layers and functions.
+function, ``input_layer`` the beginnings of models. ``arguments``, ``weighted`` and
+``fused_activation`` are what several families share; ``webtensor.keras.sliding_windows`` computes
+windows for layers and functions.
 """
 
 from __future__ import annotations

@@ -1,20 +1,20 @@
 """Convolutions: of all channels together, of each by itself, of both in turn, and transposed.
 
 A family is a class whose ``rank`` is how many axes of places there are; its members for one, two
-and three differ in nothing else. ``webtensor.keras.windows`` computes.
+and three differ in nothing else. ``webtensor.keras.sliding_windows`` computes.
 """
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from webtensor.keras import activations, regularizers, windows
-from webtensor.keras.layers.adaptable import Adaptable
+from webtensor.keras import activations, regularizers, sliding_windows
+from webtensor.keras.data_formats import as_data_format, channels_of
 from webtensor.keras.layers.arguments import as_integers, as_padding, check_positive, given
-from webtensor.keras.layers.fusing import Product, ending
+from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
+from webtensor.keras.layers.lora import Adaptable
 from webtensor.keras.layers.weighted import Weighted
-from webtensor.keras.layouts import as_data_format, channels_of
 from webtensor.ops import add, multiply, reshape
 
 __all__ = [
@@ -115,7 +115,7 @@ class Convolving(Weighted):
         return multiply(kernel, factors)
 
     def _slid_shape(self, input_shape: Any, channels: int) -> tuple[Any, ...]:
-        return windows.conv_output_shape(
+        return sliding_windows.conv_output_shape(
             type(self).__name__,
             input_shape,
             channels,
@@ -235,7 +235,7 @@ class Conv(Adaptable, Convolving):
         return None if self.lora_enabled or self._has_own_op() else super().product()
 
     def _slid(self, inputs: Any, kernel: Any, bias: Any, ending: str) -> Any:
-        return windows.conv(
+        return sliding_windows.conv(
             inputs,
             kernel,
             self.strides,
@@ -348,7 +348,7 @@ class ConvTranspose(Convolving):
         self._make_bias(self.filters)
 
     def _slid(self, inputs: Any, kernel: Any, bias: Any, ending: str) -> Any:
-        return windows.conv_transpose(
+        return sliding_windows.conv_transpose(
             inputs,
             kernel,
             self.strides,
@@ -365,7 +365,7 @@ class ConvTranspose(Convolving):
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the enlarged shape, with ``filters`` channels."""
-        return windows.conv_transpose_output_shape(
+        return sliding_windows.conv_transpose_output_shape(
             type(self).__name__,
             input_shape,
             self.filters,
@@ -489,7 +489,7 @@ class DepthwiseConv(Convolving):
         self._make_bias(channels * self.depth_multiplier)
 
     def _slid(self, inputs: Any, kernel: Any, bias: Any, ending: str) -> Any:
-        return windows.depthwise_conv(
+        return sliding_windows.depthwise_conv(
             inputs,
             kernel,
             self.strides,
@@ -597,7 +597,7 @@ class SeparableConv(Convolving):
         """Convolve each channel, then mix them."""
         name, rest = ending(self.activation)
         return rest(
-            windows.separable_conv(
+            sliding_windows.separable_conv(
                 inputs,
                 self.depthwise_kernel.value,
                 self.pointwise_kernel.value,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.keras import activations
-from webtensor.keras.layers.adaptable import Adaptable
 from webtensor.keras.layers.arguments import check_positive
-from webtensor.keras.layers.fusing import Product, ending
+from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
+from webtensor.keras.layers.lora import Adaptable
 from webtensor.keras.layers.weighted import Weighted
 from webtensor.ops import fused, multiply, reshape
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from webtensor import ops as wt
 from webtensor.keras import activations, regularizers
 from webtensor.keras.initializers import VarianceScaling
-from webtensor.keras.layers.adaptable import Adaptable
-from webtensor.keras.layers.fusing import ending
+from webtensor.keras.layers.fused_activation import ending
 from webtensor.keras.layers.input_spec import InputSpec
+from webtensor.keras.layers.lora import Adaptable
 from webtensor.keras.layers.weighted import Weighted
 from webtensor.ops import fused
 from webtensor.shapes import prod

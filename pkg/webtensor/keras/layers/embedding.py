@@ -7,8 +7,8 @@ from typing import Any
 from webtensor import ops as wt
 from webtensor.dtypes import int32
 from webtensor.keras import constraints, initializers, regularizers
-from webtensor.keras.layers.adaptable import Adaptable
 from webtensor.keras.layers.arguments import check_positive
+from webtensor.keras.layers.lora import Adaptable
 from webtensor.keras.masks import unequal
 from webtensor.keras.symbols import KerasTensor
 

@@ -20,13 +20,14 @@ from webtensor.dtypes import DType, float32
 from webtensor.engine import Tensor, Variable as EngineVariable
 from webtensor.keras import constraints, dtype_policies, initializers, regularizers
 from webtensor.keras.dtypes import held_dtype
-from webtensor.keras.layers.context import call_context
+from webtensor.keras.layers.call_context import call_context
 from webtensor.keras.layers.input_spec import check_inputs
 from webtensor.keras.masks import mask_of
 from webtensor.keras.names import current_path, name_scope, nearest
 from webtensor.keras.nest import flatten, is_nested, map_structure
 from webtensor.keras.registry import deserialize_keras_object
-from webtensor.keras.scopes import StatelessScope, stateless_scopes
+from webtensor.keras.shape_inference import outcome_of_trial
+from webtensor.keras.stateless_scopes import StatelessScope, stateless_scopes
 from webtensor.keras.symbols import (
     KerasTensor,
     Node,
@@ -37,7 +38,6 @@ from webtensor.keras.symbols import (
     standardize_shape,
 )
 from webtensor.keras.tracking import follow, tracked
-from webtensor.keras.trials import outcome_of_trial
 from webtensor.keras.variables import Variable
 from webtensor.ops import tensor
 

@@ -19,10 +19,10 @@ from webtensor.engine.scopes import outside_scopes
 from webtensor.keras import constraints, initializers, regularizers
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
+from webtensor.ops.batch_standardization import batch_standardized, standardized
 from webtensor.ops.normalization import normalized
-from webtensor.ops.standardizing import batch_standardized, standardized
+from webtensor.ops.optimizer_updates import moved_towards
 from webtensor.ops.statistics import Moments
-from webtensor.ops.steps import moved_towards
 
 __all__ = [
     "BatchNormalization",

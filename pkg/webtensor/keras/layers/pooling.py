@@ -1,7 +1,7 @@
 """Pooling: means and greatest elements of windows, of all places, or of so many parts.
 
 A family is a class whose ``rank`` is how many axes of places there are, and whose ``kind`` is
-"average" or "max". ``webtensor.keras.windows`` computes.
+"average" or "max". ``webtensor.keras.sliding_windows`` computes.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 
 from webtensor import ops as wt
 from webtensor.dtypes import bool_
-from webtensor.keras import windows
+from webtensor.keras import sliding_windows
+from webtensor.keras.data_formats import as_data_format, channels_of, with_places
 from webtensor.keras.layers.arguments import as_integers, as_padding
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.layouts import as_data_format, channels_of, with_places
 
 __all__ = [
     "AdaptiveAveragePooling1D",
@@ -91,13 +91,13 @@ class Pooling(Places):
 
     def call(self, inputs: Any) -> Any:
         """Pool."""
-        return windows.pool(
+        return sliding_windows.pool(
             self.kind, inputs, self.pool_size, self.strides, self.padding, self.data_format
         )
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the shape with as many places as windows."""
-        return windows.pool_output_shape(
+        return sliding_windows.pool_output_shape(
             type(self).__name__,
             input_shape,
             self.pool_size,
@@ -330,7 +330,7 @@ class AdaptivePooling(Places):
 
     def call(self, inputs: Any) -> Any:
         """Pool."""
-        return windows.adaptive_pool(self.kind, inputs, self.output_size, self.data_format)
+        return sliding_windows.adaptive_pool(self.kind, inputs, self.output_size, self.data_format)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the shape with as many places as parts."""

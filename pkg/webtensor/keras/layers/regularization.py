@@ -12,9 +12,9 @@ from typing import Any
 from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras import random, regularizers
+from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.layouts import as_data_format
 
 __all__ = [
     "ActivityRegularization",

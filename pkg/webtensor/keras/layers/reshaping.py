@@ -10,16 +10,16 @@ from typing import Any, ClassVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
-from webtensor.keras.layers.arguments import as_integers, as_pairs
-from webtensor.keras.layers.input_spec import InputSpec
-from webtensor.keras.layers.layer import Layer
-from webtensor.keras.layouts import (
+from webtensor.keras.data_formats import (
     as_data_format,
     channels_of,
     places_of,
     with_channels_last,
     with_places,
 )
+from webtensor.keras.layers.arguments import as_integers, as_pairs
+from webtensor.keras.layers.input_spec import InputSpec
+from webtensor.keras.layers.layer import Layer
 from webtensor.keras.symbols import KerasTensor
 
 __all__ = [

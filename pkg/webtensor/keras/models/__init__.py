@@ -1,8 +1,8 @@
 """Models: ``function`` is the graph, ``functional`` and ``sequential`` the kinds of models.
 
-``model`` is what they share, and ``training`` how they learn, by ``steps`` and what ``compiling``
-settles; ``connecting`` puts models together from their configurations, ``cloning`` from other
-models, and ``summary`` describes them.
+``model`` is what they share, and ``training`` how they learn, by ``train_steps`` and what
+``compiling`` settles; ``subgraphs`` puts models together from their configurations, ``cloning``
+from other models, and ``summary`` describes them.
 """
 
 from typing import Any

@@ -302,7 +302,7 @@ _GRAPH = ("layers", "input_layers", "output_layers")
 
 def functional_of(kind: Any, config: dict[str, Any]) -> Any:
     """Return a model of a class of functional models, of what ``get_config`` returned."""
-    from webtensor.keras.models.connecting import connected
+    from webtensor.keras.models.subgraphs import connected
 
     inputs, outputs = connected(config)
     rest = {key: one for key, one in config.items() if key not in _GRAPH}

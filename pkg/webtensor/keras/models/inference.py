@@ -17,7 +17,7 @@ from typing import Any
 from webtensor.engine import Tensor, Variable
 from webtensor.keras import activations
 from webtensor.keras.layers import Activation, BatchNormalization, Layer, ReLU
-from webtensor.keras.layers.fusing import Product, ending
+from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.regularization import Disturbing
 from webtensor.keras.models.function import Graph
 from webtensor.keras.nest import flatten

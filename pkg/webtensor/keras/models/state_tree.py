@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from webtensor.keras.utils.arrays import as_array
+from webtensor.keras.utils.labels import as_array
 
 __all__ = ["state_tree_of", "take_state_tree"]
 

@@ -11,8 +11,9 @@ from warnings import warn
 
 from webtensor.engine import Tensor
 from webtensor.keras.layers import Layer
+from webtensor.keras.models.awaitables import Breather, Wait, finish, finish_async
 from webtensor.keras.models.batches import Batches, batches_of, split_off
-from webtensor.keras.models.steps import (
+from webtensor.keras.models.train_steps import (
     Logs,
     Results,
     callbacks_done,
@@ -26,12 +27,11 @@ from webtensor.keras.models.steps import (
     rounded,
     warn_of_too_few,
 )
-from webtensor.keras.models.waiting import Breather, Wait, finish, finish_async
 from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
-from webtensor.keras.scopes import StatelessScope
-from webtensor.keras.utils.arrays import as_array
+from webtensor.keras.stateless_scopes import StatelessScope
 from webtensor.keras.utils.datasets import unpack_x_y_sample_weight
+from webtensor.keras.utils.labels import as_array
 from webtensor.ops import sum as _sum
 
 __all__ = ["Trainer"]
@@ -707,7 +707,7 @@ def _takes_training(function: Any) -> bool:
 
 def _shown() -> int:
     """Whether a bar is shown, or only a line for each epoch, where ``verbose`` is "auto"."""
-    from webtensor.keras.utils.messages import is_interactive_logging_enabled
+    from webtensor.keras.utils.logging import is_interactive_logging_enabled
 
     return 1 if is_interactive_logging_enabled() else 2
 

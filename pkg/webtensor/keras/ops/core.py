@@ -14,10 +14,10 @@ from webtensor.dtypes import bool_, int32
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.nest import flatten, map_structure, pack
+from webtensor.keras.ops.movement import shape_of
 from webtensor.keras.ops.operations import Table, like, op, plain
-from webtensor.keras.ops.shaping import shape_of
+from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.symbols import KerasTensor
-from webtensor.keras.trials import outcome_of_trial
 
 __all__ = ["TABLE"]
 

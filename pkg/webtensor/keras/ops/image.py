@@ -7,11 +7,11 @@ from typing import Any
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32
-from webtensor.keras.layouts import as_data_format
-from webtensor.keras.ops import sampling
+from webtensor.keras.data_formats import as_data_format
+from webtensor.keras.ops import interpolation
+from webtensor.keras.ops.interpolation import moved_pixels
 from webtensor.keras.ops.operations import Table, op, plain
 from webtensor.keras.ops.patches import windows
-from webtensor.keras.ops.sampling import moved_pixels
 from webtensor.keras.random import draw_seed
 from webtensor.keras.resampling import (
     INTERPOLATIONS,
@@ -501,7 +501,7 @@ TABLE = Table(
         "extract_patches_3d": plain(_extract_patches_3d),
         "gaussian_blur": op(_gaussian_blur, "kernel_size sigma data_format"),
         "hsv_to_rgb": op(_hsv_to_rgb, "data_format", kind="HSVToRGB"),
-        "map_coordinates": op(sampling.map_coordinates, "order fill_mode fill_value"),
+        "map_coordinates": op(interpolation.map_coordinates, "order fill_mode fill_value"),
         "pad_images": op(
             _pad_images,
             "top_padding left_padding bottom_padding right_padding target_height target_width "
@@ -515,7 +515,9 @@ TABLE = Table(
         ),
         "rgb_to_grayscale": op(_rgb_to_grayscale, "data_format", kind="RGBToGrayscale"),
         "rgb_to_hsv": op(_rgb_to_hsv, "data_format", kind="RGBToHSV"),
-        "scale_and_translate": op(sampling.scale_and_translate, "spatial_dims method antialias"),
+        "scale_and_translate": op(
+            interpolation.scale_and_translate, "spatial_dims method antialias"
+        ),
         "sobel_edges": op(_sobel_edges, "data_format"),
         "ssim": op(_ssim, "max_val filter_size filter_sigma k1 k2 data_format", kind="SSIM"),
     },

@@ -10,9 +10,9 @@ from warnings import warn
 from webtensor import ops as wt
 from webtensor.arguments import as_integers
 from webtensor.dtypes import bool_, float32, int32
-from webtensor.keras import activations, config, windows
+from webtensor.keras import activations, config, sliding_windows
+from webtensor.keras.data_formats import as_data_format, with_channels_last
 from webtensor.keras.dtypes import held_dtype
-from webtensor.keras.layouts import as_data_format, with_channels_last
 from webtensor.keras.ops import ctc
 from webtensor.keras.ops.operations import Table, elementwise, op, unary
 from webtensor.keras.symbols import KerasTensor
@@ -83,7 +83,7 @@ def _pool(kind: str) -> Any:
         size = _tuple_of(name, "pool_size", pool_size, rank)
         steps = size if strides is None else _tuple_of(name, "strides", strides, rank)
         format = as_data_format(name, data_format)
-        return windows.pool(kind, x, size, steps, _padding(name, padding), format)
+        return sliding_windows.pool(kind, x, size, steps, _padding(name, padding), format)
 
     pool.__doc__ = f"The {'mean' if kind == 'average' else 'greatest'} element of each window."
     return op(
@@ -101,7 +101,7 @@ def _adaptive_pool(kind: str) -> Any:
         x, rank = _images(inputs, name)
         size = _tuple_of(name, "output_size", output_size, rank)
         check_size(name, "output_size", output_size, x.shape[0] * prod(size))
-        return windows.adaptive_pool(kind, x, size, as_data_format(name, data_format))
+        return sliding_windows.adaptive_pool(kind, x, size, as_data_format(name, data_format))
 
     pool.__doc__ = "One element for each of so many parts, which may overlap."
     return op(pool, "output_size data_format")
@@ -117,7 +117,7 @@ def _conv(
 ) -> Any:
     """Convolution, where ``kernel`` is (size…, in_channels, out_channels)."""
     x, rank = _images(inputs, "conv")
-    return windows.conv(
+    return sliding_windows.conv(
         x,
         wt.asarray(kernel),
         _tuple_of("conv", "strides", strides, rank),
@@ -137,7 +137,7 @@ def _depthwise_conv(
 ) -> Any:
     """Convolution of each channel by itself."""
     x, rank = _images(inputs, "depthwise_conv")
-    return windows.depthwise_conv(
+    return sliding_windows.depthwise_conv(
         x,
         wt.asarray(kernel),
         _tuple_of("depthwise_conv", "strides", strides, rank),
@@ -158,7 +158,7 @@ def _separable_conv(
 ) -> Any:
     """Convolution of each channel by itself, then one that mixes channels."""
     x, rank = _images(inputs, "separable_conv")
-    return windows.separable_conv(
+    return sliding_windows.separable_conv(
         x,
         wt.asarray(depthwise_kernel),
         wt.asarray(pointwise_kernel),
@@ -183,7 +183,7 @@ def _conv_transpose(
     x, rank = _images(inputs, name)
     if isinstance(output_padding, int):
         output_padding = (output_padding,) * rank
-    return windows.conv_transpose(
+    return sliding_windows.conv_transpose(
         x,
         wt.asarray(kernel),
         _tuple_of(name, "strides", strides, rank),

@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 from webtensor.explanation import MISUSE, raise_explained
 from webtensor.keras.names import nearest
 from webtensor.keras.nest import flatten, map_structure
-from webtensor.keras.ops.lengths import fitting_outcome
+from webtensor.keras.ops.unknown_dimensions import fitting_outcome
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.symbols import KerasTensor, Node, Operation, SymbolicShape, any_symbolic
-from webtensor.keras.trials import outcome_of_trial
 from webtensor.ops import tensor, zeros
 from webtensor.shapes import normalize_axes
 

@@ -15,7 +15,7 @@ from webtensor.keras.optimizers.ftrl import Ftrl
 from webtensor.keras.optimizers.lamb import Lamb
 from webtensor.keras.optimizers.lion import Lion
 from webtensor.keras.optimizers.loss_scale import LossScaleOptimizer
-from webtensor.keras.optimizers.multi import MultiOptimizer, OptimizerMap
+from webtensor.keras.optimizers.multi_optimizer import MultiOptimizer, OptimizerMap
 from webtensor.keras.optimizers.muon import Muon
 from webtensor.keras.optimizers.nadam import Nadam
 from webtensor.keras.optimizers.rmsprop import RMSprop

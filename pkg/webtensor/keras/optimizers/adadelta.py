@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.optimizers.base import Optimizer, Options, Rate
-from webtensor.ops.steps import moved_against, moved_towards_square, ratio_of_roots
+from webtensor.ops.optimizer_updates import moved_against, moved_towards_square, ratio_of_roots
 
 __all__ = ["Adadelta"]
 

@@ -9,9 +9,9 @@ from typing import Any, Unpack
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.optimizers.base import Optimizer, Options, Rate
-from webtensor.keras.optimizers.state import HostNumber
+from webtensor.keras.optimizers.slots import HostNumber
 from webtensor.ops import expand_dims, maximum, mean, sqrt as root, square
-from webtensor.ops.steps import moved_towards
+from webtensor.ops.optimizer_updates import moved_towards
 
 __all__ = ["Adafactor"]
 

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.optimizers.base import Optimizer, Options, Rate
-from webtensor.ops.steps import moved_by_root_ratio, plus_square
+from webtensor.ops.optimizer_updates import moved_by_root_ratio, plus_square
 
 __all__ = ["Adagrad"]
 

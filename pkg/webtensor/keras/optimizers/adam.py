@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.optimizers.base import Optimizer, Options, Rate
 from webtensor.ops import maximum
-from webtensor.ops.steps import moved_against_ratio, moved_towards, moved_towards_square
+from webtensor.ops.optimizer_updates import moved_against_ratio, moved_towards, moved_towards_square
 
 __all__ = ["Adam", "AdamW", "moved_by_adam"]
 

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.optimizers.base import Optimizer, Options, Rate
-from webtensor.ops.steps import decayed_maximum, moved_against_quotient, moved_towards
+from webtensor.ops.optimizer_updates import decayed_maximum, moved_against_quotient, moved_towards
 
 __all__ = ["Adamax"]
 

@@ -5,7 +5,8 @@ one variable moves (``update_step``). What Keras does around that is here: weigh
 averages of the weights, gradients that are added up over several steps, constraints.
 
 Numbers of a step, such as the learning rate and corrections for the number of steps, are Python's:
-nothing is read from a device. All of a weight's arithmetic is in the rows of ``ops/steps.py``.
+nothing is read from a device. All of a weight's arithmetic is in the rows of
+``ops/optimizer_updates.py``.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ from webtensor.keras.optimizers.arguments import (
     not_negative,
     number_or_none,
 )
-from webtensor.keras.optimizers.gradients import (
+from webtensor.keras.optimizers.clipping import (
     clipped_each,
     clipped_together,
     clipped_values,
     without_missing,
 )
-from webtensor.keras.optimizers.memory import Memory
+from webtensor.keras.optimizers.optimizer_variables import Memory
 from webtensor.keras.optimizers.schedules import LearningRateSchedule, rate_of
-from webtensor.keras.optimizers.state import HostNumber, Slot
+from webtensor.keras.optimizers.slots import HostNumber, Slot
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.stateless import lent, values_of
 from webtensor.ops import maximum, zeros_like
-from webtensor.ops.steps import moved_against, moved_towards, weighted_sum
+from webtensor.ops.optimizer_updates import moved_against, moved_towards, weighted_sum
 
 __all__ = ["Optimizer", "Options", "Rate"]
 

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.optimizers.base import Optimizer, Options, Rate
-from webtensor.ops.steps import follow_regularized_leader, linear_of_leader, plus_square
+from webtensor.ops.optimizer_updates import follow_regularized_leader, linear_of_leader, plus_square
 
 __all__ = ["Ftrl"]
 

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.optimizers.base import Optimizer, Options, Rate
 from webtensor.ops import square, sum
-from webtensor.ops.steps import (
+from webtensor.ops.optimizer_updates import (
     moved_towards,
     moved_towards_square,
     ratio_to_root,

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.optimizers.base import Optimizer, Options, Rate
-from webtensor.ops.steps import moved_against_sign, weighted_sum
+from webtensor.ops.optimizer_updates import moved_against_sign, weighted_sum
 
 __all__ = ["Lion"]
 

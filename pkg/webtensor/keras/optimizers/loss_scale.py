@@ -8,7 +8,7 @@ from typing import Any, Self
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.optimizers.base import Optimizer
-from webtensor.keras.optimizers.state import HostNumber
+from webtensor.keras.optimizers.slots import HostNumber
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.ops import all, isfinite, stack
 

@@ -11,7 +11,7 @@ from webtensor.engine import Tensor, Variable
 from webtensor.keras.optimizers.adam import moved_by_adam
 from webtensor.keras.optimizers.base import Optimizer, Rate
 from webtensor.ops import matmul, sqrt as root, square, sum, transpose
-from webtensor.ops.steps import moved_against, weighted_sum
+from webtensor.ops.optimizer_updates import moved_against, weighted_sum
 
 __all__ = ["Muon"]
 

@@ -10,8 +10,12 @@ from webtensor.dtypes import float32
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.names import auto_name
 from webtensor.keras.optimizers.base import Optimizer, Options, Rate
-from webtensor.keras.optimizers.state import HostNumber
-from webtensor.ops.steps import moved_against_mixed_ratio, moved_towards, moved_towards_square
+from webtensor.keras.optimizers.slots import HostNumber
+from webtensor.ops.optimizer_updates import (
+    moved_against_mixed_ratio,
+    moved_towards,
+    moved_towards_square,
+)
 
 __all__ = ["Nadam"]
 

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.optimizers.base import Optimizer, Options, Rate
-from webtensor.ops.steps import (
+from webtensor.ops.optimizer_updates import (
     moved_by_centered_ratio,
     moved_by_root_ratio,
     moved_towards,

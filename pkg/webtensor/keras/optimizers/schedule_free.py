@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.optimizers.base import Optimizer, Options, Rate
-from webtensor.ops.steps import (
+from webtensor.ops.optimizer_updates import (
     moved_against,
     moved_against_ratio,
     moved_towards_square,

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.optimizers.state import HostNumber
+from webtensor.keras.optimizers.slots import HostNumber
 from webtensor.keras.registry import Namespace
 from webtensor.ops import tensor
 

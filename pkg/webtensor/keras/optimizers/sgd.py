@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.optimizers.base import Optimizer, Options, Rate
-from webtensor.ops.steps import moved_against, moved_along, weighted_sum
+from webtensor.ops.optimizer_updates import moved_against, moved_along, weighted_sum
 
 __all__ = ["SGD", "Momentum"]
 

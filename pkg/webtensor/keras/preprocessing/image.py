@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from webtensor.keras.utils.arrays import as_given
 from webtensor.keras.utils.images import array_to_img, img_to_array, load_img, save_img
+from webtensor.keras.utils.labels import as_given
 
 __all__ = ["array_to_img", "img_to_array", "load_img", "save_img", "smart_resize"]
 

@@ -1,11 +1,10 @@
 """Saving: models and weights as files, and the registry of what these may name.
 
 ``models`` tells formats apart: ``keras_format`` is that of Keras 3, ``legacy_h5`` the older one;
-``layers_model`` is that of TensorFlow.js.
-Both know models as a tree of arrays (``state``, ``hdf5.tree``), which ``hdf5`` and ``npz`` write
-and read, and ``shards`` parts; ``file_editor`` looks into it. ``old_configs`` and
-``training_configs`` translate what Keras 2 and TensorFlow.js wrote.
-``files`` has what all share: archives and files that are written beside first.
+``layers_model`` is that of TensorFlow.js. Both know models as a tree of arrays (``variable_store``,
+``hdf5.tree``), which ``hdf5`` and ``npz`` write and read, and ``shards`` parts; ``file_editor``
+looks into it. ``keras2_configs`` and ``compile_configs`` translate what Keras 2 and TensorFlow.js
+wrote. ``files`` has what all share: archives and files that are written beside first.
 """
 
 from webtensor.keras.registry import (

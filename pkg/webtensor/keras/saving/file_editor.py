@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from webtensor.keras.budgets import parse_json, reading
-from webtensor.keras.saving.elements import ITEM_SIZES, Elements, elements_of, tensor_of
+from webtensor.keras.saving.element_types import ITEM_SIZES, Elements, elements_of, tensor_of
 from webtensor.keras.saving.files import Archive, label_of, read_bytes, write_file
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5
 from webtensor.keras.saving.keras_format import CONFIG, METADATA, weights_in_archive
-from webtensor.keras.saving.state import saved_state
-from webtensor.keras.utils.messages import say
+from webtensor.keras.saving.variable_store import saved_state
+from webtensor.keras.utils.logging import say
 
 __all__ = ["KerasFileEditor"]
 

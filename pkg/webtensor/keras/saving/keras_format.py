@@ -14,7 +14,7 @@ from webtensor.keras.registry import deserialize_keras_object, serialize_shared,
 from webtensor.keras.saving.files import Archive, Folder, check_configuration
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5
 from webtensor.keras.saving.npz import read_npz
-from webtensor.keras.saving.state import load_state, saved_assets, saved_state
+from webtensor.keras.saving.variable_store import load_state, saved_assets, saved_state
 
 __all__ = [
     "CONFIG",

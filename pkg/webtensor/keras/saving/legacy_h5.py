@@ -17,13 +17,13 @@ from webtensor.keras import layers
 from webtensor.keras.budgets import Budget, parse_json, reading
 from webtensor.keras.masks import carried_masks_left_out
 from webtensor.keras.registry import deserialize_keras_object
-from webtensor.keras.saving.elements import Elements, elements_of, tensor_of
+from webtensor.keras.saving.compile_configs import compile_as, training_config
+from webtensor.keras.saving.element_types import Elements, elements_of, tensor_of
 from webtensor.keras.saving.files import check_configuration
 from webtensor.keras.saving.hdf5 import Group, pieces
+from webtensor.keras.saving.keras2_configs import is_old, modernized
 from webtensor.keras.saving.keras_format import KERAS_VERSION, MORE_ELEMENTS, size_of
-from webtensor.keras.saving.old_configs import is_old, modernized
-from webtensor.keras.saving.state import OTHER_NAMES
-from webtensor.keras.saving.training_configs import compile_as, training_config
+from webtensor.keras.saving.variable_store import OTHER_NAMES
 
 __all__ = ["assign_all", "load_legacy_model", "load_legacy_weights", "write_legacy_model"]
 

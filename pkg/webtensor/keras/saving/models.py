@@ -38,7 +38,7 @@ from webtensor.keras.saving.legacy_h5 import (
 )
 from webtensor.keras.saving.npz import read_npz, write_npz
 from webtensor.keras.saving.shards import read_shards, write_shards
-from webtensor.keras.saving.state import load_state, saved_state
+from webtensor.keras.saving.variable_store import load_state, saved_state
 
 __all__ = ["load_model", "load_weights", "save_model", "save_weights"]
 

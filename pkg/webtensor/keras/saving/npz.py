@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import Budget, reading
-from webtensor.keras.saving.elements import ITEM_SIZES, Elements
+from webtensor.keras.saving.element_types import ITEM_SIZES, Elements
 from webtensor.keras.saving.files import Archive, write_members
 from webtensor.keras.saving.hdf5 import MAX_GROUPS, Group
 

@@ -1,10 +1,10 @@
 """Helpers around models: for arrays, sequences, images, progress, and pictures of models.
 
-``arrays`` has those for labels and numbers, ``sequences`` for steps in time, ``datasets`` what
+``labels`` has those for labels and numbers, ``sequences`` for steps in time, ``datasets`` what
 makes batches, ``splitting`` what parts data, ``file_datasets`` data sets of files in folders
 (``directories``), ``images`` what goes through Pillow, ``bounding_boxes`` boxes in images,
 ``feature_space`` encodes tables, ``downloads`` fetches files, ``progress`` has the progress bar,
-``messages`` what is printed, ``config`` named values, and ``session`` seeds and names.
+``logging`` what is printed, ``frozen_config`` named values, and ``global_state`` seeds and names.
 """
 
 from __future__ import annotations

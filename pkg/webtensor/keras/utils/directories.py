@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.keras.utils.datasets import Batched
-from webtensor.keras.utils.messages import say
+from webtensor.keras.utils.logging import say
 
 __all__ = ["FileDataset", "Options", "data_sets_of"]
 

@@ -14,12 +14,12 @@ from typing import IO, Any
 from urllib.parse import urlsplit
 from warnings import warn
 
-from webtensor.engine.suspension import can_suspend, suspended
+from webtensor.engine.jspi import can_suspend, suspended
 from webtensor.environment import IN_BROWSER
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import Budget, reading
 from webtensor.keras.saving.files import count_members, write_file
-from webtensor.keras.utils.messages import say
+from webtensor.keras.utils.logging import say
 
 __all__ = ["get_file"]
 

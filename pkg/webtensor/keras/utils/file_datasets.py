@@ -13,7 +13,7 @@ from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import reading
-from webtensor.keras.layouts import as_data_format
+from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.utils.datasets import checked_format
 from webtensor.keras.utils.directories import Options, data_sets_of
 

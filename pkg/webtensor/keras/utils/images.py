@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from webtensor.keras.budgets import Budget, reading
-from webtensor.keras.layouts import as_data_format
+from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.saving.files import label_of
 
 __all__ = ["array_to_img", "img_to_array", "load_img", "save_img"]

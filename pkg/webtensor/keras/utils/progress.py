@@ -8,7 +8,7 @@ from time import time
 from typing import Any
 
 from webtensor.keras.nest import flatten
-from webtensor.keras.utils.messages import say
+from webtensor.keras.utils.logging import say
 
 __all__ = ["Progbar"]
 

@@ -10,8 +10,8 @@ from webtensor import ops as wt
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor
 from webtensor.keras.dtypes import held_dtype
-from webtensor.keras.utils.arrays import as_given
 from webtensor.keras.utils.datasets import Batched, PyDataset, checked_format
+from webtensor.keras.utils.labels import as_given
 
 __all__ = ["pad_sequences", "timeseries_dataset_from_array"]
 

@@ -18,7 +18,7 @@ from webtensor.ops.creation import arange
 from webtensor.ops.movement import flatten, flip
 from webtensor.ops.nn import clip
 from webtensor.ops.reduction import argmax, max as _max
-from webtensor.ops.scans import cumulative_sum
+from webtensor.ops.scan import cumulative_sum
 from webtensor.ops.scatter import bincount
 from webtensor.ops.ternary import where
 from webtensor.ops.unary import round as _round, square

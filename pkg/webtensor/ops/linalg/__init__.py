@@ -32,7 +32,7 @@ from webtensor.ops.linalg.solving import (
     slogdet as slogdet,
     solve as solve,
 )
-from webtensor.ops.products import (
+from webtensor.ops.vector_products import (
     matrix_transpose as matrix_transpose,
     tensordot as tensordot,
     vecdot as vecdot,

@@ -17,15 +17,15 @@ from webtensor.engine import Primitive, Tensor, TensorLike, as_operand
 from webtensor.ops.binary import divide_no_nan, multiply
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
-from webtensor.ops.complexes import complex, imag, real
+from webtensor.ops.complex_numbers import complex, imag, real
 from webtensor.ops.contraction import matmul
 from webtensor.ops.creation import eye, zeros_like
 from webtensor.ops.linalg.matrices import band_part, diagonal
 from webtensor.ops.linalg.solving import solve
 from webtensor.ops.linalg.stacks import Part, adjoint, factored, matrices, parts_of, stored
 from webtensor.ops.movement import concat, expand_dims, reshape, stack, unstack
-from webtensor.ops.products import matrix_transpose
 from webtensor.ops.ternary import where
+from webtensor.ops.vector_products import matrix_transpose
 
 __all__ = ["cholesky", "eigh", "eigvalsh", "gram_schmidt", "qr", "svd", "svdvals"]
 

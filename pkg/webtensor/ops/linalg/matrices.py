@@ -11,9 +11,9 @@ from webtensor.ops.binary import multiply, subtract
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import arange
 from webtensor.ops.movement import gather, reshape
-from webtensor.ops.products import outer_named
 from webtensor.ops.reduction import sum as _sum
 from webtensor.ops.ternary import where
+from webtensor.ops.vector_products import outer_named
 from webtensor.shapes import normalize_axis
 
 __all__ = ["band_part", "cross", "diagonal", "outer", "trace"]

@@ -8,7 +8,8 @@ from webtensor.dtypes import float32, promote
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
-from webtensor.ops.complexes import complex, conj, imag
+from webtensor.ops.complex_numbers import complex, conj, imag
+from webtensor.ops.complex_pairs import from_pairs
 from webtensor.ops.contraction import matmul
 from webtensor.ops.creation import eye, full
 from webtensor.ops.linalg.stacks import (
@@ -21,8 +22,7 @@ from webtensor.ops.linalg.stacks import (
     words_of,
 )
 from webtensor.ops.movement import clone, reshape
-from webtensor.ops.pairs import from_pairs
-from webtensor.ops.products import broadcast_batches
+from webtensor.ops.vector_products import broadcast_batches
 from webtensor.shapes import prod
 
 __all__ = ["det", "inv", "matrix_power", "slogdet", "solve"]

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.ops.casting import cast_to
-from webtensor.ops.complexes import conj
+from webtensor.ops.complex_numbers import conj
+from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.movement import reshape, split
-from webtensor.ops.pairs import as_pairs, from_pairs
-from webtensor.ops.products import matrix_transpose
+from webtensor.ops.vector_products import matrix_transpose
 from webtensor.shapes import Shape, prod
 
 __all__ = ["adjoint", "factored", "matrices", "parts_of", "stored", "words_of"]

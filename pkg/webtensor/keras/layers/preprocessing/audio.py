@@ -11,12 +11,12 @@ from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor
 from webtensor.engine.scopes import outside_scopes
-from webtensor.keras import initializers, windows
+from webtensor.keras import initializers, sliding_windows
 from webtensor.keras.budgets import claim
 from webtensor.keras.config import epsilon
+from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.layouts import as_data_format
 from webtensor.keras.window_functions import require_window, window_values
 
 __all__ = ["MelSpectrogram", "STFTSpectrogram"]
@@ -122,7 +122,9 @@ class STFTSpectrogram(Layer):
         batch, channels, samples = inputs.shape
         signals = wt.reshape(inputs, (batch * channels, samples, 1))
         sides = [
-            windows.conv(signals, kernel.value, (self._step,), self.padding, "channels_last", (1,))
+            sliding_windows.conv(
+                signals, kernel.value, (self._step,), self.padding, "channels_last", (1,)
+            )
             for kernel in (self.real_kernel, self.imag_kernel)
             if kernel is not None
         ]
@@ -163,7 +165,7 @@ class STFTSpectrogram(Layer):
         is_last = self.data_format == "channels_last"
         channels = input_shape[-1 if is_last else 1]
         frequencies = self._frequencies * (2 if self.mode == "stft" else 1)
-        flat = windows.conv_output_shape(
+        flat = sliding_windows.conv_output_shape(
             type(self).__name__,
             input_shape,
             frequencies * channels,

@@ -24,7 +24,7 @@ from webtensor.keras.layers.preprocessing.hashes import (
     strong_hashes,
 )
 from webtensor.keras.symbols import KerasTensor
-from webtensor.ops.text import texts_of
+from webtensor.ops.string_elements import texts_of
 
 __all__ = ["CategoryEncoding", "HashedCrossing", "Hashing"]
 

@@ -30,7 +30,7 @@ from webtensor.keras.layers.preprocessing.encoding import (
 )
 from webtensor.keras.layers.preprocessing.hashes import checked_salt, fast_hashes, strong_hashes
 from webtensor.keras.symbols import KerasTensor
-from webtensor.ops.text import text_tensor, texts_of
+from webtensor.ops.string_elements import text_tensor, texts_of
 from webtensor.shapes import Shape
 
 __all__ = ["IndexLookup", "IntegerLookup", "StringLookup"]

@@ -13,6 +13,7 @@ from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor
 from webtensor.engine.scopes import outside_scopes
+from webtensor.keras.data_formats import image_data_format
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.layers.preprocessing.encoding import (
     batches_of,
@@ -20,7 +21,6 @@ from webtensor.keras.layers.preprocessing.encoding import (
     encoded,
     without_sparse,
 )
-from webtensor.keras.layouts import image_data_format
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor
 from webtensor.ops.normalization import normalized

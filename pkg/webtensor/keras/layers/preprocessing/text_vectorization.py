@@ -21,8 +21,8 @@ from webtensor.keras.layers.preprocessing.encoding import (
 from webtensor.keras.layers.preprocessing.lookup import StringLookup
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.symbols import KerasTensor
-from webtensor.keras.utils.arrays import as_array
-from webtensor.ops.text import text_tensor, texts_of
+from webtensor.keras.utils.labels import as_array
+from webtensor.ops.string_elements import text_tensor, texts_of
 from webtensor.shapes import Shape
 
 __all__ = ["TextVectorization"]

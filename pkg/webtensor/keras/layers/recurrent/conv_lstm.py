@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
-from webtensor.keras import windows
+from webtensor.keras import sliding_windows
+from webtensor.keras.data_formats import as_data_format, channels_of, places_of
 from webtensor.keras.layers.arguments import as_integers, as_padding, check_positive, given
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.lstm import MemoryCell
 from webtensor.keras.layers.recurrent.rnn import CellLayer
-from webtensor.keras.layouts import as_data_format, channels_of, places_of
 
 __all__ = ["ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"]
 
@@ -108,7 +108,7 @@ class ConvLSTMCell(MemoryCell):
         )
 
     def _output_shape(self, inputs_shape: Any) -> tuple[Any, ...]:
-        return windows.conv_output_shape(
+        return sliding_windows.conv_output_shape(
             f"ConvLSTM{self.rank}D",
             inputs_shape,
             self.filters,
@@ -150,7 +150,7 @@ class ConvLSTMCell(MemoryCell):
         lengths = inputs.shape[: -self.rank - 1]
         images = wt.reshape(inputs, (-1, *inputs.shape[-self.rank - 1 :]))
         options = (self.strides, self.padding, "channels_last", self.dilation_rate)
-        made = windows.conv(images, kernel, *options, bias)
+        made = sliding_windows.conv(images, kernel, *options, bias)
         return wt.reshape(made, (*lengths, *made.shape[1:]))
 
     def _own(self, shown: Tensor, share: Tensor, constants: Constants) -> Tensor:
@@ -164,7 +164,7 @@ class ConvLSTMCell(MemoryCell):
 
     def _convolved(self, shown: Tensor, kernel: Tensor) -> Tensor:
         ones = (1,) * self.rank
-        return windows.conv(shown, kernel, ones, "same", "channels_last", ones)
+        return sliding_windows.conv(shown, kernel, ones, "same", "channels_last", ones)
 
     # -- states -------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import Budget
-from webtensor.keras.saving.elements import ITEM_SIZES, Elements
+from webtensor.keras.saving.element_types import ITEM_SIZES, Elements
 from webtensor.keras.saving.hdf5.tree import Group
 
 __all__ = ["SIGNATURE", "UnsupportedError", "read"]

@@ -13,7 +13,7 @@ from math import prod
 from struct import pack
 from typing import Any
 
-from webtensor.keras.saving.elements import ITEM_SIZES, Elements
+from webtensor.keras.saving.element_types import ITEM_SIZES, Elements
 from webtensor.keras.saving.hdf5.checksums import CHECKSUM, checksum_of
 from webtensor.keras.saving.hdf5.tree import Group
 

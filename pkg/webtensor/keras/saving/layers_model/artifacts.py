@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 from webtensor.keras.budgets import Budget, reading
 from webtensor.keras.models import Model
 from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
+from webtensor.keras.saving.compile_configs import compile_as
 from webtensor.keras.saving.files import check_configuration
+from webtensor.keras.saving.keras2_configs import is_old, modernized
 from webtensor.keras.saving.keras_format import MORE_ELEMENTS
 from webtensor.keras.saving.layers_model.manifest import Weight, decoded, encoded
 from webtensor.keras.saving.layers_model.topology import topology_of
@@ -19,8 +21,6 @@ from webtensor.keras.saving.layers_model.training import (
     training_config_of,
 )
 from webtensor.keras.saving.legacy_h5 import Row, assign_all
-from webtensor.keras.saving.old_configs import is_old, modernized
-from webtensor.keras.saving.training_configs import compile_as
 
 __all__ = ["Artifacts", "artifacts_of", "model_of"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from webtensor.engine.suspension import can_suspend, suspended
+from webtensor.engine.jspi import can_suspend, suspended
 from webtensor.environment import IN_BROWSER
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import Budget, parse_json, reading

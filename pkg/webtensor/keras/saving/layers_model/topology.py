@@ -12,7 +12,7 @@ from typing import Any
 from webtensor.keras.masks import carried_masks_left_out
 from webtensor.keras.names import nearest
 from webtensor.keras.registry import serialize_keras_object
-from webtensor.keras.saving.old_configs import CONTAINERS
+from webtensor.keras.saving.keras2_configs import CONTAINERS
 
 __all__ = ["topology_of"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from webtensor.keras.saving.compile_configs import training_config
 from webtensor.keras.saving.layers_model.manifest import Weight
-from webtensor.keras.saving.training_configs import training_config
 from webtensor.ops import tensor, zeros_like
 
 __all__ = ["GROUP", "load_optimizer", "optimizer_weights", "training_config_of"]

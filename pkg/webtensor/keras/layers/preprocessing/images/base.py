@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor
+from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.layouts import as_data_format
 from webtensor.keras.random import SeedGenerator, draw_seed
 from webtensor.keras.utils.bounding_boxes import convert_format
 

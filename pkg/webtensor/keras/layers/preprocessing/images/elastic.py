@@ -95,7 +95,7 @@ class RandomElasticTransform(RandomImageLayer):
 
     def _distorted(self, images: Tensor, transformation: Any, interpolation: str) -> Tensor:
         # Imported when it is needed, as all functions come with it.
-        from webtensor.keras.ops.sampling import moved_pixels
+        from webtensor.keras.ops.interpolation import moved_pixels
 
         count, height, width = self._size(images.shape)
         factor = float(transformation["distortion_factor"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from webtensor.backends.webgl import legacy
+from webtensor.backends.webgl import webgl1_compiler
 from webtensor.backends.webgl.backend import WebGLBackend
 from webtensor.backends.webgl.textures import Texture
 from webtensor.dtypes import DType
@@ -28,7 +28,7 @@ class WebGL1Backend(WebGLBackend):
         super().__init__(*arguments, **options)
 
     def _language(self) -> Any:
-        return legacy
+        return webgl1_compiler
 
     async def read_async(self, handle: Texture, dtype: DType, size: int) -> memoryview[Any]:
         self._reading[handle] += 1

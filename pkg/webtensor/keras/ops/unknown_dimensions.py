@@ -13,8 +13,8 @@ from typing import Any
 
 from webtensor.engine import Tensor
 from webtensor.keras.nest import flatten, map_structure, pack
+from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.symbols import KerasTensor
-from webtensor.keras.trials import outcome_of_trial
 
 __all__ = ["fitting_outcome"]
 

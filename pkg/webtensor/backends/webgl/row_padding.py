@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webtensor.backends.webgl.backend import WebGLBackend
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.finishing import Finish
+from webtensor.backends.webgl.epilogue import Finish
 from webtensor.backends.webgl.textures import Texture
 from webtensor.dtypes import float32
 

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from webtensor.dtypes import DType, as_dtype, float32, string_, typed_view
-from webtensor.engine import registry
+from webtensor.engine import backend_registry
 from webtensor.engine.storage import host_storage
 from webtensor.engine.tensor import Tensor
 from webtensor.engine.variable import Variable
@@ -80,4 +80,4 @@ async def warm_up(function: Callable[..., Any], *specs: Any) -> None:
     if isawaitable(result):
         await result
     del result
-    await registry.backend().finish()
+    await backend_registry.backend().finish()

@@ -13,8 +13,8 @@ from webtensor.engine import Gradient, Primitive, Tensor, run
 from webtensor.ops import unary
 from webtensor.ops.binary import add, prelu
 from webtensor.ops.broadcasting import sum_to
-from webtensor.ops.rows import ROWS, Row
-from webtensor.ops.shared import OfRows
+from webtensor.ops.elementwise import ROWS, Row
+from webtensor.ops.shared_operands import OfRows
 from webtensor.shapes import Shape
 
 __all__ = ["Finish", "activated", "check_residual", "finished_primitive"]

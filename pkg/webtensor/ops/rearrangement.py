@@ -10,6 +10,7 @@ from webtensor.dtypes import complex64, int32, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host, run
 from webtensor.ops.binary import greater_equal, less_equal
 from webtensor.ops.broadcasting import broadcast_to
+from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.creation import arange, row_numbers
 from webtensor.ops.indexing import get_item
 from webtensor.ops.movement import (
@@ -24,7 +25,6 @@ from webtensor.ops.movement import (
     reshape,
     slice as _slice,
 )
-from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.ops.ternary import where
 from webtensor.shapes import Shape, broadcast_shapes, check_size, normalize_axis, prod
 

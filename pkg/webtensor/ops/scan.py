@@ -7,9 +7,9 @@ from typing import Any
 from webtensor.dtypes import as_dtype, bool_, complex64, int32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, run
 from webtensor.ops.casting import cast_to
+from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.creation import full
 from webtensor.ops.movement import concat, flip, pad, reshape, slice
-from webtensor.ops.pairs import as_pairs, from_pairs
 from webtensor.shapes import axis_group, normalize_axis
 
 __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum"]

@@ -12,7 +12,7 @@ from typing import Any
 from webtensor.keras.budgets import parse_json
 from webtensor.keras.callbacks.callback import Callback, Logs
 from webtensor.keras.callbacks.monitor import Monitor
-from webtensor.keras.utils.messages import say
+from webtensor.keras.utils.logging import say
 
 __all__ = ["BackupAndRestore", "CSVLogger", "ModelCheckpoint"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
-from webtensor.keras.layouts import channels_of, places_of, with_channels_last, with_places
+from webtensor.keras.data_formats import channels_of, places_of, with_channels_last, with_places
 from webtensor.ops import fused
 from webtensor.shapes import prod
 

@@ -9,7 +9,7 @@ from typing import Any
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, Variable, as_operand
 from webtensor.ops import clip, square, stack, sum
-from webtensor.ops.steps import clipping_factor, global_clipping_factor
+from webtensor.ops.optimizer_updates import clipping_factor, global_clipping_factor
 
 __all__ = ["clipped_each", "clipped_together", "clipped_values", "without_missing"]
 

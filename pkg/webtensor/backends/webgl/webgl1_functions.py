@@ -1,6 +1,6 @@
 """Functions in GLSL ES 1.00, for WebGL 1: what the language has not, and what needs bits in 3.00.
 
-Those that ``translation`` calls stand for operators on integers, and, with a name that ends in
+Those that ``glsl_es_100`` calls stand for operators on integers, and, with a name that ends in
 ``_``, for built-in functions that are for floats alone there.
 """
 

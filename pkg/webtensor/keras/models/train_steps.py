@@ -9,8 +9,8 @@ from warnings import warn
 
 from webtensor.engine import Tensor
 from webtensor.keras.config import max_epochs, max_steps_per_epoch
+from webtensor.keras.models.awaitables import Wait, needed
 from webtensor.keras.models.batches import Batches
-from webtensor.keras.models.waiting import Wait, needed
 from webtensor.keras.nest import flatten, pack
 from webtensor.ops import concat
 

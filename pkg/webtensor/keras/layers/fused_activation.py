@@ -42,7 +42,7 @@ def ending(activation: Any) -> tuple[str, Callable[[Tensor], Tensor]]:
 
     Example:
         >>> from webtensor import keras
-        >>> from webtensor.keras.layers.fusing import ending
+        >>> from webtensor.keras.layers.fused_activation import ending
         >>> ending(keras.activations.relu) == ("relu", keras.activations.linear)
         True
     """

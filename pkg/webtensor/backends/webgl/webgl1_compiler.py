@@ -1,14 +1,14 @@
 """Shaders for WebGL 1: what ``compiler`` makes, in GLSL ES 1.00.
 
 There are no textures of integers: int32 elements are floats, exact to 2**24, and bools are bytes.
-``translation`` says a kernel's code in the older language.
+``glsl_es_100`` says a kernel's code in the older language.
 """
 
 from __future__ import annotations
 
 from functools import cache
 
-from webtensor.backends.webgl import glsl, legacy_glsl
+from webtensor.backends.webgl import glsl, webgl1_functions
 from webtensor.backends.webgl.compiler import (
     Input,
     Shader,
@@ -19,8 +19,8 @@ from webtensor.backends.webgl.compiler import (
     vector_type,
 )
 from webtensor.backends.webgl.glsl import library_for
-from webtensor.backends.webgl.modes import Mode
-from webtensor.backends.webgl.translation import UntranslatableError, translated
+from webtensor.backends.webgl.glsl_es_100 import UntranslatableError, translated
+from webtensor.backends.webgl.precision_modes import Mode
 from webtensor.dtypes import DType, bool_, float32, int32
 from webtensor.errors import KernelNotFoundError
 
@@ -99,13 +99,13 @@ def _accessor(source: Input, code: str) -> str:
 @cache
 def _find(name: str) -> str | None:
     """The function of a name."""
-    if name in legacy_glsl.FUNCTIONS:
-        return legacy_glsl.FUNCTIONS[name]
+    if name in webgl1_functions.FUNCTIONS:
+        return webgl1_functions.FUNCTIONS[name]
     return translated(glsl.FUNCTIONS[name]) if name in glsl.FUNCTIONS else None
 
 
 def _find_for_half(name: str) -> str | None:
-    return legacy_glsl.FOR_HALF.get(name) or _find(name)
+    return webgl1_functions.FOR_HALF.get(name) or _find(name)
 
 
 def _written(value: str, dtype: DType, is_limited: bool) -> str:

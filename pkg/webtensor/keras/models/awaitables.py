@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from webtensor.browser import next_frame
 from webtensor.engine import Tensor
-from webtensor.engine.suspension import can_suspend, suspended
+from webtensor.engine.jspi import can_suspend, suspended
 
 __all__ = ["Breather", "Wait", "finish", "finish_async", "needed"]
 

@@ -12,7 +12,7 @@ from webtensor.engine.scopes import outside_scopes
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import auto_name
 from webtensor.keras.optimizers.arguments import is_number
-from webtensor.keras.optimizers.state import HostNumber, Slot
+from webtensor.keras.optimizers.slots import HostNumber, Slot
 from webtensor.ops import full, zeros
 
 __all__ = ["Memory"]

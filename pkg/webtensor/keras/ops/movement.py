@@ -9,9 +9,9 @@ from typing import Any
 from webtensor import ops as wt
 from webtensor.dtypes import bool_, int32
 from webtensor.keras.ops.operations import Row, op, plain
-from webtensor.keras.ops.vectors import vectorize
+from webtensor.keras.ops.vectorization import vectorize
+from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.symbols import KerasTensor
-from webtensor.keras.trials import outcome_of_trial
 from webtensor.shapes import normalize_axis, prod
 
 __all__ = ["ROWS", "shape_of"]

@@ -36,7 +36,7 @@ from webtensor.engine import (
 from webtensor.explanation import MISUSE, raise_explained
 from webtensor.ops.broadcasting import sum_to
 from webtensor.ops.casting import cast_to
-from webtensor.ops.text import check_all_text, chosen_texts, compared_texts
+from webtensor.ops.string_elements import check_all_text, chosen_texts, compared_texts
 from webtensor.shapes import broadcast_shapes
 
 __all__ = [

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from webtensor.backends.api import Handle, Operand, PreparedKernel
 from webtensor.backends.wasm.host import MOST_WORDS
-from webtensor.backends.wasm.packing import is_worth_packing
+from webtensor.backends.wasm.packed_weights import is_worth_packing
 from webtensor.dtypes import DType
 from webtensor.shapes import Shape
 

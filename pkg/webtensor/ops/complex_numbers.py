@@ -24,11 +24,11 @@ from webtensor.ops.binary import (
     subtract,
 )
 from webtensor.ops.casting import cast_to
+from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.contraction import matmul
 from webtensor.ops.creation import zeros_like
+from webtensor.ops.elementwise import COMPLEX_RULES
 from webtensor.ops.movement import expand_dims, stack
-from webtensor.ops.pairs import as_pairs, from_pairs
-from webtensor.ops.rows import COMPLEX_RULES
 from webtensor.ops.ternary import where
 from webtensor.ops.unary import (
     abs,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from webtensor.ops.rows import joint
+from webtensor.ops.elementwise import joint
 
 if TYPE_CHECKING:
     from webtensor.engine import Tensor

@@ -13,7 +13,7 @@ from typing import Any
 from webtensor.engine import Tensor, tidy
 from webtensor.keras.budgets import check_tensor
 from webtensor.keras.nest import flatten, map_structure, pack
-from webtensor.keras.scopes import StatelessScope
+from webtensor.keras.stateless_scopes import StatelessScope
 from webtensor.keras.symbols import KerasTensor
 from webtensor.ops import zeros
 

@@ -10,7 +10,7 @@ from webtensor.engine import Tensor, TensorLike, as_operand, as_operands
 from webtensor.ops.binary import multiply
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
-from webtensor.ops.complexes import conj
+from webtensor.ops.complex_numbers import conj
 from webtensor.ops.contraction import matmul
 from webtensor.ops.movement import permute_dims, reshape
 from webtensor.ops.reduction import sum as _sum
