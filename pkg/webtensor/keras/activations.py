@@ -17,6 +17,7 @@ from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.registry import Namespace
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import ActivationLike
 from webtensor.shapes import normalize_axes, normalize_axis
 
 __all__ = [
@@ -371,7 +372,7 @@ def get(identifier: Any) -> Callable[..., Any]:
     return found
 
 
-def serialize(activation: Any) -> Any:
+def serialize(activation: ActivationLike) -> Any:
     """Return the name of an activation of Keras, or a configuration of another."""
     return _NAMESPACE.serialize(activation)
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.arguments import Configurable
 from webtensor.keras.config import epsilon
 from webtensor.keras.registry import Namespace
+from webtensor.keras.types import ConstraintLike
 
 __all__ = [
     "Constraint",
@@ -28,21 +30,12 @@ __all__ = [
 Axis = int | Sequence[int] | None
 
 
-class Constraint:
+class Constraint(Configurable):
     """A function of a weight that returns an allowed one; the base class of those here."""
 
     def __call__(self, w: TensorLike) -> Tensor:
         """Return the weight that takes the place of ``w``; here, ``w`` itself."""
         return wt.asarray(w)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
-        """Make one with the arguments in a configuration."""
-        return cls(**config)
 
 
 def _norms(w: Tensor, axis: Axis) -> Tensor:
@@ -67,10 +60,6 @@ class MaxNorm(Constraint):
         held = wt.asarray(w)
         norms = _norms(held, self.axis)
         return held * (wt.minimum(norms, self.max_value) / (norms + epsilon()))
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {"max_value": self.max_value, "axis": self.axis}
 
 
 class MinMaxNorm(Constraint):
@@ -100,15 +89,6 @@ class MinMaxNorm(Constraint):
         if self.rate != 1:
             wanted = wanted * self.rate + norms * (1 - self.rate)
         return held * (wanted / (norms + epsilon()))
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {
-            "min_value": self.min_value,
-            "max_value": self.max_value,
-            "rate": self.rate,
-            "axis": self.axis,
-        }
 
 
 class NonNeg(Constraint):
@@ -142,10 +122,6 @@ class UnitNorm(Constraint):
         held = wt.asarray(w)
         return held / (_norms(held, self.axis) + epsilon())
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {"axis": self.axis}
-
 
 # -- names -------------------------------------------------------------------------------------
 
@@ -172,7 +148,7 @@ def get(identifier: Any) -> Any:
     return _NAMESPACE.get(identifier)
 
 
-def serialize(constraint: Any) -> Any:
+def serialize(constraint: ConstraintLike) -> Any:
     """Return the configuration of a constraint."""
     return _NAMESPACE.serialize(constraint)
 

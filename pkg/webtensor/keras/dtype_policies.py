@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from typing import Any
 
 from webtensor.keras.dtypes import floatx, standardize_dtype
+from webtensor.keras.types import Config
 
 __all__ = [
     "DTypePolicy",
@@ -71,12 +72,8 @@ class DTypePolicy:
         """What variables would have."""
         return self._variable_dtype
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the name."""
-        return {"name": self.name}
-
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: Config) -> Any:
         """Make a policy of what ``get_config`` returned."""
         return cls(**config)
 
@@ -193,7 +190,7 @@ class DTypePolicyMap(DTypePolicy, MutableMapping[str, DTypePolicy]):
         """Take out the policy of a path or an expression, as it was set."""
         return self._policies.pop(key, *default)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the policies; those like a default that was not given are without a name."""
 
         def written(policy: DTypePolicy) -> dict[str, Any]:
@@ -206,7 +203,7 @@ class DTypePolicyMap(DTypePolicy, MutableMapping[str, DTypePolicy]):
         }
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: Config) -> Any:
         """Make a map of what ``get_config`` returned."""
         held = config.get("policy_map") or {}
         if not isinstance(held, Mapping):
@@ -287,7 +284,7 @@ def serialize(policy: DTypePolicy) -> dict[str, Any]:
     return found
 
 
-def deserialize(config: dict[str, Any]) -> DTypePolicy:
+def deserialize(config: Config) -> DTypePolicy:
     """Make a policy of a configuration.
 
     Raises:

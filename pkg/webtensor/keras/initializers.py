@@ -14,6 +14,7 @@ from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.keras import random
+from webtensor.keras.arguments import Configurable
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.random import SeedGenerator
 from webtensor.keras.registry import (
@@ -21,6 +22,7 @@ from webtensor.keras.registry import (
     deserialize_keras_object,
     serialize_keras_object,
 )
+from webtensor.keras.types import Config, DTypeLike, InitializerLike
 from webtensor.keras.window_functions import require_window, window_values
 from webtensor.ops.random import new_seed
 from webtensor.shapes import as_shape, prod
@@ -70,21 +72,12 @@ __all__ = [
 Shape = int | Sequence[int]
 
 
-class Initializer:
+class Initializer(Configurable):
     """A function of a shape and a dtype that returns a tensor; the base class of those here."""
 
-    def __call__(self, shape: Shape, dtype: Any = None) -> Tensor:
+    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
         """Return the tensor that a weight starts with."""
         raise NotImplementedError(f"{type(self).__name__} does not implement __call__")
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
-        """Make one with the arguments in a configuration."""
-        return cls(**config)
 
     def clone(self) -> Self:
         """Make another with the same arguments."""
@@ -106,17 +99,13 @@ class Constant(Initializer):
     def __init__(self, value: TensorLike = 0.0) -> None:
         self.value = value
 
-    def __call__(self, shape: Shape, dtype: Any = None) -> Tensor:
+    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
         """Return the tensor that a weight starts with."""
         lengths = as_shape("Constant", shape)
         return wt.broadcast_to(wt.astype(self.value, held_dtype(dtype)), lengths)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {"value": serialize_keras_object(self.value)}
-
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: Config) -> Self:
         """Make one with the arguments in a configuration."""
         return cls(**{**config, "value": deserialize_keras_object(config.get("value", 0.0))})
 
@@ -124,7 +113,7 @@ class Constant(Initializer):
 class Zeros(Initializer):
     """0 everywhere."""
 
-    def __call__(self, shape: Shape, dtype: Any = None) -> Tensor:
+    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
         """Return the tensor that a weight starts with."""
         return wt.zeros(shape, held_dtype(dtype))
 
@@ -132,7 +121,7 @@ class Zeros(Initializer):
 class Ones(Initializer):
     """1 everywhere."""
 
-    def __call__(self, shape: Shape, dtype: Any = None) -> Tensor:
+    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
         """Return the tensor that a weight starts with."""
         return wt.ones(shape, held_dtype(dtype))
 
@@ -149,16 +138,12 @@ class Identity(Initializer):
     def __init__(self, gain: float = 1.0) -> None:
         self.gain = gain
 
-    def __call__(self, shape: Shape, dtype: Any = None) -> Tensor:
+    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
         """Return the tensor that a weight starts with."""
         lengths = as_shape("Identity", shape)
         if len(lengths) != 2:
             raise ValueError(f"Identity: shape must be that of a matrix, but got {lengths}")
         return wt.astype(wt.eye(*lengths) * self.gain, held_dtype(dtype), copy=False)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with; a gain of 1, as in Keras, goes unsaid."""
-        return {} if self.gain == 1 else {"gain": self.gain}
 
 
 # -- short-time Fourier transform --------------------------------------------------------------
@@ -194,7 +179,7 @@ class STFT(Initializer):
         self.scaling = scaling
         self.periodic = periodic
 
-    def __call__(self, shape: Shape, dtype: Any = None) -> Tensor:
+    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
         """Return the tensor that a weight starts with."""
         lengths = as_shape("STFT", shape)
         if len(lengths) != 3 or lengths[1] != 1:
@@ -229,16 +214,6 @@ class STFT(Initializer):
             scale = sum(abs(value) for value in values)
         return [value / scale for value in values]
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        window = self.window if isinstance(self.window, str | None) else list(self.window)
-        return {
-            "side": self.side,
-            "window": window,
-            "periodic": self.periodic,
-            "scaling": self.scaling,
-        }
-
 
 # -- random ------------------------------------------------------------------------------------
 
@@ -256,12 +231,15 @@ class RandomInitializer(Initializer):
         #: What random functions are given.
         self.seed = new_seed() if seed is None else seed
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {"seed": serialize_keras_object(self._given_seed)}
+    def _config_value(self, name: str) -> Any:
+        return (
+            serialize_keras_object(self._given_seed)
+            if name == "seed"
+            else super()._config_value(name)
+        )
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: Config) -> Self:
         """Make one with the arguments in a configuration."""
         seed = config.get("seed")
         if isinstance(seed, Mapping):
@@ -282,13 +260,9 @@ class RandomUniform(RandomInitializer):
         self.minval = minval
         self.maxval = maxval
 
-    def __call__(self, shape: Shape, dtype: Any = None) -> Tensor:
+    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
         """Return the tensor that a weight starts with."""
         return random.uniform(shape, self.minval, self.maxval, dtype, self.seed)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {**super().get_config(), "minval": self.minval, "maxval": self.maxval}
 
 
 class RandomNormal(RandomInitializer):
@@ -306,13 +280,9 @@ class RandomNormal(RandomInitializer):
         self.mean = mean
         self.stddev = stddev
 
-    def __call__(self, shape: Shape, dtype: Any = None) -> Tensor:
+    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
         """Return the tensor that a weight starts with."""
         return self._draw(shape, self.mean, self.stddev, dtype, self.seed)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {**super().get_config(), "mean": self.mean, "stddev": self.stddev}
 
 
 class TruncatedNormal(RandomNormal):
@@ -337,7 +307,7 @@ class Orthogonal(RandomInitializer):
         super().__init__(seed)
         self.gain = gain
 
-    def __call__(self, shape: Shape, dtype: Any = None) -> Tensor:
+    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
         """Return the tensor that a weight starts with."""
         lengths = as_shape("Orthogonal", shape)
         if len(lengths) < 2:
@@ -350,10 +320,6 @@ class Orthogonal(RandomInitializer):
         if rows < columns:
             q = wt.transpose(q)
         return wt.reshape(q * self.gain, lengths)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {**super().get_config(), "gain": self.gain}
 
 
 # -- random, scaled by the shape ---------------------------------------------------------------
@@ -430,7 +396,7 @@ class VarianceScaling(RandomInitializer):
         self.input_axes = input_axes
         self.output_axes = output_axes
 
-    def __call__(self, shape: Shape, dtype: Any = None) -> Tensor:
+    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
         """Return the tensor that a weight starts with."""
         lengths = as_shape(type(self).__name__, shape)
         inputs, outputs = compute_fans(lengths, self.input_axes, self.output_axes)
@@ -443,17 +409,6 @@ class VarianceScaling(RandomInitializer):
             return random.normal(lengths, 0.0, sqrt(variance), dtype, self.seed)
         deviation = sqrt(variance) / _TRUNCATED_DEVIATION
         return random.truncated_normal(lengths, 0.0, deviation, dtype, self.seed)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {
-            **super().get_config(),
-            "scale": self.scale,
-            "mode": self.mode,
-            "distribution": self.distribution,
-            "input_axes": self.input_axes,
-            "output_axes": self.output_axes,
-        }
 
 
 class _Scaled(VarianceScaling):
@@ -468,11 +423,6 @@ class _Scaled(VarianceScaling):
         output_axes: Sequence[int] | None = None,
     ) -> None:
         super().__init__(*self._options, seed, input_axes, output_axes)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        config = super().get_config()
-        return {name: config[name] for name in ("seed", "input_axes", "output_axes")}
 
 
 class GlorotUniform(_Scaled):
@@ -571,7 +521,7 @@ def get(identifier: Any) -> Any:
 def _held(values: TensorLike) -> Any:
     """Return an initializer that gives these values."""
 
-    def initialize(shape: Shape, dtype: Any = None) -> Tensor:
+    def initialize(shape: Shape, dtype: DTypeLike = None) -> Tensor:
         made = wt.tensor(values, dtype=None if dtype is None else held_dtype(dtype))
         if made.shape != as_shape("initializer", shape):
             raise ValueError(f"initializer: wanted shape {shape}, but the values have {made.shape}")
@@ -580,7 +530,7 @@ def _held(values: TensorLike) -> Any:
     return initialize
 
 
-def serialize(initializer: Any) -> Any:
+def serialize(initializer: InitializerLike) -> Any:
     """Return the configuration of an initializer."""
     return _NAMESPACE.serialize(initializer)
 

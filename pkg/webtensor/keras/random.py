@@ -17,6 +17,7 @@ from webtensor.engine import Tensor, TensorLike
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import auto_name, name_scope
+from webtensor.keras.types import Config, DTypeLike
 from webtensor.keras.variables import Variable
 from webtensor.ops.random import new_seed, unit_numbers
 from webtensor.shapes import as_shape, broadcast_shapes, normalize_axis
@@ -74,12 +75,8 @@ class SeedGenerator:
         self.state.assign([first, _signed(count + 1)])
         return first & _WORD | (count & _WORD) << 32
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {"seed": self.seed, "name": self.name}
-
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: Config) -> Self:
         """Make one with the arguments in a configuration."""
         return cls(**config)
 
@@ -122,7 +119,7 @@ def uniform(
     shape: int | Sequence[int],
     minval: float = 0.0,
     maxval: float = 1.0,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     seed: int | SeedGenerator | None = None,
 ) -> Tensor:
     """Numbers uniformly distributed in [minval, maxval).
@@ -138,7 +135,7 @@ def normal(
     shape: int | Sequence[int],
     mean: float = 0.0,
     stddev: float = 1.0,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     seed: int | SeedGenerator | None = None,
 ) -> Tensor:
     """Numbers with a normal distribution.
@@ -154,7 +151,7 @@ def truncated_normal(
     shape: int | Sequence[int],
     mean: float = 0.0,
     stddev: float = 1.0,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     seed: int | SeedGenerator | None = None,
 ) -> Tensor:
     """Normal numbers, none of them farther than two standard deviations from the mean.
@@ -288,7 +285,7 @@ def _for_each(
 def gamma(
     shape: int | Sequence[int],
     alpha: TensorLike,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     seed: int | SeedGenerator | None = None,
 ) -> Tensor:
     """Numbers with a gamma distribution of shape ``alpha`` and scale 1.
@@ -313,7 +310,7 @@ def beta(
     shape: int | Sequence[int],
     alpha: TensorLike,
     beta: TensorLike,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     seed: int | SeedGenerator | None = None,
 ) -> Tensor:
     """Numbers with a beta distribution: ``a / (a + b)`` of gamma numbers of these shapes.
@@ -337,7 +334,7 @@ def binomial(
     shape: int | Sequence[int],
     counts: TensorLike,
     probabilities: TensorLike,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     seed: int | SeedGenerator | None = None,
 ) -> Tensor:
     """How many of ``counts`` events happen, each with a probability.

@@ -32,6 +32,7 @@ __all__ = [
     "get_registered_name",
     "get_registered_object",
     "register_keras_serializable",
+    "serialize_argument",
     "serialize_keras_object",
     "serialize_shared",
     "sharing_objects",
@@ -439,6 +440,7 @@ class Namespace:
         self, kind: str, things: Mapping[str, Any], homes: tuple[str, ...] = (), **names: Any
     ) -> None:
         self.kind = kind
+        _namespaces[kind] = self
         self._homes = tuple(f"{_OURS}.{home}." for home in homes)
         self._known: dict[str, Any] = {to_snake_case(name): one for name, one in things.items()}
         self._known.update(things)
@@ -502,3 +504,13 @@ class Namespace:
         if name is not None and self._known.get(name) is thing and not isinstance(thing, type):
             return name
         return serialize_keras_object(thing)
+
+
+#: By what the last word of an argument's name says of its values, such as "initializer".
+_namespaces: dict[str, Namespace] = {}
+
+
+def serialize_argument(name: str, value: Any) -> Any:
+    """Return a configuration of an argument's value: of an activation or the like, its name."""
+    namespace = _namespaces.get(name.rpartition("_")[2])
+    return serialize_keras_object(value) if namespace is None else namespace.serialize(value)

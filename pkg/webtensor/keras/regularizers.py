@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.arguments import Configurable, accepted_arguments
 from webtensor.keras.registry import Namespace
+from webtensor.keras.types import Config, RegularizerLike
 
 __all__ = [
     "L1",
@@ -29,21 +31,18 @@ __all__ = [
 _LEAST_NORM = 1e-7
 
 
-class Regularizer:
+class Regularizer(Configurable):
     """A function of a tensor that returns a scalar; the base class of those here."""
 
     def __call__(self, x: TensorLike) -> Tensor:
         """Return the penalty."""
         return wt.zeros(())
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        raise NotImplementedError(f"{type(self).__name__} does not implement get_config")
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
-        """Make one with the arguments in a configuration."""
-        return cls(**config)
+    def get_config(self) -> Config:
+        """Return the arguments that would make another such regularizer."""
+        if not accepted_arguments(type(self), library_only=True):
+            raise NotImplementedError(f"{type(self).__name__} does not implement get_config")
+        return super().get_config()
 
 
 def _factor(owner: object, argument: str, value: float | None, default: float) -> float:
@@ -73,10 +72,6 @@ class L1(Regularizer):
         """Return the penalty."""
         return wt.sum(wt.abs(x)) * self.l1
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {"l1": self.l1}
-
 
 class L2(Regularizer):
     """``l2 * sum(square(x))``.
@@ -93,10 +88,6 @@ class L2(Regularizer):
     def __call__(self, x: TensorLike) -> Tensor:
         """Return the penalty."""
         return wt.sum(wt.square(x)) * self.l2
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {"l2": self.l2}
 
 
 class L1L2(Regularizer):
@@ -116,10 +107,6 @@ class L1L2(Regularizer):
         """Return the penalty."""
         held = wt.asarray(x)
         return wt.sum(wt.abs(held)) * self.l1 + wt.sum(wt.square(held)) * self.l2
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {"l1": self.l1, "l2": self.l2}
 
 
 class OrthogonalRegularizer(Regularizer):
@@ -162,10 +149,6 @@ class OrthogonalRegularizer(Regularizer):
         others = wt.abs(cosines) * (1 - wt.eye(count))
         return wt.sum(others) * (self.factor / max(count * (count - 1), 1))
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {"factor": self.factor, "mode": self.mode}
-
 
 # -- names -------------------------------------------------------------------------------------
 
@@ -198,7 +181,7 @@ def get(identifier: Any) -> Any:
     return _NAMESPACE.get(identifier)
 
 
-def serialize(regularizer: Any) -> Any:
+def serialize(regularizer: RegularizerLike) -> Any:
     """Return the configuration of a regularizer."""
     return _NAMESPACE.serialize(regularizer)
 

@@ -16,6 +16,7 @@ from webtensor.engine import Tensor, Variable
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import auto_name, to_snake_case
 from webtensor.keras.nest import flatten, map_structure
+from webtensor.keras.types import Config
 from webtensor.ops import tensor
 
 __all__ = [
@@ -297,7 +298,7 @@ class Operation:
 
     # -- configurations -----------------------------------------------------------------------
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such operation.
 
         Raises:
@@ -335,7 +336,7 @@ class Operation:
         return {name: serialize_keras_object(value) for name, value in found.items()}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: Config) -> Any:
         """Make an operation of what ``get_config`` returned."""
         from webtensor.keras.registry import deserialize_keras_object
 

@@ -14,6 +14,7 @@ from webtensor.keras.budgets import claim
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import auto_name, current_path
 from webtensor.keras.stateless_scopes import stateless_scopes
+from webtensor.keras.types import ConstraintLike, DTypeLike, InitializerLike, RegularizerLike
 from webtensor.ops import logical_and, logical_not, logical_or, logical_xor, round, tensor
 
 __all__ = ["Variable"]
@@ -49,9 +50,9 @@ class Variable(engine.Variable):
 
     def __init__(
         self,
-        initializer: Any,
+        initializer: InitializerLike,
         shape: Any = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         trainable: bool = True,
         autocast: bool = True,
         aggregation: str | None = "none",
@@ -74,8 +75,8 @@ class Variable(engine.Variable):
         self.path = f"{around}/{self.name}" if around else self.name
         self.autocast = autocast
         self.aggregation, self.synchronization = aggregation or "none", synchronization or "none"
-        self._regularizer: Any = None
-        self._constraint: Any = None
+        self._regularizer: RegularizerLike = None
+        self._constraint: ConstraintLike = None
         self._overwrite_with_gradient = False
 
     # -- what training makes of it ------------------------------------------------------------
@@ -186,7 +187,7 @@ def _check_function(attribute: str, value: Any) -> None:
         raise ValueError(f"{attribute} must be None or callable, but got {value!r}")
 
 
-def _initialized(name: str, initializer: Any, shape: Any, dtype: Any) -> Tensor:
+def _initialized(name: str, initializer: InitializerLike, shape: Any, dtype: Any) -> Tensor:
     """What an initializer makes."""
     from webtensor.keras import initializers
 

@@ -11,6 +11,7 @@ from webtensor.engine import Tensor
 from webtensor.keras import activations, constraints, initializers, regularizers
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.types import ConstraintLike, InitializerLike, RegularizerLike
 
 __all__ = ["ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"]
 
@@ -69,15 +70,6 @@ class ReLU(ElementwiseActivation):
         """Apply the activation."""
         return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "max_value": self.max_value,
-            "negative_slope": self.negative_slope,
-            "threshold": self.threshold,
-        }
-
 
 class LeakyReLU(ElementwiseActivation):
     """``x`` where it is positive, else ``negative_slope * x``.
@@ -101,10 +93,6 @@ class LeakyReLU(ElementwiseActivation):
         """Apply the activation."""
         return activations.leaky_relu(inputs, self.negative_slope)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "negative_slope": self.negative_slope}
-
 
 class ThresholdedReLU(ElementwiseActivation):
     """``x`` where it is greater than ``theta``, else 0.
@@ -127,10 +115,6 @@ class ThresholdedReLU(ElementwiseActivation):
         """Apply the activation."""
         return activations.threshold(inputs, self.theta, 0)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "theta": self.theta}
-
 
 class PReLU(ElementwiseActivation):
     """``x`` where it is positive, else ``alpha * x``, where ``alpha`` is learned.
@@ -146,9 +130,9 @@ class PReLU(ElementwiseActivation):
 
     def __init__(
         self,
-        alpha_initializer: Any = "Zeros",
-        alpha_regularizer: Any = None,
-        alpha_constraint: Any = None,
+        alpha_initializer: InitializerLike = "Zeros",
+        alpha_regularizer: RegularizerLike = None,
+        alpha_constraint: ConstraintLike = None,
         shared_axes: Any = None,
         **kwargs: Any,
     ) -> None:
@@ -186,16 +170,6 @@ class PReLU(ElementwiseActivation):
         """Apply the activation."""
         return wt.prelu(inputs, self.alpha.value)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "alpha_initializer": initializers.serialize(self.alpha_initializer),
-            "alpha_regularizer": regularizers.serialize(self.alpha_regularizer),
-            "alpha_constraint": constraints.serialize(self.alpha_constraint),
-            "shared_axes": self.shared_axes,
-        }
-
 
 class ELU(ElementwiseActivation):
     """``x`` where it is positive, else ``alpha * (exp(x) - 1)``.
@@ -214,10 +188,6 @@ class ELU(ElementwiseActivation):
     def call(self, inputs: Any) -> Any:
         """Apply the activation."""
         return activations.elu(inputs, self.alpha)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "alpha": self.alpha}
 
 
 class Softmax(ElementwiseActivation):
@@ -243,10 +213,6 @@ class Softmax(ElementwiseActivation):
         held = _mask(mask, inputs)
         made = activations.softmax(wt.where(held, inputs, _HIDDEN), self.axis)
         return wt.where(held, made, 0.0)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "axis": self.axis}
 
 
 def _mask(mask: Tensor, inputs: Tensor) -> Tensor:

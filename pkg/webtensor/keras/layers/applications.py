@@ -34,11 +34,6 @@ class LayerScale(Layer):
         """Return the shape of the inputs."""
         return input_shape
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        own = {"init_values": self.init_values, "projection_dim": self.projection_dim}
-        return {**super().get_config(), **own}
-
 
 class StochasticDepth(Layer):
     """Drops whole examples in training, and divides the others by what is kept; in ConvNeXt.
@@ -62,10 +57,6 @@ class StochasticDepth(Layer):
         """Return the shape of the inputs."""
         return input_shape
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "drop_path_rate": self.drop_path_rate}
-
 
 class CustomScaleLayer(Layer):
     """``x + scale * y`` of two inputs; in Inception-ResNet v2."""
@@ -81,7 +72,3 @@ class CustomScaleLayer(Layer):
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the shape of the first input."""
         return input_shape[0]
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "scale": self.scale}

@@ -14,6 +14,7 @@ from webtensor.keras.registry import (
     deserialize_keras_object,
     serialize_keras_object,
 )
+from webtensor.keras.types import Config
 
 __all__ = ["Bidirectional"]
 
@@ -180,7 +181,7 @@ class Bidirectional(Layer):
         """Do what ``reset_state`` does, under an older name."""
         self.reset_state()
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         return {
             **super().get_config(),
@@ -190,7 +191,7 @@ class Bidirectional(Layer):
         }
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+    def from_config(cls, config: Config, custom_objects: Any = None) -> Any:
         """Make a layer of what ``get_config`` returned."""
         config = dict(config)
         with custom_object_scope(custom_objects or {}):

@@ -15,6 +15,13 @@ from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable
 from webtensor.keras.layers.weighted import Weighted
+from webtensor.keras.types import (
+    ActivationLike,
+    Config,
+    ConstraintLike,
+    InitializerLike,
+    RegularizerLike,
+)
 from webtensor.ops import add, multiply, reshape
 
 __all__ = [
@@ -53,7 +60,7 @@ class Convolving(Weighted):
         padding: Any,
         data_format: Any,
         dilation_rate: Any,
-        activation: Any,
+        activation: ActivationLike,
         use_bias: bool,
         *paddings: str,
     ) -> None:
@@ -126,7 +133,7 @@ class Convolving(Weighted):
             self.dilation_rate,
         )
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         return {
             **super().get_config(),
@@ -159,15 +166,15 @@ class Conv(Adaptable, Convolving):
         data_format: str | None = None,
         dilation_rate: Any = 1,
         groups: int = 1,
-        activation: Any = None,
+        activation: ActivationLike = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: InitializerLike = "glorot_uniform",
+        bias_initializer: InitializerLike = "zeros",
+        kernel_regularizer: RegularizerLike = None,
+        bias_regularizer: RegularizerLike = None,
+        activity_regularizer: RegularizerLike = None,
+        kernel_constraint: ConstraintLike = None,
+        bias_constraint: ConstraintLike = None,
         **kwargs: Any,
     ) -> None:
         lora = kwargs.pop("lora_rank", None), kwargs.pop("lora_alpha", None)
@@ -250,10 +257,6 @@ class Conv(Adaptable, Convolving):
         """Return the shape with as many places as windows, and ``filters`` channels."""
         return self._slid_shape(input_shape, self.filters)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "filters": self.filters, "groups": self.groups}
-
 
 class Conv1D(Conv):
     """Convolution of sequences: (batch, steps, channels).
@@ -309,15 +312,15 @@ class ConvTranspose(Convolving):
         output_padding: Any = None,
         data_format: str | None = None,
         dilation_rate: Any = 1,
-        activation: Any = None,
+        activation: ActivationLike = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: InitializerLike = "glorot_uniform",
+        bias_initializer: InitializerLike = "zeros",
+        kernel_regularizer: RegularizerLike = None,
+        bias_regularizer: RegularizerLike = None,
+        activity_regularizer: RegularizerLike = None,
+        kernel_constraint: ConstraintLike = None,
+        bias_constraint: ConstraintLike = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
@@ -377,14 +380,6 @@ class ConvTranspose(Convolving):
             self.dilation_rate,
         )
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "filters": self.filters,
-            "output_padding": self.output_padding,
-        }
-
 
 class Conv1DTranspose(ConvTranspose):
     """Transposed convolution of sequences: (batch, steps, channels).
@@ -431,15 +426,15 @@ class Conv3DTranspose(ConvTranspose):
         data_format: str | None = None,
         output_padding: Any = None,
         dilation_rate: Any = 1,
-        activation: Any = None,
+        activation: ActivationLike = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: InitializerLike = "glorot_uniform",
+        bias_initializer: InitializerLike = "zeros",
+        kernel_regularizer: RegularizerLike = None,
+        bias_regularizer: RegularizerLike = None,
+        activity_regularizer: RegularizerLike = None,
+        kernel_constraint: ConstraintLike = None,
+        bias_constraint: ConstraintLike = None,
         **kwargs: Any,
     ) -> None:
         # Keras has data_format and output_padding the other way round here.
@@ -460,15 +455,15 @@ class DepthwiseConv(Convolving):
         depth_multiplier: int = 1,
         data_format: str | None = None,
         dilation_rate: Any = 1,
-        activation: Any = None,
+        activation: ActivationLike = None,
         use_bias: bool = True,
-        depthwise_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        depthwise_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        bias_constraint: Any = None,
+        depthwise_initializer: InitializerLike = "glorot_uniform",
+        bias_initializer: InitializerLike = "zeros",
+        depthwise_regularizer: RegularizerLike = None,
+        bias_regularizer: RegularizerLike = None,
+        activity_regularizer: RegularizerLike = None,
+        depthwise_constraint: ConstraintLike = None,
+        bias_constraint: ConstraintLike = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
@@ -509,10 +504,6 @@ class DepthwiseConv(Convolving):
         """
         channels = channels_of(input_shape, self.data_format)
         return self._slid_shape(input_shape, self.depth_multiplier * channels)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "depth_multiplier": self.depth_multiplier}
 
 
 class DepthwiseConv1D(DepthwiseConv):
@@ -555,18 +546,18 @@ class SeparableConv(Convolving):
         data_format: str | None = None,
         dilation_rate: Any = 1,
         depth_multiplier: int = 1,
-        activation: Any = None,
+        activation: ActivationLike = None,
         use_bias: bool = True,
-        depthwise_initializer: Any = "glorot_uniform",
-        pointwise_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        depthwise_regularizer: Any = None,
-        pointwise_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        depthwise_constraint: Any = None,
-        pointwise_constraint: Any = None,
-        bias_constraint: Any = None,
+        depthwise_initializer: InitializerLike = "glorot_uniform",
+        pointwise_initializer: InitializerLike = "glorot_uniform",
+        bias_initializer: InitializerLike = "zeros",
+        depthwise_regularizer: RegularizerLike = None,
+        pointwise_regularizer: RegularizerLike = None,
+        bias_regularizer: RegularizerLike = None,
+        activity_regularizer: RegularizerLike = None,
+        depthwise_constraint: ConstraintLike = None,
+        pointwise_constraint: ConstraintLike = None,
+        bias_constraint: ConstraintLike = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
@@ -613,14 +604,6 @@ class SeparableConv(Convolving):
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the shape with as many places as windows, and ``filters`` channels."""
         return self._slid_shape(input_shape, self.filters)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "filters": self.filters,
-            "depth_multiplier": self.depth_multiplier,
-        }
 
 
 class SeparableConv1D(SeparableConv):

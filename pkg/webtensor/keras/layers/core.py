@@ -15,6 +15,7 @@ from webtensor.keras.registry import (
     serialize_keras_object,
 )
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import ActivationLike, Config
 
 __all__ = ["Activation", "Identity", "Lambda"]
 
@@ -28,7 +29,7 @@ class Activation(Layer):
         [[0.0, 2.0]]
     """
 
-    def __init__(self, activation: Any, **kwargs: Any) -> None:
+    def __init__(self, activation: ActivationLike, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
         self.activation = activations.get(activation)
@@ -41,10 +42,6 @@ class Activation(Layer):
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the shape of the inputs."""
         return input_shape
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "activation": activations.serialize(self.activation)}
 
 
 class Identity(Layer):
@@ -72,10 +69,6 @@ class Identity(Layer):
     def compute_output_spec(self, inputs: Any) -> Any:
         """Return symbolic tensors like the inputs."""
         return map_structure(lambda one: KerasTensor(one.shape, one.dtype), inputs)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return super().get_config()
 
 
 class Lambda(Layer):
@@ -133,7 +126,7 @@ class Lambda(Layer):
             return self._output_shape(input_shape)
         return (flatten(input_shape)[0], *self._output_shape)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer.
 
         Raises:
@@ -147,7 +140,7 @@ class Lambda(Layer):
         return {**config, "arguments": serialize_keras_object(self.arguments)}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+    def from_config(cls, config: Config, custom_objects: Any = None) -> Any:
         """Make a layer of what ``get_config`` returned.
 
         Raises:

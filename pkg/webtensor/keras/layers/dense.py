@@ -10,6 +10,7 @@ from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable
 from webtensor.keras.layers.weighted import Weighted
+from webtensor.keras.types import ActivationLike, ConstraintLike, InitializerLike, RegularizerLike
 from webtensor.ops import fused, multiply, reshape
 
 __all__ = ["Dense"]
@@ -29,15 +30,15 @@ class Dense(Adaptable, Weighted):
     def __init__(
         self,
         units: int,
-        activation: Any = None,
+        activation: ActivationLike = None,
         use_bias: bool = True,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: InitializerLike = "glorot_uniform",
+        bias_initializer: InitializerLike = "zeros",
+        kernel_regularizer: RegularizerLike = None,
+        bias_regularizer: RegularizerLike = None,
+        activity_regularizer: RegularizerLike = None,
+        kernel_constraint: ConstraintLike = None,
+        bias_constraint: ConstraintLike = None,
         lora_rank: int | None = None,
         lora_alpha: float | None = None,
         quantization_config: Any = None,
@@ -95,13 +96,3 @@ class Dense(Adaptable, Weighted):
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the shape with the last length replaced by ``units``."""
         return (*input_shape[:-1], self.units)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "activation": activations.serialize(self.activation),
-            "use_bias": self.use_bias,
-            "quantization_config": None,
-        }

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from webtensor import ops as wt
-from webtensor.keras import activations, regularizers
+from webtensor.keras import activations
+from webtensor.keras.arguments import ALWAYS, NEVER
 from webtensor.keras.initializers import VarianceScaling
 from webtensor.keras.layers.fused_activation import ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable
 from webtensor.keras.layers.weighted import Weighted
+from webtensor.keras.types import ActivationLike, ConstraintLike, InitializerLike, RegularizerLike
 from webtensor.ops import fused
 from webtensor.shapes import prod
 
@@ -152,20 +154,24 @@ class EinsumDense(Adaptable, Weighted):
         (None, 32, 64)
     """
 
+    _config_omits: ClassVar = {
+        "activity_regularizer": NEVER,
+        "gptq_unpacked_column_size": ALWAYS,
+    }
     bias: Any
 
     def __init__(
         self,
         equation: str,
         output_shape: Any,
-        activation: Any = None,
+        activation: ActivationLike = None,
         bias_axes: str | None = None,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: InitializerLike = "glorot_uniform",
+        bias_initializer: InitializerLike = "zeros",
+        kernel_regularizer: RegularizerLike = None,
+        bias_regularizer: RegularizerLike = None,
+        kernel_constraint: ConstraintLike = None,
+        bias_constraint: ConstraintLike = None,
         lora_rank: int | None = None,
         lora_alpha: float | None = None,
         gptq_unpacked_column_size: int | None = None,
@@ -238,14 +244,5 @@ class EinsumDense(Adaptable, Weighted):
         """Return ``output_shape`` with the batch, and with the axes of ``...``."""
         return self._shapes(input_shape).outputs
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "equation": self.equation,
-            "output_shape": self.partial_output_shape,
-            "activation": activations.serialize(self.activation),
-            "bias_axes": self.bias_axes,
-            "activity_regularizer": regularizers.serialize(self.activity_regularizer),
-            "quantization_config": None,
-        }
+    def _config_value(self, name: str) -> Any:
+        return self.partial_output_shape if name == "output_shape" else super()._config_value(name)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from webtensor import ops as wt
 from webtensor.dtypes import int32
 from webtensor.keras import constraints, initializers, regularizers
+from webtensor.keras.arguments import ALWAYS, NEVER
 from webtensor.keras.layers.arguments import check_positive
 from webtensor.keras.layers.lora import Adaptable
 from webtensor.keras.masks import unequal
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import ConstraintLike, InitializerLike, RegularizerLike
 
 __all__ = ["Embedding", "ReversibleEmbedding"]
 
@@ -28,14 +30,15 @@ class Embedding(Adaptable):
     """
 
     _adapted = "embeddings"
+    _config_omits: ClassVar = {"activity_regularizer": NEVER, "weights": ALWAYS}
 
     def __init__(
         self,
         input_dim: int,
         output_dim: int,
-        embeddings_initializer: Any = "uniform",
-        embeddings_regularizer: Any = None,
-        embeddings_constraint: Any = None,
+        embeddings_initializer: InitializerLike = "uniform",
+        embeddings_regularizer: RegularizerLike = None,
+        embeddings_constraint: ConstraintLike = None,
         mask_zero: bool = False,
         weights: Any = None,
         lora_rank: int | None = None,
@@ -92,20 +95,6 @@ class Embedding(Adaptable):
         """Return the shape with an axis of ``output_dim`` numbers added."""
         return (*input_shape, self.output_dim)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "input_dim": self.input_dim,
-            "output_dim": self.output_dim,
-            "embeddings_initializer": initializers.serialize(self.embeddings_initializer),
-            "embeddings_regularizer": regularizers.serialize(self.embeddings_regularizer),
-            "activity_regularizer": regularizers.serialize(self.activity_regularizer),
-            "embeddings_constraint": constraints.serialize(self.embeddings_constraint),
-            "mask_zero": self.mask_zero,
-            "quantization_config": None,
-        }
-
 
 class ReversibleEmbedding(Embedding):
     """An Embedding that also goes back: with ``reverse``, ``x @ transpose(embeddings)``.
@@ -126,9 +115,9 @@ class ReversibleEmbedding(Embedding):
         input_dim: int,
         output_dim: int,
         tie_weights: bool = True,
-        embeddings_initializer: Any = "uniform",
-        embeddings_regularizer: Any = None,
-        embeddings_constraint: Any = None,
+        embeddings_initializer: InitializerLike = "uniform",
+        embeddings_regularizer: RegularizerLike = None,
+        embeddings_constraint: ConstraintLike = None,
         mask_zero: bool = False,
         reverse_dtype: Any = None,
         logit_soft_cap: float | None = None,
@@ -184,12 +173,3 @@ class ReversibleEmbedding(Embedding):
         if reverse:
             return (*input_shape[:-1], self.input_dim)
         return super().compute_output_shape(input_shape)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "tie_weights": self.tie_weights,
-            "reverse_dtype": self.reverse_dtype,
-            "logit_soft_cap": self.logit_soft_cap,
-        }

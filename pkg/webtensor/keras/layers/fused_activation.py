@@ -37,7 +37,7 @@ _IN_KERNELS: dict[int, str] = {
 }
 
 
-def ending(activation: Any) -> tuple[str, Callable[[Tensor], Tensor]]:
+def ending(activation: Callable[..., Tensor]) -> tuple[str, Callable[[Tensor], Tensor]]:
     """Return what a kernel ends with to apply an activation, and what is to be done after it.
 
     Example:

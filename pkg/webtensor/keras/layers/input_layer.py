@@ -9,6 +9,7 @@ from webtensor.dtypes import DType
 from webtensor.keras.dtypes import held_dtype, standardize_dtype
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.symbols import KerasTensor, Node, standardize_shape
+from webtensor.keras.types import Config, DTypeLike
 
 __all__ = ["Input", "InputLayer"]
 
@@ -20,7 +21,7 @@ class InputLayer(Layer):
         self,
         shape: Any = None,
         batch_size: int | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         sparse: bool | None = None,
         ragged: bool | None = None,
         batch_shape: Any = None,
@@ -65,7 +66,7 @@ class InputLayer(Layer):
     def call(self) -> None:
         """Nothing is computed."""
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the shape, the dtype and the name."""
         return {
             "batch_shape": self.batch_shape,
@@ -98,7 +99,7 @@ def _check_tensor(
 def Input(  # noqa: N802  (Keras's name)
     shape: Any = None,
     batch_size: int | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     sparse: bool | None = None,
     ragged: bool | None = None,
     batch_shape: Any = None,

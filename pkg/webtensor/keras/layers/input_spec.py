@@ -8,6 +8,7 @@ from typing import Any
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.nest import flatten
 from webtensor.keras.symbols import standardize_shape
+from webtensor.keras.types import DTypeLike
 
 __all__ = ["InputSpec", "check_inputs"]
 
@@ -23,7 +24,7 @@ class InputSpec:
 
     def __init__(
         self,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         shape: Any = None,
         ndim: int | None = None,
         max_ndim: int | None = None,

@@ -13,17 +13,25 @@ from functools import cache, wraps
 from inspect import Parameter, signature
 from math import prod
 from sys import modules
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 from warnings import warn
 
 from webtensor.dtypes import DType, float32
 from webtensor.engine import Tensor, Variable as EngineVariable
 from webtensor.keras import constraints, dtype_policies, initializers, regularizers
+from webtensor.keras.arguments import (
+    ALWAYS,
+    Configurable,
+    accepted_arguments,
+    declared_config,
+    is_library_class,
+    unknown_argument,
+)
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.layers.call_context import call_context
 from webtensor.keras.layers.input_spec import check_inputs
 from webtensor.keras.masks import mask_of
-from webtensor.keras.names import current_path, name_scope, nearest
+from webtensor.keras.names import current_path, name_scope
 from webtensor.keras.nest import flatten, is_nested, map_structure
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.shape_inference import outcome_of_trial
@@ -38,6 +46,13 @@ from webtensor.keras.symbols import (
     standardize_shape,
 )
 from webtensor.keras.tracking import follow, tracked
+from webtensor.keras.types import (
+    Config,
+    ConstraintLike,
+    DTypeLike,
+    InitializerLike,
+    RegularizerLike,
+)
 from webtensor.keras.variables import Variable
 from webtensor.ops import tensor
 
@@ -98,7 +113,7 @@ def _lists_for(value: Any) -> tuple[str, ...]:
     return ()
 
 
-class Layer(Operation):
+class Layer(Operation, Configurable):
     """The base of all layers, with Keras 3's methods.
 
     Example:
@@ -112,6 +127,12 @@ class Layer(Operation):
         [[1.0, 2.0]]
     """
 
+    _refuses_unknown = False
+    #: Arguments that configurations omit (see ``Configurable``).
+    _config_omits: ClassVar[Mapping[str, Any]] = {
+        "activity_regularizer": None,
+        "autocast": ALWAYS,
+    }
     #: Whether ``__call__`` converts its arguments; functional models do so themselves.
     _converts_inputs = True
 
@@ -137,9 +158,9 @@ class Layer(Operation):
     def __init__(
         self,
         *,
-        activity_regularizer: Any = None,
+        activity_regularizer: RegularizerLike = None,
         trainable: bool = True,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         autocast: bool = True,
         name: str | None = None,
         **kwargs: Any,
@@ -148,7 +169,7 @@ class Layer(Operation):
         #: The shape that a Sequential model begins with, where a layer was given one.
         self._given_shape = _given_shape(kwargs)
         if kwargs:
-            raise ValueError(_unknown_argument(type(self), min(kwargs)))
+            raise ValueError(unknown_argument(type(self), min(kwargs)))
         self.activity_regularizer = regularizers.get(activity_regularizer)
         if not isinstance(trainable, bool):
             raise ValueError(
@@ -199,12 +220,12 @@ class Layer(Operation):
     def add_weight(
         self,
         shape: Any = None,
-        initializer: Any = None,
-        dtype: Any = None,
+        initializer: InitializerLike = None,
+        dtype: DTypeLike = None,
         trainable: bool = True,
         autocast: bool = True,
-        regularizer: Any = None,
-        constraint: Any = None,
+        regularizer: RegularizerLike = None,
+        constraint: ConstraintLike = None,
         aggregation: str = "none",
         overwrite_with_gradient: bool = False,
         name: str | None = None,
@@ -234,12 +255,12 @@ class Layer(Operation):
     def add_variable(
         self,
         shape: Any,
-        initializer: Any,
-        dtype: Any = None,
+        initializer: InitializerLike,
+        dtype: DTypeLike = None,
         trainable: bool = True,
         autocast: bool = True,
-        regularizer: Any = None,
-        constraint: Any = None,
+        regularizer: RegularizerLike = None,
+        constraint: ConstraintLike = None,
         name: str | None = None,
     ) -> Variable:
         """Make a variable of this layer, by ``add_weight``."""
@@ -421,7 +442,7 @@ class Layer(Operation):
         """Count as built from the beginning, unless a subclass has something to build."""
         self.built = type(self).build is Layer.build
 
-    def get_build_config(self) -> dict[str, Any] | None:
+    def get_build_config(self) -> Config | None:
         """Return the shapes that it was built with."""
         shapes = self._build_shapes
         if not shapes:
@@ -740,27 +761,23 @@ class Layer(Operation):
 
     # -- configurations -----------------------------------------------------------------------
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
-        config: dict[str, Any] = {
-            "name": self.name,
-            "trainable": self.trainable,
-            "dtype": dtype_policies.serialize(self.dtype_policy),
-        }
-        if self.activity_regularizer is not None:
-            config["activity_regularizer"] = regularizers.serialize(self.activity_regularizer)
-        if type(self).get_config is Layer.get_config:
-            given = self._given_arguments()
-            config = {**given, **config}
-        return config
+        given = self._given_arguments() if _keeps_arguments(type(self)) else {}
+        return {**given, **declared_config(self)}
+
+    def _config_value(self, name: str) -> Any:
+        if name == "dtype":
+            return dtype_policies.serialize(self.dtype_policy)
+        return super()._config_value(name)
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: Config) -> Any:
         """Make a layer of what ``get_config`` returned."""
         config = dict(config)
         if isinstance(config.get("dtype"), dict):
             config["dtype"] = dtype_policies.deserialize(config["dtype"])
-        if cls.get_config is Layer.get_config:
+        if _keeps_arguments(cls):
             config = {
                 key: deserialize_keras_object(value) if isinstance(value, dict) else value
                 for key, value in config.items()
@@ -846,22 +863,13 @@ def _build_parameters(function: Any) -> tuple[str, ...] | None:
     return tuple(one.name for one in parameters if one.kind is not Parameter.VAR_KEYWORD)
 
 
-@cache
-def _argument_names(layer: type) -> frozenset[str]:
-    """Names of the arguments of a layer's constructor, and of its base classes' constructors."""
-    return frozenset(
-        name
-        for base in layer.__mro__
-        if "__init__" in base.__dict__
-        for name, parameter in signature(base.__dict__["__init__"]).parameters.items()
-        if parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-        and name != "self"
-    )
+def _keeps_arguments(cls: type) -> bool:
+    """Whether a layer's configuration is what ``__init__`` was given, as nothing else says it.
 
-
-def _unknown_argument(layer: type, name: str) -> str:
-    suggestion = nearest(name, sorted(_argument_names(layer)))
-    return f"{layer.__name__}: unknown argument {name!r}{suggestion}"
+    That is so for users' layers without a ``get_config`` that derive from no layer of the library.
+    """
+    first = next(base for base in cls.__mro__ if is_library_class(base))
+    return getattr(cls, "get_config", None) is Layer.get_config and first is Layer
 
 
 def _check_required(layer: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
@@ -870,12 +878,12 @@ def _check_required(layer: type, args: tuple[Any, ...], kwargs: Mapping[str, Any
     Raises:
         TypeError: a required argument is missing, and another is unknown.
     """
-    unknown = kwargs.keys() - _argument_names(layer) - _SHAPE_ARGUMENTS
+    unknown = kwargs.keys() - set(accepted_arguments(layer)) - _SHAPE_ARGUMENTS
     if unknown:
         try:
             signature(layer.__init__).bind(None, *args, **kwargs)  # type: ignore[misc]
         except TypeError:
-            raise TypeError(_unknown_argument(layer, min(unknown))) from None
+            raise TypeError(unknown_argument(layer, min(unknown))) from None
 
 
 #: What a Sequential model's first layer may be given besides its own arguments.

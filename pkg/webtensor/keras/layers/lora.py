@@ -9,6 +9,7 @@ from webtensor.engine import Tensor
 from webtensor.keras.layers.arguments import check_positive
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.names import name_scope
+from webtensor.keras.types import InitializerLike
 
 __all__ = ["Adaptable"]
 
@@ -20,7 +21,10 @@ class Adaptable(Layer):
     ``_adapted`` is what the layer calls its kernel; the variable has that name with ``_`` before.
     """
 
+    _config_omits: ClassVar = {"lora_rank": None, "lora_alpha": None}
     _adapted: ClassVar[str] = "kernel"
+    #: Keras's argument; weights are not quantized here.
+    quantization_config: None = None
     lora_enabled: bool = False
     lora_rank: int | None = None
     lora_alpha: float | None = None
@@ -28,7 +32,7 @@ class Adaptable(Layer):
     def _take_lora(self, rank: int | None, alpha: float | None) -> None:
         """Keep the arguments that ask for the adaptation."""
         self.lora_rank = rank
-        self.lora_alpha = rank if alpha is None else alpha
+        self.lora_alpha = rank if alpha is None or not rank else alpha
 
     def _build_lora(self) -> None:
         """Enable the adaptation, where the arguments ask for it."""
@@ -39,8 +43,8 @@ class Adaptable(Layer):
         self,
         rank: int,
         lora_alpha: float | None = None,
-        a_initializer: Any = "he_uniform",
-        b_initializer: Any = "zeros",
+        a_initializer: InitializerLike = "he_uniform",
+        b_initializer: InitializerLike = "zeros",
     ) -> None:
         """Learn a product of two matrices from now on, which have ``rank`` columns and rows.
 
@@ -107,10 +111,3 @@ class Adaptable(Layer):
         super().load_own_variables(store)
         for one in self._lora_weights() if self.lora_enabled else ():
             one.assign(wt.zeros(one.shape))
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        config = super().get_config()
-        if self.lora_rank:
-            config.update(lora_rank=self.lora_rank, lora_alpha=self.lora_alpha)
-        return config

@@ -49,7 +49,3 @@ class Masking(Layer):
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the shape of the inputs."""
         return input_shape
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "mask_value": self.mask_value}

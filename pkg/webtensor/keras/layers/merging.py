@@ -137,10 +137,6 @@ class Merge(Layer):
             return None
         return reduce(either, mask)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return super().get_config()
-
 
 class Add(Merge):
     """The sum of all inputs.
@@ -306,10 +302,6 @@ class Concatenate(Merge):
             masks.append(own)
         return ops.any(ops.concatenate(masks, axis=self.axis), axis=-1)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "axis": self.axis}
-
 
 # -- products ----------------------------------------------------------------------------------
 
@@ -391,10 +383,6 @@ class Dot(Merge):
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """There are no steps left."""
         return None
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "axes": self.axes, "normalize": self.normalize}
 
 
 def _normalized(x: Tensor, axis: int) -> Tensor:

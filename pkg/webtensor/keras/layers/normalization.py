@@ -19,6 +19,7 @@ from webtensor.engine.scopes import outside_scopes
 from webtensor.keras import constraints, initializers, regularizers
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.types import ConstraintLike, DTypeLike, InitializerLike, RegularizerLike
 from webtensor.ops.batch_standardization import batch_standardized, standardized
 from webtensor.ops.normalization import normalized
 from webtensor.ops.optimizer_updates import moved_towards
@@ -82,12 +83,12 @@ class Scaled(Layer):
         *,
         center: bool,
         scale: bool,
-        beta_initializer: Any,
-        gamma_initializer: Any,
-        beta_regularizer: Any,
-        gamma_regularizer: Any,
-        beta_constraint: Any,
-        gamma_constraint: Any,
+        beta_initializer: InitializerLike,
+        gamma_initializer: InitializerLike,
+        beta_regularizer: RegularizerLike,
+        gamma_regularizer: RegularizerLike,
+        beta_constraint: ConstraintLike,
+        gamma_constraint: ConstraintLike,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -142,20 +143,6 @@ class Scaled(Layer):
         """Return the shape of the inputs."""
         return _same_shape(self, input_shape)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "center": self.center,
-            "scale": self.scale,
-            "beta_initializer": initializers.serialize(self.beta_initializer),
-            "gamma_initializer": initializers.serialize(self.gamma_initializer),
-            "beta_regularizer": regularizers.serialize(self.beta_regularizer),
-            "gamma_regularizer": regularizers.serialize(self.gamma_regularizer),
-            "beta_constraint": constraints.serialize(self.beta_constraint),
-            "gamma_constraint": constraints.serialize(self.gamma_constraint),
-        }
-
 
 # -- over the batch ----------------------------------------------------------------------------
 
@@ -184,14 +171,14 @@ class BatchNormalization(Scaled):
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        moving_mean_initializer: Any = "zeros",
-        moving_variance_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
+        beta_initializer: InitializerLike = "zeros",
+        gamma_initializer: InitializerLike = "ones",
+        moving_mean_initializer: InitializerLike = "zeros",
+        moving_variance_initializer: InitializerLike = "ones",
+        beta_regularizer: RegularizerLike = None,
+        gamma_regularizer: RegularizerLike = None,
+        beta_constraint: ConstraintLike = None,
+        gamma_constraint: ConstraintLike = None,
         renorm: bool = False,
         renorm_clipping: dict[str, float] | None = None,
         renorm_momentum: float = 0.99,
@@ -228,7 +215,7 @@ class BatchNormalization(Scaled):
         shape = (length,)
         self._add_scale(shape, self.scale, self.center)
 
-        def statistic(name: str, initializer: Any) -> Any:
+        def statistic(name: str, initializer: InitializerLike) -> Any:
             return self.add_weight(name=name, shape=shape, initializer=initializer, trainable=False)
 
         self.moving_mean = statistic("moving_mean", self.moving_mean_initializer)
@@ -239,7 +226,7 @@ class BatchNormalization(Scaled):
             self.renorm_stddev = statistic("renorm_stddev", self._first_deviation)
         self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: length})
 
-    def _first_deviation(self, shape: Any, dtype: Any = None) -> Tensor:
+    def _first_deviation(self, shape: Any, dtype: DTypeLike = None) -> Tensor:
         return wt.sqrt(self.moving_variance_initializer(shape, dtype=dtype))
 
     def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
@@ -317,21 +304,6 @@ class BatchNormalization(Scaled):
         offset = distance if gamma is None else distance * gamma
         return factor, offset if beta is None else offset + beta
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "axis": self.axis,
-            "momentum": self.momentum,
-            "epsilon": self.epsilon,
-            "moving_mean_initializer": initializers.serialize(self.moving_mean_initializer),
-            "moving_variance_initializer": initializers.serialize(self.moving_variance_initializer),
-            "synchronized": self.synchronized,
-            "renorm": self.renorm,
-            "renorm_clipping": self.renorm_clipping,
-            "renorm_momentum": self.renorm_momentum,
-        }
-
 
 def _clipping(limits: dict[str, float] | None) -> dict[str, float]:
     """Validate the limits of batch renormalization."""
@@ -382,12 +354,12 @@ class LayerNormalization(Scaled):
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
+        beta_initializer: InitializerLike = "zeros",
+        gamma_initializer: InitializerLike = "ones",
+        beta_regularizer: RegularizerLike = None,
+        gamma_regularizer: RegularizerLike = None,
+        beta_constraint: ConstraintLike = None,
+        gamma_constraint: ConstraintLike = None,
         rms_scaling: bool = False,
         **kwargs: Any,
     ) -> None:
@@ -433,15 +405,6 @@ class LayerNormalization(Scaled):
         rows = standardized(wt.reshape(inputs, (-1, length)), (1,), self.epsilon)
         return wt.reshape(self._scaled(rows, (length,) if len(self.axis) > 1 else None), shape)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "axis": self.axis,
-            "epsilon": self.epsilon,
-            "rms_scaling": self.rms_scaling,
-        }
-
 
 class RMSNormalization(Layer):
     """``x / sqrt(mean(x**2) + epsilon) * scale`` along ``axis`` (Zhang and Sennrich, 2019).
@@ -472,10 +435,6 @@ class RMSNormalization(Layer):
         """Return the shape of the inputs."""
         return _same_shape(self, input_shape)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "axis": self.axis, "epsilon": self.epsilon}
-
 
 class GroupNormalization(Scaled):
     """``(x - mean) / sqrt(variance + epsilon) * gamma + beta`` of groups of channels.
@@ -497,12 +456,12 @@ class GroupNormalization(Scaled):
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = "zeros",
-        gamma_initializer: Any = "ones",
-        beta_regularizer: Any = None,
-        gamma_regularizer: Any = None,
-        beta_constraint: Any = None,
-        gamma_constraint: Any = None,
+        beta_initializer: InitializerLike = "zeros",
+        gamma_initializer: InitializerLike = "ones",
+        beta_regularizer: RegularizerLike = None,
+        gamma_regularizer: RegularizerLike = None,
+        beta_constraint: ConstraintLike = None,
+        gamma_constraint: ConstraintLike = None,
         **kwargs: Any,
     ) -> None:
         if not isinstance(groups, int) or (groups <= 0 and groups != -1):
@@ -552,15 +511,6 @@ class GroupNormalization(Scaled):
         is_last = axis == len(shape) - 1
         return self._scaled(made, None if is_last else _along(shape, (axis,)))
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "groups": self.groups,
-            "axis": self.axis,
-            "epsilon": self.epsilon,
-        }
-
 
 class UnitNormalization(Layer):
     """``x / sqrt(sum(x**2))`` along ``axis``: vectors of length 1.
@@ -585,7 +535,3 @@ class UnitNormalization(Layer):
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the shape of the inputs."""
         return _same_shape(self, input_shape)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "axis": self.axis}

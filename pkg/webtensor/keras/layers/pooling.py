@@ -61,10 +61,6 @@ class Places(Layer):
         self.data_format = as_data_format(type(self).__name__, data_format)
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "data_format": self.data_format}
-
 
 # -- windows -----------------------------------------------------------------------------------
 
@@ -105,15 +101,6 @@ class Pooling(Places):
             self.padding,
             self.data_format,
         )
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "pool_size": self.pool_size,
-            "strides": self.strides,
-            "padding": self.padding,
-        }
 
 
 class MaxPooling(Pooling):
@@ -237,10 +224,6 @@ class GlobalPooling(Places):
         channels = channels_of(input_shape, self.data_format)
         return with_places(input_shape, places, channels, self.data_format)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "keepdims": self.keepdims}
-
 
 class GlobalMaxPooling1D(GlobalPooling):
     """Greatest element of each channel of sequences: (batch, steps, channels).
@@ -336,10 +319,6 @@ class AdaptivePooling(Places):
         """Return the shape with as many places as parts."""
         channels = channels_of(input_shape, self.data_format)
         return with_places(input_shape, self.output_size, channels, self.data_format)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "output_size": self.output_size}
 
 
 class AdaptiveAveragePooling1D(AdaptivePooling):

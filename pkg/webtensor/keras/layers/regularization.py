@@ -15,6 +15,7 @@ from webtensor.keras import random, regularizers
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.types import Config, DTypeLike
 
 __all__ = [
     "ActivityRegularization",
@@ -76,7 +77,7 @@ class Disturbing(Layer):
         """Return the shape of the inputs."""
         return input_shape
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         amount = getattr(self, self._AMOUNT)
         return {**super().get_config(), self._AMOUNT: amount, "seed": self.seed}
@@ -111,10 +112,6 @@ class Dropout(Disturbing):
     def _disturbed(self, x: Tensor, amount: float) -> Tensor:
         return random.dropout(x, amount, self.noise_shape, self.seed_generator)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "noise_shape": self.noise_shape}
-
 
 def _noise_shape(shape: Any) -> tuple[int | None, ...] | None:
     """Validate the shape of noise."""
@@ -142,7 +139,7 @@ class SpatialDropout(Dropout):
         data_format: str | None = None,
         seed: int | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(rate, seed=seed, name=name, dtype=dtype)
         self.data_format = as_data_format(type(self).__name__, data_format)
@@ -154,7 +151,7 @@ class SpatialDropout(Dropout):
         shape = (x.shape[0], *ones, x.shape[-1]) if is_last else (*x.shape[:2], *ones)
         return random.dropout(x, amount, shape, self.seed_generator)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         return {
             "rate": self.rate,  # type: ignore[attr-defined]
@@ -179,15 +176,9 @@ class SpatialDropout1D(SpatialDropout):
     _RANK = 3
 
     def __init__(
-        self, rate: float, seed: int | None = None, name: str | None = None, dtype: Any = None
+        self, rate: float, seed: int | None = None, name: str | None = None, dtype: DTypeLike = None
     ) -> None:
         super().__init__(rate, "channels_last", seed, name, dtype)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        config = super().get_config()
-        del config["data_format"]
-        return config
 
 
 class SpatialDropout2D(SpatialDropout):
@@ -230,10 +221,6 @@ class AlphaDropout(Disturbing):
         shift = -scale * _LEAST_SELU * amount
         drawn = random.uniform(_lengths(self.noise_shape, x), seed=self.seed_generator)
         return wt.where(drawn >= amount, x * scale + shift, scale * _LEAST_SELU + shift)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "noise_shape": self.noise_shape}
 
 
 # -- noise -------------------------------------------------------------------------------------
@@ -303,7 +290,7 @@ class ActivityRegularization(Layer):
         """Return the shape of the inputs."""
         return input_shape
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         config = super().get_config()
         del config["activity_regularizer"]

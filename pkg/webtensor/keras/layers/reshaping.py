@@ -79,10 +79,6 @@ class Flatten(Rearranging):
         batch, *lengths = input_shape
         return (batch, None if None in lengths else prod(lengths))
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "data_format": self.data_format}
-
 
 class Reshape(Rearranging):
     """Other lengths after the batch, of which one may be -1, or None: what is left.
@@ -124,10 +120,6 @@ class Reshape(Rearranging):
             )
         return (batch, *[size // known if one == -1 else one for one in target])
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "target_shape": self.target_shape}
-
 
 class Permute(Rearranging):
     """The axes after the batch, which are counted from 1, in another order.
@@ -154,10 +146,6 @@ class Permute(Rearranging):
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the lengths in the other order."""
         return (input_shape[0], *[input_shape[axis] for axis in self.dims])
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "dims": self.dims}
 
 
 class RepeatVector(Layer):
@@ -186,10 +174,6 @@ class RepeatVector(Layer):
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return (batch, n, features)."""
         return (input_shape[0], self.n, input_shape[1])
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "n": self.n}
 
 
 # -- fewer and more places ---------------------------------------------------------------------
@@ -232,14 +216,6 @@ class Cropping(Layer):
         channels = channels_of(input_shape, self.data_format)
         return with_places(input_shape, found, channels, self.data_format)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "cropping": self.cropping,
-            "data_format": self.data_format,
-        }
-
 
 class Cropping1D(Cropping):
     """Fewer steps of sequences: (batch, steps, channels).
@@ -259,12 +235,6 @@ class Cropping1D(Cropping):
 
     def _pairs(self) -> Any:
         return (self.cropping,)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        config = super().get_config()
-        del config["data_format"]
-        return config
 
 
 class Cropping2D(Cropping):
@@ -326,10 +296,6 @@ class ZeroPadding(Layer):
         ]
         channels = channels_of(input_shape, self.data_format)
         return with_places(input_shape, found, channels, self.data_format)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "padding": self.padding, "data_format": self.data_format}
 
 
 class ZeroPadding1D(ZeroPadding):
@@ -408,10 +374,6 @@ class UpSampling(Layer):
         channels = channels_of(input_shape, self.data_format)
         return with_places(input_shape, found, channels, self.data_format)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "size": self.size, "data_format": self.data_format}
-
 
 def _enlarged(x: Tensor, factors: tuple[int, ...]) -> Tensor:
     """Repeat places: all that is (batch, rows, columns, channels) is an image to be scaled."""
@@ -447,12 +409,6 @@ class UpSampling1D(UpSampling):
 
     def _factors(self) -> tuple[int, ...]:
         return (self.size,)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        config = super().get_config()
-        del config["data_format"]
-        return config
 
 
 _INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5")
@@ -496,10 +452,6 @@ class UpSampling2D(UpSampling):
         return ops.image.resize(
             inputs, (height, width), self.interpolation, data_format=self.data_format
         )
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "interpolation": self.interpolation}
 
 
 class UpSampling3D(UpSampling):

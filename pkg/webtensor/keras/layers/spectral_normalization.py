@@ -87,10 +87,6 @@ class SpectralNormalization(Wrapper):
         """Return what the layer inside returns."""
         return self.layer.compute_output_shape(input_shape)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "power_iterations": self.power_iterations}
-
 
 def _unit(x: Tensor) -> Tensor:
     """The vector of length 1 in the direction of another."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from webtensor.keras import constraints, initializers, regularizers
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.types import InitializerLike
 
 __all__ = ["Weighted"]
 
@@ -30,7 +31,11 @@ class Weighted(Layer):
         self._weight_names = tuple(arguments)
 
     def _make_weight(
-        self, weight: str, shape: Sequence[int], name: str | None = None, initializer: Any = None
+        self,
+        weight: str,
+        shape: Sequence[int],
+        name: str | None = None,
+        initializer: InitializerLike = None,
     ) -> Any:
         """Make a weight as its arguments say."""
         return self.add_weight(
@@ -40,14 +45,3 @@ class Weighted(Layer):
             regularizer=getattr(self, f"{weight}_regularizer"),
             constraint=getattr(self, f"{weight}_constraint"),
         )
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            **{
-                f"{weight}_{kind}": home.serialize(getattr(self, f"{weight}_{kind}"))
-                for weight in self._weight_names
-                for kind, home in _HOMES.items()
-            },
-        }

@@ -8,8 +8,8 @@ from webtensor.keras.layers.layer import Layer
 from webtensor.keras.registry import (
     custom_object_scope,
     deserialize_keras_object,
-    serialize_keras_object,
 )
+from webtensor.keras.types import Config
 
 __all__ = ["Wrapper"]
 
@@ -29,12 +29,8 @@ class Wrapper(Layer):
             self.layer.build(input_shape)
             self.layer.built = True
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "layer": serialize_keras_object(self.layer)}
-
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+    def from_config(cls, config: Config, custom_objects: Any = None) -> Any:
         """Make a layer of what ``get_config`` returned."""
         config = dict(config)
         with custom_object_scope(custom_objects or {}):

@@ -5,12 +5,11 @@ Graves et al., *Connectionist temporal classification*, ICML 2006.
 
 from __future__ import annotations
 
-from typing import Any
-
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.losses.base import LossFunctionWrapper, Reduction, as_floats, of_labels
+from webtensor.keras.types import DTypeLike
 
 __all__ = ["CTC", "ctc"]
 
@@ -86,6 +85,6 @@ class CTC(LossFunctionWrapper):
         self,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "ctc",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(ctc, reduction, name, dtype)

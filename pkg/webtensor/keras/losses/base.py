@@ -9,11 +9,13 @@ from webtensor import ops as wt
 from webtensor.dtypes import DType, float32, int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras import dtype_policies
+from webtensor.keras.arguments import ALWAYS, Configurable, accepted_arguments
 from webtensor.keras.dtypes import floatx, held_dtype
 from webtensor.keras.masks import mask_of
 from webtensor.keras.names import auto_name, nearest, to_snake_case
 from webtensor.keras.nest import map_structure
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.keras.types import Config, DTypeLike
 
 __all__ = [
     "FunctionArguments",
@@ -94,7 +96,7 @@ def weighted(
     return wt.mean(values)
 
 
-class Loss:
+class Loss(Configurable):
     """A number that says how far predictions are from what they should be.
 
     Subclasses implement ``call(y_true, y_pred)``, which returns a value for each sample, or for
@@ -113,11 +115,13 @@ class Loss:
         1.5
     """
 
+    _config_omits: ClassVar = {"dtype": ALWAYS}
+
     def __init__(
         self,
         name: str | None = None,
         reduction: Reduction = "sum_over_batch_size",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         self.name = name or auto_name(to_snake_case(type(self).__name__))
         if reduction is not None and reduction not in _REDUCTIONS:
@@ -155,15 +159,6 @@ class Loss:
         """Return a value for each sample."""
         raise NotImplementedError(f"{type(self).__name__} does not implement call")
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {"name": self.name, "reduction": self.reduction}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
-        """Make one with the arguments in a configuration."""
-        return cls(**config)
-
 
 def _is_plain(value: Any) -> bool:
     """Whether something is a number, or nested lists of numbers."""
@@ -182,8 +177,6 @@ def _converted(value: Any) -> Any:
 class FunctionArguments:
     """What a loss or a metric hands on to its function; arguments can be read as attributes."""
 
-    #: Arguments that configurations of Keras leave out, which ours do where they have these values.
-    _unsaid: ClassVar[Mapping[str, Any]] = {}
     _fn_kwargs: dict[str, Any]
 
     def __getattr__(self, name: str) -> Any:
@@ -192,15 +185,14 @@ class FunctionArguments:
             return arguments[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def _said_arguments(self) -> dict[str, Any]:
-        """The arguments that belong in a configuration."""
-        said = {
-            name: value
+    def _undeclared_arguments(self) -> dict[str, Any]:
+        """The configuration of arguments that no class declares: those of users' functions."""
+        declared = accepted_arguments(type(self), library_only=True)
+        return {
+            name: serialize_keras_object(value)
             for name, value in self._fn_kwargs.items()
-            if name not in self._unsaid or self._unsaid[name] != value
+            if name not in declared
         }
-        found: dict[str, Any] = serialize_keras_object(said)
-        return found
 
 
 class LossFunctionWrapper(FunctionArguments, Loss):
@@ -218,7 +210,7 @@ class LossFunctionWrapper(FunctionArguments, Loss):
         fn: Callable[..., Any],
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(name, reduction, dtype)
@@ -238,15 +230,15 @@ class LossFunctionWrapper(FunctionArguments, Loss):
         made: Tensor = self.fn(y_true, y_pred, **self._fn_kwargs)
         return made
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that it was made with."""
-        config = super().get_config()
-        if type(self) is LossFunctionWrapper:
-            config["fn"] = serialize_keras_object(self.fn)
-        return {**config, **self._said_arguments()}
+        config = {**super().get_config(), **self._undeclared_arguments()}
+        if type(self) is not LossFunctionWrapper:
+            config.pop("fn", None)
+        return config
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: Config) -> Self:
         """Make one with the arguments in a configuration."""
         return cls(**deserialize_keras_object(config))
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.losses.base import LossFunctionWrapper, Reduction, as_floats
+from webtensor.keras.types import DTypeLike
 
 __all__ = [
     "CategoricalHinge",
@@ -59,7 +58,7 @@ class Hinge(LossFunctionWrapper):
         self,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "hinge",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(hinge, reduction, name, dtype)
 
@@ -71,7 +70,7 @@ class SquaredHinge(LossFunctionWrapper):
         self,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "squared_hinge",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(squared_hinge, reduction, name, dtype)
 
@@ -83,6 +82,6 @@ class CategoricalHinge(LossFunctionWrapper):
         self,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "categorical_hinge",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(categorical_hinge, reduction, name, dtype)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import LossFunctionWrapper, Reduction, as_floats
+from webtensor.keras.types import DTypeLike
 
 __all__ = ["Dice", "Tversky", "dice", "tversky"]
 
@@ -57,7 +57,7 @@ class Dice(LossFunctionWrapper):
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "dice",
         axis: Axis = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(dice, reduction, name, dtype, axis=axis)
 
@@ -72,6 +72,6 @@ class Tversky(LossFunctionWrapper):
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "tversky",
         axis: Axis = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(tversky, reduction, name, dtype, alpha=alpha, beta=beta, axis=axis)

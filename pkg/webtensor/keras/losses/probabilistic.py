@@ -7,8 +7,8 @@ are nearer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from webtensor import ops as wt
 from webtensor.autodiff import custom_grad
@@ -22,6 +22,7 @@ from webtensor.keras.losses.base import (
     check_same_shape,
     of_labels,
 )
+from webtensor.keras.types import DTypeLike
 from webtensor.shapes import normalize_axis
 
 __all__ = [
@@ -328,7 +329,7 @@ class BinaryCrossentropy(LossFunctionWrapper):
         axis: int = -1,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "binary_crossentropy",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(
             binary_crossentropy,
@@ -354,7 +355,7 @@ class BinaryFocalCrossentropy(LossFunctionWrapper):
         axis: int = -1,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "binary_focal_crossentropy",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(
             binary_focal_crossentropy,
@@ -380,7 +381,7 @@ class CategoricalCrossentropy(LossFunctionWrapper):
         axis: int = -1,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "categorical_crossentropy",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(
             categorical_crossentropy,
@@ -405,7 +406,7 @@ class CategoricalFocalCrossentropy(LossFunctionWrapper):
         axis: int = -1,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "categorical_focal_crossentropy",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(
             categorical_focal_crossentropy,
@@ -423,7 +424,7 @@ class CategoricalFocalCrossentropy(LossFunctionWrapper):
 class SparseCategoricalCrossentropy(LossFunctionWrapper):
     """Cross-entropy between labels, integers, and predicted distributions over classes."""
 
-    _unsaid: ClassVar[Mapping[str, Any]] = {"axis": -1}
+    _config_omits: ClassVar = {"axis": -1}
 
     def __init__(
         self,
@@ -432,7 +433,7 @@ class SparseCategoricalCrossentropy(LossFunctionWrapper):
         reduction: Reduction = "sum_over_batch_size",
         axis: int = -1,
         name: str | None = "sparse_categorical_crossentropy",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(
             sparse_categorical_crossentropy,
@@ -457,7 +458,7 @@ class CategoricalGeneralizedCrossEntropy(LossFunctionWrapper):
         q: float = 0.5,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "categorical_generalized_cross_entropy",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         if not 0 < q < 1:
             raise ValueError(
@@ -473,7 +474,7 @@ class KLDivergence(LossFunctionWrapper):
         self,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "kl_divergence",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(kl_divergence, reduction, name, dtype)
 
@@ -485,6 +486,6 @@ class Poisson(LossFunctionWrapper):
         self,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "poisson",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(poisson, reduction, name, dtype)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import log
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
@@ -15,6 +15,7 @@ from webtensor.keras.losses.base import (
     as_floats,
     same_rank,
 )
+from webtensor.keras.types import DTypeLike
 
 __all__ = [
     "CosineSimilarity",
@@ -112,7 +113,7 @@ class MeanSquaredError(LossFunctionWrapper):
         self,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "mean_squared_error",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(mean_squared_error, reduction, name, dtype)
 
@@ -124,7 +125,7 @@ class MeanAbsoluteError(LossFunctionWrapper):
         self,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "mean_absolute_error",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(mean_absolute_error, reduction, name, dtype)
 
@@ -136,7 +137,7 @@ class MeanAbsolutePercentageError(LossFunctionWrapper):
         self,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "mean_absolute_percentage_error",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(mean_absolute_percentage_error, reduction, name, dtype)
 
@@ -148,7 +149,7 @@ class MeanSquaredLogarithmicError(LossFunctionWrapper):
         self,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "mean_squared_logarithmic_error",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(mean_squared_logarithmic_error, reduction, name, dtype)
 
@@ -156,14 +157,14 @@ class MeanSquaredLogarithmicError(LossFunctionWrapper):
 class Huber(LossFunctionWrapper):
     """Half the squared error up to ``delta``, going on as its tangent (Huber, 1964)."""
 
-    _unsaid: ClassVar[Mapping[str, Any]] = {"delta": 1.0}
+    _config_omits: ClassVar = {"delta": 1.0}
 
     def __init__(
         self,
         delta: float = 1.0,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "huber_loss",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(huber, reduction, name, dtype, delta=delta)
 
@@ -175,7 +176,7 @@ class LogCosh(LossFunctionWrapper):
         self,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "log_cosh",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(log_cosh, reduction, name, dtype)
 
@@ -183,13 +184,13 @@ class LogCosh(LossFunctionWrapper):
 class CosineSimilarity(LossFunctionWrapper):
     """Minus the cosine of the angle between targets and predictions along ``axis``."""
 
-    _unsaid: ClassVar[Mapping[str, Any]] = {"axis": -1}
+    _config_omits: ClassVar = {"axis": -1}
 
     def __init__(
         self,
         axis: int | Sequence[int] = -1,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "cosine_similarity",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(cosine_similarity, reduction, name, dtype, axis=axis)

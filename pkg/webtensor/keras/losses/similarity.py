@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from webtensor import ops as wt
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.losses.base import LossFunctionWrapper, Reduction, as_floats, of_labels
+from webtensor.keras.types import DTypeLike
 
 __all__ = ["Circle", "circle"]
 
@@ -69,7 +68,7 @@ class Circle(LossFunctionWrapper):
         remove_diagonal: bool = True,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = "circle",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(
             circle,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.losses.base import as_floats, same_rank
 from webtensor.keras.metrics.reductions import MeanMetricWrapper
+from webtensor.keras.types import DTypeLike
 
 __all__ = [
     "Accuracy",
@@ -116,7 +116,7 @@ class Accuracy(MeanMetricWrapper):
         0.75
     """
 
-    def __init__(self, name: str | None = "accuracy", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "accuracy", dtype: DTypeLike = None) -> None:
         super().__init__(accuracy, name, dtype)
 
 
@@ -124,7 +124,7 @@ class BinaryAccuracy(MeanMetricWrapper):
     """How often predictions are on the targets' side of ``threshold``."""
 
     def __init__(
-        self, name: str | None = "binary_accuracy", dtype: Any = None, threshold: float = 0.5
+        self, name: str | None = "binary_accuracy", dtype: DTypeLike = None, threshold: float = 0.5
     ) -> None:
         super().__init__(binary_accuracy, name, dtype, threshold=threshold)
 
@@ -132,14 +132,16 @@ class BinaryAccuracy(MeanMetricWrapper):
 class CategoricalAccuracy(MeanMetricWrapper):
     """How often the greatest prediction is that of the one-hot label."""
 
-    def __init__(self, name: str | None = "categorical_accuracy", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "categorical_accuracy", dtype: DTypeLike = None) -> None:
         super().__init__(categorical_accuracy, name, dtype)
 
 
 class SparseCategoricalAccuracy(MeanMetricWrapper):
     """How often the greatest prediction is that of the label, an integer."""
 
-    def __init__(self, name: str | None = "sparse_categorical_accuracy", dtype: Any = None) -> None:
+    def __init__(
+        self, name: str | None = "sparse_categorical_accuracy", dtype: DTypeLike = None
+    ) -> None:
         super().__init__(sparse_categorical_accuracy, name, dtype)
 
 
@@ -147,7 +149,7 @@ class TopKCategoricalAccuracy(MeanMetricWrapper):
     """How often the prediction of the one-hot label is among the ``k`` greatest."""
 
     def __init__(
-        self, k: int = 5, name: str | None = "top_k_categorical_accuracy", dtype: Any = None
+        self, k: int = 5, name: str | None = "top_k_categorical_accuracy", dtype: DTypeLike = None
     ) -> None:
         super().__init__(top_k_categorical_accuracy, name, dtype, k=k)
 
@@ -155,13 +157,13 @@ class TopKCategoricalAccuracy(MeanMetricWrapper):
 class SparseTopKCategoricalAccuracy(MeanMetricWrapper):
     """How often the prediction of the label is among the ``k`` greatest."""
 
-    _unsaid: ClassVar[Mapping[str, Any]] = {"from_sorted_ids": False}
+    _config_omits: ClassVar = {"from_sorted_ids": False}
 
     def __init__(
         self,
         k: int = 5,
         name: str | None = "sparse_top_k_categorical_accuracy",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         from_sorted_ids: bool = False,
     ) -> None:
         super().__init__(

@@ -7,23 +7,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self
+from typing import Any
 
 from webtensor import engine, ops as wt
 from webtensor.dtypes import DType
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras import initializers
+from webtensor.keras.arguments import Configurable
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.losses.base import as_floats, same_rank
 from webtensor.keras.masks import mask_of
 from webtensor.keras.names import auto_name, name_scope, to_snake_case
 from webtensor.keras.stateless import lent, values_of
+from webtensor.keras.types import DTypeLike, InitializerLike
 from webtensor.keras.variables import Variable
 
 __all__ = ["Metric", "add_to", "samplewise"]
 
 
-class Metric:
+class Metric(Configurable):
     """A number, or several, computed from what was seen since it was last set back.
 
     Subclasses make variables by ``add_variable``, and implement ``update_state`` and ``result``.
@@ -42,7 +44,7 @@ class Metric:
         3.0
     """
 
-    def __init__(self, dtype: Any = None, name: str | None = None) -> None:
+    def __init__(self, dtype: DTypeLike = None, name: str | None = None) -> None:
         self.name = name or auto_name(to_snake_case(type(self).__name__))
         kind = getattr(dtype, "compute_dtype", dtype)
         self._dtype = held_dtype(kind)
@@ -65,8 +67,8 @@ class Metric:
     def add_variable(
         self,
         shape: Any,
-        initializer: Any,
-        dtype: Any = None,
+        initializer: InitializerLike,
+        dtype: DTypeLike = None,
         aggregation: str = "sum",
         name: str | None = None,
     ) -> Variable:
@@ -85,7 +87,11 @@ class Metric:
         return made
 
     def add_weight(
-        self, shape: Any = (), initializer: Any = None, dtype: Any = None, name: str | None = None
+        self,
+        shape: Any = (),
+        initializer: InitializerLike = None,
+        dtype: DTypeLike = None,
+        name: str | None = None,
     ) -> Variable:
         """Make a variable that belongs to the state, by default a number that starts at 0."""
         return self.add_variable(shape, initializer or "zeros", dtype, name=name)
@@ -145,14 +151,8 @@ class Metric:
             self.reset_state()
             return values_of(variables)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {"name": self.name, "dtype": self._dtype_name}
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
-        """Make one with the arguments in a configuration."""
-        return cls(**config)
+    def _config_value(self, name: str) -> Any:
+        return self._dtype_name if name == "dtype" else super()._config_value(name)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}>"

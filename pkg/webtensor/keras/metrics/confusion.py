@@ -6,7 +6,7 @@ Counting is comparing predictions with all thresholds at once, and one product o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32
@@ -15,6 +15,7 @@ from webtensor.keras.budgets import claim
 from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import as_floats, same_rank
 from webtensor.keras.metrics.base import Metric, add_to
+from webtensor.keras.types import Config, DTypeLike
 from webtensor.keras.variables import Variable
 from webtensor.shapes import prod
 
@@ -185,7 +186,7 @@ class _Count(_Confusion):
     """One of the counts."""
 
     def __init__(
-        self, thresholds: Thresholds = None, name: str | None = None, dtype: Any = None
+        self, thresholds: Thresholds = None, name: str | None = None, dtype: DTypeLike = None
     ) -> None:
         super().__init__(dtype, name)
         self.init_thresholds = thresholds
@@ -208,7 +209,7 @@ class _Count(_Confusion):
         held = self.accumulator.value
         return held[0] if len(self.thresholds) == 1 else held
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that it was made with."""
         return {**super().get_config(), "thresholds": self.init_thresholds}
 
@@ -255,7 +256,7 @@ class _Share(_Confusion):
         top_k: int | None = None,
         class_id: int | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(dtype, name)
         self.init_thresholds = thresholds
@@ -269,7 +270,7 @@ class _Share(_Confusion):
         made = _ratio(*(getattr(self, name) for name in self._kept))
         return made[0] if len(self.thresholds) == 1 else made
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that it was made with."""
         return {
             **super().get_config(),
@@ -312,7 +313,7 @@ class _AtAnother(_Confusion):
         num_thresholds: int = 200,
         class_id: int | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(dtype, name)
         owner = type(self).__name__
@@ -346,7 +347,7 @@ class _AtAnother(_Confusion):
     def _precision(self) -> Tensor:
         return _ratio(self.true_positives, self.false_positives)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that it was made with."""
         return {
             **super().get_config(),
@@ -367,7 +368,7 @@ class SensitivityAtSpecificity(_AtAnother):
         num_thresholds: int = 200,
         class_id: int | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(specificity, num_thresholds, class_id, name, dtype)
         self.specificity = specificity
@@ -387,7 +388,7 @@ class SpecificityAtSensitivity(_AtAnother):
         num_thresholds: int = 200,
         class_id: int | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(sensitivity, num_thresholds, class_id, name, dtype)
         self.sensitivity = sensitivity
@@ -407,7 +408,7 @@ class PrecisionAtRecall(_AtAnother):
         num_thresholds: int = 200,
         class_id: int | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(recall, num_thresholds, class_id, name, dtype)
         self.recall = recall
@@ -427,7 +428,7 @@ class RecallAtPrecision(_AtAnother):
         num_thresholds: int = 200,
         class_id: int | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(precision, num_thresholds, class_id, name, dtype)
         self.precision = precision
@@ -466,7 +467,7 @@ class AUC(_Confusion):
         curve: str = "ROC",
         summation_method: str = "interpolation",
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         thresholds: Sequence[float] | None = None,
         multi_label: bool = False,
         num_labels: int | None = None,
@@ -597,7 +598,7 @@ class AUC(_Confusion):
         positives = right[1:] + self.false_negatives.value[1:]
         return wt.divide_no_nan(slope * (gained + intercept * wt.log(ratio)), wt.relu(positives))
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that it was made with."""
         weights = None if self.label_weights is None else self.label_weights.tolist()
         config = {

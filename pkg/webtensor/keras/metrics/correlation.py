@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import as_floats, same_rank
 from webtensor.keras.metrics.reductions import MeanMetricWrapper
+from webtensor.keras.types import DTypeLike
 
 __all__ = [
     "ConcordanceCorrelation",
@@ -59,7 +59,7 @@ class PearsonCorrelation(MeanMetricWrapper):
     """The mean Pearson correlation of samples along ``axis``."""
 
     def __init__(
-        self, name: str | None = "pearson_correlation", dtype: Any = None, axis: Axis = -1
+        self, name: str | None = "pearson_correlation", dtype: DTypeLike = None, axis: Axis = -1
     ) -> None:
         super().__init__(pearson_correlation, name, dtype, axis=axis)
 
@@ -68,6 +68,6 @@ class ConcordanceCorrelation(MeanMetricWrapper):
     """The mean concordance correlation of samples along ``axis``."""
 
     def __init__(
-        self, name: str | None = "concordance_correlation", dtype: Any = None, axis: Axis = -1
+        self, name: str | None = "concordance_correlation", dtype: DTypeLike = None, axis: Axis = -1
     ) -> None:
         super().__init__(concordance_correlation, name, dtype, axis=axis)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import as_floats
 from webtensor.keras.metrics.base import Metric, add_to
+from webtensor.keras.types import DTypeLike
 
 __all__ = ["F1Score", "FBetaScore"]
 
@@ -34,7 +33,7 @@ class FBetaScore(Metric):
         beta: float = 1.0,
         threshold: float | None = None,
         name: str | None = "fbeta_score",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(dtype, name)
         owner = type(self).__name__
@@ -112,15 +111,6 @@ class FBetaScore(Metric):
             return wt.sum(scores * (support / (wt.sum(support) + epsilon())))
         return scores if self.average is None else wt.mean(scores)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {
-            **super().get_config(),
-            "average": self.average,
-            "beta": self.beta,
-            "threshold": self.threshold,
-        }
-
 
 class F1Score(FBetaScore):
     """``2 * precision * recall / (precision + recall)`` of each class. See ``FBetaScore``.
@@ -137,12 +127,6 @@ class F1Score(FBetaScore):
         average: str | None = None,
         threshold: float | None = None,
         name: str | None = "f1_score",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(average, 1.0, threshold, name, dtype)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        config = super().get_config()
-        del config["beta"]
-        return config

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
@@ -12,6 +11,7 @@ from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import as_floats
 from webtensor.keras.metrics.base import Metric, add_to
+from webtensor.keras.types import Config, DTypeLike
 
 __all__ = ["BinaryIoU", "IoU", "MeanIoU", "OneHotIoU", "OneHotMeanIoU"]
 
@@ -38,7 +38,7 @@ class IoU(Metric):
         num_classes: int,
         target_class_ids: Sequence[int],
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         ignore_class: int | None = None,
         sparse_y_true: bool = True,
         sparse_y_pred: bool = True,
@@ -102,18 +102,6 @@ class IoU(Metric):
         number = wt.sum(wt.astype(wt.not_equal(union, 0.0), float32))
         return wt.divide_no_nan(wt.sum(right / (union + epsilon())), number)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {
-            **super().get_config(),
-            "num_classes": self.num_classes,
-            "target_class_ids": self.target_class_ids,
-            "ignore_class": self.ignore_class,
-            "sparse_y_true": self.sparse_y_true,
-            "sparse_y_pred": self.sparse_y_pred,
-            "axis": self.axis,
-        }
-
 
 class BinaryIoU(IoU):
     """Intersection over union of two classes; predictions of 1 are at least ``threshold``."""
@@ -123,7 +111,7 @@ class BinaryIoU(IoU):
         target_class_ids: Sequence[int] = (0, 1),
         threshold: float = 0.5,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(2, target_class_ids, name, dtype)
         self.threshold = threshold
@@ -135,7 +123,7 @@ class BinaryIoU(IoU):
         guess = wt.astype(wt.greater_equal(as_floats(y_pred), self.threshold), int32)
         super().update_state(y_true, guess, sample_weight)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that it was made with."""
         config = super().get_config()
         kept = {name: config[name] for name in ("name", "dtype", "target_class_ids")}
@@ -149,7 +137,7 @@ class MeanIoU(IoU):
         self,
         num_classes: int,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         ignore_class: int | None = None,
         sparse_y_true: bool = True,
         sparse_y_pred: bool = True,
@@ -166,12 +154,6 @@ class MeanIoU(IoU):
             axis,
         )
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        config = super().get_config()
-        del config["target_class_ids"]
-        return config
-
 
 class OneHotIoU(IoU):
     """Intersection over union of one-hot labels. See ``IoU``."""
@@ -181,7 +163,7 @@ class OneHotIoU(IoU):
         num_classes: int,
         target_class_ids: Sequence[int],
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         ignore_class: int | None = None,
         sparse_y_pred: bool = False,
         axis: int = -1,
@@ -189,12 +171,6 @@ class OneHotIoU(IoU):
         super().__init__(
             num_classes, target_class_ids, name, dtype, ignore_class, False, sparse_y_pred, axis
         )
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        config = super().get_config()
-        del config["sparse_y_true"]
-        return config
 
 
 class OneHotMeanIoU(MeanIoU):
@@ -204,15 +180,9 @@ class OneHotMeanIoU(MeanIoU):
         self,
         num_classes: int,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         ignore_class: int | None = None,
         sparse_y_pred: bool = False,
         axis: int = -1,
     ) -> None:
         super().__init__(num_classes, name, dtype, ignore_class, False, sparse_y_pred, axis)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        config = super().get_config()
-        del config["sparse_y_true"]
-        return config

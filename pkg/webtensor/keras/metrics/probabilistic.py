@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from webtensor.keras.losses.probabilistic import (
     binary_crossentropy,
     categorical_crossentropy,
@@ -12,6 +10,7 @@ from webtensor.keras.losses.probabilistic import (
     sparse_categorical_crossentropy,
 )
 from webtensor.keras.metrics.reductions import MeanMetricWrapper
+from webtensor.keras.types import DTypeLike
 
 __all__ = [
     "BinaryCrossentropy",
@@ -25,14 +24,14 @@ __all__ = [
 class KLDivergence(MeanMetricWrapper):
     """``sum(y_true * log(y_true / y_pred))``, from Kullback and Leibler."""
 
-    def __init__(self, name: str | None = "kl_divergence", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "kl_divergence", dtype: DTypeLike = None) -> None:
         super().__init__(kl_divergence, name, dtype)
 
 
 class Poisson(MeanMetricWrapper):
     """``mean(y_pred - y_true * log(y_pred))``."""
 
-    def __init__(self, name: str | None = "poisson", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "poisson", dtype: DTypeLike = None) -> None:
         super().__init__(poisson, name, dtype)
 
 
@@ -42,7 +41,7 @@ class BinaryCrossentropy(MeanMetricWrapper):
     def __init__(
         self,
         name: str | None = "binary_crossentropy",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         from_logits: bool = False,
         label_smoothing: float = 0,
     ) -> None:
@@ -61,7 +60,7 @@ class CategoricalCrossentropy(MeanMetricWrapper):
     def __init__(
         self,
         name: str | None = "categorical_crossentropy",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         from_logits: bool = False,
         label_smoothing: float = 0,
         axis: int = -1,
@@ -82,7 +81,7 @@ class SparseCategoricalCrossentropy(MeanMetricWrapper):
     def __init__(
         self,
         name: str | None = "sparse_categorical_crossentropy",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         from_logits: bool = False,
         ignore_class: int | None = None,
         axis: int = -1,

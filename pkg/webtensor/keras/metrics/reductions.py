@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.losses.base import FunctionArguments, as_floats, same_rank
 from webtensor.keras.masks import mask_of
 from webtensor.keras.metrics.base import Metric, add_to, samplewise
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.keras.types import Config, DTypeLike
 
 __all__ = ["Mean", "MeanMetricWrapper", "Sum"]
 
@@ -24,7 +26,7 @@ class Sum(Metric):
         1.0
     """
 
-    def __init__(self, name: str | None = "sum", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "sum", dtype: DTypeLike = None) -> None:
         super().__init__(dtype, name)
         self.total = self.add_variable((), "zeros", name="total")
 
@@ -47,7 +49,7 @@ class Mean(Metric):
         2.0
     """
 
-    def __init__(self, name: str | None = "mean", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "mean", dtype: DTypeLike = None) -> None:
         super().__init__(dtype, name)
         self.total = self.add_variable((), "zeros", name="total")
         self.count = self.add_variable((), "zeros", name="count")
@@ -76,8 +78,14 @@ class MeanMetricWrapper(FunctionArguments, Mean):
         1.0
     """
 
+    _config_omits: ClassVar = {"fn": ALWAYS}  # unless it is this class's, see ``get_config``
+
     def __init__(
-        self, fn: Callable[..., Any], name: str | None = None, dtype: Any = None, **kwargs: Any
+        self,
+        fn: Callable[..., Any],
+        name: str | None = None,
+        dtype: DTypeLike = None,
+        **kwargs: Any,
     ) -> None:
         super().__init__(name, dtype)
         self._fn = fn
@@ -96,14 +104,14 @@ class MeanMetricWrapper(FunctionArguments, Mean):
             sample_weight = mask
         super().update_state(values, sample_weight)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that it was made with."""
-        config = super().get_config()
+        config = {**super().get_config(), **self._undeclared_arguments()}
         if type(self) is MeanMetricWrapper:
             config["fn"] = serialize_keras_object(self._fn)
-        return {**config, **self._said_arguments()}
+        return config
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: Config) -> Self:
         """Make one with the arguments in a configuration."""
         return cls(**deserialize_keras_object(config))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import ClassVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
@@ -19,6 +19,7 @@ from webtensor.keras.losses.regression import (
 )
 from webtensor.keras.metrics.base import Metric, add_to
 from webtensor.keras.metrics.reductions import Mean, MeanMetricWrapper
+from webtensor.keras.types import DTypeLike
 from webtensor.keras.variables import Variable
 
 __all__ = [
@@ -47,14 +48,14 @@ def cosine_similarity(
 class MeanSquaredError(MeanMetricWrapper):
     """``mean(square(y_true - y_pred))``."""
 
-    def __init__(self, name: str | None = "mean_squared_error", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "mean_squared_error", dtype: DTypeLike = None) -> None:
         super().__init__(mean_squared_error, name, dtype)
 
 
 class MeanAbsoluteError(MeanMetricWrapper):
     """``mean(abs(y_true - y_pred))``."""
 
-    def __init__(self, name: str | None = "mean_absolute_error", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "mean_absolute_error", dtype: DTypeLike = None) -> None:
         super().__init__(mean_absolute_error, name, dtype)
 
 
@@ -62,7 +63,7 @@ class MeanAbsolutePercentageError(MeanMetricWrapper):
     """``100 * mean(abs((y_true - y_pred) / y_true))``."""
 
     def __init__(
-        self, name: str | None = "mean_absolute_percentage_error", dtype: Any = None
+        self, name: str | None = "mean_absolute_percentage_error", dtype: DTypeLike = None
     ) -> None:
         super().__init__(mean_absolute_percentage_error, name, dtype)
 
@@ -71,7 +72,7 @@ class MeanSquaredLogarithmicError(MeanMetricWrapper):
     """``mean(square(log(y_true + 1) - log(y_pred + 1)))``."""
 
     def __init__(
-        self, name: str | None = "mean_squared_logarithmic_error", dtype: Any = None
+        self, name: str | None = "mean_squared_logarithmic_error", dtype: DTypeLike = None
     ) -> None:
         super().__init__(mean_squared_logarithmic_error, name, dtype)
 
@@ -85,7 +86,9 @@ class RootMeanSquaredError(Mean):
         2.0
     """
 
-    def __init__(self, name: str | None = "root_mean_squared_error", dtype: Any = None) -> None:
+    def __init__(
+        self, name: str | None = "root_mean_squared_error", dtype: DTypeLike = None
+    ) -> None:
         super().__init__(name, dtype)
 
     def update_state(  # type: ignore[override]  # of targets and predictions, not of values
@@ -103,12 +106,12 @@ class RootMeanSquaredError(Mean):
 class CosineSimilarity(MeanMetricWrapper):
     """The mean cosine of the angle between targets and predictions along ``axis``."""
 
-    _unsaid: ClassVar[Mapping[str, Any]] = {"axis": -1}
+    _config_omits: ClassVar = {"axis": -1}
 
     def __init__(
         self,
         name: str | None = "cosine_similarity",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         axis: int | Sequence[int] = -1,
     ) -> None:
         super().__init__(cosine_similarity, name, dtype, axis=axis)
@@ -117,28 +120,28 @@ class CosineSimilarity(MeanMetricWrapper):
 class LogCoshError(MeanMetricWrapper):
     """``mean(log(cosh(y_pred - y_true)))``."""
 
-    def __init__(self, name: str | None = "logcosh", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "logcosh", dtype: DTypeLike = None) -> None:
         super().__init__(log_cosh, name, dtype)
 
 
 class Hinge(MeanMetricWrapper):
     """``mean(max(1 - y_true * y_pred, 0))``; labels are -1 or 1, or 0 or 1."""
 
-    def __init__(self, name: str | None = "hinge", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "hinge", dtype: DTypeLike = None) -> None:
         super().__init__(hinge, name, dtype)
 
 
 class SquaredHinge(MeanMetricWrapper):
     """``mean(square(max(1 - y_true * y_pred, 0)))``; labels are -1 or 1, or 0 or 1."""
 
-    def __init__(self, name: str | None = "squared_hinge", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "squared_hinge", dtype: DTypeLike = None) -> None:
         super().__init__(squared_hinge, name, dtype)
 
 
 class CategoricalHinge(MeanMetricWrapper):
     """``max(wrong - right + 1, 0)`` of the greatest wrong score and the right one."""
 
-    def __init__(self, name: str | None = "categorical_hinge", dtype: Any = None) -> None:
+    def __init__(self, name: str | None = "categorical_hinge", dtype: DTypeLike = None) -> None:
         super().__init__(categorical_hinge, name, dtype)
 
 
@@ -168,7 +171,7 @@ class R2Score(Metric):
         class_aggregation: str | None = "uniform_average",
         num_regressors: int = 0,
         name: str | None = "r2_score",
-        dtype: Any = None,
+        dtype: DTypeLike = None,
     ) -> None:
         super().__init__(dtype, name)
         if class_aggregation not in _AGGREGATIONS:
@@ -236,11 +239,3 @@ class R2Score(Metric):
         spare = samples - float(self.num_regressors + 1)
         adjusted = 1.0 - (1.0 - raw) * (samples - 1.0) / spare
         return wt.where(wt.greater(spare, 0.0), adjusted, raw)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        return {
-            **super().get_config(),
-            "class_aggregation": self.class_aggregation,
-            "num_regressors": self.num_regressors,
-        }

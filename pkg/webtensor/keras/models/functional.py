@@ -15,6 +15,7 @@ from webtensor.keras.models.model import Model
 from webtensor.keras.nest import flatten, is_nested, map_structure, pack
 from webtensor.keras.registry import custom_object_scope, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor, Operation, map_shapes
+from webtensor.keras.types import Config
 from webtensor.ops import expand_dims, squeeze
 
 __all__ = ["Functional"]
@@ -202,7 +203,7 @@ class Functional(Model):
 
     # -- configurations -----------------------------------------------------------------------
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the layers, and how they are connected."""
         kept = {id(node): node.kwargs for node in self._graph.nodes}
         if leaves_carried_masks_out():
@@ -265,14 +266,12 @@ class Functional(Model):
         }
 
     @classmethod
-    def from_config(
-        cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None
-    ) -> Any:
+    def from_config(cls, config: Config, custom_objects: Mapping[str, Any] | None = None) -> Any:
         """Make a model of what ``get_config`` returned."""
         with custom_object_scope(custom_objects):
             return functional_of(cls, config)
 
-    def get_build_config(self) -> dict[str, Any] | None:
+    def get_build_config(self) -> Config | None:
         """Return no shape: it is built by its layers."""
         return {"input_shape": None}
 
@@ -300,7 +299,7 @@ def _without_carried_masks(graph: Graph) -> dict[int, dict[str, Any]]:
 _GRAPH = ("layers", "input_layers", "output_layers")
 
 
-def functional_of(kind: Any, config: dict[str, Any]) -> Any:
+def functional_of(kind: Any, config: Config) -> Any:
     """Return a model of a class of functional models, of what ``get_config`` returned."""
     from webtensor.keras.models.subgraphs import connected
 

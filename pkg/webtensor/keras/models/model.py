@@ -12,6 +12,7 @@ from webtensor.keras.models.training import Trainer
 from webtensor.keras.nest import flatten
 from webtensor.keras.registry import custom_object_scope, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor, map_shapes
+from webtensor.keras.types import Config
 
 __all__ = ["Model"]
 
@@ -142,9 +143,7 @@ class Model(Trainer, Layer):
         load_weights(self, filepath, skip_mismatch, **kwargs)
 
     @classmethod
-    def from_config(
-        cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None
-    ) -> Any:
+    def from_config(cls, config: Config, custom_objects: Mapping[str, Any] | None = None) -> Any:
         """Make a model of what ``get_config`` returned, also of a functional one's."""
         from webtensor.keras.models.functional import functional_of
 

@@ -10,6 +10,7 @@ from webtensor.keras.models.functional import Functional
 from webtensor.keras.models.model import Model
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor, is_shape, standardize_shape
+from webtensor.keras.types import Config
 
 __all__ = ["Sequential"]
 
@@ -177,7 +178,7 @@ class Sequential(Model):
 
     # -- configurations -----------------------------------------------------------------------
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the layers' configurations."""
         config = Layer.get_config(self)
         config["layers"] = [serialize_keras_object(one) for one in self._layers]
@@ -186,9 +187,7 @@ class Sequential(Model):
         return config
 
     @classmethod
-    def from_config(
-        cls, config: dict[str, Any], custom_objects: Mapping[str, Any] | None = None
-    ) -> Any:
+    def from_config(cls, config: Config, custom_objects: Mapping[str, Any] | None = None) -> Any:
         """Make a model of what ``get_config`` returned."""
         rows = config.get("layers")
         if not isinstance(rows, (list, tuple)) or not all(isinstance(row, Mapping) for row in rows):
@@ -202,7 +201,7 @@ class Sequential(Model):
             made.build(tuple(shape))
         return made
 
-    def get_build_config(self) -> dict[str, Any] | None:
+    def get_build_config(self) -> Config | None:
         """Return the shape that the layers were connected with."""
         if self._functional is None:
             return None

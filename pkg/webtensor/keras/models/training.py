@@ -30,6 +30,7 @@ from webtensor.keras.models.train_steps import (
 from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.stateless_scopes import StatelessScope
+from webtensor.keras.types import Config
 from webtensor.keras.utils.datasets import unpack_x_y_sample_weight
 from webtensor.keras.utils.labels import as_array
 from webtensor.ops import sum as _sum
@@ -125,11 +126,11 @@ class Trainer:
     _compiled_metrics: Any = None
     _compile_arguments: Mapping[str, Any]
 
-    def get_compile_config(self) -> dict[str, Any]:
+    def get_compile_config(self) -> Config:
         """Return what ``compile`` was told."""
         if not self.compiled:
             return {}
-        config: dict[str, Any] = serialize_keras_object(self._compile_arguments)
+        config: Config = serialize_keras_object(self._compile_arguments)
         return config
 
     def compile_from_config(self, config: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ from webtensor.keras.ops.movement import shape_of
 from webtensor.keras.ops.operations import Table, like, op, plain
 from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import DTypeLike
 
 __all__ = ["TABLE"]
 
@@ -25,7 +26,9 @@ __all__ = ["TABLE"]
 # -- conversions -------------------------------------------------------------------------------
 
 
-def _convert_to_tensor(x: Any, dtype: Any = None, sparse: Any = None, ragged: Any = None) -> Any:
+def _convert_to_tensor(
+    x: Any, dtype: DTypeLike = None, sparse: Any = None, ragged: Any = None
+) -> Any:
     """A tensor of an array, a list or a number."""
     if sparse or ragged:
         raise ValueError("convert_to_tensor: there are no sparse and no ragged tensors")

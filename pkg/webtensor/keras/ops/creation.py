@@ -11,17 +11,18 @@ from webtensor.dtypes import float32, int32
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.ops.operations import Row, elementwise, op, plain
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import DTypeLike
 
 __all__ = ["ROWS"]
 
 
-def _array(x: Any, dtype: Any = None) -> Any:
+def _array(x: Any, dtype: DTypeLike = None) -> Any:
     """A tensor of an array or a list."""
     x = wt.asarray(x)
     return x if dtype is None else wt.astype(x, held_dtype(dtype))
 
 
-def _arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -> Any:
+def _arange(start: Any, stop: Any = None, step: Any = None, dtype: DTypeLike = None) -> Any:
     """Numbers in equal steps."""
     step = 1 if step is None else step
     given = [one for one in (start, stop, step) if one is not None]
@@ -31,21 +32,21 @@ def _arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) -
 
 
 def _filled(make: Callable[..., Any], doc: str) -> Row:
-    def made(shape: Any, dtype: Any = None) -> Any:
+    def made(shape: Any, dtype: DTypeLike = None) -> Any:
         return make(shape, held_dtype(dtype))
 
     return plain(made, doc=doc)
 
 
 def _like(make: Callable[..., Any], doc: str) -> Row:
-    def made(x: Any, dtype: Any = None) -> Any:
+    def made(x: Any, dtype: DTypeLike = None) -> Any:
         x = wt.asarray(x)
         return make(x, held_dtype(dtype, x.dtype))
 
     return elementwise(made, "dtype", doc=doc)
 
 
-def _full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
+def _full(shape: Any, fill_value: Any, dtype: DTypeLike = None) -> Any:
     """A tensor with one value everywhere, or values that are broadcast."""
     made = wt.asarray(fill_value)
     if dtype is not None or not made.shape:
@@ -53,7 +54,7 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     return wt.broadcast_to(made, (shape,) if isinstance(shape, int) else tuple(shape))
 
 
-def _full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
+def _full_like(x: Any, fill_value: Any, dtype: DTypeLike = None) -> Any:
     """A tensor of the shape of another with one value everywhere."""
     x = wt.asarray(x)
     made = wt.astype(fill_value, held_dtype(dtype, x.dtype))
@@ -64,17 +65,17 @@ def _fully(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasT
     return KerasTensor(args[0].shape, held_dtype(given["dtype"], args[0].dtype))
 
 
-def _eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:  # noqa: N803
+def _eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Any:  # noqa: N803
     """A matrix with ones on a diagonal and zeros beside it."""
     return wt.eye(N, M, k=k, dtype=held_dtype(dtype))
 
 
-def _identity(n: int, dtype: Any = None) -> Any:
+def _identity(n: int, dtype: DTypeLike = None) -> Any:
     """A square matrix with ones on the diagonal and zeros beside it."""
     return wt.eye(n, dtype=held_dtype(dtype))
 
 
-def _tri(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:  # noqa: N803
+def _tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Any:  # noqa: N803
     """A matrix with ones on a diagonal and below it, and zeros above."""
     return wt.tril(wt.ones((N, N if M is None else M), held_dtype(dtype)), k)
 
@@ -85,7 +86,7 @@ def _linspace(
     num: int = 50,
     endpoint: bool = True,
     retstep: bool = False,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     axis: int = 0,
 ) -> Any:
     """So many numbers in equal steps."""
@@ -106,7 +107,7 @@ def _logspace(
     num: int = 50,
     endpoint: bool = True,
     base: Any = 10,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     axis: int = 0,
 ) -> Any:
     """So many powers of a base, whose exponents are in equal steps."""
@@ -115,7 +116,12 @@ def _logspace(
 
 
 def _geomspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: DTypeLike = None,
+    axis: int = 0,
 ) -> Any:
     """So many numbers, each the same multiple of the one before."""
     start, stop = wt.broadcast_arrays(wt.astype(start, float32), wt.astype(stop, float32))

@@ -16,6 +16,7 @@ from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.ops import ctc
 from webtensor.keras.ops.operations import Table, elementwise, op, unary
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import DTypeLike
 from webtensor.shapes import check_size, normalize_axes, normalize_axis, prod
 
 __all__ = ["ACTIVATIONS", "TABLE"]
@@ -230,7 +231,7 @@ def _blocks(x: Any, size: int) -> Any:
 
 
 def _one_hot(
-    x: Any, num_classes: int, axis: int = -1, dtype: Any = None, sparse: bool = False
+    x: Any, num_classes: int, axis: int = -1, dtype: DTypeLike = None, sparse: bool = False
 ) -> Any:
     """Vectors with a 1 where the class is."""
     if sparse:
@@ -245,7 +246,7 @@ def _multi_hot(
     inputs: Any,
     num_classes: int | None = None,
     axis: int = -1,
-    dtype: Any = None,
+    dtype: DTypeLike = None,
     sparse: bool = False,
 ) -> Any:
     """Vectors with a 1 at each class of a row."""

@@ -19,6 +19,7 @@ from webtensor.keras.ops.unknown_dimensions import fitting_outcome
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.symbols import KerasTensor, Node, Operation, SymbolicShape, any_symbolic
+from webtensor.keras.types import Config
 from webtensor.ops import tensor, zeros
 from webtensor.shapes import normalize_axes
 
@@ -136,7 +137,7 @@ class _Function(Operation):
         bound = Signature([one.replace(kind=Parameter.POSITIONAL_OR_KEYWORD) for one in kept])
         arguments = bound.bind(*args, **config)
         arguments.apply_defaults()
-        self._config: dict[str, Any] = dict(arguments.arguments)
+        self._config: Config = dict(arguments.arguments)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if not any_symbolic(args, kwargs):
@@ -171,12 +172,12 @@ class _Function(Operation):
         found = self.compute_output_spec(*map(KerasTensor, args), **kwargs)
         return map_structure(lambda one: one.shape, found)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such operation."""
         return {"name": self.name, **serialize_keras_object(self._config)}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: Config) -> Any:
         """Make an operation of what ``get_config`` returned."""
         return cls(
             **{

@@ -10,6 +10,7 @@ from webtensor import ops as wt
 from webtensor.dtypes import bool_, float32, int32
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.ops.operations import Row, op, reduction
+from webtensor.keras.types import DTypeLike
 from webtensor.shapes import normalize_axes, normalize_axis
 
 __all__ = ["ROWS"]
@@ -267,13 +268,13 @@ def _count_nonzero(x: Any, axis: Any = None) -> Any:
     return wt.count_nonzero(x, _tuple(axis))
 
 
-def _prod(x: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) -> Any:
+def _prod(x: Any, axis: Any = None, keepdims: bool = False, dtype: DTypeLike = None) -> Any:
     """The product."""
     return wt.prod(x, _tuple(axis), keepdims, dtype and held_dtype(dtype))
 
 
 def _running(accumulate: Any, *, of_nan: float | None = None) -> Row:
-    def accumulated(x: Any, axis: int | None = None, dtype: Any = None) -> Any:
+    def accumulated(x: Any, axis: int | None = None, dtype: DTypeLike = None) -> Any:
         x = wt.asarray(x if of_nan is None else _filled(x, of_nan))
         if dtype is not None:
             x = wt.astype(x, held_dtype(dtype))

@@ -46,6 +46,3 @@ class Adadelta(Optimizer):
         step = ratio_of_roots(steps.value, square.value, gradient, self.epsilon)
         steps.assign(moved_towards_square(steps.value, step, 1 - self.rho))
         variable.assign(moved_against(variable.value, step, learning_rate))
-
-    def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "rho": self.rho, "epsilon": self.epsilon}

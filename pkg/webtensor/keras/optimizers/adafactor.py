@@ -81,16 +81,6 @@ class Adafactor(Optimizer):
         rate = min(learning_rate, 1 / sqrt(step))
         variable.assign(value - change * (size / excess * rate))
 
-    def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "beta_2_decay": self.beta_2_decay,
-            "epsilon_1": self.epsilon_1,
-            "epsilon_2": self.epsilon_2,
-            "clip_threshold": self.clip_threshold,
-            "relative_step": self.relative_step,
-        }
-
 
 def _root_mean_square(x: Tensor) -> Tensor:
     return root(mean(square(x)))

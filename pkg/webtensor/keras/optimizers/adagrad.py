@@ -52,10 +52,3 @@ class Adagrad(Optimizer):
                 variable.value, gradient, total.value, 1.0, self.epsilon, -learning_rate
             )
         )
-
-    def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "initial_accumulator_value": self.initial_accumulator_value,
-            "epsilon": self.epsilon,
-        }

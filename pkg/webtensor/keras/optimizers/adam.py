@@ -82,15 +82,6 @@ class Adam(Optimizer):
         rate = learning_rate * sqrt(1 - self.beta_2**step) / (1 - self.beta_1**step)
         variable.assign(moved_against_ratio(variable.value, mean.value, spread, self.epsilon, rate))
 
-    def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "beta_1": self.beta_1,
-            "beta_2": self.beta_2,
-            "epsilon": self.epsilon,
-            "amsgrad": self.amsgrad,
-        }
-
 
 class AdamW(Adam):
     """Adam with weight decay apart from the gradient (Loshchilov & Hutter, 2017)."""

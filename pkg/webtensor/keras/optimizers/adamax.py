@@ -49,11 +49,3 @@ class Adamax(Optimizer):
         variable.assign(
             moved_against_quotient(variable.value, mean.value, greatest.value, self.epsilon, rate)
         )
-
-    def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "beta_1": self.beta_1,
-            "beta_2": self.beta_2,
-            "epsilon": self.epsilon,
-        }

@@ -40,6 +40,7 @@ from webtensor.keras.optimizers.schedules import LearningRateSchedule, rate_of
 from webtensor.keras.optimizers.slots import HostNumber, Slot
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.stateless import lent, values_of
+from webtensor.keras.types import Config
 from webtensor.ops import maximum, zeros_like
 from webtensor.ops.optimizer_updates import moved_against, moved_towards, weighted_sum
 
@@ -62,6 +63,8 @@ class Optimizer(Memory):
     - ``loss_scale_factor``: gradients are those of the loss times this factor.
     - ``gradient_accumulation_steps``: move only every so many steps, along the mean gradient.
     """
+
+    _refuses_unknown = False
 
     #: Names of the tensors that are remembered for each variable. Those of a group are made
     #: variable by variable, one group after the other: this is the order in saved files.
@@ -556,29 +559,14 @@ class Optimizer(Memory):
 
     # -- saving --------------------------------------------------------------------------------
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that an optimizer like this one is made with."""
+    def _config_value(self, name: str) -> Any:
+        if name != "learning_rate":
+            return super()._config_value(name)
         rate = self._learning_rate
-        return {
-            "name": self.name,
-            "learning_rate": (
-                rate.number if isinstance(rate, HostNumber) else serialize_keras_object(rate)
-            ),
-            "weight_decay": self.weight_decay,
-            "clipnorm": self.clipnorm,
-            "global_clipnorm": self.global_clipnorm,
-            "clipvalue": self.clipvalue,
-            "use_ema": self.use_ema,
-            "ema_momentum": self.ema_momentum,
-            "ema_overwrite_frequency": self.ema_overwrite_frequency,
-            "loss_scale_factor": self.loss_scale_factor,
-            "gradient_accumulation_steps": self.gradient_accumulation_steps,
-        }
+        return rate.number if isinstance(rate, HostNumber) else serialize_keras_object(rate)
 
     @classmethod
-    def from_config(
-        cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
-    ) -> Self:
+    def from_config(cls, config: Config, custom_objects: dict[str, Any] | None = None) -> Self:
         """Make an optimizer from what ``get_config`` returns."""
         config = dict(config)
         if isinstance(config.get("learning_rate"), dict):

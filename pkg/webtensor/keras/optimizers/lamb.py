@@ -60,11 +60,3 @@ class Lamb(Optimizer):
         value = variable.value
         rate = trust_ratio(sum(square(value)), sum(square(change)), learning_rate)
         variable.assign(value - change * rate)
-
-    def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "beta_1": self.beta_1,
-            "beta_2": self.beta_2,
-            "epsilon": self.epsilon,
-        }

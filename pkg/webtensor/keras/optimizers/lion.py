@@ -47,6 +47,3 @@ class Lion(Optimizer):
             moved_against_sign(variable.value, mean.value, gradient, keep, 1 - keep, learning_rate)
         )
         mean.assign(weighted_sum(mean.value, gradient, self.beta_2, 1 - self.beta_2))
-
-    def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "beta_1": self.beta_1, "beta_2": self.beta_2}

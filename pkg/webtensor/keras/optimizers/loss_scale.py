@@ -10,6 +10,7 @@ from webtensor.engine import Tensor, Variable
 from webtensor.keras.optimizers.base import Optimizer
 from webtensor.keras.optimizers.slots import HostNumber
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.keras.types import Config
 from webtensor.ops import all, isfinite, stack
 
 __all__ = ["LossScaleOptimizer"]
@@ -144,7 +145,8 @@ class LossScaleOptimizer(Optimizer):
     def finalize_variable_values(self, var_list: Sequence[Variable]) -> None:
         self.inner_optimizer.finalize_variable_values(var_list)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
+        """Return the arguments that would make another such optimizer."""
         return {
             "name": self.name,
             "inner_optimizer": serialize_keras_object(self.inner_optimizer),
@@ -153,9 +155,7 @@ class LossScaleOptimizer(Optimizer):
         }
 
     @classmethod
-    def from_config(
-        cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
-    ) -> Self:
+    def from_config(cls, config: Config, custom_objects: dict[str, Any] | None = None) -> Self:
         config = dict(config)
         inner = deserialize_keras_object(config.pop("inner_optimizer"), custom_objects)
         return cls(inner, **config)

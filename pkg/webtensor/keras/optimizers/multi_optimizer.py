@@ -10,6 +10,7 @@ from webtensor.engine import Tensor, Variable
 from webtensor.keras.optimizers.base import Optimizer
 from webtensor.keras.optimizers.loss_scale import LossScaleOptimizer
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.keras.types import Config
 
 __all__ = ["MultiOptimizer", "OptimizerMap"]
 
@@ -80,7 +81,7 @@ class OptimizerMap(MutableMapping[str, Optimizer]):
         """Return the optimizer of a variable."""
         return self[getattr(variable, "path", variable.name)]
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that it was made with."""
         return {
             "default_optimizer": serialize_keras_object(self._default_optimizer),
@@ -88,9 +89,7 @@ class OptimizerMap(MutableMapping[str, Optimizer]):
         }
 
     @classmethod
-    def from_config(
-        cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
-    ) -> Self:
+    def from_config(cls, config: Config, custom_objects: dict[str, Any] | None = None) -> Self:
         """Make one with the arguments in a configuration."""
         return cls(
             **{name: deserialize_keras_object(one, custom_objects) for name, one in config.items()}
@@ -229,7 +228,7 @@ class MultiOptimizer(Optimizer):
         for optimizer, own in self._shares(var_list):
             optimizer.finalize_variable_values([one for _, one in own])
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         return {
             "optimizer_map": serialize_keras_object(self._optimizer_map),
             "loss_scale_factor": self.loss_scale_factor,
@@ -237,9 +236,7 @@ class MultiOptimizer(Optimizer):
         }
 
     @classmethod
-    def from_config(
-        cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None
-    ) -> Self:
+    def from_config(cls, config: Config, custom_objects: dict[str, Any] | None = None) -> Self:
         config = dict(config)
         chosen = deserialize_keras_object(config.pop("optimizer_map"), custom_objects)
         return cls(chosen, **config)

@@ -116,11 +116,3 @@ class Muon(Optimizer):
             change = weighted_sum(products, matmul(products, products), self.muon_b, self.muon_c)
             x = weighted_sum(x, matmul(change, x), self.muon_a, 1.0)
         return transpose(x) if is_tall else x
-
-    def get_config(self) -> dict[str, Any]:
-        names = (
-            "adam_beta_1", "adam_beta_2", "epsilon", "exclude_layers", "muon_a", "muon_b", "muon_c",
-            "adam_lr_ratio", "momentum", "ns_steps", "nesterov", "exclude_embeddings",
-            "adam_weight_decay", "rms_rate",
-        )  # fmt: skip
-        return {**super().get_config(), **{name: getattr(self, name) for name in names}}

@@ -90,11 +90,3 @@ class Nadam(Optimizer):
                 self.epsilon * spread,
             )
         )
-
-    def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "beta_1": self.beta_1,
-            "beta_2": self.beta_2,
-            "epsilon": self.epsilon,
-        }

@@ -9,16 +9,18 @@ from typing import Any
 from webtensor.dtypes import DType
 from webtensor.engine import Variable
 from webtensor.engine.scopes import outside_scopes
+from webtensor.keras.arguments import Configurable
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import auto_name
 from webtensor.keras.optimizers.arguments import is_number
 from webtensor.keras.optimizers.slots import HostNumber, Slot
+from webtensor.keras.types import DTypeLike, InitializerLike
 from webtensor.ops import full, zeros
 
 __all__ = ["Memory"]
 
 
-class Memory:
+class Memory(Configurable):
     """What an optimizer remembers, in the order in which it is saved."""
 
     def __init__(self, name: str) -> None:
@@ -34,8 +36,8 @@ class Memory:
     def add_variable(
         self,
         shape: Sequence[int],
-        initializer: Any = "zeros",
-        dtype: Any = None,
+        initializer: InitializerLike = "zeros",
+        dtype: DTypeLike = None,
         aggregation: str = "none",
         layout: Any = None,
         name: str | None = None,
@@ -57,7 +59,10 @@ class Memory:
         return slot
 
     def add_variable_from_reference(
-        self, reference_variable: Variable, name: str | None = None, initializer: Any = "zeros"
+        self,
+        reference_variable: Variable,
+        name: str | None = None,
+        initializer: InitializerLike = "zeros",
     ) -> Slot:
         """Remember one more tensor of the shape of a variable, named after it."""
         path = getattr(reference_variable, "path", reference_variable.name)
@@ -70,7 +75,10 @@ class Memory:
         )
 
     def add_optimizer_variables(
-        self, trainable_variables: Iterable[Variable], name: Any, initializer: Any = "zeros"
+        self,
+        trainable_variables: Iterable[Variable],
+        name: Any,
+        initializer: InitializerLike = "zeros",
     ) -> Any:
         """Remember a tensor for each variable; for several names, a tuple of lists of them.
 

@@ -83,12 +83,3 @@ class RMSprop(Optimizer):
             return moved_by_root_ratio(x, gradient, square.value, decay, self.epsilon, rate)
         mean = others[-1].value
         return moved_by_centered_ratio(x, gradient, square.value, mean, decay, self.epsilon, rate)
-
-    def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "rho": self.rho,
-            "momentum": self.momentum,
-            "epsilon": self.epsilon,
-            "centered": self.centered,
-        }

@@ -73,12 +73,3 @@ class ScheduleFreeAdamW(Optimizer):
         free, share = 1 - self.beta_1, 1 / step
         mean = moved_against(variable.value, before, free)
         variable.assign(weighted_sum(mean, after, 1 - share, self.beta_1 * share + free))
-
-    def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "beta_1": self.beta_1,
-            "beta_2": self.beta_2,
-            "epsilon": self.epsilon,
-            "warmup_steps": self.warmup_steps,
-        }

@@ -9,12 +9,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from math import ceil, cos, floor, inf, log, nan, pi, pow
-from typing import Any, Self
+from typing import Any
 
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.arguments import Configurable, accepted_arguments
 from webtensor.keras.optimizers.slots import HostNumber
 from webtensor.keras.registry import Namespace
+from webtensor.keras.types import Config
 from webtensor.ops import tensor
 
 __all__ = [
@@ -30,7 +32,7 @@ __all__ = [
 ]
 
 
-class LearningRateSchedule:
+class LearningRateSchedule(Configurable):
     """A learning rate as a function of the number of steps; the base class of those here.
 
     Others' schedules override ``__call__(step)``, and ``get_config`` so that they can be saved.
@@ -40,23 +42,17 @@ class LearningRateSchedule:
         """Return the learning rate of a step, counted from 0."""
         raise NotImplementedError(f"{type(self).__name__} must override __call__(self, step)")
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that it was made with."""
-        raise NotImplementedError(
-            f"{type(self).__name__} must override get_config() in order to be serializable"
-        )
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
-        """Make one with the arguments in a configuration."""
-        return cls(**config)
+    def get_config(self) -> Config:
+        """Return the arguments that would make another such schedule."""
+        if not accepted_arguments(type(self), library_only=True):
+            raise NotImplementedError(
+                f"{type(self).__name__} must override get_config() in order to be serializable"
+            )
+        return super().get_config()
 
 
 class HostSchedule(LearningRateSchedule):
     """A schedule whose formula is computed on the host."""
-
-    #: What it is made with, which are attributes of the same names.
-    arguments: tuple[str, ...] = ()
 
     @abstractmethod
     def rate(self, step: float) -> float:
@@ -69,9 +65,6 @@ class HostSchedule(LearningRateSchedule):
         steps = tensor(step)
         rates = [self.rate(one) for one in steps.flatten().tolist()]
         return tensor(rates, shape=steps.shape, dtype=float32)
-
-    def get_config(self) -> dict[str, Any]:
-        return {argument: getattr(self, argument) for argument in self.arguments}
 
     def _positive(self, argument: str, value: float) -> float:
         """Return a number of steps."""
@@ -109,8 +102,6 @@ class ExponentialDecay(HostSchedule):
         0.25
     """
 
-    arguments = ("initial_learning_rate", "decay_steps", "decay_rate", "staircase", "name")
-
     def __init__(
         self,
         initial_learning_rate: float,
@@ -142,8 +133,6 @@ class InverseTimeDecay(HostSchedule):
         >>> keras.optimizers.schedules.InverseTimeDecay(1.0, 10, 0.5)(20).tolist()
         0.5
     """
-
-    arguments = ExponentialDecay.arguments
 
     def __init__(
         self,
@@ -177,8 +166,6 @@ class PiecewiseConstantDecay(HostSchedule):
         [1.0, 0.5, 0.25]
     """
 
-    arguments = ("boundaries", "values", "name")
-
     def __init__(
         self,
         boundaries: Sequence[float],
@@ -211,15 +198,6 @@ class PolynomialDecay(HostSchedule):
         >>> keras.optimizers.schedules.PolynomialDecay(1.0, 10, 0.0)([0, 5, 20]).tolist()
         [1.0, 0.5, 0.0]
     """
-
-    arguments = (
-        "initial_learning_rate",
-        "decay_steps",
-        "end_learning_rate",
-        "power",
-        "cycle",
-        "name",
-    )
 
     def __init__(
         self,
@@ -262,15 +240,6 @@ class CosineDecay(HostSchedule):
         [1.0, 0.5, 0.0]
     """
 
-    arguments = (
-        "initial_learning_rate",
-        "decay_steps",
-        "alpha",
-        "name",
-        "warmup_target",
-        "warmup_steps",
-    )
-
     def __init__(
         self,
         initial_learning_rate: float,
@@ -308,8 +277,6 @@ class CosineDecayRestarts(HostSchedule):
         >>> keras.optimizers.schedules.CosineDecayRestarts(1.0, 2)([0, 1, 2, 4, 6]).tolist()
         [1.0, 0.5, 1.0, 0.5, 1.0]
     """
-
-    arguments = ("initial_learning_rate", "first_decay_steps", "t_mul", "m_mul", "alpha", "name")
 
     def __init__(
         self,

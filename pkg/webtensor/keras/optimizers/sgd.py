@@ -53,13 +53,6 @@ class SGD(Optimizer):
         else:
             variable.assign(value + velocity)
 
-    def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "momentum": self.momentum,
-            "nesterov": self.nesterov,
-        }
-
 
 class Momentum(Optimizer):
     """Gradient descent with momentum as TensorFlow.js has it, which Keras does not have.
@@ -93,10 +86,3 @@ class Momentum(Optimizer):
         else:
             moved = moved_against(variable.value, velocity, learning_rate)
         variable.assign(moved)
-
-    def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "momentum": self.momentum,
-            "nesterov": self.nesterov,
-        }

@@ -23,8 +23,9 @@ from webtensor.keras.layers import (
 )
 from webtensor.keras.layers.preprocessing.encoding import without_objects
 from webtensor.keras.names import auto_name, nearest
-from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Config
 
 __all__ = ["Cross", "Feature", "FeaturePart", "FeatureSpace", "TFDIdentity"]
 
@@ -35,7 +36,7 @@ class FeaturePart:
     """What a feature space consists of; its state is saved with it."""
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: Config) -> Any:
         """Make what ``get_config`` described."""
         return cls(**config)
 
@@ -52,14 +53,6 @@ class Feature(FeaturePart):
         is_config = isinstance(preprocessor, Mapping)
         self.preprocessor = deserialize_keras_object(preprocessor) if is_config else preprocessor
         self.output_mode = output_mode
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such feature."""
-        return {
-            "dtype": self.dtype,
-            "preprocessor": serialize_keras_object(self.preprocessor),
-            "output_mode": self.output_mode,
-        }
 
 
 class Cross(FeaturePart):
@@ -80,14 +73,6 @@ class Cross(FeaturePart):
     def name(self) -> str:
         """The names of the columns, joined."""
         return "_X_".join(self.feature_names)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such cross."""
-        return {
-            "feature_names": self.feature_names,
-            "crossing_dim": self.crossing_dim,
-            "output_mode": self.output_mode,
-        }
 
 
 class TFDIdentity(Layer):
@@ -398,18 +383,7 @@ class FeatureSpace(Layer):
 
     # -- files ---------------------------------------------------------------------------------
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such feature space."""
-        return {
-            "features": serialize_keras_object(self.features),
-            "output_mode": self.output_mode,
-            "crosses": serialize_keras_object(self.crosses),
-            "crossing_dim": self.crossing_dim,
-            "hashing_dim": self.hashing_dim,
-            "num_discretization_bins": self.num_discretization_bins,
-        }
-
-    def get_build_config(self) -> dict[str, Any]:
+    def get_build_config(self) -> Config:
         """Return what the features' layers were built with."""
         return {name: layer.get_build_config() for name, layer in self.preprocessors.items()}
 

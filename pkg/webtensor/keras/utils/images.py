@@ -11,6 +11,7 @@ from typing import Any
 from webtensor.keras.budgets import Budget, reading
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.saving.files import label_of
+from webtensor.keras.types import DTypeLike
 
 __all__ = ["array_to_img", "img_to_array", "load_img", "save_img"]
 
@@ -28,7 +29,7 @@ def _pillow(name: str) -> Any:
 
 
 def array_to_img(
-    x: Any, data_format: str | None = None, scale: bool = True, dtype: Any = None
+    x: Any, data_format: str | None = None, scale: bool = True, dtype: DTypeLike = None
 ) -> Any:
     """Return an image of Pillow made of an array, which is stretched to 0…255 by ``scale``.
 
@@ -58,7 +59,7 @@ def array_to_img(
     return image.fromarray(held[:, :, 0].astype("uint8"), "L")
 
 
-def img_to_array(img: Any, data_format: str | None = None, dtype: Any = None) -> Any:
+def img_to_array(img: Any, data_format: str | None = None, dtype: DTypeLike = None) -> Any:
     """Return the elements of an image of Pillow as a NumPy array, with an axis of channels."""
     import numpy as np
 

@@ -145,16 +145,6 @@ class Attention(Layer):
             return output
         return output, KerasTensor((*shapes[0][:-1], shapes[-1][-2]), self.compute_dtype)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "use_scale": self.use_scale,
-            "score_mode": self.score_mode,
-            "dropout": self.dropout,
-            "seed": self.seed,
-        }
-
 
 class AdditiveAttention(Attention):
     """Attention whose scores are ``sum(scale * tanh(query + key))`` (Bahdanau et al., 2014).
@@ -183,9 +173,3 @@ class AdditiveAttention(Attention):
         """How keys fit queries: (batch, queries, keys)."""
         fits = wt.tanh(wt.expand_dims(query, -2) + wt.expand_dims(key, -3))
         return wt.sum(fits if self.scale is None else fits * self.scale.value, -1)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        config = super().get_config()
-        del config["score_mode"]
-        return config

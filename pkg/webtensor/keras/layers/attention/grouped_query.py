@@ -11,6 +11,7 @@ from webtensor.keras.layers.arguments import check_positive
 from webtensor.keras.layers.attention.multi_head import COMMON, Heads, check_keys
 from webtensor.keras.layers.attention.scores import combined_mask
 from webtensor.keras.names import auto_name
+from webtensor.keras.types import Config, ConstraintLike, InitializerLike, RegularizerLike
 
 __all__ = ["GroupQueryAttention"]
 
@@ -36,13 +37,13 @@ class GroupQueryAttention(Heads):
         use_bias: bool = True,
         sliding_window: int | None = None,
         flash_attention: bool | None = None,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: InitializerLike = "glorot_uniform",
+        bias_initializer: InitializerLike = "zeros",
+        kernel_regularizer: RegularizerLike = None,
+        bias_regularizer: RegularizerLike = None,
+        activity_regularizer: RegularizerLike = None,
+        kernel_constraint: ConstraintLike = None,
+        bias_constraint: ConstraintLike = None,
         use_gate: bool = False,
         seed: int | None = None,
         **kwargs: Any,
@@ -158,7 +159,7 @@ class GroupQueryAttention(Heads):
     def _scores_shape(self, query_shape: Any, value_shape: Any) -> Any:
         return (query_shape[0], self.num_query_heads, query_shape[1], value_shape[1])
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         return {
             **super().get_config(),

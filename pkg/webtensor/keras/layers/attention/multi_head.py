@@ -16,6 +16,13 @@ from webtensor.keras.layers.layer import Layer
 from webtensor.keras.layers.regularization import Dropout
 from webtensor.keras.masks import mask_of
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import (
+    ActivationLike,
+    Config,
+    ConstraintLike,
+    InitializerLike,
+    RegularizerLike,
+)
 from webtensor.shapes import prod
 
 __all__ = ["COMMON", "Heads", "MultiHeadAttention", "check_keys"]
@@ -62,7 +69,9 @@ class Heads(Layer):
         self._common = {key: COMMON[key].get(value) for key, value in common.items()}
         self.supports_masking = True
 
-    def _projection(self, name: str, inputs: Any, summed: int, made: Any, activation: Any) -> Any:
+    def _projection(
+        self, name: str, inputs: Any, summed: int, made: Any, activation: ActivationLike
+    ) -> Any:
         """Make a layer that replaces the last ``summed`` axes of inputs by ``made``."""
         kept = len(inputs) - summed
         before = _LETTERS[:kept]
@@ -153,7 +162,7 @@ class Heads(Layer):
     def _scores_shape(self, query_shape: Any, value_shape: Any) -> Any:
         raise NotImplementedError
 
-    def _common_config(self) -> dict[str, Any]:
+    def _common_config(self) -> Config:
         return {name: COMMON[name].serialize(value) for name, value in self._common.items()}
 
 
@@ -185,13 +194,13 @@ class MultiHeadAttention(Heads):
         attention_axes: Any = None,
         sliding_window: int | None = None,
         flash_attention: bool | None = None,
-        kernel_initializer: Any = "glorot_uniform",
-        bias_initializer: Any = "zeros",
-        kernel_regularizer: Any = None,
-        bias_regularizer: Any = None,
-        activity_regularizer: Any = None,
-        kernel_constraint: Any = None,
-        bias_constraint: Any = None,
+        kernel_initializer: InitializerLike = "glorot_uniform",
+        bias_initializer: InitializerLike = "zeros",
+        kernel_regularizer: RegularizerLike = None,
+        bias_regularizer: RegularizerLike = None,
+        activity_regularizer: RegularizerLike = None,
+        kernel_constraint: ConstraintLike = None,
+        bias_constraint: ConstraintLike = None,
         use_gate: bool = False,
         seed: int | None = None,
         **kwargs: Any,
@@ -322,7 +331,7 @@ class MultiHeadAttention(Heads):
     def _scores_shape(self, query_shape: Any, value_shape: Any) -> Any:
         return (query_shape[0], self._num_heads, query_shape[1], value_shape[1])
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         return {
             **super().get_config(),

@@ -17,6 +17,7 @@ from webtensor.keras.config import epsilon
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.types import Config
 from webtensor.keras.window_functions import require_window, window_values
 
 __all__ = ["MelSpectrogram", "STFTSpectrogram"]
@@ -181,7 +182,7 @@ class STFTSpectrogram(Layer):
             return (flat[0], flat[1], frequencies, channels)
         return (flat[0], channels, flat[2], frequencies)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         window = self.window if isinstance(self.window, str | None) else list(self.window)
         return {
@@ -340,7 +341,7 @@ class MelSpectrogram(Layer):
         frames = None if samples is None else samples // self.sequence_stride + 1
         return (*batch, self.num_mel_bins, frames)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         names = (
             "fft_length", "sequence_stride", "sequence_length", "window", "sampling_rate",

@@ -24,6 +24,7 @@ from webtensor.keras.layers.preprocessing.hashes import (
     strong_hashes,
 )
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Config, DTypeLike
 from webtensor.ops.string_elements import texts_of
 
 __all__ = ["CategoryEncoding", "HashedCrossing", "Hashing"]
@@ -79,14 +80,6 @@ class CategoryEncoding(CategoryLayer):
     def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
         """Return a symbolic tensor like what ``call`` returns."""
         return KerasTensor(self.compute_output_shape(args[0].shape), self.compute_dtype)
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "num_tokens": self.num_tokens,
-            "output_mode": self.output_mode,
-        }
 
 
 class Hashing(CategoryLayer):
@@ -157,17 +150,6 @@ class Hashing(CategoryLayer):
         """Return a symbolic tensor like what ``call`` returns."""
         return KerasTensor(self.compute_output_shape(args[0].shape), self.compute_dtype)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "num_bins": self.num_bins,
-            "salt": self.salt,
-            "mask_value": self.mask_value,
-            "output_mode": self.output_mode,
-            "sparse": self.sparse,
-        }
-
 
 def _text(value: Any) -> bytes:
     """What is hashed of a value."""
@@ -199,7 +181,7 @@ class HashedCrossing(Layer):
         output_mode: str = "int",
         sparse: bool = False,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         **kwargs: Any,
     ) -> None:
         mode = checked_mode("HashedCrossing", output_mode, ("int", "one_hot"))
@@ -256,7 +238,7 @@ class HashedCrossing(Layer):
             return () if self.output_mode == "int" else (self.num_bins,)
         return encoded_shape(first, self.output_mode, self.num_bins)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         return {
             "num_bins": self.num_bins,

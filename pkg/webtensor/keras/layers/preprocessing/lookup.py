@@ -30,6 +30,7 @@ from webtensor.keras.layers.preprocessing.encoding import (
 )
 from webtensor.keras.layers.preprocessing.hashes import checked_salt, fast_hashes, strong_hashes
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Config
 from webtensor.ops.string_elements import text_tensor, texts_of
 from webtensor.shapes import Shape
 
@@ -392,11 +393,11 @@ class IndexLookup(CategoryLayer):
             dtype = self._KIND
         return KerasTensor(self.compute_output_shape(args[0].shape), dtype)
 
-    def get_build_config(self) -> dict[str, Any]:
+    def get_build_config(self) -> Config:
         """Return nothing: a lookup is the same for all shapes."""
         return {}
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         return {
             **super().get_config(),
@@ -416,7 +417,7 @@ class IndexLookup(CategoryLayer):
         }
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: Config) -> Any:
         """Make a layer of what ``get_config`` returned.
 
         Raises:
@@ -551,10 +552,6 @@ class StringLookup(IndexLookup):
             return value
         return str(value).encode(self.encoding)
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "encoding": self.encoding}
-
 
 # -- integers ----------------------------------------------------------------------------------
 
@@ -616,6 +613,6 @@ class IntegerLookup(IndexLookup):
     def _token(self, value: Any) -> Any:
         return None if value is None else int(value)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         return {**super().get_config(), "vocabulary_dtype": "int64"}

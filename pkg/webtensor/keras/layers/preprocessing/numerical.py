@@ -21,8 +21,9 @@ from webtensor.keras.layers.preprocessing.encoding import (
     encoded,
     without_sparse,
 )
-from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Config, DTypeLike
 from webtensor.ops.normalization import normalized
 
 __all__ = ["Discretization", "Normalization", "Rescaling"]
@@ -62,16 +63,8 @@ class Rescaling(Layer):
         """Return the shape of the inputs."""
         return input_shape
 
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "scale": serialize_keras_object(self.scale),
-            "offset": serialize_keras_object(self.offset),
-        }
-
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+    def from_config(cls, config: Config, custom_objects: Any = None) -> Any:
         """Make a layer of what ``get_config`` returned."""
         config = dict(config)
         for name in ("scale", "offset"):
@@ -258,7 +251,7 @@ class Normalization(Layer):
         """Return the shape of the inputs."""
         return input_shape
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         return {
             **super().get_config(),
@@ -298,7 +291,7 @@ class Discretization(Layer):
         epsilon: float = 0.01,
         output_mode: str = "int",
         sparse: bool = False,
-        dtype: Any = None,
+        dtype: DTypeLike = None,
         name: str | None = None,
     ) -> None:
         super().__init__(name=name, dtype=dtype)
@@ -377,7 +370,7 @@ class Discretization(Layer):
         """Return a symbolic tensor like what ``call`` returns."""
         return KerasTensor(self.compute_output_shape(args[0].shape), self.output_dtype)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         known = self.bin_boundaries
         return {
@@ -391,7 +384,7 @@ class Discretization(Layer):
         }
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: Config) -> Any:
         """Make a layer of what ``get_config`` returned, which may have been adapted."""
         config = dict(config)
         known = config.get("bin_boundaries")

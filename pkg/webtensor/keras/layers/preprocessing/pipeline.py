@@ -7,6 +7,7 @@ from typing import Any
 
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.keras.types import Config
 
 __all__ = ["Pipeline"]
 
@@ -45,12 +46,12 @@ class Pipeline(Layer):
             mask = None
         return inputs
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         return {"layers": serialize_keras_object(self._pipeline_layers), "name": self.name}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: Config) -> Any:
         """Make a layer of what ``get_config`` returned."""
         layers = config.get("layers")
         if not isinstance(layers, (list, tuple)):

@@ -21,6 +21,7 @@ from webtensor.keras.layers.preprocessing.encoding import (
 from webtensor.keras.layers.preprocessing.lookup import StringLookup
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Config
 from webtensor.keras.utils.labels import as_array
 from webtensor.ops.string_elements import text_tensor, texts_of
 from webtensor.shapes import Shape
@@ -235,7 +236,7 @@ class TextVectorization(CategoryLayer):
         dtype = int32 if self._lookup_layer.output_mode == "int" else float32
         return KerasTensor(self.compute_output_shape(args[0].shape), dtype)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         lookup = self._lookup_layer
         return {
@@ -256,7 +257,7 @@ class TextVectorization(CategoryLayer):
         }
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: Config) -> Any:
         """Make a layer of what ``get_config`` returned."""
         config = dict(config)
         for argument in ("standardize", "split"):

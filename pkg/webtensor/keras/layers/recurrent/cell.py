@@ -8,7 +8,7 @@ the next. A state is one tensor, of which ``shown`` is the output; where users s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from webtensor import ops as wt
@@ -16,6 +16,7 @@ from webtensor.engine import Tensor
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras import activations, constraints, initializers, random, regularizers
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.types import Config, DTypeLike, InitializerLike
 from webtensor.ops.movement import part
 
 __all__ = ["Constants", "GatedCell", "serialized"]
@@ -64,9 +65,9 @@ class GatedCell(Layer):
 
     #: Attributes that ``_options`` name, as far as all cells have them.
     units: int
-    activation: Any
+    activation: Callable[..., Tensor]
     use_bias: bool
-    bias_initializer: Any
+    bias_initializer: InitializerLike
     unit_forget_bias = False
     dropout: float
     recurrent_dropout: float
@@ -97,7 +98,11 @@ class GatedCell(Layer):
             self._no_bias = wt.tensor([0.0] * columns)
 
     def _add(
-        self, name: str, shape: Sequence[int], prefix: str = "kernel", initializer: Any = None
+        self,
+        name: str,
+        shape: Sequence[int],
+        prefix: str = "kernel",
+        initializer: InitializerLike = None,
     ) -> Any:
         return self.add_weight(
             name=name,
@@ -110,7 +115,7 @@ class GatedCell(Layer):
     def _bias_shape(self, columns: int) -> tuple[int, ...]:
         return (columns,)
 
-    def _with_ones_for_forgetting(self, shape: Sequence[int], dtype: Any = None) -> Tensor:
+    def _with_ones_for_forgetting(self, shape: Sequence[int], dtype: DTypeLike = None) -> Tensor:
         """Begin a bias with ones for the second of four gates."""
         units = shape[0] // 4
         begin = self.bias_initializer
@@ -255,7 +260,7 @@ class GatedCell(Layer):
         made = self.unpacked(state)
         return made[0], made if nested else made[0]
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         own = {name: serialized(name, getattr(self, name)) for name in self._options}
         return {**super().get_config(), **own}

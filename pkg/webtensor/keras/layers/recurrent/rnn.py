@@ -20,6 +20,7 @@ from webtensor.keras.registry import (
     deserialize_keras_object,
     serialize_keras_object,
 )
+from webtensor.keras.types import Config
 from webtensor.keras.variables import Variable
 from webtensor.ops.movement import part
 
@@ -167,7 +168,7 @@ class RNN(Layer):
 
     # -- configurations -----------------------------------------------------------------------
 
-    def _own_config(self) -> dict[str, Any]:
+    def _own_config(self) -> Config:
         return {
             "return_sequences": self.return_sequences,
             "return_state": self.return_state,
@@ -177,13 +178,13 @@ class RNN(Layer):
             "zero_output_for_mask": self.zero_output_for_mask,
         }
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         cell = serialize_keras_object(self.cell)
         return {**super().get_config(), **self._own_config(), "cell": cell}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+    def from_config(cls, config: Config, custom_objects: Any = None) -> Any:
         """Make a layer of what ``get_config`` returned."""
         config = dict(config)
         with custom_object_scope(custom_objects or {}):
@@ -342,7 +343,7 @@ class CellLayer(RNN):
             return getattr(self.cell, name)
         raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         arguments = self._cell._options
         return {
@@ -353,6 +354,6 @@ class CellLayer(RNN):
         }
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+    def from_config(cls, config: Config, custom_objects: Any = None) -> Any:
         """Make a layer of what ``get_config`` returned."""
         return super(RNN, cls).from_config(config)

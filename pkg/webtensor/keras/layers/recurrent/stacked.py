@@ -13,6 +13,7 @@ from webtensor.keras.registry import (
     deserialize_keras_object,
     serialize_keras_object,
 )
+from webtensor.keras.types import Config
 
 __all__ = ["StackedRNNCells", "check_cell"]
 
@@ -91,13 +92,13 @@ class StackedRNNCells(Layer):
             new_states.append(new if nested or not is_nested(new) or len(new) > 1 else new[0])
         return inputs, new_states
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         cells = [serialize_keras_object(cell) for cell in self.cells]
         return {**super().get_config(), "cells": cells}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
+    def from_config(cls, config: Config, custom_objects: Any = None) -> Any:
         """Make a layer of what ``get_config`` returned."""
         config = dict(config)
         with custom_object_scope(custom_objects or {}):

@@ -13,6 +13,7 @@ from webtensor.keras.masks import carried_masks_left_out
 from webtensor.keras.names import nearest
 from webtensor.keras.registry import serialize_keras_object
 from webtensor.keras.saving.keras2_configs import CONTAINERS
+from webtensor.keras.types import Config
 
 __all__ = ["topology_of"]
 
@@ -177,7 +178,7 @@ def _arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _without_prefix(config: dict[str, Any]) -> None:
+def _without_prefix(config: Config) -> None:
     """TensorFlow.js puts ``forward_`` before the name itself."""
     config["name"] = str(config["name"]).removeprefix("forward_")
 

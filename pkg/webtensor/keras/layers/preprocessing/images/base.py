@@ -17,6 +17,7 @@ from webtensor.engine import Tensor
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.random import SeedGenerator, draw_seed
+from webtensor.keras.types import Config
 from webtensor.keras.utils.bounding_boxes import convert_format
 
 __all__ = ["BaseImagePreprocessingLayer", "RandomImageLayer", "of_images", "uniform"]
@@ -279,7 +280,7 @@ class BaseImagePreprocessingLayer(Layer):
         """Return the shape of the inputs."""
         return input_shape
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         config = {**super().get_config(), "data_format": self.data_format}
         if self.bounding_box_format is not None:
@@ -325,10 +326,6 @@ class RandomImageLayer(BaseImagePreprocessingLayer):
 
     def _is_at_work(self, transformation: Any, training: bool | None) -> bool:
         return bool(training) and transformation is not None
-
-    def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "seed": self.seed}
 
 
 # -- numbers -----------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from webtensor.keras.layers.preprocessing.images.ranges import (
 )
 from webtensor.keras.layers.preprocessing.images.tones import RandomBrightness, RandomContrast
 from webtensor.keras.random import SeedGenerator
+from webtensor.keras.types import Config
 
 __all__ = [
     "RandomColorDegeneration",
@@ -100,7 +101,7 @@ class RandomGrayscale(ColorLayer):
         gray = wt.astype(self._gray(images), images.dtype, copy=False)
         return wt.where(wt.asarray(transformation), gray, images)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer; as in Keras, not the seed."""
         config = super().get_config()
         del config["seed"]

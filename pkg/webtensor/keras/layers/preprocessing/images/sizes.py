@@ -19,6 +19,7 @@ from webtensor.keras.resampling import (
     ratio_size,
     resized,
 )
+from webtensor.keras.types import Config
 from webtensor.keras.utils.bounding_boxes import clip_to_image_size
 
 __all__ = ["CenterCrop", "RandomCrop", "RandomHeight", "RandomWidth", "Resizing"]
@@ -337,7 +338,7 @@ class RandomLength(RandomImageLayer):
         lengths[self._axes()[self._AXIS]] = None
         return tuple(lengths)
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments that would make another such layer."""
         config = super().get_config()
         if self.data_format == "channels_last":  # there was no other

@@ -1,0 +1,148 @@
+"""The arguments of Keras objects, which the signature of ``__init__`` declares, once per class.
+
+Three things follow from the signature: what a configuration has (``Configurable.get_config``),
+which keywords are refused, with the nearest one that is accepted, and which arguments the
+documentation of the class describes (``class_documentation``). An argument is kept as an attribute
+of its own name.
+"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Mapping
+from functools import cache
+from inspect import Parameter, signature
+from typing import Any, ClassVar, Final, Self
+
+from webtensor.keras.class_documentation import ClassDocumentation
+from webtensor.keras.names import nearest
+from webtensor.keras.registry import serialize_argument
+
+__all__ = [
+    "ALWAYS",
+    "NEVER",
+    "Configurable",
+    "Declared",
+    "accepted_arguments",
+    "declared_config",
+    "is_library_class",
+    "unknown_argument",
+]
+
+#: In ``_config_omits``: a configuration never has the argument, or has it whatever its value is.
+ALWAYS: Final = object()
+NEVER: Final = object()
+
+_NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+_VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+
+
+def is_library_class(cls: type) -> bool:
+    """Whether a class is one of webtensor's, so that its attributes are named as its arguments."""
+    return cls.__module__.startswith("webtensor.")
+
+
+def accepted_arguments(cls: type, *, library_only: bool = False) -> tuple[str, ...]:
+    """Return the names of the arguments that a class and its bases declare, the bases' first.
+
+    A class that hands no further arguments on (``*args`` or ``**kwargs``) is the last whose
+    arguments count. With ``library_only``, users' classes count for nothing.
+    """
+    return _accepted_arguments(cls, library_only)
+
+
+@cache
+def _accepted_arguments(cls: type, library_only: bool) -> tuple[str, ...]:
+    names: list[str] = []
+    for base in cls.__mro__:
+        if "__init__" not in base.__dict__ or (library_only and not is_library_class(base)):
+            continue
+        _, *parameters = signature(base.__dict__["__init__"]).parameters.values()
+        names[:0] = [parameter.name for parameter in parameters if parameter.kind in _NAMED]
+        if not any(parameter.kind in _VARIADIC for parameter in parameters):
+            break
+    return tuple(dict.fromkeys(names))
+
+
+@cache
+def _accepted_keywords(cls: type) -> frozenset[str] | None:
+    """The keywords that a class accepts; None where ``__init__`` looks at the unknown ones."""
+    if not getattr(cls, "_refuses_unknown", False):
+        return None
+    for base in cls.__mro__:
+        if "__init__" in base.__dict__:
+            if not is_library_class(base):
+                return None
+            parameters = signature(base.__dict__["__init__"]).parameters.values()
+            if not any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
+                return frozenset(accepted_arguments(cls))
+    return None
+
+
+def _check_keywords(cls: type, keywords: Mapping[str, Any]) -> None:
+    accepted = _accepted_keywords(cls) if keywords else None
+    for name in keywords:
+        if accepted is not None and name not in accepted:
+            raise TypeError(unknown_argument(cls, name))
+
+
+def unknown_argument(cls: type, name: str) -> str:
+    """Return the text of an error about a keyword that a class does not accept."""
+    return f"{cls.__name__}: unknown argument {name!r}{nearest(name, accepted_arguments(cls))}"
+
+
+@cache
+def _omissions(cls: type) -> Mapping[str, Any]:
+    return ChainMap(*(dict(vars(base).get("_config_omits", {})) for base in cls.__mro__))
+
+
+def declared_config(thing: Configurable) -> dict[str, Any]:
+    """Return a configuration of the arguments that the class of ``thing`` declares."""
+    cls: type = type(thing)
+    omissions = _omissions(cls)
+    config: dict[str, Any] = {}
+    for name in accepted_arguments(cls, library_only=True):
+        omitted = omissions.get(name, NEVER)
+        if omitted is ALWAYS:
+            continue
+        value = thing._config_value(name)
+        if omitted is NEVER or value != omitted:
+            config[name] = value
+    return config
+
+
+class Declared:
+    """A class whose unknown keywords are refused, and whose documentation has all arguments."""
+
+    #: Whether unknown keywords are refused before ``__init__`` sees them.
+    _refuses_unknown: ClassVar[bool] = True
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        _check_keywords(cls, kwargs)
+        return super().__new__(cls)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if is_library_class(cls):
+            cls.__doc__ = ClassDocumentation(cls.__dict__.get("__doc__"))  # type: ignore[assignment]
+
+
+class Configurable(Declared):
+    """A class with ``get_config`` and ``from_config``."""
+
+    #: Arguments that a configuration omits where they have these values, ALWAYS or NEVER. Those of
+    #: the bases count, too.
+    _config_omits: ClassVar[Mapping[str, Any]] = {}
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the arguments that would make another such object."""
+        return declared_config(self)
+
+    def _config_value(self, name: str) -> Any:
+        """Return the configuration of one argument."""
+        return serialize_argument(name, getattr(self, name))
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """Make an object with the arguments in a configuration."""
+        return cls(**config)

@@ -1,0 +1,42 @@
+"""Types of what users pass to many classes and functions of the Layers API."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from webtensor.dtypes import DType
+    from webtensor.engine import Tensor
+    from webtensor.keras.constraints import Constraint
+    from webtensor.keras.dtype_policies import DTypePolicy
+    from webtensor.keras.initializers import Initializer
+    from webtensor.keras.random import SeedGenerator
+    from webtensor.keras.regularizers import Regularizer
+
+__all__ = [
+    "ActivationLike",
+    "Config",
+    "ConstraintLike",
+    "DTypeLike",
+    "InitializerLike",
+    "RegularizerLike",
+    "SeedLike",
+    "Shape",
+]
+
+#: What ``get_config`` returns: arguments by their names, as JSON can hold them.
+Config: TypeAlias = dict[str, Any]
+#: A shape; the size of a dimension is None where it is unknown, such as that of a batch.
+Shape: TypeAlias = tuple[int | None, ...]
+
+#: A name, a configuration, or the thing itself; None is none.
+ActivationLike: TypeAlias = "str | Config | Callable[..., Tensor] | None"
+ConstraintLike: TypeAlias = "str | Config | Constraint | Callable[..., Tensor] | None"
+InitializerLike: TypeAlias = "str | Config | Initializer | Callable[..., Tensor] | None"
+RegularizerLike: TypeAlias = "str | Config | Regularizer | Callable[..., Tensor] | None"
+
+#: A dtype, its name, or a policy or its configuration; None is the default.
+DTypeLike: TypeAlias = "str | DType | DTypePolicy | Config | None"
+#: A seed, or what counts seeds on; None draws one.
+SeedLike: TypeAlias = "int | SeedGenerator | Config | None"
