@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from webtensor.dtypes import DType
-    from webtensor.engine import Tensor
+    from webtensor.engine import Tensor, TensorLike
     from webtensor.keras.constraints import Constraint
     from webtensor.keras.dtype_policies import DTypePolicy
     from webtensor.keras.initializers import Initializer
     from webtensor.keras.random import SeedGenerator
     from webtensor.keras.regularizers import Regularizer
+    from webtensor.keras.symbols import KerasTensor
 
 __all__ = [
     "ActivationLike",
@@ -20,15 +21,22 @@ __all__ = [
     "ConstraintLike",
     "DTypeLike",
     "InitializerLike",
+    "Operand",
     "RegularizerLike",
     "SeedLike",
     "Shape",
+    "SymbolicOrTensor",
 ]
 
 #: What ``get_config`` returns: arguments by their names, as JSON can hold them.
 Config: TypeAlias = dict[str, Any]
 #: A shape; the size of a dimension is None where it is unknown, such as that of a batch.
 Shape: TypeAlias = tuple[int | None, ...]
+
+#: What functions of ``keras.ops`` take: tensors, arrays, numbers, lists, and symbolic tensors.
+Operand: TypeAlias = "TensorLike | KerasTensor"
+#: What they return: a symbolic tensor where an operand is symbolic.
+SymbolicOrTensor: TypeAlias = "Tensor | KerasTensor"
 
 #: A name, a configuration, or the thing itself; None is none.
 ActivationLike: TypeAlias = "str | Config | Callable[..., Tensor] | None"
