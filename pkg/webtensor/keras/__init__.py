@@ -55,11 +55,11 @@ _HOMES = {
     "Loss": "losses",
     "Metric": "metrics",
     "Model": "models",
-    "Operation": "symbols",
+    "Operation": "nodes",
     "Optimizer": "optimizers",
     "Regularizer": "regularizers",
     "Sequential": "models",
-    "StatelessScope": "scopes",
+    "StatelessScope": "stateless_scopes",
     "Variable": "variables",
     "name_scope": "names",
 }
