@@ -55,7 +55,8 @@ _CONTENTS = {
     "optimizers": ["Optimizer"],
     "regularizers": ["Regularizer"],
     "stateless_scopes": ["StatelessScope"],
-    "symbols": ["KerasTensor", "Operation"],
+    "nodes": ["Operation"],
+    "symbols": ["KerasTensor"],
     "variables": ["Variable"],
 }
 
@@ -126,6 +127,7 @@ if TYPE_CHECKING:
     from webtensor.keras.names import (
         name_scope as name_scope,
     )
+    from webtensor.keras.nodes import Operation as Operation
     from webtensor.keras.optimizers import (
         Optimizer as Optimizer,
     )
@@ -135,10 +137,7 @@ if TYPE_CHECKING:
     from webtensor.keras.stateless_scopes import (
         StatelessScope as StatelessScope,
     )
-    from webtensor.keras.symbols import (
-        KerasTensor as KerasTensor,
-        Operation as Operation,
-    )
+    from webtensor.keras.symbols import KerasTensor as KerasTensor
     from webtensor.keras.variables import (
         Variable as Variable,
     )

@@ -1,7 +1,7 @@
-"""Callbacks: what is called as a model learns, and may interfere.
+"""Callbacks: objects that ``fit``, ``evaluate`` and ``predict`` call as they run.
 
-``callback`` has the base class and the list that a loop calls, ``monitor`` what watches a metric;
-the other modules have the callbacks, by what they do.
+``callback`` has the base class and the list that a loop calls, ``monitor`` the base class of
+callbacks that monitor a metric; the other modules have the callbacks, by what they do.
 """
 
 from webtensor.keras.callbacks.callback import Callback, CallbackList, History, LambdaCallback

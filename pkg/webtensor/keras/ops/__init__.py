@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.keras.names import nearest
+from webtensor.keras.nodes import Operation
 from webtensor.keras.ops import core, einops, image, linalg, math, nn, numpy
 from webtensor.keras.ops.operations import Table
-from webtensor.keras.symbols import Operation
 
 #: The modules whose functions are here, too, as are those of ``image`` not.
 _MODULES = (numpy, nn, core, math, linalg, einops)

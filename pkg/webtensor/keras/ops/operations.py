@@ -15,11 +15,12 @@ from typing import Any, ClassVar
 from webtensor.explanation import MISUSE, raise_explained
 from webtensor.keras.names import nearest
 from webtensor.keras.nest import flatten, map_structure
+from webtensor.keras.nodes import Node, Operation
 from webtensor.keras.ops.unknown_dimensions import fitting_outcome
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.shape_inference import outcome_of_trial
-from webtensor.keras.symbols import KerasTensor, Node, Operation, SymbolicShape, any_symbolic
-from webtensor.keras.types import Config
+from webtensor.keras.symbols import KerasTensor, any_symbolic
+from webtensor.keras.types import Config, Shape
 from webtensor.ops import tensor, zeros
 from webtensor.shapes import normalize_axes
 
@@ -319,7 +320,7 @@ def _elementwise(
     compute: Callable[..., Any], args: tuple[Any, ...], given: dict[str, Any]
 ) -> KerasTensor:
     """Broadcast the shapes; a trial with single elements finds the dtype out."""
-    shape: SymbolicShape = ()
+    shape: Shape = ()
     for arg in args:
         is_constant = isinstance(arg, (list, tuple)) and not any_symbolic((arg,), {})
         for one in (tensor(arg),) if is_constant else flatten(arg):
@@ -350,7 +351,7 @@ def _reduced(
     return KerasTensor(shape, found.dtype)
 
 
-def _broadcast(first: SymbolicShape, second: SymbolicShape) -> SymbolicShape:
+def _broadcast(first: Shape, second: Shape) -> Shape:
     """The shape of elements that correspond, where an unknown length may be any."""
     rank = max(len(first), len(second))
     rows = zip(

@@ -1,4 +1,4 @@
-"""Optimizers: ``base`` is what all share; one module per optimizer; ``schedules`` for rates."""
+"""Optimizers, one per module; ``base`` has their base class, ``schedules`` the schedules."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -22,6 +22,7 @@ from webtensor.keras.optimizers.rmsprop import RMSprop
 from webtensor.keras.optimizers.schedule_free import ScheduleFreeAdamW
 from webtensor.keras.optimizers.sgd import SGD, Momentum
 from webtensor.keras.registry import Namespace, get_registered_object
+from webtensor.keras.types import Config
 
 __all__ = [
     "SGD",
@@ -50,23 +51,24 @@ __all__ = [
 ]
 
 _CLASSES: dict[str, type[Optimizer]] = {
-    one.__name__: one
-    for one in (
+    cls.__name__: cls
+    for cls in (
         SGD, Adadelta, Adafactor, Adagrad, Adam, AdamW, Adamax, Ftrl, Lamb, Lion,
         LossScaleOptimizer, Momentum, MultiOptimizer, Muon, Nadam, RMSprop, ScheduleFreeAdamW,
     )
 }  # fmt: skip
-#: Keras takes names in any case.
-_BY_NAME = {name.lower(): name for name in _CLASSES}
+#: The names of classes by their lower case, as Keras ignores the case of names.
+_NAMES = {name.lower(): name for name in _CLASSES}
 _OPTIMIZERS = Namespace("optimizer", _CLASSES, ("optimizers",))
 
 
-def serialize(optimizer: Optimizer) -> dict[str, Any]:
+def serialize(optimizer: Optimizer) -> Config:
     """Return a configuration that ``deserialize`` takes."""
-    return _OPTIMIZERS.serialize(optimizer)  # type: ignore[no-any-return]
+    config: Config = _OPTIMIZERS.serialize(optimizer)
+    return config
 
 
-def deserialize(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(config: Mapping[str, Any], custom_objects: Config | None = None) -> Optimizer:
     """Return the optimizer that a configuration describes.
 
     Example:
@@ -76,13 +78,14 @@ def deserialize(config: Mapping[str, Any], custom_objects: Mapping[str, Any] | N
         0.5
     """
     name = str(config.get("class_name"))
-    return _OPTIMIZERS.deserialize(
-        {**config, "class_name": _BY_NAME.get(name.lower(), name)}, custom_objects
+    optimizer: Optimizer = _OPTIMIZERS.deserialize(
+        {**config, "class_name": _NAMES.get(name.lower(), name)}, custom_objects
     )
+    return optimizer
 
 
-def get(identifier: Any) -> Any:
-    """Return the optimizer that a name, a configuration or an optimizer stands for.
+def get(identifier: str | Mapping[str, Any] | Optimizer | None) -> Optimizer | None:
+    """Return the optimizer of a name or configuration; an optimizer and None are returned as is.
 
     Raises:
         ValueError: there is no such optimizer.
@@ -92,13 +95,15 @@ def get(identifier: Any) -> Any:
         >>> type(keras.optimizers.get("rmsprop")).__name__
         'RMSprop'
     """
-    found = identifier
-    if isinstance(found, str):
-        if found.lower() not in _BY_NAME and get_registered_object(found) is None:
-            raise ValueError(f"optimizer {found!r} is not known{nearest(found, _CLASSES)}")
-        found = {"class_name": found, "config": {}}
-    if isinstance(found, Mapping):
-        found = deserialize(found)
-    if found is not None and not isinstance(found, Optimizer):
+    optimizer: object = identifier
+    if isinstance(identifier, str):
+        if identifier.lower() not in _NAMES and get_registered_object(identifier) is None:
+            raise ValueError(
+                f"optimizer {identifier!r} is not known{nearest(identifier, _CLASSES)}"
+            )
+        optimizer = deserialize({"class_name": identifier, "config": {}})
+    elif isinstance(identifier, Mapping):
+        optimizer = deserialize(identifier)
+    if optimizer is not None and not isinstance(optimizer, Optimizer):
         raise ValueError(f"optimizer {identifier!r} is not an optimizer")
-    return found
+    return optimizer
