@@ -44,6 +44,11 @@ def operation_class(module: str, kind: str) -> type[Operation]:
 
     Raises:
         ValueError: there is none.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.operation_class("numpy", "Add").__name__
+        'Add'
     """
     known: dict[str, Table] = {
         one.__name__.rpartition(".")[2]: one.TABLE for one in (*_MODULES, image)

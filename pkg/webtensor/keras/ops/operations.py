@@ -16,6 +16,7 @@ from webtensor.explanation import MISUSE, raise_explained
 from webtensor.keras.names import nearest
 from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.nodes import Node, Operation
+from webtensor.keras.ops.documentation import DOCSTRINGS
 from webtensor.keras.ops.unknown_dimensions import fitting_outcome
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.shape_inference import outcome_of_trial
@@ -46,7 +47,6 @@ class Row:
         spec: Spec | None = None,
         defaults: Mapping[str, Callable[[], Any]] | None = None,
         is_plain: bool = False,
-        doc: str | None = None,
     ) -> None:
         self.compute = compute
         #: Names of the arguments that are the operation's, not the call's.
@@ -61,7 +61,6 @@ class Row:
         self.defaults = defaults or {}
         #: Whether the function computes with symbolic tensors itself.
         self.is_plain = is_plain
-        self.doc = doc or compute.__doc__
 
     @cached_property
     def signature(self) -> Signature:
@@ -244,7 +243,7 @@ class Table:
 
         function.__name__ = function.__qualname__ = name
         function.__module__ = "webtensor.keras.ops"
-        function.__doc__ = row.doc
+        function.__doc__ = DOCSTRINGS.get(name, row.compute.__doc__)
         function.__wrapped__ = row.compute  # type: ignore[attr-defined]
         if row._names:
             function.__signature__ = row.signature  # type: ignore[attr-defined]

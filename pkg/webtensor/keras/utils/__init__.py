@@ -92,9 +92,6 @@ if TYPE_CHECKING:
         bounding_boxes as bounding_boxes,
         legacy as legacy,
     )
-    from webtensor.keras.utils.frozen_config import (
-        Config as Config,
-    )
     from webtensor.keras.utils.datasets import (
         PyDataset as PyDataset,
         Sequence as Sequence,
@@ -111,6 +108,9 @@ if TYPE_CHECKING:
         audio_dataset_from_directory as audio_dataset_from_directory,
         image_dataset_from_directory as image_dataset_from_directory,
         text_dataset_from_directory as text_dataset_from_directory,
+    )
+    from webtensor.keras.utils.frozen_config import (
+        Config as Config,
     )
     from webtensor.keras.utils.global_state import (
         clear_session as clear_session,

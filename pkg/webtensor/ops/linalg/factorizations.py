@@ -233,6 +233,11 @@ def eigh(x: TensorLike, /) -> Eigh:
 def eigvalsh(x: TensorLike, /) -> Tensor:
     """Eigenvalues of Hermitian matrices, ascending. See ``eigh``.
 
+    ``x`` has shape (..., n, n); the result is float32 (..., n).
+
+    Raises:
+        ValueError: the matrices are not square.
+
     Example:
         >>> import webtensor as wt
         >>> wt.linalg.eigvalsh([[2.0, 0.0], [0.0, 1.0]]).tolist()
@@ -305,6 +310,9 @@ def svd(x: TensorLike, /, *, full_matrices: bool = True) -> SVD:
 
 def svdvals(x: TensorLike, /) -> Tensor:
     """Singular values, descending, float32 (..., min(m, n)). See ``svd``.
+
+    Raises:
+        ValueError: ``x`` has fewer than two axes.
 
     Example:
         >>> import webtensor as wt
