@@ -17,7 +17,7 @@ from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, planned,
 from webtensor.geometry import Depth, Padding, Window, make_volume_window, make_window, several
 from webtensor.ops.casting import as_float
 from webtensor.ops.creation import zeros
-from webtensor.ops.epilogue import Finish, check_residual, finished_primitive
+from webtensor.ops.epilogue import Epilogue, check_residual, fused_primitive
 from webtensor.ops.movement import concat, permute_dims, reshape, slice, spread, stepped_slice
 from webtensor.shapes import Shape, as_shape
 
@@ -43,10 +43,10 @@ def _input_shape(window: Window) -> Shape:
 
 
 class _Convolution(NamedTuple):
-    """A convolution, also with a bias and an activation, and its transposes."""
+    """A convolution, the same with an epilogue, and its transposes."""
 
     forward: Primitive
-    finished: Primitive
+    fused: Primitive
     to_input: Primitive
     to_filter: Primitive
 
@@ -79,7 +79,7 @@ def _family(prefix: str) -> _Convolution:
     )
     family = _Convolution(
         forward,
-        finished_primitive(forward),
+        fused_primitive(forward),
         Primitive(
             f"{prefix}_input_gradient",
             gradients=(
@@ -169,20 +169,20 @@ def _convolve(
     filter: Tensor,
     channels: int,
     options: tuple[Any, ...],
-    finish: Finish | None = None,
+    epilogue: Epilogue | None = None,
 ) -> Tensor:
     name = family.forward.name
     size = (filter.shape[0], filter.shape[1])
     window = make_window(name, x.shape, channels, size, *options)
     shape = _output_shape(window)
-    if finish is None:
+    if epilogue is None:
         return _apply(family.forward, x, filter, shape, window)
     if x.size == 0 or filter.size == 0:
-        return finish.after(zeros(shape))
-    if finish.residual is not None:
-        check_residual(f"fused.{name}", finish.residual, shape)
-    operands = (x, filter, *finish.operands)
-    return run(family.finished, operands, shape, float32, window, finish.row, *finish.parameters)
+        return epilogue.apply(zeros(shape))
+    if epilogue.residual is not None:
+        check_residual(f"fused.{name}", epilogue.residual, shape)
+    operands = (x, filter, *epilogue.operands)
+    return run(family.fused, operands, shape, float32, window, epilogue.row, *epilogue.parameters)
 
 
 def _groups(images: Shape, filter: Shape) -> int:
@@ -216,7 +216,7 @@ def _grouped(x: Tensor, filter: Tensor, groups: int, options: tuple[Any, ...]) -
     )
 
 
-def finished_convolution(
+def fused_convolution(
     name: str,
     x: TensorLike,
     filter: TensorLike,
@@ -225,9 +225,9 @@ def finished_convolution(
     data_format: str,
     dilations: Any,
     dim_rounding_mode: str | None,
-    finish: Finish | None,
+    epilogue: Epilogue | None,
 ) -> Tensor:
-    """``conv2d`` or ``depthwise_conv2d``, with a bias and an activation in the same kernel."""
+    """``conv2d`` or ``depthwise_conv2d``, with an epilogue in the same kernel."""
     images, single = _images(name, x, data_format)
     pad = _in_order(pad, data_format)
     options = (strides, pad, dilations, dim_rounding_mode)
@@ -236,13 +236,13 @@ def finished_convolution(
         groups = _groups(images.shape, filter.shape)
         if groups > 1:
             y = _grouped(images, filter, groups, options)
-            y = y if finish is None else finish.after(y)
+            y = y if epilogue is None else epilogue.apply(y)
             return _as_given(y, single, data_format)
     filter = _as_filter(name, images, filter)
     family, channels = _CONV2D, filter.shape[3]
     if name == "depthwise_conv2d":
         family, channels = _DEPTHWISE_CONV2D, filter.shape[2] * filter.shape[3]
-    y = _convolve(family, images, filter, channels, options, finish)
+    y = _convolve(family, images, filter, channels, options, epilogue)
     return _as_given(y, single, data_format)
 
 
@@ -277,7 +277,7 @@ def conv2d(
         [[[[4.0]]]]
     """
     options = (strides, pad, data_format, dilations, dim_rounding_mode)
-    return finished_convolution("conv2d", x, filter, *options, None)
+    return fused_convolution("conv2d", x, filter, *options, None)
 
 
 @planned
@@ -301,7 +301,7 @@ def depthwise_conv2d(
         [[[[4.0, 4.0]]]]
     """
     options = (strides, pad, data_format, dilations, dim_rounding_mode)
-    return finished_convolution("depthwise_conv2d", x, filter, *options, None)
+    return fused_convolution("depthwise_conv2d", x, filter, *options, None)
 
 
 def separable_conv2d(
