@@ -3,7 +3,8 @@
 import pytest
 
 from webtensor.backends.wasm.backend import WasmBackend
-from webtensor.backends.wasm.parameters import broadcast_parameters, collapse, strided_parameters
+from webtensor.backends.wasm.parameters import broadcast_parameters, strided_parameters
+from webtensor.views import collapse
 from webtensor.dtypes import int32
 from webtensor.errors import BackendError
 
