@@ -20,8 +20,8 @@ from webtensor.keras.optimizers.schedules import InverseTimeDecay
 __all__ = ["adadelta", "adagrad", "adam", "adamax", "momentum", "rmsprop", "sgd"]
 
 
-def _epsilon(given: float | None) -> float:
-    return backend().epsilon() if given is None else given
+def _epsilon(epsilon: float | None) -> float:
+    return backend().epsilon() if epsilon is None else epsilon
 
 
 def sgd(learning_rate: float) -> SGD:

@@ -122,15 +122,15 @@ def _in_order(pad: Padding, data_format: str) -> Padding:
 
 def _batch(name: str, x: TensorLike, rank: int) -> tuple[Tensor, bool]:
     """Return ``x`` as a float tensor of a rank, and whether the batch axis had to be added."""
-    held = as_float(name, "x", x)
-    single = len(held.shape) == rank - 1
+    batched = as_float(name, "x", x)
+    single = len(batched.shape) == rank - 1
     if single:
-        held = reshape(held, (1, *held.shape))
-    if len(held.shape) != rank:
+        batched = reshape(batched, (1, *batched.shape))
+    if len(batched.shape) != rank:
         raise ValueError(
-            f"{name}: x must have rank {rank - 1} or {rank}, but its shape is {held.shape}"
+            f"{name}: x must have rank {rank - 1} or {rank}, but its shape is {batched.shape}"
         )
-    return held, single
+    return batched, single
 
 
 def _as_given(y: Tensor, single: bool, data_format: str = "NHWC") -> Tensor:
@@ -142,22 +142,22 @@ def _as_given(y: Tensor, single: bool, data_format: str = "NHWC") -> Tensor:
 
 def _as_filter(name: str, x: Tensor, filter: TensorLike, transposed: bool = False) -> Tensor:
     """Return a filter that fits the channels of ``x``."""
-    held = as_float(name, "filter", filter)
+    filters = as_float(name, "filter", filter)
     rank = len(x.shape)
-    if len(held.shape) != rank:
-        raise ValueError(f"{name}: filter must have rank {rank}, but its shape is {held.shape}")
+    if len(filters.shape) != rank:
+        raise ValueError(f"{name}: filter must have rank {rank}, but its shape is {filters.shape}")
     axis = -1 if transposed else -2
-    if held.shape[axis] != x.shape[-1]:
+    if filters.shape[axis] != x.shape[-1]:
         raise ValueError(
-            f"{name}: filter has {held.shape[axis]} input channels, but x has {x.shape[-1]} "
-            f"(x.shape={x.shape}, filter.shape={held.shape})"
+            f"{name}: filter has {filters.shape[axis]} input channels, but x has {x.shape[-1]} "
+            f"(x.shape={x.shape}, filter.shape={filters.shape})"
         )
-    return held
+    return filters
 
 
-def _only(name: str, data_format: str, wanted: str) -> None:
-    if data_format != wanted:
-        raise ValueError(f"{name}: data_format must be {wanted!r}, but got {data_format!r}")
+def _only(name: str, data_format: str, required: str) -> None:
+    if data_format != required:
+        raise ValueError(f"{name}: data_format must be {required!r}, but got {data_format!r}")
 
 
 # -- two dimensions -----------------------------------------------------------------------------
@@ -369,14 +369,14 @@ def conv2d_transpose(
     """
     name = "conv2d_transpose"
     images, single = _batch(name, x, 4)
-    held = _as_filter(name, images, filter, transposed=True)
-    shape = _wanted_shape(name, output_shape, images, held, single)
-    size = (held.shape[0], held.shape[1])
+    filters = _as_filter(name, images, filter, transposed=True)
+    shape = _wanted_shape(name, output_shape, images, filters, single)
+    size = (filters.shape[0], filters.shape[1])
     window = make_window(
         name, shape, images.shape[3], size, strides, pad, dilations, dim_rounding_mode
     )
     _check_transposed(name, images, shape, _output_shape(window))
-    return _as_given(_apply(_CONV2D.to_input, images, held, shape, window), single)
+    return _as_given(_apply(_CONV2D.to_input, images, filters, shape, window), single)
 
 
 def _wanted_shape(
@@ -440,15 +440,15 @@ def conv1d(
     rows, single = _batch(name, x, 3)
     if data_format == "NCW":
         rows = permute_dims(rows, (0, 2, 1))
-    held = _as_filter(name, rows, filter)
+    filters = _as_filter(name, rows, filter)
     padding = _row_padding(name, pad, data_format)
     # A row is an image of height 1.
     images = reshape(rows, (rows.shape[0], 1, *rows.shape[1:]))
-    weights = reshape(held, (1, *held.shape))
+    weights = reshape(filters, (1, *filters.shape))
     strides = (1, _one(name, "stride", stride))
     dilations = (1, _one(name, "dilation", dilation))
     window = make_window(
-        name, images.shape, held.shape[2], (1, held.shape[0]), strides, padding, dilations,
+        name, images.shape, filters.shape[2], (1, filters.shape[0]), strides, padding, dilations,
         dim_rounding_mode,
     )  # fmt: skip
     shape = _output_shape(window)
@@ -546,17 +546,19 @@ def conv3d(
     name = "conv3d"
     _only(name, data_format, "NDHWC")
     volumes, single = _batch(name, x, 5)
-    held = _as_filter(name, volumes, filter)
-    size = (held.shape[0], held.shape[1], held.shape[2])
+    filters = _as_filter(name, volumes, filter)
+    size = (filters.shape[0], filters.shape[1], filters.shape[2])
     depth, window = make_volume_window(
-        name, volumes.shape, held.shape[4], size, strides, pad, dilations
+        name, volumes.shape, filters.shape[4], size, strides, pad, dilations
     )
     shape = (volumes.shape[0], depth.out_length, *_output_shape(window)[1:])
-    if held.size == 0 or volumes.size == 0:
+    if filters.size == 0 or volumes.size == 0:
         return _as_given(zeros(shape), single)
     window = window._replace(in_channels=depth.filter_length * window.in_channels)
     planes = _planes(volumes, depth, window)
-    y = run(_CONV2D.forward, (planes, _flat_filter(held)), _output_shape(window), float32, window)
+    y = run(
+        _CONV2D.forward, (planes, _flat_filter(filters)), _output_shape(window), float32, window
+    )
     return _as_given(reshape(y, shape), single)
 
 
@@ -584,19 +586,19 @@ def conv3d_transpose(
     """
     name = "conv3d_transpose"
     volumes, single = _batch(name, x, 5)
-    held = _as_filter(name, volumes, filter, transposed=True)
-    shape = _wanted_shape(name, output_shape, volumes, held, single)
-    size = (held.shape[0], held.shape[1], held.shape[2])
+    filters = _as_filter(name, volumes, filter, transposed=True)
+    shape = _wanted_shape(name, output_shape, volumes, filters, single)
+    size = (filters.shape[0], filters.shape[1], filters.shape[2])
     strides = several(name, "strides", strides, 3)
     depth, window = make_volume_window(name, shape, volumes.shape[4], size, strides, pad, dilations)
     convolved = (shape[0], depth.out_length, *_output_shape(window)[1:])
     _check_transposed(name, volumes, shape, convolved)
-    if held.size == 0 or volumes.size == 0:
+    if filters.size == 0 or volumes.size == 0:
         return _as_given(zeros(shape), single)
     window = window._replace(in_channels=depth.filter_length * window.in_channels)
     planes = reshape(volumes, _output_shape(window))
     taps = run(
-        _CONV2D.to_input, (planes, _flat_filter(held)), _input_shape(window), float32, window
+        _CONV2D.to_input, (planes, _flat_filter(filters)), _input_shape(window), float32, window
     )
     return _as_given(_volume(taps, shape, depth), single)
 

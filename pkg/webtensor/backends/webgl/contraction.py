@@ -199,9 +199,9 @@ def _multiply_in_tiles(
         uniforms = [(name, "int") for name in names]
         code = _tile_code(rows, transpose_a, transpose_b, k >> 2)
         first, step = (f"block * {rows}", "1") if transpose_a else ("block", "blocks")
-        places = [f"(t * rows + {first} + {row} * {step}) * n + column" for row in range(rows)]
+        offsets = [f"(t * rows + {first} + {row} * {step}) * n + column" for row in range(rows)]
         tile = Shader("matmul", sources, float32, 4, uniforms, code, rows)
-        return epilogue.added_to_tile(tile, "column", places)
+        return epilogue.added_to_tile(tile, "column", offsets)
 
     key = ("matmul_tiles", rows, transpose_a, transpose_b, paced(k >> 2), epilogue.key)
     program = backend.program(key, shader)

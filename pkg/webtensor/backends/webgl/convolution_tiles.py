@@ -248,9 +248,9 @@ def _draw(
         code = _forward(rows, taps, along) if is_forward else _transposed(rows, along)
         sources = [Input("x", float32, 4), Input("filter_", float32, 4)]
         uniforms = [*WINDOW_UNIFORMS, *((key, "int") for key in ("columns", "along", "blocks"))]
-        places = [f"(t + {row} * blocks) * columns + channel" for row in range(rows)]
+        offsets = [f"(t + {row} * blocks) * columns + channel" for row in range(rows)]
         tile = Shader(name, sources, float32, 4, uniforms, code, rows)
-        return epilogue.added_to_tile(tile, "channel", places)
+        return epilogue.added_to_tile(tile, "channel", offsets)
 
     program = backend.program((name, "tiles", rows, taps, paced(along), epilogue.key), shader)
     blocks = -(-pixels // rows)
