@@ -18,10 +18,10 @@ __all__ = ["KernelModule", "get_threads_count", "load_module", "set_threads_coun
 
 
 def _backend() -> WasmBackend:
-    found = find_backend("wasm")
-    if found is None:
+    backend = find_backend("wasm")
+    if backend is None:
         raise BackendUnavailableError(unavailable_reason("wasm"))
-    return cast("WasmBackend", found)
+    return cast("WasmBackend", backend)
 
 
 # -- threads ------------------------------------------------------------------------------------
@@ -79,10 +79,10 @@ class KernelModule:
         """
         if self._find is None:
             raise ValueError(f"function: the module was closed, so it has no {name!r}")
-        found = self._find(name)
-        if found is None:
+        export = self._find(name)
+        if export is None:
             raise ValueError(f"function: the module exports no function {name!r}")
-        return found
+        return export
 
     def close(self) -> None:
         """Let go of the module; its memory is the library's, so no tensor is touched."""

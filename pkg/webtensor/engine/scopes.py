@@ -111,12 +111,12 @@ class Scope:
         innermost = _innermost.get()
         if innermost is not None:
             _innermost.set(innermost._innermost_open())
-        kept = set(map(id, self._kept))
+        kept_ids = set(map(id, self._kept))
         for entry in self._tensors.values():
             tensor = entry()
             if tensor is None:
                 continue
-            if id(tensor) not in kept:
+            if id(tensor) not in kept_ids:
                 tensor.dispose()
             elif outer is not None:
                 outer.add(tensor)

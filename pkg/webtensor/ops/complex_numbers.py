@@ -87,9 +87,9 @@ def real(x: TensorLike) -> Tensor:
         >>> wt.real([1 + 2j]).tolist()
         [1.0]
     """
-    held = as_operand("real", x)
-    held.throw_if_disposed()
-    return as_pairs(held)[..., 0] if held.dtype is complex64 else held
+    operand = as_operand("real", x)
+    operand.throw_if_disposed()
+    return as_pairs(operand)[..., 0] if operand.dtype is complex64 else operand
 
 
 def imag(x: TensorLike) -> Tensor:
@@ -105,8 +105,8 @@ def imag(x: TensorLike) -> Tensor:
         >>> wt.imag([1 + 2j]).tolist()
         [2.0]
     """
-    held = as_operand("imag", x)
-    return as_pairs(held)[..., 1] if held.dtype is complex64 else zeros_like(held)
+    operand = as_operand("imag", x)
+    return as_pairs(operand)[..., 1] if operand.dtype is complex64 else zeros_like(operand)
 
 
 def conj(x: TensorLike) -> Tensor:
@@ -122,11 +122,11 @@ def conj(x: TensorLike) -> Tensor:
         >>> wt.conj([1 + 2j]).tolist()
         [(1-2j)]
     """
-    held = as_operand("conj", x)
-    held.throw_if_disposed()
-    if held.dtype is not complex64:
-        return held
-    return from_pairs(multiply(as_pairs(held), [1.0, -1.0]))
+    operand = as_operand("conj", x)
+    operand.throw_if_disposed()
+    if operand.dtype is not complex64:
+        return operand
+    return from_pairs(multiply(as_pairs(operand), [1.0, -1.0]))
 
 
 def angle(x: TensorLike) -> Tensor:
@@ -142,8 +142,8 @@ def angle(x: TensorLike) -> Tensor:
         >>> wt.angle([1 + 0j]).tolist()
         [0.0]
     """
-    held = as_operand("angle", x)
-    return atan2(imag(held), real(held))
+    operand = as_operand("angle", x)
+    return atan2(imag(operand), real(operand))
 
 
 # -- rules --------------------------------------------------------------------------------------

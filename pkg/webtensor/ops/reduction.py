@@ -74,7 +74,7 @@ def _reduce(
 ) -> Tensor:
     """Reduce ``x``, one group of adjacent axes at a time."""
     name = primitive.name
-    given = x = as_operand(name, x)
+    operand = x = as_operand(name, x)
     if x.dtype is string_:
         raise TypeError(f"{name}: string operands are not supported")
     if x.dtype is complex64 and dtype is None:
@@ -84,30 +84,30 @@ def _reduce(
     if dtype is not None:
         x = cast_to(x, dtype)
     plan = _known_plan if axis is None or type(axis) is int else _plan
-    kept, steps = plan(name, x.shape, axis, keepdims)
+    result_shape, steps = plan(name, x.shape, axis, keepdims)
     if x.size == 0:
-        if name not in _EMPTY and _prod(kept):
+        if name not in _EMPTY and _prod(result_shape):
             raise ValueError(f"{name}: no elements to reduce (x.shape={x.shape}, axis={axis})")
-        return full(kept, _EMPTY.get(name, 0), x.dtype)
+        return full(result_shape, _EMPTY.get(name, 0), x.dtype)
     for shape, group in steps:
         if group[1] == 1:
             x = reshape(x, shape)
         else:
             x = run(primitive, (x,), shape, x.dtype, name, *group)
-    return x if x.shape == kept and x is not given else reshape(x, kept)
+    return x if x.shape == result_shape and x is not operand else reshape(x, result_shape)
 
 
 class _Plan(NamedTuple):
     """The shape of a reduction's result, and each step's shape and (outer, reduced, inner)."""
 
-    kept: Shape
+    shape: Shape
     steps: list[tuple[Shape, tuple[int, int, int]]]
 
 
 def _plan(name: str, shape: Shape, axis: Axis, keepdims: bool) -> _Plan:
     """Work out how to reduce, the last axes first."""
     axes = normalize_axes(name, axis, len(shape))
-    kept: Shape = tuple(
+    result_shape: Shape = tuple(
         1 if index in axes else length
         for index, length in enumerate(shape)
         if keepdims or index not in axes
@@ -117,7 +117,7 @@ def _plan(name: str, shape: Shape, axis: Axis, keepdims: bool) -> _Plan:
         group = axis_group(shape, first, last)
         shape = shape[:first] + shape[last + 1 :]
         steps.append((shape, group))
-    return _Plan(kept, steps)
+    return _Plan(result_shape, steps)
 
 
 #: Of axes that can be told apart by equality: True equals 1, but is refused.
@@ -131,20 +131,22 @@ def _reduce_complex(primitive: Primitive, x: Tensor, axis: Axis, keepdims: bool)
         return from_pairs(_reduce(primitive, as_pairs(x), axes, keepdims))
     if primitive is not _PROD:
         raise TypeError(f"{primitive.name}: complex64 is not ordered")
-    kept = tuple(
+    result_shape = tuple(
         1 if index in axes else length
         for index, length in enumerate(x.shape)
         if keepdims or index not in axes
     )
     order = (*axes, *(index for index in range(len(x.shape)) if index not in axes))
-    factors = x.permute_dims(order).reshape((-1, *(x.shape[one] for one in order[len(axes) :])))
+    factors = x.permute_dims(order).reshape(
+        (-1, *(x.shape[dimension] for dimension in order[len(axes) :]))
+    )
     while factors.shape[0] > 1:
         half = factors.shape[0] // 2
         odd = factors[2 * half :]
         factors = factors[:half] * factors[half : 2 * half]
         if odd.shape[0]:
             factors = concat([factors[:-1], factors[-1:] * odd])
-    return factors.reshape(kept) if factors.shape[0] else full(kept, 1, x.dtype)
+    return factors.reshape(result_shape) if factors.shape[0] else full(result_shape, 1, x.dtype)
 
 
 def _adjacent(axes: Sequence[int]) -> list[tuple[int, int]]:
@@ -227,7 +229,7 @@ def mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """
     x = as_operand("mean", x)
     axes = normalize_axes("mean", axis, len(x.shape))
-    count = _prod([x.shape[one] for one in axes])
+    count = _prod([x.shape[dimension] for dimension in axes])
     if x.dtype is not complex64:
         x = cast_to(x, float32)
     return divided_sum(x, axis, keepdims, count, float(count))
@@ -316,15 +318,15 @@ def _arg_reduce(primitive: Primitive, x: TensorLike, axis: int | None, keepdims:
         x = cast_to(x, int32)
     shape = x.shape
     if axis is None:
-        first, last, kept = 0, len(shape) - 1, (1,) * len(shape) if keepdims else ()
+        first, last, result_shape = 0, len(shape) - 1, (1,) * len(shape) if keepdims else ()
         reduced = x.size
     else:
         first = last = normalize_axis(name, axis, len(shape))
-        kept = shape[:first] + ((1,) if keepdims else ()) + shape[first + 1 :]
+        result_shape = shape[:first] + ((1,) if keepdims else ()) + shape[first + 1 :]
         reduced = shape[first]
     if reduced == 0:
         raise ValueError(f"{name}: no elements to compare (x.shape={shape}, axis={axis})")
-    return run(primitive, (x,), kept, int32, name, *axis_group(shape, first, last))
+    return run(primitive, (x,), result_shape, int32, name, *axis_group(shape, first, last))
 
 
 def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Tensor:

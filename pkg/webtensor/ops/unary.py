@@ -809,7 +809,7 @@ def _polynomial_source() -> str:
 
 
 def _polynomial_gradient(dy: Tensor, y: Tensor, x: Tensor, *coefficients: float) -> Tensor:
-    slopes = [c * (16 - place) for place, c in enumerate(coefficients[:-1])]
+    slopes = [c * (16 - index) for index, c in enumerate(coefficients[:-1])]
     return dy * polynomial(x, 0.0, *slopes)
 
 
