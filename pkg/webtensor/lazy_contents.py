@@ -6,12 +6,12 @@ stand beside under ``TYPE_CHECKING``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from sys import modules
 from typing import Any
 
-__all__ = ["lazy_contents"]
+__all__ = ["Members", "lazy_contents"]
 
 
 def lazy_contents(
@@ -42,3 +42,22 @@ def lazy_contents(
         return sorted({*vars(modules[package]), *homes, *namespaces})
 
     return load, names
+
+
+class Members(Mapping[str, Any]):
+    """Names of a package, with what they name, which is imported when it is read."""
+
+    def __init__(self, package: str, names: Iterable[str]) -> None:
+        self._package = package
+        self._names = tuple(names)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        return getattr(modules[self._package], name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
