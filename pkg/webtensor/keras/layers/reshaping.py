@@ -18,7 +18,7 @@ from webtensor.keras.data_formats import (
     with_channels_last,
     with_places,
 )
-from webtensor.keras.layers.arguments import as_integers, as_pairs
+from webtensor.keras.layers.argument_checks import as_integers, as_pairs
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.symbols import KerasTensor
@@ -231,7 +231,7 @@ class Cropping1D(Cropping):
     rank = 1
 
     def __init__(self, cropping: Any = (1, 1), **kwargs: Any) -> None:
-        pair = as_integers("Cropping1D", "cropping", cropping, 2, least=0)
+        pair = as_integers("Cropping1D", "cropping", cropping, 2, minimum=0)
         super().__init__([pair], "channels_last", **kwargs)
         self.cropping = pair
 
@@ -312,7 +312,7 @@ class ZeroPadding1D(ZeroPadding):
     rank = 1
 
     def __init__(self, padding: Any = 1, data_format: str | None = None, **kwargs: Any) -> None:
-        pair = as_integers("ZeroPadding1D", "padding", padding, 2, least=0)
+        pair = as_integers("ZeroPadding1D", "padding", padding, 2, minimum=0)
         super().__init__([pair], data_format, **kwargs)
         self.padding = pair
 
