@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from webtensor.backends.api import Backend, Elementwise, Handle, Kernel, Operand
+from webtensor.backends.fused_activations import epilogue_operands
 from webtensor.backends.numpy.backend import array_of, kernel
 from webtensor.backends.numpy.windows import Array, fold, padded, windows
 from webtensor.dtypes import DType
@@ -94,13 +95,10 @@ def depthwise_conv2d_filter_gradient(
     return np.einsum("bijhwc,bijcm->hwcm", patches, _by_channel(dy, window))
 
 
-def _finished(plain: Kernel) -> Kernel:
-    """Make the kernel that also adds a bias to the last axis, and applies a row of the table.
+def _fused(product: Kernel) -> Kernel:
+    """Make the kernel of a product with an epilogue: a bias, a residual, an activation."""
 
-    The operands after the bias are the row's second one, if it has one, and a tensor to be added.
-    """
-
-    def run_finished(
+    def run_fused(
         backend: Backend,
         inputs: Sequence[Operand],
         shape: Shape,
@@ -109,15 +107,18 @@ def _finished(plain: Kernel) -> Kernel:
         row: Elementwise | None,
         *parameters: float,
     ) -> Handle:
-        bias, *others = map(array_of, inputs[2:])
-        y = plain(backend, inputs[:2], shape, dtype, geometry) + bias
-        slopes = [others.pop(0)] if row is not None and row.arity == 2 else []
-        if others:
-            y = y + others[0]
-        return y if row is None else row.numpy(np, y, *slopes, *parameters).astype(np.float32)
+        arrays = [array_of(operand) for operand in inputs[2:]]
+        bias, slopes, residual = epilogue_operands(arrays, row)
+        y = product(backend, inputs[:2], shape, dtype, geometry) + bias
+        if residual is not None:
+            y = y + residual
+        if row is None:
+            return y
+        operands = (y,) if slopes is None else (y, slopes)
+        return row.numpy(np, *operands, *parameters).astype(np.float32)
 
-    return run_finished
+    return run_fused
 
 
-for _plain in (matmul, conv2d, depthwise_conv2d):
-    kernel(f"fused_{_plain.__name__}")(_finished(_plain))
+for _product in (matmul, conv2d, depthwise_conv2d):
+    kernel(f"fused_{_product.__name__}")(_fused(_product))

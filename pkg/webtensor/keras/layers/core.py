@@ -13,7 +13,14 @@ from webtensor.keras.layers.layer import Layer
 from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
 from webtensor.keras.symbols import KerasTensor
-from webtensor.keras.types import ActivationLike, Config, Nested, Shape, SymbolicOrTensor
+from webtensor.keras.types import (
+    ActivationLike,
+    Config,
+    CustomObjects,
+    Nested,
+    Shape,
+    SymbolicOrTensor,
+)
 
 __all__ = ["Activation", "Identity", "Lambda"]
 
@@ -138,7 +145,7 @@ class Lambda(Layer):
         return (flatten(input_shape)[0], *self.output_shape)
 
     @classmethod
-    def from_config(cls, config: Config, custom_objects: Mapping[str, object] | None = None) -> Any:
+    def from_config(cls, config: Config, custom_objects: CustomObjects | None = None) -> Any:
         """Make a layer of what ``get_config`` returned.
 
         Raises:

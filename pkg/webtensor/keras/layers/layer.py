@@ -33,13 +33,12 @@ from webtensor.keras.layers.input_spec import check_inputs
 from webtensor.keras.masks import mask_of
 from webtensor.keras.names import current_path, name_scope
 from webtensor.keras.nest import flatten, is_nested, map_structure
+from webtensor.keras.nodes import Node, Operation
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.stateless_scopes import StatelessScope, stateless_scopes
 from webtensor.keras.symbols import (
     KerasTensor,
-    Node,
-    Operation,
     any_symbolic,
     as_tensor,
     map_shapes,

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from webtensor.keras.nodes import Operation
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
-from webtensor.keras.symbols import Operation
-from webtensor.keras.types import Config
+from webtensor.keras.types import Config, CustomObjects
 
 __all__ = ["deserialize", "serialize"]
 
@@ -23,7 +21,7 @@ def serialize(layer: Operation) -> Config:
     return config
 
 
-def deserialize(config: Config, custom_objects: Mapping[str, object] | None = None) -> Operation:
+def deserialize(config: Config, custom_objects: CustomObjects | None = None) -> Operation:
     """Return the layer that a configuration describes.
 
     Raises:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
-from webtensor.keras.types import Config, Shape
+from webtensor.keras.types import Config, CustomObjects, Shape
 
 __all__ = ["Wrapper"]
 
@@ -35,7 +34,7 @@ class Wrapper(Layer):
             self.layer.built = True
 
     @classmethod
-    def from_config(cls, config: Config, custom_objects: Mapping[str, object] | None = None) -> Any:
+    def from_config(cls, config: Config, custom_objects: CustomObjects | None = None) -> Any:
         """Make a layer of what ``get_config`` returned."""
         config = dict(config)
         with custom_object_scope(custom_objects or {}):

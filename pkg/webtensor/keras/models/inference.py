@@ -21,7 +21,8 @@ from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.regularization import RandomLayer
 from webtensor.keras.models.function import Graph
 from webtensor.keras.nest import flatten
-from webtensor.keras.symbols import KerasTensor, Node
+from webtensor.keras.nodes import Node
+from webtensor.keras.symbols import KerasTensor
 from webtensor.ops import add, multiply, reshape, rsqrt, subtract
 
 __all__ = ["Inference"]
