@@ -72,6 +72,10 @@ class DTypePolicy:
         """What variables would have."""
         return self._variable_dtype
 
+    def get_config(self) -> Config:
+        """Return the name."""
+        return {"name": self.name}
+
     @classmethod
     def from_config(cls, config: Config) -> Any:
         """Make a policy of what ``get_config`` returned."""

@@ -489,14 +489,14 @@ _NAMESPACE = Namespace(
     "initializer",
     {one.__name__: one for one in _CLASSES},
     ("initializers",),
-    IdentityInitializer=Identity,
-    OrthogonalInitializer=Orthogonal,
-    STFTInitializer=STFT,
-    normal=RandomNormal,
-    one=Ones,
-    stft=STFT,
-    uniform=RandomUniform,
-    zero=Zeros,
+    IdentityInitializer="Identity",
+    OrthogonalInitializer="Orthogonal",
+    STFTInitializer="STFT",
+    normal="RandomNormal",
+    one="Ones",
+    stft="STFT",
+    uniform="RandomUniform",
+    zero="Zeros",
 )
 
 

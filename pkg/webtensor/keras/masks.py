@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from webtensor.keras.nest import flatten, map_structure
-from webtensor.keras.symbols import History, KerasTensor, Node
+from webtensor.keras.nodes import Node
+from webtensor.keras.symbols import History, KerasTensor
 from webtensor.ops import logical_or, not_equal
 
 __all__ = [

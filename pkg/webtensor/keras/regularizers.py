@@ -162,8 +162,8 @@ _NAMESPACE = Namespace(
     "regularizer",
     {one.__name__: one for one in _CLASSES},
     ("regularizers",),
-    l1l2=L1L2,
-    l1_l2=L1L2,
+    l1l2="L1L2",
+    l1_l2="L1L2",
 )
 
 

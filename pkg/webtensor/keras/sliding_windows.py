@@ -21,6 +21,7 @@ from webtensor.keras.data_formats import (
 )
 from webtensor.keras.types import Shape
 from webtensor.ops import fused
+from webtensor.ops.epilogue import ACTIVATIONS, activate
 from webtensor.shapes import prod
 
 __all__ = [
@@ -228,20 +229,12 @@ def _explicit_padding(padding: str, size: int, dilation: int) -> Padding:
     return ((0, 0), (0, 0), ((size - 1) * dilation, 0), (0, 0))
 
 
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "elu": wt.elu,
-    "leakyrelu": wt.leaky_relu,
-    "relu": wt.relu,
-    "relu6": wt.relu6,
-    "sigmoid": wt.sigmoid,
-}
-
-
 def _with_epilogue(y: Tensor, bias: Tensor | None, activation: str) -> Tensor:
-    """Add a bias and apply an activation, by ops of their own."""
+    """Add a bias and apply one of ``wt.fused``'s activations, by separate ops."""
     if bias is not None:
         y = wt.add(y, bias)
-    return y if activation == "linear" else _ACTIVATIONS[activation](y)
+    _, row, parameters = ACTIVATIONS[activation]
+    return activate(y, row, parameters)
 
 
 def conv(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import signature
-from typing import Any
+from typing import Any, ClassVar
 
 from webtensor.keras import activations
 from webtensor.keras.layers.layer import Layer
@@ -12,7 +12,6 @@ from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.registry import (
     custom_object_scope,
     deserialize_keras_object,
-    serialize_keras_object,
 )
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import ActivationLike, Config
@@ -88,6 +87,8 @@ class Lambda(Layer):
         [[2.0, 4.0]]
     """
 
+    _config_omits: ClassVar = {"output_shape": None, "mask": None}
+
     def __init__(
         self,
         function: Callable[..., Any],
@@ -103,7 +104,7 @@ class Lambda(Layer):
         self.arguments = dict(arguments or {})
         self.mask = mask
         self.supports_masking = mask is not None
-        self._output_shape = output_shape
+        self.output_shape = output_shape
         taken = signature(function).parameters
         self._takes = tuple(name for name in ("mask", "training") if name in taken)
 
@@ -120,24 +121,11 @@ class Lambda(Layer):
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return ``output_shape`` after the batch, what it returns, or what a trial finds."""
-        if self._output_shape is None:
+        if self.output_shape is None:
             return super().compute_output_shape(input_shape)
-        if callable(self._output_shape):
-            return self._output_shape(input_shape)
-        return (flatten(input_shape)[0], *self._output_shape)
-
-    def get_config(self) -> Config:
-        """Return the arguments that would make another such layer.
-
-        Raises:
-            ValueError: a function has no name, such as a lambda.
-        """
-        config = {**super().get_config(), "function": serialize_keras_object(self.function)}
-        if self._output_shape is not None:
-            config["output_shape"] = serialize_keras_object(self._output_shape)
-        if self.mask is not None:
-            config["mask"] = serialize_keras_object(self.mask)
-        return {**config, "arguments": serialize_keras_object(self.arguments)}
+        if callable(self.output_shape):
+            return self.output_shape(input_shape)
+        return (flatten(input_shape)[0], *self.output_shape)
 
     @classmethod
     def from_config(cls, config: Config, custom_objects: Any = None) -> Any:

@@ -33,13 +33,12 @@ from webtensor.keras.layers.input_spec import check_inputs
 from webtensor.keras.masks import mask_of
 from webtensor.keras.names import current_path, name_scope
 from webtensor.keras.nest import flatten, is_nested, map_structure
+from webtensor.keras.nodes import Node, Operation
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.stateless_scopes import StatelessScope, stateless_scopes
 from webtensor.keras.symbols import (
     KerasTensor,
-    Node,
-    Operation,
     any_symbolic,
     as_tensor,
     map_shapes,
@@ -864,12 +863,15 @@ def _build_parameters(function: Any) -> tuple[str, ...] | None:
 
 
 def _keeps_arguments(cls: type) -> bool:
-    """Whether a layer's configuration is what ``__init__`` was given, as nothing else says it.
+    """Whether a configuration has the arguments that the object was created with.
 
-    That is so for users' layers without a ``get_config`` that derive from no layer of the library.
+    That is so for users' classes without a ``get_config``, unless they derive from a class of the
+    library with arguments of its own.
     """
-    first = next(base for base in cls.__mro__ if is_library_class(base))
-    return getattr(cls, "get_config", None) is Layer.get_config and first is Layer
+    library_class = next(base for base in cls.__mro__ if is_library_class(base))
+    return getattr(cls, "get_config", None) is Layer.get_config and (
+        accepted_arguments(library_class) == accepted_arguments(Layer)
+    )
 
 
 def _check_required(layer: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:

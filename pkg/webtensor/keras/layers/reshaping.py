@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
+from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.data_formats import (
     as_data_format,
     channels_of,
@@ -226,6 +227,7 @@ class Cropping1D(Cropping):
         [[[2.0], [3.0]]]
     """
 
+    _config_omits: ClassVar = {"data_format": ALWAYS}
     rank = 1
 
     def __init__(self, cropping: Any = (1, 1), **kwargs: Any) -> None:
@@ -399,6 +401,7 @@ class UpSampling1D(UpSampling):
         [[[1.0], [1.0], [2.0], [2.0]]]
     """
 
+    _config_omits: ClassVar = {"data_format": ALWAYS}
     rank = 1
 
     def __init__(self, size: int = 2, **kwargs: Any) -> None:

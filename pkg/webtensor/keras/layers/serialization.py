@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from webtensor.keras.nodes import Operation
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
-from webtensor.keras.symbols import Operation
 
 __all__ = ["deserialize", "serialize"]
 

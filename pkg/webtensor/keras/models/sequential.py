@@ -181,6 +181,7 @@ class Sequential(Model):
     def get_config(self) -> Config:
         """Return the layers' configurations."""
         config = Layer.get_config(self)
+        config["dtype"] = self._config_value("dtype")
         config["layers"] = [serialize_keras_object(one) for one in self._layers]
         if self._functional is not None:
             config["build_input_shape"] = self._layers[0].batch_shape  # type: ignore[attr-defined]
