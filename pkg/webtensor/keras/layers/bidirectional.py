@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from webtensor import ops as wt
-from webtensor.engine import Tensor
+from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.layers.recurrent.rnn import RNN
+from webtensor.keras.layers.recurrent.rnn import RNN, Masks
+from webtensor.keras.layers.recurrent.stacked import State, StateShape
 from webtensor.keras.nest import flatten
 from webtensor.keras.registry import (
     custom_object_scope,
     deserialize_keras_object,
     serialize_keras_object,
 )
-from webtensor.keras.types import Config, Shape
+from webtensor.keras.types import Config, CustomObjects, Shape
 
 __all__ = ["Bidirectional"]
 
@@ -31,12 +32,13 @@ _MERGES: dict[str | None, Callable[[Tensor, Tensor], Tensor | tuple[Tensor, Tens
 _COMMON = ("stateful", "return_sequences", "return_state")
 
 
-def _copied(layer: Layer, prefix: str, **changes: Any) -> Any:
+def _copied(layer: Layer, prefix: str, **changes: object) -> RNN:
     """Make a layer like another, with a name of its own and some changed arguments."""
     config = serialize_keras_object(layer)
     name = f"{prefix}_{layer.name.removeprefix(f'{prefix}_')}"
     arguments = {**config["config"], "name": name, **changes}
-    return deserialize_keras_object({**config, "config": arguments, "build_config": None})
+    copy: RNN = deserialize_keras_object({**config, "config": arguments, "build_config": None})
+    return copy
 
 
 class Bidirectional(Layer):
@@ -70,7 +72,7 @@ class Bidirectional(Layer):
         self,
         layer: RNN,
         merge_mode: str | None = "concat",
-        weights: Sequence[Any] | None = None,
+        weights: Sequence[TensorLike] | None = None,
         backward_layer: RNN | None = None,
         **kwargs: Any,
     ) -> None:
@@ -83,10 +85,10 @@ class Bidirectional(Layer):
                 f"{merge_mode!r}"
             )
         super().__init__(**kwargs)
-        self.forward_layer: RNN = _copied(layer, "forward")
+        self.forward_layer = _copied(layer, "forward")
         if backward_layer is None:
             backward_layer = _copied(layer, "backward", go_backwards=True)
-        self.backward_layer: RNN = backward_layer
+        self.backward_layer = backward_layer
         self._check_layers()
         for copy in (self.forward_layer, self.backward_layer):
             if getattr(copy, "zero_output_for_mask", None) is not None:
@@ -118,7 +120,7 @@ class Bidirectional(Layer):
                     f"{getattr(forward, name)} and {getattr(backward, name)}"
                 )
 
-    def build(self, sequences_shape: Shape, initial_state_shape: Any = None) -> None:
+    def build(self, sequences_shape: Shape, initial_state_shape: StateShape | None = None) -> None:
         """Build both layers."""
         for layer in (self.forward_layer, self.backward_layer):
             if not layer.built:
@@ -131,10 +133,10 @@ class Bidirectional(Layer):
     def call(
         self,
         sequences: Tensor,
-        initial_state: Sequence[Any] | None = None,
+        initial_state: Sequence[State] | None = None,
         mask: Tensor | None = None,
         training: bool | None = None,
-    ) -> Any:
+    ) -> Tensor | tuple[Tensor, ...]:
         """Call both layers, and merge their outputs."""
         forward_state, backward_state = None, None
         if initial_state is not None and len(initial_state) > 1:
@@ -158,18 +160,20 @@ class Bidirectional(Layer):
         self,
         layer: RNN,
         sequences: Tensor,
-        state: Sequence[Any] | None,
+        state: Sequence[State] | None,
         mask: Tensor | None,
         training: bool | None,
     ) -> Sequence[Any]:
         """Return the output of a layer, and its states if it returns them."""
-        arguments: dict[str, Any] = {} if state is None else {"initial_state": state}
+        arguments: dict[str, object] = {} if state is None else {"initial_state": state}
         if mask is not None and layer._call_has_mask_arg:
             arguments["mask"] = mask
         results: Any = layer(sequences, training=training, **arguments)
         return results if self.return_state else (results,)
 
-    def compute_output_shape(self, sequences_shape: Shape, initial_state_shape: Any = None) -> Any:
+    def compute_output_shape(
+        self, sequences_shape: Shape, initial_state_shape: StateShape | None = None
+    ) -> Any:
         """Return the shapes of what is merged, and of the states, if they are returned."""
         shapes = self.forward_layer.compute_output_shape(sequences_shape)
         output, states = (shapes[0], tuple(shapes[1:])) if self.return_state else (shapes, ())
@@ -180,7 +184,7 @@ class Bidirectional(Layer):
         outputs = (output, output) if self.merge_mode is None else (output,)
         return (*outputs, *states, *states)
 
-    def compute_mask(self, inputs: Any, mask: Any) -> Any:
+    def compute_mask(self, inputs: object, mask: Masks) -> Masks:
         """Return the mask of the sequences, if sequences are returned."""
         mask = flatten(mask)[0] if self.return_sequences else None
         masks = [mask] if self.merge_mode else [mask, mask]
@@ -210,7 +214,7 @@ class Bidirectional(Layer):
         self.reset_state()
 
     @classmethod
-    def from_config(cls, config: Config, custom_objects: Mapping[str, Any] | None = None) -> Any:
+    def from_config(cls, config: Config, custom_objects: CustomObjects | None = None) -> Any:
         """Make a layer of what ``get_config`` returned."""
         with custom_object_scope(custom_objects or {}):
             layers = {

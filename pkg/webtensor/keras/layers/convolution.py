@@ -502,6 +502,7 @@ class Conv3DTranspose(ConvTranspose):
 
     rank = 3
 
+    # In Keras, data_format comes before output_padding in this class alone.
     @forwards_arguments
     def __init__(
         self,
@@ -522,8 +523,7 @@ class Conv3DTranspose(ConvTranspose):
         kernel_constraint: ConstraintLike = None,
         bias_constraint: ConstraintLike = None,
         **kwargs: Any,
-    ) -> None:
-        pass  # in Keras, data_format comes before output_padding here
+    ) -> None: ...
 
 
 # -- each channel by itself --------------------------------------------------------------------

@@ -286,6 +286,11 @@ class GlobalMaxPooling2D(GlobalPooling):
 
     Input shape: (batch, height, width, channels), or with the channels first.
     Output shape: (batch, channels), or with sizes of 1 between with ``keepdims``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.GlobalMaxPooling2D()(keras.Input((8, 8, 4))).shape
+        (None, 4)
     """
 
     kind, rank = "max", 2
@@ -296,6 +301,11 @@ class GlobalMaxPooling3D(GlobalPooling):
 
     Input shape: (batch, depth, height, width, channels), or with the channels first.
     Output shape: (batch, channels), or with sizes of 1 between with ``keepdims``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.GlobalMaxPooling3D(keepdims=True)(keras.Input((8, 8, 8, 4))).shape
+        (None, 1, 1, 1, 4)
     """
 
     kind, rank = "max", 3
@@ -341,6 +351,11 @@ class GlobalAveragePooling2D(GlobalPooling):
 
     Input shape: (batch, height, width, channels), or with the channels first.
     Output shape: (batch, channels), or with sizes of 1 between with ``keepdims``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.GlobalAveragePooling2D()(keras.Input((8, 8, 4))).shape
+        (None, 4)
     """
 
     kind, rank = "average", 2
@@ -351,6 +366,11 @@ class GlobalAveragePooling3D(GlobalPooling):
 
     Input shape: (batch, depth, height, width, channels), or with the channels first.
     Output shape: (batch, channels), or with sizes of 1 between with ``keepdims``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.GlobalAveragePooling3D(keepdims=True)(keras.Input((8, 8, 8, 4))).shape
+        (None, 1, 1, 1, 4)
     """
 
     kind, rank = "average", 3
@@ -413,6 +433,11 @@ class AdaptiveAveragePooling2D(AdaptivePooling):
 
     Input shape: (batch, height, width, channels), or with the channels first.
     Output shape: (batch, *output_size, channels), or with the channels first.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.AdaptiveAveragePooling2D((2, 3))(keras.Input((8, 8, 4))).shape
+        (None, 2, 3, 4)
     """
 
     kind, rank = "average", 2
@@ -423,6 +448,11 @@ class AdaptiveAveragePooling3D(AdaptivePooling):
 
     Input shape: (batch, depth, height, width, channels), or with the channels first.
     Output shape: (batch, *output_size, channels), or with the channels first.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.AdaptiveAveragePooling3D(2)(keras.Input((8, 8, 8, 4))).shape
+        (None, 2, 2, 2, 4)
     """
 
     kind, rank = "average", 3
@@ -448,6 +478,11 @@ class AdaptiveMaxPooling2D(AdaptivePooling):
 
     Input shape: (batch, height, width, channels), or with the channels first.
     Output shape: (batch, *output_size, channels), or with the channels first.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.AdaptiveMaxPooling2D((2, 3))(keras.Input((8, 8, 4))).shape
+        (None, 2, 3, 4)
     """
 
     kind, rank = "max", 2
@@ -458,6 +493,11 @@ class AdaptiveMaxPooling3D(AdaptivePooling):
 
     Input shape: (batch, depth, height, width, channels), or with the channels first.
     Output shape: (batch, *output_size, channels), or with the channels first.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.AdaptiveMaxPooling3D(2)(keras.Input((8, 8, 8, 4))).shape
+        (None, 2, 2, 2, 4)
     """
 
     kind, rank = "max", 3

@@ -18,6 +18,7 @@ from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.lstm import MemoryCell
 from webtensor.keras.layers.recurrent.rnn import CellLayer
+from webtensor.keras.layers.recurrent.stacked import StateShape
 from webtensor.keras.sliding_windows import check_strides_and_dilation
 from webtensor.keras.types import (
     ActivationLike,
@@ -95,7 +96,7 @@ class ConvLSTMCell(MemoryCell):
         """The number of channels of an output."""
         return self.filters
 
-    def build(self, inputs_shape: Shape, states_shape: Any = None) -> None:
+    def build(self, inputs_shape: Shape, states_shape: StateShape | None = None) -> None:
         """Add the kernels and the bias."""
         channels = channels_of(inputs_shape, self.data_format)
         if channels is None or None in spatial_shape_of(inputs_shape, self.data_format):
@@ -121,7 +122,7 @@ class ConvLSTMCell(MemoryCell):
         )
 
     def compute_output_shape(
-        self, inputs_shape: Shape, states_shape: Any = None
+        self, inputs_shape: Shape, states_shape: StateShape | None = None
     ) -> tuple[Shape, list[Shape]]:
         """Return the shape of the output, and those of a state's two tensors."""
         shape = self._output_shape(inputs_shape)
@@ -249,7 +250,9 @@ class ConvLSTM(CellLayer):
     def _new_cell(self, **arguments: Any) -> GatedCell:
         return ConvLSTMCell(rank=self.rank, **arguments)
 
-    def compute_output_shape(self, sequences_shape: Shape, initial_state_shape: Any = None) -> Any:
+    def compute_output_shape(
+        self, sequences_shape: Shape, initial_state_shape: StateShape | None = None
+    ) -> Any:
         """Return the shape of the output and, if the state is returned, of its tensors."""
         batch, steps, *step_shape = sequences_shape
         assert isinstance(self.cell, ConvLSTMCell)
@@ -261,7 +264,9 @@ class ConvLSTM(CellLayer):
 class ConvLSTM1D(ConvLSTM):
     """Convolutional long short-term memory of sequences of sequences.
 
-    Inputs are (batch, steps, places, channels), or with the channels before the places.
+    Input shape: (batch, steps, length, channels), or with the channels after the steps.
+    Output shape: as the inputs, with ``filters`` channels, and without the steps unless
+    ``return_sequences`` is True; with ``return_state`` a list, which goes on with the state.
 
     Example:
         >>> from webtensor import keras
@@ -275,7 +280,9 @@ class ConvLSTM1D(ConvLSTM):
 class ConvLSTM2D(ConvLSTM):
     """Convolutional long short-term memory of sequences of images.
 
-    Inputs are (batch, steps, height, width, channels), or with the channels before the places.
+    Input shape: (batch, steps, height, width, channels), or with the channels after the steps.
+    Output shape: as the inputs, with ``filters`` channels, and without the steps unless
+    ``return_sequences`` is True; with ``return_state`` a list, which goes on with the state.
 
     Example:
         >>> from webtensor import keras
@@ -289,8 +296,10 @@ class ConvLSTM2D(ConvLSTM):
 class ConvLSTM3D(ConvLSTM):
     """Convolutional long short-term memory of sequences of volumes.
 
-    Inputs are (batch, steps, depth, height, width, channels), or with the channels before the
-    places.
+    Input shape: (batch, steps, depth, height, width, channels), or with the channels after the
+    steps.
+    Output shape: as the inputs, with ``filters`` channels, and without the steps unless
+    ``return_sequences`` is True; with ``return_state`` a list, which goes on with the state.
 
     Example:
         >>> from webtensor import keras

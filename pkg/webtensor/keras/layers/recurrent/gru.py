@@ -145,6 +145,10 @@ class GRUCell(GatedCell):
 class GRU(CellLayer):
     """Gated recurrent units along sequences: see ``GRUCell``.
 
+    Input shape: (batch, steps, size).
+    Output shape: (batch, units); with ``return_sequences`` (batch, steps, units); with
+    ``return_state`` a list, which goes on with the state.
+
     Example:
         >>> from webtensor import keras
         >>> keras.layers.GRU(2, return_sequences=True)(keras.ops.ones((1, 3, 4))).shape

@@ -108,6 +108,10 @@ class LSTMCell(MemoryCell):
 class LSTM(CellLayer):
     """Long short-term memory along sequences: see ``LSTMCell``.
 
+    Input shape: (batch, steps, size).
+    Output shape: (batch, units); with ``return_sequences`` (batch, steps, units); with
+    ``return_state`` a list, which goes on with the state.
+
     Example:
         >>> from webtensor import keras
         >>> keras.layers.LSTM(2, return_sequences=True)(keras.ops.ones((1, 3, 4))).shape

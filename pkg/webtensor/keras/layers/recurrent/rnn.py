@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from webtensor import ops as wt
 from webtensor.dtypes import bool_
@@ -17,6 +17,7 @@ from webtensor.keras.layers.recurrent.stacked import (
     Cell,
     StackedRNNCells,
     State,
+    StateShape,
     StateSize,
     as_list,
     check_cell,
@@ -25,11 +26,15 @@ from webtensor.keras.layers.recurrent.stacked import (
 from webtensor.keras.names import name_scope
 from webtensor.keras.nest import flatten, is_nested, map_structure
 from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
-from webtensor.keras.types import Config, Shape
+from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Config, CustomObjects, Shape
 from webtensor.keras.variables import Variable
 from webtensor.ops.movement import part
 
-__all__ = ["RNN", "CellLayer"]
+__all__ = ["RNN", "CellLayer", "Masks"]
+
+#: A mask, or those of several inputs or outputs, of which some may be None.
+Masks: TypeAlias = "Tensor | KerasTensor | Sequence[Tensor | KerasTensor | None] | None"
 
 
 class RNN(Layer):
@@ -47,8 +52,8 @@ class RNN(Layer):
             of the step before.
 
     Input shape: (batch, steps, size).
-    Output shape: (batch, units), or (batch, steps, units) with ``return_sequences``; with
-    ``return_state`` a list, of which the other elements are the state.
+    Output shape: (batch, units); with ``return_sequences`` (batch, steps, units); with
+    ``return_state`` a list, which goes on with the state.
 
     Raises:
         ValueError: the cell has no ``call`` or no ``state_size``.
@@ -94,7 +99,7 @@ class RNN(Layer):
 
     # -- shapes -------------------------------------------------------------------------------
 
-    def build(self, sequences_shape: Shape, initial_state_shape: Any = None) -> None:
+    def build(self, sequences_shape: Shape, initial_state_shape: StateShape | None = None) -> None:
         """Build the cell, and add the variables of the state if the layer is stateful."""
         if isinstance(self.cell, Layer) and not self.cell.built:
             self.cell.build((sequences_shape[0], *sequences_shape[2:]))
@@ -116,7 +121,9 @@ class RNN(Layer):
             )
         object.__setattr__(self, "states", variables)
 
-    def compute_output_shape(self, sequences_shape: Shape, initial_state_shape: Any = None) -> Any:
+    def compute_output_shape(
+        self, sequences_shape: Shape, initial_state_shape: StateShape | None = None
+    ) -> Any:
         """Return the shape of the output and, if the state is returned, of its tensors."""
         batch, steps = sequences_shape[:2]
         size = getattr(self.cell, "output_size", None)
@@ -128,7 +135,7 @@ class RNN(Layer):
             map_structure(lambda size: (batch, size), sizes) for sizes in self.state_size
         )
 
-    def compute_mask(self, inputs: Any, mask: Any) -> Any:
+    def compute_mask(self, inputs: object, mask: Masks) -> Masks:
         """Return the mask of the sequences, if sequences are returned."""
         mask = flatten(mask)[0] if self.return_sequences else None
         return [mask, *(None for _ in flatten(self.state_size))] if self.return_state else mask
@@ -169,7 +176,7 @@ class RNN(Layer):
         self,
         sequences: Tensor,
         initial_state: State | None = None,
-        mask: Tensor | Sequence[Tensor | None] | None = None,
+        mask: Masks = None,
         training: bool | None = False,
     ) -> Tensor | tuple[Tensor | State, ...]:
         """Call the cell with each step."""
@@ -187,7 +194,7 @@ class RNN(Layer):
         return (output, *states) if self.return_state else output
 
     @classmethod
-    def from_config(cls, config: Config, custom_objects: Mapping[str, Any] | None = None) -> Any:
+    def from_config(cls, config: Config, custom_objects: CustomObjects | None = None) -> Any:
         """Make a layer of what ``get_config`` returned."""
         with custom_object_scope(custom_objects or {}):
             if "cell" in config:

@@ -70,6 +70,10 @@ class SimpleRNNCell(GatedCell):
 class SimpleRNN(CellLayer):
     """A recurrent network whose output is its next state: see ``SimpleRNNCell``.
 
+    Input shape: (batch, steps, size).
+    Output shape: (batch, units); with ``return_sequences`` (batch, steps, units); with
+    ``return_state`` a list, which goes on with the state.
+
     Example:
         >>> from webtensor import keras
         >>> keras.layers.SimpleRNN(2, return_sequences=True)(keras.ops.ones((1, 3, 4))).shape

@@ -10,21 +10,23 @@ from webtensor.engine import Tensor
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.nest import is_nested
 from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
-from webtensor.keras.types import Config, Shape
+from webtensor.keras.types import Config, CustomObjects, Shape
 
 __all__ = [
     "Cell",
     "StackedRNNCells",
     "State",
+    "StateShape",
     "StateSize",
     "as_list",
     "check_cell",
     "initial_state_of",
 ]
 
-#: A state of a cell, and the sizes of its tensors.
+#: A state of a cell, and the sizes or the shapes of its tensors.
 State: TypeAlias = "Tensor | Sequence[Tensor]"
 StateSize: TypeAlias = "int | Sequence[int]"
+StateShape: TypeAlias = "Shape | Sequence[Shape]"
 
 
 class Cell(Protocol):
@@ -127,7 +129,7 @@ class StackedRNNCells(Layer):
         return inputs, new_states
 
     @classmethod
-    def from_config(cls, config: Config, custom_objects: Config | None = None) -> Any:
+    def from_config(cls, config: Config, custom_objects: CustomObjects | None = None) -> Any:
         """Make a layer of what ``get_config`` returned."""
         with custom_object_scope(custom_objects or {}):
             cells = deserialize_keras_object(config.get("cells", []))
