@@ -76,6 +76,8 @@ def _accepted_keywords(cls: type) -> frozenset[str] | None:
             parameters = signature(base.__dict__["__init__"]).parameters.values()
             if not any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
                 return frozenset(accepted_arguments(cls))
+            if not getattr(base, "_passes_keywords_on", True):
+                return None
     return None
 
 
@@ -116,6 +118,8 @@ class Declared:
 
     #: Whether unknown keywords are refused before ``__init__`` sees them.
     _refuses_unknown: ClassVar[bool] = True
+    #: Whether ``**kwargs`` of ``__init__`` go to that of the base class.
+    _passes_keywords_on: ClassVar[bool] = True
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         _check_keywords(cls, kwargs)
