@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ __all__ = [
     "ActivationLike",
     "Config",
     "ConstraintLike",
+    "CustomObjects",
     "DTypeLike",
     "InitializerLike",
     "Operand",
@@ -30,6 +31,8 @@ __all__ = [
 
 #: What ``get_config`` returns: arguments by their names, as JSON can hold them.
 Config: TypeAlias = dict[str, Any]
+#: Classes and functions by the names that configurations have for them.
+CustomObjects: TypeAlias = Mapping[str, Callable[..., Any]]
 #: A shape; the size of a dimension is None where it is unknown, such as that of a batch.
 Shape: TypeAlias = tuple[int | None, ...]
 
