@@ -22,7 +22,7 @@ from webtensor.keras.registry import (
     deserialize_keras_object,
     serialize_keras_object,
 )
-from webtensor.keras.types import Config, DTypeLike, InitializerLike
+from webtensor.keras.types import Config, CustomObjects, DTypeLike, InitializerLike
 from webtensor.keras.window_functions import require_window, window_values
 from webtensor.ops.random import new_seed
 from webtensor.shapes import as_shape, prod
@@ -543,7 +543,7 @@ _NAMESPACE = Namespace(
 )
 
 
-def get(identifier: Any) -> Any:
+def get(identifier: InitializerLike | TensorLike | type[Initializer]) -> Any:
     """Return the initializer that a name, a configuration, a class or an object stands for.
 
     An array or a tensor stands for an initializer of weights of its shape.
@@ -575,11 +575,12 @@ def _initializer_of(values: TensorLike) -> Callable[..., Tensor]:
     return initialize
 
 
-def serialize(initializer: InitializerLike) -> Any:
+def serialize(initializer: InitializerLike) -> str | Config | None:
     """Return the configuration of an initializer."""
-    return _NAMESPACE.serialize(initializer)
+    config: str | Config | None = _NAMESPACE.serialize(initializer)
+    return config
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(config: str | Config, custom_objects: CustomObjects | None = None) -> Any:
     """Return the initializer that a configuration describes."""
     return _NAMESPACE.deserialize(config, custom_objects)

@@ -1,12 +1,13 @@
-"""Metrics, as classes, and functions of which they take the mean; ``base`` is what all share.
+"""Metrics, as classes, and functions of which these return the mean.
 
-``reductions`` are means and sums; ``accuracy``, ``confusion``, ``correlation``, ``f_score``,
-``iou``, ``probabilistic`` and ``regression`` hold a family each.
+``base`` has what all classes share, and ``reductions`` has means and sums. The other modules are
+families: ``accuracy``, ``confusion``, ``correlation``, ``f_score``, ``iou``, ``probabilistic`` and
+``regression``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any
 
 from webtensor.keras.losses import (
@@ -40,9 +41,7 @@ from webtensor.keras.metrics.accuracy import (
     sparse_top_k_categorical_accuracy,
     top_k_categorical_accuracy,
 )
-from webtensor.keras.metrics.base import (
-    Metric,
-)
+from webtensor.keras.metrics.base import Metric
 from webtensor.keras.metrics.confusion import (
     AUC,
     FalseNegatives,
@@ -62,10 +61,7 @@ from webtensor.keras.metrics.correlation import (
     concordance_correlation,
     pearson_correlation,
 )
-from webtensor.keras.metrics.f_score import (
-    F1Score,
-    FBetaScore,
-)
+from webtensor.keras.metrics.f_score import F1Score, FBetaScore
 from webtensor.keras.metrics.iou import (
     BinaryIoU,
     IoU,
@@ -99,6 +95,7 @@ from webtensor.keras.metrics.regression import (
     SquaredHinge,
 )
 from webtensor.keras.registry import Namespace
+from webtensor.keras.types import Config, CustomObjects
 
 __all__ = [
     "AUC",
@@ -176,7 +173,7 @@ __all__ = [
 ]
 
 _CLASSES = {name: globals()[name] for name in __all__ if isinstance(globals().get(name), type)}
-_SHORT = {
+_ABBREVIATIONS = {
     "bce": BinaryCrossentropy,
     "mae": MeanAbsoluteError,
     "mape": MeanAbsolutePercentageError,
@@ -187,12 +184,16 @@ _NAMESPACE = Namespace(
     "metric",
     _CLASSES,
     ("losses", "metrics"),
-    **_SHORT,
-    **{name.upper(): one for name, one in _SHORT.items()},
+    **_ABBREVIATIONS,
+    **{name.upper(): metric for name, metric in _ABBREVIATIONS.items()},
 )
 
 
-def get(identifier: Any) -> Any:
+#: A name, a configuration, a class, a function or a metric; None is none.
+MetricLike = str | Config | type[Metric] | Metric | Callable[..., Any] | None
+
+
+def get(identifier: MetricLike) -> Any:
     """Return the metric that a name, a configuration, a class, a function or an object stands for.
 
     Raises:
@@ -206,11 +207,12 @@ def get(identifier: Any) -> Any:
     return _NAMESPACE.get(identifier)
 
 
-def serialize(metric: Any) -> Any:
+def serialize(metric: MetricLike) -> str | Config | None:
     """Return the configuration of a metric."""
-    return _NAMESPACE.serialize(metric)
+    config: str | Config | None = _NAMESPACE.serialize(metric)
+    return config
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(config: str | Config, custom_objects: CustomObjects | None = None) -> Any:
     """Return the metric that a name or a configuration describes."""
     return _NAMESPACE.deserialize(config, custom_objects)
