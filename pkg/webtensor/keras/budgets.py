@@ -62,8 +62,8 @@ _CHUNK = 1 << 16
 class Readable(Protocol):
     """A binary file object that is open for reading."""
 
-    def read(self, size: int, /) -> bytes:
-        """Return at most ``size`` bytes, none at the end."""
+    def read(self, size: int = -1, /) -> bytes:
+        """Return ``size`` bytes, fewer at the end, or all that are left."""
 
 
 class Budget:
