@@ -39,7 +39,7 @@ _ASSETS = "assets/"
 MORE_ELEMENTS = 1 << 16
 
 
-def members_of(model: Model) -> Iterator[tuple[str, Iterable[Buffer]]]:
+def members_of(model: object) -> Iterator[tuple[str, Iterable[Buffer]]]:
     """Yield the members of a model's archive, each as its name and pieces of bytes."""
     config = json.dumps(serialize_shared(model))
     metadata = json.dumps(

@@ -92,7 +92,7 @@ def write_npz(file: IO[bytes], tree: Group) -> None:
 
 def _pieces(elements: Elements) -> Iterator[Buffer]:
     if elements.dtype not in _DESCRIPTIONS:
-        raise ValueError(f"npz files hold no {elements.dtype}")
+        raise ValueError(f"elements of dtype {elements.dtype} cannot be saved in an npz file")
     shape = ", ".join(map(str, elements.shape)) + ("," if len(elements.shape) == 1 else "")
     header = (
         f"{{'descr': '{_DESCRIPTIONS[elements.dtype]}', 'fortran_order': False, "
