@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from webtensor.dtypes import DType
     from webtensor.engine import Tensor, TensorLike
     from webtensor.keras.constraints import Constraint
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ActivationLike",
+    "Axis",
     "Config",
     "ConstraintLike",
     "DTypeLike",
@@ -32,6 +35,8 @@ __all__ = [
 Config: TypeAlias = dict[str, Any]
 #: A shape; the size of a dimension is None where it is unknown, such as that of a batch.
 Shape: TypeAlias = tuple[int | None, ...]
+#: One axis, several, or None for all.
+Axis: TypeAlias = "int | Sequence[int] | None"
 
 #: What functions of ``keras.ops`` take: tensors, arrays, numbers, lists, and symbolic tensors.
 Operand: TypeAlias = "TensorLike | KerasTensor"
