@@ -212,13 +212,13 @@ class Environment:
         self._set(name, value)
 
     def reset(self) -> None:
-        """Forget every value that was set or evaluated, save those given from outside."""
+        """Forget every value that was set or evaluated, except those from outside."""
         overrides = self._given or {}
         self._values = {name: overrides[name] for name in overrides if name in self._evaluators}
 
     @property
     def flags(self) -> dict[str, Any]:
-        """Every registered flag with its value, or None where it was not asked for yet."""
+        """Every registered flag with its value, or None if it has not been evaluated yet."""
         self.read_given()
         return {name: self._values.get(name) for name in sorted(self._evaluators)}
 

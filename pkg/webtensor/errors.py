@@ -46,7 +46,7 @@ class ContextLostError(BackendError):
 
 
 class ModelFormatError(ValueError):
-    """A file is broken, hostile or unknown; the message names the file and the place in it."""
+    """A file is broken, hostile or unknown; the message names the file and the position in it."""
 
     def __init__(self, message: str = "") -> None:
         if len(message) > _LONGEST_MESSAGE:

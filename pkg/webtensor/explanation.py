@@ -53,7 +53,7 @@ _short = Repr()
 _short.maxstring = _short.maxother = _short.maxlong = 60
 
 
-#: What functions were made into.
+#: Functions by their wrappers.
 _explained: dict[Callable[..., Any], Any] = {}
 
 
@@ -101,7 +101,7 @@ def raise_explained(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> NoReturn:
-    """Raise the error of a call, or one in its place, with the names that it lacks.
+    """Raise a call's error, or a similar one that adds the missing names of function and arguments.
 
     The name of an inner function that the text begins with gives way to that of the called one.
     Where no argument is named, all are listed; so they are where a value is wrong and not all are

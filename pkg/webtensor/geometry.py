@@ -27,7 +27,7 @@ Padding = str | int | Sequence[Sequence[int]]
 class MatmulSizes(NamedTuple):
     """Sizes of ``batch`` products of (m, k) by (k, n) matrices.
 
-    A transposed operand lies in memory as (k, m) or (n, k). An operand that is not batched is one
+    A transposed operand has the layout (k, m) or (n, k). An operand that is not batched is one
     matrix, used in every product.
     """
 
@@ -205,7 +205,7 @@ def _axis_paddings(name: str, padding: Padding, axes: int = 2) -> list[Any]:
 
 
 def _rounding(name: str, dim_rounding_mode: str | None, padding: Padding) -> Callable[[float], int]:
-    """Return the function that rounds output lengths; "same" and "valid" leave nothing to round."""
+    """Return the function that rounds output sizes; "same" and "valid" leave nothing to round."""
     if dim_rounding_mode is None:
         return floor
     rounded = _ROUNDING.get(dim_rounding_mode) if isinstance(dim_rounding_mode, str) else None

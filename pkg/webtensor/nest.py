@@ -49,7 +49,7 @@ def keys(structure: Any) -> Sequence[Any]:
 
 
 def alike(structure: Any, parts: list[Any]) -> Any:
-    """Return a structure like the given one with other parts, one for each of its ``keys``."""
+    """Return a structure like ``structure`` with other parts, one for each of its ``keys``."""
     if isinstance(structure, dict):
         parts_by_key = dict(zip(keys(structure), parts, strict=True))
         ordered = {key: parts_by_key[key] for key in structure}
@@ -64,7 +64,7 @@ def alike(structure: Any, parts: list[Any]) -> Any:
 
 
 def pack(structure: Any, things: Iterable[Any]) -> Any:
-    """Return a structure like the given one with other things inside."""
+    """Return a structure like ``structure`` with other leaves."""
     return _packed(structure, iter(things))
 
 
@@ -75,6 +75,6 @@ def _packed(structure: Any, things: Iterator[Any]) -> Any:
 
 
 def map_structure(function: Callable[..., Any], structure: Any, *others: Any) -> Any:
-    """Call a function with what is inside, at corresponding places; a structure of its results."""
+    """Call a function with the leaves at corresponding positions; return a structure of results."""
     columns = [flatten(tree) for tree in (structure, *others)]
     return pack(structure, [function(*row) for row in zip(*columns, strict=True)])

@@ -29,7 +29,7 @@ SIZE_LIMIT = 2**28
 
 
 def prod(sizes: Iterable[int]) -> int:
-    """Product of lengths; 1 for none."""
+    """Return the product of sizes; 1 for no axes."""
     return math.prod(sizes)
 
 
@@ -47,7 +47,7 @@ def check_size(name: str, argument: str, value: Any, size: float) -> None:
 
 
 def as_shape(name: str, shape: int | Sequence[int], argument: str = "shape") -> Shape:
-    """Validate a shape given by a user as ``argument``; an int means one axis."""
+    """Validate a shape passed by a user as ``argument``; an int means one axis."""
     dimensions = (shape,) if isinstance(shape, int) and not isinstance(shape, bool) else shape
     try:
         result = tuple(length.__index__() for length in dimensions)  # type: ignore[union-attr]

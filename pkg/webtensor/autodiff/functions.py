@@ -147,7 +147,7 @@ def variable_gradients(
         chosen = [read[id(variable)] for variable in variables if id(variable) in read]
     of_nothing = tape.met_nothing()
     gradients = tape.gradients([loss], [value for _, value in chosen], [_ones_like(loss)])
-    if of_nothing:  # a sum over no elements changes with none of the variables
+    if of_nothing:  # a sum over no elements depends on no variable
         gradients = [
             zero_gradient(value.shape) if gradient is None else gradient
             for (_, value), gradient in zip(chosen, gradients, strict=True)
@@ -191,7 +191,7 @@ def custom_grad(
             with paused():
                 value, gradient = _custom_result(function(*inputs))
         with paused():
-            # A tensor of its own: the function may return one that is recorded already.
+            # A new tensor: the function may return one that is recorded already.
             value = alias(IDENTITY, value, value.shape)
         primitive = _custom_primitive(gradient, inputs)
         for observer in state.observers:
@@ -257,7 +257,7 @@ def _differentiate(
                 f"{name}: dy must have the shape of the function's result, {value.shape}, but its "
                 f"shape is {dy.shape}"
             )
-    # What is computed from nothing, or is nothing, changes with none of the sources.
+    # What is computed from nothing, or is empty, depends on no source.
     of_nothing = tape.met_nothing() or any(0 in operand.shape for operand in (value, *sources))
     gradients = tape.gradients([value], sources, [dy])
     for position, gradient in enumerate(gradients):

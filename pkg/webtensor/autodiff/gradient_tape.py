@@ -64,7 +64,7 @@ class GradientTape:
             self._tape.__exit__()
 
     def watch(self, tensor: Any) -> None:
-        """Record what is computed from a tensor, a variable, or a structure of these.
+        """Record operations that depend on a tensor, a variable, or a structure of these.
 
         Raises:
             RuntimeError: the tape was not entered.
@@ -303,7 +303,7 @@ def _operands(name: str, argument: str, structure: Any) -> list[Any]:
 
 
 def _output_gradients(target: Any, targets: Sequence[Any], output_gradients: Any) -> list[Tensor]:
-    """Return the gradients that the way back starts from: ones where none are given."""
+    """Return the output gradients that the walk back starts from: ones by default."""
     if output_gradients is None:
         parts: list[Any] = [None] * len(targets)
     elif is_nested(target) or _operands_only(output_gradients):
@@ -359,7 +359,7 @@ def _gradients(
 
 
 def _own_sum(parts: list[Tensor | None]) -> Tensor | None:
-    """Add what is not None; the result is a tensor that nothing else refers to."""
+    """Add the gradients that are not None; the result is a new tensor."""
     total: Tensor | None = None
     for part in parts:
         if part is not None:
@@ -379,7 +379,7 @@ def _transposed(rows: list[list[Tensor | None]], sources: list[Any]) -> list[lis
 def _stacked(
     gradients: Sequence[Tensor | None], axis: int, shape: tuple[int, ...]
 ) -> Tensor | None:
-    """Put the gradients of all elements together; ``shape`` takes the place of their axes."""
+    """Stack the gradients of all elements; ``shape`` replaces their axis."""
     some = next((gradient for gradient in gradients if gradient is not None), None)
     if some is None:
         return None
@@ -397,7 +397,7 @@ def _completed(
     shape: tuple[int, ...],
     unconnected: str,
 ) -> list[Tensor | None]:
-    """Return the gradients, with zeros where there are none if that is wanted."""
+    """Return the gradients, with zeros in place of None if that is requested."""
     if unconnected == "none":
         return list(gradients)
     return [

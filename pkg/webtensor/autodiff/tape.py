@@ -68,7 +68,7 @@ def _sum(first: Any, second: Any) -> Any:
 
 
 def _total(adjoint: Any) -> Any:
-    if type(adjoint) is Tensor:  # nearly always, and much sooner asked
+    if type(adjoint) is Tensor:  # the common case, and the quickest test
         return adjoint
     return adjoint.total() if isinstance(adjoint, Gathered) else adjoint
 
@@ -112,7 +112,7 @@ class Tape:
 
     def __init__(self, watches_variables: bool = True) -> None:
         self._nodes: list[_Node] = []
-        #: Tensors that depend on what is watched, by identity.
+        #: Tensors that depend on watched ones, by identity.
         self._watched: dict[int, Tensor] = {}
         #: Those among them that do so by step functions alone.
         self._constant: set[int] = set()
@@ -134,11 +134,11 @@ class Tape:
         _tapes_of_task.close()
 
     def watch(self, tensor: Tensor) -> None:
-        """Record what is computed from this tensor."""
+        """Record operations that depend on this tensor."""
         self._watched[id(tensor)] = tensor
 
     def watch_variable(self, variable: Variable) -> None:
-        """Watch a variable whenever it is read, though it be none of those that are."""
+        """Watch a variable whenever it is read, even if the tape does not watch variables."""
         self._chosen_variables[id(variable)] = variable
 
     def watched_variables(self) -> tuple[Variable, ...]:
@@ -168,7 +168,7 @@ class Tape:
         output: Tensor,
         attributes: tuple[Any, ...],
     ) -> None:
-        """Observe an operation; it is kept where its result depends on something watched."""
+        """Record an operation if its result depends on a watched tensor."""
         watched, constant = self._watched, self._constant
         depends = False
         for operand in inputs:
@@ -216,7 +216,7 @@ class Tape:
         return [_settled(adjoints.get(id(source)), source, zeros) for source in sources]
 
     def _pass_back(self, node: _Node, adjoints: dict[int, Any], source_ids: set[int]) -> None:
-        """Add to the adjoints of a node's inputs what comes from that of its output."""
+        """Add the gradients of a node's inputs to their adjoints, given that of its output."""
         primitive, inputs, output, attributes, _ = node
         key = id(output)
         adjoint = _total(adjoints.pop(key, None))
@@ -255,7 +255,7 @@ _tapes: ContextVar[tuple[Tape, ...]] = ContextVar("tapes", default=())
 
 
 class _TapesOfTask:
-    """The observer that stands for all tapes: it tells those of the task that computes."""
+    """The observer for all tapes: it forwards operations to those of the running task."""
 
     def __init__(self) -> None:
         self._open = 0
@@ -304,7 +304,7 @@ def is_recording() -> bool:
 
 
 def note_constant(source: Tensor, output: Tensor) -> None:
-    """Tell the tapes that ``output`` was made by the shape of ``source``: its gradient is zero."""
+    """Tell the tapes that ``output`` depends only on the shape of ``source``: no gradient flows."""
     if state.variable_readers:
         _tapes_of_task.record(_CONSTANT, (source,), output, ())
 

@@ -33,12 +33,12 @@ __all__ = [
 
 Handle = Any
 Kernel = Callable[..., Handle]
-#: A kernel's call for operands of given shapes and dtypes; it takes the operands.
+#: A kernel's call for operands of fixed shapes and dtypes; it takes the operands.
 PreparedKernel = Callable[[Sequence["Operand"]], Handle]
 
 
 class Stored(Protocol):
-    """Where an operand's elements lie."""
+    """The memory of an operand's elements."""
 
     @property
     def handle(self) -> Handle: ...
@@ -84,7 +84,7 @@ class Elementwise(Protocol):
 
 
 class Stopwatch(Protocol):
-    """Measures the time that the device takes for what it is asked until ``stop``."""
+    """Measures the device time of the operations from its start until ``stop``."""
 
     def stop(self) -> None: ...
     async def milliseconds(self) -> float | None:
@@ -119,7 +119,7 @@ class Backend(ABC):
     reads_are_copies: bool = True
     #: Kernels run on the processor that Python runs on, so that reading is no more than a copy.
     computes_on_host: bool = False
-    #: Format, as of the module ``struct``, in which the elements of float32 tensors are kept.
+    #: Format, as in the module ``struct``, in which the elements of float32 tensors are stored.
     float_format: str = "f"
     #: Elements of int32 tensors have all their bits.
     integers_are_whole: bool = True
@@ -183,7 +183,7 @@ class Backend(ABC):
     def show_pixels(self, image: Operand, opacity: float) -> Any:
         """Return a canvas that shows an image until the running task ends, or None if it cannot.
 
-        The values of the image, which has 1, 3 or 4 channels, are known to be colours.
+        The image has 1, 3 or 4 channels, and its values have been checked to be colours.
         """
         return None
 
@@ -191,7 +191,7 @@ class Backend(ABC):
         """Hand over what waits to be handed over to the device together."""
 
     async def finish(self) -> None:  # noqa: B027
-        """Wait until the device has done all it was asked, without blocking the event loop."""
+        """Wait until the device has executed everything, without blocking the event loop."""
 
     def stopwatch(self) -> Stopwatch | None:
         """Start to measure time on the device: None where it has no timer, or is timed already."""
@@ -203,7 +203,7 @@ class Backend(ABC):
 
     @abstractmethod
     def memory(self) -> dict[str, int]:
-        """Counts of what the backend holds: at least ``bytes`` in use."""
+        """Memory statistics of the backend: at least ``bytes`` in use."""
 
     def epsilon(self) -> float:
         """Smallest number that is safe to divide by in losses on this device."""

@@ -278,7 +278,7 @@ def _checked(name: str, image: TensorLike) -> Tensor:
 
 
 def _bounds(name: str, image: Tensor, least: float, greatest: float) -> None:
-    """Refuse values that are no colours; NaN is none."""
+    """Raise if values are no colours; NaN is none."""
     limit = 1 if image.dtype is float32 else 255
     if not (least >= 0 and greatest <= limit):
         raise ValueError(
@@ -351,7 +351,7 @@ def draw(image: TensorLike, canvas: Any, options: Mapping[str, Any] | None = Non
     the canvas's context is made with.
 
     Raises:
-        TypeError: the image has another dtype, or ``canvas`` is none.
+        TypeError: the image has another dtype, or ``canvas`` is not a canvas.
         ValueError: the image has another shape, values are out of range, or an option is unknown.
     """
     name = "draw"

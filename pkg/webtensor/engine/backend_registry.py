@@ -49,7 +49,7 @@ _added: dict[str, dict[str, Kernel]] = {}
 def register_backend(
     name: str, factory: BackendFactory, priority: int | Callable[[], Priority] = 1
 ) -> bool:
-    """Make a backend known under ``name``; the highest priority that can start is the default.
+    """Register a backend as ``name``; the highest priority that can start is the default.
 
     ``factory`` returns the started backend or raises ``BackendUnavailableError``. Where the
     priority depends on the device, a function returns it, with the reason if it is lower.

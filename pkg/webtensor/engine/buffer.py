@@ -64,7 +64,7 @@ class TensorBuffer:
         self.values[index] = python_numbers(pack("set", [value], self.dtype), self.dtype)[0]
 
     def loc_to_index(self, indices: Sequence[int]) -> int:
-        """Return where in ``values`` the element at the indices lies.
+        """Return the index in ``values`` of the element at the indices.
 
         Raises:
             IndexError: not one index within the shape for each axis.
@@ -72,7 +72,7 @@ class TensorBuffer:
         return self._place("loc_to_index", indices)
 
     def index_to_loc(self, index: int) -> tuple[int, ...]:
-        """Return the indices of the element that lies in ``values`` at an index.
+        """Return the indices of the element at an index in ``values``.
 
         Raises:
             IndexError: there is no such element.

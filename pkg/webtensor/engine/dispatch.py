@@ -26,7 +26,7 @@ from webtensor.shapes import SIZE_LIMIT, Shape
 
 __all__ = ["alias", "fallbacks", "no_room", "run"]
 
-#: How often each kernel ran on another backend because the active one has none, by
+#: How often each kernel ran on another backend because the active one lacks it, by
 #: ``(kernel, active backend, backend that ran it)``.
 fallbacks: dict[tuple[str, str, str], int] = {}
 

@@ -60,13 +60,13 @@ def unregister_kernel(name: str, backend: str) -> None:
 
 
 def get_kernel(name: str, backend: str) -> Callable[..., Any] | None:
-    """Return a backend's kernel, or None where it has none or cannot start here."""
+    """Return a backend's kernel, or None if it has no such kernel or cannot start here."""
     started = backend_registry.find_backend(backend)
     return None if started is None else started.kernels.get(name)
 
 
 def get_kernels_for_backend(backend: str) -> list[str]:
-    """Names of a backend's kernels, sorted; none where it cannot start here."""
+    """Names of a backend's kernels, sorted; empty if it cannot start here."""
     started = backend_registry.find_backend(backend)
     return [] if started is None else sorted(started.kernels)
 

@@ -1,4 +1,4 @@
-"""Looking at the engine: what is alive, and where a NaN first appeared."""
+"""Inspecting the engine: what is alive, and where a NaN first appeared."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _set_debug(on: Any) -> None:
 
 
 def enable_debug_mode() -> None:
-    """Print every operation, check its result for NaN, and raise at the first that made one."""
+    """Print every operation, check its result for NaN, and raise at the first that has one."""
     env().set("DEBUG", True)
 
 

@@ -28,7 +28,7 @@ def from_host(name: str, value: Any, dtype: DType | None = None) -> Tensor:
 
 
 def constant(name: str, value: complex, dtype: DType) -> Tensor:
-    """Return a rank-0 tensor for a Python number, made once and kept.
+    """Return a rank-0 tensor for a Python number; it is cached.
 
     Ops meet the same few numbers again and again; keeping them saves an upload each time. The
     oldest makes room for a new one: a rate that changes at every step would fill any cache.
@@ -50,7 +50,7 @@ def constant(name: str, value: complex, dtype: DType) -> Tensor:
 
 
 def constants_held() -> tuple[int, int]:
-    """Number of constants kept for reuse, and their bytes."""
+    """Return the number of cached constants, and their bytes."""
     return len(_constants), sum(dtype.itemsize for _, dtype in _constants)
 
 

@@ -1,4 +1,4 @@
-"""Plans: what an op inferred from its operands' shapes and dtypes, kept for the next such call.
+"""Plans: what an op inferred from its operands' shapes and dtypes, cached for the next such call.
 
 Programs call their ops with the same few shapes over and over. What an op does before its kernel
 runs, checking, promoting, broadcasting, working out a geometry, depends on shapes, dtypes and
@@ -76,7 +76,7 @@ class Plan:
         )
 
 
-#: An op's plans by what they depend on; None where there can be none.
+#: An op's plans by their keys; None for a call that cannot be planned.
 Plans = dict[Any, Plan | None]
 
 
@@ -203,7 +203,7 @@ def _recorded(
             observer for observer in state.observers if observer is not recorder
         )
     positions = {id(operand): index for index, operand in enumerate(operands)}
-    if len(positions) < len(operands):  # which of the two places is meant cannot be told
+    if len(positions) < len(operands):  # an operand is passed twice: positions are ambiguous
         return result
     if len(recorder.records) == 1:
         primitive, inputs, output, attributes = recorder.records[0]

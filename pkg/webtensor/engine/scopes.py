@@ -52,11 +52,11 @@ def _current_task() -> asyncio.Task[Any] | None:
 
 
 class Scope:
-    """A block after which the tensors made in it are disposed, save those kept."""
+    """A block at whose end the tensors made in it are disposed, except those kept."""
 
     def __init__(self) -> None:
         self._kept: list[Tensor] = []
-        #: By identity: a tensor made at the address of one that is gone takes its entry.
+        #: By identity: a tensor made at the address of one that is gone replaces its entry.
         self._tensors: dict[int, ref[Tensor]] = {}
         self._outer: Scope | None = None
         self._task: ref[asyncio.Task[Any]] | None = None
@@ -79,12 +79,12 @@ class Scope:
         return self
 
     def keep(self, container: Any) -> Any:
-        """Let tensors made in this block outlive it; returns what it was given."""
+        """Let tensors made in this block outlive it; return the argument."""
         self._kept.extend(tensors_in(container))
         return container
 
     def add(self, tensor: Tensor) -> None:
-        """Note a tensor that was made in this block, or, where it has ended, in one around it."""
+        """Register a new tensor with this block, or, if it has ended, with one around it."""
         scope = self._innermost_open()
         if scope is not None:
             scope._tensors[id(tensor)] = ref(tensor)
@@ -124,7 +124,7 @@ class Scope:
         self._require_own_task()
 
     def _require_own_task(self) -> None:
-        """Complain where the block ends in another task: it did not see what that one made."""
+        """Warn that the block ends in another task, whose tensors it did not register."""
         opened_in = None if self._task is None else self._task()
         task = _current_task()
         if task is not opened_in:
@@ -136,7 +136,7 @@ class Scope:
 
 
 class ScopesOfTask:
-    """What is told of new tensors: it tells the innermost scope of the task that made them."""
+    """The listener for new tensors: it registers them with the innermost scope of their task."""
 
     def add(self, tensor: Tensor) -> None:
         """Note a tensor."""

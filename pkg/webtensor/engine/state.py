@@ -14,7 +14,7 @@ __all__ = ["Observer", "state"]
 
 
 class Observer(Protocol):
-    """Something told of every operation that ran: a tape, a profiler, the debug mode."""
+    """A listener for every operation that ran: a tape, a profiler, the debug mode."""
 
     def record(
         self,

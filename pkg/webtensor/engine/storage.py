@@ -86,7 +86,7 @@ class Storage:
             self.host = host  # the device may be lost
 
     def bounds(self) -> tuple[Any, Any]:
-        """Return the least and the greatest of elements that the host knows."""
+        """Return the minimum and the maximum of elements that are on the host."""
         if self._bounds is None:
             assert self.host is not None
             self._bounds = min(self.host), max(self.host)
@@ -138,7 +138,7 @@ class StringStorage(Storage):
 
     def __init__(self, elements: tuple[bytes, ...]) -> None:
         super().__init__(string_, len(elements), cast("Any", elements))
-        # Joining them tells their length five times sooner than a sum of lengths.
+        # The length of the joined bytes is five times quicker to get than a sum of lengths.
         nbytes = len(b"".join(elements))
         state.bytes += nbytes - self.nbytes
         self.nbytes = nbytes

@@ -1,4 +1,4 @@
-"""What belongs to a task: a stack of its own, though there be one name for all.
+"""State of its own for each task (asyncio or thread of control), under one name.
 
 While a task awaits within a ``with``, others compute; what the block means is not meant for them.
 """

@@ -31,7 +31,7 @@ def _bytes(elements: Any) -> Any:
 
 
 def _unpickled(dtype: DType, shape: Shape, elements: Any) -> Tensor:
-    """Return a tensor of elements on the host: bytes as they lie in memory, or texts."""
+    """Return a tensor of elements on the host: bytes in memory order, or a list of texts."""
     if dtype is not string_:
         stored = dtype.stored
         elements = typed_view(elements, stored) if elements else empty_host(stored)
@@ -57,7 +57,7 @@ class Tensor:
     storage: Storage
     shape: Shape
     dtype: DType
-    #: Which steps count, where a layer that masks some has said so.
+    #: The mask of steps that count, if a layer that masks steps has set one.
     _keras_mask: Tensor | None
 
     def __init__(self, storage: Storage, shape: Shape, dtype: DType) -> None:
@@ -88,7 +88,7 @@ class Tensor:
 
     @property
     def device(self) -> str:
-        """Name of the backend that the elements lie on, or ``"host"`` before their first use."""
+        """Name of the backend that has the elements, or ``"host"`` before their first use."""
         owner = self.storage.backend
         return "host" if owner is None else owner.name
 
@@ -211,13 +211,13 @@ class Tensor:
         return python_numbers(self.data_sync(), self.dtype)[0]
 
     def numpy(self) -> Any:
-        """Return the elements as a NumPy array of their own, which may be written to."""
+        """Return the elements as a new NumPy array, which may be written to."""
         return self.__array__(copy=True)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """Return the elements as NumPy sees them: read-only, and not copied where they need not be.
 
-        With ``copy``, or as another ``dtype``, it is an array of its own, which may be written to.
+        With ``copy``, or as another ``dtype``, it is a new array, which may be written to.
         """
         import numpy
 
@@ -242,7 +242,7 @@ class Tensor:
         return array
 
     def _is_on_host(self) -> bool:
-        """Whether the elements lie where NumPy can see them."""
+        """Whether the elements are in memory that NumPy can read."""
         backend = self.storage.backend
         on_host = self.storage.host is not None or backend is None or not backend.reads_are_copies
         return on_host and self.dtype is not string_
@@ -261,7 +261,7 @@ class Tensor:
 
         Raises:
             BufferError: ``dl_device`` is not that of host memory, or the elements are text.
-            ValueError: ``stream`` is not None, which host memory has none of.
+            ValueError: ``stream`` is not None: host memory has no streams.
         """
         if stream is not None:
             raise ValueError(f"__dlpack__: stream must be None, but got {stream!r}")

@@ -1,4 +1,4 @@
-"""Variable: a named place that holds a tensor and can be given another one."""
+"""Variable: a mutable value: it refers to a tensor and can be assigned another one."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Variable:
 
     @property
     def value(self) -> Tensor:
-        """The tensor held now. Tapes that are recording note that it was read."""
+        """The current tensor. Tapes that are recording note that it was read."""
         for reader in state.variable_readers:
             reader.read_variable(self, self._value)
         return self._value

@@ -1,4 +1,4 @@
-"""Where a mask is true. How often it is must be read from the device; the places stay there."""
+"""Indices of a mask's true elements; their number must be read from the device."""
 
 from __future__ import annotations
 

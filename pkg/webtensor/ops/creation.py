@@ -47,7 +47,7 @@ _SEQUENCE = Primitive("sequence")
 _RAGGED_SEQUENCE = Primitive("ragged_sequence")
 _EYE = Primitive("eye")
 
-#: Up to so many elements are made on the host, where ops that use them as indices know them.
+#: Up to this many elements are made on the host, so that ops can check them as indices.
 _MOST_ON_HOST = 1024
 
 

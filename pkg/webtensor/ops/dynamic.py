@@ -47,7 +47,7 @@ __all__ = [
     "where_async",
 ]
 
-# -- places ---------------------------------------------------------------------------------------
+# -- indices of true elements ----------------------------------------------------------------------
 
 
 def _stacked(truth: Tensor, count: int) -> Tensor:
@@ -141,7 +141,7 @@ class UniqueInverse(NamedTuple):
 
 
 class _Groups(NamedTuple):
-    """For each distinct element its first place and its count; for each element which it is."""
+    """Group equal elements: each group's first index and count, and each element's group."""
 
     first: Tensor
     inverse: Tensor
@@ -212,7 +212,7 @@ def _by_first_appearance(groups: _Groups) -> _Groups:
 
 
 def _renumbered(groups: _Groups, order: Tensor, inverse_order: Tensor) -> _Groups:
-    """Take distinct elements in another order, and number elements by their new places."""
+    """Reorder groups by ``order``, and renumber the elements' groups by its inverse."""
     return _Groups(
         gather(groups.first, order),
         gather(inverse_order, groups.inverse),

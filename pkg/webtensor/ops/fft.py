@@ -365,7 +365,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
 
 
 def _shifted(name: str, x: TensorLike, axes: int | Sequence[int] | None, inverse: bool) -> Tensor:
-    """Exchange the halves of axes; of an odd length, the middle goes with the front or the back."""
+    """Exchange the halves of axes; of an odd size, the middle goes with the front or the back."""
     operand = as_operand(name, x)
     chosen = normalize_axes(name, axes, len(operand.shape))
     return roll(operand, [(operand.shape[index] + inverse) // 2 for index in chosen], chosen)

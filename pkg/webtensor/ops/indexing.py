@@ -159,7 +159,7 @@ def _cut(x: Tensor, parts: list[Any]) -> tuple[Tensor, list[_Pick]]:
 
 
 def _indices_of(part: Tensor, sizes: Shape, axis: int) -> Tensor:
-    """Return indices, or those where a mask over axes of these lengths is true."""
+    """Return indices; for a mask over axes of these sizes, the indices of its true elements."""
     if part.dtype is not bool_:
         return part
     if part.shape != sizes:
@@ -174,7 +174,7 @@ def _indices_of(part: Tensor, sizes: Shape, axis: int) -> Tensor:
 
 
 def _picked(x: Tensor, picks: list[_Pick], at: int) -> Tensor:
-    """Pick along several axes at once; what is picked has the axes from ``at`` on."""
+    """Index several axes at once; the axes of the result replace them at ``at``."""
     axes = [pick.axis for pick in picks]
     first, count = axes[0], len(axes)
     if axes != [*range(first, first + count)]:
@@ -194,7 +194,7 @@ def _picked(x: Tensor, picks: list[_Pick], at: int) -> Tensor:
 
 
 def _flat_indices(picks: list[_Pick], sizes: Shape) -> Tensor:
-    """Return indices of several axes, broadcast with each other, as those of one."""
+    """Return the indices of several axes, broadcast with each other, as flat indices."""
     shapes = [pick.indices.shape for pick in picks]
     try:
         shape = reduce(lambda first, second: broadcast_shapes("index", first, second), shapes)

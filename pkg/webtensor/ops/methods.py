@@ -78,7 +78,7 @@ def _where(self: TensorLike, condition: TensorLike, x: TensorLike) -> Tensor:
 
 
 def _sort(self: TensorLike, *_: Any, **__: Any) -> Any:
-    """Refuse what sorts NumPy's arrays and Python's lists in place."""
+    """Raise for methods that sort NumPy's arrays and Python's lists in place."""
     raise TypeError("sort: tensors are immutable, so one cannot be sorted in place; use wt.sort(x)")
 
 
@@ -98,7 +98,7 @@ def _taking_integers(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def _is_integer(value: Any) -> bool:
-    """Whether a value is one integer, as NumPy's are; a tensor is a sequence, and True none."""
+    """Whether a value is a single integer, also NumPy's; tensors are sequences, bools are not."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         return False
     return not hasattr(value, "__iter__")

@@ -49,7 +49,7 @@ _MAX_POOL: Primitive = Primitive(
     "max_pool",
     gradients=(lambda dy, y, x, window: _to_input(_MAX_POOL_SCATTER, window, dy, x),),
 )
-#: Adds each element of ``dy`` where the greatest element of its window of ``x`` is.
+#: Adds each element of ``dy`` at the maximum of its window of ``x``.
 _MAX_POOL_SCATTER: Primitive = Primitive(
     "max_pool_scatter",
     gradients=(
@@ -59,7 +59,7 @@ _MAX_POOL_SCATTER: Primitive = Primitive(
         None,
     ),
 )
-#: Picks from the first operand what lies where the greatest element of each window of ``x`` is.
+#: Picks from the first operand at the maximum of each window of ``x``.
 _MAX_POOL_PICK: Primitive = Primitive(
     "max_pool_pick",
     gradients=(
@@ -240,7 +240,7 @@ _EXACT = 1 << 24
 
 
 def _places(images: Tensor, window: Window) -> Tensor:
-    """Place of the greatest element of each window, ``row * width + column``, as int32."""
+    """Index of the maximum of each window, ``row * width + column``, as int32."""
     if images.size == 0:
         return full(_output_shape(window), 0, int32)
     window = trimmed(window)

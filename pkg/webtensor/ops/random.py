@@ -69,7 +69,7 @@ def unit_numbers(name: str, shape: int | Sequence[int], seed: float | None) -> T
     unit = unit_float(random_bits(name, shape, seed))
     active = backend()
     if active.float_format == "e" and not active.integers_are_whole:
-        return minimum(unit, 1 - 2.0**-11)  # made elsewhere, and rounded on the way
+        return minimum(unit, 1 - 2.0**-11)  # another backend made them, and rounding may give 1
     return unit
 
 

@@ -120,7 +120,7 @@ def _plan(name: str, shape: Shape, axis: Axis, keepdims: bool) -> _Plan:
     return _Plan(result_shape, steps)
 
 
-#: Of axes that can be told apart by equality: True equals 1, but is refused.
+#: For axes that are equal only if they mean the same: True equals 1, but is an error.
 _known_plan = lru_cache(1024)(_plan)
 
 

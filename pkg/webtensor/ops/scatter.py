@@ -64,7 +64,7 @@ __all__ = [
 def _kept(
     dy: Tensor, y: Tensor, x: Tensor, indices: Tensor, updates: Tensor, *group: int
 ) -> Tensor:
-    """The gradient of what is not replaced."""
+    """The gradient of the elements that are not replaced."""
     gradient = run(_SCATTER_SET, (dy, indices, zeros_like(updates)), y.shape, x.dtype, *group)
     return gradient if x.shape == y.shape else total(gradient)
 
@@ -72,7 +72,7 @@ def _kept(
 def _replaced(
     dy: Tensor, y: Tensor, x: Tensor, indices: Tensor, updates: Tensor, *group: int
 ) -> Tensor:
-    """The gradient of the updates; where several name one place, only the last counts."""
+    """The gradient of the updates; of several with the same index, only the last has one."""
     length, _, count = group
     numbers = arange(count)
     winners = run(
@@ -125,12 +125,12 @@ _NOWHERE = 2**30
 
 
 def _fit(bounds: tuple[int, int], sizes: Shape) -> bool:
-    """Whether indices within bounds are within each of several lengths."""
+    """Whether the bounds of indices are valid along each of several axes."""
     return bounds[0] >= 0 and bounds[1] < min(sizes, default=0)
 
 
 def _flat_indices(name: str, indices: Tensor, sizes: Shape) -> Tensor:
-    """Turn indices of shape (…, len(lengths)) into flat ones of rows, along one axis.
+    """Convert indices of shape (…, len(sizes)) to flat indices of rows, along one axis.
 
     Those out of range become the one past the last.
 
@@ -523,7 +523,7 @@ def dense_bincount(
 
 
 def _size_of_counts(x: Tensor) -> int:
-    """One more than the greatest number, which is read from the device."""
+    """One more than the maximum, which is read from the device."""
     return int(max(x.data_sync(), default=-1)) + 1
 
 

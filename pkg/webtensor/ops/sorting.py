@@ -70,7 +70,7 @@ def _ordered(name: str, x: Tensor, descending: bool) -> Tensor:
 
 
 def _pick(x: Tensor, indices: Tensor) -> Tensor:
-    """Elements of each row of ``x`` at places within the row, all in range."""
+    """Return elements of each row of ``x`` by indices within the row, all in range."""
     outer, length = prod(x.shape[:-1]), x.shape[-1]
     flat = indices
     if outer > 1:

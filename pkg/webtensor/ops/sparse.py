@@ -81,7 +81,7 @@ def _read(name: str, argument: str, value: TensorLike, rank: int) -> Tensor:
 
 
 def _bounds(numbers: Tensor) -> tuple[int, int]:
-    """The least and the greatest of numbers: by kernels on a host, else of what is read once."""
+    """Return the minimum and the maximum: by kernels on a host, else of elements read once."""
     storage = numbers.storage
     if storage.backend is None or not storage.backend.computes_on_host:
         storage.read()
@@ -139,7 +139,7 @@ def sparse_fill_empty_rows(
 def _filled(
     name: str, index_tensor: Tensor, dense_rows: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The filled places, which rows are empty, where elements go, and which go to each place.
+    """Return the filled indices, the empty rows, and the order that merges both.
 
     The default value counts as the element after the last.
     """
@@ -255,7 +255,7 @@ def _segments(
 
 
 def _sum_picked(x: Tensor, indices: Tensor, segments: Tensor, count: int) -> Tensor:
-    """Sums of the slices of ``x`` at their places, by segment."""
+    """Sums of the slices of ``x`` at the indices, by segment."""
     if x.dtype is complex64:
         return from_pairs(_sum_picked(as_pairs(x), indices, segments, count))
     shape = (count, *x.shape[1:])

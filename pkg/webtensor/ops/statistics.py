@@ -267,7 +267,7 @@ def log_sum_exp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Ten
     axes = normalize_axes("log_sum_exp", axis, len(operand.shape))
     if operand.size == 0:
         return log(_sum(exp(operand), axes, keepdims))
-    # The greatest element is only a shift, which cancels: no gradient flows through it.
+    # The maximum is only a shift, which cancels: no gradient flows through it.
     with paused():
         greatest = _max(operand, axes, keepdims=True)
         shift = where(isfinite(greatest), greatest, 0.0)

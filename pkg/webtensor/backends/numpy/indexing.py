@@ -1,4 +1,4 @@
-"""Kernels that pick slices, and turn coordinates into places and back."""
+"""Kernels that pick slices, and convert between coordinates and flat indices."""
 
 from __future__ import annotations
 
@@ -50,6 +50,6 @@ def flat_indices(
 def coordinates(
     backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
 ) -> Handle:
-    """Coordinates of places in row-major order."""
+    """Return the coordinates of flat indices in row-major order."""
     columns = np.unravel_index(array_of(inputs[0]), sizes)
     return np.stack(columns, axis=1).astype(np.int32)

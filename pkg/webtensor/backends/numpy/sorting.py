@@ -1,4 +1,4 @@
-"""Kernels that sort the last axis and search in what is sorted. NaN comes last in every order."""
+"""Kernels that sort the last axis and search sorted rows. NaN is last in every order."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def topk(
     length: int,
     k: int,
 ) -> Handle:
-    """Places of the greatest elements of each row, the greatest first."""
+    """Return the indices of the k largest elements of each row, in descending order."""
     order = argsort(backend, inputs, (outer, length), dtype, True, outer, length)
     return order[:, :k].reshape(shape)
 

@@ -26,7 +26,7 @@ def _extent(window: Window) -> tuple[int, int]:
 
 
 def padded(x: Array, window: Window, value: float = 0.0) -> Array:
-    """Surround images with a value so that every window lies inside."""
+    """Pad images with a value so that every window is inside."""
     height, width = _extent(window)
     result = np.full((window.batch, height, width, x.shape[3]), value, dtype=x.dtype)
     result[

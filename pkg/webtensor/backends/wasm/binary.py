@@ -50,7 +50,7 @@ class _Reader:
 
 
 def shareable(module: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
-    """Return the module for shared memory, and what is to be written there once, by address."""
+    """Return the module for shared memory, and the data to write there once, by address."""
     reader = _Reader(module, _HEADER_BYTES)
     chunks = [module[:_HEADER_BYTES]]
     data: list[tuple[int, bytes]] = []
@@ -74,7 +74,7 @@ def check_user_module(module: bytes) -> None:
     """Check that a module can live in the library's memory beside the library's kernels.
 
     Raises:
-        ValueError: it is no module, brings data of its own, which would overwrite what lies in
+        ValueError: it is no module, has static data, which would overwrite the library's
             memory, or does not import its memory as the library's kernels do.
     """
     if not module.startswith(_MAGIC):

@@ -38,7 +38,7 @@ def _plan(backend: WasmBackend, length: int) -> tuple[int, int]:
         finally:
             backend.release(work)
         plan = address, work_bytes
-    plans[length] = plan  # the one used last comes last
+    plans[length] = plan  # the most recently used is last
     return plan
 
 

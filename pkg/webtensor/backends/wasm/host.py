@@ -29,7 +29,7 @@ PAGE: Final = 65536
 #: As the module was linked (``wasm_build/build.py``).
 INITIAL_PAGES: Final = (16 << 20) // PAGE
 MAXIMUM_PAGES: Final = (4 << 30) // PAGE - 1
-#: Calls that wait are run when they are so many words.
+#: Waiting calls are run when they have this many words.
 MOST_WORDS: Final = 3000
 
 

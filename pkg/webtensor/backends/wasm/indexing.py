@@ -1,4 +1,4 @@
-"""Kernels that pick slices, and turn coordinates into places and back."""
+"""Kernels that pick slices, and convert between coordinates and flat indices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
-#: The kernels' word for an element of so many bytes.
+#: The kernels' word for an element of 1 or 4 bytes.
 _ELEMENTS = {1: "bytes", 4: "words"}
 
 
@@ -53,7 +53,7 @@ def flat_indices(
 def coordinates(
     backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
 ) -> Handle:
-    """Coordinates of places in row-major order."""
+    """Return the coordinates of flat indices in row-major order."""
     run = backend.functions[("coordinates",)]
     geometry = backend.parameters.integers(sizes)
     out = backend.allocate(prod(shape) * dtype.itemsize)

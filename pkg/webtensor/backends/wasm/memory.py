@@ -117,7 +117,7 @@ class BlockPool:
         )
 
     def _find(self, size: int) -> int:
-        """Ask the allocator for a block, only as a last resort by growing memory; 0 for none."""
+        """Return a block, growing memory as a last resort; 0 if there is no room."""
         address = self._ask(size, may_grow=False)
         # Trimming for a few bytes would only cost the reuse of those blocks.
         if not address and 8 * self._parked_bytes() >= _unsigned(self._heap_bytes()):

@@ -36,7 +36,7 @@ class _Use(_Reference):
 
     key: int
     columns: int
-    #: Of the panels; 0 as long as there are none.
+    #: Address of the panels; 0 before they are packed.
     address: int
 
 
@@ -68,7 +68,7 @@ class PackedWeights:
         return use.address or self._pack(use, weights, transposed)
 
     def _begin(self, key: int, storage: Stored, columns: int) -> None:
-        """Remember the first use in this form; the form before, if any, is given up."""
+        """Remember the first use in this form; panels in another form are freed."""
         if key in self._uses:
             self._end(self._uses[key])
         use = _Use(storage, self._end)

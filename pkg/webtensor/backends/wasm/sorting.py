@@ -1,4 +1,4 @@
-"""Kernels that sort the last axis and search in what is sorted. NaN comes last in every order."""
+"""Kernels that sort the last axis and search sorted rows. NaN is last in every order."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def topk(
     length: int,
     k: int,
 ) -> Handle:
-    """Places of the greatest elements of each row, the greatest first."""
+    """Return the indices of the k largest elements of each row, in descending order."""
     (x,) = inputs
     run = backend.functions["topk", x.dtype]
     scratch = backend.allocate(k * 8)

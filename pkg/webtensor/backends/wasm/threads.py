@@ -28,7 +28,7 @@ _LITTLE_WORK: Final = 20_000
 class Threads:
     """The calling thread and its helpers."""
 
-    #: The least work that is worth a part of its own: waking a thread takes about as long.
+    #: The minimum work for a part: waking a thread takes about as long.
     GRAIN: Final = 100_000
 
     def __init__(
@@ -40,7 +40,7 @@ class Threads:
     ) -> None:
         """Plan for as many threads as the host has processors; start none yet.
 
-        ``on_change`` hears when other kernels than before are shared.
+        ``on_change`` is called when the set of shared kernels changes.
         """
         self._host = host
         self._on_change = on_change
@@ -65,7 +65,7 @@ class Threads:
 
     @property
     def grain(self) -> float:
-        """The least work that gets a part of its own; tests lower it."""
+        """The minimum work of a part; tests lower it."""
         return self._grain
 
     @grain.setter

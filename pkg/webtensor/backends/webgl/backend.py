@@ -35,7 +35,7 @@ kernel = KernelTable()
 
 _BYTES_PER_TEXEL_READ = 16
 
-#: Stands where a draw has its program, for copies of so many textures into one.
+#: Replaces the program in the record of a copy of this many textures into one.
 _COPY = 0
 _COPIES = {count: Struct(f"={count + 5}i") for count in (4, 8)}
 
@@ -225,7 +225,7 @@ class WebGLBackend(Backend):
             texture = self.textures.allocate_new(len(host), dtype)
         else:
             texture = self.textures.allocate(len(host), dtype)
-            # Queued draws may still read what the texture held before it was recycled.
+            # Queued draws may still read the recycled texture's former elements.
             self._queue.flush()
         try:
             self._fill(texture, host)
@@ -260,7 +260,7 @@ class WebGLBackend(Backend):
         return _elements(pixels, dtype, size)
 
     def add_kernel(self, name: str, kernel: Kernel) -> None:
-        # A user's shader may have mistakes, which its op must tell, not a read that comes later.
+        # Errors in a user's shader must be raised by its op, not by a later read.
         def checked(backend: WebGLBackend, *arguments: Any) -> Handle:
             handle = kernel(backend, *arguments)
             try:
@@ -441,14 +441,14 @@ class WebGLBackend(Backend):
     # -- when the context is lost -------------------------------------------------------------
 
     def _lose(self) -> None:
-        """End, and tell who can put another backend in the place of this one."""
+        """End, and notify those who can replace this backend by another."""
         if not self._is_lost:
             self._end()
             if self.on_lost is not None:
                 self.on_lost()
 
     def _refuse(self, *_: Any) -> NoReturn:
-        """Let dispatch run a kernel on another backend, such as the one in the place of this."""
+        """Let dispatch run a kernel on another backend, such as the successor of this one."""
         self._lose()
         raise KernelNotFoundError("webgl: the context was lost")
 
@@ -482,7 +482,7 @@ def _known(texture: Texture, size: int) -> memoryview[Any]:
 
 
 def _elements(pixels: array[int], dtype: DType, size: int) -> memoryview[Any]:
-    """Cut the elements out of the pixels; bool comes as 32-bit integers, 0 or 1."""
+    """Read the elements of the pixels; bool comes as 32-bit integers, 0 or 1."""
     if dtype is bool_:
         return memoryview(pixels[: size * 4 : 4]).cast("?")
     return typed_view(memoryview(pixels)[: size * dtype.itemsize], dtype)

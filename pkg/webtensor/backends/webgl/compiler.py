@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 
-# One triangle that covers the viewport, without vertex buffers; and where each fragment lies.
+# One triangle that covers the viewport, without vertex buffers, and the fragments' coordinates.
 VERTEX_SOURCE = """#version 300 es
 uniform vec2 hereSize;
 out vec2 hereUv;
@@ -76,7 +76,7 @@ class Input(NamedTuple):
     lanes: int
 
 
-#: Name and type ("int" or "float") of a number given with each draw.
+#: Name and type ("int" or "float") of a uniform.
 Uniform = tuple[str, str]
 
 
@@ -121,7 +121,7 @@ def declarations(uniforms: Sequence[Uniform]) -> str:
     )
 
 
-# The elements of two texels, shifted by one place and by two. ``mix`` chooses among floats alone.
+# The elements of two texels, shifted by one and by two. ``mix`` chooses among floats alone.
 _FLOAT_RUN = """
 vec4 GETTERRun(int i) {
   vec4 a = GETTERTexel(i);

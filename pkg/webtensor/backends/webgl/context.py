@@ -66,7 +66,7 @@ class Device:
     largest_texture: int
 
     def __init__(self, gl: Any, version: int, *, is_slow: bool = False) -> None:
-        """Look at a context, which the browser may have said is slow.
+        """Examine a context, which the browser may have called slow.
 
         Raises:
             BackendUnavailableError: the context is lost, or has no targets of floats.
@@ -113,7 +113,7 @@ class _Contexts:
 
 
 def set_context(gl: Any) -> None:
-    """Use a context of the page's from now on, or, given None, one of our own."""
+    """Use a context of the page's from now on, or, with None, one of our own."""
     if gl is not None:
         Device(gl, version=2)
     _Contexts.given = gl
@@ -138,7 +138,7 @@ def device() -> Device:
 
 
 def create_context() -> tuple[Any, Mode]:
-    """Return a context for a backend, one of its own or the one that was given, and its mode.
+    """Return a context for a backend, a new one or the page's, and its precision mode.
 
     Raises:
         BackendUnavailableError: WebGL is lacking, or targets of floats of any precision are.

@@ -52,14 +52,14 @@ V compute(int t) {
   return total;
 }
 """
-# b lies as (k, n): four rows of b, each scaled by its element of a.
+# b is (k, n): four rows of b, each scaled by its element of a.
 _B_ROWS = (
     "column",
     """left.x * getB(b) + left.y * getB(b + columns)
       + left.z * getB(b + 2 * columns) + left.w * getB(b + 3 * columns);
     b += 4 * columns""",
 )
-# b lies as (n, k): four dot products.
+# b is (n, k): four dot products.
 _B_COLUMNS = (
     "column * k; int next = k / 4",
     """V(inner(left, getB(b)), inner(left, getB(b + next)),
@@ -67,7 +67,7 @@ _B_COLUMNS = (
     b++""",
 )
 
-# A texel of the result, b as (k, n); a is read one by one, wherever it lies.
+# A texel of the result, b being (k, n); a is read element by element, whatever its layout.
 _TEXEL_ONE_BY_ONE = """
 V compute(int t) {
   int columns = n / 4;
@@ -102,7 +102,7 @@ V compute(int i) {
 }
 """
 
-# One element of the result; both operands lie along k, read by fours.
+# One element of the result; k is the innermost axis of both operands, read by fours.
 _ELEMENT_DOT = """
 V compute(int i) {
   int column = split(i, n);
@@ -159,7 +159,7 @@ def _tile_code(rows: int, transpose_a: bool, transpose_b: bool, k: int) -> str:
 
 
 def _tile_steps_along_rows(rows: int) -> list[str]:
-    """The steps where ``a`` lies as (k, m): one texel holds four rows of one step."""
+    """Return the code for ``a`` of shape (k, m): one texel has four rows of one step."""
     lines = []
     for step in range(4):
         for texel in range(rows // 4):
@@ -268,7 +268,7 @@ def multiply(
     sizes: MatmulSizes,
     epilogue: Epilogue,
 ) -> Texture:
-    """Multiply batches of matrices that lie in textures."""
+    """Multiply batches of matrices in textures."""
     if tile_rows(backend) and _tiles_fit(dtype, sizes):
         return _multiply_in_tiles(backend, a, b, sizes, epilogue)
     if _is_worth_widening(dtype, sizes):

@@ -204,7 +204,7 @@ def _run(
     extra: tuple[tuple[str, int], ...] = (),
     epilogue: Epilogue = NO_EPILOGUE,
 ) -> Handle:
-    """Draw a window shader; ``lanes`` are those of the result and of the two operands."""
+    """Draw a window shader; ``lanes`` are the result's and the two operands'."""
     # Walks with loops in them would make long shaders.
     cells = unrolled(window, lanes[0]) if body is _DEPTHWISE_FORWARD else None
 

@@ -159,7 +159,7 @@ def _filter_gradient(rows: int) -> str:
         f"  int block = split(t, blocks) * {rows // 4};",
         "  int j = split(t, filterWidth) * dilationWidth - padLeft;",
         "  int i = split(t, filterHeight) * dilationHeight - padTop;",
-        # The places whose windows' cell lies in the image.
+        # The pixels whose windows have this cell inside the image.
         "  int top = max(0, (strideHeight - 1 - i) / strideHeight);",
         "  int left = max(0, (strideWidth - 1 - j) / strideWidth);",
         "  int bottom = min(outHeight, (inHeight - 1 - i + strideHeight) / strideHeight);",

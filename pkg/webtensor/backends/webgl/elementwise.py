@@ -85,7 +85,7 @@ def row_shader(
 
 
 def _walk(rank: int, operands: Sequence[int]) -> str:
-    """Decompose ``t`` by ``lengths`` and find each operand's place ``p…`` by its strides."""
+    """Return code that decomposes ``t`` by ``lengths`` into operands' offsets ``p…``."""
     lines = ["  int rest = t;"]
     lines += [f"  int p{index} = 0;" for index in operands]
     for axis in range(rank - 1, -1, -1):

@@ -44,7 +44,7 @@ bool is_any_nan(float x, float y) {
   return max(floatBitsToUint(x) & 0x7fffffffu, floatBitsToUint(y) & 0x7fffffffu) > 0x7f800000u;
 }
 """,
-    # Whether x is NaN where y is none, or greater.
+    # Whether x is NaN and y is not, or x is greater.
     "nan_or_greater": """
 bool nan_or_greater(float x, float y) {
   bool first = is_nan(x);
@@ -526,7 +526,7 @@ bvec4 choose_lanes(bvec4 a, bvec4 b, bvec4 second) {
   return bvec4((ivec4(a) & ~-ivec4(second)) | (ivec4(b) & -ivec4(second)));
 }
 """,
-    # 1 where coordinates lie outside an axis, else 0.
+    # 1 where coordinates are outside an axis, else 0.
     "outside_of": """
 ivec4 outside_of(ivec4 c, int length_) {
   return ivec4(greaterThanEqual(uvec4(c), uvec4(length_)));
@@ -547,7 +547,7 @@ vec4 half_range(vec4 x) {
   return mix(clamp(x, -65504.0, 65504.0), x, none);
 }
 """,
-    # 1 - 2**-11 is the greatest such number below 1.
+    # 1 - 2**-11 is the largest such number below 1.
     "unit_of_bits": """
 float unit_of_bits(int x) {
   return min(float(uint(x) >> 8) * 5.9604644775390625e-8, 0.99951171875);

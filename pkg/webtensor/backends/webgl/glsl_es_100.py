@@ -26,7 +26,7 @@ _TOKEN = re.compile(
 )
 _FORBIDDEN = re.compile(r"\b(?:uint|uvec[234]|\w+Bits\w*|\w+BitsTo\w+|0[xX][0-9a-fA-F]+u|\d+u)\b")
 
-#: Functions that GLSL ES 1.00 has not, or for floats alone, and what they are called here.
+#: Functions that GLSL ES 1.00 lacks, or has for floats alone, and their names here.
 _RENAMED = {name: f"{name}_" for name in ("mix", "min", "max", "abs", "sign", "clamp")}
 
 #: Binary operators by how tightly they bind.
@@ -56,7 +56,7 @@ def translated(source: str) -> str:
     """Translate declarations and functions of GLSL ES 3.00.
 
     Raises:
-        UntranslatableError: it cannot be said in GLSL ES 1.00.
+        UntranslatableError: it cannot be written in GLSL ES 1.00.
     """
     forbidden = _FORBIDDEN.search(source)
     if forbidden:
@@ -391,7 +391,7 @@ class _Translator:
 
 
 def _fetched(sampler: str, coordinates: str) -> str:
-    """A texel by its place; see ``describeSource`` in ``device.js``."""
+    """Return code for a texel at its coordinates; see ``describeSource`` in ``device.js``."""
     sizes = f"{sampler}Place"
     scale = f"vec2({sizes}.x, {sizes}.y / {sizes}.x)"
     return f"texture2D({sampler}, vec2({coordinates}) * {scale} + {sizes}.zw)"

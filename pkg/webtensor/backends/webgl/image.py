@@ -30,7 +30,7 @@ _RESIZE_UNIFORMS = [
     )
 ]
 
-# The place (i * step + offset) / divisor, rounded down, and the rest of it. Places are at least -1,
+# (i * step + offset) / divisor, rounded down, and the fraction. Results are at least -1,
 # and GLSL leaves the division of negative integers to the device.
 _PLACES = """
 int low(int i, int step_, int offset, int divisor, out float fraction) {
@@ -145,7 +145,7 @@ ELEMENT value(int pixel, int channel) { return getX(pixel + channel); }
 """
 )
 
-# Outputs within one pixel of an input place; those beyond the edges read the edges.
+# Outputs within one pixel of an input index; those beyond the edges read the edges.
 _GRADIENT = (
     _PLACES
     + """
@@ -275,7 +275,7 @@ _SAMPLE_UNIFORMS = [
 #: Whether anything of an image may be read at a coordinate, and where, by fill mode.
 _INSIDE = {
     0: "x > -2.0 && x < whole + 1.0",
-    # What rounding moved out of the image by a hair lies on its edge.
+    # Coordinates that rounding moved just outside the image are moved to its edge.
     4: "x >= -HAIR * whole && x <= whole - 1.0 + HAIR * whole",
 }
 _MAPPED = {
@@ -337,7 +337,7 @@ ELEMENT value(Place p, int channel) { return either(p.inside, read(p, channel), 
 
 
 class _Reading(NamedTuple):
-    """What a place holds, how it is found, and how its pixels are read."""
+    """How a pixel's index is represented, found and read."""
 
     place: str
     locate: str
@@ -345,7 +345,7 @@ class _Reading(NamedTuple):
     functions: str = ""
 
 
-# Pixels may lie outside the image, each on its own.
+# Each pixel may be outside the image.
 _PIXEL_OR_FILL = """
 ELEMENT pixelAt(int image, int row, int column, int channel) {
   bool inside = row >= 0 && row < inHeight && column >= 0 && column < inWidth;
@@ -353,7 +353,7 @@ ELEMENT pixelAt(int image, int row, int column, int channel) {
   return either(inside, getX(place), ELEMENT(fill));
 }
 """
-#: By whether pixels may lie outside the image, and whether four are read.
+#: By whether pixels may be outside the image, and whether four are read.
 _READINGS = {
     (True, False): _Reading(
         "int image, above, left;",
@@ -419,7 +419,7 @@ def sample(
     sizes: Sampling,
     fill: float,
 ) -> Handle:
-    """Read images at projected places; see ``wasm_build/source/image.c``."""
+    """Read images at projected coordinates; see ``wasm_build/source/image.c``."""
     mode, bilinear = sizes.fill_mode, bool(sizes.bilinear)
     code = _sampling_code(mode, bilinear, backend.mode.is_half)
     form, lanes, code = _over_outputs(code, sizes.channels)

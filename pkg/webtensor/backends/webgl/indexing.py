@@ -1,4 +1,4 @@
-"""Kernels that pick slices, and turn coordinates into places and back."""
+"""Kernels that pick slices, and convert between coordinates and flat indices."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ V compute(int t) {
 }
 """
 
-# Four single elements of one row, by four indices that lie in one texel.
+# Four single elements of one row, by the four indices in one texel.
 _GATHER_FOURS = """
 T pick(int index, int row) {
   if (index < 0) index += length_;
@@ -100,7 +100,7 @@ def flat_indices(
 def coordinates(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
 ) -> Handle:
-    """Coordinates of places in row-major order."""
+    """Return the coordinates of flat indices in row-major order."""
     depth = len(sizes)
 
     def shader() -> Shader:

@@ -61,7 +61,7 @@ V compute(int i) {
 }
 """
 
-#: What reads from a place on, by the way of reading and the innermost step.
+#: The expression that reads from an offset on, by the way of reading and the innermost step.
 _READ = {
     (SINGLE, 0): "getX(p)",
     (RUN, 1): "getXRun(p)",
@@ -100,7 +100,7 @@ def _strided_shader(dtype: DType, rank: int, way: int, step: int, whole: bool) -
 
 
 def _is_aligned(sizes: Sequence[int], steps: Sequence[int], offset: int) -> bool:
-    """Whether whole texels are moved, though perhaps turned round."""
+    """Whether whole texels are moved, possibly reversed."""
     first = offset if steps[-1] == 1 else offset - 3
     return sizes[-1] % 4 == 0 and first % 4 == 0 and all(step % 4 == 0 for step in steps[:-1])
 
@@ -171,7 +171,7 @@ def concat(
 def _join(
     backend: WebGLBackend, parts: list[tuple[Texture, int]], outer: int, dtype: DType
 ) -> Texture:
-    """Join the rows of a few textures in one draw; each comes with the length of its rows."""
+    """Join the rows of a few textures in one draw; each comes with the size of its rows."""
     sizes = [length for _, length in parts]
     total = outer * sum(sizes)
     lanes = 4 if all(size % 4 == 0 for size in sizes) else 1

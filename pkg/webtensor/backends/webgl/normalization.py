@@ -1,6 +1,6 @@
 """Kernels along the last axis: softmax, sums of neighbours, normalization by channel.
 
-A softmax finds the greatest element, the sum of exponentials, then the rest.
+A softmax finds the maximum, the sum of exponentials, then the quotients.
 """
 
 from __future__ import annotations

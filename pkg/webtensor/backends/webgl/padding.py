@@ -36,7 +36,7 @@ def _collapse_padding(
     return axes or [(1, 1, 0, 1)]
 
 
-# `source` finds the element that lies where element i of the result does, or -1 outside.
+# `source` returns the operand's index for index i of the result, or -1 outside.
 _PAD_PLAIN = """
 V compute(int t) {
   int p = source(t);
@@ -104,7 +104,7 @@ def _pad(
     value: float,
     skipped: int | None,
 ) -> Handle:
-    """Pad with a value or, where it is known how many elements they skip, with mirror images."""
+    """Pad with a value, or with mirror images that skip ``skipped`` elements at the edge."""
     mirrors = skipped is not None
     axes = _collapse_padding(shape, x.shape, low, step, mirrors)
     way = SINGLE

@@ -44,7 +44,7 @@ bvec4 same(vec4 a, float b) { return equal(a, vec4(b)); }
 """,
 }
 
-# Walks over the window of one output place, in row-major order.
+# Walks over the window of one output pixel, in row-major order.
 _WINDOW = """
 V compute(int t) {
   int channels = outChannels / LANES;
@@ -65,7 +65,7 @@ _BEST = """
       best = choose(better, x, best);"""
 _NO_BEST = "V best = V(-infinity()); bool first = true;"
 
-# Walks over the output places whose windows hold one input place.
+# Walks over the output pixels whose windows contain one input pixel.
 _PLACES = """
 V compute(int t) {
   int channels = inChannels / LANES;
@@ -93,7 +93,7 @@ V compute(int t) {
 }
 """
 
-# The window's greatest element is at this cell of it.
+# The window's maximum is at this cell of it.
 _IF_WON = """
       total += choose(same(getWinners(place), float(i * filterWidth + j)), dy, V(0.0));"""
 
@@ -121,7 +121,7 @@ def _pool(
     form: str,
     body: str,
 ) -> Texture:
-    """Draw a shader whose ``form`` walks over places, with ``body`` at each."""
+    """Draw a shader whose ``form`` walks over pixels, with ``body`` at each."""
     lanes = 4 if window.in_channels % 4 == 0 else 1
     cells = unrolled(window, lanes) if "CELLS" in form else None
 
@@ -166,7 +166,7 @@ def max_pool(
 def max_pool_pick(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Pick from the first operand where the windows of the second are greatest."""
+    """Pick from the first operand at the maximum of each window of the second."""
     form = _over_window(f"{_NO_BEST} V picked = V(0.0);", "picked")
     body = _BEST + "\n      picked = choose(better, getValues(place * channels + channel), picked);"
     names, size = ["values", "x"], _out_size(window)
@@ -177,7 +177,7 @@ def max_pool_pick(
 def max_pool_scatter(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Add the first operand where the windows of the second are greatest."""
+    """Add the first operand at the maximum of each window of the second."""
     dy, x = _textures(inputs)
     form = _over_window(f"{_NO_BEST} V winner = V(0.0);", "winner")
     body = _BEST + "\n      winner = choose(better, V(float(cell)), winner);"

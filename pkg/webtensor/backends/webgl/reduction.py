@@ -59,7 +59,7 @@ def _combine(kind: str, dtype: DType, lanes: int) -> str:
     return code
 
 
-# Output index t is (outer, part, inner); a part covers `part` places of the reduced axis.
+# Output index t is (outer, part, inner); a part has `part` elements of the reduced axis.
 _ALONG_INNER = """
 V compute(int t) {
   int j = split(t, inner);
@@ -252,7 +252,7 @@ def arg_reduce(
     reduced: int,
     inner: int,
 ) -> Handle:
-    """Find the place of the first extremum along the middle axis; NaN comes before all else."""
+    """Find the index of the first extremum along the middle axis; NaN precedes all else."""
     x = inputs[0].storage.handle
     source = inputs[0].dtype
     best: Texture | None = None

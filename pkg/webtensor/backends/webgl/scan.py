@@ -32,7 +32,7 @@ _NEUTRAL = {
     ("cumprod", "int32"): "1",
     ("recurrence", "float32"): "0.0",
 }
-#: What comes after ``total`` with an element ``x`` (and the coefficient ``a`` of a recurrence).
+#: ``total`` after an element ``x`` (and the coefficient ``a`` of a recurrence).
 _STEP = {
     "cumsum": "total + x",
     "cumprod": "total * x",

@@ -106,7 +106,7 @@ def scatter_set(
     inner: int,
     count: int,
 ) -> Handle:
-    """Replace slices of a copy at their indices: the last of equal ones, none out of range."""
+    """Replace slices of a copy; the last of equal indices wins, others out of range are ignored."""
     x, indices, updates = (operand.storage.handle for operand in inputs)
     lanes = 4 if inner % 4 == 0 else 1
     size = length * inner

@@ -24,7 +24,7 @@ __all__ = ["argsort_texture"]
 
 _BLOCK = 32
 
-#: For more than so many of the greatest elements, rows are sorted.
+#: For a larger k than this, `topk` sorts the rows.
 _MOST_SELECTED = 32
 
 
@@ -40,7 +40,7 @@ def _before(dtype: DType, descending: bool) -> str:
     return f"bool before({_value(dtype)} a, {_value(dtype)} b) {{ return {test}; }}\n"
 
 
-# Element k's place among those of its block.
+# Element k's rank within its block.
 _RANK = """
 int compute(int t) {
   int k = t % length_;
@@ -57,7 +57,7 @@ int compute(int t) {
 }
 """
 
-# The element of the block that has place k.
+# The element of the block that has rank k.
 _ORDER = """
 int compute(int t) {
   int k = t % length_;
@@ -69,7 +69,7 @@ int compute(int t) {
 }
 """
 
-# Values are those of x in the order of places so far.
+# Values are those of x in the current order.
 _MERGE = """
 int compute(int t) {
   int k = t % length_;
@@ -173,9 +173,9 @@ def argsort(
     return argsort_texture(backend, x.storage.handle, x.dtype, descending, outer, length)
 
 
-# -- the greatest elements ------------------------------------------------------------------------
+# -- the largest elements -------------------------------------------------------------------------
 
-# Candidates are places in rows of x, in ascending order within blocks, or -1 for none.
+# Candidates are indices in rows of x, in ascending order within blocks, or -1 for none.
 _CANDIDATE_RANK = """
 int compute(int t) {
   int c = t % candidates;
@@ -196,7 +196,7 @@ int compute(int t) {
 }
 """
 
-# Output (block, r) is the candidate of the block that has place r.
+# Output (block, r) is the candidate of the block that has rank r.
 _SELECT = """
 int compute(int t) {
   int r = split(t, k);
@@ -214,7 +214,7 @@ int compute(int t) {
 def _select(
     backend: WebGLBackend, x: Texture, dtype: DType, outer: int, length: int, k: int
 ) -> Texture:
-    """Places of the k greatest elements of each row, by rounds that keep those of each block."""
+    """Return the indices of the k largest of each row, by rounds that keep those of each block."""
     order = dtype, True
     # At least twice as many as are kept, so that each round leaves no more than half.
     block = max(16, 1 << (2 * k - 1).bit_length())
@@ -275,7 +275,7 @@ def topk(
     length: int,
     k: int,
 ) -> Handle:
-    """Places of the greatest elements of each row, the greatest first."""
+    """Return the indices of the k largest elements of each row, in descending order."""
     order = inputs[0].dtype, True
     x: Texture = inputs[0].storage.handle
     if k <= _MOST_SELECTED:

@@ -12,10 +12,10 @@ from webtensor.errors import KernelNotFoundError, OutOfMemoryError
 
 __all__ = ["Texture", "TextureManager", "texel_count"]
 
-#: Textures are so many texels wide at least, if they are not smaller: the logarithm.
+#: The minimum width of textures that have as many texels: the logarithm.
 _NARROW = 6
 
-#: Bytes of a texture from which the device is asked whether it had room; asking waits.
+#: Bytes of a texture from which the device is checked for running out of memory; this waits.
 _ASKED = 1 << 22
 
 #: Kinds of textures, as ``device.js`` numbers them. One holds pixels of images, of which tensors
@@ -81,7 +81,7 @@ class TextureManager:
         self._pools: dict[tuple[int, int, int], list[Texture]] = {}
         self._by_size: dict[tuple[int, DType], tuple[list[Texture], int, int, int]] = {}
         self._largest = largest
-        #: How many elements fit the largest texture whose width is a power of two, and have places
+        #: How many elements fit the largest texture whose width is a power of two, and have indices
         #: that WebGL 1, which computes them as floats, can tell from each other.
         self.most_elements = 4 << 2 * (self._largest.bit_length() - 1)
         if mode.version == 1:
@@ -114,7 +114,7 @@ class TextureManager:
         return self._make(*(self._by_size.get((size, dtype)) or self._plan(size, dtype)))
 
     def allocate_wide(self, size: int, width: int) -> Texture:
-        """Return a texture for ``size`` float32 elements with so many texels in a row."""
+        """Return a texture for ``size`` float32 elements with ``width`` texels in a row."""
         kind = self._kinds[float32]
         height = -(-texel_count(size) // width)
         pool = self._pools.setdefault((width, height, kind), [])
@@ -132,7 +132,7 @@ class TextureManager:
         return max(width, height) <= self._largest
 
     def release(self, texture: Texture) -> None:
-        """Keep a texture for reuse; delete some where too many bytes are kept."""
+        """Keep a texture for reuse; delete some if they exceed the limit of bytes."""
         texture.host = None
         if texture.id < 0:  # not the property, as this runs for every result
             self.paged_count -= 1
@@ -232,7 +232,7 @@ class TextureManager:
         return plan
 
     def _trim(self, limit: int) -> None:
-        """Delete textures kept for reuse, the largest first, down to so many bytes."""
+        """Delete textures kept for reuse, the largest first, down to ``limit`` bytes."""
         self._flush()
         for pool in sorted(
             self._pools.values(), key=lambda textures: -textures[0].nbytes if textures else 0

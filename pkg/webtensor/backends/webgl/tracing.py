@@ -37,7 +37,7 @@ class Draw(NamedTuple):
     glsl: str
     inputs: tuple[Layout, ...]
     outputs: tuple[Layout, ...]
-    #: Numbers that were given with the draw, mostly lengths and strides.
+    #: The uniforms of the draw, mostly sizes and strides.
     uniforms: tuple[float, ...]
 
     def __str__(self) -> str:

@@ -45,7 +45,7 @@ _LOADED = {
     bool_: ("{} != 0.0", "notEqual({}, vec4(0.0))"),
 }
 
-# The elements of two texels, shifted by one place and by two.
+# The elements of two texels, shifted by one and by two.
 _RUN = """
 VECTOR GETTERRun(int i) {
   vec4 a = GETTERTexel(i);

@@ -67,7 +67,7 @@ def _mapped(x: Tensor, length: int, mode: int) -> Tensor:
         return x
     before, last = less(x, 0.0), length - 1.0
     if mode == _REFLECT and length > 1:
-        # [abcd] goes on as [dcba|abcd|dcba].
+        # Reflection: [abcd] continues as [dcba|abcd|dcba].
         period = 2.0 * length
         below = add(multiply(floor(divide(negative(x), period)), period), x)
         below = where(less(below, -length), add(below, period), subtract(negative(below), 1.0))
@@ -75,7 +75,7 @@ def _mapped(x: Tensor, length: int, mode: int) -> Tensor:
         above = where(greater_equal(above, length), subtract(period - 1.0, above), above)
         x = where(before, below, where(greater(x, last), above, x))
     if mode == _WRAP and length > 1:
-        # [abcd] goes on as [abcd|abcd|abcd].
+        # Wrapping: [abcd] continues as [abcd|abcd|abcd].
         below = add(x, multiply(add(floor(divide(negative(x), last)), 1.0), length))
         above = subtract(x, multiply(floor(divide(x, last)), length))
         x = where(before, below, where(greater(x, last), above, x))

@@ -86,7 +86,7 @@ Box = tuple[float, float, float, float, float]
 
 
 def _box(boxes: Any, index: int) -> Box:
-    """Least y and x, greatest y and x, and area."""
+    """Minimum y and x, maximum y and x, and area."""
     y1, x1, y2, x2 = boxes[4 * index : 4 * index + 4]
     if y1 > y2:
         y1, y2 = y2, y1

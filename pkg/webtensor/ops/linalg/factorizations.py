@@ -119,7 +119,7 @@ def _qr_gradient(
     gradient = matmul(q, dr + _over_adjoint(band_part(skew, -1, 0), r))
     gradient = gradient + _over_adjoint(dq - matmul(q, q_slope), r)
     if words == 2:
-        # The diagonal of R is real, so the columns of Q have no phase of their own.
+        # The diagonal of R is real, so the phase of Q's columns is fixed.
         turn = imag(diagonal(r_slope - adjoint(q_slope)))
         phases = _on_diagonal(complex(zeros_like(turn), turn))
         gradient = gradient + _over_adjoint(matmul(q, adjoint(phases)), r)
@@ -164,7 +164,7 @@ def qr(x: TensorLike, /, *, mode: str = "reduced") -> QR:
 
 
 def gram_schmidt(xs: TensorLike | Sequence[TensorLike]) -> Any:
-    """Orthonormal vectors that span, one by one, what the given ones do (Gram–Schmidt).
+    """Orthonormal vectors with the same spans as the first 1, 2, … of ``xs`` (Gram–Schmidt).
 
     ``xs`` is a matrix whose rows are the vectors, or a list of vectors; the result is of the same
     kind. It is computed by a QR factorization, which keeps the vectors orthogonal to rounding.

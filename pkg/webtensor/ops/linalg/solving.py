@@ -96,7 +96,7 @@ def inv(x: TensorLike, /) -> Tensor:
 
 
 def matrix_power(x: TensorLike, n: int, /) -> Tensor:
-    """Matrices multiplied by themselves; negative powers are those of the inverse.
+    """Powers of matrices; a negative power is one of the inverse.
 
     Raises:
         TypeError: ``n`` is not an integer.
