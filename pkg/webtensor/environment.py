@@ -1,11 +1,11 @@
-"""Where the library runs, and the flags that steer it.
+"""Where the library runs, and the flags that configure it.
 
-A flag is registered with the values that it may have. It is evaluated lazily, once, by its
-registered evaluator, unless it was set: by ``env().set``, by the page's URL
+A flag is registered with its possible values. It is evaluated lazily, once, by its registered
+evaluator, unless it was set: by ``env().set``, by the page's URL
 (``?wtflags=NAME:value,NAME:value``; of several values the last counts) or, outside a browser, by
 the environment variable ``WEBTENSOR_FLAGS`` in the same form. These two are read when the first
-flag is used or the first backend starts, not on import. What they hold that is no flag, or no
-value of one, is ignored with a warning.
+flag is used or the first backend starts, not on import. Unknown flags and invalid values in them
+are ignored with a warning.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Errors that name the function that was called and the argument that is wrong.
 
-Most checks of the ops say so themselves. What is raised deeper, by an op that the called one is
-composed of or by Python itself, knows neither; it is completed where it leaves the called function.
-A call that succeeds pays for none of this.
+Most checks of the ops name both. An error raised deeper, by another op that the called one is
+composed of or by Python itself, names neither; it is completed where it leaves the called function.
+A call that succeeds costs nothing more.
 """
 
 from __future__ import annotations
@@ -204,9 +204,9 @@ def _kind(error: Exception, is_deliberate: bool, is_own: bool) -> type[Exception
 
 
 def _names(text: str, name: str) -> bool:
-    """Whether a text has an argument's name as a word; ``a`` must not be an article.
+    """Whether a text mentions an argument: its name as a word, but not the article ``a``.
 
-    Nor is an argument named where a text tells of something "of shape (2, 3)".
+    "shape" in "of shape (2, 3)" is no mention of an argument either.
     """
     article = r"(?=[.,=]| (?:and|has|is|must|of)\b)" if name == "a" else ""
     return re.search(rf"(?<![\w.])(?<!of ){name}\b{article}", text) is not None

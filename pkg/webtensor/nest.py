@@ -1,7 +1,7 @@
-"""Structures: lists, tuples and dictionaries of things, taken apart and put together again.
+"""Structures: nested lists, tuples and dictionaries, flattened and packed again.
 
-Dictionaries are taken apart in the order of their keys, as in Keras, so that equal ones correspond;
-an OrderedDict has an order of its own. Named tuples and deques stay what they are.
+Dictionaries are flattened in the sorted order of their keys, as in Keras, so that equal ones
+correspond; an OrderedDict keeps its order. Named tuples and deques keep their types.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """TensorFlow.js's names for making optimizers, with its signatures: ``wt.train.adam(0.01)``.
 
-They make the classes of ``wt.optimizers``, whose formulas are Keras's. Where TensorFlow.js
-computes otherwise: ``adam`` adds ``epsilon`` to the root before its correction, not after it;
-``adadelta`` divides by this step's mean square, not by the one before; centered ``rmsprop`` adds
+They make the classes of ``wt.optimizers``, whose formulas are Keras's. They differ from
+TensorFlow.js: ``adam`` adds ``epsilon`` to the root before its correction, not after it;
+``adadelta`` divides by this step's mean square, not by the previous one; centered ``rmsprop`` adds
 ``epsilon``, which TensorFlow.js subtracts. An ``epsilon`` of None is the smallest that is safe on
 the active backend.
 """

@@ -1,6 +1,6 @@
 """The WebGL backend's own functions, ``wt.webgl``.
 
-``explain`` tells what a call draws, and with which programs; ``set_context`` gives the backend a
+``explain`` lists a call's draws and their programs; ``set_context`` gives the backend a
 context of the page's; ``force_half_float`` has it compute as on devices without 32-bit floats.
 """
 

@@ -25,7 +25,7 @@ __all__ = [
 def grad(function: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
     """Return a function that computes the gradient of ``function`` at its argument.
 
-    The returned function takes ``x`` and optionally ``dy``, the gradient of what follows (ones of
+    The returned function takes ``x`` and optionally ``dy``, the gradient of the result (ones of
     the shape of ``function(x)`` by default), and returns a tensor of the shape of ``x``.
 
     Raises:

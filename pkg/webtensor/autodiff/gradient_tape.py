@@ -21,11 +21,11 @@ _UNCONNECTED = ("none", "zero")
 class GradientTape:
     """A recording of operations, from which gradients are computed afterwards.
 
-    Within ``with tape:`` it records what is computed from trainable variables (without
-    ``watch_accessed_variables``, from none) and from what ``watch`` was called with. ``gradient``,
-    ``jacobian`` and ``batch_jacobian`` then walk back; one of them, once, unless the tape is
-    ``persistent``. A tape that is not frees activations as it walks. Tapes nest: what an outer one
-    records of an inner one's ``gradient`` gives second derivatives.
+    Within ``with tape:`` it records operations that depend on what ``watch`` was called with and,
+    unless ``watch_accessed_variables`` is False, on trainable variables. ``gradient``, ``jacobian``
+    and ``batch_jacobian`` then walk back along the recording. Only one call of them is allowed,
+    since it frees activations as it walks, unless the tape is ``persistent``. Tapes nest: an outer
+    tape that records an inner one's ``gradient`` gives second derivatives.
 
     Example:
         >>> import webtensor as wt
@@ -133,12 +133,12 @@ class GradientTape:
         output_gradients: Any = None,
         unconnected_gradients: str = "none",
     ) -> Any:
-        """Return the gradient of what ``target`` holds, summed, for each of ``sources``.
+        """Return the gradient of the sum of ``target``'s elements for each of ``sources``.
 
-        ``target`` and ``sources`` may be structures of tensors and variables; the result is like
-        ``sources``. ``output_gradients``, like ``target``, has the gradients that the way back
-        starts from, where they are not ones. A source that the target does not depend on gets None,
-        or zeros where ``unconnected_gradients`` is ``"zero"``.
+        ``target`` and ``sources`` may be structures of tensors and variables; the result has the
+        structure of ``sources``. ``output_gradients`` has the structure of ``target`` and are the
+        gradients that the walk back starts from, ones by default. A source on which the target does
+        not depend gets None, or zeros if ``unconnected_gradients`` is ``"zero"``.
 
         Raises:
             RuntimeError: the tape is not persistent and was used before.

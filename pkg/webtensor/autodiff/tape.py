@@ -1,12 +1,12 @@
-"""The tape: what ran on watched tensors, and the walk back along it. Knows no op.
+"""The tape: it records operations on watched tensors, and walks back along them. It knows no op.
 
 Reverse-mode automatic differentiation (Griewank & Walther, *Evaluating Derivatives*, 2008). While
 a tape is active it records each operation that has a watched input. Gradient rules are themselves
 made of ops, so a tape that is still active while another one walks back records the walk, which
 is how higher derivatives come about.
 
-A tape belongs to the task that opened it, and to the tasks started meanwhile. It keeps the elements
-that the walk back may need, whatever ``dispose`` and ``tidy`` do to the tensors, and lets go of
+A tape belongs to the task that opened it, and to the tasks started in the meantime. It keeps the
+elements that the walk back may need, even if ``dispose`` or ``tidy`` free the tensors, and releases
 them step by step as it walks.
 """
 
@@ -34,10 +34,10 @@ __all__ = [
 
 
 class Gathered(ABC):
-    """A gradient of which each rule gives a piece, put together when all of them are there.
+    """A gradient whose rules each give a piece; the pieces are joined when all have been added.
 
-    A rule may return one instead of a tensor. What is cut into a hundred pieces gets its gradient
-    in one operation, not in a hundred sums of tensors that are nearly all zeros.
+    A rule may return one instead of a tensor. A tensor cut into a hundred pieces then gets its
+    gradient in one operation, not in a hundred sums of tensors that are nearly all zeros.
     """
 
     @abstractmethod
@@ -196,9 +196,9 @@ class Tape:
     ) -> list[Tensor | None]:
         """Walk back from ``outputs``, whose gradients are ``dys``, to those of ``sources``.
 
-        Unless the recording is to be kept, it is consumed, and memory is freed along the way. A
-        source that no output depends on gets None; one that they depend on by step functions alone,
-        such as comparisons, gets zeros, or None without ``zeros``.
+        Unless the recording is kept, it is consumed, and memory is freed along the way. A source on
+        which no output depends gets None; if outputs depend on it only through step functions,
+        such as comparisons, it gets zeros, or None without ``zeros``.
         """
         adjoints: dict[int, Any] = {}
         for output, dy in zip(outputs, dys, strict=True):

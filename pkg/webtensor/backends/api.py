@@ -1,9 +1,9 @@
-"""What a backend is: the interface between the engine and the devices.
+"""The interface of backends: between the engine and the devices.
 
-A tensor's elements lie on a backend behind a **handle** that only the backend understands (an
+A tensor's elements are on a backend behind a **handle** that only the backend understands (an
 array, an address, a texture). The elements are always dense and row-major, so tensors of any
 shape with the same number of elements can share one handle. A **kernel** is called as
-``kernel(inputs, shape, dtype, *attributes)`` with operands that already lie on the backend, and
+``kernel(inputs, shape, dtype, *attributes)`` with operands that are already on the backend, and
 returns the handle of its freshly allocated result. Operands and results are never empty: the
 engine and the ops answer zero-size cases without a kernel.
 """
@@ -173,7 +173,7 @@ class Backend(ABC):
         return self.read(handle, dtype, size)
 
     def take_pixels(self, source: Any, shape: Shape, dtype: DType) -> Handle | None:
-        """Make elements of (height, width, channels) of what a page shows, or None if it cannot.
+        """Return a tensor's elements (height, width, channels) of pixels, or None if unsupported.
 
         ``source`` is a canvas of this size, or a JavaScript array of four bytes a pixel. int32
         elements are from 0 to 255, float32 ones from 0 to 1.

@@ -1,8 +1,8 @@
-"""Between a page's pixels and tensors: ``from_pixels``, ``to_pixels``, ``draw``.
+"""Conversion between a page's pixels and tensors: ``from_pixels``, ``to_pixels``, ``draw``.
 
-On a GPU what a page shows becomes a tensor, and a tensor a picture, without passing through host
-memory. Elsewhere pixels pass through it as bytes, four to a pixel (red, green, blue, opacity), and
-slices of bytearrays part and join the channels, at the speed of C.
+On a GPU, images become tensors and tensors images without passing through host memory. Elsewhere
+they pass through it as bytes, four to a pixel (red, green, blue, opacity), and slices of bytearrays
+split and join the channels, at the speed of C.
 """
 
 from __future__ import annotations

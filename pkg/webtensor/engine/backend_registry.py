@@ -165,10 +165,10 @@ def activate_default() -> Backend:
 
 
 def others(active: Backend) -> Iterator[Backend]:
-    """The other backends that can start here, the most preferred first.
+    """Return the other backends that can start here, the most preferred first.
 
-    Where the active one's device was lost and there is one again, its successor comes before them,
-    and is active from now on.
+    If the active backend's device was lost and has come back, the backend's successor becomes the
+    active one and is returned first.
     """
     for name in sorted(registered_backends(), key=lambda name: name != active.name):
         candidate = find_backend(name)

@@ -61,7 +61,7 @@ def pack(name: str, values: Sequence[Any], dtype: DType) -> Any:
 
 
 def _integers(values: Sequence[Any]) -> array[int]:
-    """Integers as they are, which is several times quicker, or what numbers become as such."""
+    """Convert numbers to integers; several times faster if they are integers already."""
     if not isinstance(values, (bytes, bytearray)):
         with suppress(TypeError):
             return array("i", values)

@@ -19,12 +19,12 @@ __all__ = ["disable_debug_mode", "enable_debug_mode", "memory"]
 def memory() -> dict[str, Any]:
     """Count what is alive: ``num_tensors``, ``num_storages``, ``num_bytes``, and ``backends``.
 
-    ``num_bytes_in_gpu`` are those of textures in use, in whole texels, and
+    ``num_bytes_in_gpu`` counts the bytes of textures in use, in whole texels, and
     ``num_bytes_in_gpu_free`` those of textures kept for reuse; ``num_bytes_in_gpu_allocated`` is
-    their sum. ``backends`` holds what each started backend counts itself, in bytes and objects:
-    for WebGL, ``textures``, ``free_textures``, ``programs`` and ``pending_reads``, too, and
-    ``paged_textures`` and ``paged_bytes``, which wait on the host for room on the GPU. In the first
-    three, constants that the library keeps for reuse are not counted.
+    their sum. ``backends`` has each started backend's own counts of bytes and objects: for WebGL
+    also ``textures``, ``free_textures``, ``programs`` and ``pending_reads``, and ``paged_textures``
+    and ``paged_bytes``, which were moved to the host because the GPU was full. The first three do
+    not count constants that the library caches.
 
     Example:
         >>> import webtensor as wt

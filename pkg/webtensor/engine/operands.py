@@ -30,8 +30,8 @@ def from_host(name: str, value: Any, dtype: DType | None = None) -> Tensor:
 def constant(name: str, value: complex, dtype: DType) -> Tensor:
     """Return a rank-0 tensor for a Python number; it is cached.
 
-    Ops meet the same few numbers again and again; keeping them saves an upload each time. The
-    oldest makes room for a new one: a rate that changes at every step would fill any cache.
+    Ops get the same few numbers again and again; the cache saves an upload each time. A new number
+    replaces the oldest: a learning rate that changes at every step would fill any cache.
     """
     key = (value, dtype)
     tensor = _constants.get(key)

@@ -1,13 +1,12 @@
 """Plans: what an op inferred from its operands' shapes and dtypes, cached for the next such call.
 
-Programs call their ops with the same few shapes over and over. What an op does before its kernel
-runs, checking, promoting, broadcasting, working out a geometry, depends on shapes, dtypes and
-options alone, and in an interpreter takes longer than many kernels do. An op that ends in one
-primitive, applied to its own operands, is therefore remembered as a **plan**: the primitive with
-all that it is called with, and the backend's prepared call of its kernel.
+Programs call their ops with the same few shapes over and over. The work before a kernel runs
+(checking, promoting, broadcasting, computing a geometry) depends on shapes, dtypes and options
+alone, and in an interpreter takes longer than many kernels do. An op that ends in one primitive,
+applied to its own operands, is therefore cached as a **plan**: the primitive with the arguments of
+its call, and the backend's prepared call of its kernel.
 
-A plan holds as long as its backend is active and the backend's ``epoch`` is the one that it was
-made in.
+A plan is valid while its backend is active and in the ``epoch`` in which the plan was made.
 """
 
 from __future__ import annotations
@@ -139,8 +138,8 @@ class _Recorder:
 def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor]:
     """Make an op plan its calls, and complete their errors (see ``explanation``).
 
-    Its result must depend on nothing but its arguments, and what it runs on nothing but the
-    operands' shapes and dtypes and the other arguments.
+    The op's result must depend on its arguments only, and the primitives that it runs only on the
+    operands' shapes and dtypes and on the other arguments.
     """
     plans: Plans = {}
 

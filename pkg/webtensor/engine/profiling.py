@@ -1,8 +1,9 @@
-"""How long a function takes, and what its operations are.
+"""How long a function takes, and which operations it runs.
 
-Where the device has a timer (a GPU whose browser has ``EXT_disjoint_timer_query_webgl2``), it is
-asked. Its answer comes when the event loop has had its turn: the functions that don't wait in
-``async`` code can only have it where Python can wait for JavaScript's promises (JSPI).
+Operations are timed by the device if it has a timer (a GPU whose browser has
+``EXT_disjoint_timer_query_webgl2``). Its results are available only after a turn of the event loop,
+so the functions without ``async`` have them only if Python can wait for JavaScript's promises
+(JSPI).
 """
 
 from __future__ import annotations
@@ -186,10 +187,10 @@ def profile(function: Callable[[], Any]) -> Profile:
 
 
 async def profile_async(function: Callable[[], Any]) -> Profile:
-    """Do what ``profile`` does, without blocking the page while the GPU's times are waited for.
+    """Do what ``profile`` does, without blocking the page while it waits for the GPU's times.
 
-    ``function`` may be a coroutine function. What other tasks compute meanwhile is not listed, but
-    counts in the bytes.
+    ``function`` may be a coroutine function. The operations of other tasks in the meantime are not
+    listed, but their tensors count in the bytes.
     """
     with _profiling(timed=True) as observer:
         observer.profile.result = await _result_of(function)

@@ -1,11 +1,11 @@
 """Scopes in TensorFlow.js's manner: ``tidy``, ``keep``, ``dispose``.
 
-Python frees a tensor with its last reference, so these are seldom needed: for cycles, for code
-carried over from TensorFlow.js, and to be sure.
+Python frees a tensor with its last reference, so scopes are needed only for reference cycles, for
+code ported from TensorFlow.js, and to be sure.
 
-A scope belongs to the task that opened it, and to the tasks that were started in it: what another
-task computes while this one waits is none of its business. Scopes that don't nest, such as those of
-generators that are closed late, each end by themselves.
+A scope belongs to the task that opened it and to the tasks started in it: it ignores the tensors
+that another task makes while this one waits. Scopes that don't nest, such as those of generators
+that are closed late, end independently.
 """
 
 from __future__ import annotations
@@ -162,8 +162,8 @@ def tidy(function: Callable[[], Result] | None = None) -> Scope | Result:
     """Dispose the tensors that a block or a function made, except what it returns or keeps.
 
     With a function, calls it and returns its result, whose tensors live on. Without one, returns a
-    context manager whose ``keep`` names the tensors that live on. A block may await: what other
-    tasks make meanwhile is left alone, save for tasks that were started in the block.
+    context manager; its ``keep`` lets tensors live on. A block may await: the tensors that other
+    tasks make in the meantime are not disposed, unless the task was started in the block.
 
     Raises:
         RuntimeError: a block ends in another task than it began, or is entered twice.

@@ -1,6 +1,6 @@
-"""State of its own for each task (asyncio or thread of control), under one name.
+"""State with a separate value for each task of the event loop.
 
-While a task awaits within a ``with``, others compute; what the block means is not meant for them.
+While a task awaits within a ``with``, other tasks run; the block must not affect them.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ Item = TypeVar("Item")
 
 
 class TaskStack(Generic[Item]):
-    """A stack of which each task has its own; it begins with that of the task that started it.
+    """A stack for each task; a new task starts with a copy of its parent's.
 
-    Blocks may end in another order than that in which they began.
+    Blocks may end in another order than they began.
     """
 
     __slots__ = ("_items", "get")

@@ -1,4 +1,4 @@
-"""Tensor: an immutable array of one dtype whose elements lie in a Storage.
+"""Tensor: an immutable array of one dtype whose elements are in a Storage.
 
 The operators and the methods named after ops are attached by ``ops/methods.py``; they are declared
 here for type checkers only, since the engine must not know the ops.
@@ -41,9 +41,9 @@ def _unpickled(dtype: DType, shape: Shape, elements: Any) -> Tensor:
 class Tensor:
     """An immutable, multi-dimensional array on a backend.
 
-    Make one with ``wt.tensor``, ``wt.zeros`` and the like. ``shape`` is a tuple of lengths and
+    Make one with ``wt.tensor``, ``wt.zeros`` and the like. ``shape`` is a tuple of sizes and
     ``dtype`` one of ``wt.float32``, ``wt.int32`` and ``wt.bool``. Its memory is freed when the
-    last reference to it goes, or earlier by ``dispose``.
+    last reference to it is dropped, or earlier by ``dispose``.
 
     Example:
         >>> import webtensor as wt
@@ -95,8 +95,8 @@ class Tensor:
     def to_device(self, device: str, /, *, stream: Any = None) -> Tensor:
         """Put the elements on a backend, by its name, and return the tensor itself.
 
-        Tensors go to the active backend by themselves when an operation uses them; this only saves
-        the time then. ``stream`` is for the array API standard and must be None.
+        An operation moves its operands to the active backend anyway; this only does it earlier.
+        ``stream`` is for the array API standard and must be None.
 
         Raises:
             TypeError: the tensor holds text.
@@ -167,9 +167,9 @@ class Tensor:
     def data_sync(self) -> Any:
         """Return the elements as a flat, read-only memoryview, waiting for the device.
 
-        Complex elements come as pairs of float32, real and imaginary part, and text comes as a
-        tuple of UTF-8 bytes. A page goes on meanwhile where the browser can suspend Python, and
-        nothing observes operations: neither a tape, nor a profile, nor the debug mode.
+        Complex elements are pairs of float32 (real and imaginary part), and text is a tuple of
+        UTF-8 bytes. The page does not block if the browser can suspend Python and nothing observes
+        operations (a tape, a profile or the debug mode).
         """
         storage = self.storage
         if storage.host is None and not state.observers:

@@ -1,4 +1,4 @@
-"""Variable: a mutable value: it refers to a tensor and can be assigned another one."""
+"""Variable: a reference to a tensor, to which another one can be assigned."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _numbers = count()
 class Variable:
     """A value that training changes.
 
-    It can be used wherever a tensor can; ``value`` is the tensor it holds now. ``assign`` accepts
-    only the shape and dtype it was made with.
+    It can be used wherever a tensor can; ``value`` is its current tensor. ``assign`` accepts only
+    tensors of the variable's shape and dtype.
 
     Example:
         >>> import webtensor as wt

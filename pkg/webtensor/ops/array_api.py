@@ -1,4 +1,4 @@
-"""What the array API standard asks for beside operations: constants, dtypes, inspection.
+"""What the array API standard requires beside operations: constants, dtypes, inspection.
 
 ``wt`` is a namespace of the standard, of version ``wt.__array_api_version__``. It differs where the
 library's design does: tensors are immutable, have four of the standard's dtypes, and mixed dtypes
@@ -95,7 +95,7 @@ _KINDS: dict[str, tuple[DType, ...]] = {
 
 
 class InfoDType:
-    """The dtype that ``finfo`` and ``iinfo`` tell of: equal to it, taken in its place, but no str.
+    """The dtype in a result of ``finfo`` or ``iinfo``: equal to it and accepted for it, but no str.
 
     A :class:`DType` is a string, which the standard's test suite does not want here.
     """

@@ -1,4 +1,4 @@
-"""What cells of recurrent networks compute of their gates: formulas on blocks.
+"""The computations of recurrent cells from their gates: formulas on blocks.
 
 These functions are for ``keras.layers``: operands are float32, and their shapes are not checked.
 Each formula stands beside its derivatives, whose operands are those of the formula, as far as

@@ -2,8 +2,8 @@
 
 Two-dimensional convolution is linear in each operand, so three primitives are closed under
 differentiation: the convolution and its transposes with respect to the input and the filter.
-Everything else composes them. A volume is a stack of planes: a convolution over it is one over
-planes that hold the channels of all the planes that the filter reaches, side by side.
+Everything else composes them. A volume is a stack of planes. Its convolution is a two-dimensional
+one of planes whose channels are those of all planes that the filter covers, side by side.
 """
 
 from __future__ import annotations

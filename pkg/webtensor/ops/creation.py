@@ -1,7 +1,7 @@
 """Making tensors: from host values, filled, in sequence.
 
-``device`` names the backend that a tensor goes to at once; without it, tensors go to the active
-backend when an operation first uses them.
+``device`` names the backend that a tensor is moved to at once; by default, tensors are moved to the
+active backend when an operation first uses them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Random numbers of other distributions; ``random`` says where bits come from.
+"""Random numbers of other distributions, from the bits of ``random``.
 
 All are made by inversion, from a fixed number of uniform numbers for each: nothing is rejected, so
 the same seed gives the same numbers on every backend, to rounding.

@@ -1,8 +1,8 @@
 """Ops whose result's shape depends on values: nonzero, unique, setdiff1d.
 
-Each reads something to the host once, which waits for the device: as little as a count where the
-device can do the rest. Where TensorFlow.js has the op as an asynchronous one, ``…_async`` reads
-without blocking the page. Values are picked on the device, so that gradients flow through them.
+Each reads something to the host once, which waits for the device: only a count if the device can do
+the rest. Where TensorFlow.js has an asynchronous op, ``…_async`` reads without blocking the page.
+Values are picked on the device, so that gradients flow through them.
 """
 
 from __future__ import annotations
@@ -149,11 +149,11 @@ class _Groups(NamedTuple):
 
 
 def _groups(name: str, x: Tensor, slices: list[Any] | None = None) -> _Groups:
-    """Find the distinct elements of a tensor of rank 1, or slices of it, which stay as they are.
+    """Group the equal elements of a tensor of rank 1, or its equal slices.
 
-    They come in order where backends sort, NaN last, else in the order of their first appearance.
-    NaN equals nothing. Sorting takes a GPU longer than hashing takes the host, so that there, and
-    for what has no order, the values are read; else only how many are distinct.
+    Groups are sorted if the backend sorts, NaN last, else in the order of their first appearance.
+    NaN equals nothing. A GPU sorts more slowly than the host hashes, so there, and for values
+    without an order, the values are read; otherwise only the number of groups is.
     """
     if slices is None and _sorts(x):
         return _sorted_groups(x)

@@ -6,7 +6,7 @@ from them here. ``unary.py``, ``binary.py`` and ``ternary.py`` hold the rows.
 
 Expressions see the operands as ``x``, ``y``, ``z`` and the parameters by name. GLSL expressions are
 scalar and may call the functions of ``backends/webgl/glsl.py``; C expressions are four lanes wide
-(``vf`` or ``vi``, see ``wasm_build/vector.h``) and may call the functions declared there.
+(``vf`` or ``vi``, see ``wasm_build/source/vector.h``) and may call the functions declared there.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ ROWS: dict[str, Row] = {}
 BOOL_RULES: dict[str, Callable[..., Tensor]] = {}
 
 
-#: How rows compute with complex tensors, by name; ``complexes.py`` fills it.
+#: How rows compute with complex tensors, by name; ``complex_numbers.py`` fills it.
 COMPLEX_RULES: dict[str, Callable[..., Tensor]] = {}
 
 

@@ -1,8 +1,8 @@
 """``wt.fft``: the Fourier transforms of the array API standard.
 
-``n`` or ``s`` cut or pad axes before the transform; ``norm`` says which direction is divided by the
-number of elements: "backward" (the inverse), "forward", or "ortho" (both, by its square root).
-``TypeError`` and ``ValueError`` tell of arguments that do not fit.
+``n`` or ``s`` cut or pad axes before the transform; ``norm`` selects which direction is divided by
+the number of elements: "backward" (the inverse), "forward", or "ortho" (both, by its square root).
+Invalid arguments raise ``TypeError`` or ``ValueError``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""What ``tensor[key]`` means: what it does in NumPy.
+"""Indexing: ``tensor[key]`` as in NumPy.
 
-Integers, slices, ``None`` and ``...`` cut a tensor. Tensors, arrays and lists pick: integers along
-an axis, a mask along as many axes as it has; several are broadcast with each other. What they pick
-takes the place of their axes where they stand side by side in the key, else it comes first.
+Integers, slices, ``None`` and ``...`` slice a tensor. Tensors, arrays and lists pick elements: by
+integers along an axis, or by a mask along as many axes as it has; several are broadcast with each
+other. The axes of their result replace the indexed axes if these are adjacent in the key, and
+come first otherwise.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Gives Tensor and Variable their operators, and methods named after ops.
+"""Attaches operators, and methods named after ops, to Tensor and Variable.
 
-The engine declares them and knows no op; this module attaches them when ``webtensor.ops`` loads.
+The engine declares them without knowing the ops; they are attached when ``webtensor.ops`` loads.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Pooling over sliding windows.
 
 Average pooling is linear, so it and its transpose are each other's gradients. Max pooling picks one
-element per window, the first greatest: its gradient scatters to those elements, and the gradient of
+element per window, the first maximum: its gradient scatters to those elements, and the gradient of
 that picks them. A three-dimensional window is pooled over its planes first, then over its depth.
 """
 

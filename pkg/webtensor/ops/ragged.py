@@ -1,4 +1,4 @@
-"""Ragged tensors: rows of unequal lengths, as dense values and where each row ends.
+"""Ragged tensors: rows of unequal lengths, as dense values and the splits between rows.
 
 Row ``i`` of an axis is ``values[splits[i]:splits[i + 1]]``. Splits decide the shapes of results, so
 they are read to the host. Values are picked on the device, and gradients flow through them.

@@ -1,8 +1,8 @@
 """Picking and putting elements by tensors of indices: gather_nd, scatter_nd, segments, bins.
 
-Everything comes down to picking, adding or replacing rows of a matrix by flat indices. Indices that
-are known on the host are checked; on a device, where looking at them would mean waiting, those out
-of range pick zeros and put nothing.
+Everything is composed of picking, adding or replacing rows of a matrix by flat indices. Indices on
+the host are checked. Checking them on a device would mean waiting, so there, indices out of range
+pick zeros and put nothing.
 """
 
 from __future__ import annotations
@@ -109,9 +109,9 @@ def _check_range(name: str, indices: Tensor, length: int) -> None:
 
 
 def _wrapped(indices: Tensor, length: int) -> Tensor:
-    """Indices along an axis, negative ones counted from its end.
+    """Return indices along an axis, negative ones counted from its end.
 
-    Those out of range become ones that no flat index can be mistaken for.
+    Indices out of range become invalid ones, which cannot be mistaken for a flat index.
     """
     bounds = index_bounds(indices)
     if bounds is not None and bounds[0] >= 0:
@@ -132,7 +132,7 @@ def _fit(bounds: tuple[int, int], sizes: Shape) -> bool:
 def _flat_indices(name: str, indices: Tensor, sizes: Shape) -> Tensor:
     """Convert indices of shape (…, len(sizes)) to flat indices of rows, along one axis.
 
-    Those out of range become the one past the last.
+    Indices out of range become the index past the last row.
 
     Raises:
         IndexError: one of them, known on the host, is negative or too great.
@@ -266,9 +266,9 @@ def take_along_axis(x: TensorLike, indices: TensorLike, axis: int = -1) -> Tenso
 
 
 def _as_columns(indices: Tensor, updates: Tensor, rank: int) -> Tensor:
-    """Return indices of rank 1 that count along the first axis, one per update, as a column.
+    """Return indices of rank 1 along the first axis, one for each update, as a column.
 
-    The updates' rank tells them from a single index along several axes.
+    The updates' rank distinguishes them from a single index along several axes.
     """
     several = indices.shape == updates.shape[:1] and len(updates.shape) == rank
     return reshape(indices, (indices.size, 1)) if several else indices

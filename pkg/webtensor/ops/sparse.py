@@ -1,6 +1,6 @@
 """``wt.sparse``: sparse tensors given by the coordinates, the values and the shape.
 
-Where coordinates decide the shape of a result they are read to the host. Values are picked and
+Coordinates that determine the shape of a result are read to the host. Values are picked and
 added on the device, and gradients flow through them.
 """
 

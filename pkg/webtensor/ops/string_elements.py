@@ -1,7 +1,7 @@
 """Rearranging and comparing the elements of string tensors, which are on the host.
 
-No backend knows text. The few primitives through which every op moves elements have their forms for
-it here, on tuples of bytes; all others raise ``TypeError``. No gradient flows through text.
+Backends have no text. The few primitives through which every op moves elements are implemented for
+text here, on tuples of bytes; all others raise ``TypeError``. No gradient flows through text.
 """
 
 from __future__ import annotations

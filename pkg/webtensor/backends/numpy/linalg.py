@@ -1,7 +1,8 @@
 """Kernels that factor batches of matrices, by LAPACK in double precision.
 
 ``words`` is 1 for real matrices and 2 for complex ones, whose elements are pairs. Results of
-several parts are packed one after the other, per matrix. What cannot be factored gives NaN.
+several parts are packed one after the other, per matrix. A matrix that cannot be factored gives
+NaN.
 """
 
 from __future__ import annotations

@@ -88,9 +88,10 @@ class WasmBackend(Backend):
         self.packed_weights = PackedWeights(self).address
 
     def compute(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
-        """Call a kernel that threads can share; ``work`` is about how many instructions it takes.
+        """Call a kernel that threads can share; ``work`` estimates its instructions.
 
-        Such kernels take a part and the number of parts last (see ``wasm_build/source/vector.h``).
+        The last arguments of such kernels are a part and the number of parts (see
+        ``wasm_build/source/vector.h``).
         """
         if work < self.threads.least_work:
             self.call(key, work, *arguments)
@@ -98,9 +99,9 @@ class WasmBackend(Backend):
             self.threads.run(key, work, *arguments)
 
     def call(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
-        """Call a kernel that one thread does alone.
+        """Call a kernel that runs on one thread.
 
-        It may run later, where it is little work, but before anything else that touches memory.
+        A small one may run later, but before anything else accesses memory.
         """
         if 0 < work < self.threads.waiting_work:
             waiting = self._waiting

@@ -1,10 +1,9 @@
-"""Makes a compiled module fit for memory that threads share.
+"""Rewrites a compiled module for memory that threads share.
 
-Three things in a module tie it to a memory of its own: a bit that says that the memory it imports
-is not shared, its data, and its start function, which clears variables: every instance would write
-both to memory anew, over what was computed since. So the bit is set, data and start are taken out,
-and the data is written once, to memory that is clear. (WebAssembly Core Specification, 5.5:
-sections; threads proposal: limits.)
+Three things in a module assume unshared memory: a flag of the memory import, the data segments, and
+the start function, which clears variables. Every new instance would write the last two over what
+other threads have computed. So the flag is set, data and start are removed, and the data is written
+once, to zeroed memory. (WebAssembly Core Specification, 5.5: sections; threads proposal: limits.)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Kernel of the discrete Fourier transform.
 
-What a length needs, its plan (see ``wasm_build/source/fourier.c``), is made once and kept for the
-lengths used last.
+The plan of a transform's length (see ``wasm_build/source/fourier.c``) is made once and cached for
+the most recent lengths.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What runs the compiled module, and which variant of it.
+"""Hosts, which run the compiled module, and the choice of its variant.
 
-A host owns the linear memory and calls the module's exports with numbers. Everything else about the
-backend is the same on both hosts.
+A host owns the linear memory and calls the module's exports with numbers. The rest of the backend
+is the same on both hosts.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Host(ABC):
         """
 
     def make_threads(self, on_failure: Callable[[str], None]) -> Any:
-        """Return what starts threads and runs kernels on them, where there may be several.
+        """Return the object that starts threads and runs kernels on them, if there may be several.
 
         ``on_failure`` is called with the reason when threads cannot be started.
         """

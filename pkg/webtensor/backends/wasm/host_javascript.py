@@ -2,7 +2,7 @@
 
 Crossing from Python to JavaScript costs about 2 µs a call and 0.4 µs an argument, so exports are
 bound once and called with plain numbers, and bulk data moves through typed arrays. Calls of small
-kernels wait until somebody looks at memory, or many wait, and cross together (``calls.js``).
+kernels are queued until memory is accessed or the queue is full, and cross together (``calls.js``).
 
 Where the page is cross-origin isolated the memory is shared, so that workers can run parts of
 kernels (``threads.js``). The compiled module is the same, see ``binary``; it needs no atomic

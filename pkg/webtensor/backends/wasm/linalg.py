@@ -1,7 +1,7 @@
 """Kernels that factor batches of matrices (``wasm_build/source/linalg.c``).
 
 ``words`` is 1 for real matrices and 2 for complex ones. Each kernel gets a work area, whose size in
-doubles stands in ``wasm_build/source/factorizations.h``.
+doubles is given in ``wasm_build/source/factorizations.h``.
 """
 
 from __future__ import annotations

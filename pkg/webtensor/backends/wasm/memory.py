@@ -1,12 +1,12 @@
-"""Blocks of linear memory: handing them out, and keeping freed ones for the next tensor.
+"""Blocks of linear memory: allocating them, and keeping freed ones for the next tensor.
 
-The allocator lives in the module (``wasm_build/source/allocator.c``). Crossing to it for every
-tensor would cost more than many kernels do, so freed blocks are **parked** here by size class:
+The allocator is in the module (``wasm_build/source/allocator.c``). Calling it for every tensor
+would cost more than many kernels do, so freed blocks are **parked** here by size class:
 training steps, which make tensors of the same sizes over and over, soon allocate without crossing.
 Parked blocks go back to the allocator, which joins neighbours, before memory would have to grow.
 
-Addresses and sizes are unsigned, but exports return integers with a sign, so those above 2 GiB come
-back negative; exports take either.
+Addresses and sizes are unsigned, but exports return signed integers, so those above 2 GiB are
+returned as negative numbers; exports take either.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Weights in the form that matrix products read: packed once, kept as long as the weights live.
+"""Weights packed for matrix products: once, and cached as long as the weights live.
 
-Packing a filter can cost as much as multiplying by it. Elements never change, so what was packed
-stays true. It is done when the same weights are multiplied by for the second time: those of a
-network that predicts come back, those of one that learns are new at every step and cost nothing.
+Packing a filter can cost as much as multiplying by it. Elements never change, so packed weights
+stay valid. They are packed at the second multiplication by the same weights: a network that
+predicts uses its weights again, one that learns has new ones at every step and never packs.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ class PackedWeights:
         self._uses: dict[int, _Use] = {}
 
     def address(self, weights: Operand, columns: int, transposed: bool = False) -> int:
-        """Return the address of weights packed as a matrix, or 0 where they are not packed.
+        """Return the address of weights packed as a matrix, or 0 if they are not packed.
 
-        Transposed, each of the matrix' columns lies together in memory, otherwise each of its rows.
+        The matrix is column-major if ``transposed``, else row-major.
         """
         key = id(weights.storage) + transposed
         use = self._uses.get(key)

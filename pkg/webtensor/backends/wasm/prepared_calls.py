@@ -1,9 +1,9 @@
-"""Prepared calls: what a kernel does with operands of given shapes, found out once.
+"""Prepared calls: a kernel's call for operands of fixed shapes, worked out once.
 
-Most kernels allocate a block and call one export with the operands' addresses, that of the block,
-and numbers that shapes and dtypes alone decide. Which ones, the kernel itself tells: it is run with
-stand-ins for the operands and for the backend, which note what it wants called. A kernel that does
-anything else is called as always.
+Most kernels allocate a block and call one export with the operands' addresses, the block's, and
+numbers that depend on shapes and dtypes alone. To learn them, the kernel is run once with stand-ins
+for the operands and for the backend, which record the call. A kernel that does anything else is not
+prepared.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Threads that share the work of large kernels, where the page is cross-origin isolated.
 
-Workers are started by the first kernel that is large enough, and end with the backend. Each has the
-same compiled module on the same memory, and a stack of its own in it. See ``threads.js``.
+Workers are started by the first kernel that is large enough, and end with the backend. Each runs
+the same compiled module on the same memory, with a separate stack. See ``threads.js``.
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ class Threads:
         self._on_change()
 
     def run(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
-        """Run a kernel in parts on all threads, starting them if they are not there.
+        """Run a kernel in parts on all threads, starting them if necessary.
 
-        Where memory has no room for their stacks, this thread runs it alone.
+        If memory has no room for their stacks, this thread runs the kernel alone.
         """
         try:
             helpers = self._helpers or self._start()

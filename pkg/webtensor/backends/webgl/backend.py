@@ -152,10 +152,10 @@ class WebGLBackend(Backend):
         size: int,
         *uniforms: float,
     ) -> Texture:
-        """Queue one draw into ``count`` textures of ``part`` float32 elements, and their copies.
+        """Queue one draw into ``count`` textures of ``part`` float32 elements, and join these.
 
-        Returns a new texture of ``size`` elements, which has those of the parts one after the
-        other; a part is a multiple of four, and there may be more than fit in the end.
+        Returns a new texture of ``size`` elements: the parts, one after the other. ``part`` is a
+        multiple of four; elements past ``size`` are left out.
         """
         output = self.textures.allocate(size, float32)
         width = output.width

@@ -1,7 +1,7 @@
-"""Kernels that list where a mask is true.
+"""Kernels that list the indices of a mask's true elements.
 
-A running count of true elements says for each how many there are up to it; the place of the n-th is
-found in the counts by bisection.
+A cumulative sum counts the true elements up to each index; the index of the n-th is found in the
+counts by bisection.
 """
 
 from __future__ import annotations

@@ -5,15 +5,15 @@ an output to its value, with ``getX(index)`` to read an input named ``x``. A sha
 element at a time (``lanes=1``: indices count elements, values are scalars) or on the four of a
 texel at once (``lanes=4``: indices count texels, values are vectors); an input can be read either
 way, whatever the output's. ``getXAt(t)`` reads a texel whose index is a float, exact up to 2**24;
-that is faster than by an integer where the index is a float already. ``getXHere()`` reads the texel
-that lies where the result's does: the same elements, where both have as many. ``getXRun(i)`` reads
-the four elements from ``i`` on, which may lie in two texels; what comes of those before the first
-element or after the last does not matter. ``V`` names the value type, ``T`` its scalar. Shapes come
-in as uniforms, so one program serves every shape of a kind.
+that is faster than an integer index if the index is a float already. ``getXHere()`` reads the texel
+at the result's own coordinates: the same elements, if both have as many. ``getXRun(i)`` reads the
+four elements from ``i`` on, which may be in two texels; those before the first element or after the
+last are arbitrary. ``V`` names the value type, ``T`` its scalar. Shapes are uniforms, so one
+program serves every shape of a kind.
 
-Texels are sampled by normalized coordinates, which the vertex shader interpolates where they are
-the result's own. Fetching them by integers, shifting bits, be it to divide by four, and asking for
-``gl_FragCoord`` all take longer on devices that are emulated.
+Texels are sampled by normalized coordinates; the result's own are interpolated by the vertex
+shader. Fetching texels by integers, shifting bits (even to divide by four) and reading
+``gl_FragCoord`` all take longer on emulated devices.
 """
 
 from __future__ import annotations
@@ -166,9 +166,9 @@ def getter_name(name: str) -> str:
 
 
 def reader_at(name: str, vector: str, value: str) -> list[str]:
-    """The function that reads texel ``t``, a float, of an input whose sampler has this name.
+    """Return the function that reads texel ``t``, a float, of the input with this sampler.
 
-    ``value`` says what is at coordinates ``place``; widths of textures are powers of two.
+    ``value`` is the expression for the coordinates ``place``; textures' widths are powers of two.
     """
     return [
         f"{vector} {getter_name(name)}At(float t) {{",

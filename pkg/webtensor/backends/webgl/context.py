@@ -186,10 +186,10 @@ def _canvases() -> Iterator[Any]:
 
 
 def _open_any() -> Device:
-    """Open a context of WebGL 2, else of WebGL 1, or of what the flag says.
+    """Open a context of the version that the flag requests, else of WebGL 2, else of WebGL 1.
 
-    The flag says the version of an earlier context, too, so that one in the place of a lost one is
-    of the same version.
+    After a first context the flag has its version, so the successor of a lost context has the same
+    version.
     """
     requested = env().flags[VERSION]
     versions = (requested,) if requested else (2, 1)

@@ -1,8 +1,8 @@
 """Kernel of the matrix product.
 
-A fragment computes four neighbouring columns of one row where the columns are a multiple of four,
-else one element per lane. Operands are read four at a time along whichever axis lies innermost in
-memory and is a multiple of four.
+If the columns are a multiple of four, a fragment computes four neighbouring columns of one row,
+else one element per lane. Operands are read four at a time along their innermost axis, if that is a
+multiple of four.
 
 Large products are computed in tiles (see ``tiles``).
 """
@@ -121,9 +121,9 @@ T inner(VECTOR a, VECTOR b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b
 
 
 def _tile_code(rows: int, transpose_a: bool, transpose_b: bool, k: int) -> str:
-    """Code of a tile: ``rows`` rows by four columns, four steps of k at a time.
+    """Return the code of a tile: ``rows`` rows by four columns, four steps of k at a time.
 
-    Numbers count texels: ``k`` is a quarter of the product's.
+    All sizes count texels: ``k`` is a quarter of the product's.
     """
     step = [
         *(f"    vec4 b{step} = getBAt(b + {step}.0 * bNext);" for step in range(4)),

@@ -1,8 +1,8 @@
 """Kernels of convolutions and of their transposes.
 
-Images are (batch, height, width, channels), channels innermost. Where the channels of the result
-are a multiple of four, a fragment computes four of them; where the channels summed over are, they
-are read by fours.
+Images are (batch, height, width, channels), channels innermost. If the result's channels are a
+multiple of four, a fragment computes four of them; if the channels summed over are, they are read
+by fours.
 """
 
 from __future__ import annotations

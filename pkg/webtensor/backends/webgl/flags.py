@@ -1,7 +1,7 @@
 """What WebGL can do here, and how the backend uses it, as flags of ``wt.env()``.
 
-Set before the backend starts, they choose what it uses. Where there is no WebGL, what a device
-could do is 0 or false.
+If they are set before the backend starts, they select what it uses. Without WebGL, the flags of a
+device's capabilities are 0 or false.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _is_float32_wanted() -> bool:
 def _estimated_threshold() -> int:
     """Estimate from the screen how many bytes the GPU has room for; 600 MiB at most.
 
-    As TensorFlow.js has it, there are 600 bytes for each pixel. A worker knows no screen.
+    As in TensorFlow.js, the estimate is 600 bytes for each pixel. A worker has no screen.
     """
     if not IN_BROWSER:
         return _MOST_BYTES

@@ -1,13 +1,13 @@
 """GLSL functions that expressions may call, each with those it needs.
 
-GLSL leaves NaN, infinities and large arguments to the device, so whatever must be right there is
-written out here. NaN is told by its bits: compilers may assume that ``x != x`` never holds.
+GLSL leaves NaN, infinities and large arguments to the device, so functions that must be right there
+are written out here. NaN is recognized by its bits: compilers may assume that ``x != x`` is false.
 Numbers below the smallest normal one count as zero, as they do on many devices.
 
-There are choices, made by ``mix``, rather than branches: the fragments that a device computes
-together go through all branches that any of them takes. What stands right of ``&&`` or ``||`` must
-not call a function, or it becomes a branch. Emulated devices also shift bits and round
-halves to even lane by lane, so exponents are multiplied into place, and ``floor`` rounds numbers.
+Values are chosen by ``mix`` rather than by branches: the fragments that a device computes together
+execute all branches that any of them takes. The right operand of ``&&`` or ``||`` must not call a
+function, or it becomes a branch. Emulated devices also shift bits and round halves to even lane by
+lane, so exponents are scaled by multiplication, and ``floor`` rounds numbers.
 """
 
 from __future__ import annotations

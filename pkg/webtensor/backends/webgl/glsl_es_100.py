@@ -1,10 +1,10 @@
-"""From GLSL ES 3.00, which kernels are written in, to the GLSL ES 1.00 of WebGL 1.
+"""Translates GLSL ES 3.00, which kernels are written in, to the GLSL ES 1.00 of WebGL 1.
 
-That has neither remainders nor bits of integers, no loops but those of a constant number of turns,
-no choice by ``mix``, and ``min`` and the like for floats alone. So operators become calls, loops
-count to a constant and are left where they end, and functions of what is not there stand in
-``glsl``. What cannot be said, such as whatever needs the bits of a float or unsigned integers,
-raises ``UntranslatableError``.
+GLSL ES 1.00 has neither remainders nor bitwise operators of integers, loops of a constant number of
+iterations only, no ``mix`` by booleans, and ``min`` and the like for floats alone. So operators
+become calls, loops count to a constant and break at their end, and ``webgl1_functions`` has the
+missing functions. Code that cannot be translated, as it needs the bits of floats or unsigned
+integers, raises ``UntranslatableError``.
 """
 
 from __future__ import annotations

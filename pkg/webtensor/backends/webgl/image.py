@@ -1,7 +1,7 @@
 """Kernels that resample images, four channels at a time where the channels are a multiple of four.
 
-Where they are not, a fragment computes four elements that follow each other in memory, and walks
-from pixel to pixel: dividing an index into its coordinates costs more than reading a texel.
+Otherwise a fragment computes four consecutive elements and steps from pixel to pixel, since
+splitting an index into coordinates costs more than reading a texel.
 Gradients are gathered: a fragment walks over the outputs that may read its input pixel.
 """
 

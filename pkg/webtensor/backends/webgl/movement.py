@@ -73,7 +73,7 @@ _READ = {
 
 
 def _strided_shader(dtype: DType, rank: int, way: int, step: int, whole: bool) -> Shader:
-    """Shader of a view; ``step`` is the innermost one where that is 1 or -1.
+    """Return the shader of a view; ``step`` is the innermost stride if that is 1 or -1, else 0.
 
     With ``whole``, rows are whole texels of the result.
     """

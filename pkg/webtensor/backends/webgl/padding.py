@@ -17,9 +17,10 @@ __all__: list[str] = []
 def _collapse_padding(
     shape: Shape, source: Shape, low: Shape, step: Shape, mirrors: bool
 ) -> list[tuple[int, int, int, int]]:
-    """Merge each axis that is not padded into the one before it; gives (length, own, low, step).
+    """Merge each axis that is not padded into the one before it; return (size, own, low, step)s.
 
-    Mirror images of slices are not those of elements: there, neither of the two is padded.
+    If padding mirrors, axes are merged only if neither is padded: the mirror image of a slice is
+    not that of its elements.
     """
     axes: list[tuple[int, int, int, int]] = []
     for length, own, before, by in zip(shape, source, low, step, strict=True):

@@ -27,11 +27,11 @@ class Program:
 
 
 class ProgramCache:
-    """Programs by key. A key names all that the shader's source depends on.
+    """Programs by key. A key has everything that the shader's source depends on.
 
-    A new program is *pending* until somebody asks whether it was linked. Asking waits, so it is put
-    off until a draw needs the program; what is compiled until then is compiled side by side.
-    ``lost`` is called where the context turns out to be lost.
+    A new program is *pending* until its link status is queried. The query blocks, so it is put off
+    until a draw needs the program; programs requested before then are compiled in parallel.
+    ``lost`` is called if the context turns out to be lost.
     """
 
     def __init__(

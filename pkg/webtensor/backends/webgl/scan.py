@@ -1,10 +1,10 @@
 """Kernels of running sums, products and recurrences along the middle axis of three.
 
 The axis is cut into blocks. A first draw scans within each block; the last element of each block is
-what the block adds up to, and scanning those (in the same way, recursively) gives what the last
-draw carries into each block. So a million elements take 7 draws. Four lanes work side by side where
-the innermost axis is a multiple of four; where it is 1 and rows begin at whole texels, the four
-elements of a texel are scanned together.
+the block's total. Scanning the totals (recursively, in the same way) gives the carry into each
+block, which the last draw adds. So a million elements take 7 draws. If the innermost axis is a
+multiple of four, four lanes are scanned independently; if it is 1 and rows begin at whole texels,
+the four elements of a texel are scanned together.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Kernels that put or add slices at their indices.
 
-A fragment shader cannot write where it likes, so each output looks for the indices that name its
-place. Where outputs times indices are many, the indices are sorted first, and an output finds its
-own by bisection; else it walks over all of them, in several parts where the outputs are too few to
-keep the device busy.
+A fragment shader cannot choose where it writes, so each output searches for the indices equal to
+its own. If outputs times indices are many, the indices are sorted first and searched by bisection;
+otherwise each output walks over all of them, in several parts if the outputs are too few to keep
+the device busy.
 """
 
 from __future__ import annotations

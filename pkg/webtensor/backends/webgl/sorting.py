@@ -1,11 +1,11 @@
-"""Kernels that sort the last axis and search in what is sorted. NaN comes last in every order.
+"""Kernels that sort the last axis and search sorted rows. NaN is last in every order.
 
 Rows are sorted in two stages. Blocks of up to 32 elements are sorted by counting: each element's
-place is the number of those that come before it, and a second draw turns places into the order.
-Then further draws merge pairs of runs: an output finds by bisection how many of the elements before
-it come from the first run (Green, McColl & Bader, *GPU merge path*, 2012). So a million elements
-take 17 merges with some 20 bisections each, where a bitonic network takes 210 draws. The greatest
-few elements of a row are found without sorting it, by keeping those of each block, again and again.
+rank is the number of elements that precede it, and a second draw turns ranks into the order. Then
+further draws merge pairs of runs: an output finds by bisection how many of the elements before it
+come from the first run (Green, McColl & Bader, *GPU merge path*, 2012). So a million elements take
+17 merges with some 20 bisections each, where a bitonic network takes 210 draws. The k largest
+elements of a row are found without sorting it, by repeatedly keeping the k largest of each block.
 """
 
 from __future__ import annotations

@@ -39,9 +39,9 @@ def texel_count(size: int) -> int:
 class Texture:
     """A handle: the texture's number on the device, and its physical size.
 
-    ``host`` has the elements where the host knows them; ``used`` says when it was last used, by the
-    manager's clock, which stands still until memory is short. A texture that waits on the host has
-    no number.
+    ``host`` has the elements if the host has a copy; ``used`` is the time of its last use, by the
+    manager's clock, which stands still until memory is short. A texture that was moved to the host
+    has no number.
     """
 
     __slots__ = ("height", "host", "id", "kind", "nbytes", "pool", "used", "width")

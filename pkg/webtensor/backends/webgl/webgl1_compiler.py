@@ -1,7 +1,7 @@
-"""Shaders for WebGL 1: what ``compiler`` makes, in GLSL ES 1.00.
+"""Shaders for WebGL 1: the counterpart of ``compiler`` for GLSL ES 1.00.
 
 There are no textures of integers: int32 elements are floats, exact to 2**24, and bools are bytes.
-``glsl_es_100`` says a kernel's code in the older language.
+``glsl_es_100`` translates a kernel's code to the older language.
 """
 
 from __future__ import annotations

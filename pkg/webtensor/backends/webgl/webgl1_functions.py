@@ -1,7 +1,7 @@
-"""Functions in GLSL ES 1.00, for WebGL 1: what the language has not, and what needs bits in 3.00.
+"""Functions in GLSL ES 1.00, for WebGL 1: those that the language lacks, or that use bits in 3.00.
 
-Those that ``glsl_es_100`` calls stand for operators on integers, and, with a name that ends in
-``_``, for built-in functions that are for floats alone there.
+Translated code (``glsl_es_100``) calls some of them in place of operators on integers, others,
+whose names end in ``_``, in place of built-in functions, which take only floats there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Factorizations of matrices: Cholesky, QR and Gram–Schmidt, eigenvalues, singular values.
 
-Each is a primitive computed in double precision: by LAPACK with NumPy, in C with WebAssembly. Where
-GPUs have no kernel they run on the next backend that has; see ``docs/design/choices.md``.
+Each is a primitive computed in double precision: by LAPACK with NumPy, in C with WebAssembly. GPUs
+have no kernels for them, so they run on the next backend that has; see ``docs/design/choices.md``.
 Gradients are those of Giles, *An extended collection of matrix derivative results* (2008), and for
 complex matrices of Wan and Zhang, *Automatic differentiation for complex valued SVD* (2019); they
 need distinct eigenvalues or singular values. A matrix that cannot be factored gives NaN.

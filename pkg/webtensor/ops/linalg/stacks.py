@@ -1,4 +1,4 @@
-"""Stacks of matrices as kernels see them, and back.
+"""Conversion of stacks of matrices to kernels' operands and of kernels' results to tensors.
 
 A kernel gets real matrices, or complex ones as pairs (``words`` is 1 or 2), and returns float32 of
 shape (matrices, numbers), with the parts of each matrix's result one after the other.
