@@ -72,9 +72,9 @@ vec4 compute(int t) { return vec4(number(2 * t), number(2 * t + 1)); }
 _STAGE = """
 vec2 number(int i) {
   int row = i / n;
-  int place = i - row * n;
-  int q = place / next;
-  int k = place - q * next;
+  int indexInRow = i - row * n;
+  int q = indexInRow / next;
+  int k = indexInRow - q * next;
   int l = next / RADIX;
   int apart = n / RADIX;
   vec2 w = root(k, next);

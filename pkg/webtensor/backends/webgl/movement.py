@@ -31,14 +31,14 @@ int find(int i, out int rest) {
   rest = lengths[LAST];
   int column = split(i, rest);
   rest -= column;
-  PLACE
-  return place;
+  SOURCE_INDEX
+  return sourceIndex;
 }
 V compute(int t) {
   int i = t * 4;
   int rest;
-  int place = find(i, rest);
-  V result = READ(place);
+  int sourceIndex = find(i, rest);
+  V result = READ(sourceIndex);
   REST
   return result;
 }
@@ -48,16 +48,16 @@ V compute(int t) {
 # branches, but leave a loop that none of their fragments is in.
 _NEXT_ROWS = """
   for (int filled = rest; filled < 4; filled += rest) {
-    place = find(i + filled, rest) - filled * STEP;
-    V more = READ(place);
+    sourceIndex = find(i + filled, rest) - filled * STEP;
+    V more = READ(sourceIndex);
     result = choose_lanes(result, more, greaterThanEqual(ivec4(0, 1, 2, 3), ivec4(filled)));
   }
 """
 _PLAIN_CODE = """
 V compute(int i) {
   int column = split(i, lengths[LAST]);
-  PLACE
-  return READ(place);
+  SOURCE_INDEX
+  return READ(sourceIndex);
 }
 """
 
@@ -77,19 +77,20 @@ def _strided_shader(dtype: DType, rank: int, way: int, step: int, whole: bool) -
 
     With ``whole``, rows are whole texels of the result.
     """
-    lines = [f"int place = offset + column * steps[{rank - 1}];"]
+    lines = [f"int sourceIndex = offset + column * steps[{rank - 1}];"]
     lines += [
-        f"place += split(i, lengths[{axis}]) * steps[{axis}];" for axis in range(rank - 2, 0, -1)
+        f"sourceIndex += split(i, lengths[{axis}]) * steps[{axis}];"
+        for axis in range(rank - 2, 0, -1)
     ]
     if rank > 1:
-        lines.append("place += i * steps[0];")
+        lines.append("sourceIndex += i * steps[0];")
     code = _RUN_CODE if way == RUN else _PLAIN_CODE
     code = f"#define READ(p) {_READ[way, step]}\n{code}"
     if way == RUN and not whole:
         code = code.replace("REST", _NEXT_ROWS.strip())
     for word, meaning in {
         "REST": "",
-        "PLACE": "\n  ".join(lines),
+        "SOURCE_INDEX": "\n  ".join(lines),
         "LAST": str(rank - 1),
         "STEP": str(step) if step else f"steps[{rank - 1}]",
     }.items():

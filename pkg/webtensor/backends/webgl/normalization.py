@@ -127,27 +127,27 @@ def log_softmax(
 
 _WINDOW_SUM = """
 float compute(int i) {
-  int place = i % length_;
+  int indexInRow = i % length_;
   float total = 0.0;
-  int end = min(length_ - 1, place + radius);
-  for (int k = max(0, place - radius); k <= end; k++) total += getX(i - place + k);
+  int end = min(length_ - 1, indexInRow + radius);
+  for (int k = max(0, indexInRow - radius); k <= end; k++) total += getX(i - indexInRow + k);
   return total;
 }
 """
 # A texel of sums: each texel that holds a neighbour is read once.
 _WINDOW_SUM_BY_FOURS = """
 float near(vec4 x, ivec4 distance_) {
-  vec4 kept = mix(vec4(0.0), x, lessThanEqual(abs(distance_), ivec4(radius)));
-  return kept.x + kept.y + kept.z + kept.w;
+  vec4 nearby = mix(vec4(0.0), x, lessThanEqual(abs(distance_), ivec4(radius)));
+  return nearby.x + nearby.y + nearby.z + nearby.w;
 }
 vec4 compute(int t) {
-  int place = (t << 2) % length_;
-  int row = t - (place >> 2);
-  int end = min(length_ - 1, place + 3 + radius) >> 2;
+  int indexInRow = (t << 2) % length_;
+  int row = t - (indexInRow >> 2);
+  int end = min(length_ - 1, indexInRow + 3 + radius) >> 2;
   vec4 total = vec4(0.0);
-  for (int k = max(0, place - radius) >> 2; k <= end; k++) {
+  for (int k = max(0, indexInRow - radius) >> 2; k <= end; k++) {
     vec4 x = getX(row + k);
-    ivec4 d = ivec4(0, 1, 2, 3) + ((k << 2) - place);
+    ivec4 d = ivec4(0, 1, 2, 3) + ((k << 2) - indexInRow);
     total += vec4(near(x, d), near(x, d - 1), near(x, d - 2), near(x, d - 3));
   }
   return total;

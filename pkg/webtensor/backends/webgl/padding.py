@@ -71,7 +71,12 @@ def _pad_shader(
     dtype: DType, lanes: int, way: int, spread: tuple[bool, ...], mirrors: bool
 ) -> Shader:
     last = len(spread) - 1
-    lines = ["int column;", "bool outside = false;", "int source(int i) {", "  int place = 0;"]
+    lines = [
+        "int column;",
+        "bool outside = false;",
+        "int source(int i) {",
+        "  int sourceIndex = 0;",
+    ]
     lines += ["  int c;"] if mirrors else ["  int c;", "  bool gap = false;", "  outside = false;"]
     for axis in range(last, -1, -1):
         lines.append(f"  c = {f'split(i, lengths[{axis}])' if axis else 'i'} - low[{axis}];")
@@ -83,8 +88,11 @@ def _pad_shader(
             lines.append(f"  c /= steps[{axis}];")
         where = _MIRRORED if mirrors else f"{missing} = {missing} || {_BEYOND};"
         lines.append("  " + where.replace("AXIS", str(axis)))
-        lines.append(f"  place += c * strides[{axis}];")
-    lines += ["  return place;" if mirrors else "  return gap || outside ? -1 : place;", "}"]
+        lines.append(f"  sourceIndex += c * strides[{axis}];")
+    lines += [
+        "  return sourceIndex;" if mirrors else "  return gap || outside ? -1 : sourceIndex;",
+        "}",
+    ]
     cell = "value != 0" if dtype is bool_ else "value"
     code = "\n".join(lines) + (_PAD_RUN if way == RUN else _PAD_PLAIN)
     code = code.replace("CELL", cell).replace("LAST", str(last))

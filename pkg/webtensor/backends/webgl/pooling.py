@@ -59,14 +59,14 @@ V compute(int t) {
 """
 
 _BEST = """
-      V x = getX(place * channels + channel);
+      V x = getX(pixelIndex * channels + channel);
       MASK better = wins(greater(x, best), inside, first);
       first = first && !inside;
       best = choose(better, x, best);"""
 _NO_BEST = "V best = V(-infinity()); bool first = true;"
 
 # Walks over the output pixels whose windows contain one input pixel.
-_PLACES = """
+_OUTPUTS = """
 V compute(int t) {
   int channels = inChannels / LANES;
   int channel = split(t, channels);
@@ -84,8 +84,8 @@ V compute(int t) {
       if (beside < 0 || c * strideWidth != beside || c >= outWidth) continue;
       int top = r * strideHeight - padTop;
       int left = c * strideWidth - padLeft;
-      int place = ((batch * outHeight + r) * outWidth + c) * channels + channel;
-      V dy = getDy(place);
+      int elementIndex = ((batch * outHeight + r) * outWidth + c) * channels + channel;
+      V dy = getDy(elementIndex);
       BODY
     }
   }
@@ -95,7 +95,7 @@ V compute(int t) {
 
 # The window's maximum is at this cell of it.
 _IF_WON = """
-      total += choose(same(getWinners(place), float(i * filterWidth + j)), dy, V(0.0));"""
+      total += choose(same(getWinners(elementIndex), float(i * filterWidth + j)), dy, V(0.0));"""
 
 _SHARE = """
       int rows = 0;
@@ -168,7 +168,10 @@ def max_pool_pick(
 ) -> Handle:
     """Pick from the first operand at the maximum of each window of the second."""
     form = _over_window(f"{_NO_BEST} V picked = V(0.0);", "picked")
-    body = _BEST + "\n      picked = choose(better, getValues(place * channels + channel), picked);"
+    body = (
+        _BEST
+        + "\n      picked = choose(better, getValues(pixelIndex * channels + channel), picked);"
+    )
     names, size = ["values", "x"], _out_size(window)
     return _pool(backend, "max_pool_pick", names, _textures(inputs), size, window, form, body)
 
@@ -186,7 +189,7 @@ def max_pool_scatter(
     try:
         names, size = ["dy", "winners"], _in_size(window)
         textures = [dy, winners]
-        return _pool(backend, "max_pool_scatter", names, textures, size, window, _PLACES, _IF_WON)
+        return _pool(backend, "max_pool_scatter", names, textures, size, window, _OUTPUTS, _IF_WON)
     finally:
         backend.release(winners)
 
@@ -197,7 +200,7 @@ def avg_pool(
 ) -> Handle:
     """Mean of each window, padding not counted."""
     form = _over_window("V total = V(0.0); int count = 0;", "total / float(count)")
-    body = "total += within(getX(place * channels + channel), inside); count += int(inside);"
+    body = "total += within(getX(pixelIndex * channels + channel), inside); count += int(inside);"
     return _pool(
         backend, "avg_pool", ["x"], _textures(inputs), _out_size(window), window, form, body
     )
@@ -210,7 +213,7 @@ def avg_pool_gradient(
     """Spread each element evenly over its window."""
     size = _in_size(window)
     return _pool(
-        backend, "avg_pool_gradient", ["dy"], _textures(inputs), size, window, _PLACES, _SHARE
+        backend, "avg_pool_gradient", ["dy"], _textures(inputs), size, window, _OUTPUTS, _SHARE
     )
 
 

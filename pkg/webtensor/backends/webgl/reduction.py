@@ -67,10 +67,10 @@ V compute(int t) {
   int end = min(start + part, reduced);
   int row = (t / parts) * reduced;
   V total = V(NEUTRAL);
-  int place = (row + start) * inner + j;
+  int flatIndex = (row + start) * inner + j;
   for (int k = start; k < end; k++) {
-    total = combine(total, getX(place));
-    place += inner;
+    total = combine(total, getX(flatIndex));
+    flatIndex += inner;
   }
   return SCALE total;
 }
@@ -183,9 +183,9 @@ def reduce(
 # Places are looked for among the candidates of the stage before, or all of the axis at first.
 _CONSIDER = """
 bool better(VALUE a, VALUE b) { return BETTER; }
-void consider(int place, VALUE other, inout int best, inout VALUE value) {
+void consider(int axisIndex, VALUE other, inout int best, inout VALUE value) {
   bool wins = better(other, value);
-  best = wins ? place : best;
+  best = wins ? axisIndex : best;
   value = wins ? other : value;
 }
 """
@@ -195,11 +195,11 @@ int compute(int t) {
   int start = (t % parts) * part;
   int end = min(start + part, candidates);
   int o = t / parts;
-  int best = PLACE(start);
+  int best = AXIS_INDEX(start);
   VALUE value = getX((o * reduced + best) * inner + j);
   for (int k = start + 1; k < end; k++) {
-    int place = PLACE(k);
-    consider(place, getX((o * reduced + place) * inner + j), best, value);
+    int axisIndex = AXIS_INDEX(k);
+    consider(axisIndex, getX((o * reduced + axisIndex) * inner + j), best, value);
   }
   return best;
 }
@@ -235,7 +235,7 @@ def _arg_shader(kind: str, source: DType, first: bool, fours: bool) -> Shader:
     if not first:
         index_code = "getFound((o * candidates + (k)) * inner + j)"
         sources.append(Input("found", int32, 1))
-    code = f"#define PLACE(k) {index_code}\n{code}".replace("BETTER", better)
+    code = f"#define AXIS_INDEX(k) {index_code}\n{code}".replace("BETTER", better)
     code = code.replace("VALUE", vector_type(source, 1)).replace("VECTOR", vector_type(source, 4))
     names = ("reduced", "candidates", "parts", "part", "inner")
     return Shader(kind, sources, int32, 1, [(name, "int") for name in names], code)

@@ -48,8 +48,8 @@ def unrolled(window: Window, lanes: int) -> tuple[int, int] | None:
 def over_cells(size: tuple[int, int] | None, body: str) -> str:
     """Return code that runs ``body`` at each cell (``i``, ``j``) of a window.
 
-    The window starts at ``row`` and ``column``. ``cell`` is the cell's number and ``place`` the
-    index of the pixel that it reads in the image ``batch``; the pixel is arbitrary unless
+    The window starts at ``row`` and ``column``. ``cell`` is the cell's number and ``pixelIndex``
+    the index of the pixel that it reads in the image ``batch``; the pixel is arbitrary unless
     ``inside``, so read it as ``within(x, inside)``. With a ``size``, the walk is unrolled.
     """
     if size is None:
@@ -85,5 +85,5 @@ def _column(j: str, name: str) -> str:
 def _cell(line: str, column: str, body: str) -> str:
     return f"""bool inside = inRow{line} && inColumn{column};
       int cell = i * filterWidth + j;
-      int place = line{line} + at{column};
+      int pixelIndex = line{line} + at{column};
       {body}"""
