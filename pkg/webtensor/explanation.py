@@ -40,7 +40,7 @@ MISUSE = (
 )
 
 #: Errors that stay of their type; others become one of these.
-_KEPT = (TypeError, ValueError, IndexError, OutOfMemoryError, TensorSizeError)
+_SAME_TYPES = (TypeError, ValueError, IndexError, OutOfMemoryError, TensorSizeError)
 
 #: Packages that functions of this one may call.
 _OWN_PACKAGES = {"webtensor", "numpy", "wasmtime", *sys.stdlib_module_names} - {"__main__"}
@@ -193,7 +193,7 @@ def _reason(error: Exception) -> str:
 def _kind(error: Exception, is_deliberate: bool, is_own: bool) -> type[Exception]:
     """Return what type an error should have; an index that only we computed is no user's."""
     kind = type(error)
-    if kind in _KEPT and (kind is not IndexError or is_deliberate):
+    if kind in _SAME_TYPES and (kind is not IndexError or is_deliberate):
         return kind
     if kind in (AxisError, BufferError) and is_own:
         return kind

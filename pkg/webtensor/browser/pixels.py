@@ -234,7 +234,7 @@ def _sized(name: str, canvas: Any, shape: tuple[int, ...], attributes: Any) -> A
     if not hasattr(canvas, "getContext"):
         raise TypeError(f"{name}: canvas must be a canvas, but got {canvas}")
     # Firefox's workers refuse to give the context of a page's canvas a second time.
-    contexts = _known_contexts()
+    contexts = _contexts_by_canvas()
     context = contexts.get(canvas) or _context(canvas, dict(attributes or {}))
     if not context:
         raise ValueError(f"{name}: the canvas has a context of another type than '2d'")
@@ -244,7 +244,7 @@ def _sized(name: str, canvas: Any, shape: tuple[int, ...], attributes: Any) -> A
 
 
 @cache
-def _known_contexts() -> Any:
+def _contexts_by_canvas() -> Any:
     """The 2-D contexts of canvases, for as long as the canvases live."""
     import js
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from webtensor.dtypes import float32
 from webtensor.engine import backend_registry
-from webtensor.engine.operands import constants_held
+from webtensor.engine.operands import cached_constants
 from webtensor.engine.primitive import Primitive
 from webtensor.engine.state import state
 from webtensor.engine.tensor import Tensor
@@ -32,7 +32,7 @@ def memory() -> dict[str, Any]:
         >>> wt.memory()["num_bytes"] >= 400
         True
     """
-    constants, constant_bytes = constants_held()
+    constants, constant_bytes = cached_constants()
     started = backend_registry.started_backends()
     usage = {backend.name: backend.memory() for backend in started}
     on_gpus = [usage[backend.name] for backend in started if not backend.computes_on_host]

@@ -11,7 +11,7 @@ from webtensor.engine.storage import Storage, host_storage
 from webtensor.engine.tensor import Tensor
 from webtensor.engine.variable import Variable
 
-__all__ = ["TensorLike", "as_operand", "as_operands", "constant", "constants_held", "from_host"]
+__all__ = ["TensorLike", "as_operand", "as_operands", "cached_constants", "constant", "from_host"]
 
 #: What ops accept: a Tensor, a Variable, a Python number, nested lists of numbers, an array.
 TensorLike = Any
@@ -49,7 +49,7 @@ def constant(name: str, value: complex, dtype: DType) -> Tensor:
     return tensor
 
 
-def constants_held() -> tuple[int, int]:
+def cached_constants() -> tuple[int, int]:
     """Return the number of cached constants, and their bytes."""
     return len(_constants), sum(dtype.itemsize for _, dtype in _constants)
 

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from webtensor.backends.api import Stopwatch
 from webtensor.engine import backend_registry, dispatch
 from webtensor.engine.jspi import can_suspend, suspended
-from webtensor.engine.operands import constants_held
+from webtensor.engine.operands import cached_constants
 from webtensor.engine.primitive import Primitive
 from webtensor.engine.scopes import tensors_in
 from webtensor.engine.state import state
@@ -116,7 +116,7 @@ class _Profiler:
             return
         now = perf_counter()
         self.stop()
-        bytes_in_use = _held()[1]
+        bytes_in_use = _memory_in_use()[1]
         self.profile.peak_bytes = max(self.profile.peak_bytes, bytes_in_use)
         self.profile.kernels.append(
             KernelRecord(
@@ -143,15 +143,15 @@ class _Profiler:
 _profilers: TaskStack[_Profiler] = TaskStack("profilers")
 
 
-def _held() -> tuple[int, int]:
+def _memory_in_use() -> tuple[int, int]:
     """Tensors and bytes alive, without the constants that the library keeps for reuse."""
-    constants, constant_bytes = constants_held()
+    constants, constant_bytes = cached_constants()
     return state.tensors - constants, state.bytes - constant_bytes
 
 
 @contextmanager
 def _profiling(timed: bool) -> Iterator[_Profiler]:
-    tensors, bytes_in_use = _held()
+    tensors, bytes_in_use = _memory_in_use()
     ran_elsewhere = dict(dispatch.fallbacks)
     seen = Profile(peak_bytes=bytes_in_use)
     observer = _Profiler(seen, timed)
@@ -162,7 +162,7 @@ def _profiling(timed: bool) -> Iterator[_Profiler]:
     finally:
         state.observers = tuple(other for other in state.observers if other is not observer)
         observer.stop()
-    now = _held()
+    now = _memory_in_use()
     seen.new_tensors, seen.new_bytes = now[0] - tensors, now[1] - bytes_in_use
     seen.fallbacks = {
         key: count - ran_elsewhere.get(key, 0)

@@ -54,10 +54,10 @@ class Storage:
         if backend is not None:
             backend.release(self.handle)
 
-    def move_to(self, backend: Backend, wanted_by: str) -> None:
+    def move_to(self, backend: Backend, operation: str) -> None:
         """Put the elements on ``backend``, leaving the one they were on.
 
-        ``wanted_by`` is the operation that errors will name.
+        ``operation`` is the operation that errors will name.
 
         Raises:
             KernelNotFoundError: no tensor of this size fits the backend's device.
@@ -67,7 +67,7 @@ class Storage:
             return
         if self.size > backend.most_elements:
             raise KernelNotFoundError(
-                f"{wanted_by}: an operand of {self.size:,} elements does not fit backend "
+                f"{operation}: an operand of {self.size:,} elements does not fit backend "
                 f"{backend.name!r}, which has room for {backend.most_elements:,}"
             )
         host = self.read()
@@ -76,7 +76,7 @@ class Storage:
         except MemoryError as error:
             elements = f"{self.size:,} {self.dtype} elements"
             raise OutOfMemoryError(
-                f"{wanted_by}: no room for an operand of {elements}: {error}"
+                f"{operation}: no room for an operand of {elements}: {error}"
             ) from None
         if self.backend is not None:
             self.backend.release(self.handle)
@@ -143,8 +143,8 @@ class StringStorage(Storage):
         state.bytes += nbytes - self.nbytes
         self.nbytes = nbytes
 
-    def move_to(self, backend: Backend, wanted_by: str) -> None:
-        raise TypeError(f"{wanted_by}: string operands are not supported")
+    def move_to(self, backend: Backend, operation: str) -> None:
+        raise TypeError(f"{operation}: string operands are not supported")
 
 
 def host_storage(dtype: DType, host: Any) -> Storage:
@@ -171,7 +171,7 @@ class _DisposedStorage:
     async def read_async(self) -> memoryview[Any]:
         self._refuse()
 
-    def move_to(self, backend: Backend, wanted_by: str) -> None:
+    def move_to(self, backend: Backend, operation: str) -> None:
         self._refuse()
 
 

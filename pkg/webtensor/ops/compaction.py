@@ -6,9 +6,9 @@ from webtensor.dtypes import int32
 from webtensor.engine import Primitive, Tensor, run
 from webtensor.ops.reduction import sum as _sum
 
-__all__ = ["count_true", "count_true_async", "true_places"]
+__all__ = ["count_true", "count_true_async", "true_indices"]
 
-_TRUE_PLACES = Primitive("true_places")
+_TRUE_INDICES = Primitive("true_indices")
 
 
 def count_true(mask: Tensor) -> int:
@@ -23,6 +23,6 @@ async def count_true_async(mask: Tensor) -> int:
     return count
 
 
-def true_places(mask: Tensor, count: int) -> Tensor:
+def true_indices(mask: Tensor, count: int) -> Tensor:
     """Indices, in the flat tensor, of the elements that are true, of which there are ``count``."""
-    return run(_TRUE_PLACES, (mask,), (count,), int32)
+    return run(_TRUE_INDICES, (mask,), (count,), int32)

@@ -23,7 +23,7 @@ from webtensor.engine import (
 from webtensor.engine.convert import python_numbers
 from webtensor.ops.binary import not_equal
 from webtensor.ops.casting import cast_to
-from webtensor.ops.compaction import count_true, count_true_async, true_places
+from webtensor.ops.compaction import count_true, count_true_async, true_indices
 from webtensor.ops.coordinates import to_coordinates
 from webtensor.ops.creation import full, zeros
 from webtensor.ops.indexing import check_mask, masked
@@ -54,7 +54,7 @@ def _stacked(truth: Tensor, count: int) -> Tensor:
     """Coordinates of the elements that are true, in row-major order: one row for each."""
     if not truth.shape:
         return zeros((count, 0), int32)
-    return to_coordinates(true_places(truth, count), truth.shape)
+    return to_coordinates(true_indices(truth, count), truth.shape)
 
 
 @near_its_operands
@@ -183,7 +183,7 @@ def _sorted_groups(x: Tensor) -> _Groups:
     ordered = gather(x, order)
     fresh = concat([full(1, True), not_equal(ordered[1:], ordered[:-1])])
     runs = cumsum(fresh) - 1
-    starts = true_places(fresh, count_true(fresh))
+    starts = true_indices(fresh, count_true(fresh))
     return _Groups(
         gather(order, starts),
         put(runs, order, runs),
@@ -349,7 +349,7 @@ def _remaining(name: str, x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]
 
 
 def _difference(x: Tensor, remaining: Tensor, count: int) -> SetDifference:
-    indices = true_places(remaining, count)
+    indices = true_indices(remaining, count)
     return SetDifference(gather(x, indices), indices)
 
 

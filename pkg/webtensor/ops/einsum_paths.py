@@ -58,7 +58,7 @@ def einsum(equation: str, *tensors: TensorLike) -> Tensor:
     if len(operands) == 1 and operands[0].dtype is bool_:
         dtype = bool_
     labels, result = _parse(equation, [operand.shape for operand in operands])
-    sizes = _lengths(equation, labels, operands)
+    sizes = _sizes(equation, labels, operands)
     terms = [
         _without_repeats(_broadcast_dropped(_Term(cast_to(operand, dtype), own), sizes))
         for operand, own in zip(operands, labels, strict=True)
@@ -134,7 +134,7 @@ def _axis_labels(equation: str, part: str, rank: int) -> tuple[str, ...]:
     return (*before, *(str(distance) for distance in range(hidden - 1, -1, -1)), *after)
 
 
-def _lengths(
+def _sizes(
     equation: str, labels: Sequence[tuple[str, ...]], operands: Sequence[Tensor]
 ) -> dict[str, int]:
     """Return the length of each label's axes."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from webtensor.dtypes import bool_, int32
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host, near_its_operands
 from webtensor.ops.broadcasting import broadcast_to
-from webtensor.ops.compaction import count_true, true_places
+from webtensor.ops.compaction import count_true, true_indices
 from webtensor.ops.coordinates import to_flat_indices
 from webtensor.ops.creation import zeros
 from webtensor.ops.movement import (
@@ -168,7 +168,7 @@ def _indices_of(part: Tensor, sizes: Shape, axis: int) -> Tensor:
             f"index: a mask of shape {part.shape} does not fit the axes from {axis} on, of lengths "
             f"{sizes}"
         )
-    return true_places(part, count_true(part))
+    return true_indices(part, count_true(part))
 
 
 # -- picking --------------------------------------------------------------------------------------
@@ -263,4 +263,4 @@ def masked(x: Tensor, mask: Tensor, count: int, axis: int) -> Tensor:
     """Pick the ``count`` slices where a mask is true."""
     rest = x.shape[axis + len(mask.shape) :]
     rows = reshape(x, (*x.shape[:axis], prod(mask.shape), *rest))
-    return gather(rows, true_places(mask, count), axis)
+    return gather(rows, true_indices(mask, count), axis)

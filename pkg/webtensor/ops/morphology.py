@@ -37,7 +37,7 @@ class _Taps:
         self.step = (1, window.stride_height, window.stride_width, 1)
         self.x = spread(x, self.shape, self.low, (1,) * 4, float("-inf"))
 
-    def places(self) -> list[tuple[int, int]]:
+    def offsets_of_cells(self) -> list[tuple[int, int]]:
         """Rows and columns of the filter, in order."""
         rows, columns = range(self.window.filter_height), range(self.window.filter_width)
         return [(row, column) for row in rows for column in columns]
@@ -63,7 +63,7 @@ def _shares(
     taps = _Taps(x, window)
     assigned = full(y.shape, False)
     shares = []
-    for row, column in taps.places():
+    for row, column in taps.offsets_of_cells():
         hit = equal(add(taps.read(row, column), filter[row, column]), y)
         hit = logical_and(hit, logical_not(assigned))
         assigned = logical_or(assigned, hit)
@@ -74,7 +74,7 @@ def _shares(
 def _input_gradient(dy: Tensor, y: Tensor, x: Tensor, filter: Tensor, window: Window) -> Tensor:
     taps, shares = _shares(dy, y, x, filter, window)
     total: Any = 0.0
-    for offsets, share in zip(taps.places(), shares, strict=True):
+    for offsets, share in zip(taps.offsets_of_cells(), shares, strict=True):
         total = add(total, taps.spread(share, *offsets))
     return slice(total, taps.low, x.shape)
 

@@ -224,7 +224,7 @@ def max_pool_with_argmax(
     strides = size if strides is None else strides
     window = make_window(name, images.shape, images.shape[3], size, strides, pad, 1)
     greatest = _over_windows(_MAX_POOL, images, window)
-    flat_indices = _places(images, window)
+    flat_indices = _cell_indices(images, window)
     batch, height, width, channels = images.shape
     flat_indices = add(multiply(flat_indices, channels), arange(channels))
     if include_batch_in_index:
@@ -239,7 +239,7 @@ def max_pool_with_argmax(
 _EXACT = 1 << 24
 
 
-def _places(images: Tensor, window: Window) -> Tensor:
+def _cell_indices(images: Tensor, window: Window) -> Tensor:
     """Index of the maximum of each window, ``row * width + column``, as int32."""
     if images.size == 0:
         return full(_output_shape(window), 0, int32)

@@ -83,7 +83,7 @@ def _reduce(
         dtype = int32
     if dtype is not None:
         x = cast_to(x, dtype)
-    plan = _known_plan if axis is None or type(axis) is int else _plan
+    plan = _cached_plan if axis is None or type(axis) is int else _plan
     result_shape, steps = plan(name, x.shape, axis, keepdims)
     if x.size == 0:
         if name not in _EMPTY and _prod(result_shape):
@@ -121,7 +121,7 @@ def _plan(name: str, shape: Shape, axis: Axis, keepdims: bool) -> _Plan:
 
 
 #: For axes that are equal only if they mean the same: True equals 1, but is an error.
-_known_plan = lru_cache(1024)(_plan)
+_cached_plan = lru_cache(1024)(_plan)
 
 
 def _reduce_complex(primitive: Primitive, x: Tensor, axis: Axis, keepdims: bool) -> Tensor:

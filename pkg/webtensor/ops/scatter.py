@@ -61,7 +61,7 @@ __all__ = [
 # -- the primitive: attributes are (length, inner, count); a scalar is put into as a whole tensor --
 
 
-def _kept(
+def _unreplaced(
     dy: Tensor, y: Tensor, x: Tensor, indices: Tensor, updates: Tensor, *group: int
 ) -> Tensor:
     """The gradient of the elements that are not replaced."""
@@ -82,7 +82,7 @@ def _replaced(
     return gather(reshape(dy, group[:2]), indices).where(counts, 0.0).reshape(updates.shape)  # type: ignore[no-any-return]
 
 
-_SCATTER_SET: Primitive = Primitive("scatter_set", gradients=(_kept, None, _replaced))
+_SCATTER_SET: Primitive = Primitive("scatter_set", gradients=(_unreplaced, None, _replaced))
 
 
 def put(x: Tensor, indices: Tensor, updates: Tensor, shape: Shape | None = None) -> Tensor:

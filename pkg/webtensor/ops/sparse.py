@@ -20,7 +20,7 @@ from webtensor.engine import (
 )
 from webtensor.ops.binary import divide_no_nan, equal, maximum
 from webtensor.ops.casting import cast_to
-from webtensor.ops.compaction import count_true, true_places
+from webtensor.ops.compaction import count_true, true_indices
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.coordinates import to_coordinates, to_flat_indices
 from webtensor.ops.creation import full, zeros
@@ -130,9 +130,9 @@ def sparse_fill_empty_rows(
         raise ValueError(f"{name}: default_value must be a scalar, but got shape {default.shape}")
     check_all_text(name, [operand.dtype, default.dtype])
     index_tensor.data_sync()  # the number of empty rows must be read anyway
-    all_places, is_empty, went, order = _filled(name, index_tensor, shape.data_sync()[0])
+    all_indices, is_empty, went, order = _filled(name, index_tensor, shape.data_sync()[0])
     candidates = concat([operand, cast_to(reshape(default, (1,)), operand.dtype)])
-    return FilledRows(all_places, gather(candidates, order), is_empty, went)
+    return FilledRows(all_indices, gather(candidates, order), is_empty, went)
 
 
 @near_its_operands
@@ -149,7 +149,7 @@ def _filled(
     counts = bincount(rows, None, dense_rows)
     is_empty = equal(counts, 0)
     missing_count = count_true(is_empty)
-    missing = true_places(is_empty, missing_count)
+    missing = true_indices(is_empty, missing_count)
     filled = count + missing_count
     # A row ends where all up to it are counted. Elements, by their rows, take the places that
     # empty rows leave.
@@ -157,14 +157,14 @@ def _filled(
     left = full(filled, True)
     if missing_count:
         left = put(left, fillers, full(missing_count, False))
-    went, order = true_places(left, count), full(filled, count)
+    went, order = true_indices(left, count), full(filled, count)
     if count:
         sources = argsort(rows)
         went, order = put(went, sources, went), put(order, went, sources)
     coordinates = pad(expand_dims(missing, 1), ((0, 0), (0, rank - 1)))
     background = unsorted_segment_sum(coordinates, fillers, filled)
-    all_places = tensor_scatter_update(background, reshape(went, (count, 1)), index_tensor)
-    return all_places, is_empty, went, order
+    all_indices = tensor_scatter_update(background, reshape(went, (count, 1)), index_tensor)
+    return all_indices, is_empty, went, order
 
 
 def _check_rows(name: str, rows: Tensor, count: int) -> None:

@@ -22,7 +22,7 @@ __all__ = ["Functions", "WasmBackend", "kernel"]
 #: Registers a kernel: ``@kernel("name")``.
 kernel = KernelTable()
 
-Found = TypeVar("Found")
+Export = TypeVar("Export")
 
 
 class Functions(dict[tuple[str, ...], Callable[..., Any]]):
@@ -37,7 +37,7 @@ class Functions(dict[tuple[str, ...], Callable[..., Any]]):
 
     def __missing__(self, key: tuple[str, ...]) -> Callable[..., Any]:
         """Bind an export."""
-        function = self[key] = _found(self._host.function, key)
+        function = self[key] = _export(self._host.function, key)
         return function
 
 
@@ -49,11 +49,11 @@ class Numbers(dict[tuple[str, ...], int]):
         self._host = host
 
     def __missing__(self, key: tuple[str, ...]) -> int:
-        number = self[key] = _found(self._host.number, key)
+        number = self[key] = _export(self._host.number, key)
         return number
 
 
-def _found(find: Callable[[str], Found], key: tuple[str, ...]) -> Found:
+def _export(find: Callable[[str], Export], key: tuple[str, ...]) -> Export:
     name = "_".join(key)
     try:
         return find(name)

@@ -12,8 +12,8 @@ from webtensor.shapes import Shape
 __all__: list[str] = []
 
 
-@kernel("true_places")
-def true_places(
+@kernel("true_indices")
+def true_indices(
     backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType
 ) -> Handle:
     """Places of the elements that are true, of which there are as many as the result has."""

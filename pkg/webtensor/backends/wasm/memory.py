@@ -51,7 +51,7 @@ class BlockPool:
         self._parked: dict[int, list[int]] = {}
         #: Where each block that the allocator handed out is parked when freed, by address.
         self._homes: dict[int, list[int]] = {}
-        self._held_bytes = 0
+        self._allocated_bytes = 0
 
     def allocate(self, count: int) -> int:
         """Return the address of at least ``count`` bytes, with arbitrary contents.
@@ -75,7 +75,7 @@ class BlockPool:
         """Bytes and blocks in use, and the size of the linear memory."""
         parked_bytes = self._parked_bytes()
         return {
-            "bytes": self._held_bytes - parked_bytes,
+            "bytes": self._allocated_bytes - parked_bytes,
             "blocks": len(self._homes) - sum(map(len, self._parked.values())),
             "parked_bytes": parked_bytes,
             "heap_bytes": _unsigned(self._heap_bytes()),
@@ -84,7 +84,7 @@ class BlockPool:
     def trim(self) -> None:
         """Give every parked block back to the allocator."""
         addresses = [address for parked in self._parked.values() for address in parked]
-        self._held_bytes -= self._parked_bytes()
+        self._allocated_bytes -= self._parked_bytes()
         for parked in self._parked.values():
             parked.clear()
         for address in addresses:
@@ -107,7 +107,7 @@ class BlockPool:
         address = self._find(min(size, LARGEST_BLOCK))
         if address:
             self._homes[address] = self._parked.setdefault(size, [])
-            self._held_bytes += size
+            self._allocated_bytes += size
             return address
         counts = self.counts()
         raise OutOfMemoryError(

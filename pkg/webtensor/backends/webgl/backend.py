@@ -274,7 +274,7 @@ class WebGLBackend(Backend):
 
     def read(self, handle: Texture, dtype: DType, size: int) -> memoryview[Any]:
         if handle.is_paged:
-            return _known(handle, size)
+            return _host_elements(handle, size)
         start = perf_counter()
         self._flush_for_read()
         handle.host = self._read(handle, dtype, size)
@@ -287,7 +287,7 @@ class WebGLBackend(Backend):
         during = "" if self._is_lost else " during a read"
         await self._settle()
         if handle.is_paged:
-            return _known(handle, size)
+            return _host_elements(handle, size)
         self._flush_for_read(during)
         rows = self._rows(handle, size)
         ticket = device.beginRead(handle.id, rows)
@@ -475,7 +475,7 @@ class _Timing:
         return None if isnan(measured) else measured
 
 
-def _known(texture: Texture, size: int) -> memoryview[Any]:
+def _host_elements(texture: Texture, size: int) -> memoryview[Any]:
     """Elements that wait on the host, perhaps with what fills the last texels."""
     assert texture.host is not None
     return texture.host[:size]

@@ -190,17 +190,17 @@ def _convolved(backend: WebGLBackend, x: Texture, rows: int, length: int, turn: 
 
     with ExitStack() as temporary:
 
-        def held(texture: Texture) -> Texture:
+        def released_later(texture: Texture) -> Texture:
             temporary.callback(backend.release, texture)
             return texture
 
-        spread = held(draw("fft_spread", _SPREAD, {"x": x}, rows * over, turn))
-        circle = held(draw("fft_circle", _CIRCLE, {}, over, -turn))
-        spectrum = held(_stages(backend, circle, 1, over, radices, -1.0))
-        transformed = held(_stages(backend, spread, rows, over, radices, -1.0))
+        spread = released_later(draw("fft_spread", _SPREAD, {"x": x}, rows * over, turn))
+        circle = released_later(draw("fft_circle", _CIRCLE, {}, over, -turn))
+        spectrum = released_later(_stages(backend, circle, 1, over, radices, -1.0))
+        transformed = released_later(_stages(backend, spread, rows, over, radices, -1.0))
         sources = {"x": transformed, "spectrum": spectrum}
-        filtered = held(draw("fft_filter", _FILTER, sources, rows * over, turn))
-        back = held(_stages(backend, filtered, rows, over, radices, 1.0))
+        filtered = released_later(draw("fft_filter", _FILTER, sources, rows * over, turn))
+        back = released_later(_stages(backend, filtered, rows, over, radices, 1.0))
         return draw("fft_gather", _GATHER, {"x": back}, rows * length, turn)
 
 

@@ -81,16 +81,18 @@ def _normalize(
     row = length // lanes
     with ExitStack() as temporary:
 
-        def held(texture: Texture) -> Texture:
+        def released_later(texture: Texture) -> Texture:
             temporary.callback(backend.release, texture)
             return texture
 
-        greatest = held(reduce_texture(backend, x, float32, "max", (outer, length, 1)))
+        greatest = released_later(reduce_texture(backend, x, float32, "max", (outer, length, 1)))
         program = backend.program(
             ("exponentials", lanes), lambda: shader(["x", "greatest"], _EXPONENTIALS[lanes])
         )
-        exponentials = held(backend.draw(program, [x, greatest], size, float32, row))
-        total = held(reduce_texture(backend, exponentials, float32, "sum", (outer, length, 1)))
+        exponentials = released_later(backend.draw(program, [x, greatest], size, float32, row))
+        total = released_later(
+            reduce_texture(backend, exponentials, float32, "sum", (outer, length, 1))
+        )
         if kind == "softmax":
             names, textures = ["exponentials", "total"], [exponentials, total]
         else:

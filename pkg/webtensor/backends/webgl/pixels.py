@@ -13,7 +13,7 @@ __all__ = ["shown_shader", "taken_shader"]
 
 _PIXELS = Input("pixels", float32, 4)
 
-_FOUND = {
+_TAKEN = {
     # A texel of the result is a pixel.
     4: """
 V compute(int t) {
@@ -43,7 +43,7 @@ def taken_shader(channels: int, dtype: DType) -> Shader:
     lanes = 4 if channels == 4 else 1
     levels = "ivec4(levels)" if dtype is int32 else "(levels / 255.0)"
     uniforms = [("width", "int")] if lanes == 4 else [("width", "int"), ("channels", "int")]
-    code = _FOUND[lanes].replace("LEVELS", levels)
+    code = _TAKEN[lanes].replace("LEVELS", levels)
     return Shader("from_pixels", (_PIXELS,), dtype, lanes, uniforms, code)
 
 

@@ -126,7 +126,7 @@ class _Scan:
         self.inner = inner
         self.temporary = temporary
 
-    def _held(self, texture: Texture) -> Texture:
+    def _temporary(self, texture: Texture) -> Texture:
         self.temporary.callback(self.backend.release, texture)
         return texture
 
@@ -199,11 +199,13 @@ class _Scan:
         blocks = -(-length // block)
         if blocks == 1:
             return self._within_blocks(kind, sources, level, block)
-        parts = [self._held(self._within_blocks(kind, sources, level, block))]
+        parts = [self._temporary(self._within_blocks(kind, sources, level, block))]
         if kind == "recurrence":
-            parts.append(self._held(self._within_blocks("cumprod", [sources[1]], level, block)))
+            parts.append(
+                self._temporary(self._within_blocks("cumprod", [sources[1]], level, block))
+            )
         totals = _Level(blocks, length, block, 0, 0, level.turned)
-        carries = self._held(self.run(kind, parts, totals))
+        carries = self._temporary(self.run(kind, parts, totals))
         lanes = 4 if whole or self.inner % 4 == 0 else 1
         code = _INTO_BLOCKS.replace("STEP", _STEP[kind].replace("a *", "getA(t) *"))
         code = code.replace("PER_TEXEL", "4" if whole else "1")

@@ -16,7 +16,7 @@ __all__ = ["Texture", "TextureManager", "texel_count"]
 _NARROW = 6
 
 #: Bytes of a texture from which the device is checked for running out of memory; this waits.
-_ASKED = 1 << 22
+_CHECKED_BYTES = 1 << 22
 
 #: Kinds of textures, as ``device.js`` numbers them. One holds pixels of images, of which tensors
 #: are then made, another float32 elements as 16-bit floats; the last three are for WebGL 1.
@@ -184,7 +184,7 @@ class TextureManager:
         self.paged_bytes -= texture.nbytes
 
     def _create_for(self, texture: Texture) -> None:
-        described = texture.width, texture.height, texture.kind, texture.nbytes >= _ASKED
+        described = texture.width, texture.height, texture.kind, texture.nbytes >= _CHECKED_BYTES
         id = self._create(*described)
         if id < 0:
             self._trim(0)

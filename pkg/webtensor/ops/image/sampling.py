@@ -118,12 +118,12 @@ def _composed(
     def read(row: Tensor, column: Tensor) -> Tensor:
         """Pixels at whole coordinates, and the constant outside."""
         rows, columns = cast_to(row, int32), cast_to(column, int32)
-        held_rows, held_columns = clip(rows, 0, height - 1), clip(columns, 0, width - 1)
-        flat_indices = add(first, add(multiply(held_rows, width), held_columns))
+        clipped_rows, clipped_columns = clip(rows, 0, height - 1), clip(columns, 0, width - 1)
+        flat_indices = add(first, add(multiply(clipped_rows, width), clipped_columns))
         samples = gather(pixels, flat_indices)
         if mode != _CONSTANT:
             return samples
-        valid = logical_and(equal(rows, held_rows), equal(columns, held_columns))
+        valid = logical_and(equal(rows, clipped_rows), equal(columns, clipped_columns))
         return where(expand_dims(valid, -1), samples, fill)
 
     def blend(before: Tensor, after: Tensor, weight: Tensor) -> Tensor:
