@@ -25,7 +25,7 @@ __all__ = ["MISUSE", "explained", "explained_functions", "raise_explained"]
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-#: What Python raises where an argument is wrong.
+#: Errors that Python raises for a wrong argument.
 MISUSE = (
     ArithmeticError,
     AssertionError,
@@ -39,7 +39,7 @@ MISUSE = (
     struct.error,
 )
 
-#: Errors that stay of their type; others become one of these.
+#: Errors that keep their type; others become one of these.
 _SAME_TYPES = (TypeError, ValueError, IndexError, OutOfMemoryError, TensorSizeError)
 
 #: Packages that functions of this one may call.
@@ -152,7 +152,7 @@ def _completed(
     return completed
 
 
-#: What an argument has to be, by the beginning of its annotation.
+#: Descriptions of valid arguments, by the beginning of the annotation.
 _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "Callable": (callable, "callable"),
     "bool": (lambda value: isinstance(value, bool), "True or False"),
@@ -162,7 +162,7 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def _misfit(arguments: Mapping[str, Any], form: Signature) -> str | None:
-    """Say which of the arguments is not what its annotation says, where there is one."""
+    """Return which of the arguments does not fit its annotation, if one does not."""
     for argument, value in arguments.items():
         parameter = form.parameters[argument]
         if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
@@ -213,7 +213,7 @@ def _names(text: str, name: str) -> bool:
 
 
 def _described(value: Any) -> str:
-    """Show a value in few characters: of tensors the shape and the dtype."""
+    """Describe a value briefly: a tensor by its shape and dtype."""
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if shape is None or dtype is None:
         return _short.repr(value)

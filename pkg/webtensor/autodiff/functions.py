@@ -185,7 +185,7 @@ def custom_grad(
         inputs = tuple(as_operand("custom_grad", x) for x in xs)
         if not is_recording():
             return _custom_result(function(*inputs))[0]
-        # What the gradient function refers to lives until the walk back, whatever is disposed.
+        # The tensors that the gradient function uses live until the walk back, even if disposed.
         with outside_scopes():
             inputs = tuple(alias(IDENTITY, x, x.shape) for x in inputs)
             with paused():
@@ -272,7 +272,7 @@ def _differentiate(
 
 
 def _each_its_own(gradients: list[Tensor]) -> list[Tensor]:
-    """Give each source a gradient that can be disposed without harm to another's."""
+    """Return the gradients so that disposing one source's does no harm to another's."""
     seen: set[int] = set()
     for position, gradient in enumerate(gradients):
         if id(gradient) in seen:

@@ -104,7 +104,7 @@ class GradientTape:
             tape.__enter__()
 
     def reset(self) -> None:
-        """Forget what was recorded and watched, and go on recording.
+        """Clear the recording and the watched tensors, and go on recording.
 
         Raises:
             RuntimeError: the tape is not recording.

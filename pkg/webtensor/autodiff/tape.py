@@ -46,7 +46,7 @@ class Gathered(ABC):
 
     @abstractmethod
     def total(self) -> Tensor:
-        """Put the pieces together."""
+        """Join the pieces."""
 
 
 class _Zero:
@@ -83,7 +83,7 @@ class _Node(NamedTuple):
     storages: tuple[Storage, ...]
 
     def operands(self) -> tuple[Tensor, ...]:
-        """What gradient rules take: the output and the inputs, also where they were disposed."""
+        """The arguments of gradient rules: output and inputs, even if they were disposed."""
         operands = (self.output, *self.inputs)
         for operand in operands:
             if operand.storage is DISPOSED:
@@ -114,7 +114,7 @@ class Tape:
         self._nodes: list[_Node] = []
         #: Tensors that depend on watched ones, by identity.
         self._watched: dict[int, Tensor] = {}
-        #: Those among them that do so by step functions alone.
+        #: Those of them that do so through step functions only.
         self._constant: set[int] = set()
         self._watches_variables = watches_variables
         self._chosen_variables: dict[int, Variable] = {}
@@ -261,14 +261,14 @@ class _TapesOfTask:
         self._open = 0
 
     def open(self) -> None:
-        """Observe from the first tape on."""
+        """Become an observer when the first tape opens."""
         self._open += 1
         if self._open == 1:
             state.observers += (self,)
             state.variable_readers = (self,)
 
     def close(self) -> None:
-        """Observe no longer when no tape is left."""
+        """Stop observing when no tape is left."""
         self._open -= 1
         if not self._open:
             state.observers = tuple(
@@ -283,13 +283,13 @@ class _TapesOfTask:
         output: Tensor,
         attributes: tuple[Any, ...],
     ) -> None:
-        """Let the tapes see an operation."""
+        """Forward an operation to the tapes."""
         for tape in _tapes.get():
             if tape.is_recording:
                 tape.record(primitive, inputs, output, attributes)
 
     def read_variable(self, variable: Variable, value: Tensor) -> None:
-        """Let the tapes know that a variable was read."""
+        """Notify the tapes that a variable was read."""
         for tape in _tapes.get():
             if tape.is_recording:
                 tape.read_variable(variable, value)
@@ -313,7 +313,7 @@ _CONSTANT = Primitive("constant")
 
 
 class paused:  # noqa: N801  (used like a function)
-    """Context in which no tape records what this task computes."""
+    """Return a context in which no tape records what this task computes."""
 
     def __enter__(self) -> None:
         self._tapes = _tapes.get()

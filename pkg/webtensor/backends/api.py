@@ -88,11 +88,11 @@ class Stopwatch(Protocol):
 
     def stop(self) -> None: ...
     async def milliseconds(self) -> float | None:
-        """Wait for the measurement; None where the device was interrupted."""
+        """Wait for the measurement; None if the device was interrupted."""
 
 
 class Priority(NamedTuple):
-    """How much a backend is preferred to others, and why that is less than usual, if it is."""
+    """A backend's priority, and the reason if it is lower than usual."""
 
     value: int
     reason: str | None = None
@@ -115,32 +115,32 @@ class Backend(ABC):
     """A device that holds elements and runs kernels."""
 
     name: str
-    #: Reading costs a transfer, so the engine keeps the host copy that a read made.
+    #: Whether reading costs a transfer; then the engine keeps the host copy that a read made.
     reads_are_copies: bool = True
-    #: Kernels run on the processor that Python runs on, so that reading is no more than a copy.
+    #: Kernels run on the same processor as Python, so that reading is no more than a copy.
     computes_on_host: bool = False
     #: Format, as in the module ``struct``, in which the elements of float32 tensors are stored.
     float_format: str = "f"
-    #: Elements of int32 tensors have all their bits.
+    #: Whether int32 tensors have all 32 bits.
     integers_are_whole: bool = True
     #: A tensor of more elements has no room here, however much memory is free. The engine calls no
     #: kernel for such a result; kernels that would make one for themselves raise
     #: ``KernelNotFoundError``.
     most_elements: float = inf
-    #: Whether other backends may have room for more; not where the host has no more addresses.
+    #: Whether other backends may have room for more; False if the host is out of addresses.
     others_may_have_room: bool = True
 
-    #: What the backend calls once when its device is gone, and with it all that lay on it. Then it
-    #: refuses to compute by ``KernelNotFoundError``, and to read by ``ContextLostError``.
+    #: Called once when the device is lost, with all tensors on it. After that, the backend
+    #: raises ``KernelNotFoundError`` to compute and ``ContextLostError`` to read.
     on_lost: Callable[[], None] | None = None
-    #: The device measures its own time; else the host's clock must do.
+    #: Whether the device measures its own time; otherwise the host's clock is used.
     has_timer: bool = False
     #: Milliseconds spent on copying to the device, and on waiting for it and copying back.
     upload_ms: float = 0.0
     download_ms: float = 0.0
 
     def __init__(self, table: Mapping[str, Kernel]) -> None:
-        #: Calls that were prepared hold as long as this is the same object.
+        #: Prepared calls are valid while this is the same object.
         self.epoch = object()
         self.kernels = {name: MethodType(function, self) for name, function in table.items()}
 
@@ -188,7 +188,7 @@ class Backend(ABC):
         return None
 
     def flush(self) -> None:  # noqa: B027
-        """Hand over what waits to be handed over to the device together."""
+        """Submit queued work to the device."""
 
     async def finish(self) -> None:  # noqa: B027
         """Wait until the device has executed everything, without blocking the event loop."""
@@ -199,7 +199,7 @@ class Backend(ABC):
 
     @abstractmethod
     def release(self, handle: Handle) -> None:
-        """Give the memory behind a handle back; the handle is not used again."""
+        """Free the memory behind a handle; the handle is not used again."""
 
     @abstractmethod
     def memory(self) -> dict[str, int]:

@@ -42,7 +42,7 @@ class _Entry(NamedTuple):
 _entries: dict[str, _Entry] = {}
 _started: dict[str, Backend] = {}
 _refused: dict[str, str] = {}
-#: Kernels added from outside, by backend and name.
+#: Kernels registered by users, by backend and name.
 _added: dict[str, dict[str, Kernel]] = {}
 
 
@@ -88,14 +88,14 @@ def available_backends() -> list[str]:
 
 
 def unavailable_reason(name: str) -> str | None:
-    """Say why a backend cannot start here; None where it can."""
+    """Return the reason why a backend cannot start here, or None if it can."""
     _require(name)
     find_backend(name)
     return _refused.get(name)
 
 
 def priority_reason(name: str) -> str | None:
-    """Say why a backend is less preferred here than elsewhere; None where it is not.
+    """Return the reason why a backend is less preferred here than elsewhere, or None.
 
     Example:
         >>> import webtensor as wt
@@ -228,7 +228,7 @@ def _priority(name: str) -> Priority:
 
 
 def _replace(name: str, lost: Backend) -> None:
-    """Forget a backend whose device was lost; another takes its place as soon as it can start."""
+    """Remove a backend whose device was lost; another replaces it as soon as it can start."""
     if _started.get(name) is lost:
         del _started[name]
     if state.backend is lost:

@@ -24,7 +24,7 @@ from webtensor.shapes import Shape, prod
 __all__ = ["host_buffer", "nested_list", "pack", "python_numbers", "shown_values"]
 
 _INT32_RANGE = range(-(2**31), 2**31)
-#: As many axes as an array of NumPy can have.
+#: The maximum rank of NumPy's arrays.
 _MOST_AXES = 64
 
 

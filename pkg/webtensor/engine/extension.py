@@ -51,7 +51,7 @@ def register_kernel(name: str, backend: str, kernel: Kernel) -> None:
 
 
 def unregister_kernel(name: str, backend: str) -> None:
-    """Take a kernel away from a backend.
+    """Remove a backend's kernel.
 
     Raises:
         ValueError: the backend has no such kernel.
@@ -72,13 +72,13 @@ def get_kernels_for_backend(backend: str) -> list[str]:
 
 
 def copy_registered_kernels(source: str, destination: str) -> None:
-    """Give one backend all the kernels that were registered for another by ``register_kernel``."""
+    """Register for one backend all kernels that ``register_kernel`` registered for another."""
     for name, kernel in backend_registry.added_kernels(source).items():
         backend_registry.set_kernel(destination, name, kernel)
 
 
 def register_gradient(name: str, rules: Sequence[Gradient | None]) -> None:
-    """Give an op made by ``register_op`` its gradient: one rule for each input, or None.
+    """Set the gradient of an op made by ``register_op``: one rule for each input, or None.
 
     It may be registered before the op.
     """
@@ -88,7 +88,7 @@ def register_gradient(name: str, rules: Sequence[Gradient | None]) -> None:
 
 
 def unregister_gradient(name: str) -> None:
-    """Forget a gradient that was registered.
+    """Remove a registered gradient.
 
     Raises:
         ValueError: there is none.
@@ -140,7 +140,7 @@ def register_op(name: str, infer: Inference, inputs: int = 1) -> Callable[..., T
 
 
 def deregister_op(name: str) -> None:
-    """Forget an op, its gradient and its kernels.
+    """Remove an op, its gradient and its kernels.
 
     Raises:
         ValueError: no op of this name is registered.

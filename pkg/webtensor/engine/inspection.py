@@ -50,7 +50,7 @@ def memory() -> dict[str, Any]:
 
 
 class _NanCheck:
-    """Observer that raises at the first operation whose result holds a NaN."""
+    """Observer that raises at the first operation whose result contains a NaN."""
 
     def record(
         self,

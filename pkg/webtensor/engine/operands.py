@@ -66,7 +66,7 @@ def as_operand(name: str, value: TensorLike, dtype: DType | None = None) -> Tens
 
 
 def _scalar_dtype(scalar: complex, other: DType) -> DType:
-    """Dtype of a Python number beside a tensor: the tensor's, unless it is of a lesser kind."""
+    """Return a Python number's dtype beside a tensor: the tensor's, unless that is too narrow."""
     return promote(number_dtype(scalar), other)
 
 

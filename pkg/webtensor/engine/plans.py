@@ -28,17 +28,17 @@ from webtensor.shapes import Shape
 
 __all__ = ["MOST_PLANS", "Plans", "keep_plan", "planned", "run_plan"]
 
-#: How many plans an op keeps; beyond that it starts anew.
+#: The maximum number of an op's plans; then its cache is cleared.
 MOST_PLANS = 1024
 
 Arguments = ParamSpec("Arguments")
 
-#: What options of ops may be, to be part of a key.
+#: The types of options that may be part of a key.
 _OPTIONS = frozenset({bool, int, float, str, tuple, type(None), DType})
 
 
 class Plan:
-    """A primitive with everything it is called with besides the operands."""
+    """A primitive with the arguments of its call, except the operands."""
 
     __slots__ = (
         "attributes",
@@ -80,7 +80,7 @@ Plans = dict[Any, Plan | None]
 
 
 def run_plan(plan: Plan, inputs: tuple[Tensor, ...]) -> Tensor:
-    """Do what ``run`` does, as planned."""
+    """Do what ``run`` does, by a plan."""
     backend = plan.backend
     dtype = plan.dtype
     try:
@@ -109,7 +109,7 @@ def keep_plan(
     attributes: tuple[Any, ...],
     order: tuple[int, ...] = (),
 ) -> None:
-    """Remember how ``output`` was computed, if it was on the active backend."""
+    """Cache the plan of an op that computed ``output``, if it was on the active backend."""
     backend = state.backend
     if len(plans) >= MOST_PLANS:
         plans.clear()
@@ -120,7 +120,7 @@ def keep_plan(
 
 
 class _Recorder:
-    """Observer of what an op runs."""
+    """Observer that records the primitives that an op runs."""
 
     def __init__(self) -> None:
         self.records: list[tuple[Primitive, tuple[Tensor, ...], Tensor, tuple[Any, ...]]] = []

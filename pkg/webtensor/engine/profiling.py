@@ -61,13 +61,13 @@ class KernelRecord:
     total_bytes: int
     #: Host time since the operation before it, in milliseconds; on a GPU the cost of enqueuing.
     time_ms: float
-    #: Time on the GPU, in milliseconds; None where it has no timer, or was interrupted.
+    #: Time on the GPU, in milliseconds; None if it has no timer, or was interrupted.
     gpu_ms: float | None = None
 
 
 @dataclass
 class Profile:
-    """What ``profile`` saw."""
+    """The measurements of ``profile``."""
 
     kernels: list[KernelRecord] = field(default_factory=list)
     result: Any = None
@@ -94,12 +94,12 @@ class _Profiler:
         self.start()
 
     def start(self) -> None:
-        """Measure what the next operation takes."""
+        """Start measuring the next operation."""
         self._running = backend_registry.backend().stopwatch() if self._timed else None
         self._last = perf_counter()
 
     def stop(self) -> None:
-        """Measure no longer."""
+        """Stop measuring."""
         self._measured.append(self._running)
         if self._running is not None:
             self._running.stop()
@@ -131,7 +131,7 @@ class _Profiler:
         self.start()
 
     async def add_times(self) -> None:
-        """Wait for the device's times; the last stopwatch measured what came after the last one."""
+        """Wait for the device's times; the last stopwatch was started after the last operation."""
         times = [None if timer is None else await timer.milliseconds() for timer in self._measured]
         self.profile.kernels = [
             replace(kernel, gpu_ms=time)
@@ -139,12 +139,12 @@ class _Profiler:
         ]
 
 
-#: The profilers of this task: what other tasks run meanwhile is not theirs.
+#: The profilers of this task: they ignore what other tasks run.
 _profilers: TaskStack[_Profiler] = TaskStack("profilers")
 
 
 def _memory_in_use() -> tuple[int, int]:
-    """Tensors and bytes alive, without the constants that the library keeps for reuse."""
+    """Return the numbers of tensors and bytes in use, without cached constants."""
     constants, constant_bytes = cached_constants()
     return state.tensors - constants, state.bytes - constant_bytes
 
@@ -203,15 +203,15 @@ async def profile_async(function: Callable[[], Any]) -> Profile:
 
 @dataclass(frozen=True)
 class TimingResult:
-    """What ``time`` measured, in milliseconds."""
+    """The measurements of ``time``, in milliseconds."""
 
     #: From the call until the last of its results was read.
     wall_ms: float
     #: The time of the kernels, by the clock that ``clock`` names.
     kernel_ms: float
-    #: ``"gpu"`` where the GPU measured ``kernel_ms`` itself; ``"wall"`` where that is ``wall_ms``.
+    #: ``"gpu"`` if the GPU measured ``kernel_ms`` itself; ``"wall"`` if that is ``wall_ms``.
     clock: Literal["gpu", "wall"]
-    #: What copying to the device took, and waiting for it and copying back.
+    #: The time for copying to the device, and for waiting for it and copying back.
     upload_wait_ms: float
     download_wait_ms: float
 
@@ -225,7 +225,7 @@ class _Watch:
         self._start = perf_counter()
 
     def read(self) -> TimingResult:
-        """Tell the wall time until now."""
+        """Return the wall time so far."""
         wall_ms = (perf_counter() - self._start) * 1000
         return TimingResult(
             wall_ms=wall_ms,

@@ -32,7 +32,7 @@ _innermost: ContextVar[Scope | None] = ContextVar("innermost_scope", default=Non
 
 
 def tensors_in(container: Any) -> Iterator[Tensor]:
-    """Every tensor in nested lists, tuples, sets and mappings."""
+    """Yield every tensor in nested lists, tuples, sets and mappings."""
     if isinstance(container, Tensor):
         yield container
     elif isinstance(container, Mapping):

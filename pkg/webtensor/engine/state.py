@@ -41,7 +41,7 @@ class EngineState:
     def __init__(self) -> None:
         self.backend: Backend | None = None
         self.observers: tuple[Observer, ...] = ()
-        #: Told of each new tensor while a scope is open in any task, else None.
+        #: Called with each new tensor while a scope is open in any task, else None.
         self.scopes: ScopesOfTask | None = None
         self.variable_readers: tuple[Any, ...] = ()
         self.tensors = 0

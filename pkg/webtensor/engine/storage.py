@@ -55,7 +55,7 @@ class Storage:
             backend.release(self.handle)
 
     def move_to(self, backend: Backend, operation: str) -> None:
-        """Put the elements on ``backend``, leaving the one they were on.
+        """Move the elements to ``backend``.
 
         ``operation`` is the operation that errors will name.
 
@@ -130,7 +130,7 @@ class Storage:
 
 
 class StringStorage(Storage):
-    """Text: a tuple of bytes on the host, which it never leaves."""
+    """Text: a tuple of bytes, which stays on the host."""
 
     __slots__ = ()
 
@@ -153,7 +153,7 @@ def host_storage(dtype: DType, host: Any) -> Storage:
 
 
 class _DisposedStorage:
-    """Stands in for the storage of a disposed tensor; touching it says what happened."""
+    """Replaces the storage of a disposed tensor; any use of it raises."""
 
     __slots__ = ()
 

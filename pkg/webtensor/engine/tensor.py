@@ -22,7 +22,7 @@ __all__ = ["Tensor"]
 
 
 def _read_only(elements: Any) -> Any:
-    """A host buffer that cannot be written to; text, which is a tuple, itself."""
+    """Return a view of a host buffer that cannot be written to; text is a tuple anyway."""
     return elements if type(elements) is tuple else elements.toreadonly()
 
 
@@ -93,7 +93,7 @@ class Tensor:
         return "host" if owner is None else owner.name
 
     def to_device(self, device: str, /, *, stream: Any = None) -> Tensor:
-        """Put the elements on a backend, by its name, and return the tensor itself.
+        """Move the elements to a backend, by its name, and return the tensor itself.
 
         An operation moves its operands to the active backend anyway; this only does it earlier.
         ``stream`` is for the array API standard and must be None.
@@ -119,7 +119,7 @@ class Tensor:
     # -- its life -----------------------------------------------------------------------------
 
     def dispose(self) -> None:
-        """Give the memory back now; using the tensor afterwards raises ``ValueError``."""
+        """Free the memory now; using the tensor afterwards raises ``ValueError``."""
         if not self.is_disposed:
             state.tensors -= 1
             self.storage = DISPOSED

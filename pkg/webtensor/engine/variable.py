@@ -64,7 +64,7 @@ class Variable:
 
     @property
     def shape(self) -> Shape:
-        """Lengths of the axes."""
+        """Sizes of the axes."""
         return self._value.shape
 
     @property
@@ -83,14 +83,14 @@ class Variable:
         return len(self._value.shape)
 
     def assign(self, value: Any) -> None:
-        """Hold another value from now on; the old one is freed when nothing else refers to it.
+        """Replace the value; the old one is freed when nothing else refers to it.
 
         Raises:
             ValueError: the shape or the dtype differs from the variable's.
         """
         now = self._value
         if type(value) is Tensor and value.shape == now.shape and value.dtype is now.dtype:
-            # What optimizers do for each weight, in a fifth of the time of what follows.
+            # The case of optimizers' updates, in a fifth of the time of the general one.
             storage = value.storage
             storage.size  # noqa: B018  (raises where the tensor is disposed)
             scopes, state.scopes = state.scopes, None
@@ -106,7 +106,7 @@ class Variable:
         self._value = new_value
 
     def dispose(self) -> None:
-        """Give the memory back now; using the variable afterwards raises ``ValueError``."""
+        """Free the memory now; using the variable afterwards raises ``ValueError``."""
         self._value.dispose()
 
     def __getattr__(self, name: str) -> Any:

@@ -47,7 +47,7 @@ def _input(spec: Any) -> Tensor | Variable:
     size = prod(shape)
     if dtype is string_:
         return Tensor(host_storage(dtype, (b"",) * size), shape, dtype)
-    # A view of no bytes cannot be cast, so there is at least one element before the cut.
+    # A view of no bytes cannot be cast, so one element is made and then cut off.
     zeros = typed_view(bytearray(max(size, 1) * dtype.itemsize), dtype.stored)
     return Tensor(host_storage(dtype, zeros[: size * dtype.words]), shape, dtype)
 

@@ -72,7 +72,7 @@ nan = math.nan
 newaxis = None
 pi = math.pi
 
-#: What ``wt`` computes.
+#: The dtypes that ``wt`` computes in.
 _COMPUTED = (bool_, int32, float32, complex64)
 
 _SIGNED = (int8, int16, int32, int64)

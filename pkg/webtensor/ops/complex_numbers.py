@@ -246,7 +246,7 @@ def _expm1(x: Tensor) -> Tensor:
 
 @_rule("log")
 def _log(x: Tensor) -> Tensor:
-    # Near the unit circle, the logarithm of the size is that of 1 plus something small.
+    # Near the unit circle, the logarithm of the absolute value is that of 1 plus a small number.
     size, a, b = _abs(x), abs(real(x)), abs(imag(x))
     near = logical_and(size > 0.5, size < 2.0)
     larger, smaller = where(a > b, a, b).where(near, 1.0), where(a > b, b, a).where(near, 0.0)
@@ -296,8 +296,8 @@ def _pow(x: Tensor, y: Tensor) -> Tensor:
 # -- trigonometry and hyperbolic functions ------------------------------------------------------
 #
 # Functions of an angle are hyperbolic functions of ``iz``: ``sin(z) = -i sinh(iz)``, and so on.
-# Inverse functions follow W. Kahan, *Branch cuts for complex elementary functions* (1987). What
-# operands give that are not finite stands in annex G of the C standard.
+# Inverse functions follow W. Kahan, *Branch cuts for complex elementary functions* (1987). The
+# results for infinities and NaN are those of annex G of the C standard.
 
 
 #: A complex number's real and imaginary part.

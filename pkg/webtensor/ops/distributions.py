@@ -142,7 +142,7 @@ def multinomial(
 
 # -- gamma ----------------------------------------------------------------------------------------
 
-#: Beyond this many standard deviations no normal number is drawn from 24 bits.
+#: Normal numbers drawn from 24 bits are within this many standard deviations.
 _FARTHEST = 5.5
 #: From this shape on the logarithm of the quantile is smooth enough for the polynomial.
 _SMOOTH = 2.0

@@ -90,7 +90,7 @@ def _images(name: str, x: TensorLike) -> tuple[Tensor, bool]:
     return images, single
 
 
-#: What a window picks of nothing, and the mean of nothing.
+#: The value of an empty window: its maximum, and its mean.
 _OF_NOTHING = {_MAX_POOL: float("-inf"), _AVG_POOL: float("nan")}
 
 

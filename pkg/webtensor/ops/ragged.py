@@ -33,7 +33,7 @@ class RaggedGather(NamedTuple):
 
 
 class RaggedRange(NamedTuple):
-    """Where each range ends, and the numbers of all."""
+    """The splits between the ranges, and the numbers of all ranges."""
 
     rt_nested_splits: Tensor
     rt_dense_values: Tensor

@@ -105,12 +105,12 @@ def random_uniform(
 
 
 def _float_below(bound: float) -> float:
-    """Greatest number less than ``bound`` of those that the active backend keeps."""
+    """Return the largest number below ``bound`` in the active backend's format of floats."""
     float_format = backend().float_format
     bits, least = {"f": ("i", 2.0**-149), "e": ("h", 2.0**-24)}[float_format]
     try:
         (rounded,) = unpack(float_format, pack(float_format, bound))
-    except OverflowError:  # then it is far from all that can be drawn
+    except OverflowError:  # it is far above all numbers that can be drawn
         return bound
     if rounded < bound:
         return float(rounded)

@@ -56,7 +56,7 @@ def _prod_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int) -> 
 
 
 _SUM = Primitive("sum", kernel="reduce", gradients=(_sum_gradient,))
-#: On devices of 16-bit floats alone, where means are within range, and sums often are not.
+#: Only for devices of 16-bit floats, where means are within range, and sums often are not.
 _MEAN = Primitive("mean", kernel="reduce", gradients=(_mean_gradient,))
 _PROD = Primitive("prod", kernel="reduce", gradients=(_prod_gradient,))
 _MAX = Primitive("max", kernel="reduce", gradients=(_extremum_gradient,))

@@ -151,8 +151,8 @@ def _filled(
     missing_count = count_true(is_empty)
     missing = true_indices(is_empty, missing_count)
     filled = count + missing_count
-    # A row ends where all up to it are counted. Elements, by their rows, take the places that
-    # empty rows leave.
+    # Rows end where the counts of elements do. Elements are numbered by their rows; the default
+    # values of empty rows have the numbers between.
     fillers = gather(cumsum(maximum(counts, 1)), missing) - 1
     left = full(filled, True)
     if missing_count:

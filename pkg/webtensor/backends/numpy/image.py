@@ -38,7 +38,7 @@ def _axes(sizes: Resize) -> tuple[tuple[Array, Array, Array], tuple[Array, Array
 
 
 def _along(axis: int, fraction: Array) -> Array:
-    """Shape weights so that they broadcast along an axis of images."""
+    """Reshape weights so that they broadcast along an axis of images."""
     return fraction.reshape((-1,) + (1,) * (3 - axis))
 
 
@@ -120,7 +120,7 @@ def _wrapped(x: Array, length: int) -> Array:
 
 
 def _mapped(x: Array, length: int, fill_mode: int) -> Array:
-    """Where in an image a coordinate outside it is read."""
+    """Map a coordinate, which may be outside the image, to the one that is read."""
     if fill_mode == 0:
         return x
     if fill_mode == 1:
@@ -146,7 +146,7 @@ def _nearest(x: Array) -> Array:
 
 
 def _blend(first: Array, second: Array, weight: Array) -> Array:
-    """Interpolate; a weight of 0 keeps what the second holds out, be it infinite or NaN."""
+    """Interpolate; with a weight of 0 the second does not count, even if it is infinite or NaN."""
     return np.where(weight == 0, first, (np.float32(1) - weight) * first + weight * second)
 
 

@@ -39,7 +39,7 @@ def gather(
 def flat_indices(
     backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
 ) -> Handle:
-    """Places, in row-major order, of rows of coordinates; one past the last for those outside."""
+    """Return the flat indices of rows of coordinates; one past the last for those outside."""
     rows = array_of(inputs[0]).reshape(-1, len(sizes))
     inside = ((rows >= 0) & (rows < sizes)).all(axis=1)
     flat = rows @ np.array(contiguous_strides(sizes), np.int32)

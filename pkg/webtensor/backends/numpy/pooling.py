@@ -37,7 +37,7 @@ def _greatest(x: Array, window: Window) -> Array:
 def max_pool(
     backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Greatest element of each window."""
+    """Return the maximum of each window."""
     return _cells(array_of(inputs[0]), window, -np.inf).max(axis=3)
 
 
@@ -75,7 +75,7 @@ def _counts(x_channels: int, window: Window) -> Array:
 def avg_pool(
     backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Mean of each window, padding not counted."""
+    """Return the mean of each window, not counting padding."""
     x = array_of(inputs[0])
     return _cells(x, window, 0.0).sum(axis=3) / _counts(x.shape[3], window)
 
@@ -95,7 +95,7 @@ def avg_pool_gradient(
 def dilation2d(
     backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Greatest sum of each window and the filter."""
+    """Return the maximum sum of each window and the filter."""
     x, filter = map(array_of, inputs)
     cells = _cells(x, window, -np.inf)
     return (cells + filter.reshape(-1, filter.shape[2])).max(axis=3)

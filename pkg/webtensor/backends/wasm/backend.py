@@ -31,7 +31,7 @@ class Functions(dict[tuple[str, ...], Callable[..., Any]]):
     """
 
     def __init__(self, host: Host) -> None:
-        """Bind nothing yet."""
+        """Start without any export bound."""
         super().__init__()
         self._host = host
 
@@ -71,7 +71,7 @@ class WasmBackend(Backend):
     others_may_have_room = False
 
     def __init__(self, host: Host) -> None:
-        """Take over a host that was started."""
+        """Take a started host."""
         from webtensor.backends.wasm import families
 
         super().__init__(families.TABLE)
@@ -148,7 +148,7 @@ class WasmBackend(Backend):
         return elements
 
     def release(self, handle: Handle) -> None:
-        """Take a block back (an instance calls its pool directly)."""
+        """Free a block (an instance calls its pool directly)."""
         self.pool.release(handle)
 
     def flush(self) -> None:
@@ -161,7 +161,7 @@ class WasmBackend(Backend):
         return self.pool.counts()
 
     def close(self) -> None:
-        """Let go of the module and its memory."""
+        """Release the module and its memory."""
         self.threads.close()
         self.functions.clear()
         self.host.close()

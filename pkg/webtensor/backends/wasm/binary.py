@@ -95,7 +95,7 @@ def check_user_module(module: bytes) -> None:
 
 
 def _segments(section: bytes) -> list[tuple[int, bytes]]:
-    """Segments of a data section that are not all zeros, as memory is from the beginning."""
+    """Return the segments of a data section that are not all zeros, as new memory is."""
     reader = _Reader(section)
     segments = []
     for _ in range(reader.number()):

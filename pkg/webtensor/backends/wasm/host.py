@@ -36,16 +36,16 @@ MOST_WORDS: Final = 3000
 class Host(ABC):
     """A running module with its memory."""
 
-    #: Which variant of the kernels runs: "simd" or "relaxed".
+    #: The variant of the kernels: "simd" or "relaxed".
     variant: str
-    #: How many threads can compute at once; more than one only where memory can be shared.
+    #: How many threads can compute at once; more than one only if memory can be shared.
     most_threads: int = 1
     #: Whether calls can wait in ``waiting``, because crossing to the module costs more than small
     #: kernels do.
     defers: bool = False
 
     def __init__(self) -> None:
-        """Let no call wait yet."""
+        """Start with no waiting calls."""
         #: Calls that wait, one after another: the kernel's number, the number of its arguments, and
         #: these. Everything else that touches memory runs them before.
         self.waiting: list[float] = []
@@ -95,7 +95,7 @@ class Host(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the module and its memory."""
+        """Release the module and its memory."""
 
 
 def module_bytes(variant: str) -> bytes:

@@ -37,8 +37,8 @@ _PROBES: Final = {
     "0a0f010d00" "4101fd0f4102fd0ffd80020b",
 }  # fmt: skip
 
-#: More bytes than these, if they are no array's, are copied in pieces, by way of an array that the
-#: cache holds. Copying all of them to an array first took four times as long.
+#: Larger buffers, unless they are arrays, are copied in pieces, through an array that fits the
+#: cache. Copying all of them to an array first took four times as long.
 _STAGING_BYTES: Final = 1 << 18
 
 
@@ -83,7 +83,7 @@ def _make_memory(shared: bool) -> Any:
 
 
 def _processors() -> int:
-    """How many threads the machine runs at once, as far as the browser tells."""
+    """Return how many threads the machine runs at once, according to the browser."""
     return int(getattr(js.navigator, "hardwareConcurrency", 1) or 1)
 
 

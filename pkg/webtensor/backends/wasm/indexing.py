@@ -41,7 +41,7 @@ def gather(
 def flat_indices(
     backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
 ) -> Handle:
-    """Places, in row-major order, of rows of coordinates; one past the last for those outside."""
+    """Return the flat indices of rows of coordinates; one past the last for those outside."""
     run = backend.functions["flat", "indices"]
     geometry = backend.parameters.integers(sizes)
     out = backend.allocate(prod(shape) * dtype.itemsize)

@@ -20,7 +20,7 @@ __all__ = ["LARGEST_BLOCK", "BlockPool", "size_class"]
 
 #: How many addresses fit into the module's exchange area.
 _EXCHANGE_LENGTH = 1024
-#: Kernels count bytes in 32-bit integers with a sign, as C counts those of one object.
+#: Kernels count bytes in signed 32-bit integers, as C does within one object.
 LARGEST_BLOCK = 0x7FFF0000
 
 
@@ -38,7 +38,7 @@ def size_class(count: int) -> int:
 
 
 class BlockPool:
-    """Hands out blocks of linear memory by address."""
+    """Allocates blocks of linear memory by address."""
 
     def __init__(self, host: Host) -> None:
         """Bind the allocator's exports."""
@@ -49,7 +49,7 @@ class BlockPool:
         self._exchange = host.function("exchange_area")()
         #: Addresses of freed blocks by size class.
         self._parked: dict[int, list[int]] = {}
-        #: Where each block that the allocator handed out is parked when freed, by address.
+        #: The list in which each allocated block is parked when freed, by address.
         self._homes: dict[int, list[int]] = {}
         self._allocated_bytes = 0
 
@@ -68,7 +68,7 @@ class BlockPool:
         return self._parked.setdefault(size_class(count), [])
 
     def release(self, handle: int) -> None:
-        """Take back the block at an address."""
+        """Free the block at an address."""
         self._homes[handle].append(handle)
 
     def counts(self) -> dict[str, int]:
@@ -82,7 +82,7 @@ class BlockPool:
         }
 
     def trim(self) -> None:
-        """Give every parked block back to the allocator."""
+        """Return every parked block to the allocator."""
         addresses = [address for parked in self._parked.values() for address in parked]
         self._allocated_bytes -= self._parked_bytes()
         for parked in self._parked.values():
@@ -119,7 +119,7 @@ class BlockPool:
     def _find(self, size: int) -> int:
         """Return a block, growing memory as a last resort; 0 if there is no room."""
         address = self._ask(size, may_grow=False)
-        # Trimming for a few bytes would only cost the reuse of those blocks.
+        # Trimming for a few bytes would only prevent the reuse of those blocks.
         if not address and 8 * self._parked_bytes() >= _unsigned(self._heap_bytes()):
             self.trim()
             address = self._ask(size, may_grow=False)

@@ -30,7 +30,7 @@ _LEAST_SIZE: Final = 512
 
 
 class _Use(_Reference):
-    """Weights that were multiplied by, as a matrix of ``columns`` columns."""
+    """Use of weights in a product, as a matrix of ``columns`` columns."""
 
     __slots__ = ("address", "columns", "key")
 
@@ -49,9 +49,9 @@ class PackedWeights:
     """Finds packed weights by the storage of the weights."""
 
     def __init__(self, backend: WasmBackend) -> None:
-        """Hold nothing yet."""
+        """Start without packed weights."""
         self._backend = backend
-        #: By the storage's identity, an even number, plus one where the matrix is transposed.
+        #: By the storage's identity, an even number, plus one if the matrix is transposed.
         self._uses: dict[int, _Use] = {}
 
     def address(self, weights: Operand, columns: int, transposed: bool = False) -> int:
@@ -78,7 +78,7 @@ class PackedWeights:
         self._uses[key] = use
 
     def _end(self, use: ref[Stored]) -> None:
-        """Free what was packed; called when the storage dies."""
+        """Free the panels; called when the storage dies."""
         assert isinstance(use, _Use)
         del self._uses[use.key]
         if use.address:

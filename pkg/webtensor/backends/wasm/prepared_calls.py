@@ -26,7 +26,7 @@ __all__ = ["prepared"]
 
 
 class _Address:
-    """Stands for an address: nothing can be computed with it."""
+    """Stand-in for an address: arithmetic with it is impossible."""
 
     __slots__ = ()
 
@@ -45,7 +45,7 @@ class _StandIn(NamedTuple):
 
 
 class _Packed(NamedTuple):
-    """Stands for the address of an operand's packed elements."""
+    """Stand-in for the address of an operand's packed elements."""
 
     operand: _StandIn
     columns: int
@@ -57,7 +57,7 @@ class _NotOneCallError(Exception):
 
 
 class _Notes:
-    """Stands for the backend, and notes the kernel's only call."""
+    """Stand-in for the backend, which records the kernel's only call."""
 
     def __init__(self, backend: WasmBackend) -> None:
         self.parameters = backend.parameters
@@ -179,13 +179,13 @@ def _calling(
 def _waiting(
     backend: WasmBackend, key: tuple[str, ...], count: int, length: int, fill: Filling
 ) -> PreparedKernel:
-    """A call that waits."""
+    """Prepare a call that is queued."""
     allocate, run_waiting = backend.allocate, backend.host.run_waiting
     waiting, head = backend.host.waiting, (backend.numbers[key], length)
 
     def run(inputs: Sequence[Operand]) -> Handle:
         out = allocate(count)
-        # Packing weights runs what waits, so the call's words must come together.
+        # Packing weights runs the queue, so the call's words must be appended together.
         arguments = fill(inputs, out)
         waiting.extend(head)
         waiting.extend(arguments)
@@ -199,7 +199,7 @@ def _waiting(
 def _of_one(
     backend: WasmBackend, key: tuple[str, ...], count: int, numbers: tuple[float, ...]
 ) -> PreparedKernel:
-    """A call that waits, of a kernel with one operand."""
+    """Prepare a queued call of a kernel with one operand."""
     allocate, run_waiting = backend.allocate, backend.host.run_waiting
     parked, waiting = backend.pool.parked(count), backend.host.waiting
     number, length = backend.numbers[key], 2 + len(numbers)
@@ -218,7 +218,7 @@ def _of_one(
 def _of_two(
     backend: WasmBackend, key: tuple[str, ...], count: int, numbers: tuple[float, ...]
 ) -> PreparedKernel:
-    """A call that waits, of a kernel with two operands."""
+    """Prepare a queued call of a kernel with two operands."""
     allocate, run_waiting = backend.allocate, backend.host.run_waiting
     parked, waiting = backend.pool.parked(count), backend.host.waiting
     number, length = backend.numbers[key], 3 + len(numbers)
@@ -235,5 +235,5 @@ def _of_two(
     return run
 
 
-#: Makes the calls that are most frequent, by the number of operands.
+#: Makes the most frequent calls, by the number of operands.
 _OF_FEW = {1: _of_one, 2: _of_two}

@@ -54,7 +54,7 @@ class Threads:
 
     @property
     def count(self) -> int:
-        """How many threads share the work of a large kernel."""
+        """The number of threads that share a large kernel."""
         return self._count
 
     @count.setter
@@ -76,7 +76,7 @@ class Threads:
     def _set_least_work(self) -> None:
         #: Kernels of less work run on the calling thread alone,
         self.least_work = 2 * self._grain if self._count > 1 else inf
-        #: and of less than this, if it is known, they may wait for others.
+        #: and kernels whose work is less than this may be queued.
         self.waiting_work = min(_LITTLE_WORK, self.least_work) if self._host.defers else 0
         self._on_change()
 
@@ -120,7 +120,7 @@ class Threads:
         )
 
     def close(self) -> None:
-        """End the helpers, and free their stacks."""
+        """End the workers, and free their stacks."""
         if self._helpers is None:
             return
         self._helpers.stop()

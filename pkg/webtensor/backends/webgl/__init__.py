@@ -53,7 +53,7 @@ def create_backend() -> Backend:
 
 
 def priority() -> Priority:
-    """Say how much the backend is preferred: not to WebAssembly where the processor draws."""
+    """Return the backend's priority: below WebAssembly's if the processor draws."""
     if IN_BROWSER:
         from webtensor.backends.webgl.context import slow_reason
 

@@ -244,7 +244,7 @@ class WebGLBackend(Backend):
             self._lose()  # what draws with the texture will be refused
 
     def _use(self, textures: Collection[Texture]) -> None:
-        """Have textures on the GPU, which may be short of memory."""
+        """Move textures to the GPU, which may be short of memory."""
         if self._is_lost or self.gl.isContextLost():
             self._refuse()
         self._pager.use(textures)
@@ -404,18 +404,18 @@ class WebGLBackend(Backend):
 
     @staticmethod
     def _rows(texture: Texture, size: int) -> int:
-        """Rows of the texture that hold elements."""
+        """Return the number of the texture's rows that have elements."""
         return -(-texel_count(size) // texture.width)
 
     def _note_failure(self) -> None:
-        """Keep the error of a program that failed for whoever next waits for a result."""
+        """Keep the error of a failed program for the next call that waits for a result."""
         try:
             self.programs.check()
         except BackendError as error:
             self._failure = error
 
     async def _settle(self) -> None:
-        """Wait for programs that are compiled; those who wait get their turn in order."""
+        """Wait for programs that are compiling; waiting calls continue in order."""
         if self.programs.pending or self._settling:
             self._settling += 1
             try:
@@ -453,7 +453,7 @@ class WebGLBackend(Backend):
         raise KernelNotFoundError("webgl: the context was lost")
 
     def _end(self) -> None:
-        """Neither draw nor call back any more."""
+        """Stop drawing and calling back."""
         self._is_lost = True
         self._push = self._refuse
         self._device.close()
@@ -476,7 +476,7 @@ class _Timing:
 
 
 def _host_elements(texture: Texture, size: int) -> memoryview[Any]:
-    """Elements that wait on the host, perhaps with what fills the last texels."""
+    """Return elements of a texture on the host, possibly with the padding of its last texels."""
     assert texture.host is not None
     return texture.host[:size]
 

@@ -40,7 +40,7 @@ int compute(int n) {
 def true_indices(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType
 ) -> Handle:
-    """Places of the elements that are true, of which there are as many as the result has."""
+    """List the indices of the true elements; the result has as many elements."""
     (mask,) = inputs
     size = mask.size
 

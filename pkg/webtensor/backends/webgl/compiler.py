@@ -86,7 +86,7 @@ def array_uniform(name: str, length: int) -> list[Uniform]:
 
 
 class Shader(NamedTuple):
-    """A kernel's logical code with all that it reads and writes."""
+    """A kernel's logical code with its inputs, its output and its uniforms."""
 
     name: str
     inputs: Sequence[Input]
@@ -161,7 +161,7 @@ def _run(getter: str, dtype: DType) -> str:
 
 
 def getter_name(name: str) -> str:
-    """What the function is called that reads an input."""
+    """Return the name of the function that reads an input."""
     return f"get{name[0].upper()}{name[1:]}"
 
 

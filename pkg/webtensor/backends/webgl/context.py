@@ -58,7 +58,7 @@ _SOFTWARE: Final = (
 
 
 class Device:
-    """A WebGL context, and what can be done with it."""
+    """A WebGL context and its capabilities."""
 
     version: int
     renders_float32: bool
@@ -90,7 +90,7 @@ class Device:
 
     @property
     def mode(self) -> Mode:
-        """How the backend computes on the device."""
+        """The precision mode in which the backend computes on the device."""
         is_full = self.renders_float32 and env().get_bool(RENDER_FLOAT32_ENABLED)
         return Mode(self.version, self._renders_float16 and not is_full)
 
@@ -152,7 +152,7 @@ def create_context() -> tuple[Any, Mode]:
 
 
 def slow_reason() -> str | None:
-    """Say why WebAssembly is to be preferred here; None where it is not."""
+    """Return the reason why WebAssembly is preferred here, or None."""
     if is_context_given() or env().get_bool(ALLOW_SOFTWARE):
         return None
     try:
@@ -176,7 +176,7 @@ def renderer(gl: Any) -> str:
 
 
 def _canvases() -> Iterator[Any]:
-    """Canvases of our own to ask for a context; WebKitGTK's OffscreenCanvas has none."""
+    """Yield canvases of our own to open a context on; WebKitGTK's OffscreenCanvas has none."""
     import js
 
     if hasattr(js, "OffscreenCanvas"):
@@ -206,7 +206,7 @@ def _open_any() -> Device:
 
 
 def _open(version: int, may_be_slow: bool) -> Any:
-    """A context of our own, or None."""
+    """Return a context of our own, or None."""
     import js
     from pyodide.ffi import to_js
 

@@ -17,7 +17,7 @@ __all__ = ["UntranslatableError", "translated"]
 
 
 class UntranslatableError(Exception):
-    """WebGL 1 has no words for a shader; the message says for what in it."""
+    """A shader cannot be expressed in WebGL 1; the message names the construct."""
 
 
 _TOKEN = re.compile(
@@ -73,7 +73,7 @@ def _power_of_two(text: str) -> int | None:
 
 
 def _operation(operator: str, left: str, right: str) -> str:
-    """An operation on integers that GLSL ES 1.00 has no operator for."""
+    """Return an operation on integers for which GLSL ES 1.00 has no operator."""
     if operator == "%":
         return f"rest_of({left}, {right})"
     if operator in ("<<", ">>"):
@@ -153,7 +153,7 @@ class _Translator:
         return f"{head} {self.statement('')}"
 
     def directive(self) -> str:
-        """A macro of parameters stands for an expression."""
+        """Translate a directive: a macro with parameters stands for an expression."""
         line = self.take()
         macro = re.match(r"(#define \w+\([^)]*\)\s*)(.*)", line)
         if macro is None:
@@ -196,7 +196,7 @@ class _Translator:
         return f"{indent}{self.simple()}{self.take(';')}"
 
     def simple(self) -> str:
-        """A declaration or an expression."""
+        """Translate a declaration or an expression."""
         if self.next == "const" or (self.is_name() and self.is_name(1)):
             return self.declaration()
         return self.expression()
@@ -216,7 +216,7 @@ class _Translator:
             self.take()
 
     def block(self, indent: str) -> str:
-        """A statement in braces, so that what it declares is its own."""
+        """Translate a statement in braces, with a scope for its declarations."""
         text = self.statement(indent)
         return text if text.lstrip().startswith("{") else f"{indent}{{\n{text}\n{indent}}}"
 
@@ -273,7 +273,7 @@ class _Translator:
         return self.turns(indent, first, condition, step)
 
     def turns(self, indent: str, first: str, condition: str, step: str) -> str:
-        """A loop of as many turns as it takes, but of no more than a constant."""
+        """Translate a loop, with a constant as the maximum number of iterations."""
         turn = self.new_name("turn")
         inner = f"{indent}    "
         lines = [

@@ -153,7 +153,7 @@ def pad(
     step: Shape,
     value: float,
 ) -> Handle:
-    """Spread elements over a constant, ``step`` apart from ``low`` on."""
+    """Write elements over a constant, ``step`` apart from ``low`` on."""
     return _pad(backend, inputs[0], shape, low, step, value, None)
 
 
@@ -166,5 +166,5 @@ def mirror_pad(
     low: Shape,
     skipped: int,
 ) -> Handle:
-    """Surround elements with their mirror images; ``skipped`` outermost ones are not repeated."""
+    """Pad with mirror images of the elements; the ``skipped`` outermost ones are not repeated."""
     return _pad(backend, inputs[0], shape, low, (1,) * len(shape), 0, skipped)

@@ -37,7 +37,7 @@ class Pager:
         self._upload = upload
 
     def use(self, needed: Collection[Texture]) -> None:
-        """Have textures on the GPU, and make room by letting go others."""
+        """Upload textures that a draw needs, and make room by moving others to the host."""
         textures = self._textures
         textures.clock += 1
         for texture in needed:

@@ -155,7 +155,7 @@ def _in_size(window: Window) -> int:
 def max_pool(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Greatest element of each window."""
+    """Return the maximum of each window."""
     form = _over_window(_NO_BEST, "best")
     return _pool(
         backend, "max_pool", ["x"], _textures(inputs), _out_size(window), window, form, _BEST
@@ -198,7 +198,7 @@ def max_pool_scatter(
 def avg_pool(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Mean of each window, padding not counted."""
+    """Return the mean of each window, not counting padding."""
     form = _over_window("V total = V(0.0); int count = 0;", "total / float(count)")
     body = "total += within(getX(pixelIndex * channels + channel), inside); count += int(inside);"
     return _pool(
@@ -221,7 +221,7 @@ def avg_pool_gradient(
 def dilation2d(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Greatest sum of each window and the filter."""
+    """Return the maximum sum of each window and the filter."""
     body = _BEST.replace("channel);", "channel) + getFilter_(cell * channels + channel);", 1)
     form, names, size = _over_window(_NO_BEST, "best"), ["x", "filter_"], _out_size(window)
     return _pool(backend, "dilation2d", names, _textures(inputs), size, window, form, body)

@@ -55,7 +55,7 @@ class ProgramCache:
         return program
 
     def check(self) -> None:
-        """Ask whether the pending programs were linked.
+        """Query the link status of the pending programs.
 
         Raises:
             BackendError: one was not; it is compiled again when it is next wanted.
@@ -87,7 +87,7 @@ class ProgramCache:
 
 
 def _explained(program: Program, failure: str) -> str:
-    """Say what failed for which op; for a shader, with its source by numbered lines."""
+    """Return an error that names the failure and the op; a shader's has its numbered source."""
     what, _, log = failure.partition("\n")
     message = f"webgl: {what} of {program.name} failed: {log}"
     if not what.startswith("compiling"):

@@ -107,7 +107,7 @@ def _stage(
     part: int,
     scale: float,
 ) -> Texture:
-    """Reduce each part of the middle axis; ``scale`` is what sums that make means are times."""
+    """Reduce each part of the middle axis; ``scale`` is the factor that turns sums into means."""
     outer, reduced, inner = group
     if inner % 4 == 0:
         form, lanes, read_lanes = _ALONG_INNER, 4, 4

@@ -115,7 +115,7 @@ class _Level(NamedTuple):
 
 
 class _Scan:
-    """A scan of one kind, with what all its levels share. Textures live until the stack closes."""
+    """A scan of one kind, with the data that its levels share; its textures live until it ends."""
 
     def __init__(
         self, backend: WebGLBackend, dtype: DType, outer: int, inner: int, temporary: ExitStack

@@ -349,7 +349,7 @@ def transform(
     return cast_to(y, int32) if whole and not bilinear else y
 
 
-#: What a channel for opacity holds outside the image.
+#: The opacity of pixels outside the image.
 _OPAQUE = 255.0
 
 

@@ -147,8 +147,8 @@ def _choose(boxes: Any, scores: Any, options: _Options) -> tuple[list[int], list
     return indices, chosen_scores
 
 
-#: Gives how many boxes are chosen, then their numbers; attributes are (most, IoU threshold, score
-#: threshold).
+#: Returns the number of chosen boxes, then their indices; attributes are (most, IoU threshold,
+#: score threshold).
 _SUPPRESS = Primitive("non_max_suppression")
 
 

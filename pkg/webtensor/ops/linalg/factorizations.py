@@ -201,7 +201,7 @@ def _eigh_gradient(dy: Tensor, y: Tensor, x: Tensor, words: int, batch: int, n: 
     values, vectors = parts_of(y, words, parts)
     value_slope, vector_slope = parts_of(dy, words, parts)
     apart = expand_dims(values, -2) - expand_dims(values, -1)
-    # Nothing turns where values are equal.
+    # Differences between equal eigenvalues contribute nothing.
     turns = matmul(adjoint(vectors), vector_slope) * divide_no_nan(1.0, apart)
     inner = _on_diagonal(value_slope) + turns
     outer = matmul(matmul(vectors, inner), adjoint(vectors))
