@@ -124,7 +124,7 @@ class InfoDType:
 
 
 class FloatInfo(NamedTuple):
-    """What ``finfo`` tells of a float dtype, or of the parts of a complex one."""
+    """The properties that ``finfo`` returns of a float dtype, or of the parts of a complex one."""
 
     bits: int
     eps: float
@@ -135,7 +135,7 @@ class FloatInfo(NamedTuple):
 
 
 class IntegerInfo(NamedTuple):
-    """What ``iinfo`` tells of an integer dtype."""
+    """The properties that ``iinfo`` returns of an integer dtype."""
 
     bits: int
     max: int
@@ -339,14 +339,14 @@ def positive(x: TensorLike, /) -> Tensor:
 
 
 class NamespaceInfo:
-    """What a namespace of the array API standard can do here."""
+    """The capabilities of the library as a namespace of the array API standard."""
 
     def capabilities(self) -> dict[str, Any]:
-        """What is optional in the standard. Kernels have been tried with up to 8 axes."""
+        """Optional parts of the standard. Kernels have been tested with up to 8 axes."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
 
     def default_device(self) -> str:
-        """Name of the active backend, where operations compute."""
+        """Name of the active backend, which computes operations."""
         return get_backend()
 
     def devices(self) -> list[str]:

@@ -24,7 +24,7 @@ __all__ = ["BLOCK_ROWS", "BlockRow", "blocks"]
 
 
 class _Ops:
-    """What a formula of tensors may call."""
+    """The functions that a formula may call, for tensors."""
 
     sigmoid = staticmethod(sigmoid)
     tanh = staticmethod(tanh)

@@ -59,7 +59,7 @@ def lstm_memory_gradient(
     d_shown: Any,
     d_memory: Any,
 ) -> tuple[Any, ...]:
-    """Derivative for the memory before."""
+    """Derivative for the previous memory."""
     visible = m.tanh(new_memory)
     change = d_memory + d_shown * m.sigmoid(leave) * (1 - visible * visible)
     return (change * m.sigmoid(forget),)

@@ -12,7 +12,7 @@ _TRUE_INDICES = Primitive("true_indices")
 
 
 def count_true(mask: Tensor) -> int:
-    """How many elements of a bool tensor are true, read from the device."""
+    """Return the number of a bool tensor's true elements, read from the device."""
     count: int = _sum(mask).item()
     return count
 
@@ -24,5 +24,5 @@ async def count_true_async(mask: Tensor) -> int:
 
 
 def true_indices(mask: Tensor, count: int) -> Tensor:
-    """Indices, in the flat tensor, of the elements that are true, of which there are ``count``."""
+    """Return the indices, in the flat tensor, of the ``count`` true elements."""
     return run(_TRUE_INDICES, (mask,), (count,), int32)

@@ -148,12 +148,12 @@ def _with_derivative(derivative: Callable[[Tensor], Tensor]) -> Callable[[Rule],
 
 
 def _by_parts(name: str, function: Rule) -> None:
-    """A function that acts on real and imaginary parts alike."""
+    """Return a function that acts on real and imaginary parts alike."""
     COMPLEX_RULES[name] = lambda *operands: from_pairs(function(*map(as_pairs, _aligned(operands))))
 
 
 def _aligned(operands: tuple[Tensor, ...]) -> list[Tensor]:
-    """Give operands one rank, so that their pairs broadcast together."""
+    """Reshape operands to one rank, so that their pairs broadcast together."""
     rank = max(len(operand.shape) for operand in operands)
     return [
         operand.reshape((1,) * (rank - len(operand.shape)) + operand.shape) for operand in operands
@@ -336,7 +336,7 @@ def _tanh(a: Tensor, b: Tensor) -> Parts:
 
 
 def _of_parts(name: str, function: Callable[[Tensor, Tensor], Parts]) -> None:
-    """A function of the real and imaginary part."""
+    """Return a complex function as one of the real and imaginary part."""
     COMPLEX_RULES[name] = lambda x: complex(*function(real(x), imag(x)))
 
 
@@ -361,7 +361,7 @@ def _by_turns(function: Rule, x: Tensor) -> Tensor:
 
 
 def _finite_or_limit(x: Tensor, result: Tensor, limit: Callable[..., Tensor]) -> Tensor:
-    """``result`` where ``x`` is finite, else ``limit(a, b, abs(x))`` of its parts and its size."""
+    """``result`` where ``x = a + b i`` is finite, else ``limit(a, b, abs(x))``."""
     finite = _isfinite(x)
     others = where(finite, 1.0, x)  # so that no gradient passes through a limit
     return where(finite, result, limit(real(others), imag(others), _abs(others)))

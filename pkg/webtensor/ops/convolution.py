@@ -113,7 +113,7 @@ def _images(name: str, x: TensorLike, data_format: str) -> tuple[Tensor, bool]:
 
 
 def _in_order(pad: Padding, data_format: str) -> Padding:
-    """Bring paddings for each axis into the order of (batch, height, width, channels)."""
+    """Reorder paddings for each axis as (batch, height, width, channels)."""
     if data_format == "NHWC" or isinstance(pad, str) or not hasattr(pad, "__iter__"):
         return pad
     first, *others = pad
@@ -186,7 +186,7 @@ def _convolve(
 
 
 def _groups(images: Shape, filter: Shape) -> int:
-    """In how many groups of channels, each with filters of its own, a filter takes images."""
+    """Return the number of groups of channels, each with its own filters."""
     if len(filter) != 4 or not filter[2]:
         return 1
     groups, rest = divmod(images[3], filter[2])
@@ -194,7 +194,7 @@ def _groups(images: Shape, filter: Shape) -> int:
 
 
 def _grouped(x: Tensor, filter: Tensor, groups: int, options: tuple[Any, ...]) -> Tensor:
-    """Convolve groups of channels with the filters that are theirs."""
+    """Convolve each group of channels with its own filters."""
     filter = as_float("conv2d", "filter", filter)
     *size, depth, channels = filter.shape
     each = channels // groups

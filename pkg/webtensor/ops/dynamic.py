@@ -51,7 +51,7 @@ __all__ = [
 
 
 def _stacked(truth: Tensor, count: int) -> Tensor:
-    """Coordinates of the elements that are true, in row-major order: one row for each."""
+    """Return the coordinates of the true elements, in row-major order: one row for each."""
     if not truth.shape:
         return zeros((count, 0), int32)
     return to_coordinates(true_indices(truth, count), truth.shape)
@@ -111,14 +111,14 @@ async def boolean_mask_async(x: TensorLike, mask: TensorLike, axis: int = 0) -> 
 
 
 class Unique(NamedTuple):
-    """Distinct slices in the order of their first appearance, and for each slice which it is."""
+    """Distinct slices in the order of their first appearance, and each slice's index among them."""
 
     values: Tensor
     indices: Tensor
 
 
 class UniqueAll(NamedTuple):
-    """Distinct elements, where each is first, which of them each element is, and how often."""
+    """Distinct elements, their first indices, each element's index among them, and their counts."""
 
     values: Tensor
     indices: Tensor
@@ -127,21 +127,21 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """Distinct elements, and how often each occurs."""
+    """Distinct elements, and their counts."""
 
     values: Tensor
     counts: Tensor
 
 
 class UniqueInverse(NamedTuple):
-    """Distinct elements, and which of them each element is."""
+    """Distinct elements, and each element's index among them."""
 
     values: Tensor
     inverse_indices: Tensor
 
 
 class _Groups(NamedTuple):
-    """Group equal elements: each group's first index and count, and each element's group."""
+    """Groups of equal elements: each group's first index and count, and each element's group."""
 
     first: Tensor
     inverse: Tensor
@@ -192,7 +192,7 @@ def _sorted_groups(x: Tensor) -> _Groups:
 
 
 def _in_order(x: Tensor, groups: _Groups) -> _Groups:
-    """Put distinct elements in order, NaN last and complex ones by their real part first."""
+    """Sort the groups, NaN last and complex elements by their real part first."""
     elements = python_numbers(gather(x, groups.first).data_sync(), x.dtype)
 
     def key(number: int) -> Any:
@@ -319,7 +319,7 @@ def unique_values(x: TensorLike) -> Tensor:
 
 
 class SetDifference(NamedTuple):
-    """Elements of one tensor that are not in another, and where they were."""
+    """Elements of one tensor that are not in another, and their indices."""
 
     values: Tensor
     indices: Tensor

@@ -158,7 +158,7 @@ def _sizes(
 
 
 def _broadcast_dropped(term: _Term, sizes: dict[str, int]) -> _Term:
-    """Leave out the axes of length 1 that broadcast: multiplying does the rest."""
+    """Drop the axes of size 1 that broadcast: multiplication repeats them anyway."""
     remaining = [
         (label, length)
         for label, length in zip(term.labels, term.tensor.shape, strict=True)

@@ -47,7 +47,7 @@ _OTHER_NORM = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
 def _factor(name: str, norm: str, length: int, inverse: bool) -> float:
-    """What the transform of a length is multiplied by."""
+    """Return the factor of a transform of this size."""
     if norm not in _OTHER_NORM:
         raise ValueError(f"{name}: norm must be 'backward', 'ortho' or 'forward', but got {norm!r}")
     if norm == "ortho":
@@ -73,7 +73,7 @@ def _operand(name: str, x: TensorLike, only_real: bool = False) -> Tensor:
 
 
 def _last(name: str, x: Tensor, axis: int, n: int | None) -> tuple[Tensor, int]:
-    """Move an axis to the end; returns the length it is to have, too."""
+    """Move an axis to the end; also return the size of the transform along it."""
     axis_index = normalize_axis(name, axis, len(x.shape))
     length = x.shape[axis_index] if n is None else _positive(name, "n", n)
     if x.shape[axis_index] == 0 or length == 0:

@@ -85,7 +85,7 @@ def _is_picking(part: Any) -> bool:
 
 
 def _axes_of(part: Any) -> int:
-    """Number of axes that a part of a key is for."""
+    """Return the number of axes that a part of a key indexes."""
     if part is None or part is Ellipsis or isinstance(part, bool):
         return 0
     return len(part.shape) if _is_mask(part) else 1

@@ -38,7 +38,7 @@ class _Taps:
         self.x = spread(x, self.shape, self.low, (1,) * 4, float("-inf"))
 
     def offsets_of_cells(self) -> list[tuple[int, int]]:
-        """Rows and columns of the filter, in order."""
+        """Rows and columns of the filter's cells, in row-major order."""
         rows, columns = range(self.window.filter_height), range(self.window.filter_width)
         return [(row, column) for row in rows for column in columns]
 

@@ -60,7 +60,7 @@ def array_function(
 
 @contextmanager
 def _writing_refused(name: str) -> Iterator[None]:
-    """Say why one of NumPy's functions cannot write to its argument."""
+    """Return an error that says why one of NumPy's functions cannot write to its argument."""
     try:
         yield
     except ValueError as error:

@@ -40,7 +40,7 @@ def _input_shape(window: Window) -> tuple[int, int, int, int]:
 
 
 def _to_input(primitive: Primitive, window: Window, dy: Tensor, *operands: Tensor) -> Tensor:
-    """Spread a gradient over the input; that of no windows is zero, and no kernel's business."""
+    """Spread a gradient over the input; without windows it is zero, and no kernel runs."""
     shape = _input_shape(window)
     return run(primitive, (dy, *operands), shape, float32, window) if dy.size else zeros(shape)
 

@@ -148,7 +148,7 @@ def random_normal(
 
 
 def _spread(name: str, normal: Tensor, mean: Any, stddev: Any, dtype: Any) -> Tensor:
-    """Give normal numbers another mean and standard deviation."""
+    """Scale normal numbers to another mean and standard deviation."""
     factor, offset = as_number(name, "stddev", stddev), as_number(name, "mean", mean)
     drawn = normal if factor == 1 else multiply(normal, factor)
     return in_dtype(drawn if offset == 0 else add(drawn, offset), dtype, round)

@@ -105,7 +105,7 @@ class _Plan(NamedTuple):
 
 
 def _plan(name: str, shape: Shape, axis: Axis, keepdims: bool) -> _Plan:
-    """Work out how to reduce, the last axes first."""
+    """Plan a reduction, the last axes first."""
     axes = normalize_axes(name, axis, len(shape))
     result_shape: Shape = tuple(
         1 if index in axes else length

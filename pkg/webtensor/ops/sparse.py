@@ -151,8 +151,8 @@ def _filled(
     missing_count = count_true(is_empty)
     missing = true_indices(is_empty, missing_count)
     filled = count + missing_count
-    # Rows end where the counts of elements do. Elements are numbered by their rows; the default
-    # values of empty rows have the numbers between.
+    # An empty row counts as one element. So the cumulative counts give the index after each row, and
+    # the elements get the indices that no empty row's default value has.
     fillers = gather(cumsum(maximum(counts, 1)), missing) - 1
     left = full(filled, True)
     if missing_count:

@@ -39,7 +39,7 @@ _BYTES_PER_TEXEL_READ = 16
 _COPY = 0
 _COPIES = {count: Struct(f"={count + 5}i") for count in (4, 8)}
 
-#: Smallest number that is safe to divide by among 16-bit floats, as TensorFlow.js has it.
+#: Smallest number that is safe to divide by among 16-bit floats, as in TensorFlow.js.
 _HALF_EPSILON = 1e-4
 
 _LOST = (
@@ -85,7 +85,7 @@ class WebGLBackend(Backend):
         self.has_timer = bool(self._device.hasTimer)
         self._is_timing = False
         self._settling = 0
-        #: Where draws are described while somebody wants to know.
+        #: Collects descriptions of draws during ``explain``, else None.
         self.trace: list[Draw] | None = None
         self._queue = DrawQueue(
             self._device, self.programs.pending, self._note_failure, self._refuse
@@ -221,7 +221,7 @@ class WebGLBackend(Backend):
     def upload(self, host: memoryview[Any], dtype: DType) -> Texture:
         start = perf_counter()
         if self.programs.pending:
-            # To flush would be to wait for the programs.
+            # Flushing would wait for the programs.
             texture = self.textures.allocate_new(len(host), dtype)
         else:
             texture = self.textures.allocate(len(host), dtype)
@@ -241,7 +241,7 @@ class WebGLBackend(Backend):
     def _fill(self, texture: Texture, host: memoryview[Any]) -> None:
         address, _owner = address_of(host)
         if not self._device.upload(texture.id, address, len(host)):
-            self._lose()  # what draws with the texture will be refused
+            self._lose()  # draws with the texture will be refused
 
     def _use(self, textures: Collection[Texture]) -> None:
         """Move textures to the GPU, which may be short of memory."""
@@ -307,7 +307,7 @@ class WebGLBackend(Backend):
         height, width, channels = shape
         if self._is_lost or not self.textures.fits(width, height):
             return None
-        is_compiling = bool(self.programs.pending)  # to flush would be to wait
+        is_compiling = bool(self.programs.pending)  # flushing would wait
         pixels = self.textures.allocate_pixels(width, height, new=is_compiling)
         try:
             if not is_compiling:
@@ -326,7 +326,7 @@ class WebGLBackend(Backend):
     def show_pixels(self, image: Operand, opacity: float) -> Any:
         height, width, channels = (*image.shape, 1)[:3]
         if self._is_lost or self._is_shared or not self.textures.fits(width, height):
-            return None  # a canvas that is shared shows what others draw
+            return None  # a shared canvas shows what others draw
         canvas = self._device.resizeCanvas(width, height)
         if canvas < 0:
             return None
@@ -430,7 +430,7 @@ class WebGLBackend(Backend):
             try:
                 raise failure
             finally:
-                del failure  # else it would hold this frame, which holds it
+                del failure  # otherwise it would refer to this frame, which refers to it
         self._check_context(during)
 
     def _check_context(self, during: str) -> None:

@@ -23,8 +23,8 @@ __all__ = [
 
 _HALF_TARGETS = "EXT_color_buffer_half_float"
 
-#: By version, the extensions that targets of 32-bit floats need, and those of 16-bit ones; either
-#: of two sets may do.
+#: By version, the extensions that targets of 32-bit floats need, and those of 16-bit ones: all of
+#: one of two sets.
 _EXTENSIONS: dict[int, tuple[list[tuple[str, ...]], list[tuple[str, ...]]]] = {
     2: ([("EXT_color_buffer_float",)], [("EXT_color_buffer_float",), (_HALF_TARGETS,)]),
     1: (
@@ -62,7 +62,7 @@ class Device:
 
     version: int
     renders_float32: bool
-    #: Texels in a row or column.
+    #: The maximum size of textures.
     largest_texture: int
 
     def __init__(self, gl: Any, version: int, *, is_slow: bool = False) -> None:

@@ -33,10 +33,10 @@ from webtensor.shapes import Shape
 
 __all__ = ["multiply"]
 
-#: Multiplications from which two more draws are worth their cost.
+#: The minimum number of multiplications at which two more draws pay off.
 _WORTH_WIDENING = 1 << 16
 
-# A texel of the result; a is read along k by fours.
+# A texel of the result; a is read by fours along k.
 _TEXEL_BY_FOURS = """
 V compute(int t) {
   int columns = n / 4;
@@ -85,7 +85,7 @@ V compute(int t) {
 }
 """
 
-# One element of the result; both operands are read one by one.
+# One element of the result; both operands are read element by element.
 _ELEMENT = """
 V compute(int i) {
   int column = split(i, n);
@@ -205,7 +205,7 @@ def _multiply_in_tiles(
 
     key = ("matmul_tiles", rows, transpose_a, transpose_b, paced(k >> 2), epilogue.key)
     program = backend.program(key, shader)
-    # All but the rows and their blocks count texels.
+    # All sizes but the rows and their blocks count texels.
     numbers = (
         *(m >> 2, k >> 2, n >> 2, m, blocks),
         m * k >> 2 if a_batched else 0,

@@ -109,8 +109,8 @@ def _pixel_tile(
     return "\n".join(lines)
 
 
-# The filter lies as (cell, input channel, column), and is walked through from end to end. A pixel
-# is inside the image where it is no farther from the middle than the border.
+# The filter is (cell, input channel, column), and is read from end to end. A pixel
+# is inside the image if it is no farther from the middle than the border.
 def _forward(rows: int, taps: int, along: int) -> str:
     start = [
         "  float w = float(channel), next = float(columns);",

@@ -18,8 +18,8 @@ __all__ = ["row_shader"]
 _NAMES = ("x", "y", "z", "w")
 _LANES = ("x", "y", "z", "w")
 
-#: How an operand is read: the texel that is written, one element for all, four along the innermost
-#: axis, or one for the four along it.
+#: How an operand is read: the texel at the result's index, one element for all, four along the
+#: innermost axis, or one for the four along it.
 _SAME, _SCALAR, _VECTOR, _SPLAT, _ELEMENT = range(5)
 
 

@@ -28,18 +28,18 @@ __all__ = [
 
 #: The version of WebGL.
 VERSION = "WEBGL_VERSION"
-#: Whether the device renders to 32-bit floats, and whether it is to.
+#: Whether the device can render to 32-bit floats, and whether the backend does.
 RENDER_FLOAT32_CAPABLE = "WEBGL_RENDER_FLOAT32_CAPABLE"
 RENDER_FLOAT32_ENABLED = "WEBGL_RENDER_FLOAT32_ENABLED"
-#: Asks for textures of 16-bit floats.
+#: Requests textures of 16-bit floats.
 FORCE_HALF = "WEBGL_FORCE_F16_TEXTURES"
-#: Texels in a row or column of the largest texture; at most those of the device count.
+#: The maximum width and height of textures; the device's own maximum also applies.
 MAX_TEXTURE_SIZE = "WEBGL_MAX_TEXTURE_SIZE"
 #: Bytes of freed textures that are kept for reuse before they are deleted.
 RECYCLED_LIMIT = "WEBGL_RECYCLED_BYTES_LIMIT"
 #: Bytes that textures in use may take before others are paged out; -1 for any number.
 DELETE_THRESHOLD = "WEBGL_DELETE_TEXTURE_THRESHOLD"
-#: Prefers the backend to others even where the processor draws for it.
+#: Gives the backend its priority even if the processor draws for it.
 ALLOW_SOFTWARE = "WEBGL_ALLOW_SOFTWARE"
 
 _MOST_BYTES = 600 * 2**20

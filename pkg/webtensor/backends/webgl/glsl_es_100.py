@@ -29,7 +29,7 @@ _FORBIDDEN = re.compile(r"\b(?:uint|uvec[234]|\w+Bits\w*|\w+BitsTo\w+|0[xX][0-9a
 #: Functions that GLSL ES 1.00 lacks, or has for floats alone, and their names here.
 _RENAMED = {name: f"{name}_" for name in ("mix", "min", "max", "abs", "sign", "clamp")}
 
-#: Binary operators by how tightly they bind.
+#: Binary operators by precedence.
 _BINARY = {
     operator: level
     for level, operators in enumerate(
@@ -39,9 +39,9 @@ _BINARY = {
 }
 _ASSIGNMENTS = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
 _QUALIFIERS = {"uniform", "varying", "attribute", "precision", "struct", "layout"}
-#: More turns than any loop takes; as a float it is exact.
+#: More iterations than any loop has; exact as a float.
 _MOST_TURNS = 1 << 24
-#: Loops up to so small a constant may begin late: their index is then a constant of each turn.
+#: Loops up to this constant may start late: their index is then constant in each iteration.
 _FEW_TURNS = 8
 
 

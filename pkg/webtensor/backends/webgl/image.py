@@ -31,7 +31,7 @@ _RESIZE_UNIFORMS = [
 ]
 
 # (i * step + offset) / divisor, rounded down, and the fraction. Results are at least -1,
-# and GLSL leaves the division of negative integers to the device.
+# because GLSL leaves the division of negative integers to the device.
 _COORDINATES = """
 int low(int i, int step_, int offset, int divisor, out float fraction) {
   int dividend = i * step_ + offset + divisor;
@@ -44,7 +44,7 @@ int lowColumn(int i, out float fraction) {
 }
 """
 
-# ``locate`` finds what an output pixel reads, and ``value`` reads one channel of it, or four.
+# ``locate`` computes the pixels that an output pixel reads; ``value`` reads one channel, or four.
 _FOUR_CHANNELS = """
 V compute(int t) {
   int channel = split(t, channels >> 2);
@@ -52,7 +52,7 @@ V compute(int t) {
   return value(locate(t / outHeight, t % outHeight, column), channel);
 }
 """
-# Four elements of no more than two pixels.
+# Four elements of at most two pixels.
 _TWO_PIXELS = """
 V compute(int t) {
   int channel = (t << 2) % channels; t = (t << 2) / channels;
@@ -272,7 +272,7 @@ _SAMPLE_UNIFORMS = [
     ("fill", "float"),
 ]
 
-#: Whether anything of an image may be read at a coordinate, and where, by fill mode.
+#: Whether a coordinate is inside the image or its extension, and where it is read, by fill mode.
 _INSIDE = {
     0: "x > -2.0 && x < whole + 1.0",
     # Coordinates that rounding moved just outside the image are moved to its edge.

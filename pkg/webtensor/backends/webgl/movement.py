@@ -20,10 +20,10 @@ __all__ = ["RUN", "SHORT_ROW", "SINGLE", "TEXEL"]
 _MOST_INPUTS = 8
 
 
-#: How a kernel reads: element by element, four that follow each other, or texel by texel.
+#: How a kernel reads: element by element, four consecutive elements, or texel by texel.
 SINGLE, RUN, TEXEL = range(3)
 
-#: Rows shorter than this are read element by element: most texels would hold parts of several.
+#: Rows shorter than this are read element by element: most texels would have parts of several.
 SHORT_ROW = 16
 
 _RUN_CODE = """
@@ -44,8 +44,8 @@ V compute(int t) {
 }
 """
 
-# Where four elements belong to several rows: a loop, since devices that are emulated go through all
-# branches, but leave a loop that none of their fragments is in.
+# If four elements belong to several rows: a loop, since emulated devices execute all branches,
+# but skip the rest of a loop that all fragments have left.
 _NEXT_ROWS = """
   for (int filled = rest; filled < 4; filled += rest) {
     sourceIndex = find(i + filled, rest) - filled * STEP;

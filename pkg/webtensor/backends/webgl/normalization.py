@@ -136,7 +136,7 @@ float compute(int i) {
   return total;
 }
 """
-# A texel of sums: each texel that holds a neighbour is read once.
+# A texel of sums: each texel with a neighbour is read once.
 _WINDOW_SUM_BY_FOURS = """
 float near(vec4 x, ivec4 distance_) {
   vec4 nearby = mix(vec4(0.0), x, lessThanEqual(abs(distance_), ivec4(radius)));

@@ -45,7 +45,7 @@ V compute(int t) {
   return p < 0 ? V(CELL) : x;
 }
 """
-# Four elements at a time, save at the ends of rows: a loop, as in `movement`.
+# Four elements at a time, except at the ends of rows: a loop, as in `movement`.
 _PAD_RUN = """
 V compute(int t) {
   int i = t * 4;

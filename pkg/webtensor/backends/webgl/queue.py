@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 __all__ = ["DrawQueue"]
 
 _WORDS = 1 << 15
-#: No record is longer than this many bytes.
+#: The maximum size of a record, in bytes.
 _LONGEST_RECORD = 512
 
 

@@ -22,7 +22,7 @@ __all__ = ["reduce_texture"]
 #: A reduction longer than this is split into parts of this length.
 _PART = 64
 
-#: How many elements are enough to keep the device busy without splitting the reduction.
+#: The number of elements that keeps the device busy without splitting the reduction.
 _BUSY = 4096
 
 _COMBINE = {
@@ -76,7 +76,7 @@ V compute(int t) {
 }
 """
 
-# The reduced axis is innermost and starts at whole texels; lanes beyond its end do not count.
+# The reduced axis is innermost and starts at whole texels; lanes beyond its end are ignored.
 _ALONG_REDUCED = """
 V compute(int t) {
   int start = (t % parts) * part;
@@ -180,7 +180,8 @@ def reduce(
     return reduce_texture(backend, x, dtype, kind, (outer, reduced, inner))
 
 
-# Places are looked for among the candidates of the stage before, or all of the axis at first.
+# The extremum is searched among the candidates of the previous stage, or along the whole axis at
+# first.
 _CONSIDER = """
 bool better(VALUE a, VALUE b) { return BETTER; }
 void consider(int axisIndex, VALUE other, inout int best, inout VALUE value) {
@@ -205,7 +206,7 @@ int compute(int t) {
 }
 """
 
-# At first, where the axis is innermost and whole texels lie along it.
+# In the first stage, if the axis is innermost and consists of whole texels.
 _ARG_REDUCE_FOURS = """
 int compute(int t) {
   int start = split(t, parts) * part;

@@ -22,15 +22,15 @@ from webtensor.shapes import Shape, prod
 
 __all__: list[str] = []
 
-#: Indices are sorted where looking at all of them for each output would take more reads than this,
-#: and for so many outputs: sorting reads some hundred times per index.
+#: Indices are sorted if comparing all of them for each output would take more reads than this,
+#: and at least this many outputs: sorting reads some hundred times per index.
 _MOST_READS = 1 << 24
 _MANY_OUTPUTS = 512
 
 #: An output walks over at least this many indices.
 _PART = 64
 
-#: How many outputs keep the device busy.
+#: The number of outputs that keeps the device busy.
 _BUSY = 4096
 
 
@@ -162,7 +162,7 @@ V compute(int t) {
   return total;
 }
 """
-#: Which row of the operand update c is: its own, or one that is picked.
+#: The row of the operand that update c adds: its own, or one that is picked.
 _ROW = {False: "(start + c)", True: "getPicked(c)"}
 
 

@@ -100,7 +100,7 @@ VALUE compute(int t) { return getX(t - t % length_ + getPlaces(t)); }
 """
 
 
-#: Name, texture and dtype of what a shader reads.
+#: Name, texture and dtype of a shader's input.
 _Source = tuple[str, Texture, DType]
 
 
@@ -216,7 +216,7 @@ def _select(
 ) -> Texture:
     """Return the indices of the k largest of each row, by rounds that keep those of each block."""
     order = dtype, True
-    # At least twice as many as are kept, so that each round leaves no more than half.
+    # At least twice k, so that each round leaves at most half.
     block = max(16, 1 << (2 * k - 1).bit_length())
     previous: Texture | None = None
     candidates = length

@@ -18,8 +18,8 @@ _NARROW = 6
 #: Bytes of a texture from which the device is checked for running out of memory; this waits.
 _CHECKED_BYTES = 1 << 22
 
-#: Kinds of textures, as ``device.js`` numbers them. One holds pixels of images, of which tensors
-#: are then made, another float32 elements as 16-bit floats; the last three are for WebGL 1.
+#: Kinds of textures, as ``device.js`` numbers them. One is for pixels of images, from which tensors
+#: are made, another for float32 elements as 16-bit floats; the last three are for WebGL 1.
 _FLOAT, _INT, _BOOL, _PIXELS, _HALF, _INT_AS_FLOAT, _INT_AS_HALF, _BOOL_AS_BYTE = range(8)
 _DTYPES = (float32, int32, bool_, float32, float32, int32, int32, bool_)
 _BYTES_PER_TEXEL = (16, 16, 4, 4, 8, 16, 8, 4)
@@ -76,13 +76,13 @@ class TextureManager:
         self._delete = device.deleteTexture
         self._flush = flush
         self._kinds = _KINDS[mode]
-        #: All there are on the device, by their numbers.
+        #: All textures on the device, by their numbers.
         self._all: dict[int, Texture] = {}
         self._pools: dict[tuple[int, int, int], list[Texture]] = {}
         self._by_size: dict[tuple[int, DType], tuple[list[Texture], int, int, int]] = {}
         self._largest = largest
         #: How many elements fit the largest texture whose width is a power of two, and have indices
-        #: that WebGL 1, which computes them as floats, can tell from each other.
+        #: that WebGL 1, which computes them as floats, can distinguish.
         self.most_elements = 4 << 2 * (self._largest.bit_length() - 1)
         if mode.version == 1:
             self.most_elements = min(self.most_elements, 1 << 24)
@@ -94,7 +94,7 @@ class TextureManager:
         self.paged_count = 0
         self.paged_bytes = 0
         self.clock = 0
-        #: Whether there ever were more bytes than the threshold; before that nobody keeps the time.
+        #: Whether the bytes ever exceeded the threshold; before that uses are not timed.
         self.may_be_short = False
 
     def allocate(self, size: int, dtype: DType) -> Texture:
@@ -220,7 +220,7 @@ class TextureManager:
                 f"{self.most_elements:,} here"
             )
         texels = texel_count(size)
-        # High rather than wide: devices that are emulated share out rows among processors.
+        # High rather than wide: emulated devices divide rows among processors.
         square = ((texels - 1).bit_length() + 1) // 2
         width = 1 << max(square - 2, min(square, _NARROW))
         while width * self._largest < texels:

@@ -29,7 +29,7 @@ __all__ = [
 #: Rows of a tile, if the device has as many render targets; a multiple of four.
 TILE_ROWS = 8
 
-#: Multiplications from which a second draw is worth its cost.
+#: The minimum number of multiplications at which a second draw pays off.
 WORTH_TILING = 1 << 18
 
 #: Tiles count the texels of their operands in floats, which are exact up to here.

@@ -32,7 +32,7 @@ class Draw(NamedTuple):
 
     #: The program's number on the device; 0 for copies, which have no source.
     program: int
-    #: What the kernel calls the program.
+    #: The kernel's name of the program.
     name: str
     glsl: str
     inputs: tuple[Layout, ...]

@@ -71,7 +71,7 @@ int sign_(int x) { return x < 0 ? -1 : (x > 0 ? 1 : 0); }
     "trunc": """
 float trunc(float x) { return x < 0.0 ? ceil(x) : floor(x); }
 """,
-    # Where the last bit counts halves, there are no other fractions.
+    # If the last bit counts halves, there are no other fractions.
     "roundEven": """
 float roundEven(float x) {
   float whole = floor(x);
@@ -125,7 +125,7 @@ float power_of_two(float n) {
   return n < 0.0 ? 1.0 / power : power;
 }
 """,
-    # Times 2**n, in steps that stay among the normal numbers.
+    # Times 2**n, in steps that stay in the range of normal numbers.
     "scaled_by": """
 float scaled_by(float x, float n) {
   float half_ = floor(n * 0.5);

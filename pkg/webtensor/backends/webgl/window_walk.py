@@ -6,7 +6,7 @@ from webtensor.geometry import Window
 
 __all__ = ["WINDOW_UNIFORMS", "over_cells", "unrolled", "window_numbers"]
 
-#: Walks over windows of at most so many reads are written out: loops are slow on some devices, and
+#: Walks over windows of at most this many reads are unrolled: loops are slow on some devices, and
 #: long shaders slow to compile.
 _MOST_READS = 36
 

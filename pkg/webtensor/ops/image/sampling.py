@@ -62,7 +62,7 @@ def _is_inside(x: Tensor, length: int, mode: int) -> Tensor:
 
 
 def _mapped(x: Tensor, length: int, mode: int) -> Tensor:
-    """Where in the image a coordinate outside it is read."""
+    """Map a coordinate, which may be outside the image, to the one that is read."""
     if mode == _CONSTANT:
         return x
     before, last = less(x, 0.0), length - 1.0
@@ -116,7 +116,7 @@ def _composed(
     first = reshape(multiply(where(in_batch, indices, 0), height * width), (count, 1, 1))
 
     def read(row: Tensor, column: Tensor) -> Tensor:
-        """Pixels at whole coordinates, and the constant outside."""
+        """Return the pixels at integer coordinates, and the constant outside."""
         rows, columns = cast_to(row, int32), cast_to(column, int32)
         clipped_rows, clipped_columns = clip(rows, 0, height - 1), clip(columns, 0, width - 1)
         flat_indices = add(first, add(multiply(clipped_rows, width), clipped_columns))

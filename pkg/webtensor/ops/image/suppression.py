@@ -29,14 +29,14 @@ __all__ = [
 
 
 class ScoredSelection(NamedTuple):
-    """Numbers of the chosen boxes, int32, and their scores, float32, which may be lowered."""
+    """Indices of the chosen boxes, int32, and their scores, float32, which may be lowered."""
 
     selected_indices: Tensor
     selected_scores: Tensor
 
 
 class PaddedSelection(NamedTuple):
-    """Numbers of the chosen boxes, int32, perhaps padded with 0, and their count, a scalar."""
+    """Indices of the chosen boxes, int32, perhaps padded with 0, and their number, a scalar."""
 
     selected_indices: Tensor
     valid_outputs: Tensor

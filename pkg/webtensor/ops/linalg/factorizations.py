@@ -31,7 +31,7 @@ __all__ = ["cholesky", "eigh", "eigvalsh", "gram_schmidt", "qr", "svd", "svdvals
 
 
 class QR(NamedTuple):
-    """Orthonormal columns, and an upper triangle."""
+    """Orthonormal columns, and an upper triangular matrix."""
 
     Q: Tensor
     R: Tensor
@@ -102,7 +102,7 @@ def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
 
 
 def _over_adjoint(x: Tensor, upper: Tensor) -> Tensor:
-    """``x`` times the inverse of the adjoint of a triangle."""
+    """Return ``x`` times the inverse of the adjoint of a triangular matrix."""
     return adjoint(solve(upper, adjoint(x)))
 
 

@@ -129,7 +129,7 @@ def matrix_power(x: TensorLike, n: int, /) -> Tensor:
 
 
 class SlogDet(NamedTuple):
-    """Sign, or phase, of determinants, and the logarithm of their sizes."""
+    """Sign, or phase, of determinants, and the logarithm of their absolute values."""
 
     sign: Tensor
     logabsdet: Tensor

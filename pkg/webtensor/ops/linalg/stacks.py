@@ -42,7 +42,7 @@ def adjoint(x: Tensor) -> Tensor:
 
 
 def words_of(x: Tensor) -> int:
-    """Floats that store an element."""
+    """Return the number of floats that store an element."""
     return 2 if x.dtype is complex64 else 1
 
 
@@ -52,7 +52,7 @@ def stored(x: Tensor) -> Tensor:
 
 
 def parts_of(packed: Tensor, words: int, parts: Sequence[Part]) -> list[Tensor]:
-    """Take what a kernel packed apart, into (matrices, *shape) each."""
+    """Split a kernel's packed result into parts of shape (matrices, *shape)."""
     batch = packed.shape[0]
     sizes = [prod(shape) * (1 if real else words) for shape, real in parts]
     flat = split(packed, sizes, 1) if len(sizes) > 1 else [packed]
