@@ -151,8 +151,8 @@ def _filled(
     missing_count = count_true(is_empty)
     missing = true_indices(is_empty, missing_count)
     filled = count + missing_count
-    # An empty row counts as one element. So the cumulative counts give the index after each row, and
-    # the elements get the indices that no empty row's default value has.
+    # An empty row counts as one element. So the cumulative counts give the index after each row,
+    # and the elements get the indices that no empty row's default value has.
     fillers = gather(cumsum(maximum(counts, 1)), missing) - 1
     left = full(filled, True)
     if missing_count:
