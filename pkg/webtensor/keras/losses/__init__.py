@@ -113,6 +113,6 @@ def serialize(loss: LossLike) -> str | Config | None:
     return config
 
 
-def deserialize(name: str | Config, custom_objects: CustomObjects | None = None) -> Any:
+def deserialize(name: object, custom_objects: CustomObjects | None = None) -> Any:
     """Return the loss that a name or a configuration describes."""
     return _NAMESPACE.deserialize(name, custom_objects)
