@@ -19,7 +19,7 @@ from webtensor.engine import Tensor
 from webtensor.keras.utils.datasets import Batch, SampleDataset
 from webtensor.keras.utils.logging import say
 
-__all__ = ["FileDataset", "FileDatasets", "Options", "file_datasets"]
+__all__ = ["FileDataset", "FileDatasets", "Options", "folder_datasets"]
 
 _LABEL_MODES = ("int", "categorical", "binary", None)
 _SUBSETS = ("training", "validation", "both", None)
@@ -91,7 +91,7 @@ class FileDataset(SampleDataset, Generic[Content]):
 FileDatasets: TypeAlias = FileDataset[Content] | tuple[FileDataset[Content], FileDataset[Content]]
 
 
-def file_datasets(
+def folder_datasets(
     name: str,
     kind: str,
     extensions: tuple[str, ...],

@@ -17,7 +17,7 @@ from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import reading
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.utils.datasets import checked_format
-from webtensor.keras.utils.directories import FileDatasets, Options, file_datasets
+from webtensor.keras.utils.directories import FileDatasets, Options, folder_datasets
 
 __all__ = [
     "audio_dataset_from_directory",
@@ -100,7 +100,7 @@ def image_dataset_from_directory(
         directory, labels, label_mode, class_names, batch_size, shuffle, seed, validation_split,
         subset, follow_links, verbose, format,
     )  # fmt: skip
-    return file_datasets(name, "image", _IMAGES, options, read, wt.stack)
+    return folder_datasets(name, "image", _IMAGES, options, read, wt.stack)
 
 
 def text_dataset_from_directory(
@@ -137,11 +137,11 @@ def text_dataset_from_directory(
         return Path(path).read_text("utf-8", "replace")[:max_length]
 
     if as_tensors and batch_size is None:
-        return file_datasets(
+        return folder_datasets(
             name, "text", (".txt",), options, lambda path: wt.tensor(read(path)), wt.stack
         )
     collect: Callable[[list[str]], Tensor | list[str]] = wt.tensor if as_tensors else list
-    return file_datasets(name, "text", (".txt",), options, read, collect)
+    return folder_datasets(name, "text", (".txt",), options, read, collect)
 
 
 def audio_dataset_from_directory(
@@ -197,7 +197,7 @@ def audio_dataset_from_directory(
         directory, labels, label_mode, class_names, batch_size, shuffle, seed, validation_split,
         subset, follow_links, verbose,
     )  # fmt: skip
-    return file_datasets(name, "audio", (".wav",), options, read, collect)
+    return folder_datasets(name, "audio", (".wav",), options, read, collect)
 
 
 def _read_sound(name: str, path: str, sampling_rate: int | None) -> Tensor:

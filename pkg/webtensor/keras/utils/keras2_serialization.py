@@ -16,6 +16,7 @@ def serialize_keras_object(instance: object) -> Config | str:
 
     Raises:
         TypeError: the object has no configuration.
+        ValueError: it is a lambda, which has no name.
     """
     config: Config | str = serialize_keras3_object(instance)
     if isinstance(config, Mapping) and "class_name" in config:

@@ -356,7 +356,7 @@ class IndexLookup(CategoryLayer):
         return self.encode(wt.tensor(self.indices_of(tokens), shape, int32))
 
     def indices_of(self, tokens: Sequence[Token]) -> list[int]:
-        """Return the indices of tokens; ``call`` says what it raises."""
+        """Return the indices of tokens; errors are those of ``call``."""
         self._check_vocabulary()
         mask = self._as_special_token(self.mask_token)
         indices = self._indices
