@@ -335,7 +335,7 @@ def _nan_median(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Ten
     return _quantiles(x, 0.5, axis, "linear", keepdims, True)
 
 
-# -- the rest ----------------------------------------------------------------------------------
+# -- averages, counts and integrals ------------------------------------------------------------
 
 
 def _average(x: TensorLike, axis: Axis = None, weights: TensorLike | None = None) -> Tensor:
