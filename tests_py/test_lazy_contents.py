@@ -73,6 +73,7 @@ PACKAGES = [
     "webtensor.keras.layers",
     "webtensor.keras.losses",
     "webtensor.keras.metrics",
+    "webtensor.keras.models",
     "webtensor.keras.optimizers",
     "webtensor.keras.utils",
     "webtensor.ops",

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 __all__ = [
     "Depth",
-    "MatmulSizes",
     "Padding",
     "Resize",
     "Sampling",
@@ -22,23 +21,6 @@ __all__ = [
 
 #: "same", "valid", a number, or ((0, 0), (top, bottom), (left, right), (0, 0)).
 Padding = str | int | Sequence[Sequence[int]]
-
-
-class MatmulSizes(NamedTuple):
-    """Sizes of ``batch`` products of (m, k) by (k, n) matrices.
-
-    A transposed operand has the layout (k, m) or (n, k). An operand that is not batched is one
-    matrix, used in every product.
-    """
-
-    batch: int
-    m: int
-    k: int
-    n: int
-    transpose_a: bool
-    transpose_b: bool
-    a_batched: bool
-    b_batched: bool
 
 
 class Window(NamedTuple):

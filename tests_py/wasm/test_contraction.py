@@ -7,7 +7,8 @@ from tests_py.wasm.kernels import Array, call
 from tests_py.wasm.windows import WINDOWS, make, patches
 from webtensor.backends.wasm import packed_weights
 from webtensor.backends.wasm.backend import WasmBackend
-from webtensor.geometry import MatmulSizes, Window
+from webtensor.geometry import Window
+from webtensor.matmul_sizes import MatmulSizes
 from webtensor.ops.elementwise import ROWS
 
 #: Weights are packed when they are used for the second time.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webtensor.dtypes import complex64, int32, promote
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operands, planned, run
-from webtensor.geometry import MatmulSizes
+from webtensor.matmul_sizes import MatmulSizes
 from webtensor.ops.broadcasting import broadcast_to, sum_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import zeros

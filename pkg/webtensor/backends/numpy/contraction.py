@@ -11,7 +11,8 @@ from webtensor.backends.fused_activations import epilogue_operands
 from webtensor.backends.numpy.backend import array_of, kernel
 from webtensor.backends.numpy.windows import Array
 from webtensor.dtypes import DType
-from webtensor.geometry import MatmulSizes, Window
+from webtensor.geometry import Window
+from webtensor.matmul_sizes import MatmulSizes
 from webtensor.shapes import Shape
 
 __all__ = ["fused"]

@@ -10,7 +10,7 @@ from webtensor.backends.api import Elementwise, Handle, Operand
 from webtensor.backends.fused_activations import ACTIVATION_NUMBERS, epilogue_operands
 from webtensor.backends.wasm.backend import WasmBackend, kernel
 from webtensor.dtypes import DType, float32
-from webtensor.geometry import MatmulSizes
+from webtensor.matmul_sizes import MatmulSizes
 from webtensor.shapes import Shape
 
 __all__ = ["PRODUCTS_AT_ONCE", "epilogue_arguments"]

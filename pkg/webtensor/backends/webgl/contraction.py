@@ -28,7 +28,7 @@ from webtensor.backends.webgl.tiles import (
     tile_rows,
 )
 from webtensor.dtypes import DType, float32
-from webtensor.geometry import MatmulSizes
+from webtensor.matmul_sizes import MatmulSizes
 from webtensor.shapes import Shape
 
 __all__ = ["multiply"]

@@ -30,7 +30,8 @@ from webtensor.backends.webgl.window_walk import (
     window_numbers,
 )
 from webtensor.dtypes import DType, float32
-from webtensor.geometry import MatmulSizes, Window
+from webtensor.geometry import Window
+from webtensor.matmul_sizes import MatmulSizes
 from webtensor.shapes import Shape
 
 __all__: list[str] = []

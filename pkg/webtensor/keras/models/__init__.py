@@ -5,29 +5,32 @@
 from other models, and ``summary`` describes them.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from webtensor.keras.models.cloning import clone_model, model_from_json
-from webtensor.keras.models.function import Function
-from webtensor.keras.models.functional import Functional
-from webtensor.keras.models.model import Model
-from webtensor.keras.models.sequential import Sequential
+from webtensor.lazy_contents import contents, lazy_contents
 
-__all__ = [
-    "Function",
-    "Functional",
-    "Model",
-    "Sequential",
-    "clone_model",
-    "load_model",
-    "model_from_json",
-    "save_model",
-]
+_CONTENTS = contents(
+    """
+    models.cloning: clone_model model_from_json
+    models.function: Function
+    models.functional: Functional
+    models.model: Model
+    models.sequential: Sequential
+    saving: load_model save_model
+    """
+)
 
+if TYPE_CHECKING:
+    from webtensor.keras.models.cloning import (
+        clone_model as clone_model,
+        model_from_json as model_from_json,
+    )
+    from webtensor.keras.models.function import Function as Function
+    from webtensor.keras.models.functional import Functional as Functional
+    from webtensor.keras.models.model import Model as Model
+    from webtensor.keras.models.sequential import Sequential as Sequential
+    from webtensor.keras.saving import load_model as load_model, save_model as save_model
+else:
+    __all__ = [name for names in _CONTENTS.values() for name in names]
 
-def __getattr__(name: str) -> Any:
-    if name in ("load_model", "save_model"):
-        from webtensor.keras import saving
-
-        return getattr(saving, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    __getattr__, __dir__ = lazy_contents(__name__, _CONTENTS, base="webtensor.keras")

@@ -1,0 +1,108 @@
+"""Convolutions with a bias, a residual and an activation in one call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webtensor.engine import Tensor, TensorLike, as_operand, planned
+from webtensor.geometry import Padding
+from webtensor.ops import convolution
+from webtensor.ops.fused.epilogue_arguments import (
+    check_activation,
+    epilogue_of,
+    with_separate_ops,
+)
+from webtensor.shapes import prod
+
+__all__ = ["conv2d", "depthwise_conv2d"]
+
+
+def _convolution(
+    op: str,
+    x: TensorLike,
+    filter: TensorLike,
+    options: tuple[Any, Padding, str, Any, str | None],
+    arguments: tuple[Any, ...],
+) -> Tensor:
+    """Convolve; ``options`` are the convolution's, ``arguments`` those of the epilogue."""
+    name = f"fused.{op}"
+    bias, activation, prelu_weights, leakyrelu_alpha, residual = arguments
+    activation_name = check_activation(name, activation, prelu_weights)
+    arguments = (bias, activation_name, prelu_weights, leakyrelu_alpha, residual)
+    channels_first = options[2] == "NCHW"
+    filter, x = as_operand(name, filter), as_operand(name, x)
+    epilogue = None
+    if residual is None or (len(x.shape) == 4 and not channels_first):
+        shape = filter.shape
+        columns = shape[-1:] if op == "conv2d" else (prod(shape[-2:]),)
+        epilogue = epilogue_of(name, columns, *arguments)
+    y = convolution.fused_convolution(op, x, filter, *options, epilogue)
+    if epilogue is not None:
+        return y
+    return with_separate_ops(name, y, *arguments, channels_first)
+
+
+@planned
+def conv2d(
+    x: TensorLike,
+    filter: TensorLike,
+    strides: Any,
+    pad: Padding,
+    data_format: str = "NHWC",
+    dilations: Any = 1,
+    dim_rounding_mode: str | None = None,
+    bias: TensorLike | None = None,
+    activation: str | None = "linear",
+    prelu_activation_weights: TensorLike | None = None,
+    leakyrelu_alpha: float = 0.2,
+    residual: TensorLike | None = None,
+) -> Tensor:
+    """``wt.conv2d``, then a bias and a residual added, then an activation.
+
+    ``bias`` and ``prelu_activation_weights`` hold a number per channel, or have another shape that
+    broadcasts to that of the result; ``residual`` has the result's shape. ``activation`` is
+    "linear", "relu", "relu6", "elu", "sigmoid", "prelu" or "leakyrelu".
+
+    Raises:
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x, filter = wt.ones((2, 2, 1)), wt.ones((2, 2, 1, 1))
+        >>> wt.fused.conv2d(x, filter, 1, "valid", bias=[-5.0], activation="relu").tolist()
+        [[[0.0]]]
+    """
+    options = (strides, pad, data_format, dilations, dim_rounding_mode)
+    arguments = (bias, activation, prelu_activation_weights, leakyrelu_alpha, residual)
+    return _convolution("conv2d", x, filter, options, arguments)
+
+
+@planned
+def depthwise_conv2d(
+    x: TensorLike,
+    filter: TensorLike,
+    strides: Any,
+    pad: Padding,
+    data_format: str = "NHWC",
+    dilations: Any = 1,
+    dim_rounding_mode: str | None = None,
+    bias: TensorLike | None = None,
+    activation: str | None = "linear",
+    prelu_activation_weights: TensorLike | None = None,
+    leakyrelu_alpha: float = 0.2,
+    residual: TensorLike | None = None,
+) -> Tensor:
+    """``wt.depthwise_conv2d``, then a bias added, then an activation. See ``fused.conv2d``.
+
+    Raises:
+        ValueError: shapes or options that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x, filter = wt.ones((2, 2, 1)), wt.ones((2, 2, 1, 1))
+        >>> wt.fused.depthwise_conv2d(x, filter, 1, "valid", bias=1.0).tolist()
+        [[[5.0]]]
+    """
+    options = (strides, pad, data_format, dilations, dim_rounding_mode)
+    arguments = (bias, activation, prelu_activation_weights, leakyrelu_alpha, residual)
+    return _convolution("depthwise_conv2d", x, filter, options, arguments)
