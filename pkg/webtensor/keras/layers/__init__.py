@@ -1,10 +1,14 @@
-"""Layers: ``layer`` is what all share; a module per family.
+"""Layers, one module per family.
 
-``dense`` and ``einsum_dense`` have weighted sums, ``convolution`` and ``pooling`` windows,
-``merging`` what takes several inputs, ``reshaping`` other shapes, ``core`` an activation or any
-function, ``input_layer`` the beginnings of models. ``arguments``, ``weighted`` and
-``fused_activation`` are what several families share; ``webtensor.keras.sliding_windows`` computes
-windows for layers and functions.
+``dense``, ``einsum_dense`` and ``embedding`` have weighted sums and rows, ``convolution`` and
+``pooling`` windows, ``merging`` layers of several inputs, ``reshaping`` layers that rearrange or
+repeat elements, ``core`` activations and functions, ``input_layer`` the inputs of models.
+
+``layer`` is the base of all, with ``layer_state``, ``call_signature``, ``call_context`` and
+``input_spec``. Families share ``elementwise`` (outputs have the shape of inputs),
+``weighted`` (an initializer, a regularizer and a constraint per weight), ``lora`` (low-rank
+adaptation), ``argument_checks`` and ``fused_activation``; ``webtensor.keras.sliding_windows``
+computes windows for layers and for ``keras.ops``.
 """
 
 from __future__ import annotations

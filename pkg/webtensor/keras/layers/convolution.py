@@ -13,7 +13,7 @@ from webtensor.engine import Tensor
 from webtensor.keras import activations, sliding_windows
 from webtensor.keras.arguments import NEVER, forwards_arguments
 from webtensor.keras.data_formats import as_data_format, channels_of
-from webtensor.keras.layers.arguments import as_integers, as_padding, check_positive
+from webtensor.keras.layers.argument_checks import as_integers, as_padding, check_positive
 from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable
@@ -403,7 +403,7 @@ class ConvTranspose(BaseConvolution):
         sliding_windows.check_strides_and_dilation(name, self.strides, self.dilation_rate)
         self.output_padding = None
         if output_padding is not None:
-            sizes = as_integers(name, "output_padding", output_padding, self.rank, least=0)
+            sizes = as_integers(name, "output_padding", output_padding, self.rank, minimum=0)
             if any(size >= stride for size, stride in zip(sizes, self.strides, strict=True)):
                 raise ValueError(
                     f"{name}: output_padding must be less than strides, but got "

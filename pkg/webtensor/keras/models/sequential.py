@@ -54,9 +54,13 @@ class Sequential(Model):
             )
         if isinstance(layer, InputLayer) and self._layers:
             raise ValueError("Sequential: the model has begun already, so it takes no InputLayer")
-        if not self._layers and layer._given_shape is not None and not isinstance(layer, Model):
+        if (
+            not self._layers
+            and layer._batch_input_shape is not None
+            and not isinstance(layer, Model)
+        ):
             self._layers.append(
-                InputLayer(batch_shape=layer._given_shape, dtype=_input_dtype(layer))
+                InputLayer(batch_shape=layer._batch_input_shape, dtype=_input_dtype(layer))
             )
         self._layers.append(layer)
         if rebuild:

@@ -10,7 +10,7 @@ from webtensor.keras import regularizers
 from webtensor.keras.arguments import ALWAYS, NEVER
 from webtensor.keras.initializers import Initializer
 from webtensor.keras.layers.activations import Softmax
-from webtensor.keras.layers.arguments import check_positive
+from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.attention.score_masks import MASKED_SCORE, combined_mask
 from webtensor.keras.layers.einsum_dense import EinsumDense
 from webtensor.keras.layers.regularization import Dropout

@@ -8,7 +8,7 @@ from typing import Any
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
-from webtensor.keras.layers.arguments import check_positive
+from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.attention.heads import AttentionWithHeads
 from webtensor.keras.layers.einsum_dense import EinsumDense
 from webtensor.keras.types import ConstraintLike, InitializerLike, RegularizerLike, Shape

@@ -13,7 +13,7 @@ from webtensor.engine import Tensor
 from webtensor.keras import sliding_windows
 from webtensor.keras.arguments import ALWAYS, forwards_arguments
 from webtensor.keras.data_formats import as_data_format, channels_of, spatial_shape_of
-from webtensor.keras.layers.arguments import as_integers, as_padding, check_positive
+from webtensor.keras.layers.argument_checks import as_integers, as_padding, check_positive
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.lstm import MemoryCell
