@@ -389,3 +389,16 @@ def test_training_leaves_nothing(name: str, config: dict[str, Any], backend: str
 def test_errors_name_what_was_wrong(make: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_layers_hand_the_arguments_of_their_signature_to_their_cell() -> None:
+    class Short(ours.layers.GRU):
+        def __init__(self, units: int, **kwargs: Any) -> None:
+            super().__init__(units, reset_after=False, **kwargs)
+
+    layer = Short(3, dropout=0.5, implementation=1)
+    cell = layer.cell
+    assert (cell.units, cell.reset_after, cell.dropout, cell.implementation) == (3, False, 0.5, 1)
+    assert (layer.units, layer.reset_after) == (3, False)
+    with pytest.raises(TypeError, match=r"GRU.__init__\(\) missing a required argument: 'units'"):
+        ours.layers.GRU()

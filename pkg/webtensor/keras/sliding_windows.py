@@ -25,6 +25,7 @@ from webtensor.ops.epilogue import ACTIVATIONS, activate
 from webtensor.shapes import prod
 
 __all__ = [
+    "SizesLike",
     "adaptive_pool",
     "check_strides_and_dilation",
     "conv",
@@ -37,8 +38,9 @@ __all__ = [
     "separable_conv",
 ]
 
-#: An integer per spatial dimension.
+#: An integer per spatial dimension; users may pass one for all.
 Sizes: TypeAlias = tuple[int, ...]
+SizesLike: TypeAlias = int | Sequence[int]
 #: Padding before and after each dimension, or its name.
 Padding: TypeAlias = "str | tuple[tuple[int, int], ...]"
 

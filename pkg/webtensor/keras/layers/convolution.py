@@ -6,8 +6,8 @@ A family is one class; its members for one to three spatial dimensions differ on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, TypeAlias
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from webtensor.engine import Tensor
 from webtensor.keras import activations, sliding_windows
@@ -18,6 +18,7 @@ from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable
 from webtensor.keras.layers.weighted import Weighted
+from webtensor.keras.sliding_windows import SizesLike
 from webtensor.keras.types import (
     ActivationLike,
     ConstraintLike,
@@ -48,9 +49,6 @@ __all__ = [
     "SeparableConvolution1D",
     "SeparableConvolution2D",
 ]
-
-#: An integer for all spatial dimensions, or one for each.
-Integers: TypeAlias = int | Sequence[int]
 
 
 class BaseConvolution(Weighted):
@@ -85,11 +83,11 @@ class BaseConvolution(Weighted):
     def __init__(
         self,
         *,
-        kernel_size: Integers,
-        strides: Integers,
+        kernel_size: SizesLike,
+        strides: SizesLike,
         padding: str,
         data_format: str | None,
-        dilation_rate: Integers,
+        dilation_rate: SizesLike,
         activation: ActivationLike,
         use_bias: bool,
         **kwargs: Any,
@@ -193,11 +191,11 @@ class Conv(AdaptableConvolution):
     def __init__(
         self,
         filters: int,
-        kernel_size: Integers,
-        strides: Integers = 1,
+        kernel_size: SizesLike,
+        strides: SizesLike = 1,
         padding: str = "valid",
         data_format: str | None = None,
-        dilation_rate: Integers = 1,
+        dilation_rate: SizesLike = 1,
         groups: int = 1,
         activation: ActivationLike = None,
         use_bias: bool = True,
@@ -371,12 +369,12 @@ class ConvTranspose(BaseConvolution):
     def __init__(
         self,
         filters: int,
-        kernel_size: Integers,
-        strides: Integers = 1,
+        kernel_size: SizesLike,
+        strides: SizesLike = 1,
         padding: str = "valid",
-        output_padding: Integers | None = None,
+        output_padding: SizesLike | None = None,
         data_format: str | None = None,
-        dilation_rate: Integers = 1,
+        dilation_rate: SizesLike = 1,
         activation: ActivationLike = None,
         use_bias: bool = True,
         kernel_initializer: InitializerLike = "glorot_uniform",
@@ -507,12 +505,12 @@ class Conv3DTranspose(ConvTranspose):
     def __init__(
         self,
         filters: int,
-        kernel_size: Integers,
-        strides: Integers = 1,
+        kernel_size: SizesLike,
+        strides: SizesLike = 1,
         padding: str = "valid",
         data_format: str | None = None,
-        output_padding: Integers | None = None,
-        dilation_rate: Integers = 1,
+        output_padding: SizesLike | None = None,
+        dilation_rate: SizesLike = 1,
         activation: ActivationLike = None,
         use_bias: bool = True,
         kernel_initializer: InitializerLike = "glorot_uniform",
@@ -538,12 +536,12 @@ class DepthwiseConv(BaseConvolution):
 
     def __init__(
         self,
-        kernel_size: Integers,
-        strides: Integers = 1,
+        kernel_size: SizesLike,
+        strides: SizesLike = 1,
         padding: str = "valid",
         depth_multiplier: int = 1,
         data_format: str | None = None,
-        dilation_rate: Integers = 1,
+        dilation_rate: SizesLike = 1,
         activation: ActivationLike = None,
         use_bias: bool = True,
         depthwise_initializer: InitializerLike = "glorot_uniform",
@@ -649,11 +647,11 @@ class SeparableConv(BaseConvolution):
     def __init__(
         self,
         filters: int,
-        kernel_size: Integers,
-        strides: Integers = 1,
+        kernel_size: SizesLike,
+        strides: SizesLike = 1,
         padding: str = "valid",
         data_format: str | None = None,
-        dilation_rate: Integers = 1,
+        dilation_rate: SizesLike = 1,
         depth_multiplier: int = 1,
         activation: ActivationLike = None,
         use_bias: bool = True,

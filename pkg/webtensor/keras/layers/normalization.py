@@ -44,7 +44,7 @@ __all__ = [
 #: An axis or several.
 Axes: TypeAlias = int | Sequence[int]
 
-#: Is added to the number of unmasked elements, so that a mean over none is finite, as in Keras.
+#: Added to the number of unmasked elements, so that a mean over none is finite, as in Keras.
 _COUNT_EPSILON = 1e-7
 #: ``1 / epsilon`` of a norm: the maximum of the factors that vectors are multiplied by.
 _MAX_FACTOR = 1e12
@@ -111,14 +111,7 @@ class Scaled(BaseNormalization, Weighted):
     #: Zeros, which the kernel of a product and a sum subtracts from its operand.
     _zeros: Tensor | None = None
 
-    def __init__(
-        self,
-        *,
-        epsilon: float,
-        center: bool,
-        scale: bool,
-        **kwargs: Any,
-    ) -> None:
+    def __init__(self, *, epsilon: float, center: bool, scale: bool, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.epsilon, self.center, self.scale = epsilon, center, scale
         self.supports_masking = True
@@ -218,12 +211,7 @@ class BatchNormalization(Scaled):
         synchronized: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            center=center,
-            scale=scale,
-            **kwargs,
-        )
+        super().__init__(epsilon=float(epsilon), center=center, scale=scale, **kwargs)
         self._take_weights(
             beta=(beta_initializer, beta_regularizer, beta_constraint),
             gamma=(gamma_initializer, gamma_regularizer, gamma_constraint),
@@ -233,7 +221,7 @@ class BatchNormalization(Scaled):
                 "BatchNormalization: synchronized must be False: there is only one device"
             )
         self.axis = int(axis)
-        self.momentum, self.epsilon = float(momentum), float(epsilon)
+        self.momentum = float(momentum)
         self.moving_mean_initializer = initializers.get(moving_mean_initializer)
         self.moving_variance_initializer = initializers.get(moving_variance_initializer)
         self.renorm = renorm
@@ -268,7 +256,7 @@ class BatchNormalization(Scaled):
         """Normalize."""
         if mask is not None and len(mask.shape) != len(inputs.shape) - 1:
             raise ValueError(
-                f"BatchNormalization: mask must have one axis less than the inputs, but "
+                "BatchNormalization: the rank of mask must be one less than that of inputs, but "
                 f"mask.shape={mask.shape} and inputs.shape={inputs.shape}"
             )
         gamma, beta = self._weight_values()
@@ -409,12 +397,7 @@ class LayerNormalization(Scaled):
         rms_scaling: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(
-            epsilon=epsilon,
-            center=center,
-            scale=scale,
-            **kwargs,
-        )
+        super().__init__(epsilon=epsilon, center=center, scale=scale, **kwargs)
         self._take_weights(
             beta=(beta_initializer, beta_regularizer, beta_constraint),
             gamma=(gamma_initializer, gamma_regularizer, gamma_constraint),
@@ -529,32 +512,27 @@ class GroupNormalization(Scaled):
                 f"GroupNormalization: groups must be a positive integer, or -1 for a group per "
                 f"channel, but got {groups!r}"
             )
-        super().__init__(
-            epsilon=epsilon,
-            center=center,
-            scale=scale,
-            **kwargs,
-        )
+        super().__init__(epsilon=epsilon, center=center, scale=scale, **kwargs)
         self._take_weights(
             beta=(beta_initializer, beta_regularizer, beta_constraint),
             gamma=(gamma_initializer, gamma_regularizer, gamma_constraint),
         )
         self.groups, self.axis = groups, axis
 
-    def build(self, input_shape: Sequence[int]) -> None:
+    def build(self, input_shape: Shape) -> None:
         """Add factor and offset."""
         channels = input_shape[self.axis]
         if channels is None:
             raise ValueError(
-                f"GroupNormalization: axis {self.axis} must have a known length, but the inputs' "
+                f"GroupNormalization: the size of axis {self.axis} must be known, but the inputs' "
                 f"shape is {tuple(input_shape)}"
             )
         if self.groups == -1:
             self.groups = channels
         if channels % self.groups or not channels:
             raise ValueError(
-                f"GroupNormalization: the {channels} channels of axis {self.axis} do not make "
-                f"{self.groups} groups of the same number; groups={self.groups}"
+                "GroupNormalization: groups must divide the number of channels, but "
+                f"groups={self.groups} and axis {self.axis} has {channels} channels"
             )
         self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: channels})
         self._add_weights((channels,), self.scale, self.center)

@@ -6,8 +6,7 @@ A family is one class; its members differ in ``rank``, the number of spatial dim
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar
 
 from webtensor import ops as wt
 from webtensor.dtypes import bool_
@@ -17,6 +16,7 @@ from webtensor.keras.data_formats import as_data_format, channels_of, with_spati
 from webtensor.keras.layers.argument_checks import as_integers, as_padding
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.sliding_windows import SizesLike
 from webtensor.keras.types import Shape
 
 __all__ = [
@@ -53,10 +53,6 @@ __all__ = [
 ]
 
 
-#: An integer for all spatial dimensions, or one for each.
-Integers: TypeAlias = int | Sequence[int]
-
-
 class BasePooling(Layer):
     """A layer with a data format and a number of spatial dimensions."""
 
@@ -88,8 +84,8 @@ class Pooling(BasePooling):
 
     def __init__(
         self,
-        pool_size: Integers,
-        strides: Integers | None = None,
+        pool_size: SizesLike,
+        strides: SizesLike | None = None,
         padding: str = "valid",
         data_format: str | None = None,
         name: str | None = None,
@@ -128,8 +124,8 @@ class MaxPooling(Pooling):
 
     def __init__(
         self,
-        pool_size: Integers = 2,
-        strides: Integers | None = None,
+        pool_size: SizesLike = 2,
+        strides: SizesLike | None = None,
         padding: str = "valid",
         data_format: str | None = None,
         name: str | None = None,
@@ -391,7 +387,7 @@ class AdaptivePooling(BasePooling):
     """
 
     def __init__(
-        self, output_size: Integers, data_format: str | None = None, **kwargs: Any
+        self, output_size: SizesLike, data_format: str | None = None, **kwargs: Any
     ) -> None:
         super().__init__(data_format, **kwargs)
         name = type(self).__name__

@@ -55,6 +55,10 @@ class AttentionWithHeads(Weighted):
     #: Whether the result carries the mask of the query, and other masks of inputs are removed.
     _carries_query_mask: ClassVar[bool] = False
     _gate_dense: EinsumDense | None = None
+    _query_dense: EinsumDense
+    _key_dense: EinsumDense
+    _value_dense: EinsumDense
+    _output_dense: EinsumDense
 
     kernel_initializer: InitializerLike
     bias_initializer: InitializerLike
@@ -103,26 +107,6 @@ class AttentionWithHeads(Weighted):
         return super()._config_value(name)
 
     # -- projections --------------------------------------------------------------------------
-
-    @property
-    def query_dense(self) -> EinsumDense:
-        """The projection of the query."""
-        return self._query_dense
-
-    @property
-    def key_dense(self) -> EinsumDense:
-        """The projection of the key."""
-        return self._key_dense
-
-    @property
-    def value_dense(self) -> EinsumDense:
-        """The projection of the value."""
-        return self._value_dense
-
-    @property
-    def output_dense(self) -> EinsumDense:
-        """The projection of the result."""
-        return self._output_dense
 
     def _build_projections(
         self,

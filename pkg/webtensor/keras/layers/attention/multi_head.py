@@ -10,6 +10,7 @@ from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.attention.heads import AttentionWithHeads
+from webtensor.keras.layers.einsum_dense import EinsumDense
 from webtensor.keras.types import ConstraintLike, InitializerLike, RegularizerLike, Shape
 
 __all__ = ["MultiHeadAttention"]
@@ -92,6 +93,26 @@ class MultiHeadAttention(AttentionWithHeads):
         self.value_dim = value_dim or key_dim
         self.output_shape = _as_tuple("output_shape", output_shape)
         self.attention_axes = _as_tuple("attention_axes", attention_axes)
+
+    @property
+    def query_dense(self) -> EinsumDense:
+        """The projection of the query."""
+        return self._query_dense
+
+    @property
+    def key_dense(self) -> EinsumDense:
+        """The projection of the key."""
+        return self._key_dense
+
+    @property
+    def value_dense(self) -> EinsumDense:
+        """The projection of the value."""
+        return self._value_dense
+
+    @property
+    def output_dense(self) -> EinsumDense:
+        """The projection of the result."""
+        return self._output_dense
 
     def build(self, query_shape: Shape, value_shape: Shape, key_shape: Shape | None = None) -> None:
         """Make the projections."""

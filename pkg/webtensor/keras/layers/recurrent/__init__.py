@@ -1,8 +1,8 @@
-"""Recurrent layers: cells, and layers that walk along sequences with them.
+"""Recurrent layers: cells, which compute a step, and layers that call them step by step.
 
-``cell`` is what cells with gates share, ``rnn`` the walk and the layers; ``simple_rnn``, ``lstm``,
-``gru`` and ``conv_lstm`` have a kind of cell and its layers each, ``stacked`` cells on top of each
-other.
+``cell`` has what cells with gates share, ``rnn`` the loop over the steps and what layers share.
+``simple_rnn``, ``lstm``, ``gru`` and ``conv_lstm`` have one kind of cell and its layers each,
+``stacked`` has cells that are made of several.
 """
 
 from webtensor.keras.layers.recurrent.conv_lstm import ConvLSTM1D, ConvLSTM2D, ConvLSTM3D

@@ -19,7 +19,7 @@ from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.lstm import MemoryCell
 from webtensor.keras.layers.recurrent.rnn import CellLayer
 from webtensor.keras.layers.recurrent.stacked import StateShape
-from webtensor.keras.sliding_windows import check_strides_and_dilation
+from webtensor.keras.sliding_windows import SizesLike, check_strides_and_dilation
 from webtensor.keras.types import (
     ActivationLike,
     ConstraintLike,
@@ -45,11 +45,11 @@ class ConvLSTMCell(MemoryCell):
         self,
         rank: int,
         filters: int,
-        kernel_size: int | Sequence[int],
-        strides: int | Sequence[int],
+        kernel_size: SizesLike,
+        strides: SizesLike,
         padding: str,
         data_format: str | None,
-        dilation_rate: int | Sequence[int],
+        dilation_rate: SizesLike,
         activation: ActivationLike,
         recurrent_activation: ActivationLike,
         use_bias: bool,
@@ -217,11 +217,11 @@ class ConvLSTM(CellLayer):
     def __init__(
         self,
         filters: int,
-        kernel_size: int | Sequence[int],
-        strides: int | Sequence[int] = 1,
+        kernel_size: SizesLike,
+        strides: SizesLike = 1,
         padding: str = "valid",
         data_format: str | None = None,
-        dilation_rate: int | Sequence[int] = 1,
+        dilation_rate: SizesLike = 1,
         activation: ActivationLike = "tanh",
         recurrent_activation: ActivationLike = "sigmoid",
         use_bias: bool = True,
