@@ -56,8 +56,10 @@ def source_files(paths: Iterable[Path]) -> Iterator[Path]:
             yield path
             continue
         for file in sorted(path.rglob("*")):
-            made = "__pycache__" in file.parts or any(folder in file.parents for folder in COMPILED)
-            if file.is_file() and not made:
+            is_generated = "__pycache__" in file.parts or any(
+                folder in file.parents for folder in COMPILED
+            )
+            if file.is_file() and not is_generated:
                 yield file
 
 

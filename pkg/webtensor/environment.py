@@ -213,8 +213,8 @@ class Environment:
 
     def reset(self) -> None:
         """Forget every value that was set or evaluated, save those given from outside."""
-        given = self._given or {}
-        self._values = {name: given[name] for name in given if name in self._evaluators}
+        overrides = self._given or {}
+        self._values = {name: overrides[name] for name in overrides if name in self._evaluators}
 
     @property
     def flags(self) -> dict[str, Any]:

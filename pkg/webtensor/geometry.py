@@ -120,7 +120,7 @@ def several(name: str, argument: str, value: Any, count: int) -> tuple[int, ...]
     each = tuple(value) if hasattr(value, "__iter__") else (value,)
     if len(each) == 1:
         each *= count
-    if len(each) != count or not all(isinstance(one, int) and one > 0 for one in each):
+    if len(each) != count or not all(isinstance(value, int) and value > 0 for value in each):
         raise ValueError(
             f"{name}: {argument} must be a positive integer or {_SEVERAL[count]}, but got {value!r}"
         )
@@ -190,11 +190,11 @@ def _axis_paddings(name: str, padding: Padding, axes: int = 2) -> list[Any]:
         if padding >= 0:
             return [(padding, padding)] * axes
     elif hasattr(padding, "__iter__"):
-        pairs = [tuple(one) if hasattr(one, "__iter__") else () for one in padding]
+        pairs = [tuple(pair) if hasattr(pair, "__iter__") else () for pair in padding]
         if (
             len(pairs) == axes + 2
-            and all(len(one) == 2 for one in pairs)
-            and all(isinstance(n, int) and n >= 0 for one in pairs for n in one)
+            and all(len(pair) == 2 for pair in pairs)
+            and all(isinstance(n, int) and n >= 0 for pair in pairs for n in pair)
             and pairs[0] == pairs[-1] == (0, 0)
         ):
             return pairs[1:-1]

@@ -28,9 +28,9 @@ Shape = tuple[int, ...]
 SIZE_LIMIT = 2**28
 
 
-def prod(lengths: Iterable[int]) -> int:
+def prod(sizes: Iterable[int]) -> int:
     """Product of lengths; 1 for none."""
-    return math.prod(lengths)
+    return math.prod(sizes)
 
 
 def check_size(name: str, argument: str, value: Any, size: float) -> None:
@@ -48,9 +48,9 @@ def check_size(name: str, argument: str, value: Any, size: float) -> None:
 
 def as_shape(name: str, shape: int | Sequence[int], argument: str = "shape") -> Shape:
     """Validate a shape given by a user as ``argument``; an int means one axis."""
-    lengths = (shape,) if isinstance(shape, int) and not isinstance(shape, bool) else shape
+    dimensions = (shape,) if isinstance(shape, int) and not isinstance(shape, bool) else shape
     try:
-        result = tuple(length.__index__() for length in lengths)  # type: ignore[union-attr]
+        result = tuple(length.__index__() for length in dimensions)  # type: ignore[union-attr]
     except (AttributeError, TypeError):
         raise TypeError(f"{name}: {argument} must be integers, but got {shape!r}") from None
     if any(length < 0 for length in result):
@@ -91,7 +91,7 @@ def normalize_axes(name: str, axis: int | Sequence[int] | None, rank: int) -> tu
         return tuple(range(rank))
     if not isinstance(axis, Iterable):
         return (normalize_axis(name, axis, rank),)
-    axes = sorted(normalize_axis(name, one, rank) for one in axis)
+    axes = sorted(normalize_axis(name, dimension, rank) for dimension in axis)
     if len(set(axes)) != len(axes):
         raise ValueError(f"{name}: axis {tuple(axis)} names an axis twice (rank {rank})")
     return tuple(axes)

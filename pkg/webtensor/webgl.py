@@ -47,7 +47,7 @@ class Operation:
     draws: tuple[Draw, ...]
 
     def __str__(self) -> str:
-        inputs = ", ".join(_shown(*one) for one in self.inputs)
+        inputs = ", ".join(_shown(*operand) for operand in self.inputs)
         lines = [f"{self.name}({inputs}) -> {_shown(*self.output)}"]
         lines += [f"  {draw}" for draw in self.draws]
         if not self.draws:
@@ -128,10 +128,10 @@ def explain(function: Callable[..., Any], *args: Any) -> Explanation:
         >>> if "webgl" in wt.available_backends():
         ...     print(wt.webgl.explain(layer, wt.ones((64, 64))))
     """
-    found = find_backend("webgl")
-    if found is None:
+    webgl_backend = find_backend("webgl")
+    if webgl_backend is None:
         raise BackendUnavailableError(unavailable_reason("webgl"))
-    backend = cast("WebGLBackend", found)
+    backend = cast("WebGLBackend", webgl_backend)
     active = state.backend
     outer, backend.trace = backend.trace, []
     explainer = _Explainer(backend.trace)
@@ -140,14 +140,16 @@ def explain(function: Callable[..., Any], *args: Any) -> Explanation:
     try:
         function(*args)
     finally:
-        state.observers = tuple(one for one in state.observers if one is not explainer)
+        state.observers = tuple(
+            observer for observer in state.observers if observer is not explainer
+        )
         state.backend = active
         backend.trace = outer
     return Explanation(tuple(explainer.operations))
 
 
 def _require_not_started(name: str) -> None:
-    if any(one.name == "webgl" for one in backend_registry.started_backends()):
+    if any(started.name == "webgl" for started in backend_registry.started_backends()):
         raise RuntimeError(
             f"{name}: the webgl backend has started; call this before it computes anything"
         )

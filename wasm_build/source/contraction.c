@@ -75,7 +75,7 @@ EXPORT(matmul_float32)
 void matmul_float32(const float *a, const float *b, float *out, const MatmulSizes *sizes,
                     const float *packed_b, const float *bias, int activation, float alpha,
                     const float *slopes, const float *residual, int part, int parts) {
-  Finish finish = {bias, activation, alpha, slopes, residual, out};
+  Epilogue epilogue = {bias, activation, alpha, slopes, residual, out};
   int m = sizes->m, k = sizes->k, n = sizes->n, first = 0, end = sizes->batch;
   if (end >= parts) { /* whole products for each part */
     find_piece(sizes->batch, 1, part, parts, &first, &end);
@@ -101,9 +101,9 @@ void matmul_float32(const float *a, const float *b, float *out, const MatmulSize
       Left rows = {.form = ROWS_IN_PLACE, .source = a, .stride = k};
       Left columns = {.form = PACKED_PANELS, .source = &left, .pack = pack_panels_a};
       gemm(m, n, k, sizes->transpose_a ? columns : rows, (Right){packed_b, pack_panels_b, &right},
-           out, &finish, part, parts);
+           out, &epilogue, part, parts);
     }
-    if (bias && (m == 1 || n == 1)) finish_rows(&finish, out, m, n, 0, n);
+    if (bias && (m == 1 || n == 1)) apply_epilogue(&epilogue, out, m, n, 0, n);
     if (sizes->a_batched) a += m * k;
     if (sizes->b_batched) b += k * n;
     out += m * n;
@@ -205,7 +205,7 @@ typedef struct {
   const Images *images;
   const float *filter, *packed;
   float *out;
-  const Finish *finish;
+  const Epilogue *epilogue;
   int depth;
 } Convolution;
 
@@ -215,7 +215,7 @@ static void multiply_patches(const Convolution *conv, Left patches, int first, i
   int columns = conv->images->window->out_channels;
   Matrix filters = {conv->filter, columns, 1};
   gemm(count, columns, conv->depth, patches, (Right){conv->packed, pack_panels_b, &filters},
-       conv->out + first * columns, conv->finish, part, parts);
+       conv->out + first * columns, conv->epilogue, part, parts);
 }
 
 /* Patches of consecutive pixels, packed from where the first is. */
@@ -284,19 +284,19 @@ static void multiply_patch(const Convolution *conv, int part, int parts) {
     add_row_times_matrix(patch, conv->filter + k * columns + first, conv->out + first, depth,
                          end - first, columns);
   }
-  if (conv->finish->bias)
-    finish_rows(conv->finish, conv->out + first, 1, 0, first, end - first);
+  if (conv->epilogue->bias)
+    apply_epilogue(conv->epilogue, conv->out + first, 1, 0, first, end - first);
 }
 
 EXPORT(conv2d)
 void conv2d(const float *x, const float *filter, float *out, const Window *w, const float *packed,
             const float *bias, int activation, float alpha, const float *slopes,
             const float *residual, int part, int parts) {
-  Finish finish = {bias, activation, alpha, slopes, residual, out};
+  Epilogue epilogue = {bias, activation, alpha, slopes, residual, out};
   int pixels = w->batch * w->out_height * w->out_width, channels = w->in_channels;
   int depth = w->filter_height * w->filter_width * channels;
   Images images = {x, w};
-  Convolution conv = {&images, filter, packed, out, &finish, depth};
+  Convolution conv = {&images, filter, packed, out, &epilogue, depth};
   if (pixels == 1)
     multiply_patch(&conv, part, parts);
   else if (reads_pixels(w))

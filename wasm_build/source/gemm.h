@@ -10,7 +10,7 @@
 #ifndef WEBTENSOR_GEMM_H
 #define WEBTENSOR_GEMM_H
 
-#include "finish.h"
+#include "epilogue.h"
 #include "vector.h"
 
 #define TILE_ROWS 6
@@ -53,7 +53,7 @@ typedef struct {
 } Right;
 
 /* Computes one part of the result: rows of it, or columns where it has few rows. */
-void gemm(int m, int n, int k, Left a, Right b, float *out, const Finish *finish, int part,
+void gemm(int m, int n, int k, Left a, Right b, float *out, const Epilogue *epilogue, int part,
           int parts);
 
 /* Element (row, column) is data[row * row_stride + column * column_stride]. */

@@ -87,7 +87,17 @@ def value_and_grad(function: Callable[[Tensor], Tensor]) -> Callable[..., tuple[
 def value_and_grads(
     function: Callable[..., Tensor],
 ) -> Callable[..., tuple[Tensor, list[Tensor]]]:
-    """Like ``grads``, returning ``(function(*xs), gradients)``."""
+    """Like ``grads``, returning ``(function(*xs), gradients)``.
+
+    Raises:
+        ValueError: the result depends on none of the arguments, or ``dy`` has another shape.
+
+    Example:
+        >>> import webtensor as wt
+        >>> value, gradients = wt.value_and_grads(lambda x, y: x * y)(2.0, 3.0)
+        >>> value.tolist(), [gradient.tolist() for gradient in gradients]
+        (6.0, [3.0, 2.0])
+    """
     _require_callable("value_and_grads", function)
 
     @wraps(function)
@@ -152,12 +162,12 @@ def variable_gradients(
             zero_gradient(value.shape) if gradient is None else gradient
             for (_, value), gradient in zip(chosen, gradients, strict=True)
         ]
-    reached = [place for place, gradient in enumerate(gradients) if gradient is not None]
+    reached = [index for index, gradient in enumerate(gradients) if gradient is not None]
     if not reached:
         raise ValueError(f"{name}: the loss depends on none of the trainable variables")
-    found = _each_its_own([gradient for gradient in gradients if gradient is not None])
+    own_gradients = _each_its_own([gradient for gradient in gradients if gradient is not None])
     return loss, [
-        (chosen[place][0], gradient) for place, gradient in zip(reached, found, strict=True)
+        (chosen[index][0], gradient) for index, gradient in zip(reached, own_gradients, strict=True)
     ]
 
 
@@ -213,14 +223,14 @@ def _custom_result(result: Any) -> tuple[Tensor, Callable[..., Any]]:
 
 def _custom_primitive(gradient: Callable[..., Any], inputs: Sequence[Tensor]) -> Primitive:
     """Wrap a user's gradient function, calling it once for all inputs of a walk back."""
-    held: dict[int, Any] = {}
+    cached_gradients: dict[int, Any] = {}
 
     def part(index: int, dy: Tensor) -> Tensor:
-        if id(dy) not in held:
-            held.clear()
+        if id(dy) not in cached_gradients:
+            cached_gradients.clear()
             result = gradient(alias(IDENTITY, dy, dy.shape))
-            held[id(dy)] = dy, [result] if isinstance(result, Tensor) else list(result)
-        parts = held[id(dy)][1]
+            cached_gradients[id(dy)] = dy, [result] if isinstance(result, Tensor) else list(result)
+        parts = cached_gradients[id(dy)][1]
         if len(parts) != len(inputs) or parts[index].shape != inputs[index].shape:
             raise ValueError(
                 "custom_grad: gradient must return one tensor per input, of shapes "

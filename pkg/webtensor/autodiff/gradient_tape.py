@@ -302,14 +302,14 @@ def _operands(name: str, argument: str, structure: Any) -> list[Any]:
     return operands
 
 
-def _output_gradients(target: Any, targets: Sequence[Any], given: Any) -> list[Tensor]:
+def _output_gradients(target: Any, targets: Sequence[Any], output_gradients: Any) -> list[Tensor]:
     """Return the gradients that the way back starts from: ones where none are given."""
-    if given is None:
+    if output_gradients is None:
         parts: list[Any] = [None] * len(targets)
-    elif is_nested(target) or _operands_only(given):
-        parts = flatten(given)
+    elif is_nested(target) or _operands_only(output_gradients):
+        parts = flatten(output_gradients)
     else:
-        parts = [given]
+        parts = [output_gradients]
     if len(parts) != len(targets):
         raise ValueError(
             f"gradient: output_gradients must be one for each of {len(targets)} targets, but there "

@@ -203,26 +203,26 @@ class Tape:
         adjoints: dict[int, Any] = {}
         for output, dy in zip(outputs, dys, strict=True):
             adjoints[id(output)] = _sum(adjoints.get(id(output), _ZERO), dy)
-        wanted = set(map(id, sources))
+        source_ids = set(map(id, sources))
         nodes = self._nodes
         if keep:
             for node in reversed(nodes):
-                self._pass_back(node, adjoints, wanted)
+                self._pass_back(node, adjoints, source_ids)
         else:
             while nodes:
-                self._pass_back(nodes[-1], adjoints, wanted)
+                self._pass_back(nodes[-1], adjoints, source_ids)
                 self._watched.pop(id(nodes.pop().output), None)
             self._constant.clear()
         return [_settled(adjoints.get(id(source)), source, zeros) for source in sources]
 
-    def _pass_back(self, node: _Node, adjoints: dict[int, Any], wanted: set[int]) -> None:
+    def _pass_back(self, node: _Node, adjoints: dict[int, Any], source_ids: set[int]) -> None:
         """Add to the adjoints of a node's inputs what comes from that of its output."""
         primitive, inputs, output, attributes, _ = node
         key = id(output)
         adjoint = _total(adjoints.pop(key, None))
         if adjoint is None:
             return
-        if key in wanted:
+        if key in source_ids:
             adjoints[key] = adjoint
         watched, constant = self._watched, self._constant
         is_zero = adjoint is _ZERO or key in constant

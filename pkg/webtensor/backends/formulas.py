@@ -71,8 +71,8 @@ class Listing:
             [f"x{operand}_{block}" for block in range(count)]
             for operand, count in enumerate(row.counts)
         ]
-        given = [_Symbol(self, name) for names in self.inputs for name in names]
-        self.results = [self._text(one) for one in row.formula(self, *given)]
+        symbols = [_Symbol(self, name) for names in self.inputs for name in names]
+        self.results = [self._text(result) for result in row.formula(self, *symbols)]
 
     def sigmoid(self, x: Any) -> _Symbol:
         """Note a call of the sigmoid."""

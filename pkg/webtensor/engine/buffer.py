@@ -21,12 +21,12 @@ class TensorBuffer:
         self.shape = as_shape("buffer", shape)
         self.dtype = dtype
         size = prod(self.shape)
-        given = ["" if dtype is string_ else 0] * size if values is None else list(values)
-        if len(given) != size:
+        elements = ["" if dtype is string_ else 0] * size if values is None else list(values)
+        if len(elements) != size:
             raise ValueError(
-                f"buffer: shape {self.shape} holds {size} elements, but values has {len(given)}"
+                f"buffer: shape {self.shape} holds {size} elements, but values has {len(elements)}"
             )
-        self.values = python_numbers(pack("buffer", given, dtype), dtype)
+        self.values = python_numbers(pack("buffer", elements, dtype), dtype)
         self._strides = contiguous_strides(self.shape)
 
     @property
@@ -60,8 +60,8 @@ class TensorBuffer:
         Raises:
             IndexError: not one index within the shape for each axis.
         """
-        place = self._place("set", indices)
-        self.values[place] = python_numbers(pack("set", [value], self.dtype), self.dtype)[0]
+        index = self._place("set", indices)
+        self.values[index] = python_numbers(pack("set", [value], self.dtype), self.dtype)[0]
 
     def loc_to_index(self, indices: Sequence[int]) -> int:
         """Return where in ``values`` the element at the indices lies.

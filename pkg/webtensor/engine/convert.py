@@ -127,18 +127,18 @@ def _from_array(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape,
     """Return a flat NumPy array of the element type wanted as it is stored, its shape and dtype."""
     import numpy
 
-    held = numpy.asarray(value)
-    if held.dtype.kind not in "biufc":
-        raise TypeError(f"{name}: arrays of dtype {held.dtype} are not supported")
-    wanted = dtype or _closest_dtype(held.dtype)
-    if wanted is int32 and held.size and held.dtype.kind != "b":
-        for extreme in (held.min(), held.max()):
+    host_array = numpy.asarray(value)
+    if host_array.dtype.kind not in "biufc":
+        raise TypeError(f"{name}: arrays of dtype {host_array.dtype} are not supported")
+    target_dtype = dtype or _closest_dtype(host_array.dtype)
+    if target_dtype is int32 and host_array.size and host_array.dtype.kind != "b":
+        for extreme in (host_array.min(), host_array.max()):
             if extreme != extreme or int(extreme) not in _INT32_RANGE:
                 raise ValueError(f"{name}: {extreme!r} does not fit dtype int32")
-    if held.dtype.kind == "c" and wanted is not complex64:
-        raise TypeError(f"{name}: complex elements do not fit dtype {wanted}")
-    flat = numpy.array(held, dtype=wanted.name, order="C").reshape(-1)
-    return flat.view(wanted.stored.name), held.shape, wanted
+    if host_array.dtype.kind == "c" and target_dtype is not complex64:
+        raise TypeError(f"{name}: complex elements do not fit dtype {target_dtype}")
+    flat = numpy.array(host_array, dtype=target_dtype.name, order="C").reshape(-1)
+    return flat.view(target_dtype.stored.name), host_array.shape, target_dtype
 
 
 def _from_buffer(
@@ -264,10 +264,10 @@ def shown_values(values: Sequence[Any], shape: Shape, edge: int = 3, most: int =
             return _format(values[start])
         length = shape[axis]
         step = stride // length
-        kept = list(range(length))
+        shown_indices = list(range(length))
         if length > 2 * edge:
-            kept = kept[:edge] + kept[-edge:]
-        parts = [show(start + index * step, step, axis + 1) for index in kept]
+            shown_indices = shown_indices[:edge] + shown_indices[-edge:]
+        parts = [show(start + index * step, step, axis + 1) for index in shown_indices]
         if length > 2 * edge:
             parts.insert(edge, "...")
         return "[" + ", ".join(parts) + "]"

@@ -34,8 +34,8 @@ def memory() -> dict[str, Any]:
     """
     constants, constant_bytes = constants_held()
     started = backend_registry.started_backends()
-    held = {one.name: one.memory() for one in started}
-    on_gpus = [held[one.name] for one in started if not one.computes_on_host]
+    usage = {backend.name: backend.memory() for backend in started}
+    on_gpus = [usage[backend.name] for backend in started if not backend.computes_on_host]
     used = sum(counts["bytes"] for counts in on_gpus)
     free = sum(counts.get("free_bytes", 0) for counts in on_gpus)
     return {
@@ -45,7 +45,7 @@ def memory() -> dict[str, Any]:
         "num_bytes_in_gpu": used,
         "num_bytes_in_gpu_allocated": used + free,
         "num_bytes_in_gpu_free": free,
-        "backends": held,
+        "backends": usage,
     }
 
 
@@ -76,17 +76,32 @@ _nan_check = _NanCheck()
 
 
 def _set_debug(on: Any) -> None:
-    without = tuple(one for one in state.observers if one is not _nan_check)
+    without = tuple(observer for observer in state.observers if observer is not _nan_check)
     state.observers = (*without, _nan_check) if on else without
 
 
 def enable_debug_mode() -> None:
-    """Print every operation, check its result for NaN, and raise at the first that made one."""
+    """Print every operation, check its result for NaN, and raise at the first that made one.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.enable_debug_mode()
+        >>> wt.env().get_bool("DEBUG")
+        True
+        >>> wt.disable_debug_mode()
+    """
     env().set("DEBUG", True)
 
 
 def disable_debug_mode() -> None:
-    """Stop what ``enable_debug_mode`` started."""
+    """Stop what ``enable_debug_mode`` started.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.disable_debug_mode()
+        >>> wt.env().get_bool("DEBUG")
+        False
+    """
     env().set("DEBUG", False)
 
 

@@ -39,7 +39,7 @@ def suspended(awaitable: Awaitable[Result]) -> Result:
             errors.append(error)
             return None
 
-    found: Result = run_sync(settled())
+    result: Result = run_sync(settled())
     if errors:
         raise errors.pop()
-    return found
+    return result

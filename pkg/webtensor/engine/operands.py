@@ -34,17 +34,19 @@ def constant(name: str, value: complex, dtype: DType) -> Tensor:
     oldest makes room for a new one: a rate that changes at every step would fill any cache.
     """
     key = (value, dtype)
-    held = _constants.get(key)
+    tensor = _constants.get(key)
     # 0.0 and -0.0 are equal as keys, NaN never is.
     negative_zero = not value and "-" in str(value)
-    if held is None or negative_zero:
+    if tensor is None or negative_zero:
         with outside_scopes():
-            held = Tensor(Storage(dtype.stored, dtype.words, pack(name, [value], dtype)), (), dtype)
+            tensor = Tensor(
+                Storage(dtype.stored, dtype.words, pack(name, [value], dtype)), (), dtype
+            )
         if value == value and not negative_zero:
             if len(_constants) >= _MOST_CONSTANTS:
                 del _constants[next(iter(_constants))]
-            _constants[key] = held
-    return held
+            _constants[key] = tensor
+    return tensor
 
 
 def constants_held() -> tuple[int, int]:

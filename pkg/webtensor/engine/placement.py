@@ -41,7 +41,10 @@ def _is_at_hand(operand: Any) -> bool:
 
 
 def _host_backend(active: Backend) -> Backend | None:
-    return next((one for one in backend_registry.others(active) if one.computes_on_host), None)
+    return next(
+        (candidate for candidate in backend_registry.others(active) if candidate.computes_on_host),
+        None,
+    )
 
 
 @contextmanager

@@ -167,9 +167,9 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
                     key.append(value)
                 else:
                     return function(*args, **kwargs)
-            known = tuple(key)
+            plan_key = tuple(key)
             try:
-                plan = plans[known]
+                plan = plans[plan_key]
             except KeyError:
                 pass
             except TypeError:  # a list inside a tuple
@@ -179,7 +179,7 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
                     return function(*args, **kwargs)
                 if backend is not None and plan.epoch is backend.epoch:
                     return run_plan(plan, tuple([operands[index] for index in plan.order]))
-            return _recorded(plans, known, operands, partial(function, *args, **kwargs))
+            return _recorded(plans, plan_key, operands, partial(function, *args, **kwargs))
         except MISUSE as error:
             raise_explained(function, error, args, kwargs)
 
@@ -199,13 +199,15 @@ def _recorded(
     try:
         result = call()
     finally:
-        state.observers = tuple(one for one in state.observers if one is not recorder)
-    places = {id(operand): index for index, operand in enumerate(operands)}
-    if len(places) < len(operands):  # which of the two places is meant cannot be told
+        state.observers = tuple(
+            observer for observer in state.observers if observer is not recorder
+        )
+    positions = {id(operand): index for index, operand in enumerate(operands)}
+    if len(positions) < len(operands):  # which of the two places is meant cannot be told
         return result
     if len(recorder.records) == 1:
         primitive, inputs, output, attributes = recorder.records[0]
-        order = tuple(places.get(id(operand), -1) for operand in inputs)
+        order = tuple(positions.get(id(operand), -1) for operand in inputs)
         is_new = all(output.storage is not operand.storage for operand in inputs)
         takes_them = order == (0,) if len(operands) == 1 else -1 not in order
         if output is result and is_new and takes_them:

@@ -115,15 +115,15 @@ class _Profiler:
             return
         now = perf_counter()
         self.stop()
-        held = _held()[1]
-        self.profile.peak_bytes = max(self.profile.peak_bytes, held)
+        bytes_in_use = _held()[1]
+        self.profile.peak_bytes = max(self.profile.peak_bytes, bytes_in_use)
         self.profile.kernels.append(
             KernelRecord(
                 name=primitive.name,
                 input_shapes=tuple(operand.shape for operand in inputs),
                 output_shape=output.shape,
                 bytes_added=output.size * output.dtype.itemsize,
-                total_bytes=held,
+                total_bytes=bytes_in_use,
                 time_ms=(now - self._last) * 1000,
             )
         )
@@ -131,7 +131,7 @@ class _Profiler:
 
     async def add_times(self) -> None:
         """Wait for the device's times; the last stopwatch measured what came after the last one."""
-        times = [None if one is None else await one.milliseconds() for one in self._measured]
+        times = [None if timer is None else await timer.milliseconds() for timer in self._measured]
         self.profile.kernels = [
             replace(kernel, gpu_ms=time)
             for kernel, time in zip(self.profile.kernels, times, strict=False)
@@ -150,19 +150,19 @@ def _held() -> tuple[int, int]:
 
 @contextmanager
 def _profiling(timed: bool) -> Iterator[_Profiler]:
-    tensors, held = _held()
+    tensors, bytes_in_use = _held()
     ran_elsewhere = dict(dispatch.fallbacks)
-    seen = Profile(peak_bytes=held)
+    seen = Profile(peak_bytes=bytes_in_use)
     observer = _Profiler(seen, timed)
     state.observers += (observer,)
     try:
         with _profilers.holding(observer):
             yield observer
     finally:
-        state.observers = tuple(one for one in state.observers if one is not observer)
+        state.observers = tuple(other for other in state.observers if other is not observer)
         observer.stop()
     now = _held()
-    seen.new_tensors, seen.new_bytes = now[0] - tensors, now[1] - held
+    seen.new_tensors, seen.new_bytes = now[0] - tensors, now[1] - bytes_in_use
     seen.fallbacks = {
         key: count - ran_elsewhere.get(key, 0)
         for key, count in dispatch.fallbacks.items()
@@ -190,6 +190,12 @@ async def profile_async(function: Callable[[], Any]) -> Profile:
 
     ``function`` may be a coroutine function. What other tasks compute meanwhile is not listed, but
     counts in the bytes.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> asyncio.run(wt.profile_async(lambda: wt.exp(wt.tensor([1.0])))).kernel_names
+        ['exp']
     """
     with _profiling(timed=True) as observer:
         observer.profile.result = await _result_of(function)
@@ -256,6 +262,12 @@ async def time_async(function: Callable[[], Any]) -> TimingResult:
     """Do what ``time`` does, without blocking the page.
 
     ``function`` may be a coroutine function.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> asyncio.run(wt.time_async(lambda: wt.exp(wt.tensor([1.0])))).wall_ms > 0
+        True
     """
     watch = _Watch()
     on_gpu = watch.backend.stopwatch()

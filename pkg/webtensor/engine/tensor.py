@@ -106,14 +106,14 @@ class Tensor:
             raise ValueError(f"to_device: stream must be None, but got {stream!r}")
         if device in ("host", self.device):
             return self
-        known = device in backend_registry.registered_backends()
-        found = backend_registry.find_backend(device) if known else None
-        if found is None:
+        is_registered = device in backend_registry.registered_backends()
+        target = backend_registry.find_backend(device) if is_registered else None
+        if target is None:
             raise ValueError(
                 f"to_device: device must be one of {backend_registry.available_backends()}, "
                 f"but got {device!r}"
             )
-        self.storage.move_to(found, "to_device")
+        self.storage.move_to(target, "to_device")
         return self
 
     # -- its life -----------------------------------------------------------------------------

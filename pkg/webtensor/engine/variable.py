@@ -97,13 +97,13 @@ class Variable:
             self._value = Tensor(storage, now.shape, now.dtype)
             state.scopes = scopes
             return
-        held = self._hold(value, None if isinstance(value, (Tensor, Variable)) else self.dtype)
-        if held.shape != self.shape or held.dtype is not self.dtype:
+        new_value = self._hold(value, None if isinstance(value, (Tensor, Variable)) else self.dtype)
+        if new_value.shape != self.shape or new_value.dtype is not self.dtype:
             raise ValueError(
                 f"assign: variable {self.name!r} holds {self.dtype} of shape {self.shape}, "
-                f"but value is {held.dtype} of shape {held.shape}"
+                f"but value is {new_value.dtype} of shape {new_value.shape}"
             )
-        self._value = held
+        self._value = new_value
 
     def dispose(self) -> None:
         """Give the memory back now; using the variable afterwards raises ``ValueError``."""

@@ -532,14 +532,14 @@ _NAMESPACE = Namespace(
     "initializer",
     {cls.__name__: cls for cls in _CLASSES},
     ("initializers",),
-    IdentityInitializer=Identity,
-    OrthogonalInitializer=Orthogonal,
-    STFTInitializer=STFT,
-    normal=RandomNormal,
-    one=Ones,
-    stft=STFT,
-    uniform=RandomUniform,
-    zero=Zeros,
+    IdentityInitializer="Identity",
+    OrthogonalInitializer="Orthogonal",
+    STFTInitializer="STFT",
+    normal="RandomNormal",
+    one="Ones",
+    stft="STFT",
+    uniform="RandomUniform",
+    zero="Zeros",
 )
 
 

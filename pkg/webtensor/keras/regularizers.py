@@ -191,8 +191,8 @@ _NAMESPACE = Namespace(
     "regularizer",
     {cls.__name__: cls for cls in _CLASSES},
     ("regularizers",),
-    l1l2=L1L2,
-    l1_l2=L1L2,
+    l1l2="L1L2",
+    l1_l2="L1L2",
 )
 
 

@@ -7,7 +7,7 @@ per axis, in tuples: they are part of the keys by which ops remember their plans
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
@@ -15,6 +15,7 @@ from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras.data_formats import channels_of, places_of, with_channels_last, with_places
 from webtensor.ops import fused
+from webtensor.ops.epilogue import ACTIVATIONS, activate
 from webtensor.shapes import prod
 
 __all__ = [
@@ -173,19 +174,11 @@ def _causal(padding: str, kernel: Tensor, dilation_rate: Lengths) -> Any:
 
 
 def _finished(y: Tensor, bias: Tensor | None, activation: str) -> Tensor:
-    """Add a bias and apply an activation, by ops of their own."""
+    """Add a bias and apply one of ``wt.fused``'s activations, by separate ops."""
     if bias is not None:
         y = wt.add(y, bias)
-    return y if activation == "linear" else _ACTIVATIONS[activation](y)
-
-
-_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
-    "elu": wt.elu,
-    "leakyrelu": wt.leaky_relu,
-    "relu": wt.relu,
-    "relu6": wt.relu6,
-    "sigmoid": wt.sigmoid,
-}
+    _, row, parameters = ACTIVATIONS[activation]
+    return activate(y, row, parameters)
 
 
 def conv(

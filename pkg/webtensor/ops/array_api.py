@@ -212,13 +212,13 @@ def isdtype(dtype: Any, kind: Any) -> bool:
         >>> wt.isdtype(wt.float32, ("integral", "real floating"))
         True
     """
-    held = _dtype_of("isdtype", dtype)
+    resolved = _dtype_of("isdtype", dtype)
     if isinstance(kind, tuple):
-        return any(isdtype(held, one) for one in kind)
+        return any(isdtype(resolved, single_kind) for single_kind in kind)
     if not isinstance(kind, DType) and kind in _KINDS:
-        return held in _KINDS[kind]
+        return resolved in _KINDS[kind]
     try:
-        return held is dtype_named(kind)
+        return resolved is dtype_named(kind)
     except TypeError:
         raise ValueError(
             f"isdtype: kind must be a dtype or one of {', '.join(_KINDS)}, but got {kind!r}"
@@ -271,6 +271,9 @@ def _promoted(first: DType, second: DType) -> DType:
 def can_cast(from_: Any, to: Any, /) -> bool:
     """Whether a dtype, or a tensor's, converts to another without losing a kind of numbers.
 
+    Raises:
+        TypeError: an argument is not a dtype.
+
     Example:
         >>> import webtensor as wt
         >>> wt.can_cast(wt.int32, wt.float32), wt.can_cast(wt.float32, wt.int32)
@@ -311,11 +314,11 @@ def broadcast_arrays(*arrays: TensorLike) -> list[Tensor]:
         >>> [x.tolist() for x in wt.broadcast_arrays([[1], [2]], [3, 4])]
         [[[1, 1], [2, 2]], [[3, 4], [3, 4]]]
     """
-    held = [as_operand("broadcast_arrays", array) for array in arrays]
+    operands = [as_operand("broadcast_arrays", array) for array in arrays]
     shape: Shape = ()
-    for one in held:
-        shape = _broadcast_two("broadcast_arrays", shape, one.shape)
-    return [broadcast_to(one, shape) for one in held]
+    for operand in operands:
+        shape = _broadcast_two("broadcast_arrays", shape, operand.shape)
+    return [broadcast_to(operand, shape) for operand in operands]
 
 
 def positive(x: TensorLike, /) -> Tensor:
@@ -329,10 +332,10 @@ def positive(x: TensorLike, /) -> Tensor:
         >>> wt.positive([1, -2]).tolist()
         [1, -2]
     """
-    held = as_operand("positive", x)
-    if held.dtype not in _KINDS["numeric"]:
-        raise TypeError(f"positive: x must hold numbers, but its dtype is {held.dtype}")
-    return clone(held)
+    operand = as_operand("positive", x)
+    if operand.dtype not in _KINDS["numeric"]:
+        raise TypeError(f"positive: x must hold numbers, but its dtype is {operand.dtype}")
+    return clone(operand)
 
 
 # -- inspection ---------------------------------------------------------------------------------

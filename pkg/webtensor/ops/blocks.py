@@ -54,19 +54,19 @@ class BlockRow(Primitive):
         for operand, count in zip(operands, self.counts, strict=True):
             parts += split(operand, count, -1) if count > 1 else [operand]
         results = self.formula(_Ops, *parts)
-        blocks = [one if isinstance(one, Tensor) else zeros_like(parts[0]) for one in results]
+        blocks = [block if isinstance(block, Tensor) else zeros_like(parts[0]) for block in results]
         return concat(blocks, -1) if len(blocks) > 1 else blocks[0]
 
     def _rule_for(self, index: int) -> Gradient:
         """The gradient of the formula composed of ops."""
 
-        def rule(dy: Tensor, y: Tensor, *given: Any) -> Tensor:
-            *operands, _ = given
+        def rule(dy: Tensor, y: Tensor, *arguments: Any) -> Tensor:
+            *operands, _ = arguments
             with Tape() as tape:
                 tape.watch(operands[index])
                 result = self.composed(*operands)
-            found = tape.gradients([result], [operands[index]], [dy])[0]
-            return zeros_like(operands[index]) if found is None else found
+            gradient = tape.gradients([result], [operands[index]], [dy])[0]
+            return zeros_like(operands[index]) if gradient is None else gradient
 
         return rule
 

@@ -84,8 +84,8 @@ def lstm_state(
     m: Any, enter: Any, forget: Any, candidate: Any, leave: Any, _: Any, memory: Any
 ) -> tuple[Any, ...]:
     """The next state of a cell."""
-    kept = m.sigmoid(forget) * memory + m.sigmoid(enter) * m.tanh(candidate)
-    return m.sigmoid(leave) * m.tanh(kept), kept
+    new_memory = m.sigmoid(forget) * memory + m.sigmoid(enter) * m.tanh(candidate)
+    return m.sigmoid(leave) * m.tanh(new_memory), new_memory
 
 
 # -- gated recurrent unit (Cho et al., 2014) -----------------------------------------------------

@@ -58,6 +58,11 @@ __all__ = ["angle", "complex", "conj", "imag", "real"]
 def complex(real: TensorLike, imag: TensorLike) -> Tensor:
     """Complex tensor from its real and imaginary parts, which broadcast together.
 
+    The result is complex64.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.complex([1.0, 2.0], [0.5, 0.0]).tolist()
@@ -72,53 +77,73 @@ def complex(real: TensorLike, imag: TensorLike) -> Tensor:
 def real(x: TensorLike) -> Tensor:
     """Real part; of a real tensor, the tensor itself.
 
+    The result has the shape of ``x`` and is float32 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.real([1 + 2j]).tolist()
         [1.0]
     """
-    held = as_operand("real", x)
-    held.throw_if_disposed()
-    return as_pairs(held)[..., 0] if held.dtype is complex64 else held
+    operand = as_operand("real", x)
+    operand.throw_if_disposed()
+    return as_pairs(operand)[..., 0] if operand.dtype is complex64 else operand
 
 
 def imag(x: TensorLike) -> Tensor:
     """Imaginary part; zeros for a real tensor.
+
+    The result has the shape of ``x`` and is float32 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
         >>> wt.imag([1 + 2j]).tolist()
         [2.0]
     """
-    held = as_operand("imag", x)
-    return as_pairs(held)[..., 1] if held.dtype is complex64 else zeros_like(held)
+    operand = as_operand("imag", x)
+    return as_pairs(operand)[..., 1] if operand.dtype is complex64 else zeros_like(operand)
 
 
 def conj(x: TensorLike) -> Tensor:
     """Complex conjugate.
+
+    The result has the shape and dtype of ``x``; real tensors stay as they are.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
         >>> wt.conj([1 + 2j]).tolist()
         [(1-2j)]
     """
-    held = as_operand("conj", x)
-    held.throw_if_disposed()
-    if held.dtype is not complex64:
-        return held
-    return from_pairs(multiply(as_pairs(held), [1.0, -1.0]))
+    operand = as_operand("conj", x)
+    operand.throw_if_disposed()
+    if operand.dtype is not complex64:
+        return operand
+    return from_pairs(multiply(as_pairs(operand), [1.0, -1.0]))
 
 
 def angle(x: TensorLike) -> Tensor:
     """Argument of complex numbers, in radians.
+
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
         >>> wt.angle([1 + 0j]).tolist()
         [0.0]
     """
-    held = as_operand("angle", x)
-    return atan2(imag(held), real(held))
+    operand = as_operand("angle", x)
+    return atan2(imag(operand), real(operand))
 
 
 # -- rules --------------------------------------------------------------------------------------

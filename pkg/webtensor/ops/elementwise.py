@@ -250,10 +250,10 @@ def unary(
         def apply_with_parameters(*args: Any, **kwargs: Any) -> Tensor:
             bound = form.bind(*args, **kwargs)
             bound.apply_defaults()
-            x, *given = bound.args
+            x, *values = bound.args
             numbers = [
                 as_number(name, parameter, value)
-                for parameter, value in zip(row.parameters, given, strict=True)
+                for parameter, value in zip(row.parameters, values, strict=True)
             ]
             x = as_operand(name, x)
             if x.dtype is complex64:
@@ -325,7 +325,7 @@ def binary(
                 backend = state.backend
                 if plan is not None and backend is not None and plan.epoch is backend.epoch:
                     return run_plan(plan, (x, y))
-                given = x, y
+                operands = x, y
                 if any_float and x.dtype is float32 and y.dtype is float32:
                     dtype = float_result
                 else:
@@ -343,8 +343,8 @@ def binary(
                 if shape != y.shape:
                     shape = broadcast_shapes(name, shape, y.shape)
                 result = run(row, (x, y), shape, dtype, row)
-                if x is given[0] and y is given[1]:
-                    keep_plan(plans, key, row, given, result, (row,))
+                if x is operands[0] and y is operands[1]:
+                    keep_plan(plans, key, row, operands, result, (row,))
                 return result
             except MISUSE as error:
                 raise_explained(function, error, (x, y), {})

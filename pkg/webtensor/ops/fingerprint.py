@@ -27,16 +27,16 @@ _BATCH = 4096
 
 def fingerprints64(texts: Iterable[bytes]) -> dict[bytes, int]:
     """Return the 64-bit fingerprints of texts."""
-    found: dict[bytes, int] = {}
+    hashes: dict[bytes, int] = {}
     for length, group in groupby(sorted(dict.fromkeys(texts), key=len), len):
         alike = list(group)
         if length > 64:
-            found.update(zip(alike, map(_hash_over_64, alike), strict=True))
+            hashes.update(zip(alike, map(_hash_over_64, alike), strict=True))
             continue
         for begin in range(0, len(alike), _BATCH):
             batch = alike[begin : begin + _BATCH]
-            found.update(zip(batch, _hash_to_64(batch, length), strict=True))
-    return found
+            hashes.update(zip(batch, _hash_to_64(batch, length), strict=True))
+    return hashes
 
 
 # -- steps, with a mask of the lower 64 bits of each lane -----------------------------------------

@@ -16,7 +16,7 @@ from webtensor.dtypes import bool_, int32
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host, near_its_operands
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.compaction import count_true, true_places
-from webtensor.ops.coordinates import to_places
+from webtensor.ops.coordinates import to_flat_indices
 from webtensor.ops.creation import zeros
 from webtensor.ops.movement import (
     flip,
@@ -95,11 +95,11 @@ def _fill_ellipsis(parts: list[Any], rank: int) -> list[Any]:
     used = sum(map(_axes_of, parts))
     if used > rank:
         raise IndexError(f"index: {used} indices for a tensor of rank {rank}")
-    ellipses = [place for place, part in enumerate(parts) if part is Ellipsis]
+    ellipses = [index for index, part in enumerate(parts) if part is Ellipsis]
     if len(ellipses) > 1:
         raise IndexError("index: only one ellipsis is allowed")
-    place = ellipses[0] if ellipses else len(parts)
-    return parts[:place] + [_slice(None)] * (rank - used) + parts[place + 1 :]
+    position = ellipses[0] if ellipses else len(parts)
+    return parts[:position] + [_slice(None)] * (rank - used) + parts[position + 1 :]
 
 
 # -- cutting --------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ def _cut(x: Tensor, parts: list[Any]) -> tuple[Tensor, list[_Pick]]:
     """Apply all parts but those that pick, for which the result has an axis each."""
     begins: list[int] = []
     steps: list[int] = []
-    lengths: list[int] = []
+    dimensions: list[int] = []
     flipped: list[int] = []
     shape: list[int] = []
     picks: list[_Pick] = []
@@ -133,7 +133,7 @@ def _cut(x: Tensor, parts: list[Any]) -> tuple[Tensor, list[_Pick]]:
             picks.append(_Pick(len(shape), prod(whole), _indices_of(part, whole, axis)))
             begins += [0] * len(whole)
             steps += [1] * len(whole)
-            lengths += whole
+            dimensions += whole
             shape.append(prod(whole))
         elif isinstance(part, int):
             length = x.shape[axis]
@@ -141,7 +141,7 @@ def _cut(x: Tensor, parts: list[Any]) -> tuple[Tensor, list[_Pick]]:
                 raise IndexError(f"index {part} is out of range for axis {axis} of {x.shape}")
             begins.append(part % length)
             steps.append(1)
-            lengths.append(1)
+            dimensions.append(1)
         else:
             length = x.shape[axis]
             start, stop, step = part.indices(length)
@@ -151,21 +151,21 @@ def _cut(x: Tensor, parts: list[Any]) -> tuple[Tensor, list[_Pick]]:
                 start = length - 1 - start
             begins.append(start if count else 0)
             steps.append(abs(step))
-            lengths.append(count)
+            dimensions.append(count)
             shape.append(count)
     turned = flip(x, flipped) if flipped else x
-    cut = stepped_slice(turned, tuple(begins), tuple(lengths), tuple(steps))
+    cut = stepped_slice(turned, tuple(begins), tuple(dimensions), tuple(steps))
     return reshape(cut, shape), picks
 
 
-def _indices_of(part: Tensor, lengths: Shape, axis: int) -> Tensor:
+def _indices_of(part: Tensor, sizes: Shape, axis: int) -> Tensor:
     """Return indices, or those where a mask over axes of these lengths is true."""
     if part.dtype is not bool_:
         return part
-    if part.shape != lengths:
+    if part.shape != sizes:
         raise IndexError(
             f"index: a mask of shape {part.shape} does not fit the axes from {axis} on, of lengths "
-            f"{lengths}"
+            f"{sizes}"
         )
     return true_places(part, count_true(part))
 
@@ -180,20 +180,20 @@ def _picked(x: Tensor, picks: list[_Pick], at: int) -> Tensor:
     if axes != [*range(first, first + count)]:
         others = [axis for axis in range(len(x.shape)) if axis not in axes]
         x, first = permute_dims(x, axes + others), 0
-    before, lengths, after = (
+    before, sizes, after = (
         x.shape[:first],
         x.shape[first : first + count],
         x.shape[first + count :],
     )
-    indices = picks[0].indices if count == 1 else _flat_indices(picks, lengths)
-    picked = gather(reshape(x, (*before, prod(lengths), *after)), indices, first)
+    indices = picks[0].indices if count == 1 else _flat_indices(picks, sizes)
+    picked = gather(reshape(x, (*before, prod(sizes), *after)), indices, first)
     if at == first:
         return picked
     rank, moved = len(picked.shape), range(first, first + len(indices.shape))
     return permute_dims(picked, [*moved, *(axis for axis in range(rank) if axis not in moved)])
 
 
-def _flat_indices(picks: list[_Pick], lengths: Shape) -> Tensor:
+def _flat_indices(picks: list[_Pick], sizes: Shape) -> Tensor:
     """Return indices of several axes, broadcast with each other, as those of one."""
     shapes = [pick.indices.shape for pick in picks]
     try:
@@ -205,7 +205,7 @@ def _flat_indices(picks: list[_Pick], lengths: Shape) -> Tensor:
         ) from None
     columns = [broadcast_to(_from_start(pick), shape) for pick in picks]
     rows = reshape(stack(columns, -1), (prod(shape), len(picks)))
-    return reshape(to_places(rows, lengths), shape)
+    return reshape(to_flat_indices(rows, sizes), shape)
 
 
 def _from_start(pick: _Pick) -> Tensor:
@@ -238,24 +238,24 @@ def boolean_mask(x: TensorLike, mask: TensorLike, axis: int = 0) -> Tensor:
         >>> wt.boolean_mask([1, 2, 3], [True, False, True]).tolist()
         [1, 3]
     """
-    held, chosen, first = check_mask("boolean_mask", x, mask, axis)
-    return masked(held, chosen, count_true(chosen), first)
+    operand, chosen, first = check_mask("boolean_mask", x, mask, axis)
+    return masked(operand, chosen, count_true(chosen), first)
 
 
 def check_mask(name: str, x: TensorLike, mask: TensorLike, axis: int) -> tuple[Tensor, Tensor, int]:
     """Validate a mask over the axes of ``x`` from ``axis`` on."""
-    held = as_operand(name, x)
+    operand = as_operand(name, x)
     chosen = as_operand(name, mask)
-    first = normalize_axis(name, axis, len(held.shape))
+    first = normalize_axis(name, axis, len(operand.shape))
     if chosen.dtype is not bool_:
         raise TypeError(f"{name}: mask must be bool, but got {chosen.dtype}")
     rank = len(chosen.shape)
-    if rank == 0 or held.shape[first : first + rank] != chosen.shape:
+    if rank == 0 or operand.shape[first : first + rank] != chosen.shape:
         raise IndexError(
-            f"{name}: mask of shape {chosen.shape} does not fit the axes of {held.shape} from "
+            f"{name}: mask of shape {chosen.shape} does not fit the axes of {operand.shape} from "
             f"axis {first} on"
         )
-    return held, chosen, first
+    return operand, chosen, first
 
 
 def masked(x: Tensor, mask: Tensor, count: int, axis: int) -> Tensor:

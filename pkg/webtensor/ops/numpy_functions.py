@@ -78,5 +78,5 @@ def _on_host(value: Any) -> Any:
     if type(value) in (list, tuple):
         return type(value)(map(_on_host, value))
     if isinstance(value, dict):
-        return {key: _on_host(one) for key, one in value.items()}
+        return {key: _on_host(item) for key, item in value.items()}
     return value

@@ -131,6 +131,11 @@ def max_pool(
     ``filter_size`` and ``strides`` (the size by default) are a number or (height, width); ``pad``
     and ``dim_rounding_mode`` are as in ``conv2d``, and padding is never picked.
 
+    The result is float32.
+
+    Raises:
+        ValueError: ``x`` has neither rank 3 nor 4, or the windows do not fit.
+
     Example:
         >>> import webtensor as wt
         >>> wt.max_pool(wt.tensor([1.0, 2.0, 3.0, 4.0], shape=(1, 2, 2, 1)), 2).tolist()
@@ -148,6 +153,11 @@ def avg_pool(
     dim_rounding_mode: str | None = None,
 ) -> Tensor:
     """Mean of the elements of each window, padding not counted. See ``max_pool``.
+
+    The result is float32.
+
+    Raises:
+        ValueError: ``x`` has neither rank 3 nor 4, or the windows do not fit.
 
     Example:
         >>> import webtensor as wt
@@ -224,15 +234,15 @@ def max_pool_with_argmax(
     strides = size if strides is None else strides
     window = make_window(name, images.shape, images.shape[3], size, strides, pad, 1)
     greatest = _over_windows(_MAX_POOL, images, window)
-    places = _places(images, window)
+    flat_indices = _places(images, window)
     batch, height, width, channels = images.shape
-    places = add(multiply(places, channels), arange(channels))
+    flat_indices = add(multiply(flat_indices, channels), arange(channels))
     if include_batch_in_index:
         starts = multiply(arange(batch), height * width * channels)
-        places = add(places, reshape(starts, (batch, 1, 1, 1)))
+        flat_indices = add(flat_indices, reshape(starts, (batch, 1, 1, 1)))
     if single:
-        return reshape(greatest, greatest.shape[1:]), reshape(places, places.shape[1:])
-    return greatest, places
+        return reshape(greatest, greatest.shape[1:]), reshape(flat_indices, flat_indices.shape[1:])
+    return greatest, flat_indices
 
 
 #: Integers up to this are exact in float32.
@@ -250,8 +260,8 @@ def _places(images: Tensor, window: Window) -> Tensor:
 
     def picked(values: Tensor) -> Tensor:
         spread = broadcast_to(values, images.shape)
-        found = run(_MAX_POOL_PICK, (spread, images), _output_shape(window), float32, window)
-        return cast_to(found, int32)
+        elements = run(_MAX_POOL_PICK, (spread, images), _output_shape(window), float32, window)
+        return cast_to(elements, int32)
 
     if height * width <= _EXACT:
         return picked(add(multiply(row, width), column))

@@ -25,9 +25,9 @@ def _taps(
     length: int, outputs: int, step: int, offset: int, divisor: int
 ) -> tuple[Array, Array, Array]:
     """The two places that each output reads along an axis, and the weight of the second."""
-    places = np.arange(outputs) * step + offset
-    low = places // divisor
-    fraction = (places - low * divisor).astype(np.float32) / np.float32(divisor)
+    positions = np.arange(outputs) * step + offset
+    low = positions // divisor
+    fraction = (positions - low * divisor).astype(np.float32) / np.float32(divisor)
     return np.clip(low, 0, length - 1), np.clip(low + 1, 0, length - 1), fraction
 
 
@@ -66,8 +66,8 @@ def resize_bilinear_gradient(
     for axis, (first, second, fraction) in ((1, rows), (2, columns)):
         weight = _along(axis, fraction)
         total = np.zeros((*dy.shape[:axis], shape[axis], *dy.shape[axis + 1 :]), dtype=dy.dtype)
-        for places, share in ((first, 1 - weight), (second, weight)):
-            index: Any = (slice(None),) * axis + (places,)
+        for indices, share in ((first, 1 - weight), (second, weight)):
+            index: Any = (slice(None),) * axis + (indices,)
             np.add.at(total, index, dy * share)
         dy = total
     return dy
@@ -165,12 +165,12 @@ def sample(
     x = np.arange(sizes.out_width, dtype=np.float32)
     y = np.arange(sizes.out_height, dtype=np.float32)[:, None]
     projection = t[:, 6] * x + t[:, 7] * y + np.float32(1)
-    places = []
+    coordinates = []
     inside = (projection != 0) & ((indices >= 0) & (indices < sizes.batch))[:, None, None]
     for row, length in ((3, sizes.in_height), (0, sizes.in_width)):
-        place = (t[:, row] * x + t[:, row + 1] * y + t[:, row + 2]) / projection
-        inside &= _inside(place, length, sizes.fill_mode)
-        places.append(_mapped(np.where(inside, place, 0), length, sizes.fill_mode))
+        coordinate = (t[:, row] * x + t[:, row + 1] * y + t[:, row + 2]) / projection
+        inside &= _inside(coordinate, length, sizes.fill_mode)
+        coordinates.append(_mapped(np.where(inside, coordinate, 0), length, sizes.fill_mode))
     at = np.clip(indices, 0, sizes.batch - 1)[:, None, None]
 
     def read(row: Array, column: Array) -> Array:
@@ -179,7 +179,7 @@ def sample(
         columns = np.clip(column, 0, sizes.in_width - 1).astype(np.int64)
         return np.where(valid[..., None], images[at, rows, columns], np.float32(fill))
 
-    down, across = places
+    down, across = coordinates
     if not sizes.bilinear:
         result = read(_nearest(down), _nearest(across))
     else:

@@ -40,7 +40,9 @@ def _packed(shape: Shape, *parts: Array) -> Handle:
     return np.concatenate(rows, axis=1).reshape(shape)
 
 
-def _each(function: Callable[..., Any], lengths: Sequence[Shape], *matrices: Array) -> list[Array]:
+def _each(
+    function: Callable[..., Any], part_shapes: Sequence[Shape], *matrices: Array
+) -> list[Array]:
     """Apply a function to batches, or to each matrix where one of them fails, which gives NaN."""
     try:
         results = function(*matrices)
@@ -48,17 +50,17 @@ def _each(function: Callable[..., Any], lengths: Sequence[Shape], *matrices: Arr
     except np.linalg.LinAlgError:
         batch = len(matrices[0])
         dtype = matrices[0].dtype
-        found = [np.full((batch, *length), np.nan, dtype) for length in lengths]
-        for place in range(batch):
+        parts = [np.full((batch, *length), np.nan, dtype) for length in part_shapes]
+        for index in range(batch):
             try:
-                results = function(*(one[place] for one in matrices))
+                results = function(*(stack[index] for stack in matrices))
             except np.linalg.LinAlgError:
                 continue
             for to, result in zip(
-                found, results if isinstance(results, tuple) else [results], strict=True
+                parts, results if isinstance(results, tuple) else [results], strict=True
             ):
-                to[place] = result
-        return found
+                to[index] = result
+        return parts
 
 
 @kernel("cholesky")
@@ -160,6 +162,6 @@ def svd(
     """Singular values, descending, beside U and V*."""
     x = _matrices(inputs[0], words, batch, m, n)
     k = min(m, n)
-    lengths = [(m, m if full else k), (k,), (n if full else k, n)]
-    u, values, vh = _each(lambda one: np.linalg.svd(one, full_matrices=full), lengths, x)
+    part_shapes = [(m, m if full else k), (k,), (n if full else k, n)]
+    u, values, vh = _each(lambda matrix: np.linalg.svd(matrix, full_matrices=full), part_shapes, x)
     return _packed(shape, values.real, u, vh)

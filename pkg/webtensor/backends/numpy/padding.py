@@ -27,11 +27,11 @@ def pad(
     """Spread elements over a constant, ``step`` apart from ``low`` on."""
     x = array_of(inputs[0])
     result = np.full(shape, value, dtype=dtype.name)
-    places = tuple(
+    slices = tuple(
         slice(start, start + (length - 1) * by + 1, by)
         for start, length, by in zip(low, x.shape, step, strict=True)
     )
-    result[places] = x
+    result[slices] = x
     return result
 
 

@@ -27,10 +27,10 @@ def _greatest(x: Array, window: Window) -> Array:
     """Cell of the first greatest element of each window, never one of the padding."""
     inside = _cells(np.ones_like(x), window, 0.0) > 0
     cells = np.where(inside, _cells(x, window, 0.0), -np.inf)
-    places: Array = np.where(inside & (cells == -np.inf), np.finfo(np.float32).min, cells).argmax(
+    indices: Array = np.where(inside & (cells == -np.inf), np.finfo(np.float32).min, cells).argmax(
         axis=3
     )
-    return places
+    return indices
 
 
 @kernel("max_pool")

@@ -34,8 +34,8 @@ def scatter_set(
     # Which of equal indices wins is not defined where NumPy assigns; so only the last are kept.
     last = np.full(length, -1)
     np.maximum.at(last, wrapped[inside], np.arange(count)[inside])
-    held = last >= 0
-    result[held] = updates[last[held]]
+    is_set = last >= 0
+    result[is_set] = updates[last[is_set]]
     return result.reshape(shape)
 
 
@@ -50,9 +50,9 @@ def sum_picked(
     count: int,
 ) -> Handle:
     """Pick slices at the second operand's indices, and add them up at the third's."""
-    x, places, segments = map(array_of, inputs)
+    x, indices, segments = map(array_of, inputs)
     result = np.zeros((length, inner), dtype=dtype.name)
-    np.add.at(result, segments, x.reshape(-1, inner)[places])
+    np.add.at(result, segments, x.reshape(-1, inner)[indices])
     return result.reshape(shape)
 
 

@@ -43,8 +43,8 @@ def topk(
     k: int,
 ) -> Handle:
     """Places of the greatest elements of each row, the greatest first."""
-    places = argsort(backend, inputs, (outer, length), dtype, True, outer, length)
-    return places[:, :k].reshape(shape)
+    order = argsort(backend, inputs, (outer, length), dtype, True, outer, length)
+    return order[:, :k].reshape(shape)
 
 
 @kernel("search_sorted")
@@ -62,5 +62,5 @@ def search_sorted(
     rows = array_of(inputs[0]).reshape(outer, length)
     values = array_of(inputs[1]).reshape(outer, count)
     side: Any = "right" if right else "left"
-    found = [np.searchsorted(row, some, side) for row, some in zip(rows, values, strict=True)]
-    return np.stack(found).reshape(shape)
+    positions = [np.searchsorted(row, some, side) for row, some in zip(rows, values, strict=True)]
+    return np.stack(positions).reshape(shape)

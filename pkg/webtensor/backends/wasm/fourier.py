@@ -25,8 +25,8 @@ _plans: WeakKeyDictionary[WasmBackend, dict[int, tuple[int, int]]] = WeakKeyDict
 
 def _plan(backend: WasmBackend, length: int) -> tuple[int, int]:
     plans = _plans.setdefault(backend, {})
-    found = plans.pop(length, None)
-    if found is None:
+    plan = plans.pop(length, None)
+    if plan is None:
         if len(plans) >= _MOST_PLANS:
             backend.release(plans.pop(next(iter(plans)))[0])
         functions = backend.functions
@@ -37,9 +37,9 @@ def _plan(backend: WasmBackend, length: int) -> tuple[int, int]:
             functions["fft", "plan"](address, work, length)
         finally:
             backend.release(work)
-        found = address, work_bytes
-    plans[length] = found  # the one used last comes last
-    return found
+        plan = address, work_bytes
+    plans[length] = plan  # the one used last comes last
+    return plan
 
 
 @kernel("fft")

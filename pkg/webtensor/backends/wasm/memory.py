@@ -109,11 +109,11 @@ class BlockPool:
             self._homes[address] = self._parked.setdefault(size, [])
             self._held_bytes += size
             return address
-        held = self.counts()
+        counts = self.counts()
         raise OutOfMemoryError(
-            f"the wasm backend has no room for {count:,} bytes: {held['bytes']:,} bytes are in use "
-            f"by {held['blocks']:,} tensors, and its memory cannot grow beyond "
-            f"{held['heap_bytes']:,}"
+            f"the wasm backend has no room for {count:,} bytes: {counts['bytes']:,} bytes are in "
+            f"use by {counts['blocks']:,} tensors, and its memory cannot grow beyond "
+            f"{counts['heap_bytes']:,}"
         )
 
     def _find(self, size: int) -> int:

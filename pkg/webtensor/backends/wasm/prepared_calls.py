@@ -107,7 +107,7 @@ def prepared(
     if notes.key is None or notes.count is None or result is not notes.block:
         return None
     waits = 0 < notes.work < backend.threads.waiting_work
-    addresses = [*(one.storage.handle for one in stand_ins), notes.block]
+    addresses = [*(stand_in.storage.handle for stand_in in stand_ins), notes.block]
     numbers = notes.arguments[len(addresses) :]
     in_order = all(a is b for a, b in zip(notes.arguments, addresses, strict=False))
     if waits and in_order and len(inputs) in _OF_FEW and not any(map(_is_address, numbers)):
@@ -133,34 +133,34 @@ def _filling(
     backend: WasmBackend, template: tuple[Any, ...], stand_ins: list[_StandIn], block: _Address
 ) -> Filling:
     """Return what puts the addresses of operands and of the result into a call's arguments."""
-    packed = next((one for one in template if isinstance(one, _Packed)), None)
-    numbers = [one for one in template if not _is_address(one)]
-    given = [*(one.storage.handle for one in stand_ins), block, packed]
-    after = iter(range(len(given), len(given) + len(numbers)))
-    place = itemgetter(
+    packed = next((argument for argument in template if isinstance(argument, _Packed)), None)
+    numbers = [argument for argument in template if not _is_address(argument)]
+    addresses = [*(stand_in.storage.handle for stand_in in stand_ins), block, packed]
+    after = iter(range(len(addresses), len(addresses) + len(numbers)))
+    pick = itemgetter(
         *(
-            next(index for index, other in enumerate(given) if other is one)
-            if _is_address(one)
+            next(index for index, other in enumerate(addresses) if other is argument)
+            if _is_address(argument)
             else next(after)
-            for one in template
+            for argument in template
         )
     )
     packed_weights = backend.packed_weights
 
     def fill(inputs: Sequence[Operand], out: int) -> Sequence[float]:
-        found = [x.storage.handle for x in inputs]
-        found += (out, 0, *numbers)
-        return place(found)  # type: ignore[no-any-return]
+        arguments = [x.storage.handle for x in inputs]
+        arguments += (out, 0, *numbers)
+        return pick(arguments)  # type: ignore[no-any-return]
 
     if packed is None:
         return fill
-    operand = next(index for index, one in enumerate(stand_ins) if one is packed.operand)
+    operand = next(index for index, stand_in in enumerate(stand_ins) if stand_in is packed.operand)
     _, columns, transposed = packed
 
     def fill_with_packed(inputs: Sequence[Operand], out: int) -> Sequence[float]:
-        found = [x.storage.handle for x in inputs]
-        found += (out, packed_weights(inputs[operand], columns, transposed), *numbers)
-        return place(found)  # type: ignore[no-any-return]
+        arguments = [x.storage.handle for x in inputs]
+        arguments += (out, packed_weights(inputs[operand], columns, transposed), *numbers)
+        return pick(arguments)  # type: ignore[no-any-return]
 
     return fill_with_packed
 

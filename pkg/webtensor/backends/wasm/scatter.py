@@ -43,10 +43,10 @@ def sum_picked(
     count: int,
 ) -> Handle:
     """Pick slices at the second operand's indices, and add them up at the third's."""
-    x, places, segments = (operand.storage.handle for operand in inputs)
+    x, indices, segments = (operand.storage.handle for operand in inputs)
     run = backend.functions["sum_picked", dtype]
     out = backend.allocate(length * inner * dtype.itemsize)
-    run(x, places, segments, out, length, inner, count)
+    run(x, indices, segments, out, length, inner, count)
     return out
 
 

@@ -52,8 +52,8 @@ def true_places(
         return Shader("true_places", inputs, int32, 1, [("size", "int")], _NTH)
 
     with ExitStack() as temporary:
-        ones = backend.run("counted", counted, inputs, size, int32)
-        temporary.callback(backend.release, ones)
-        counts = cumsum_texture(backend, ones, int32, (1, size, 1))
+        flags = backend.run("counted", counted, inputs, size, int32)
+        temporary.callback(backend.release, flags)
+        counts = cumsum_texture(backend, flags, int32, (1, size, 1))
         temporary.callback(backend.release, counts)
         return backend.draw(backend.program("true_places", nth), [counts], shape[0], int32, size)

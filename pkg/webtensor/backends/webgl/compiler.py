@@ -111,13 +111,13 @@ def target_names(count: int) -> list[str]:
 
 def declarations(uniforms: Sequence[Uniform]) -> str:
     """Declare uniforms."""
-    lengths: dict[tuple[str, str], int] = {}
+    array_lengths: dict[tuple[str, str], int] = {}
     for name, kind in uniforms:
         plain, bracket, _ = name.partition("[")
-        lengths[plain, kind] = lengths.get((plain, kind), 0) + 1 if bracket else 0
+        array_lengths[plain, kind] = array_lengths.get((plain, kind), 0) + 1 if bracket else 0
     return "\n".join(
         f"uniform {kind} {name}{f'[{length}]' if length else ''};"
-        for (name, kind), length in lengths.items()
+        for (name, kind), length in array_lengths.items()
     )
 
 

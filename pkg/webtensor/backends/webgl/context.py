@@ -191,8 +191,8 @@ def _open_any() -> Device:
     The flag says the version of an earlier context, too, so that one in the place of a lost one is
     of the same version.
     """
-    wanted = env().flags[VERSION]
-    versions = (wanted,) if wanted else (2, 1)
+    requested = env().flags[VERSION]
+    versions = (requested,) if requested else (2, 1)
     for version in versions:
         for is_slow in (False, True):
             gl = _open(version, is_slow)

@@ -15,7 +15,7 @@ from typing import Any
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.epilogue import UNFINISHED, Finish, finish_of
+from webtensor.backends.webgl.epilogue import NO_EPILOGUE, Epilogue, epilogue_of
 from webtensor.backends.webgl.row_padding import narrowed, whole, widened
 from webtensor.backends.webgl.textures import Texture
 from webtensor.backends.webgl.tiles import (
@@ -187,7 +187,7 @@ def _tiles_fit(dtype: DType, sizes: MatmulSizes) -> bool:
 
 
 def _multiply_in_tiles(
-    backend: WebGLBackend, a: Texture, b: Texture, sizes: MatmulSizes, finish: Finish
+    backend: WebGLBackend, a: Texture, b: Texture, sizes: MatmulSizes, epilogue: Epilogue
 ) -> Texture:
     batch, m, k, n, transpose_a, transpose_b, a_batched, b_batched = sizes
     rows = tile_rows(backend)
@@ -199,20 +199,20 @@ def _multiply_in_tiles(
         uniforms = [(name, "int") for name in names]
         code = _tile_code(rows, transpose_a, transpose_b, k >> 2)
         first, step = (f"block * {rows}", "1") if transpose_a else ("block", "blocks")
-        places = [f"(t * rows + {first} + {row} * {step}) * n + column" for row in range(rows)]
+        offsets = [f"(t * rows + {first} + {row} * {step}) * n + column" for row in range(rows)]
         tile = Shader("matmul", sources, float32, 4, uniforms, code, rows)
-        return finish.added_to_tile(tile, "column", places)
+        return epilogue.added_to_tile(tile, "column", offsets)
 
-    key = ("matmul_tiles", rows, transpose_a, transpose_b, paced(k >> 2), finish.key)
+    key = ("matmul_tiles", rows, transpose_a, transpose_b, paced(k >> 2), epilogue.key)
     program = backend.program(key, shader)
     # All but the rows and their blocks count texels.
     numbers = (
         *(m >> 2, k >> 2, n >> 2, m, blocks),
         m * k >> 2 if a_batched else 0,
         k * n >> 2 if b_batched else 0,
-        *finish.parameters,
+        *epilogue.parameters,
     )
-    inputs = [a, b, *finish.textures]
+    inputs = [a, b, *epilogue.textures]
     return draw_tiles(backend, program, inputs, batch, m, n, transpose_a, *numbers)
 
 
@@ -232,15 +232,15 @@ def _is_worth_widening(dtype: DType, sizes: MatmulSizes) -> bool:
 
 
 def _multiply_wide(
-    backend: WebGLBackend, a: Texture, b: Texture, sizes: MatmulSizes, finish: Finish
+    backend: WebGLBackend, a: Texture, b: Texture, sizes: MatmulSizes, epilogue: Epilogue
 ) -> Texture:
     """Multiply by a matrix with zeros behind its columns, so that its rows are whole texels."""
     _, m, k, n, *_ = sizes
     wide = [widened(backend, b, k, n)]
     try:
-        product = multiply(backend, a, wide[0], float32, sizes._replace(n=whole(n)), UNFINISHED)
+        product = multiply(backend, a, wide[0], float32, sizes._replace(n=whole(n)), NO_EPILOGUE)
         wide.append(product)
-        return narrowed(backend, product, m, n, finish)
+        return narrowed(backend, product, m, n, epilogue)
     finally:
         for texture in wide:
             backend.release(texture)
@@ -253,21 +253,26 @@ def matmul(
     shape: Shape,
     dtype: DType,
     sizes: MatmulSizes,
-    *finish: Any,
+    *epilogue: Any,
 ) -> Handle:
     """Multiply batches of matrices."""
     a, b = (operand.storage.handle for operand in inputs[:2])
-    return multiply(backend, a, b, dtype, sizes, finish_of(inputs, *finish))
+    return multiply(backend, a, b, dtype, sizes, epilogue_of(inputs, *epilogue))
 
 
 def multiply(
-    backend: WebGLBackend, a: Texture, b: Texture, dtype: DType, sizes: MatmulSizes, finish: Finish
+    backend: WebGLBackend,
+    a: Texture,
+    b: Texture,
+    dtype: DType,
+    sizes: MatmulSizes,
+    epilogue: Epilogue,
 ) -> Texture:
     """Multiply batches of matrices that lie in textures."""
     if tile_rows(backend) and _tiles_fit(dtype, sizes):
-        return _multiply_in_tiles(backend, a, b, sizes, finish)
+        return _multiply_in_tiles(backend, a, b, sizes, epilogue)
     if _is_worth_widening(dtype, sizes):
-        return _multiply_wide(backend, a, b, sizes, finish)
+        return _multiply_wide(backend, a, b, sizes, epilogue)
     batch, m, k, n, transpose_a, transpose_b, a_batched, b_batched = sizes
     a_along_k = not transpose_a and k % 4 == 0
     b_along_k = transpose_b and k % 4 == 0
@@ -289,11 +294,11 @@ def multiply(
         sources = [Input("a", dtype, a_lanes), Input("b", dtype, b_lanes)]
         names = ("m", "k", "n", "aStep", "bStep", "aRow", "aColumn", "bRow", "bColumn")
         used = [(name, "int") for name in names]
-        return finish.added_to(Shader("matmul", sources, dtype, lanes, used, code))
+        return epilogue.added_to(Shader("matmul", sources, dtype, lanes, used, code))
 
     return backend.draw(
-        backend.program(("matmul", dtype, form, finish.key), shader),
-        [a, b, *finish.textures],
+        backend.program(("matmul", dtype, form, epilogue.key), shader),
+        [a, b, *epilogue.textures],
         batch * m * n,
         dtype,
         m,
@@ -303,5 +308,5 @@ def multiply(
         k * n if b_batched else 0,
         *((1, m) if transpose_a else (k, 1)),
         *((1, k) if transpose_b else (n, 1)),
-        *finish.numbers(n // lanes),
+        *epilogue.numbers(n // lanes),
     )

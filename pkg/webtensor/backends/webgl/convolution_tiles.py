@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from webtensor.backends.webgl.backend import WebGLBackend
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.epilogue import UNFINISHED, Finish
+from webtensor.backends.webgl.epilogue import NO_EPILOGUE, Epilogue
 from webtensor.backends.webgl.row_padding import whole, widened
 from webtensor.backends.webgl.textures import Texture
 from webtensor.backends.webgl.tiles import (
@@ -236,7 +236,7 @@ def _draw(
     window: Window,
     pixels: int,
     channels: int,
-    finish: Finish,
+    epilogue: Epilogue,
 ) -> Texture:
     rows = tile_rows(backend)
     is_forward = name == "conv2d"
@@ -248,19 +248,19 @@ def _draw(
         code = _forward(rows, taps, along) if is_forward else _transposed(rows, along)
         sources = [Input("x", float32, 4), Input("filter_", float32, 4)]
         uniforms = [*WINDOW_UNIFORMS, *((key, "int") for key in ("columns", "along", "blocks"))]
-        places = [f"(t + {row} * blocks) * columns + channel" for row in range(rows)]
+        offsets = [f"(t + {row} * blocks) * columns + channel" for row in range(rows)]
         tile = Shader(name, sources, float32, 4, uniforms, code, rows)
-        return finish.added_to_tile(tile, "channel", places)
+        return epilogue.added_to_tile(tile, "channel", offsets)
 
-    program = backend.program((name, "tiles", rows, taps, paced(along), finish.key), shader)
+    program = backend.program((name, "tiles", rows, taps, paced(along), epilogue.key), shader)
     blocks = -(-pixels // rows)
-    numbers = (*window_numbers(window), channels >> 2, along, blocks, *finish.parameters)
-    inputs = [x, filter, *finish.textures]
+    numbers = (*window_numbers(window), channels >> 2, along, blocks, *epilogue.parameters)
+    inputs = [x, filter, *epilogue.textures]
     return draw_tiles(backend, program, inputs, 1, pixels, channels, False, *numbers)
 
 
 def convolve_in_tiles(
-    backend: WebGLBackend, x: Texture, filter: Texture, window: Window, finish: Finish
+    backend: WebGLBackend, x: Texture, filter: Texture, window: Window, epilogue: Epilogue
 ) -> Texture:
     """Convolve images; see ``tiles_fit``.
 
@@ -270,7 +270,7 @@ def convolve_in_tiles(
     pixels = window.batch * window.out_height * window.out_width
     channels, columns = window.in_channels, window.out_channels
     if channels % 4 == 0:
-        return _draw(backend, "conv2d", x, filter, window, pixels, columns, finish)
+        return _draw(backend, "conv2d", x, filter, window, pixels, columns, epilogue)
     image_pixels = window.batch * window.in_height * window.in_width
     wide = [widened(backend, x, image_pixels, channels)]
     try:
@@ -278,7 +278,7 @@ def convolve_in_tiles(
             cells = window.filter_height * window.filter_width
             wide.append(widened(backend, filter, cells, channels, columns))
             filter, window = wide[1], window._replace(in_channels=whole(channels))
-        return _draw(backend, "conv2d", wide[0], filter, window, pixels, columns, finish)
+        return _draw(backend, "conv2d", wide[0], filter, window, pixels, columns, epilogue)
     finally:
         for texture in wide:
             backend.release(texture)
@@ -290,4 +290,4 @@ def convolve_transposed_in_tiles(
     """Transpose of the convolution with respect to its input; see ``transposed_tiles_fit``."""
     pixels = window.batch * window.in_height * window.in_width
     name = "conv2d_input_gradient"
-    return _draw(backend, name, dy, filter, window, pixels, window.in_channels, UNFINISHED)
+    return _draw(backend, name, dy, filter, window, pixels, window.in_channels, NO_EPILOGUE)

@@ -61,10 +61,10 @@ def row_shader(
     if strided:
         uniforms += array_uniform("lengths", rank)
     for index, (source, mode) in enumerate(zip(inputs, modes, strict=True)):
-        place = {_SAME: "t", _SCALAR: "0"}.get(mode, f"p{index}")
-        if place[0] == "p":
+        offset = {_SAME: "t", _SCALAR: "0"}.get(mode, f"p{index}")
+        if offset[0] == "p":
             uniforms += array_uniform(f"strides{index}", rank)
-        getter = f"get{source.name.upper()}" + ("Here()" if mode == _SAME else f"({place})")
+        getter = f"get{source.name.upper()}" + ("Here()" if mode == _SAME else f"({offset})")
         reads.append(f"  {vector_type(source.dtype, source.lanes)} a{index} = {getter};")
     walk = _walk(rank, [index for index, mode in enumerate(modes) if mode > _SCALAR])
     if lanes == 4:
@@ -108,8 +108,8 @@ def _plan(
     if None not in simple:
         return tuple(mode for mode in simple if mode is not None), 0, ()
     views = [broadcast_strides(operand, shape) for operand in operands]
-    lengths, strides = collapse(shape, *views)
-    aligned = lengths[-1] % 4 == 0 and all(
+    dimensions, strides = collapse(shape, *views)
+    aligned = dimensions[-1] % 4 == 0 and all(
         view[-1] == 0 or (view[-1] == 1 and all(step % 4 == 0 for step in view[:-1]))
         for view in strides
     )
@@ -129,8 +129,8 @@ def _plan(
             modes.append(_SPLAT)
             uniforms += view
     if aligned:
-        lengths[-1] //= 4
-    return tuple(modes), len(lengths), (*lengths, *uniforms)
+        dimensions[-1] //= 4
+    return tuple(modes), len(dimensions), (*dimensions, *uniforms)
 
 
 @kernel("unary", "binary", "ternary", "joint")

@@ -119,16 +119,18 @@ vec2 number(int i) {
 def _shader(name: str, code: str, inputs: Sequence[str], uniforms: Sequence[str]) -> Shader:
     """A shader of complex numbers; ``number(i)`` in ``code`` is number ``i`` of the result."""
     readers = "".join(
-        _NUMBER.replace("NAME", one).replace("GETTER", f"get{one[0].upper()}{one[1:]}_")
-        for one in inputs
+        _NUMBER.replace("NAME", input_name).replace(
+            "GETTER", f"get{input_name[0].upper()}{input_name[1:]}_"
+        )
+        for input_name in inputs
     )
     chirp = _CHIRP if "chirp(" in code else ""
     return Shader(
         name,
-        [Input(f"{one}_", float32, 4) for one in inputs],
+        [Input(f"{input_name}_", float32, 4) for input_name in inputs],
         float32,
         4,
-        [*((one, "int") for one in uniforms), ("turn", "float")],
+        [*((uniform, "int") for uniform in uniforms), ("turn", "float")],
         _COMPLEX + _ROOT + readers + chirp + code + _PAIR,
     )
 

@@ -569,10 +569,10 @@ def library_for(code: str, find: Callable[[str], str | None]) -> str:
 
     def require(text: str) -> None:
         for name in dict.fromkeys(_WORD.findall(text)):
-            found = None if name in needed else find(name)
-            if found is not None:
-                require(found.replace(f"{name}(", ""))
-                needed[name] = found.strip()
+            definition = None if name in needed else find(name)
+            if definition is not None:
+                require(definition.replace(f"{name}(", ""))
+                needed[name] = definition.strip()
 
     require(code)
     return "\n".join(needed.values())

@@ -58,9 +58,9 @@ def translated(source: str) -> str:
     Raises:
         UntranslatableError: it cannot be said in GLSL ES 1.00.
     """
-    found = _FORBIDDEN.search(source)
-    if found:
-        raise UntranslatableError(f"{found[0]} is not in GLSL ES 1.00")
+    forbidden = _FORBIDDEN.search(source)
+    if forbidden:
+        raise UntranslatableError(f"{forbidden[0]} is not in GLSL ES 1.00")
     return _Translator(source).whole()
 
 
@@ -390,8 +390,8 @@ class _Translator:
         return f"lane_of({name}, {index})"
 
 
-def _fetched(sampler: str, place: str) -> str:
+def _fetched(sampler: str, coordinates: str) -> str:
     """A texel by its place; see ``describeSource`` in ``device.js``."""
     sizes = f"{sampler}Place"
     scale = f"vec2({sizes}.x, {sizes}.y / {sizes}.x)"
-    return f"texture2D({sampler}, vec2({place}) * {scale} + {sizes}.zw)"
+    return f"texture2D({sampler}, vec2({coordinates}) * {scale} + {sizes}.zw)"

@@ -72,10 +72,10 @@ def gather(
 
 @kernel("flat_indices")
 def flat_indices(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
 ) -> Handle:
     """Places, in row-major order, of rows of coordinates; one past the last for those outside."""
-    depth = len(lengths)
+    depth = len(sizes)
 
     def shader() -> Shader:
         lines = ["ivec4 compute(int t) {", "  ivec4 c, place = ivec4(0), outside = ivec4(0);"]
@@ -92,26 +92,26 @@ def flat_indices(
         uniforms = [("end", "int"), *array_uniform("lengths", depth)]
         return Shader("flat_indices", [Input("x", int32, 4)], int32, 4, uniforms, "\n".join(lines))
 
-    numbers = (prod(lengths), *lengths)
+    numbers = (prod(sizes), *sizes)
     return backend.run(("flat_indices", depth), shader, inputs, prod(shape), int32, *numbers)
 
 
 @kernel("coordinates")
 def coordinates(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
 ) -> Handle:
     """Coordinates of places in row-major order."""
-    depth = len(lengths)
+    depth = len(sizes)
 
     def shader() -> Shader:
         lines = ["int compute(int i) {", f"  int axis = split(i, {depth});"]
         lines += ["  int rest = getX(i);", "  int found = 0;"]
-        for one in range(depth - 1, 0, -1):
-            lines.append(f"  int c{one} = split(rest, lengths[{one}]);")
-            lines.append(f"  found = axis == {one} ? c{one} : found;")
+        for axis in range(depth - 1, 0, -1):
+            lines.append(f"  int c{axis} = split(rest, lengths[{axis}]);")
+            lines.append(f"  found = axis == {axis} ? c{axis} : found;")
         lines += ["  return axis == 0 ? rest : found;", "}"]
         uniforms = array_uniform("lengths", depth)
         code = "\n".join(lines)
         return Shader("coordinates", [Input("x", int32, 1)], int32, 1, uniforms, code)
 
-    return backend.run(("coordinates", depth), shader, inputs, prod(shape), int32, *lengths)
+    return backend.run(("coordinates", depth), shader, inputs, prod(shape), int32, *sizes)

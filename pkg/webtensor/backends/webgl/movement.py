@@ -99,10 +99,10 @@ def _strided_shader(dtype: DType, rank: int, way: int, step: int, whole: bool) -
     return Shader("strided", [source], dtype, 1 if way == SINGLE else 4, uniforms, code)
 
 
-def _is_aligned(lengths: Sequence[int], steps: Sequence[int], offset: int) -> bool:
+def _is_aligned(sizes: Sequence[int], steps: Sequence[int], offset: int) -> bool:
     """Whether whole texels are moved, though perhaps turned round."""
     first = offset if steps[-1] == 1 else offset - 3
-    return lengths[-1] % 4 == 0 and first % 4 == 0 and all(step % 4 == 0 for step in steps[:-1])
+    return sizes[-1] % 4 == 0 and first % 4 == 0 and all(step % 4 == 0 for step in steps[:-1])
 
 
 @kernel("strided")
@@ -116,19 +116,19 @@ def strided(
     *details: Any,
 ) -> Handle:
     """Copy a strided view out."""
-    lengths, (steps,) = collapse(shape, strides)
+    sizes, (steps,) = collapse(shape, strides)
     step = steps[-1] if steps[-1] in (1, -1) else 0
-    if step and _is_aligned(lengths, steps, offset):
+    if step and _is_aligned(sizes, steps, offset):
         way = TEXEL
         offset //= 4
-        lengths[-1] //= 4
-        steps = [*(one // 4 for one in steps[:-1]), step]
-    elif lengths[-1] >= SHORT_ROW:
+        sizes[-1] //= 4
+        steps = [*(stride // 4 for stride in steps[:-1]), step]
+    elif sizes[-1] >= SHORT_ROW:
         way = RUN
     else:
         way, step = SINGLE, 0
-    rank = len(lengths)
-    whole = way == RUN and lengths[-1] % 4 == 0
+    rank = len(sizes)
+    whole = way == RUN and sizes[-1] % 4 == 0
     return backend.run(
         ("strided", dtype, way, step, whole, rank),
         lambda: _strided_shader(dtype, rank, way, step, whole),
@@ -136,7 +136,7 @@ def strided(
         prod(shape),
         dtype,
         offset,
-        *lengths,
+        *sizes,
         *steps,
     )
 
@@ -148,11 +148,11 @@ def concat(
     shape: Shape,
     dtype: DType,
     outer: int,
-    lengths: tuple[int, ...],
+    row_sizes: tuple[int, ...],
 ) -> Handle:
     """Join rows side by side."""
     parts = [
-        (operand.storage.handle, length) for operand, length in zip(inputs, lengths, strict=True)
+        (operand.storage.handle, length) for operand, length in zip(inputs, row_sizes, strict=True)
     ]
     with ExitStack() as temporary:
         while len(parts) > _MOST_INPUTS:

@@ -231,11 +231,11 @@ def _arg_shader(kind: str, source: DType, first: bool, fours: bool) -> Shader:
         better = f"nan_or_{'greater' if kind == 'argmax' else 'less'}(a, b)"
     code = _CONSIDER + (_ARG_REDUCE_FOURS if fours else _ARG_REDUCE)
     sources = [Input("x", source, 4 if fours else 1)]
-    place = "(k)"
+    index_code = "(k)"
     if not first:
-        place = "getFound((o * candidates + (k)) * inner + j)"
+        index_code = "getFound((o * candidates + (k)) * inner + j)"
         sources.append(Input("found", int32, 1))
-    code = f"#define PLACE(k) {place}\n{code}".replace("BETTER", better)
+    code = f"#define PLACE(k) {index_code}\n{code}".replace("BETTER", better)
     code = code.replace("VALUE", vector_type(source, 1)).replace("VECTOR", vector_type(source, 4))
     names = ("reduced", "candidates", "parts", "part", "inner")
     return Shader(kind, sources, int32, 1, [(name, "int") for name in names], code)
@@ -255,25 +255,25 @@ def arg_reduce(
     """Find the place of the first extremum along the middle axis; NaN comes before all else."""
     x = inputs[0].storage.handle
     source = inputs[0].dtype
-    found: Texture | None = None
+    best: Texture | None = None
     candidates = reduced
     while True:
         parts = 1
         if candidates > 2 * _PART and outer * inner < _BUSY:
             parts = -(-candidates // _PART)
         part = candidates if parts == 1 else _PART
-        first = found is None
+        first = best is None
         fours = first and inner == 1 and reduced % 4 == 0
         program = backend.program(
             (kind, source, first, fours), partial(_arg_shader, kind, source, first, fours)
         )
-        textures = [x] if found is None else [x, found]
+        textures = [x] if best is None else [x, best]
         numbers = (reduced, candidates, parts, part, inner)
         try:
             result = backend.draw(program, textures, outer * parts * inner, int32, *numbers)
         finally:
-            if found is not None:
-                backend.release(found)
+            if best is not None:
+                backend.release(best)
         if parts == 1:
             return result
-        found, candidates = result, parts
+        best, candidates = result, parts

@@ -125,10 +125,12 @@ def scatter_set(
 
     program = backend.program(("scatter_set", dtype, lanes, must_sort, is_scalar), shader)
     with ExitStack() as temporary:
-        places = [indices]
+        index_textures = [indices]
         if must_sort:
-            places = _sorted_indices(backend, indices, length, count, temporary)
-        return backend.draw(program, [x, updates, *places], size, dtype, length, inner, count)
+            index_textures = _sorted_indices(backend, indices, length, count, temporary)
+        return backend.draw(
+            program, [x, updates, *index_textures], size, dtype, length, inner, count
+        )
 
 
 _ADD = """
@@ -191,8 +193,8 @@ def sum_picked(
     count: int,
 ) -> Handle:
     """Pick slices at the second operand's indices, and add them up at the third's."""
-    x, places, segments = (operand.storage.handle for operand in inputs)
-    return _add(backend, [x, places], segments, dtype, (1, length, inner, count))
+    x, indices, segments = (operand.storage.handle for operand in inputs)
+    return _add(backend, [x, indices], segments, dtype, (1, length, inner, count))
 
 
 def _add(
@@ -222,8 +224,10 @@ def _add(
     program = backend.program(("scatter_add", dtype, lanes, must_sort, picks), shader)
     with ExitStack() as temporary:
         if must_sort:
-            places = _sorted_indices(backend, indices, length, count, temporary)
-            return backend.draw(program, [*rows, *places], size, dtype, length, inner, count)
+            index_textures = _sorted_indices(backend, indices, length, count, temporary)
+            return backend.draw(
+                program, [*rows, *index_textures], size, dtype, length, inner, count
+            )
         parts = max(1, min(count // _PART, _BUSY // size))
         part = -(-count // parts)
         numbers = (length, inner, count, parts, part)

@@ -138,20 +138,24 @@ def argsort_texture(
         ranks = _draw(backend, "rank", _RANK, order, sources, size, length_=length, block=run)
         temporary.callback(backend.release, ranks)
         sources = [("ranks", ranks, int32)]
-        places = _draw(backend, "order", _ORDER, order, sources, size, length_=length, block=run)
+        order_texture = _draw(
+            backend, "order", _ORDER, order, sources, size, length_=length, block=run
+        )
     while run < length:
         with ExitStack() as temporary:
-            temporary.callback(backend.release, places)
-            known = ("places", places, int32)
-            sources = [("x", x, dtype), known]
+            temporary.callback(backend.release, order_texture)
+            order_source = ("places", order_texture, int32)
+            sources = [("x", x, dtype), order_source]
             values = _draw(
                 backend, "ordered values", _VALUES, order, sources, size, dtype, length_=length
             )
             temporary.callback(backend.release, values)
-            sources = [("values", values, dtype), known]
-            places = _draw(backend, "merge", _MERGE, order, sources, size, length_=length, run=run)
+            sources = [("values", values, dtype), order_source]
+            order_texture = _draw(
+                backend, "merge", _MERGE, order, sources, size, length_=length, run=run
+            )
         run *= 2
-    return places
+    return order_texture
 
 
 @kernel("argsort")
@@ -214,41 +218,45 @@ def _select(
     order = dtype, True
     # At least twice as many as are kept, so that each round leaves no more than half.
     block = max(16, 1 << (2 * k - 1).bit_length())
-    places: Texture | None = None
+    previous: Texture | None = None
     candidates = length
     while True:
         blocks = -(-candidates // block)
         with ExitStack() as temporary:
-            macro, known, suffix = "#define CANDIDATE(row, c) (c)\n", list[_Source](), "first"
-            if places is not None:
-                temporary.callback(backend.release, places)
+            macro, previous_sources, suffix = (
+                "#define CANDIDATE(row, c) (c)\n",
+                list[_Source](),
+                "first",
+            )
+            if previous is not None:
+                temporary.callback(backend.release, previous)
                 macro = "#define CANDIDATE(row, c) getPlaces((row) * candidates + (c))\n"
-                known, suffix = [("places", places, int32)], "further"
+                previous_sources, suffix = [("places", previous, int32)], "further"
             ranks = _draw(
                 backend,
                 f"candidate rank {suffix}",
                 macro + _CANDIDATE_RANK,
                 order,
-                [("x", x, dtype), *known],
+                [("x", x, dtype), *previous_sources],
                 outer * candidates,
                 candidates=candidates,
                 block=block,
                 length_=length,
             )
             temporary.callback(backend.release, ranks)
-            places = _draw(
+            previous = _draw(
                 backend,
                 f"select {suffix}",
                 macro + _SELECT,
                 order,
-                [("ranks", ranks, int32), *known],
+                [("ranks", ranks, int32), *previous_sources],
                 outer * blocks * k,
                 candidates=candidates,
                 block=block,
                 k=k,
             )
         if blocks == 1:
-            return places
+            return previous
         candidates = blocks * k
 
 
@@ -272,12 +280,12 @@ def topk(
     x: Texture = inputs[0].storage.handle
     if k <= _MOST_SELECTED:
         return _select(backend, x, order[0], outer, length, k)
-    places = argsort_texture(backend, x, *order, outer, length)
+    order_texture = argsort_texture(backend, x, *order, outer, length)
     try:
-        sources = [("places", places, int32)]
+        sources = [("places", order_texture, int32)]
         return _draw(backend, "cut", _CUT, order, sources, outer * k, length_=length, k=k)
     finally:
-        backend.release(places)
+        backend.release(order_texture)
 
 
 # -- searching ------------------------------------------------------------------------------------

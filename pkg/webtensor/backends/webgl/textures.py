@@ -104,10 +104,10 @@ class TextureManager:
             KernelNotFoundError: the tensor does not fit the largest texture of this device.
             OutOfMemoryError: the device has no memory for it.
         """
-        found = self._by_size.get((size, dtype))
-        if found is None:
-            found = self._plan(size, dtype)
-        return self._recycle(found[0]) if found[0] else self._make(*found)
+        layout = self._by_size.get((size, dtype))
+        if layout is None:
+            layout = self._plan(size, dtype)
+        return self._recycle(layout[0]) if layout[0] else self._make(*layout)
 
     def allocate_new(self, size: int, dtype: DType) -> Texture:
         """Return a texture that no draw has used."""
@@ -162,8 +162,12 @@ class TextureManager:
     def in_use(self) -> list[Texture]:
         """The textures that hold elements, the longest unused first."""
         free = {texture.id for pool in self._pools.values() for texture in pool}
-        used = [one for one in self._all.values() if one.kind != _PIXELS and one.id not in free]
-        return sorted(used, key=lambda one: one.used)
+        used = [
+            texture
+            for texture in self._all.values()
+            if texture.kind != _PIXELS and texture.id not in free
+        ]
+        return sorted(used, key=lambda texture: texture.used)
 
     def evict(self, texture: Texture) -> None:
         """Delete a texture whose elements the host knows; no draw that waits may need it."""
@@ -227,11 +231,13 @@ class TextureManager:
         plan = self._by_size[size, dtype] = pool, width, height, kind
         return plan
 
-    def _trim(self, kept: int) -> None:
+    def _trim(self, limit: int) -> None:
         """Delete textures kept for reuse, the largest first, down to so many bytes."""
         self._flush()
-        for pool in sorted(self._pools.values(), key=lambda one: -one[0].nbytes if one else 0):
-            while pool and self.free_bytes > kept:
+        for pool in sorted(
+            self._pools.values(), key=lambda textures: -textures[0].nbytes if textures else 0
+        ):
+            while pool and self.free_bytes > limit:
                 texture = pool.pop()
                 self._forget(texture)
                 self.free_count -= 1

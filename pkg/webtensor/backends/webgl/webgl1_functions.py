@@ -26,7 +26,9 @@ def _choices() -> str:
         ("ivec4", "bvec4"),
         ("bvec4", "bvec4"),
     ):
-        lanes = ", ".join(f"second.{one} ? y.{one} : x.{one}" for one in _LANES[: int(kind[-1])])
+        lanes = ", ".join(
+            f"second.{lane} ? y.{lane} : x.{lane}" for lane in _LANES[: int(kind[-1])]
+        )
         code += _CHOICES.replace("KIND", kind).replace("MASK", mask)
         code = code.replace("CHOSEN", f"{kind}({lanes})")
     for kind in ("float", "vec2", "vec4"):
@@ -41,7 +43,7 @@ def _for_integers(name: str, expression: str) -> str:
         code += f"{kind} {name}_({kind} x, {kind} y) {{ return {name}(x, y); }}\n"
     code += f"vec4 {name}_(vec4 x, float y) {{ return {name}(x, y); }}\n"
     code += f"int {name}_(int x, int y) {{ return {expression}; }}\n"
-    calls = ", ".join(f"{name}_(x.{one}, y.{one})" for one in _LANES)
+    calls = ", ".join(f"{name}_(x.{lane}, y.{lane})" for lane in _LANES)
     code += f"ivec4 {name}_(ivec4 x, ivec4 y) {{ return ivec4({calls}); }}\n"
     return code
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from webtensor.keras import activations, regularizers, sliding_windows
 from webtensor.keras.data_formats import as_data_format, channels_of
-from webtensor.keras.layers.arguments import as_integers, as_padding, check_positive, given
+from webtensor.keras.layers.argument_checks import as_integers, as_padding, check_positive, given
 from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable
@@ -331,7 +331,7 @@ class ConvTranspose(Convolving):
         self._refuse_strides_with_dilation()
         self.output_padding = None
         if output_padding is not None:
-            more = as_integers(name, "output_padding", output_padding, self.rank, least=0)
+            more = as_integers(name, "output_padding", output_padding, self.rank, minimum=0)
             if any(one >= stride for one, stride in zip(more, self.strides, strict=True)):
                 raise ValueError(
                     f"{name}: output_padding must be less than strides, but got "

@@ -12,7 +12,7 @@ from webtensor import ops as wt
 from webtensor.dtypes import bool_
 from webtensor.keras import sliding_windows
 from webtensor.keras.data_formats import as_data_format, channels_of, with_places
-from webtensor.keras.layers.arguments import as_integers, as_padding
+from webtensor.keras.layers.argument_checks import as_integers, as_padding
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
 

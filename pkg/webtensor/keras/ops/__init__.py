@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.keras.names import nearest
+from webtensor.keras.nodes import Operation
 from webtensor.keras.ops import core, einops, image, linalg, math, nn, numpy
 from webtensor.keras.ops.operations import Table
-from webtensor.keras.symbols import Operation
 
 #: The modules whose functions are here, too, as are those of ``image`` not.
 _MODULES = (numpy, nn, core, math, linalg, einops)
@@ -44,6 +44,11 @@ def operation_class(module: str, kind: str) -> type[Operation]:
 
     Raises:
         ValueError: there is none.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.operation_class("numpy", "Add").__name__
+        'Add'
     """
     known: dict[str, Table] = {
         one.__name__.rpartition(".")[2]: one.TABLE for one in (*_MODULES, image)

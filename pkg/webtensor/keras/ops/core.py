@@ -29,7 +29,16 @@ __all__ = ["TABLE"]
 def _convert_to_tensor(
     x: Any, dtype: DTypeLike = None, sparse: Any = None, ragged: Any = None
 ) -> Any:
-    """A tensor of an array, a list or a number."""
+    """Convert an array, a list, a number or a variable to a tensor, optionally of a given dtype.
+
+    Raises:
+        ValueError: ``sparse`` or ``ragged`` is true, which no backend supports.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.convert_to_tensor([[1, 2]], dtype="float32").tolist()
+        [[1.0, 2.0]]
+    """
     if sparse or ragged:
         raise ValueError("convert_to_tensor: there are no sparse and no ragged tensors")
     if isinstance(x, Variable):
@@ -46,27 +55,61 @@ def _joined(x: Any) -> Any:
 
 
 def _convert_to_numpy(x: Any) -> Any:
-    """A NumPy array of a tensor."""
+    """Return the elements of a tensor as a NumPy array of the same shape and dtype.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.convert_to_numpy(keras.ops.ones((2,)))
+        array([1., 1.], dtype=float32)
+    """
     return wt.asarray(x).numpy()
 
 
 def _cast(x: Any, dtype: Any) -> Any:
-    """The elements in another dtype."""
+    """Convert the elements to another dtype; the shape stays.
+
+    Raises:
+        TypeError, ValueError: ``dtype`` is not a dtype.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.cast([0.5, 2.0], "int32").tolist()
+        [0, 2]
+    """
     return wt.astype(x, held_dtype(dtype))
 
 
 def dtype_of(x: Any) -> str:
-    """The name of the dtype."""
+    """Return the name of a tensor's dtype.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.dtype([0.5])
+        'float32'
+    """
     return str(x.dtype if hasattr(x, "dtype") else wt.asarray(x).dtype)
 
 
 def _is_tensor(x: Any) -> bool:
-    """Whether something is a tensor."""
+    """Return whether a value is a tensor, symbolic or not.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.is_tensor(keras.ops.ones(2)), keras.ops.is_tensor([1.0, 1.0])
+        (True, False)
+    """
     return isinstance(x, (Tensor, KerasTensor))
 
 
 def _stop_gradient(variable: Any) -> Any:
-    """The elements as a constant to gradients."""
+    """Return the elements as a constant, through which no gradient flows.
+
+    Example:
+        >>> from webtensor import keras
+        >>> import webtensor as wt
+        >>> wt.grad(lambda x: x * keras.ops.stop_gradient(x))(wt.tensor(3.0)).tolist()
+        3.0
+    """
     return _constant(wt.asarray(variable))
 
 
@@ -76,7 +119,20 @@ def _constant(x: Any) -> tuple[Any, Callable[..., Any]]:
 
 
 def _custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose gradient is given: ``f`` returns a result, and what makes its gradient."""
+    """Give a function a gradient of its own.
+
+    ``f`` returns its result and a function that maps the gradient of the result, ``upstream``, to
+    those of the arguments.
+
+    Example:
+        >>> from webtensor import keras
+        >>> import webtensor as wt
+        >>> @keras.ops.custom_gradient
+        ... def clipped(x):
+        ...     return x, lambda upstream: keras.ops.clip(upstream, -1.0, 1.0)
+        >>> wt.grad(lambda x: clipped(x) * 5.0)(wt.tensor(2.0)).tolist()
+        1.0
+    """
 
     def with_upstream(*args: Any) -> Any:
         result, gradient = f(*args)
@@ -89,7 +145,19 @@ def _custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _slice(inputs: Any, start_indices: Any, shape: Any) -> Any:
-    """The block of a shape that begins somewhere."""
+    """Return the block of the given shape that begins at ``start_indices``.
+
+    There is one start and one size for each axis; the size -1 means all elements from the start
+    on. A block that would reach beyond the end is moved to lie inside.
+
+    Raises:
+        ValueError: the number of starts or of sizes differs from the rank.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.slice([[1, 2, 3], [4, 5, 6]], (0, 1), (2, 2)).tolist()
+        [[2, 3], [5, 6]]
+    """
     inputs = wt.asarray(inputs)
     starts = _whole(start_indices)
     lengths = [
@@ -133,7 +201,16 @@ def _kept_inside(starts: list[int], shape: Sequence[int], lengths: Sequence[int]
 
 
 def _slice_update(inputs: Any, start_indices: Any, updates: Any) -> Any:
-    """The elements, but for a block with others."""
+    """Return ``inputs`` with the block that begins at ``start_indices`` replaced by ``updates``.
+
+    The result has the shape and dtype of ``inputs``. A block that would reach beyond the end is
+    moved to lie inside.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.slice_update([1, 2, 3, 4], (1,), [8, 9]).tolist()
+        [1, 8, 9, 4]
+    """
     inputs = wt.asarray(inputs)
     updates = wt.astype(updates, inputs.dtype)
     starts = _kept_inside(_whole(start_indices), inputs.shape, updates.shape)
@@ -146,12 +223,35 @@ def _slice_update(inputs: Any, start_indices: Any, updates: Any) -> Any:
 
 
 def _scatter(indices: Any, values: Any, shape: Any) -> Any:
-    """Zeros, but for values at places; those at one place are added."""
+    """Return a tensor of zeros with ``values`` added at ``indices``.
+
+    ``indices`` has shape (count…, depth), where ``depth`` is the number of leading axes of
+    ``shape`` that an index names; ``values`` has shape (count…, *shape[depth:]). Values of equal
+    indices are added up.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.scatter([[1], [3], [1]], [5.0, 6.0, 7.0], (4,)).tolist()
+        [0.0, 12.0, 0.0, 6.0]
+    """
     return wt.scatter_nd(wt.astype(indices, int32), values, tuple(shape))
 
 
 def _scatter_update(inputs: Any, indices: Any, updates: Any, reduction: str | None = None) -> Any:
-    """The elements, but for others at places, or combined with others there."""
+    """Return ``inputs`` with the elements at ``indices`` replaced by ``updates``.
+
+    ``indices`` has shape (count…, depth) and ``updates`` (count…, *inputs.shape[depth:]). With
+    ``reduction``, which is "add", "max", "min" or "mul", updates are combined with the elements
+    instead. The result has the shape and dtype of ``inputs``.
+
+    Raises:
+        ValueError: ``reduction`` is none of these.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.scatter_update([1, 2, 3], [[0], [2]], [7, 9]).tolist()
+        [7, 2, 9]
+    """
     inputs, indices = wt.asarray(inputs), wt.astype(indices, int32)
     updates = wt.astype(updates, inputs.dtype)
     if reduction is None:
@@ -183,7 +283,16 @@ _COMBINE: dict[str, Callable[..., Any]] = {
 
 
 def _unstack(x: Any, num: int | None = None, axis: int = 0) -> Any:
-    """The slices along an axis."""
+    """Return the slices along an axis as a list of tensors, without that axis.
+
+    Raises:
+        ValueError: ``num`` is given and differs from the size of the axis.
+
+    Example:
+        >>> from webtensor import keras
+        >>> [row.tolist() for row in keras.ops.unstack([[1, 2], [3, 4]])]
+        [[1, 2], [3, 4]]
+    """
     slices = list(wt.unstack(x, axis))
     if num is not None and num != len(slices):
         raise ValueError(f"unstack: num is {num}, but axis {axis} has length {len(slices)}")
@@ -191,7 +300,13 @@ def _unstack(x: Any, num: int | None = None, axis: int = 0) -> Any:
 
 
 def _saturate_cast(x: Any, dtype: Any) -> Any:
-    """The elements in another dtype, none beyond its limits."""
+    """Convert the elements to another dtype, clipped to the range of that dtype.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.saturate_cast([-5, 300], "uint8").tolist()
+        [0, 255]
+    """
     x = wt.asarray(x)
     limits = _LIMITS.get(str(dtype))
     return wt.astype(x if limits is None else wt.clip(x, *limits), held_dtype(dtype))
@@ -213,7 +328,19 @@ def _truth(value: Any) -> bool:
 
 
 def _cond(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any]) -> Any:
-    """What one of two functions returns."""
+    """Call ``true_fn`` if ``pred`` is true, else ``false_fn``; return what it returned.
+
+    Both take no arguments and must return the same structure, shapes and dtypes where tensors are
+    symbolic.
+
+    Raises:
+        ValueError: the functions return different shapes or dtypes of symbolic tensors.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.cond(True, lambda: "then", lambda: "else")
+        'then'
+    """
     return true_fn() if _truth(pred) else false_fn()
 
 
@@ -236,7 +363,15 @@ def _either(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
 
 
 def _switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
-    """What one of several functions returns; an index beyond them means the first or last."""
+    """Call ``branches[index]`` with the operands and return what it returned.
+
+    An index out of range is clipped to the first or last branch.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.switch(1, [lambda x: x + 1, lambda x: x * 10], 3)
+        30
+    """
     place = int(index.item() if hasattr(index, "item") else index)
     return branches[max(0, min(place, len(branches) - 1))](*operands)
 
@@ -247,7 +382,17 @@ def _while_loop(
     loop_vars: Any,
     maximum_iterations: int | None = None,
 ) -> Any:
-    """The values after a function was called with them as long as a condition holds."""
+    """Call ``body`` with the loop variables as long as ``cond`` of them is true.
+
+    ``body`` returns the next loop variables, with the same structure, shapes and dtypes.
+    ``maximum_iterations`` limits the number of calls. Return the last loop variables: a tuple if
+    ``loop_vars`` is a list or tuple, else one value.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.while_loop(lambda n: n < 10, lambda n: n * 2, 1)
+        16
+    """
     is_sequence = isinstance(loop_vars, (list, tuple))
     values = tuple(loop_vars) if is_sequence else (loop_vars,)
     count = 0
@@ -264,7 +409,16 @@ def _as_before(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> An
 
 
 def _fori_loop(lower: int, upper: int, body_fun: Callable[[int, Any], Any], init_val: Any) -> Any:
-    """The value after a function was called with each number and the value before."""
+    """Call ``body_fun(index, value)`` for each index from ``lower`` to ``upper - 1``.
+
+    ``value`` is ``init_val`` at first, then what the previous call returned. Return the last
+    value.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.fori_loop(1, 4, lambda index, value: value * index, 1)
+        6
+    """
     value = init_val
     for number in range(int(lower), int(upper)):
         value = body_fun(number, value)
@@ -287,7 +441,23 @@ def _scan(
     reverse: bool = False,
     unroll: int | bool = 1,
 ) -> Any:
-    """A value that a function hands on from slice to slice, and what it returns beside."""
+    """Call ``f(carry, x)`` for each slice ``x`` along the first axis of ``xs``.
+
+    ``f`` returns the next carry and an output; the first carry is ``init``. Return the last carry
+    and the stacked outputs. ``length`` is the number of calls where ``xs`` is None; ``reverse``
+    begins with the last slice. ``unroll`` changes nothing here.
+
+    Raises:
+        TypeError: ``f`` is not callable.
+        ValueError: neither ``xs`` nor ``length`` is given, or ``unroll`` is negative.
+
+    Example:
+        >>> from webtensor import keras
+        >>> xs = keras.ops.array([1, 2, 3])
+        >>> total, sums = keras.ops.scan(lambda carry, x: (carry + x, carry + x), 0, xs)
+        >>> total.tolist(), sums.tolist()
+        (6, [1, 3, 6])
+    """
     if not callable(f):
         raise TypeError(f"scan: f must be callable, but got {f!r}")
     if not isinstance(unroll, int) or unroll < 0:
@@ -306,7 +476,17 @@ def _scan(
 def _associative_scan(
     f: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0
 ) -> Any:
-    """What a function makes of the first slices, of one, of two and so on."""
+    """Combine the slices along an axis cumulatively with an associative function.
+
+    The result's slice ``i`` is ``f(f(x[0], x[1]), …, x[i])``. ``elems`` is a tensor or a structure
+    of tensors of the same size along ``axis``; the result has its structure and shapes.
+    ``reverse`` begins with the last slice.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.associative_scan(keras.ops.add, keras.ops.array([1, 2, 3])).tolist()
+        [1, 3, 6]
+    """
     columns = [wt.unstack(one, axis) for one in flatten(elems)]
     slices = [pack(elems, row) for row in zip(*columns, strict=True)]
     if reverse:
@@ -321,13 +501,27 @@ def _associative_scan(
 
 
 def _map(f: Callable[[Any], Any], xs: Any) -> Any:
-    """What a function returns for each slice, stacked."""
+    """Call ``f`` with each slice along the first axis, and stack the results.
+
+    ``xs`` is a tensor or a structure of tensors of the same size along the first axis.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.map(keras.ops.sum, keras.ops.array([[1, 2], [3, 4]])).tolist()
+        [3, 7]
+    """
     count = flatten(xs)[0].shape[0]
     return _stacked([f(map_structure(lambda one, at=n: one[at], xs)) for n in range(count)])
 
 
 def _vectorized_map(function: Callable[[Any], Any], elements: Any) -> Any:
-    """What a function returns for each slice, stacked."""
+    """Call ``function`` with each slice along the first axis, and stack the results.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.vectorized_map(lambda x: x * 2, keras.ops.array([1, 2])).tolist()
+        [2, 4]
+    """
     return _map(function, elements)
 
 

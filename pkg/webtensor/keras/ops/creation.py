@@ -17,13 +17,28 @@ __all__ = ["ROWS"]
 
 
 def _array(x: Any, dtype: DTypeLike = None) -> Any:
-    """A tensor of an array or a list."""
+    """Convert an array or a list to a tensor, optionally of a given dtype.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.array([1, 2], dtype="float32").tolist()
+        [1.0, 2.0]
+    """
     x = wt.asarray(x)
     return x if dtype is None else wt.astype(x, held_dtype(dtype))
 
 
 def _arange(start: Any, stop: Any = None, step: Any = None, dtype: DTypeLike = None) -> Any:
-    """Numbers in equal steps."""
+    """Return evenly spaced numbers from ``start`` up to, but not including, ``stop``.
+
+    With one number, it is ``stop`` and the start is 0. The dtype is int32 if all numbers are
+    integers, else float32, unless ``dtype`` is given.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.arange(1, 7, 2).tolist()
+        [1, 3, 5]
+    """
     step = 1 if step is None else step
     given = [one for one in (start, stop, step) if one is not None]
     is_whole = all(isinstance(one, int) for one in given)
@@ -31,23 +46,29 @@ def _arange(start: Any, stop: Any = None, step: Any = None, dtype: DTypeLike = N
     return wt.arange(start, stop, step, dtype=kind)
 
 
-def _filled(make: Callable[..., Any], doc: str) -> Row:
+def _filled(make: Callable[..., Any]) -> Row:
     def made(shape: Any, dtype: DTypeLike = None) -> Any:
         return make(shape, held_dtype(dtype))
 
-    return plain(made, doc=doc)
+    return plain(made)
 
 
-def _like(make: Callable[..., Any], doc: str) -> Row:
+def _like(make: Callable[..., Any]) -> Row:
     def made(x: Any, dtype: DTypeLike = None) -> Any:
         x = wt.asarray(x)
         return make(x, held_dtype(dtype, x.dtype))
 
-    return elementwise(made, "dtype", doc=doc)
+    return elementwise(made, "dtype")
 
 
 def _full(shape: Any, fill_value: Any, dtype: DTypeLike = None) -> Any:
-    """A tensor with one value everywhere, or values that are broadcast."""
+    """Return a tensor of the given shape, filled with ``fill_value``, which is broadcast.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.full((2, 2), 7.0).tolist()
+        [[7.0, 7.0], [7.0, 7.0]]
+    """
     made = wt.asarray(fill_value)
     if dtype is not None or not made.shape:
         made = wt.astype(made, held_dtype(dtype))
@@ -55,7 +76,13 @@ def _full(shape: Any, fill_value: Any, dtype: DTypeLike = None) -> Any:
 
 
 def _full_like(x: Any, fill_value: Any, dtype: DTypeLike = None) -> Any:
-    """A tensor of the shape of another with one value everywhere."""
+    """Return a tensor of the shape of ``x`` filled with ``fill_value``, by default of its dtype.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.full_like([1, 2, 3], 7).tolist()
+        [7, 7, 7]
+    """
     x = wt.asarray(x)
     made = wt.astype(fill_value, held_dtype(dtype, x.dtype))
     return wt.broadcast_to(made, x.shape)
@@ -66,17 +93,37 @@ def _fully(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasT
 
 
 def _eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Any:  # noqa: N803
-    """A matrix with ones on a diagonal and zeros beside it."""
+    """Return a matrix of shape (N, M) with ones on the ``k``-th diagonal and zeros elsewhere.
+
+    ``M`` is ``N`` by default, and the dtype is float32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.eye(2, 3).tolist()
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    """
     return wt.eye(N, M, k=k, dtype=held_dtype(dtype))
 
 
 def _identity(n: int, dtype: DTypeLike = None) -> Any:
-    """A square matrix with ones on the diagonal and zeros beside it."""
+    """Return the identity matrix of shape (n, n), float32 by default.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.identity(2).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
     return wt.eye(n, dtype=held_dtype(dtype))
 
 
 def _tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Any:  # noqa: N803
-    """A matrix with ones on a diagonal and below it, and zeros above."""
+    """Return a matrix of shape (N, M) with ones on and below the ``k``-th diagonal, zeros above.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.tri(3).tolist()
+        [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
+    """
     return wt.tril(wt.ones((N, N if M is None else M), held_dtype(dtype)), k)
 
 
@@ -89,7 +136,16 @@ def _linspace(
     dtype: DTypeLike = None,
     axis: int = 0,
 ) -> Any:
-    """So many numbers in equal steps."""
+    """Return ``num`` evenly spaced numbers from ``start`` to ``stop``.
+
+    Without ``endpoint``, ``stop`` is left out. The numbers lie along the new axis ``axis``; with
+    ``retstep`` the step is returned, too.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.linspace(0.0, 1.0, 5).tolist()
+        [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
     start, stop, num = wt.astype(start, float32), wt.astype(stop, float32), int(num)
     parts = num - 1 if endpoint else num
     step = wt.divide(wt.subtract(stop, start), parts) if parts > 0 else wt.full((), wt.nan)
@@ -110,7 +166,13 @@ def _logspace(
     dtype: DTypeLike = None,
     axis: int = 0,
 ) -> Any:
-    """So many powers of a base, whose exponents are in equal steps."""
+    """Return ``num`` powers of ``base`` with evenly spaced exponents from ``start`` to ``stop``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.logspace(0.0, 2.0, 3).numpy().round(2)
+        array([  1.,  10., 100.], dtype=float32)
+    """
     made = wt.pow(wt.astype(base, float32), _linspace(start, stop, num, endpoint, axis=axis))
     return wt.astype(made, held_dtype(dtype))
 
@@ -123,7 +185,15 @@ def _geomspace(
     dtype: DTypeLike = None,
     axis: int = 0,
 ) -> Any:
-    """So many numbers, each the same multiple of the one before."""
+    """Return ``num`` numbers from ``start`` to ``stop`` with equal ratios.
+
+    Without ``endpoint``, ``stop`` is left out. The numbers lie along the new axis ``axis``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.geomspace(1.0, 8.0, 4).numpy().round(3)
+        array([1., 2., 4., 8.], dtype=float32)
+    """
     start, stop = wt.broadcast_arrays(wt.astype(start, float32), wt.astype(stop, float32))
     sign = wt.sign(start)
     low, high = (wt.multiply(wt.log2(wt.multiply(one, sign)), log10(2)) for one in (start, stop))
@@ -135,14 +205,14 @@ def _geomspace(
 # -- windows -----------------------------------------------------------------------------------
 
 
-def _window(weights: Callable[[Any], Any], doc: str) -> Row:
+def _window(weights: Callable[[Any], Any]) -> Row:
     """A function of a number of places, given where they are between 0 and 1."""
 
     def window(x: Any) -> Any:
         count = int(x)
         return weights(wt.linspace(0.0, 1.0, count)) if count > 1 else wt.ones((max(count, 0),))
 
-    return plain(window, doc=doc)
+    return plain(window)
 
 
 def _cosines(*factors: float) -> Callable[[Any], Any]:
@@ -156,7 +226,15 @@ def _cosines(*factors: float) -> Callable[[Any], Any]:
 
 
 def _bessel(x: Any) -> Any:
-    """The modified Bessel function of the first kind and order 0 (Abramowitz and Stegun, 9.8)."""
+    """Return the modified Bessel function of the first kind and order 0, in float32.
+
+    The approximation is that of Abramowitz and Stegun, 9.8.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.i0([0.0, 1.0]).numpy().round(3)
+        array([1.   , 1.266], dtype=float32)
+    """
     x = wt.abs(wt.astype(x, float32))
     inner = wt.square(wt.divide(wt.minimum(x, 3.75), 3.75))
     near = _polynomial(_NEAR, inner)
@@ -188,7 +266,13 @@ def _polynomial(factors: tuple[float, ...], x: Any) -> Any:
 
 
 def _kaiser(x: Any, beta: float) -> Any:
-    """Kaiser's window."""
+    """Return the Kaiser window of ``x`` samples and shape parameter ``beta``, as float32 (x,).
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.kaiser(3, 5.0).numpy().round(3)
+        array([0.037, 1.   , 0.037], dtype=float32)
+    """
     count = int(x)
     if count < 2:
         return wt.ones((max(count, 0),))
@@ -200,24 +284,24 @@ def _kaiser(x: Any, beta: float) -> Any:
 ROWS: dict[str, Row] = {
     "arange": plain(_arange),
     "array": op(_array, "dtype"),
-    "bartlett": _window(lambda p: 1 - wt.abs(2 * p - 1), "A triangle."),
-    "blackman": _window(_cosines(0.42, -0.5, 0.08), "Blackman's window."),
-    "empty": _filled(wt.zeros, "A tensor whose elements do not matter: zeros."),
-    "empty_like": _like(wt.zeros_like, "A tensor like another: zeros."),
+    "bartlett": _window(lambda p: 1 - wt.abs(2 * p - 1)),
+    "blackman": _window(_cosines(0.42, -0.5, 0.08)),
+    "empty": _filled(wt.zeros),
+    "empty_like": _like(wt.zeros_like),
     "eye": plain(_eye),
     "full": plain(_full),
     "full_like": op(_full_like, "dtype", spec=_fully),
     "geomspace": op(_geomspace, "num endpoint dtype axis"),
-    "hamming": _window(_cosines(0.54, -0.46), "Hamming's window."),
-    "hanning": _window(_cosines(0.5, -0.5), "Hann's window."),
+    "hamming": _window(_cosines(0.54, -0.46)),
+    "hanning": _window(_cosines(0.5, -0.5)),
     "i0": elementwise(_bessel, names="x"),
     "identity": plain(_identity),
     "kaiser": plain(_kaiser),
     "linspace": op(_linspace, "num endpoint retstep dtype axis"),
     "logspace": op(_logspace, "num endpoint base dtype axis"),
-    "ones": _filled(wt.ones, "Ones."),
-    "ones_like": _like(wt.ones_like, "Ones, in the shape of another tensor."),
+    "ones": _filled(wt.ones),
+    "ones_like": _like(wt.ones_like),
     "tri": plain(_tri),
-    "zeros": _filled(wt.zeros, "Zeros."),
-    "zeros_like": _like(wt.zeros_like, "Zeros, in the shape of another tensor."),
+    "zeros": _filled(wt.zeros),
+    "zeros_like": _like(wt.zeros_like),
 }

@@ -18,7 +18,20 @@ _NEVER = -1e5
 def ctc_loss(
     target: Any, output: Any, target_length: Any, output_length: Any, mask_index: int = 0
 ) -> Any:
-    """``-log(p)`` of labels, whatever the times at which a network says them."""
+    """Return the loss of connectionist temporal classification: ``-log(p)`` of the label sequences.
+
+    ``target`` is int32 (batch, labels), ``output`` logits (batch, steps, classes),
+    ``target_length`` and ``output_length`` int32 (batch,); the result is float32 (batch,).
+    ``mask_index`` is the class of the blank.
+
+    Raises:
+        ValueError: the shapes do not fit.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.ctc_loss([[1]], keras.ops.zeros((1, 2, 2)), [1], [2]).numpy().round(3)
+        array([0.288], dtype=float32)
+    """
     target, output = wt.astype(target, int32), wt.astype(output, float32)
     if len(target.shape) != 2 or len(output.shape) != 3 or target.shape[0] != output.shape[0]:
         raise ValueError(
@@ -62,7 +75,22 @@ def ctc_decode(
     merge_repeated: bool = True,
     mask_index: int = 0,
 ) -> Any:
-    """The likeliest labels, filled up with -1, and how likely they are."""
+    """Return the most likely label sequences, padded with -1, and their scores.
+
+    ``inputs`` are logits (batch, steps, classes), ``sequence_lengths`` int32 (batch,). The labels
+    are int32 (top_paths, batch, steps), the scores float32 (batch, top_paths). ``strategy`` is
+    "greedy" or "beam_search", for which ``beam_width`` is the number of candidates. ``mask_index``
+    is the class of the blank.
+
+    Raises:
+        ValueError: the strategy is unknown, or the inputs do not have 3 axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> labels, scores = keras.ops.ctc_decode([[[0.1, 2.0], [3.0, 0.2]]], [2])
+        >>> labels.tolist()
+        [[[1, -1]]]
+    """
     inputs, lengths = wt.astype(inputs, float32), wt.astype(sequence_lengths, int32)
     if len(inputs.shape) != 3:
         raise ValueError(

@@ -30,7 +30,19 @@ def _groups(pattern: str, side: str) -> list[list[str]]:
 
 
 def _rearrange(tensor: Any, pattern: str, **axes_lengths: int) -> Any:
-    """The elements with axes ordered, split and merged as a pattern says: "b (h w) -> h b w"."""
+    """Order, split and merge axes as a pattern says: "b (h w) -> h b w".
+
+    ``axes_lengths`` are the sizes of axes that are split; one per pair of parentheses may be
+    missing.
+
+    Raises:
+        ValueError: the pattern is malformed, or does not fit the shape.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.rearrange([[1, 2, 3, 4]], "b (h w) -> h b w", h=2).tolist()
+        [[[1, 2]], [[3, 4]]]
+    """
     x = wt.asarray(tensor)
     sides = pattern.split("->")
     if len(sides) != 2:

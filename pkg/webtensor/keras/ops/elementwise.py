@@ -23,18 +23,36 @@ def _float(x: Any) -> Any:
 
 
 def _cbrt(x: Any) -> Any:
-    """The real cube root."""
+    """Return the real cube root of each element, in float32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.cbrt([-8.0, 27.0]).numpy().round(3)
+        array([-2.,  3.], dtype=float32)
+    """
     x = _float(x)
     return wt.copysign(wt.pow(wt.abs(x), 1 / 3), x)
 
 
 def _exp2(x: Any) -> Any:
-    """2 to the power of x."""
+    """Return 2 to the power of each element.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.exp2([0.0, 3.0]).tolist()
+        [1.0, 8.0]
+    """
     return wt.pow(2.0, _float(x))
 
 
 def _sinc(x: Any) -> Any:
-    """``sin(πx) / (πx)``, and 1 at 0."""
+    """Return ``sin(πx) / (πx)`` of each element, and 1 at 0.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.sinc([0.0, 0.5]).numpy().round(3)
+        array([1.   , 0.637], dtype=float32)
+    """
     angle = wt.multiply(_float(x), pi)
     is_zero = wt.equal(angle, 0)
     safe = wt.where(is_zero, 1.0, angle)
@@ -42,7 +60,15 @@ def _sinc(x: Any) -> Any:
 
 
 def _round(x: Any, decimals: int = 0) -> Any:
-    """The nearest number with so many decimals, the even one of two."""
+    """Round each element to ``decimals`` decimals, halves to the even neighbor.
+
+    A negative number of decimals rounds to tens, hundreds and so on.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.round([0.5, 1.5, -2.7]).tolist()
+        [0.0, 2.0, -3.0]
+    """
     if not decimals:
         return wt.round(x)
     x, scale = wt.asarray(x), 10.0 ** abs(decimals)
@@ -54,13 +80,27 @@ def _round(x: Any, decimals: int = 0) -> Any:
 
 
 def _clip(x: Any, x_min: Any, x_max: Any) -> Any:
-    """The elements, none below x_min nor above x_max."""
+    """Limit each element to the range from ``x_min`` to ``x_max``, which are broadcast.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.clip([-2.0, 0.5, 3.0], 0.0, 1.0).tolist()
+        [0.0, 0.5, 1.0]
+    """
     x = wt.asarray(x)
     return wt.clip(wt.astype(x, int32) if x.dtype is bool_ else x, x_min, x_max)
 
 
 def _nan_to_num(x: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
-    """The elements with numbers in place of NaN and the infinities."""
+    """Replace NaN by ``nan`` and the infinities by ``posinf`` and ``neginf``.
+
+    The infinities become the largest and the lowest finite float32 by default.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nan_to_num([float("nan"), 2.0, float("inf")], posinf=9.0).tolist()
+        [0.0, 2.0, 9.0]
+    """
     x = wt.asarray(x)
     if x.dtype is not float32:
         return x
@@ -71,7 +111,13 @@ def _nan_to_num(x: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) 
 
 
 def _isreal(x: Any) -> Any:
-    """Whether elements have no imaginary part."""
+    """Return, as bool, whether each element has no imaginary part.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.isreal([1 + 0j, 2 + 3j]).tolist()
+        [True, False]
+    """
     x = wt.asarray(x)
     if x.dtype is complex64:
         return wt.equal(wt.imag(x), 0)
@@ -89,7 +135,13 @@ def _other_where_nan(choose: Any) -> Any:
 
 
 def _fmod(x1: Any, x2: Any) -> Any:
-    """The remainder with the sign of x1."""
+    """Return the remainder of ``x1 / x2`` with the sign of ``x1``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.fmod([-7, 7], 3).tolist()
+        [-1, 1]
+    """
     rest = wt.remainder(wt.abs(x1), wt.abs(x2))
     return wt.where(wt.less(x1, 0), wt.negative(rest), rest)
 
@@ -97,7 +149,15 @@ def _fmod(x1: Any, x2: Any) -> Any:
 def _isclose(
     x1: Any, x2: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Any:
-    """Whether elements differ by no more than ``atol + rtol * |x2|``."""
+    """Return, as bool, whether elements differ by no more than ``atol + rtol * |x2|``.
+
+    With ``equal_nan``, NaN is close to NaN.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.isclose([1.0, 2.0], [1.000001, 2.1]).tolist()
+        [True, False]
+    """
     x1, x2 = _float(x1), _float(x2)
     is_near = wt.less_equal(wt.abs(x1 - x2), atol + rtol * wt.abs(x2))
     is_near = wt.logical_or(wt.logical_and(is_near, wt.isfinite(x2)), wt.equal(x1, x2))
@@ -107,7 +167,15 @@ def _isclose(
 
 
 def _isin(x1: Any, x2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
-    """Whether elements are among those of x2."""
+    """Return, as bool of the shape of ``x1``, whether each element is among those of ``x2``.
+
+    ``invert`` negates the result; ``assume_unique`` changes nothing.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.isin([1, 2, 3], [2, 5]).tolist()
+        [False, True, False]
+    """
     return wt.isin(x1, wt.reshape(x2, (-1,)), invert=invert)
 
 
@@ -116,7 +184,16 @@ def _among(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasT
 
 
 def _gcd(x1: Any, x2: Any) -> Any:
-    """The greatest common divisor, by Euclid's algorithm in as many steps as it may take."""
+    """Return the greatest common divisors of int32 or bool elements, which are broadcast.
+
+    Raises:
+        TypeError: the elements are not integers.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.gcd([12, 7], 18).tolist()
+        [6, 1]
+    """
     x1, x2 = wt.asarray(x1), wt.asarray(x2)
     for argument, operand in (("x1", x1), ("x2", x2)):
         if operand.dtype not in (int32, bool_):
@@ -132,37 +209,84 @@ def _gcd(x1: Any, x2: Any) -> Any:
 
 
 def _lcm(x1: Any, x2: Any) -> Any:
-    """The least common multiple; of 0, it is 0."""
+    """Return the least common multiples of int32 or bool elements; the multiple of 0 is 0.
+
+    Raises:
+        TypeError: the elements are not integers.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.lcm([4, 5], 6).tolist()
+        [12, 30]
+    """
     divisor = _gcd(x1, x2)
     safe = wt.where(wt.equal(divisor, 0), 1, divisor)
     return wt.multiply(wt.floor_divide(wt.abs(x1), safe), wt.abs(x2))
 
 
 def _heaviside(x1: Any, x2: Any) -> Any:
-    """0 below zero, 1 above it, and x2 at it."""
+    """Return 0 where ``x1`` is negative, 1 where it is positive, and ``x2`` where it is 0.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.heaviside([-1.0, 0.0, 2.0], 0.5).tolist()
+        [0.0, 0.5, 1.0]
+    """
     x1, x2 = _float(x1), _float(x2)
     return wt.where(wt.equal(x1, 0), x2, wt.astype(wt.greater(x1, 0), float32))
 
 
 def _ldexp(x1: Any, x2: Any) -> Any:
-    """``x1 * 2 ** x2``."""
+    """Return ``x1 * 2 ** x2`` of corresponding elements.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.ldexp([1.0, 3.0], [2, 1]).tolist()
+        [4.0, 6.0]
+    """
     return wt.multiply(x1, _exp2(x2))
 
 
 def _logaddexp2(x1: Any, x2: Any) -> Any:
-    """``log2(2 ** x1 + 2 ** x2)``."""
+    """Return ``log2(2 ** x1 + 2 ** x2)`` of corresponding elements, without overflow.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.logaddexp2([3.0], [3.0]).numpy().round(3)
+        array([4.], dtype=float32)
+    """
     return wt.logaddexp(wt.multiply(x1, _LN2), wt.multiply(x2, _LN2)) / _LN2
 
 
 def _where(condition: Any, x1: Any = None, x2: Any = None) -> Any:
-    """Elements of x1 where the condition holds, else of x2; alone, the places where it does."""
+    """Return elements of ``x1`` where the condition is true, else of ``x2``; all are broadcast.
+
+    With the condition alone, return the indices of its true elements: one int32 tensor per axis.
+
+    Raises:
+        ValueError: only one of ``x1`` and ``x2`` is given.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.where([True, False], [1, 2], 0).tolist()
+        [1, 0]
+    """
     if (x1 is None) != (x2 is None):
         raise ValueError("where: x1 and x2 must both be given, or neither")
     return wt.nonzero(condition) if x1 is None else wt.where(condition, x1, x2)
 
 
 def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
-    """Elements of the first choice whose condition holds, else the default."""
+    """Return elements of the first choice whose condition is true, else the default.
+
+    Raises:
+        ValueError: the lists are empty or differ in length.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.select([[True, False], [True, True]], [[1, 1], [2, 2]]).tolist()
+        [1, 2]
+    """
     if not condlist or len(condlist) != len(choicelist):
         raise ValueError(
             "select: condlist and choicelist must be lists of one length above 0, but have "

@@ -70,7 +70,19 @@ def _check_floats(name: str, x: Any) -> None:
 
 
 def _rgb_to_grayscale(images: Any, data_format: str | None = None) -> Any:
-    """How bright pixels are: ``0.2989 r + 0.587 g + 0.114 b``."""
+    """Convert RGB images to grayscale: ``0.2989 r + 0.587 g + 0.114 b``.
+
+    ``images`` has shape (height, width, 3) or (batch, height, width, 3); the result has 1 channel
+    and the same dtype.
+
+    Raises:
+        ValueError: the images do not have 3 channels.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.image.rgb_to_grayscale([[[1.0, 1.0, 1.0]]]).numpy().round(2)
+        array([[[1.]]], dtype=float32)
+    """
 
     def compute(x: Any) -> Any:
         _check_channels("rgb_to_grayscale", x)
@@ -81,7 +93,19 @@ def _rgb_to_grayscale(images: Any, data_format: str | None = None) -> Any:
 
 
 def _rgb_to_hsv(images: Any, data_format: str | None = None) -> Any:
-    """Colours as hue, saturation and value, from red, green and blue, all between 0 and 1."""
+    """Convert RGB images to hue, saturation and value.
+
+    ``images`` has shape (height, width, 3) or (batch, height, width, 3), with floats from 0 to 1,
+    as the result has.
+
+    Raises:
+        ValueError: the images are not floats, or do not have 3 channels.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.image.rgb_to_hsv([[[0.0, 0.5, 0.0]]]).numpy().round(2)
+        array([[[0.33, 1.  , 0.5 ]]], dtype=float32)
+    """
 
     def compute(x: Any) -> Any:
         _check_channels("rgb_to_hsv", x)
@@ -108,7 +132,19 @@ def _rgb_to_hsv(images: Any, data_format: str | None = None) -> Any:
 
 
 def _hsv_to_rgb(images: Any, data_format: str | None = None) -> Any:
-    """Colours as red, green and blue, from hue, saturation and value, all between 0 and 1."""
+    """Convert images of hue, saturation and value to RGB.
+
+    ``images`` has shape (height, width, 3) or (batch, height, width, 3), with floats from 0 to 1,
+    as the result has.
+
+    Raises:
+        ValueError: the images are not floats, or do not have 3 channels.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.image.hsv_to_rgb([[[0.0, 1.0, 0.5]]]).numpy().round(2)
+        array([[[0.5, 0. , 0. ]]], dtype=float32)
+    """
 
     def compute(x: Any) -> Any:
         _check_channels("hsv_to_rgb", x)
@@ -139,7 +175,21 @@ def _resize(
     fill_value: float = 0.0,
     data_format: str | None = None,
 ) -> Any:
-    """The images in another size."""
+    """Resize images to ``size``, which is (height, width).
+
+    ``images`` has shape (height, width, channels) or (batch, height, width, channels).
+    ``interpolation`` is "nearest", "bilinear", "bicubic", "lanczos3" or "lanczos5". Either of
+    ``crop_to_aspect_ratio`` and ``pad_to_aspect_ratio`` keeps the aspect ratio; padding has the
+    value ``fill_value``.
+
+    Raises:
+        ValueError: an argument has none of the values above.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.image.resize([[[1.0], [2.0]]], (1, 4), "nearest").numpy()[..., 0]
+        array([[1., 1., 2., 2.]], dtype=float32)
+    """
     if interpolation not in INTERPOLATIONS:
         raise ValueError(
             f"resize: interpolation must be one of {', '.join(INTERPOLATIONS)}, but got "
@@ -197,7 +247,20 @@ def _pad_images(
     target_width: int | None = None,
     data_format: str | None = None,
 ) -> Any:
-    """The images with zeros around."""
+    """Pad images with zeros.
+
+    For each axis, two of the padding before, the padding after and the target size must be given.
+    The images have shape (height, width, channels) or (batch, height, width, channels).
+
+    Raises:
+        ValueError: the arguments do not determine a padding of non-negative size.
+
+    Example:
+        >>> from webtensor import keras
+        >>> images = keras.ops.ones((2, 2, 3))
+        >>> keras.ops.image.pad_images(images, 1, 1, target_height=4, target_width=5).shape
+        (4, 5, 3)
+    """
 
     def compute(x: Any) -> Any:
         sides = (
@@ -219,7 +282,20 @@ def _crop_images(
     target_width: int | None = None,
     data_format: str | None = None,
 ) -> Any:
-    """The images without what is at their edges."""
+    """Crop images at their edges.
+
+    For each axis, two of the cropping before, the cropping after and the target size must be
+    given. The images have shape (height, width, channels) or (batch, height, width, channels).
+
+    Raises:
+        ValueError: the arguments do not determine a cropping of non-negative size.
+
+    Example:
+        >>> from webtensor import keras
+        >>> images = keras.ops.ones((4, 5, 3))
+        >>> keras.ops.image.crop_images(images, 1, 1, target_height=2, target_width=2).shape
+        (2, 2, 3)
+    """
 
     def compute(x: Any) -> Any:
         rows, columns = x.shape[1:3]
@@ -245,7 +321,23 @@ def _affine_transform(
     fill_value: float = 0,
     data_format: str | None = None,
 ) -> Any:
-    """Images moved: (x, y) shows ``(a0 x + a1 y + a2, b0 x + b1 y + b2)``."""
+    """Apply an affine transformation to images.
+
+    ``transform`` has 8 numbers (a0, a1, a2, b0, b1, b2, 0, 0) for all images, or for each of a
+    batch. The output pixel (x, y) is the input pixel ``(a0 x + a1 y + a2, b0 x + b1 y + b2)``.
+    ``interpolation`` is "bilinear" or "nearest"; ``fill_mode`` ("constant", "nearest", "wrap",
+    "mirror" or "reflect") says what is beyond the edges. The result has the shape and dtype of
+    ``images``.
+
+    Raises:
+        ValueError: a shape does not fit, or the interpolation or fill mode is unknown.
+
+    Example:
+        >>> from webtensor import keras
+        >>> image = keras.ops.array([[[1.0], [2.0], [3.0]]])
+        >>> keras.ops.image.affine_transform(image, [1, 0, 1, 0, 1, 0, 0, 0]).numpy()[..., 0]
+        array([[2., 3., 0.]], dtype=float32)
+    """
     transform = _float(transform)
     if len(transform.shape) not in (1, 2):
         raise ValueError(
@@ -306,7 +398,19 @@ def _elastic_transform(
     seed: Any = None,
     data_format: str | None = None,
 ) -> Any:
-    """Images as on rubber: pixels move by noise, blurred by ``sigma``, times ``alpha``."""
+    """Deform images elastically.
+
+    Each pixel is displaced by Gaussian noise, blurred with standard deviation ``sigma`` and
+    multiplied by ``alpha``. The result has the shape and dtype of ``images``.
+
+    Raises:
+        ValueError: the interpolation or the fill mode is unknown.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.image.elastic_transform(keras.ops.ones((8, 8, 3)), seed=1).shape
+        (8, 8, 3)
+    """
     if interpolation not in ("bilinear", "nearest"):
         raise ValueError(
             "elastic_transform: interpolation must be 'bilinear' or 'nearest', but got "
@@ -334,7 +438,23 @@ def _perspective_transform(
     fill_value: float = 0,
     data_format: str | None = None,
 ) -> Any:
-    """Images seen such that four points of them, ``start_points``, are at ``end_points``."""
+    """Apply the perspective transformation that maps four points to four others.
+
+    ``start_points`` and ``end_points`` have shape (4, 2) or (batch, 4, 2), rows (x, y). The result
+    has the shape of ``images``, in float32.
+
+    Raises:
+        ValueError: the points have other shapes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> image = keras.ops.array([[[1.0], [2.0]], [[3.0], [4.0]]])
+        >>> corners = [[0, 0], [1, 0], [0, 1], [1, 1]]
+        >>> mirrored = [[1, 0], [0, 0], [1, 1], [0, 1]]
+        >>> seen = keras.ops.image.perspective_transform(image, corners, mirrored, "nearest")
+        >>> seen[..., 0].tolist()
+        [[2.0, 1.0], [4.0, 3.0]]
+    """
     starts, ends = _float(start_points), _float(end_points)
     if starts.shape[-2:] != (4, 2) or starts.shape != ends.shape:
         raise ValueError(
@@ -366,7 +486,19 @@ def _extract_patches(
     padding: str = "valid",
     data_format: str | None = None,
 ) -> Any:
-    """The windows of images, or with three lengths of volumes, as channels."""
+    """Extract patches of images, or of volumes if ``size`` has three numbers.
+
+    For images (batch, height, width, channels) the result has shape (batch, rows, columns, size[0]
+    * size[1] * channels). ``strides`` is ``size`` by default.
+
+    Raises:
+        TypeError, ValueError: an argument is not a positive integer, or ``padding`` is unknown.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.image.extract_patches(keras.ops.ones((1, 4, 4, 3)), 2).shape
+        (1, 2, 2, 12)
+    """
     rank = 3 if isinstance(size, (list, tuple)) and len(size) == 3 else 2
 
     def compute(x: Any) -> Any:
@@ -383,7 +515,19 @@ def _extract_patches_3d(
     padding: str = "valid",
     data_format: str | None = None,
 ) -> Any:
-    """The windows of volumes, as channels."""
+    """Extract patches of volumes (batch, depth, height, width, channels).
+
+    The result has shape (batch, depths, rows, columns, size[0] * size[1] * size[2] * channels).
+    ``strides`` is ``size`` by default.
+
+    Raises:
+        TypeError, ValueError: an argument is not a positive integer, or ``padding`` is unknown.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.image.extract_patches_3d(keras.ops.ones((1, 4, 4, 4, 1)), 2).shape
+        (1, 2, 2, 2, 8)
+    """
     lengths = (size,) * 3 if isinstance(size, int) else size
     if not isinstance(lengths, (list, tuple)) or len(lengths) != 3:
         raise TypeError(f"extract_patches_3d: size must be an integer or three, but got {size!r}")
@@ -405,7 +549,16 @@ def _filtered(x: Any, kernels: Any, padding: str = "same") -> Any:
 def _gaussian_blur(
     images: Any, kernel_size: Any = (3, 3), sigma: Any = (1.0, 1.0), data_format: str | None = None
 ) -> Any:
-    """The images out of focus."""
+    """Blur images with a Gaussian kernel of the given size and standard deviation, along both axes.
+
+    The result has the shape of ``images``, in float32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> image = keras.ops.array([[[0.0], [1.0], [0.0]]])
+        >>> keras.ops.image.gaussian_blur(image, (3, 3), (1.0, 1.0)).shape
+        (1, 3, 1)
+    """
     return _as_batch(
         "gaussian_blur", images, data_format, lambda x: _blurred(_float(x), kernel_size, sigma)
     )
@@ -429,7 +582,19 @@ def _blurred(x: Any, sizes: Any, widths: Any) -> Any:
 
 
 def _sobel_edges(images: Any, data_format: str | None = None) -> Any:
-    """How fast images change downward and to the right, along a last axis."""
+    """Return the vertical and horizontal Sobel derivatives of images.
+
+    ``images`` has shape (batch, height, width, channels); the result has a further axis of size 2,
+    in float32.
+
+    Raises:
+        ValueError: the images do not have 4 axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.image.sobel_edges(keras.ops.ones((1, 4, 4, 3))).shape
+        (1, 4, 4, 3, 2)
+    """
     x = wt.asarray(images)
     if len(x.shape) != 4:
         raise ValueError(f"sobel_edges: images must have 4 axes, but have shape {x.shape}")
@@ -453,7 +618,22 @@ def _ssim(
     k2: float = 0.03,
     data_format: str | None = None,
 ) -> Any:
-    """How similar the structures of images are: 1 for equal ones."""
+    """Return the structural similarity of pairs of images, which is 1 for equal ones.
+
+    Both arguments have shape (height, width, channels) or (batch, height, width, channels); the
+    result has shape () or (batch,), in float32. ``max_val`` is the range of values;
+    ``filter_size`` and ``filter_sigma`` describe the Gaussian window, ``k1`` and ``k2`` are the
+    constants of the formula.
+
+    Raises:
+        ValueError: the shapes differ, or ``filter_size`` is even.
+
+    Example:
+        >>> from webtensor import keras
+        >>> image = keras.ops.ones((12, 12, 1))
+        >>> round(keras.ops.image.ssim(image, image).item(), 3)
+        1.0
+    """
     if filter_size < 1 or filter_size % 2 == 0:
         raise ValueError(f"ssim: filter_size must be odd, but got {filter_size}")
     first, second = (_float(one) for one in (image1, image2))

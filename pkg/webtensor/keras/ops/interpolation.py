@@ -124,7 +124,21 @@ def _check_mode(name: str, fill_mode: str) -> None:
 def map_coordinates(
     inputs: Any, coordinates: Any, order: int, fill_mode: str = "constant", fill_value: float = 0
 ) -> Any:
-    """The elements at coordinates, (axes, …): the nearest (order 0), or between neighbours (1)."""
+    """Return the elements of ``inputs`` at coordinates, which need not be integers.
+
+    ``coordinates`` has shape (rank of inputs, …); the result has the shape of the rest of it and
+    the dtype of ``inputs``. ``order`` is 0 for the nearest element or 1 for linear interpolation;
+    ``fill_mode`` ("constant", "nearest", "wrap", "mirror" or "reflect") says what is beyond the
+    edges.
+
+    Raises:
+        ValueError: the coordinates do not fit, or the order or fill mode is unknown.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.image.map_coordinates([10.0, 20.0, 30.0], [[0.5, 2.0]], order=1).tolist()
+        [15.0, 30.0]
+    """
     if isinstance(coordinates, (list, tuple)):
         coordinates = wt.stack([wt.asarray(one) for one in coordinates])
     x, at = wt.asarray(inputs), wt.astype(coordinates, float32)
@@ -211,7 +225,20 @@ def scale_and_translate(
     method: str,
     antialias: bool = True,
 ) -> Any:
-    """The elements with axes scaled and then moved; (scale, translation) are one for each axis."""
+    """Scale and then translate ``images`` along the axes ``spatial_dims``.
+
+    ``output_shape`` is the shape of the result, which is float32. ``scale`` and ``translation``
+    have a number for each of the axes. ``method`` is "linear", "cubic", "lanczos3" or "lanczos5".
+
+    Raises:
+        ValueError: the method is unknown.
+
+    Example:
+        >>> from webtensor import keras
+        >>> x = [1.0, 2.0]
+        >>> keras.ops.image.scale_and_translate(x, (4,), [2.0], [0.0], (0,), "linear").tolist()
+        [1.0, 1.25, 1.75, 2.0]
+    """
     if method not in _KERNELS:
         raise ValueError(
             f"scale_and_translate: method must be one of {sorted(_KERNELS)}, but got {method!r}"

@@ -23,7 +23,18 @@ def _float(x: Any) -> Any:
 
 
 def _cholesky(x: Any, upper: bool = False) -> Any:
-    """The triangular factor of a symmetric positive matrix."""
+    """Return the Cholesky factor L of symmetric positive definite matrices: ``x = L @ Lᵀ``.
+
+    ``x`` has shape (…, n, n), as the result has; it is lower triangular, or upper with ``upper``.
+
+    Raises:
+        ValueError: a matrix is not square or not positive definite.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.linalg.cholesky([[4.0, 2.0], [2.0, 2.0]]).tolist()
+        [[2.0, 0.0], [1.0, 1.0]]
+    """
     found = wt.linalg.cholesky(_float(x), upper=upper)
     if bool(wt.any(wt.isnan(found))):
         raise ValueError("cholesky: a matrix is not positive definite")
@@ -38,7 +49,13 @@ def _square(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Keras
 
 
 def _cholesky_inverse(x: Any, upper: bool = False) -> Any:
-    """The inverse of the matrix that has a triangular factor."""
+    """Return the inverse of the matrix whose Cholesky factor is ``x``, of shape (…, n, n).
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.linalg.cholesky_inverse([[2.0, 0.0], [0.0, 4.0]]).tolist()
+        [[0.25, 0.0], [0.0, 0.0625]]
+    """
     x = wt.asarray(x)
     ones = wt.broadcast_to(wt.eye(x.shape[-1]), x.shape)
     inverse = _solve_triangular(x, ones, not upper)
@@ -47,7 +64,19 @@ def _cholesky_inverse(x: Any, upper: bool = False) -> Any:
 
 
 def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    """The norm of vectors or matrices."""
+    """Return the norm of vectors along one axis, or of matrices along two.
+
+    Without ``ord``, it is the square root of the sum of squares, over all elements if ``axis`` is
+    None. ``ord`` of a vector is a number, of a matrix also "fro" or "nuc".
+
+    Raises:
+        ValueError: ``axis`` is neither one axis nor two, or ``ord`` does not fit.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.linalg.norm([[3.0, 4.0], [6.0, 8.0]], axis=-1).tolist()
+        [5.0, 10.0]
+    """
     x = _float(x)
     rank = len(x.shape)
     if axis is None and (ord is None or rank == 1):
@@ -70,21 +99,52 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
 
 
 def _qr(x: Any, mode: str = "reduced") -> Any:
-    """An orthogonal matrix and a triangular one, whose product a matrix is."""
+    """Return the QR decomposition of matrices: an orthogonal and an upper triangular matrix.
+
+    ``x`` has shape (…, m, n). They are (…, m, k) and (…, k, n) with k = min(m, n), or (…, m, m)
+    and (…, m, n) with mode "complete".
+
+    Raises:
+        ValueError: ``mode`` is neither "reduced" nor "complete".
+
+    Example:
+        >>> from webtensor import keras
+        >>> q, r = keras.ops.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
+        >>> q.shape, keras.ops.abs(r).numpy().round(3)
+        ((2, 2), array([[5. , 2.2],
+               [0. , 0.4]], dtype=float32))
+    """
     if mode not in ("reduced", "complete"):
         raise ValueError(f"qr: mode must be 'reduced' or 'complete', but got {mode!r}")
     return tuple(wt.linalg.qr(_float(x), mode=mode))
 
 
 def _svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
-    """Singular values, and the matrices around them."""
+    """Return the singular value decomposition of matrices: U, S and Vh.
+
+    ``x`` has shape (…, m, n) and S (…, min(m, n)), descending. Without ``full_matrices``, U and Vh
+    have only as many columns and rows. Without ``compute_uv``, return S alone.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.linalg.svd([[0.0, 2.0], [1.0, 0.0]], compute_uv=False).tolist()
+        [2.0, 1.0]
+    """
     if not compute_uv:
         return wt.linalg.svdvals(_float(x))
     return tuple(wt.linalg.svd(_float(x), full_matrices=full_matrices))
 
 
 def _solve(a: Any, b: Any) -> Any:
-    """The x for which ``a @ x`` is b."""
+    """Return the solution x of ``a @ x = b``.
+
+    ``a`` has shape (…, n, n), ``b`` and the result (…, n) or (…, n, k).
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0]).tolist()
+        [1.0, 0.5]
+    """
     a, b = _float(a), _float(b)
     if len(b.shape) == len(a.shape) - 1:
         return wt.squeeze(wt.linalg.solve(a, wt.expand_dims(b, -1)), -1)
@@ -92,26 +152,62 @@ def _solve(a: Any, b: Any) -> Any:
 
 
 def _solve_triangular(a: Any, b: Any, lower: bool = False) -> Any:
-    """The x for which the product of a triangle of ``a`` with x is b."""
+    """Return the solution x of ``a @ x = b``, where only one triangle of ``a`` counts.
+
+    ``a`` has shape (…, n, n), ``b`` and the result (…, n) or (…, n, k). The triangle is the upper
+    one, or the lower one with ``lower``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> a = [[2.0, 9.0], [1.0, 1.0]]
+        >>> keras.ops.linalg.solve_triangular(a, [2.0, 3.0], lower=True).tolist()
+        [1.0, 2.0]
+    """
     a, b = _float(a), _float(b)
     triangle = wt.tril(a) if lower else wt.triu(a)
     return _solve(triangle, b)
 
 
 def _matrix_rank(x: Any, tol: Any = None) -> Any:
-    """How many singular values are above a limit."""
+    """Return the rank of matrices: the number of singular values above ``tol``.
+
+    ``x`` has shape (…, m, n), the result (…) and dtype int32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).item()
+        1
+    """
     if tol is None:
         return wt.linalg.matrix_rank(_float(x))
     return wt.sum(wt.greater(wt.linalg.svdvals(_float(x)), tol), axis=-1)
 
 
 def _pinv(x: Any, rcond: Any = None) -> Any:
-    """The pseudoinverse, by Moore and Penrose."""
+    """Return the Moore-Penrose pseudoinverse of matrices: (…, m, n) becomes (…, n, m).
+
+    Singular values below ``rcond`` times the largest count as zero.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.linalg.pinv([[2.0, 0.0], [0.0, 0.0]]).numpy().round(3)
+        array([[0.5, 0. ],
+               [0. , 0. ]], dtype=float32)
+    """
     return wt.linalg.pinv(_float(x), rtol=rcond)
 
 
 def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
-    """The x for which ``a @ x`` is nearest to b."""
+    """Return the least-squares solution x of ``a @ x = b``.
+
+    ``a`` has shape (m, n), ``b`` (m,) or (m, k), and the result (n,) or (n, k). Singular values
+    below ``rcond`` times the largest count as zero.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.linalg.lstsq([[1.0], [1.0]], [1.0, 3.0]).numpy().round(3)
+        array([2.], dtype=float32)
+    """
     a, b = _float(a), _float(b)
     if len(b.shape) == 1:
         return wt.squeeze(wt.matmul(_pinv(a, rcond), wt.expand_dims(b, -1)), -1)
@@ -119,7 +215,17 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 
 
 def _lu_factor(x: Any) -> Any:
-    """The triangles of a matrix with rows exchanged, in one, and with which row each was."""
+    """Return the LU decomposition of matrices with partial pivoting.
+
+    For ``x`` of shape (…, m, n) these are both factors in one (…, m, n), without the ones on the
+    diagonal of L, and the pivots (…, min(m, n)): with which row each row was exchanged, as int32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> factors, pivots = keras.ops.linalg.lu_factor([[1.0, 2.0], [4.0, 2.0]])
+        >>> factors.tolist(), pivots.tolist()
+        ([[4.0, 2.0], [0.25, 1.5]], [1, 1])
+    """
     x = _float(x)
     *outer, rows, columns = x.shape
     count = min(rows, columns)
@@ -144,7 +250,20 @@ def _lu_factor(x: Any) -> Any:
 
 
 def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
-    """What a function returns, and how that changes in a direction."""
+    """Return what ``fun`` returns at ``primals``, and its derivative in the direction ``tangents``.
+
+    Both are sequences of the same structure and shapes. With ``has_aux``, ``fun`` returns a pair,
+    of which only the first is differentiated; the second is returned, too.
+
+    Raises:
+        ValueError: ``primals`` and ``tangents`` differ in structure or shapes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> value, derivative = keras.ops.linalg.jvp(lambda x: x * x, (3.0,), (1.0,))
+        >>> value.tolist(), derivative.tolist()
+        (9.0, 6.0)
+    """
     points, directions = (
         [wt.asarray(one) for one in flatten(given)] for given in (primals, tangents)
     )
@@ -183,12 +302,9 @@ TABLE = Table(
     {
         "cholesky": op(_cholesky, "upper", spec=_square),
         "cholesky_inverse": op(_cholesky_inverse, "upper"),
-        "det": op(lambda x: wt.linalg.det(_float(x)), doc="The determinant."),
-        "eigh": op(
-            lambda x: tuple(wt.linalg.eigh(_float(x))),
-            doc="Eigenvalues and eigenvectors of a symmetric matrix.",
-        ),
-        "inv": op(lambda x: wt.linalg.inv(_float(x)), doc="The inverse."),
+        "det": op(lambda x: wt.linalg.det(_float(x))),
+        "eigh": op(lambda x: tuple(wt.linalg.eigh(_float(x)))),
+        "inv": op(lambda x: wt.linalg.inv(_float(x))),
         "jvp": op(_jvp, "has_aux", kind="JVP"),
         "lstsq": op(_lstsq, "rcond"),
         "lu_factor": op(_lu_factor),

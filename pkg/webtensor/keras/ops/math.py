@@ -34,13 +34,26 @@ def _segments(data: Any, segment_ids: Any, num_segments: int | None) -> tuple[An
 def _segment_sum(
     data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
 ) -> Any:
-    """The sums of the slices of each segment."""
+    """Return the sums of slices that have the same segment index.
+
+    ``segment_ids`` is int32 of shape (n,), where n is the size of the first axis of ``data``; the
+    result has shape (num_segments, *data.shape[1:]). ``num_segments`` is by default the maximum
+    index plus 1.
+
+    Raises:
+        ValueError: ``segment_ids`` has another shape.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.segment_sum([1, 2, 3], [0, 1, 0]).tolist()
+        [4, 2]
+    """
     data = wt.asarray(data)
     ids, count = _segments(data, segment_ids, num_segments)
     return wt.unsorted_segment_sum(data, ids, count)
 
 
-def _segment_reduction(reduce: Callable[..., Any], empty: Any, doc: str) -> Any:
+def _segment_reduction(reduce: Callable[..., Any], empty: Any) -> Any:
     """Reduce the slices of each segment, those of others replaced by what changes nothing."""
 
     def reduced(
@@ -54,7 +67,7 @@ def _segment_reduction(reduce: Callable[..., Any], empty: Any, doc: str) -> Any:
         neutral = empty if data.dtype is float32 else _WHOLE.get(empty, empty)
         return reduce(wt.where(is_inside, wt.expand_dims(data, 0), neutral), axis=1)
 
-    return op(reduced, "num_segments sorted", doc=doc, spec=_segmented)
+    return op(reduced, "num_segments sorted", spec=_segmented)
 
 
 def _segmented(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
@@ -76,12 +89,29 @@ _WHOLE = {-wt.inf: -(2**31), wt.inf: 2**31 - 1}
 
 
 def _top_k(x: Any, k: int, sorted: bool = True) -> Any:
-    """The k greatest elements of each row, and where they are."""
+    """Return the k largest elements along the last axis, and their indices.
+
+    Both have shape (…, k); the indices are int32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> values, indices = keras.ops.top_k([3, 1, 2], 2)
+        >>> values.tolist(), indices.tolist()
+        ([3, 2], [0, 2])
+    """
     return tuple(wt.topk(x, k, sorted))
 
 
 def _in_top_k(targets: Any, predictions: Any, k: int) -> Any:
-    """Whether the element that a number names is among the k greatest of its row."""
+    """Return, as bool, whether the prediction of each target class is among the k largest.
+
+    ``targets`` has shape (batch,), ``predictions`` (batch, classes) and the result (batch,).
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.in_top_k([0, 1], [[0.9, 0.1, 0.0], [0.6, 0.3, 0.1]], k=1).tolist()
+        [True, False]
+    """
     targets, predictions = wt.astype(targets, int32), wt.asarray(predictions)
     chosen = wt.take_along_axis(predictions, wt.expand_dims(targets, -1), axis=-1)
     is_better = wt.greater(predictions, chosen)
@@ -103,32 +133,86 @@ def _parts(x: Any) -> tuple[Any, Any]:
 
 
 def _fft(x: Any) -> Any:
-    """The discrete Fourier transform along the last axis, of real and imaginary parts."""
+    """Return the discrete Fourier transform along the last axis.
+
+    ``x`` is a pair of real and imaginary parts of the same shape, as the result is, in float32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> real, imaginary = keras.ops.fft(([1.0, 0.0], [0.0, 0.0]))
+        >>> real.tolist(), imaginary.tolist()
+        ([1.0, 1.0], [0.0, 0.0])
+    """
     return _parts(wt.fft.fft(_complex(x)))
 
 
 def _fft2(x: Any) -> Any:
-    """The discrete Fourier transform along the last two axes, of real and imaginary parts."""
+    """Return the discrete Fourier transform along the last two axes.
+
+    ``x`` is a pair of real and imaginary parts of the same shape, as the result is, in float32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> real, imaginary = keras.ops.fft2((keras.ops.ones((2, 2)), keras.ops.zeros((2, 2))))
+        >>> real.tolist()
+        [[4.0, 0.0], [0.0, 0.0]]
+    """
     return _parts(wt.fft.fftn(_complex(x), axes=(-2, -1)))
 
 
 def _ifft2(x: Any) -> Any:
-    """The inverse of ``fft2``."""
+    """Return the inverse discrete Fourier transform along the last two axes.
+
+    ``x`` is a pair of real and imaginary parts of the same shape, as the result is, in float32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> real, imaginary = keras.ops.ifft2((keras.ops.ones((2, 2)), keras.ops.zeros((2, 2))))
+        >>> real.tolist()
+        [[1.0, 0.0], [0.0, 0.0]]
+    """
     return _parts(wt.fft.ifftn(_complex(x), axes=(-2, -1)))
 
 
 def _rfft(x: Any, fft_length: int | None = None) -> Any:
-    """The discrete Fourier transform of real numbers along the last axis, of each half."""
+    """Return the discrete Fourier transform of real numbers along the last axis.
+
+    The result is a pair of real and imaginary parts of shape (…, fft_length // 2 + 1), in float32.
+    ``x`` is padded with zeros or cropped to ``fft_length``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> real, imaginary = keras.ops.rfft([1.0, 2.0, 3.0])
+        >>> real.numpy().round(3)
+        array([ 6. , -1.5], dtype=float32)
+    """
     return _parts(spectral.rfft(x, fft_length))
 
 
 def _irfft(x: Any, fft_length: int | None = None) -> Any:
-    """The inverse of ``rfft``."""
+    """Return the inverse of ``rfft``: real numbers of shape (…, fft_length).
+
+    ``x`` is a pair of real and imaginary parts; ``fft_length`` is by default twice the size of the
+    last axis less 2.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.irfft(([6.0, -2.0], [0.0, 0.0])).tolist()
+        [2.0, 4.0]
+    """
     return spectral.irfft(_complex(x), fft_length)
 
 
 def _extract_sequences(x: Any, sequence_length: int, sequence_stride: int) -> Any:
-    """Windows along the last axis."""
+    """Return windows along the last axis: (…, n) becomes (…, windows, sequence_length).
+
+    Windows begin every ``sequence_stride`` elements.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.extract_sequences([1, 2, 3, 4], 2, 1).tolist()
+        [[1, 2], [2, 3], [3, 4]]
+    """
     return wt.signal.frame(x, sequence_length, sequence_stride)
 
 
@@ -163,7 +247,24 @@ def _stft(
     window: Any = "hann",
     center: bool = True,
 ) -> Any:
-    """The Fourier transforms of windows, as real and imaginary parts."""
+    """Return the short-time Fourier transform of signals (…, samples).
+
+    The result is a pair of real and imaginary parts of shape (…, frames, fft_length // 2 + 1).
+    Frames of ``sequence_length`` samples begin every ``sequence_stride`` samples and are
+    multiplied by ``window``: "hann", "hamming", a tensor of ``sequence_length`` weights, or None.
+    With ``center``, the signal is padded by reflection, so that frames are centered.
+
+    Raises:
+        TypeError: ``x`` is not float32.
+        ValueError: ``sequence_stride`` is not positive, ``fft_length`` is less than
+            ``sequence_length``, or the window does not fit.
+
+    Example:
+        >>> from webtensor import keras
+        >>> real, imaginary = keras.ops.stft(keras.ops.ones((8,)), 4, 2, 4)
+        >>> real.shape
+        (5, 3)
+    """
     _check_lengths("stft", sequence_length, sequence_stride, fft_length)
     x = wt.asarray(x)
     if x.dtype is not float32:
@@ -194,7 +295,20 @@ def _istft(
     window: Any = "hann",
     center: bool = True,
 ) -> Any:
-    """The signal whose windows have the given Fourier transforms."""
+    """Return the signal whose short-time Fourier transform is ``x``; the inverse of ``stft``.
+
+    ``x`` is a pair of real and imaginary parts of shape (…, frames, fft_length // 2 + 1); the
+    result has shape (…, length).
+
+    Raises:
+        ValueError: the arguments do not fit, as in ``stft``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> x = keras.ops.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
+        >>> keras.ops.istft(keras.ops.stft(x, 4, 2, 4), 4, 2, 4).numpy().round(3)
+        array([1., 2., 3., 4., 5., 6., 7., 8.], dtype=float32)
+    """
     _check_lengths("istft", sequence_length, sequence_stride, fft_length)
     if len(wt.asarray(x[0]).shape) < 2:
         raise ValueError("istft: the parts of x must have at least two axes")
@@ -231,24 +345,53 @@ def _overlapped(frames: Any, stride: int, total: int) -> Any:
 
 
 def _cdist(x: Any, y: Any) -> Any:
-    """The distances of the rows of two tensors."""
+    """Return the Euclidean distances of the rows of two tensors.
+
+    The shapes (…, m, n) and (…, k, n) give (…, m, k).
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.cdist([[0.0, 0.0]], [[3.0, 4.0], [0.0, 1.0]]).tolist()
+        [[5.0, 1.0]]
+    """
     pairs = wt.subtract(wt.expand_dims(x, -2), wt.expand_dims(y, -3))
     return wt.sqrt(wt.sum(wt.square(pairs), axis=-1))
 
 
 def _logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """``log(sum(exp(x)))``."""
+    """Return ``log(sum(exp(x)))`` along axes, without overflow.
+
+    Example:
+        >>> from webtensor import keras
+        >>> round(keras.ops.logsumexp([0.0, 0.0]).item(), 3)
+        0.693
+    """
     return wt.log_sum_exp(x, tuple(axis) if isinstance(axis, list) else axis, keepdims)
 
 
 def _logdet(x: Any) -> Any:
-    """The logarithm of the determinant of a Hermitian, positive matrix."""
+    """Return the logarithm of the determinant of Hermitian positive definite matrices (…, n, n).
+
+    Example:
+        >>> from webtensor import keras
+        >>> round(keras.ops.logdet([[2.0, 0.0], [0.0, 4.0]]).item(), 3)
+        2.079
+    """
     roots = wt.linalg.diagonal(wt.linalg.cholesky(x))
     return wt.multiply(wt.sum(wt.log(roots), axis=-1), 2.0)
 
 
 def _view_as_complex(x: Any) -> Any:
-    """Complex numbers of pairs along the last axis."""
+    """Return the complex numbers whose parts are pairs along the last axis: (…, 2) becomes (…).
+
+    Raises:
+        ValueError: the last axis is not of size 2.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.view_as_complex([[1.0, 2.0]]).tolist()
+        [(1+2j)]
+    """
     x = wt.asarray(x)
     if x.shape[-1:] != (2,):
         raise ValueError(f"view_as_complex: the last axis must have length 2; x.shape={x.shape}")
@@ -256,12 +399,24 @@ def _view_as_complex(x: Any) -> Any:
 
 
 def _view_as_real(x: Any) -> Any:
-    """Pairs of complex numbers' parts along a last axis."""
+    """Return the real and imaginary parts of complex numbers along a new last axis of size 2.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.view_as_real([1 + 2j]).tolist()
+        [[1.0, 2.0]]
+    """
     return wt.stack(_parts(wt.astype(x, complex64)), -1)
 
 
 def _erfc(x: Any) -> Any:
-    """``1 - erf(x)``."""
+    """Return the complementary error function, ``1 - erf(x)``, of each element.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.erfc([0.0, 0.5]).numpy().round(3)
+        array([1.  , 0.48], dtype=float32)
+    """
     return wt.subtract(1.0, wt.erf(x))
 
 
@@ -269,9 +424,9 @@ TABLE = Table(
     "keras.src.ops.math",
     {
         # -- segments --------------------------------------------------------------------------
-        "segment_max": _segment_reduction(wt.max, -wt.inf, "The greatest of each segment."),
-        "segment_min": _segment_reduction(wt.min, wt.inf, "The least of each segment."),
-        "segment_prod": _segment_reduction(wt.prod, 1, "The products of each segment."),
+        "segment_max": _segment_reduction(wt.max, -wt.inf),
+        "segment_min": _segment_reduction(wt.min, wt.inf),
+        "segment_prod": _segment_reduction(wt.prod, 1),
         "segment_sum": op(_segment_sum, "num_segments sorted", spec=_segmented),
         # -- the greatest ----------------------------------------------------------------------
         "in_top_k": op(_in_top_k, "k"),

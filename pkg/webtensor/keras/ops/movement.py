@@ -29,23 +29,50 @@ def _tuples(value: Any) -> Any:
 
 
 def shape_of(x: Any) -> tuple[int | None, ...]:
-    """The shape; unknown lengths are None."""
+    """Return the shape of a tensor as a tuple, with None for unknown dimensions.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.shape([[1, 2, 3]])
+        (1, 3)
+    """
     return tuple(x.shape if hasattr(x, "shape") else wt.asarray(x).shape)
 
 
 def _ndim(x: Any) -> int:
-    """How many axes there are."""
+    """Return the number of axes of a tensor.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.ndim([[1, 2, 3]])
+        2
+    """
     return len(shape_of(x))
 
 
 def _size(x: Any) -> int | None:
-    """How many elements there are; None where that is unknown."""
+    """Return the number of elements of a tensor, or None where a dimension is unknown.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.size([[1, 2, 3]])
+        3
+    """
     shape = shape_of(x)
     return None if None in shape else prod(n for n in shape if n is not None)
 
 
 def _reshape(x: Any, newshape: Any) -> Any:
-    """The elements in another shape, where one length may be -1."""
+    """Return the elements in another shape, in which one size may be -1, to be inferred.
+
+    Raises:
+        ValueError: the numbers of elements differ.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.reshape([1, 2, 3, 4], (2, -1)).tolist()
+        [[1, 2], [3, 4]]
+    """
     return wt.reshape(x, _lengths(newshape))
 
 
@@ -70,7 +97,16 @@ def _reshaped(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Ker
 
 
 def _squeeze(x: Any, axis: Any = None) -> Any:
-    """The elements without axes of length 1."""
+    """Remove axes of size 1: all of them, or those given by ``axis``.
+
+    Raises:
+        ValueError: an axis is not of size 1.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.squeeze([[1, 2]]).tolist()
+        [1, 2]
+    """
     return wt.squeeze(x, _tuples(axis))
 
 
@@ -89,7 +125,13 @@ def _squeezed(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Ker
 
 
 def _expand_dims(x: Any, axis: Any) -> Any:
-    """The elements with further axes of length 1."""
+    """Insert axes of size 1 at the positions ``axis``, an integer or several, of the result.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.expand_dims([1, 2], -1).tolist()
+        [[1], [2]]
+    """
     x = wt.asarray(x)
     axes = [axis] if isinstance(axis, int) else list(axis)
     rank = len(x.shape) + len(axes)
@@ -99,12 +141,24 @@ def _expand_dims(x: Any, axis: Any) -> Any:
 
 
 def _transpose(x: Any, axes: Any = None) -> Any:
-    """The elements with the axes in another order, by default the reverse."""
+    """Permute the axes, by default into the reverse order.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.transpose([[1, 2], [3, 4]]).tolist()
+        [[1, 3], [2, 4]]
+    """
     return wt.transpose(x, axes)
 
 
 def _swapaxes(x: Any, axis1: int, axis2: int) -> Any:
-    """The elements with two axes exchanged."""
+    """Exchange two axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.swapaxes([[1, 2], [3, 4]], 0, 1).tolist()
+        [[1, 3], [2, 4]]
+    """
     x = wt.asarray(x)
     rank = len(x.shape)
     order = list(range(rank))
@@ -114,17 +168,40 @@ def _swapaxes(x: Any, axis1: int, axis2: int) -> Any:
 
 
 def _moveaxis(x: Any, source: Any, destination: Any) -> Any:
-    """The elements with axes at other places."""
+    """Move the axes ``source`` to the positions ``destination``; the others keep their order.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.moveaxis(keras.ops.ones((2, 3, 4)), 0, -1).shape
+        (3, 4, 2)
+    """
     return wt.moveaxis(x, _tuples(source), _tuples(destination))
 
 
 def _broadcast_to(x: Any, shape: Any) -> Any:
-    """The elements repeated along axes of length 1."""
+    """Broadcast the elements to a shape, repeating axes of size 1.
+
+    Raises:
+        ValueError: the shape of ``x`` does not broadcast to ``shape``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.broadcast_to([1, 2], (2, 2)).tolist()
+        [[1, 2], [1, 2]]
+    """
     return wt.broadcast_to(x, _tuples(shape))
 
 
 def _meshgrid(*x: Any, indexing: str = "xy") -> Any:
-    """The coordinates of the points of a grid."""
+    """Return the coordinates of the points of the grid that vectors span.
+
+    For vectors of sizes n and m, the results have shape (m, n), or (n, m) with indexing "ij".
+
+    Example:
+        >>> from webtensor import keras
+        >>> [x.tolist() for x in keras.ops.meshgrid([1, 2], [3, 4])]
+        [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
+    """
     return wt.meshgrid(*(wt.reshape(one, (-1,)) for one in x), indexing=indexing)
 
 
@@ -132,7 +209,16 @@ def _meshgrid(*x: Any, indexing: str = "xy") -> Any:
 
 
 def _get_item(x: Any, key: Any) -> Any:
-    """``x[key]``."""
+    """Return ``x[key]``, also of symbolic tensors.
+
+    Raises:
+        ValueError: an index is out of range, or there are more indices than axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.get_item([[1, 2], [3, 4]], (0, 1)).item()
+        2
+    """
     return wt.asarray(x)[tuple(key) if isinstance(key, list) else key]
 
 
@@ -171,7 +257,16 @@ def _places(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
 
 
 def _take(x: Any, indices: Any, axis: int | None = None) -> Any:
-    """Elements, or slices along an axis, at indices."""
+    """Return the elements, or the slices along an axis, at indices.
+
+    Without ``axis``, ``x`` is flattened. The shape of ``indices`` takes the place of the axis.
+    Negative indices count from the end.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.take([[1, 2], [3, 4]], [1, 0], axis=0).tolist()
+        [[3, 4], [1, 2]]
+    """
     x = wt.asarray(x)
     if axis is None:
         x, axis = wt.reshape(x, (-1,)), 0
@@ -182,7 +277,15 @@ def _take(x: Any, indices: Any, axis: int | None = None) -> Any:
 
 
 def _take_along_axis(x: Any, indices: Any, axis: int | None = None) -> Any:
-    """Elements along an axis, at indices for each row."""
+    """Return the elements along an axis at indices that differ from row to row.
+
+    ``indices`` has the rank of ``x``; without ``axis``, both are flattened.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.take_along_axis([[3, 1], [2, 4]], [[1], [0]], axis=1).tolist()
+        [[1], [2]]
+    """
     x, indices = wt.asarray(x), wt.astype(indices, int32)
     if axis is None:
         x, indices, axis = wt.reshape(x, (-1,)), wt.reshape(indices, (-1,)), 0
@@ -190,18 +293,39 @@ def _take_along_axis(x: Any, indices: Any, axis: int | None = None) -> Any:
 
 
 def _diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The diagonals between two axes."""
+    """Return the diagonals of the matrices along two axes; they become the last axis.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.diagonal([[1, 2], [3, 4]]).tolist()
+        [1, 4]
+    """
     x = wt.asarray(x)
     return wt.linalg.diagonal(wt.moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
 
 
 def _trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The sums of diagonals."""
+    """Return the sums of the diagonals of the matrices along two axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.trace([[1, 2], [3, 4]]).item()
+        5
+    """
     return wt.sum(_diagonal(x, offset, axis1, axis2), axis=-1)
 
 
 def _diag(x: Any, k: int = 0) -> Any:
-    """A diagonal, or the matrix that has one."""
+    """Return the ``k``-th diagonal of a matrix, or the matrix with a vector as this diagonal.
+
+    Raises:
+        ValueError: ``x`` has neither one axis nor two.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.diag([1, 2]).tolist()
+        [[1, 0], [0, 2]]
+    """
     x = wt.asarray(x)
     if len(x.shape) == 2:
         return wt.linalg.diagonal(x, offset=k)
@@ -216,12 +340,27 @@ def _diag(x: Any, k: int = 0) -> Any:
 
 
 def _diagflat(x: Any, k: int = 0) -> Any:
-    """The matrix with all elements as a diagonal."""
+    """Return the matrix that has all elements as its ``k``-th diagonal.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.diagflat([[1], [2]]).tolist()
+        [[1, 0], [0, 2]]
+    """
     return _diag(wt.reshape(x, (-1,)), k)
 
 
 def _split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    """Parts of one length, or between indices."""
+    """Split a tensor along an axis into a number of equal parts, or at indices.
+
+    Raises:
+        ValueError: the axis cannot be split into equal parts.
+
+    Example:
+        >>> from webtensor import keras
+        >>> [part.tolist() for part in keras.ops.split([1, 2, 3, 4], [1, 3])]
+        [[1], [2, 3], [4]]
+    """
     x = wt.asarray(x)
     if isinstance(indices_or_sections, int):
         return wt.split(x, indices_or_sections, axis)
@@ -232,7 +371,13 @@ def _split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
 
 
 def _array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    """Parts whose lengths differ by at most one, or between indices."""
+    """Split a tensor along an axis into parts whose sizes differ by at most 1, or at indices.
+
+    Example:
+        >>> from webtensor import keras
+        >>> [part.tolist() for part in keras.ops.array_split([1, 2, 3], 2)]
+        [[1, 2], [3]]
+    """
     if not isinstance(indices_or_sections, int):
         return _split(x, indices_or_sections, axis)
     x = wt.asarray(x)
@@ -242,7 +387,6 @@ def _array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
 
 def _splitter(axis: int, lowest: int) -> Row:
     def split(x: Any, indices_or_sections: Any) -> Any:
-        """Parts along a certain axis."""
         rank = len(wt.asarray(x).shape)
         return _split(x, indices_or_sections, 0 if rank < lowest else axis)
 
@@ -260,34 +404,72 @@ def _same_kind(xs: Sequence[Any]) -> list[Any]:
 
 
 def _concatenate(xs: Any, axis: int | None = 0) -> Any:
-    """Tensors, one after the other along an axis."""
+    """Join tensors along an existing axis; their dtypes are promoted to a common one.
+
+    Without ``axis``, they are flattened first.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.concatenate([[1, 2], [3]]).tolist()
+        [1, 2, 3]
+    """
     return wt.concat(_same_kind(xs), axis)
 
 
 def _stack(x: Any, axis: int = 0) -> Any:
-    """Tensors, one after the other along a new axis."""
+    """Join tensors of the same shape along a new axis; their dtypes are promoted to a common one.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.stack([[1, 2], [3, 4]], axis=1).tolist()
+        [[1, 3], [2, 4]]
+    """
     return wt.stack(_same_kind(x), axis)
 
 
 def _append(x1: Any, x2: Any, axis: int | None = None) -> Any:
-    """Two tensors, one after the other."""
+    """Join two tensors along an axis, or flattened if ``axis`` is None.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.append([1, 2], [3]).tolist()
+        [1, 2, 3]
+    """
     return wt.concat(_same_kind([x1, x2]), axis)
 
 
 def _hstack(xs: Any) -> Any:
-    """Tensors side by side."""
+    """Join tensors along the second axis, or vectors along the first.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.hstack([[1, 2], [3]]).tolist()
+        [1, 2, 3]
+    """
     held = [wt.reshape(one, one.shape or (1,)) for one in _same_kind(xs)]
     return wt.concat(held, 0 if len(held[0].shape) == 1 else 1)
 
 
 def _vstack(xs: Any) -> Any:
-    """Tensors below each other."""
+    """Join tensors along the first axis; vectors become rows.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.vstack([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+    """
     held = [one if len(one.shape) > 1 else wt.reshape(one, (1, -1)) for one in _same_kind(xs)]
     return wt.concat(held, 0)
 
 
 def _dstack(xs: Any) -> Any:
-    """Tensors behind each other."""
+    """Join tensors along the third axis; (n,) becomes (1, n, 1) and (m, n) becomes (m, n, 1).
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.dstack([[1, 2], [3, 4]]).tolist()
+        [[[1, 3], [2, 4]]]
+    """
     held = []
     for one in _same_kind(xs):
         shape = (1, *one.shape) if len(one.shape) == 1 else one.shape or (1, 1)
@@ -296,7 +478,13 @@ def _dstack(xs: Any) -> Any:
 
 
 def _tile(x: Any, repeats: Any) -> Any:
-    """Copies side by side, so many along each axis."""
+    """Repeat the whole tensor along each axis as often as ``repeats`` says.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.tile([1, 2], 2).tolist()
+        [1, 2, 1, 2]
+    """
     x = wt.asarray(x)
     counts = [repeats] if isinstance(repeats, int) else list(repeats)
     counts = [1] * (len(x.shape) - len(counts)) + counts
@@ -310,7 +498,19 @@ _MODES: dict[str, Callable[..., Any]] = {
 
 
 def _pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = None) -> Any:
-    """The elements with others around."""
+    """Pad a tensor along each axis.
+
+    ``pad_width`` is a number for all axes, a pair (before, after) for all axes, or a pair for
+    each. ``mode`` is "constant", with ``constant_values``, "edge", "reflect" or "symmetric".
+
+    Raises:
+        ValueError: the mode is unknown, or the widths do not fit.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.pad([1, 2], 1, constant_values=9).tolist()
+        [9, 1, 2, 9]
+    """
     x = wt.asarray(x)
     pairs = _pairs(pad_width, len(x.shape))
     if mode != "constant" and constant_values is not None:
@@ -354,17 +554,38 @@ def _pairs(pad_width: Any, rank: int) -> list[list[int]]:
 
 
 def _flip(x: Any, axis: Any = None) -> Any:
-    """The elements in reverse order along axes."""
+    """Reverse the order of the elements along axes, by default along all.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.flip([[1, 2], [3, 4]], axis=1).tolist()
+        [[2, 1], [4, 3]]
+    """
     return wt.flip(x, _tuples(axis))
 
 
 def _roll(x: Any, shift: Any, axis: Any = None) -> Any:
-    """The elements moved along axes, those at the end to the beginning."""
+    """Shift the elements along axes; those at the end move to the beginning.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.roll([1, 2, 3], 1).tolist()
+        [3, 1, 2]
+    """
     return wt.roll(x, _tuples(shift), _tuples(axis))
 
 
 def _rot90(array: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
-    """The elements turned by k quarters, from the first axis toward the second."""
+    """Rotate the elements ``k`` times by 90°, from the first of ``axes`` toward the second.
+
+    Raises:
+        ValueError: the axes are the same.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.rot90([[1, 2], [3, 4]]).tolist()
+        [[2, 4], [1, 3]]
+    """
     first, second = axes
     array = wt.asarray(array)
     if normalize_axis("rot90", first, len(array.shape)) == normalize_axis(
@@ -382,12 +603,26 @@ def _rot90(array: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
 
 
 def _sort(x: Any, axis: int | None = -1) -> Any:
-    """The elements in ascending order."""
+    """Sort the elements along an axis in ascending order; without ``axis``, flatten them first.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.sort([3, 1, 2]).tolist()
+        [1, 2, 3]
+    """
     return wt.sort(wt.reshape(x, (-1,)) if axis is None else x, axis=-1 if axis is None else axis)
 
 
 def _argsort(x: Any, axis: int | None = -1) -> Any:
-    """The places of the elements in ascending order."""
+    """Return the int32 indices that would sort the elements along an axis in ascending order.
+
+    Without ``axis``, they are indices of the flattened elements.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.argsort([3, 1, 2]).tolist()
+        [1, 2, 0]
+    """
     x = wt.asarray(x)
     if not x.shape:
         return wt.zeros((), int32)
@@ -397,26 +632,60 @@ def _argsort(x: Any, axis: int | None = -1) -> Any:
 
 
 def _argpartition(x: Any, kth: int, axis: int | None = -1) -> Any:
-    """Places such that the elements before the one at ``kth`` are no greater: all in order."""
+    """Return int32 indices that put no larger elements before that of position ``kth``.
+
+    They are those of ``argsort``.
+
+    Raises:
+        ValueError: ``kth`` is not an integer.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.argpartition([3, 1, 2], 1).tolist()
+        [1, 2, 0]
+    """
     if not isinstance(kth, int):
         raise ValueError(f"argpartition: kth must be an integer, but got {kth!r}")
     return _argsort(x, axis)
 
 
 def _searchsorted(sorted_sequence: Any, values: Any, side: str = "left") -> Any:
-    """Where values belong in a sorted sequence."""
+    """Return the int32 indices at which to insert values into a sorted vector to keep its order.
+
+    ``side`` says whether equal elements come after ("left") or before ("right").
+
+    Raises:
+        ValueError: ``side`` is neither.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.searchsorted([1, 3, 5], [3, 4]).tolist()
+        [1, 2]
+    """
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side must be 'left' or 'right', but got {side!r}")
     return wt.searchsorted(sorted_sequence, values, side=side)
 
 
 def _digitize(x: Any, bins: Any) -> Any:
-    """The bins that elements are in."""
+    """Return, as int32, the index of the bin of each element; ``bins`` are ascending edges.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.digitize([0.5, 1.5, 2.5], [1.0, 2.0]).tolist()
+        [0, 1, 2]
+    """
     return wt.searchsorted(bins, x, side="right")
 
 
 def _unravel_index(indices: Any, shape: Any) -> Any:
-    """Indices into a flat tensor as indices along axes."""
+    """Convert indices of a flattened tensor of the given shape to indices along each axis.
+
+    Example:
+        >>> from webtensor import keras
+        >>> [axis.tolist() for axis in keras.ops.unravel_index([1, 5], (2, 3))]
+        [[0, 1], [1, 2]]
+    """
     rest = wt.astype(indices, int32)
     rest = wt.where(wt.less(rest, 0), rest + prod(shape), rest)
     found = []
@@ -436,7 +705,19 @@ def _unique(
     size: int | None = None,
     fill_value: Any = None,
 ) -> Any:
-    """The different elements, in ascending order, and what was asked for beside."""
+    """Return the distinct elements in ascending order.
+
+    With ``return_index``, ``return_inverse`` and ``return_counts``, a tuple also has the int32
+    indices of first occurrences, the indices that restore ``x``, and the numbers of occurrences.
+    With ``axis``, slices along it are compared. With ``size``, the result is cropped to that size,
+    or padded with ``fill_value``, by default the first element.
+
+    Example:
+        >>> from webtensor import keras
+        >>> values, counts = keras.ops.unique([2, 1, 2], return_counts=True)
+        >>> values.tolist(), counts.tolist()
+        ([1, 2], [1, 2])
+    """
     x = wt.asarray(x)
     if axis is None:
         values, first, inverse, counts = wt.unique_all(wt.reshape(x, (-1,)))
@@ -489,7 +770,13 @@ def _sized(x: Any, size: int, fill_value: Any) -> Any:
 
 
 def _diff(a: Any, n: int = 1, axis: int = -1) -> Any:
-    """The differences of neighbours."""
+    """Return the ``n``-th differences of neighboring elements along an axis.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.diff([1, 4, 9]).tolist()
+        [3, 5]
+    """
     return wt.diff(a, axis=axis, n=n)
 
 
@@ -501,7 +788,7 @@ ROWS: dict[str, Row] = {
     "ndim": plain(_ndim),
     "size": plain(_size),
     "moveaxis": op(_moveaxis, "source destination"),
-    "ravel": op(lambda x: wt.reshape(x, (-1,)), doc="The elements along one axis."),
+    "ravel": op(lambda x: wt.reshape(x, (-1,))),
     "reshape": op(_reshape, "newshape", spec=_reshaped),
     "squeeze": op(_squeeze, "axis", spec=_squeezed),
     "swapaxes": op(_swapaxes, "axis1 axis2"),
@@ -535,11 +822,7 @@ ROWS: dict[str, Row] = {
     "dstack": op(_dstack),
     "hstack": op(_hstack),
     "pad": op(_pad, "pad_width mode", keywords="constant_values"),
-    "repeat": op(
-        lambda x, repeats, axis=None: wt.repeat(x, repeats, axis=axis),
-        "repeats axis",
-        doc="Each element so many times.",
-    ),
+    "repeat": op(lambda x, repeats, axis=None: wt.repeat(x, repeats, axis=axis), "repeats axis"),
     "stack": op(_stack, "axis"),
     "tile": op(_tile, "repeats"),
     "vstack": op(_vstack),
@@ -548,8 +831,8 @@ ROWS: dict[str, Row] = {
     "argsort": op(_argsort, "axis"),
     "digitize": op(_digitize),
     "flip": op(_flip, "axis"),
-    "fliplr": op(lambda x: wt.flip(x, 1), doc="The columns in reverse order."),
-    "flipud": op(lambda x: wt.flip(x, 0), doc="The rows in reverse order."),
+    "fliplr": op(lambda x: wt.flip(x, 1)),
+    "flipud": op(lambda x: wt.flip(x, 0)),
     "roll": op(_roll, "shift axis"),
     "rot90": op(_rot90, "k axes"),
     "searchsorted": op(_searchsorted, "side", kind="SearchSorted"),

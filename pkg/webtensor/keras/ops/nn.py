@@ -32,7 +32,13 @@ def _same_shape(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> K
 
 
 def _softmax(x: Any, axis: Any = -1) -> Any:
-    """``exp(x) / sum(exp(x))``."""
+    """Return ``exp(x) / sum(exp(x))`` along an axis, or along several.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.softmax([0.0, 0.0]).tolist()
+        [0.5, 0.5]
+    """
     x = wt.asarray(x)
     if isinstance(axis, int) and x.shape and x.shape[axis] == 1:
         warn(
@@ -86,7 +92,6 @@ def _pool(kind: str) -> Any:
         format = as_data_format(name, data_format)
         return sliding_windows.pool(kind, x, size, steps, _padding(name, padding), format)
 
-    pool.__doc__ = f"The {'mean' if kind == 'average' else 'greatest'} element of each window."
     return op(
         pool,
         "pool_size strides padding data_format",
@@ -104,7 +109,6 @@ def _adaptive_pool(kind: str) -> Any:
         check_size(name, "output_size", output_size, x.shape[0] * prod(size))
         return sliding_windows.adaptive_pool(kind, x, size, as_data_format(name, data_format))
 
-    pool.__doc__ = "One element for each of so many parts, which may overlap."
     return op(pool, "output_size data_format")
 
 
@@ -116,7 +120,20 @@ def _conv(
     data_format: str | None = None,
     dilation_rate: Any = 1,
 ) -> Any:
-    """Convolution, where ``kernel`` is (size…, in_channels, out_channels)."""
+    """Convolve ``inputs`` with ``kernel``, along 1 to 3 spatial axes.
+
+    ``inputs`` has shape (batch, spatial…, in_channels), or the channels after the batch with
+    data_format "channels_first"; ``kernel`` has shape (size…, in_channels, out_channels). The
+    result is float32 of shape (batch, spatial…, out_channels). ``padding`` is "valid" or "same".
+
+    Raises:
+        ValueError: the shapes do not fit, or an argument is not a positive integer.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.conv(keras.ops.ones((1, 4, 1)), keras.ops.ones((2, 1, 1))).numpy().ravel()
+        array([2., 2., 2.], dtype=float32)
+    """
     x, rank = _images(inputs, "conv")
     return sliding_windows.conv(
         x,
@@ -136,7 +153,19 @@ def _depthwise_conv(
     data_format: str | None = None,
     dilation_rate: Any = 1,
 ) -> Any:
-    """Convolution of each channel by itself."""
+    """Convolve each channel with filters of its own, along one or two spatial axes.
+
+    ``inputs`` has shape (batch, spatial…, channels), ``kernel`` (size…, channels, multiplier) and
+    the result (batch, spatial…, channels * multiplier), in float32.
+
+    Raises:
+        ValueError: the shapes do not fit, or an argument is not a positive integer.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.depthwise_conv(keras.ops.ones((1, 3, 2)), keras.ops.ones((2, 2, 1))).tolist()
+        [[[2.0, 2.0], [2.0, 2.0]]]
+    """
     x, rank = _images(inputs, "depthwise_conv")
     return sliding_windows.depthwise_conv(
         x,
@@ -157,7 +186,21 @@ def _separable_conv(
     data_format: str | None = None,
     dilation_rate: Any = 1,
 ) -> Any:
-    """Convolution of each channel by itself, then one that mixes channels."""
+    """Convolve each channel with filters of its own, then mix the channels.
+
+    ``depthwise_kernel`` has shape (size…, channels, multiplier) and ``pointwise_kernel`` (1…,
+    channels * multiplier, out_channels); the result has shape (batch, spatial…, out_channels).
+
+    Raises:
+        ValueError: the shapes do not fit, or an argument is not a positive integer.
+
+    Example:
+        >>> from webtensor import keras
+        >>> x, depthwise = keras.ops.ones((1, 3, 2)), keras.ops.ones((2, 2, 1))
+        >>> pointwise = keras.ops.ones((1, 2, 1))
+        >>> keras.ops.separable_conv(x, depthwise, pointwise).numpy().ravel()
+        array([4., 4.], dtype=float32)
+    """
     x, rank = _images(inputs, "separable_conv")
     return sliding_windows.separable_conv(
         x,
@@ -179,7 +222,20 @@ def _conv_transpose(
     data_format: str | None = None,
     dilation_rate: Any = 1,
 ) -> Any:
-    """Transposed convolution, where ``kernel`` is (size…, out_channels, in_channels)."""
+    """Apply the transpose of a convolution, along 1 to 3 spatial axes.
+
+    ``inputs`` has shape (batch, spatial…, in_channels) and ``kernel`` (size…, out_channels,
+    in_channels). ``output_padding`` is added to the output's size at one side.
+
+    Raises:
+        ValueError: the shapes do not fit, or an argument is not a positive integer.
+
+    Example:
+        >>> from webtensor import keras
+        >>> x, kernel = keras.ops.ones((1, 2, 1)), keras.ops.ones((2, 1, 1))
+        >>> keras.ops.conv_transpose(x, kernel, strides=2).numpy().ravel()
+        array([1., 1., 1., 1.], dtype=float32)
+    """
     name = "conv_transpose"
     x, rank = _images(inputs, name)
     if isinstance(output_padding, int):
@@ -196,7 +252,19 @@ def _conv_transpose(
 
 
 def _depth_to_space(x: Any, block_size: int, data_format: str = "channels_last") -> Any:
-    """Channels as blocks of places."""
+    """Rearrange channels into blocks of pixels.
+
+    (batch, height, width, channels) becomes (batch, height * block_size, width * block_size,
+    channels / block_size²).
+
+    Raises:
+        ValueError: ``block_size`` is less than 2, or does not fit the channels.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.depth_to_space(keras.ops.ones((1, 1, 1, 4)), 2).shape
+        (1, 2, 2, 1)
+    """
     _check_block("depth_to_space", block_size)
     return with_channels_last(
         wt.depth_to_space, wt.asarray(x), as_data_format("depth_to_space", data_format), block_size
@@ -204,7 +272,19 @@ def _depth_to_space(x: Any, block_size: int, data_format: str = "channels_last")
 
 
 def _space_to_depth(x: Any, block_size: int, data_format: str = "channels_last") -> Any:
-    """Blocks of places as channels."""
+    """Rearrange blocks of pixels into channels.
+
+    (batch, height, width, channels) becomes (batch, height / block_size, width / block_size,
+    channels * block_size²).
+
+    Raises:
+        ValueError: ``block_size`` is less than 2, or does not divide height and width.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.space_to_depth(keras.ops.ones((1, 2, 2, 1)), 2).shape
+        (1, 1, 1, 4)
+    """
     _check_block("space_to_depth", block_size)
     return with_channels_last(
         _blocks, wt.asarray(x), as_data_format("space_to_depth", data_format), block_size
@@ -233,7 +313,18 @@ def _blocks(x: Any, size: int) -> Any:
 def _one_hot(
     x: Any, num_classes: int, axis: int = -1, dtype: DTypeLike = None, sparse: bool = False
 ) -> Any:
-    """Vectors with a 1 where the class is."""
+    """Return vectors that are 1 at the index of the class and 0 elsewhere.
+
+    The result has a further axis of size ``num_classes`` at ``axis``, and float32 by default.
+
+    Raises:
+        ValueError: ``sparse`` is true, which no backend supports.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.one_hot([1, 0], 3).tolist()
+        [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+    """
     if sparse:
         raise ValueError("one_hot: there are no sparse tensors, so sparse must be False")
     made = wt.one_hot(wt.astype(x, int32), num_classes, dtype=held_dtype(dtype))
@@ -249,7 +340,19 @@ def _multi_hot(
     dtype: DTypeLike = None,
     sparse: bool = False,
 ) -> Any:
-    """Vectors with a 1 at each class of a row."""
+    """Return vectors that are 1 at the indices of all classes of a row and 0 elsewhere.
+
+    ``inputs`` has shape (classes,) or (batch, classes); the result has shape (num_classes,) or
+    (batch, num_classes).
+
+    Raises:
+        ValueError: ``num_classes`` is missing, or ``sparse`` is true, which no backend supports.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.multi_hot([0, 2], 4).tolist()
+        [1.0, 0.0, 1.0, 0.0]
+    """
     if num_classes is None:
         raise ValueError("multi_hot: num_classes is missing")
     inputs = wt.asarray(inputs)
@@ -264,7 +367,16 @@ def _float(x: Any) -> Any:
 
 
 def _binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> Any:
-    """``-(t * log(p) + (1 - t) * log(1 - p))``."""
+    """Return ``-(t * log(p) + (1 - t) * log(1 - p))`` of each target t and probability p.
+
+    With ``from_logits``, the outputs are logits instead of probabilities. The result has the shape
+    of both, in float32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.binary_crossentropy([1.0, 0.0], [0.5, 0.5]).numpy().round(3)
+        array([0.693, 0.693], dtype=float32)
+    """
     target, output = _float(target), _float(output)
     if from_logits:
         return wt.subtract(wt.softplus(output), wt.multiply(target, output))
@@ -276,7 +388,18 @@ def _binary_crossentropy(target: Any, output: Any, from_logits: bool = False) ->
 def _categorical_crossentropy(
     target: Any, output: Any, from_logits: bool = False, axis: int = -1
 ) -> Any:
-    """``-sum(t * log(p))`` along an axis."""
+    """Return ``-sum(t * log(p))`` along an axis, for targets t and probabilities p.
+
+    Both have the same shape. With ``from_logits``, the outputs are logits instead of probabilities.
+
+    Raises:
+        ValueError: the shapes differ.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.categorical_crossentropy([[0.0, 1.0]], [[0.5, 0.5]]).numpy().round(3)
+        array([0.693], dtype=float32)
+    """
     from webtensor.keras.losses import categorical_crossentropy
 
     return categorical_crossentropy(target, output, from_logits, axis=axis)
@@ -285,7 +408,19 @@ def _categorical_crossentropy(
 def _sparse_categorical_crossentropy(
     target: Any, output: Any, from_logits: bool = False, axis: int = -1
 ) -> Any:
-    """``-log(p)`` of the class that a number names."""
+    """Return ``-log(p)`` of the probability p of each target class, an integer.
+
+    ``output`` has the shape of ``target`` with a further axis of classes, ``axis``. With
+    ``from_logits``, the outputs are logits instead of probabilities.
+
+    Raises:
+        ValueError: the shapes do not fit.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.sparse_categorical_crossentropy([1], [[0.5, 0.5]]).numpy().round(3)
+        array([0.693], dtype=float32)
+    """
     from webtensor.keras.losses import sparse_categorical_crossentropy
 
     return sparse_categorical_crossentropy(target, output, from_logits, axis=axis)
@@ -299,7 +434,17 @@ def _epsilon(given: float | None) -> float:
 
 
 def _moments(x: Any, axes: Any, keepdims: bool = False, synchronized: bool = False) -> Any:
-    """Mean and variance."""
+    """Return mean and variance along axes.
+
+    Raises:
+        ValueError: ``synchronized`` is true, although there is only one device.
+
+    Example:
+        >>> from webtensor import keras
+        >>> mean, variance = keras.ops.moments([1.0, 3.0], axes=[0])
+        >>> mean.tolist(), variance.tolist()
+        (2.0, 1.0)
+    """
     if synchronized:
         raise ValueError("moments: there is one device, so synchronized must be False")
     return tuple(wt.moments(x, tuple(axes), keepdims))
@@ -314,7 +459,19 @@ def _batch_normalization(
     scale: Any = None,
     epsilon: float = 0.001,
 ) -> Any:
-    """``(x - mean) / sqrt(variance + epsilon) * scale + offset``, along one axis."""
+    """Return ``(x - mean) / sqrt(variance + epsilon) * scale + offset``.
+
+    All but ``x`` are vectors along one axis.
+
+    Raises:
+        ValueError: a vector does not have the size of the axis.
+
+    Example:
+        >>> from webtensor import keras
+        >>> x = [[1.0], [3.0]]
+        >>> keras.ops.batch_normalization(x, [2.0], [1.0], axis=-1, epsilon=0.0).tolist()
+        [[-1.0], [1.0]]
+    """
     x = wt.asarray(x)
     _check_vectors(x, axis, mean=mean, variance=variance, offset=offset, scale=scale)
     shape = [1] * len(x.shape)
@@ -344,7 +501,16 @@ def _layer_normalization(
     epsilon: float | None = None,
     rms_scaling: bool = False,
 ) -> Any:
-    """``(x - mean) / sqrt(variance + epsilon) * gamma + beta``, mean and variance along axes."""
+    """Return ``(x - mean) / sqrt(variance + epsilon) * gamma + beta``, with statistics along axes.
+
+    ``gamma`` and ``beta`` have the shape of these axes; the result has the shape of ``x``, in
+    float32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.layer_normalization([[1.0, 3.0]]).numpy().round(2)
+        array([[-1.,  1.]], dtype=float32)
+    """
     x = _float(x)
     axes = _axes("layer_normalization", axis, len(x.shape))
     mean, variance = wt.moments(x, axes, True)
@@ -370,7 +536,15 @@ def _aligned(values: Any, shape: Sequence[int], axes: Sequence[int]) -> Any:
 def _rms_normalization(
     x: Any, scale: Any = None, axis: Any = -1, epsilon: float | None = None
 ) -> Any:
-    """``x / sqrt(mean(x²) + epsilon) * scale``."""
+    """Return ``x / sqrt(mean(x²) + epsilon) * scale``, with the mean along axes.
+
+    ``scale`` has the shape of these axes; the result has the shape of ``x``, in float32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.rms_normalization([[1.0, 7.0]]).numpy().round(2)
+        array([[0.2, 1.4]], dtype=float32)
+    """
     x = _float(x)
     axes = _axes("rms_normalization", axis, len(x.shape))
     power = wt.mean(wt.square(x), axes, keepdims=True)
@@ -379,7 +553,16 @@ def _rms_normalization(
 
 
 def _normalize(x: Any, axis: Any = -1, order: int = 2, epsilon: float | None = None) -> Any:
-    """``x / max(norm(x), epsilon)``."""
+    """Return ``x / max(norm(x), epsilon)``, with the norm of the given order along axes.
+
+    Raises:
+        ValueError: ``order`` is not a positive integer.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.normalize([[3.0, 4.0]]).numpy().round(2)
+        array([[0.6, 0.8]], dtype=float32)
+    """
     if not isinstance(order, int) or order < 1:
         raise ValueError(f"normalize: order must be an integer above 0, but got {order!r}")
     x = _float(x)
@@ -406,7 +589,23 @@ def _dot_product_attention(
     flash_attention: bool | None = None,
     attn_logits_soft_cap: float | None = None,
 ) -> Any:
-    """``softmax(query @ keyᵀ * scale + bias) @ value``; all are (batch, steps, heads, size)."""
+    """Return ``softmax(query @ keyᵀ * scale + bias) @ value``.
+
+    ``query`` has shape (batch, target steps, heads, size), ``key`` and ``value`` (batch, source
+    steps, heads, size); the result has the shape of ``query``. Elements where ``mask`` is false,
+    or which come later if ``is_causal``, do not count. ``scale`` is ``1 / sqrt(size)`` by default,
+    and ``attn_logits_soft_cap`` limits the logits.
+
+    Raises:
+        ValueError: a tensor does not have 4 axes, or ``flash_attention`` is true, which no backend
+            supports.
+
+    Example:
+        >>> from webtensor import keras
+        >>> x = keras.ops.ones((1, 2, 1, 3))
+        >>> keras.ops.dot_product_attention(x, x, x).shape
+        (1, 2, 1, 3)
+    """
     if flash_attention:
         raise ValueError("dot_product_attention: there is no flash attention")
     query, key, value = (wt.asarray(one) for one in (query, key, value))
@@ -441,7 +640,16 @@ def _dot_product_attention(
 
 
 def _psnr(x1: Any, x2: Any, max_val: float) -> Any:
-    """``20 log10(max_val) - 10 log10(mean((x1 - x2)²))``."""
+    """Return the peak signal-to-noise ratio: ``20 log10(max_val) - 10 log10(mean((x1 - x2)²))``.
+
+    Raises:
+        ValueError: the shapes differ.
+
+    Example:
+        >>> from webtensor import keras
+        >>> round(keras.ops.psnr([1.0, 0.0], [0.9, 0.1], max_val=1.0).item(), 2)
+        20.0
+    """
     x1, x2 = _float(x1), _float(x2)
     if x1.shape != x2.shape:
         raise ValueError(
@@ -452,7 +660,13 @@ def _psnr(x1: Any, x2: Any, max_val: float) -> Any:
 
 
 def _polar(abs_: Any, angle: Any) -> Any:
-    """Complex numbers of their absolute values and angles."""
+    """Return complex numbers from their absolute values and angles in radians.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.polar([2.0], [0.0]).tolist()
+        [(2+0j)]
+    """
     abs_, angle = _float(abs_), _float(angle)
     return wt.complex(wt.multiply(abs_, wt.cos(angle)), wt.multiply(abs_, wt.sin(angle)))
 
@@ -480,7 +694,20 @@ def _pair(name: str, argument: str, value: Any) -> tuple[int, int]:
 
 
 def _unfold(x: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
-    """The windows of images with the channels first, as columns."""
+    """Return the windows of images as columns.
+
+    ``x`` has shape (batch, channels, height, width) and the result (batch, channels * window size,
+    number of windows). ``kernel_size``, ``dilation``, ``padding`` and ``stride`` are integers or
+    pairs.
+
+    Raises:
+        ValueError: an argument is neither.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.unfold(keras.ops.ones((1, 3, 4, 4)), 2).shape
+        (1, 12, 9)
+    """
     x = wt.asarray(x)
     batch, channels = x.shape[:2]
     size, far, edge, step = (
@@ -503,7 +730,21 @@ def _unfold(x: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, strid
 def _fold(
     x: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
 ) -> Any:
-    """The images whose windows are columns, with the channels first; what meets is added."""
+    """Return the images that have the given windows; overlapping elements are added up.
+
+    ``x`` has shape (batch, channels * window size, number of windows) and the result (batch,
+    channels, *output_size). ``kernel_size``, ``dilation``, ``padding`` and ``stride`` are integers
+    or pairs.
+
+    Raises:
+        ValueError: the shapes do not fit.
+
+    Example:
+        >>> from webtensor import keras
+        >>> x = keras.ops.unfold(keras.ops.ones((1, 1, 3, 3)), 2)
+        >>> keras.ops.fold(x, (3, 3), 2).tolist()
+        [[[[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]]]
+    """
     x = wt.asarray(x)
     size, window, far, edge, step = (
         _pair("fold", argument, one)

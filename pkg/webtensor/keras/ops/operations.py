@@ -15,11 +15,13 @@ from typing import Any, ClassVar
 from webtensor.explanation import MISUSE, raise_explained
 from webtensor.keras.names import nearest
 from webtensor.keras.nest import flatten, map_structure
+from webtensor.keras.nodes import Node, Operation
+from webtensor.keras.ops.documentation import DOCSTRINGS
 from webtensor.keras.ops.unknown_dimensions import fitting_outcome
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.shape_inference import outcome_of_trial
-from webtensor.keras.symbols import KerasTensor, Node, Operation, SymbolicShape, any_symbolic
-from webtensor.keras.types import Config
+from webtensor.keras.symbols import KerasTensor, any_symbolic
+from webtensor.keras.types import Config, Shape
 from webtensor.ops import tensor, zeros
 from webtensor.shapes import normalize_axes
 
@@ -45,7 +47,6 @@ class Row:
         spec: Spec | None = None,
         defaults: Mapping[str, Callable[[], Any]] | None = None,
         is_plain: bool = False,
-        doc: str | None = None,
     ) -> None:
         self.compute = compute
         #: Names of the arguments that are the operation's, not the call's.
@@ -60,7 +61,6 @@ class Row:
         self.defaults = defaults or {}
         #: Whether the function computes with symbolic tensors itself.
         self.is_plain = is_plain
-        self.doc = doc or compute.__doc__
 
     @cached_property
     def signature(self) -> Signature:
@@ -243,7 +243,7 @@ class Table:
 
         function.__name__ = function.__qualname__ = name
         function.__module__ = "webtensor.keras.ops"
-        function.__doc__ = row.doc
+        function.__doc__ = DOCSTRINGS.get(name, row.compute.__doc__)
         function.__wrapped__ = row.compute  # type: ignore[attr-defined]
         if row._names:
             function.__signature__ = row.signature  # type: ignore[attr-defined]
@@ -319,7 +319,7 @@ def _elementwise(
     compute: Callable[..., Any], args: tuple[Any, ...], given: dict[str, Any]
 ) -> KerasTensor:
     """Broadcast the shapes; a trial with single elements finds the dtype out."""
-    shape: SymbolicShape = ()
+    shape: Shape = ()
     for arg in args:
         is_constant = isinstance(arg, (list, tuple)) and not any_symbolic((arg,), {})
         for one in (tensor(arg),) if is_constant else flatten(arg):
@@ -350,7 +350,7 @@ def _reduced(
     return KerasTensor(shape, found.dtype)
 
 
-def _broadcast(first: SymbolicShape, second: SymbolicShape) -> SymbolicShape:
+def _broadcast(first: Shape, second: Shape) -> Shape:
     """The shape of elements that correspond, where an unknown length may be any."""
     rank = max(len(first), len(second))
     rows = zip(

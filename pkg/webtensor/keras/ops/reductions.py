@@ -24,7 +24,7 @@ def _with_axis(reduce: Callable[..., Any]) -> Row:
         return reduce(x, axis=_tuple(axis), keepdims=keepdims)
 
     reduced.__name__ = name
-    return reduction(reduced, "axis keepdims", doc=reduce.__doc__)
+    return reduction(reduced, "axis keepdims")
 
 
 def _tuple(axis: Any) -> Any:
@@ -65,25 +65,31 @@ def _extreme(reduce: Any, choose: Any) -> Row:
         found = _chosen(reduce, x, axis, keepdims)
         return found if initial is None else wt.astype(choose(found, initial), found.dtype)
 
-    return reduction(reduced, "axis keepdims initial", doc=reduce.__doc__)
+    return reduction(reduced, "axis keepdims initial")
 
 
 def _plain_extreme(reduce: Any) -> Row:
     def reduced(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
         return _chosen(reduce, wt.asarray(x), _tuple(axis), keepdims)
 
-    return reduction(reduced, "axis keepdims", doc=reduce.__doc__)
+    return reduction(reduced, "axis keepdims")
 
 
 def _place(find: Any) -> Row:
     def found(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
         return find(x, axis=axis, keepdims=keepdims)
 
-    return reduction(found, "axis keepdims", doc=find.__doc__)
+    return reduction(found, "axis keepdims")
 
 
 def _ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The greatest element less the least."""
+    """Return the maximum minus the minimum along axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.ptp([[1, 5], [3, 4]], axis=1).tolist()
+        [4, 1]
+    """
     axis = _tuple(axis)
     return wt.subtract(wt.max(x, axis, keepdims), wt.min(x, axis, keepdims))
 
@@ -103,7 +109,6 @@ def _numbers(x: Any, axis: Any, keepdims: bool) -> Any:
 
 def _nan_place(find: Any, worst: float) -> Row:
     def found(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-        """The place of an extreme among numbers; -1 where all are NaN."""
         place = find(_filled(x, worst), axis=axis, keepdims=keepdims)
         has_none = wt.all(wt.isnan(x), axis=axis, keepdims=keepdims)
         return wt.where(has_none, -1, place)
@@ -113,7 +118,6 @@ def _nan_place(find: Any, worst: float) -> Row:
 
 def _nan_extreme(reduce: Any, worst: float) -> Row:
     def reduced(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        """An extreme among numbers; NaN where there are none."""
         x, axis = wt.asarray(x), _tuple(axis)
         found = _chosen(reduce, _filled(x, worst), axis, keepdims)
         if x.dtype is not float32:
@@ -124,28 +128,58 @@ def _nan_extreme(reduce: Any, worst: float) -> Row:
 
 
 def _nan_mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The mean of numbers."""
+    """Return the mean along axes of the elements that are not NaN.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nanmean([1.0, float("nan"), 3.0]).item()
+        2.0
+    """
     total = wt.sum(_filled(x, 0.0), axis=_tuple(axis), keepdims=keepdims)
     return wt.divide(total, _numbers(x, axis, keepdims))
 
 
 def _nan_var(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The variance of numbers."""
+    """Return the variance along axes of the elements that are not NaN.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nanvar([1.0, float("nan"), 3.0]).item()
+        1.0
+    """
     return _nan_mean(wt.square(wt.subtract(x, _nan_mean(x, axis, True))), axis, keepdims)
 
 
 def _nan_std(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The standard deviation of numbers."""
+    """Return the standard deviation along axes of the elements that are not NaN.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nanstd([1.0, float("nan"), 3.0]).item()
+        1.0
+    """
     return wt.sqrt(_nan_var(x, axis, keepdims))
 
 
 def _nan_sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The sum of numbers."""
+    """Return the sum along axes of the elements that are not NaN.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nansum([1.0, float("nan"), 3.0]).item()
+        4.0
+    """
     return wt.sum(_filled(x, 0.0), axis=_tuple(axis), keepdims=keepdims)
 
 
 def _nan_prod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The product of numbers."""
+    """Return the product along axes of the elements that are not NaN.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nanprod([2.0, float("nan"), 3.0]).item()
+        6.0
+    """
     return wt.prod(_filled(x, 1.0), axis=_tuple(axis), keepdims=keepdims)
 
 
@@ -205,38 +239,90 @@ def _quantiles(x: Any, q: Any, axis: Any, method: str, keepdims: bool, is_nan_sk
 def _quantile(
     x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
-    """The values below which the parts ``q`` of the elements are."""
+    """Return the ``q``-th quantiles along axes, in float32; ``q`` is from 0 to 1.
+
+    With several ``q``, they are along a new first axis. ``method`` says how to interpolate:
+    "linear", "lower", "higher", "midpoint" or "nearest".
+
+    Raises:
+        ValueError: the method is unknown, or there are no elements.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.quantile([1.0, 2.0, 3.0], [0.0, 0.5]).tolist()
+        [1.0, 2.0]
+    """
     return _quantiles(x, q, axis, method, keepdims, False)
 
 
 def _percentile(
     x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
-    """The values below which ``q`` percent of the elements are."""
+    """Return the ``q``-th percentiles along axes, in float32; ``q`` is from 0 to 100.
+
+    With several ``q``, they are along a new first axis. ``method`` says how to interpolate:
+    "linear", "lower", "higher", "midpoint" or "nearest".
+
+    Raises:
+        ValueError: the method is unknown, or there are no elements.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.percentile([1.0, 2.0, 3.0], 50).item()
+        2.0
+    """
     return _quantiles(x, wt.divide(q, 100), axis, method, keepdims, False)
 
 
 def _nan_quantile(
     x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
-    """The values below which the parts ``q`` of the numbers are."""
+    """Return the ``q``-th quantiles along axes of the elements that are not NaN.
+
+    ``q`` is from 0 to 1; see ``quantile``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nanquantile([1.0, float("nan"), 3.0], 0.5).item()
+        2.0
+    """
     return _quantiles(x, q, axis, method, keepdims, True)
 
 
 def _nan_percentile(
     x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
 ) -> Any:
-    """The values below which ``q`` percent of the numbers are."""
+    """Return the ``q``-th percentiles along axes of the elements that are not NaN.
+
+    ``q`` is from 0 to 100; see ``percentile``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nanpercentile([1.0, float("nan"), 3.0], 50).item()
+        2.0
+    """
     return _quantiles(x, wt.divide(q, 100), axis, method, keepdims, True)
 
 
 def _median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The middle element, or the mean of the two."""
+    """Return the median along axes: the middle element, or the mean of the two.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.median([[3.0, 1.0, 2.0], [4.0, 4.0, 7.0]], axis=1).tolist()
+        [2.0, 4.0]
+    """
     return _quantiles(x, 0.5, axis, "linear", keepdims, False)
 
 
 def _nan_median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The middle number, or the mean of the two."""
+    """Return the median along axes of the elements that are not NaN.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nanmedian([1.0, float("nan"), 3.0]).item()
+        2.0
+    """
     return _quantiles(x, 0.5, axis, "linear", keepdims, True)
 
 
@@ -244,7 +330,18 @@ def _nan_median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def _average(x: Any, axis: Any = None, weights: Any = None) -> Any:
-    """The mean, weighted where there are weights."""
+    """Return the mean along axes, weighted by ``weights`` where given.
+
+    ``weights`` has the shape of ``x``, or of its one axis.
+
+    Raises:
+        ValueError: the weights have another shape.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.average([1.0, 4.0], weights=[3.0, 1.0]).item()
+        1.75
+    """
     axis = _tuple(axis)
     x = wt.asarray(x)
     if weights is None:
@@ -264,12 +361,24 @@ def _average(x: Any, axis: Any = None, weights: Any = None) -> Any:
 
 
 def _count_nonzero(x: Any, axis: Any = None) -> Any:
-    """How many elements are not zero."""
+    """Return the number of elements along axes that are not zero, as int32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.count_nonzero([[0, 1], [2, 3]], axis=1).tolist()
+        [1, 2]
+    """
     return wt.count_nonzero(x, _tuple(axis))
 
 
 def _prod(x: Any, axis: Any = None, keepdims: bool = False, dtype: DTypeLike = None) -> Any:
-    """The product."""
+    """Return the product of the elements along axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.prod([[1, 2], [3, 4]], axis=1).tolist()
+        [2, 12]
+    """
     return wt.prod(x, _tuple(axis), keepdims, dtype and held_dtype(dtype))
 
 
@@ -284,20 +393,38 @@ def _running(accumulate: Any, *, of_nan: float | None = None) -> Row:
             x, axis = wt.reshape(x, (-1,)), 0
         return accumulate(x, axis)
 
-    return op(accumulated, "axis dtype", doc=accumulate.__doc__)
+    return op(accumulated, "axis dtype")
 
 
 def _allclose(
     x1: Any, x2: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Any:
-    """Whether all elements differ by no more than ``atol + rtol * |x2|``."""
+    """Return, as a bool tensor of shape (), whether all elements are close, as ``isclose`` says.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.allclose([1.0, 2.0], [1.0, 2.000001]).item()
+        True
+    """
     from webtensor.keras.ops.elementwise import _isclose
 
     return wt.all(_isclose(x1, x2, rtol, atol, equal_nan))
 
 
 def _bincount(x: Any, weights: Any = None, minlength: int = 0, sparse: bool = False) -> Any:
-    """How often each number occurs in each row; the lengths follow from the elements."""
+    """Return how often each integer from 0 on occurs along the last axis, or the sums of weights.
+
+    The result has at least ``minlength`` counts along its last axis; how many follows from the
+    maximum.
+
+    Raises:
+        ValueError: ``sparse`` is true, which no backend supports.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.bincount([0, 2, 2]).tolist()
+        [1, 0, 2]
+    """
     if sparse:
         raise ValueError("bincount: there are no sparse tensors, so sparse must be False")
     x = wt.asarray(x)
@@ -311,7 +438,17 @@ def _bincount(x: Any, weights: Any = None, minlength: int = 0, sparse: bool = Fa
 
 
 def _corrcoef(x: Any) -> Any:
-    """How rows correlate."""
+    """Return the Pearson correlation coefficients of the rows of a matrix: (m, n) becomes (m, m).
+
+    Raises:
+        ValueError: ``x`` has more than two axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.corrcoef([[1.0, 2.0, 3.0], [6.0, 4.0, 2.0]]).numpy().round(3)
+        array([[ 1., -1.],
+               [-1.,  1.]], dtype=float32)
+    """
     x = wt.astype(wt.asarray(x), float32)
     if len(x.shape) > 2:
         raise ValueError(f"corrcoef: x must have at most two axes, but has shape {x.shape}")
@@ -324,7 +461,15 @@ def _corrcoef(x: Any) -> Any:
 
 
 def _trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
-    """The integral of a curve that is straight between points."""
+    """Return the integral of sampled values along an axis by the trapezoidal rule, in float32.
+
+    The samples are at ``x``, or at distances ``dx``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.trapezoid([1.0, 2.0, 3.0]).item()
+        4.0
+    """
     y = wt.astype(wt.asarray(y), float32)
     axis = normalize_axis("trapezoid", axis, len(y.shape))
     rows = wt.moveaxis(y, axis, -1)
@@ -338,7 +483,21 @@ def _trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
 
 
 def _histogram(x: Any, bins: int = 10, range: Any = None) -> Any:
-    """How many elements are in each of the bins, and where these begin and end."""
+    """Return how many elements are in each of ``bins`` bins of the same width, and the bins' edges.
+
+    ``x`` has one axis; the counts are float32 (bins,), the edges (bins + 1,). ``range`` is the
+    pair of the first and the last edge, by default the minimum and the maximum.
+
+    Raises:
+        ValueError: ``x`` has more axes than one, ``bins`` is not positive, or the range is
+            reversed.
+
+    Example:
+        >>> from webtensor import keras
+        >>> counts, edges = keras.ops.histogram([1.0, 2.0, 2.5, 5.0], bins=2)
+        >>> counts.tolist(), edges.tolist()
+        ([3.0, 1.0], [1.0, 3.0, 5.0])
+    """
     if not isinstance(bins, int) or bins < 1:
         raise ValueError(f"histogram: bins must be a positive integer, but got {bins!r}")
     x = wt.astype(wt.asarray(x), float32)

@@ -12,7 +12,15 @@ __all__ = ["ROWS"]
 
 
 def _dot(x1: Any, x2: Any) -> Any:
-    """Sums of products along the last axis of x1 and the last but one of x2."""
+    """Return the sums of products along the last axis of ``x1`` and the last but one of ``x2``.
+
+    Of a vector ``x2`` it is the only axis; a number is multiplied with all elements.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.dot([1, 2], [3, 4]).item()
+        11
+    """
     x1, x2 = wt.asarray(x1), wt.asarray(x2)
     if not x1.shape or not x2.shape:
         return wt.multiply(x1, x2)
@@ -20,7 +28,13 @@ def _dot(x1: Any, x2: Any) -> Any:
 
 
 def _inner(x1: Any, x2: Any) -> Any:
-    """Sums of products along the last axes."""
+    """Return the sums of products along the last axes of both tensors.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.inner([[1, 2], [3, 4]], [1, 1]).tolist()
+        [3, 7]
+    """
     x1, x2 = wt.asarray(x1), wt.asarray(x2)
     if not x1.shape or not x2.shape:
         return wt.multiply(x1, x2)
@@ -28,17 +42,35 @@ def _inner(x1: Any, x2: Any) -> Any:
 
 
 def _vdot(x1: Any, x2: Any) -> Any:
-    """The sum of products of all elements, those of x1 conjugated."""
+    """Return the sum of the products of all elements, those of ``x1`` conjugated.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.vdot([1, 2], [3, 4]).item()
+        11
+    """
     return wt.sum(wt.multiply(wt.conj(wt.reshape(x1, (-1,))), wt.reshape(x2, (-1,))))
 
 
 def _outer(x1: Any, x2: Any) -> Any:
-    """The products of each element of x1 with each of x2."""
+    """Return the products of each element of ``x1`` with each of ``x2``, as a matrix.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.outer([1, 2], [3, 4]).tolist()
+        [[3, 4], [6, 8]]
+    """
     return wt.multiply(wt.reshape(x1, (-1, 1)), wt.reshape(x2, (1, -1)))
 
 
 def _kron(x1: Any, x2: Any) -> Any:
-    """Each element of x1 times all of x2."""
+    """Return the Kronecker product: each element of ``x1`` times all of ``x2``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.kron([1, 2], [1, 10]).tolist()
+        [1, 10, 2, 20]
+    """
     x1, x2 = wt.asarray(x1), wt.asarray(x2)
     rank = max(len(x1.shape), len(x2.shape))
     first = (1,) * (rank - len(x1.shape)) + x1.shape
@@ -52,7 +84,19 @@ def _kron(x1: Any, x2: Any) -> Any:
 def _cross(
     x1: Any, x2: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Any:
-    """The vectors at right angles to both; of plane ones, their height."""
+    """Return the cross products of vectors of size 2 or 3 along axes.
+
+    The vectors are along ``axisa`` and ``axisb``, the result's along ``axisc``; ``axis`` is all
+    three. The product of two vectors of size 2 is a number.
+
+    Raises:
+        ValueError: the vectors have another size.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.cross([1, 0, 0], [0, 1, 0]).tolist()
+        [0, 0, 1]
+    """
     if axis is not None:
         axisa = axisb = axisc = axis
     x1, x2 = wt.moveaxis(x1, axisa, -1), wt.moveaxis(x2, axisb, -1)
@@ -72,19 +116,45 @@ def _in_space(x: Any) -> Any:
 
 
 def _tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
-    """Sums of products along pairs of axes."""
+    """Return the sums of products along pairs of axes.
+
+    ``axes`` is the number of last axes of ``x1`` and first axes of ``x2``, or a pair of lists of
+    axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.tensordot([[1, 2], [3, 4]], [[1, 0], [0, 1]], axes=2).item()
+        5
+    """
     if not isinstance(axes, int):
         axes = [[one] if isinstance(one, int) else list(one) for one in axes]
     return wt.linalg.tensordot(x1, x2, axes=axes)
 
 
 def _einsum(subscripts: str, *operands: Any) -> Any:
-    """Sums of products, as Einstein wrote them."""
+    """Return the sums of products that the subscripts of Einstein's notation describe.
+
+    Raises:
+        ValueError: the subscripts do not fit the operands.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.einsum("ij,j->i", [[1, 2], [3, 4]], [1, 1]).tolist()
+        [3, 7]
+    """
     return wt.einsum(subscripts, *operands)
 
 
 def _vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803
-    """The powers of elements, as rows."""
+    """Return the Vandermonde matrix of a vector: powers of its elements as rows of size ``N``.
+
+    The powers decrease, or increase with ``increasing``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.vander([2, 3], 3).tolist()
+        [[4, 2, 1], [9, 3, 1]]
+    """
     x = wt.asarray(x)
     count = x.shape[0] if N is None else N
     powers = wt.arange(count) if increasing else wt.arange(count - 1, -1, -1)
@@ -92,7 +162,18 @@ def _vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # n
 
 
 def _correlate(x1: Any, x2: Any, mode: str = "valid") -> Any:
-    """Sums of products of x1 with x2, moved along it."""
+    """Return the cross-correlation of two vectors, in float32.
+
+    ``mode`` is "valid", "same" or "full".
+
+    Raises:
+        ValueError: the mode is unknown, or an argument is not a vector.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.correlate([1.0, 2.0, 3.0], [0.0, 1.0], mode="valid").tolist()
+        [2.0, 3.0]
+    """
     x1, x2 = (wt.asarray(one) for one in (x1, x2))
     if len(x1.shape) != 1 or len(x2.shape) != 1:
         raise ValueError(

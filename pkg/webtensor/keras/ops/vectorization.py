@@ -20,9 +20,20 @@ def vectorize(
     excluded: Collection[int | str] | None = None,
     signature: str | None = None,
 ) -> Callable[..., Any]:
-    """A function that calls another for each of the elements, which are broadcast.
+    """Return a function that calls ``pyfunc`` for each element of its broadcast arguments.
 
-    ``signature``, as ``"(m,n),(n)->(m)"``, says how many axes of each argument go to one call.
+    ``signature``, such as "(m,n),(n)->(m)", says which last axes of each argument go to one call.
+    Arguments whose positions or names are in ``excluded`` are passed as they are.
+
+    Raises:
+        TypeError: ``pyfunc`` is not callable, or a call does not fit the signature.
+        ValueError: the signature is malformed, or an argument has too few axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> add = keras.ops.vectorize(lambda x, y: x + y)
+        >>> add([1, 2], 10).tolist()
+        [11, 12]
     """
     if not callable(pyfunc):
         raise TypeError(f"vectorize: pyfunc must be callable, but got {pyfunc!r}")

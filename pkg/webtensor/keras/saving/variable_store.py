@@ -19,9 +19,9 @@ from webtensor.engine import Tensor
 from webtensor.keras.layers import Layer
 from webtensor.keras.models import Functional, Sequential
 from webtensor.keras.names import to_snake_case
+from webtensor.keras.nodes import Operation
 from webtensor.keras.saving.element_types import elements_of, tensor_of
 from webtensor.keras.saving.hdf5 import Group
-from webtensor.keras.symbols import Operation
 
 __all__ = ["OTHER_NAMES", "load_state", "saved_assets", "saved_state"]
 

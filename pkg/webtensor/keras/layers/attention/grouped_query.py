@@ -7,7 +7,7 @@ from typing import Any
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
-from webtensor.keras.layers.arguments import check_positive
+from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.attention.multi_head import COMMON, Heads, check_keys
 from webtensor.keras.layers.attention.scores import combined_mask
 from webtensor.keras.names import auto_name

@@ -9,7 +9,7 @@ from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras import constraints, initializers, regularizers
 from webtensor.keras.layers.activations import Softmax
-from webtensor.keras.layers.arguments import check_positive
+from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.attention.scores import HIDDEN, combined_mask
 from webtensor.keras.layers.einsum_dense import EinsumDense
 from webtensor.keras.layers.layer import Layer

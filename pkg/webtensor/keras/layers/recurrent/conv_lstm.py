@@ -12,7 +12,7 @@ from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras import sliding_windows
 from webtensor.keras.data_formats import as_data_format, channels_of, places_of
-from webtensor.keras.layers.arguments import as_integers, as_padding, check_positive, given
+from webtensor.keras.layers.argument_checks import as_integers, as_padding, check_positive, given
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.lstm import MemoryCell

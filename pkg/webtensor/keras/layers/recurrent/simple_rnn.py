@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.engine import Tensor
-from webtensor.keras.layers.arguments import check_positive, given
+from webtensor.keras.layers.argument_checks import check_positive, given
 from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.rnn import CellLayer
 from webtensor.keras.types import (

@@ -35,8 +35,8 @@ def _shape_and_dtype(spec: Any) -> tuple[Shape, DType]:
                 "warm_up: a spec must be a shape, a shape and a dtype, or have a shape and a "
                 f"dtype, but got {spec!r}"
             )
-    known = [1 if length is None else length for length in shape]
-    return as_shape("warm_up", known), as_dtype(dtype)
+    concrete_shape = [1 if length is None else length for length in shape]
+    return as_shape("warm_up", concrete_shape), as_dtype(dtype)
 
 
 def _input(spec: Any) -> Tensor | Variable:
