@@ -92,7 +92,7 @@ def relu(
     negative_slope: float = 0.0,
     max_value: float | None = None,
     threshold: float = 0.0,
-) -> Tensor:
+) -> SymbolicOrTensor:
     """``min(x, max_value)`` above ``threshold``, else ``negative_slope * (x - threshold)``.
 
     Example:
@@ -119,9 +119,9 @@ def relu(
 
 def _symbolic_relu(
     x: KerasTensor, negative_slope: float, max_value: float | None, threshold: float
-) -> Tensor:
+) -> KerasTensor:
     operation = import_module("webtensor.keras.ops.nn").ACTIVATIONS.operation("relu")
-    result: Tensor = operation(negative_slope, max_value, threshold)(x)
+    result: KerasTensor = operation(negative_slope, max_value, threshold)(x)
     return result
 
 

@@ -7,7 +7,7 @@ what all classes share. The other modules are families: ``regression``, ``margin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from webtensor.keras.registry import Namespace
@@ -113,6 +113,6 @@ def serialize(loss: LossLike) -> str | Config | None:
     return config
 
 
-def deserialize(name: str | Config, custom_objects: CustomObjects | None = None) -> Any:
+def deserialize(name: object, custom_objects: CustomObjects | None = None) -> Any:
     """Return the loss that a name or a configuration describes."""
     return _NAMESPACE.deserialize(name, custom_objects)

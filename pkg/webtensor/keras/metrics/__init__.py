@@ -7,7 +7,7 @@ families: ``accuracy``, ``confusion``, ``correlation``, ``f_score``, ``iou``, ``
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from webtensor.keras.registry import Namespace
@@ -136,6 +136,6 @@ def serialize(metric: MetricLike) -> str | Config | None:
     return config
 
 
-def deserialize(config: str | Config, custom_objects: CustomObjects | None = None) -> Any:
+def deserialize(config: object, custom_objects: CustomObjects | None = None) -> Any:
     """Return the metric that a name or a configuration describes."""
     return _NAMESPACE.deserialize(config, custom_objects)

@@ -1,10 +1,13 @@
-"""Helpers around models: for arrays, sequences, images, progress, and pictures of models.
+"""Utilities around models: data sets, labels, sequences, images, boxes, downloads, progress.
 
-``labels`` has those for labels and numbers, ``sequences`` for steps in time, ``datasets`` what
-makes batches, ``splitting`` what parts data, ``file_datasets`` data sets of files in folders
-(``directories``), ``images`` what goes through Pillow, ``bounding_boxes`` boxes in images,
-``feature_space`` encodes tables, ``downloads`` fetches files, ``progress`` has the progress bar,
-``logging`` what is printed, ``frozen_config`` named values, and ``global_state`` seeds and names.
+``datasets`` has ``PyDataset``, the base of data sets; ``splitting`` divides a data set in two, and
+``file_datasets`` makes data sets of the files in folders, which ``directories`` lists. ``labels``
+encodes class labels, ``sequences`` pads sequences and cuts series into windows, ``images`` converts
+between Pillow images and arrays, and ``bounding_boxes`` computes with boxes. ``feature_space``
+encodes tables. ``downloads`` fetches files, ``progress`` has the progress bar, ``logging`` prints
+or logs messages, ``frozen_config`` has ``Config``, ``legacy`` the configurations of
+Keras 2, and ``global_state`` random seeds and the names of layers. Each is imported when one of its
+names is used.
 """
 
 from typing import TYPE_CHECKING
