@@ -42,7 +42,6 @@ FUNCTION_NAMESPACES = (
     "wt.linalg",
     "wt.losses",
     "wt.math",
-    "wt.random",
     "wt.signal",
     "wt.sparse",
     "wt.spectral",

@@ -9,7 +9,7 @@ __all__ = ["FAMILIES"]
 FAMILIES = contents(
     """
     blocks: blocks
-    compaction: true_places
+    compaction: true_indices
     contraction: fused_matmul matmul
     convolution: conv2d conv2d_filter_gradient conv2d_input_gradient depthwise_conv2d
         depthwise_conv2d_filter_gradient depthwise_conv2d_input_gradient fused_conv2d

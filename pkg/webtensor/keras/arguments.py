@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Final, ParamSpec, Self
 from webtensor.keras.class_documentation import ClassDocumentation
 from webtensor.keras.names import nearest
 from webtensor.keras.registry import serialize_argument
+from webtensor.keras.types import Config
 
 __all__ = [
     "ALWAYS",
@@ -83,7 +84,7 @@ def _accepted_keywords(cls: type) -> frozenset[str] | None:
     return None
 
 
-def _check_keywords(cls: type, keywords: Mapping[str, Any]) -> None:
+def _check_keywords(cls: type, keywords: Mapping[str, object]) -> None:
     accepted = _accepted_keywords(cls) if keywords else None
     for name in keywords:
         if accepted is not None and name not in accepted:
@@ -124,15 +125,15 @@ def forwards_arguments(init: Callable[P, None]) -> Callable[P, None]:
 
 
 @cache
-def _omissions(cls: type) -> Mapping[str, Any]:
+def _omissions(cls: type) -> Mapping[str, object]:
     return ChainMap(*(dict(vars(base).get("_config_omits", {})) for base in cls.__mro__))
 
 
-def declared_config(thing: Configurable) -> dict[str, Any]:
+def declared_config(thing: Configurable) -> Config:
     """Return the configuration of the arguments that the class of ``thing`` declares."""
     cls: type = type(thing)
     omissions = _omissions(cls)
-    config: dict[str, Any] = {}
+    config: Config = {}
     for name in accepted_arguments(cls, library_only=True):
         omitted = omissions.get(name, NEVER)
         if omitted is ALWAYS:
@@ -151,7 +152,7 @@ class Declared:
     #: Whether ``**kwargs`` of ``__init__`` go to that of the base class.
     _passes_keywords_on: ClassVar[bool] = True
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+    def __new__(cls, *args: object, **kwargs: object) -> Self:
         _check_keywords(cls, kwargs)
         return super().__new__(cls)
 
@@ -166,12 +167,12 @@ class Configurable(Declared):
 
     #: Arguments that a configuration omits if they have these values, ALWAYS or NEVER, in addition
     #: to those of the bases.
-    _config_omits: ClassVar[Mapping[str, Any]] = {}
+    _config_omits: ClassVar[Mapping[str, object]] = {}
 
     def __init__(self) -> None:  # for classes that declare no arguments
         super().__init__()
 
-    def get_config(self) -> dict[str, Any]:
+    def get_config(self) -> Config:
         """Return the arguments of the constructor, as JSON can represent them."""
         return declared_config(self)
 
@@ -180,6 +181,6 @@ class Configurable(Declared):
         return serialize_argument(name, getattr(self, name))
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: Config) -> Self:
         """Return an object made with the arguments in a configuration."""
         return cls(**config)

@@ -35,7 +35,7 @@ __all__ = [
 
 _Leaf = TypeVar("_Leaf")
 
-#: What ``get_config`` returns: arguments by their names, as JSON can hold them.
+#: What ``get_config`` returns: values that JSON can represent, by the names of arguments.
 Config: TypeAlias = dict[str, Any]
 #: Classes and functions by the names that configurations have for them.
 CustomObjects: TypeAlias = Mapping[str, Callable[..., Any]]
@@ -54,13 +54,13 @@ Operand: TypeAlias = "TensorLike | KerasTensor"
 #: What they return: a symbolic tensor where an operand is symbolic.
 SymbolicOrTensor: TypeAlias = "Tensor | KerasTensor"
 
-#: A name, a configuration, or the thing itself; None is none.
+#: An object, its name or its configuration, or a function; None stands for none.
 ActivationLike: TypeAlias = "str | Config | Callable[..., Tensor] | None"
 ConstraintLike: TypeAlias = "str | Config | Constraint | Callable[..., Tensor] | None"
 InitializerLike: TypeAlias = "str | Config | Initializer | Callable[..., Tensor] | None"
 RegularizerLike: TypeAlias = "str | Config | Regularizer | Callable[..., Tensor] | None"
 
-#: A dtype, its name, or a policy or its configuration; None is the default.
+#: A dtype or its name, or a policy or its configuration; None is the default.
 DTypeLike: TypeAlias = "str | DType | DTypePolicy | Config | None"
-#: A seed, or what counts seeds on; None draws one.
+#: A seed, a generator of seeds or its configuration; None draws a seed at random.
 SeedLike: TypeAlias = "int | SeedGenerator | Config | None"
