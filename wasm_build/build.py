@@ -119,7 +119,7 @@ def build(output_dir: Path = KERNELS) -> list[Path]:
     outputs = []
     for variant, flags in VARIANTS.items():
         output = output_dir / f"kernels-{variant}.wasm"
-        # Beside the generated source, not beside the output: the package holds modules only.
+        # Beside the generated source, not beside the output: the package contains modules only.
         stamp = GENERATED / f"{hashlib.sha256(str(output).encode()).hexdigest()[:16]}.stamp"
         state = digest.copy()
         state.update(json.dumps([FLAGS, flags]).encode())

@@ -132,7 +132,7 @@ class SiteRequestHandler(SimpleHTTPRequestHandler):
         return super().translate_path(path)
 
     def send_head(self) -> BinaryIO | None:
-        """Answer with a file, or with the part of it that was asked for; return what to copy."""
+        """Answer with a file, or with the requested part of it; return what to copy."""
         if not is_well_formed(self.path):
             self.send_error(HTTPStatus.BAD_REQUEST, "Malformed path")
             return None

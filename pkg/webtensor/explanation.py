@@ -104,7 +104,7 @@ def raise_explained(
     """Raise a call's error, or a similar one that adds the missing names of function and arguments.
 
     The name of an inner function that the text begins with gives way to that of the called one.
-    Where no argument is named, all are listed; so they are where a value is wrong and not all are
+    If no argument is named, all are listed; so they are if a value is wrong and not all are
     named, since it may be wrong beside another only. What a function of the user's raises stays.
     """
     completed = _completed(function, error, args, kwargs)

@@ -217,7 +217,7 @@ def make_window(
     """Compute the geometry for an input of shape (batch, height, width, channels).
 
     ``dim_rounding_mode`` ("floor", which is the default, "round" or "ceil") says what becomes of
-    an output length that is not whole. Where the filter does not fit, the output length is 0.
+    an output size that is not whole. If the filter does not fit, the output size is 0.
 
     Raises:
         ValueError: an option is malformed.
@@ -294,7 +294,7 @@ def make_volume_window(
 class Resize(NamedTuple):
     """The input pixels that each pixel of a resized image reads; (batch, height, width, channels).
 
-    Output row ``i`` lies at row ``(i * row_step + row_offset) / row_divisor`` of the input; columns
+    Output row ``i`` is at row ``(i * row_step + row_offset) / row_divisor`` of the input; columns
     likewise. Integers make every backend choose the same pixels.
     """
 
@@ -346,7 +346,7 @@ def make_resize(
 class Sampling(NamedTuple):
     """Images of (batch, height, width, channels), and ``samples`` projective views of them.
 
-    ``bilinear`` is 1, or 0 for the nearest pixel. ``fill_mode`` says what lies outside an image:
+    ``bilinear`` is 1, or 0 for the nearest pixel. ``fill_mode`` selects what is outside an image:
     0 a constant, 1 its reflection, 2 its repetition, 3 its nearest pixel; 4 is a constant for every
     place outside, even by less than a pixel.
     """

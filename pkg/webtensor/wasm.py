@@ -39,7 +39,7 @@ def get_threads_count() -> int:
 
 
 def set_threads_count(count: int) -> None:
-    """Let so many threads share the work of a large kernel, the calling one included.
+    """Set the number of threads that share a large kernel, including the calling one.
 
     There are never more than the machine has processors, and one where the page is not cross-origin
     isolated, or outside browsers. Threads that are no longer wanted end.
@@ -62,7 +62,7 @@ def set_threads_count(count: int) -> None:
 
 
 class KernelModule:
-    """A user's module on the memory that tensors lie in; use it as a context manager, or close it.
+    """A user's module on the memory of the tensors; use it as a context manager, or close it.
 
     ``module.function("name")`` returns an export, which is called with numbers: addresses of
     tensors, as ``operand.storage.handle`` gives them to a kernel, sizes, and parameters.

@@ -112,7 +112,7 @@ class _Explainer:
 
 
 def explain(function: Callable[..., Any], *args: Any) -> Explanation:
-    """Call a function on the WebGL backend and tell what it drew.
+    """Call a function on the WebGL backend and return its draws.
 
     For each operation there are the shapes, and for each of its draws the program and the physical
     sizes and formats of the textures that it read and wrote; ``glsl()`` of what is returned is the

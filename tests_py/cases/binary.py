@@ -27,7 +27,7 @@ __all__ = ["BINARY", "GRADIENTS", "OPERATORS", "WHERE_AND_CLIP"]
 
 NAN, INF = math.nan, math.inf
 
-#: Every way in which two shapes broadcast, at lengths around and beyond a vector of four.
+#: Every way in which two shapes broadcast, at sizes around and beyond a vector of four.
 BROADCASTS = (
     ((), ()),
     ((), (3,)),

@@ -35,14 +35,14 @@ def nested(depth: int) -> Any:
 
 
 def itself() -> Any:
-    """A list that holds itself."""
+    """A list that contains itself."""
     value: list[Any] = []
     value.append(value)
     return value
 
 
 def disposed() -> Any:
-    """A tensor that has given its elements back."""
+    """A disposed tensor."""
     value = wt.ones((2, 2))
     value.dispose()
     return value
@@ -178,7 +178,7 @@ def names(text: str, name: str) -> bool:
 
 
 def fault(error: Exception, function: Any, argument: str) -> str | None:
-    """Say what is wrong with the error of a broken call; None where nothing is."""
+    """Return what is wrong with the error of a broken call, or None."""
     text = str(error)
     is_indexing = type(error) is IndexError and any(names(text, word) for word in INDEXING)
     if type(error) not in ALLOWED and not is_indexing:

@@ -47,7 +47,7 @@ def unique_counts(x: Array) -> list[Array]:
 
 
 def unique_inverse(x: Array) -> list[Array]:
-    # NumPy numbers NaN in no order unless it is asked for places, too.
+    # NumPy sorts NaN in no order unless indices are requested, too.
     values, _, inverse, _ = np.unique_all(x)
     return [values, inverse]
 

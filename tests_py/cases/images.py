@@ -251,7 +251,7 @@ def _coordinates(transforms: Array, size: Sequence[int]) -> Array:
 def _clear_transforms(
     count: int, size: Sequence[int], spread: float, margin: float = 2e-3, seed: int = 0
 ) -> Array:
-    """Random transforms near the identity, with no place near a pixel's centre or edge."""
+    """Random transforms near the identity, whose coordinates avoid pixels' centres and edges."""
     random = np.random.default_rng([seed, count, *size])
     identity = np.array([1, 0, 0, 0, 1, 0, 0, 0])
     width = np.array([0.3, 0.3, 4, 0.3, 0.3, 4, 0.02, 0.02]) * spread
@@ -353,7 +353,7 @@ def _crop_cases() -> list[Case]:
         case(floats((3, 9, 8, n)), BOXES, size, "bilinear", fill)
         for n, size, fill in product((1, 3, 4), ([4, 5], [1, 1], [7, 1], [9, 8]), (0, -2.5))
     ]
-    # Sizes whose places in these boxes are not near half pixels.
+    # Sizes whose coordinates in these boxes are not near half pixels.
     clear = BOXES[[0, 2, 5]]
     cases += [
         case(floats((2, 9, 8, 3)), clear, size, "nearest", 1.5) for size in ([5, 8], [9, 4], [3, 3])

@@ -49,7 +49,7 @@ def bools(shape: Shape, seed: int = 0) -> Array:
 
 
 def distinct(shape: Shape, low: float = -2.0, high: float = 2.0, seed: int = 0) -> Array:
-    """Evenly spaced float32 numbers in random order, so that none is near another."""
+    """Evenly spaced float32 numbers in random order, so that no two are near each other."""
     size = int(np.prod(shape))
     return (
         _random(shape, seed)
@@ -60,7 +60,7 @@ def distinct(shape: Shape, low: float = -2.0, high: float = 2.0, seed: int = 0) 
 
 
 def away_from_ties(shape: Shape, ties: Sequence[float], seed: int = 0) -> Array:
-    """Numbers in [-2, 2] at least 0.05 away from ``places``, where a function has a kink."""
+    """Numbers in [-2, 2] at least 0.05 away from ``ties``, where a function has a kink."""
     values = floats(shape, seed=seed)
     for tie in ties:
         near = np.abs(values - tie) < 0.05
@@ -80,5 +80,5 @@ def texts(values: Any) -> Array:
 
 
 def arr(values: Any, dtype: Any = np.float32) -> Array:
-    """An array of given values."""
+    """An array of these values."""
     return np.array(values, dtype=dtype)

@@ -34,7 +34,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy") -> list[Array]:
 
 
 def space_to_batch_nd(x: Array, block_shape: Sequence[int], paddings: Any) -> Array:
-    """Every element, at its place in TensorFlow's definition."""
+    """Every element, at its index in TensorFlow's definition."""
     count = len(block_shape)
     rest = x.shape[count + 1 :]
     padded = np.pad(x, [(0, 0), *paddings, *[(0, 0)] * len(rest)])

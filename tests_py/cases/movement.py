@@ -13,7 +13,7 @@ from tests_py.cases.table import Array, Case, combined, gradient_of, second_deri
 
 __all__ = ["GRADIENTS", "INDEXING", "JOINING", "MOVEMENT"]
 
-#: Integers that float32 cannot hold: a kernel that moves them through floats breaks them.
+#: Integers that float32 cannot represent: a kernel that moves them through floats breaks them.
 LARGE = (2**24 + 1, -(2**24) - 1, 2**31 - 1, -(2**31), 16_777_219, 0, -1)
 
 

@@ -1,4 +1,4 @@
-"""Cases of softmax and what is built on it, and of one_hot."""
+"""Cases of softmax and its relatives, and of one_hot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How devices hold numbers, and what that means for the table.
+"""The number formats of devices, and their consequences for the table.
 
 A case is judged as a device can hold it. Its float operands are rounded first, so that only what is
 computed of them is judged. Results may then have as many units of the device's own format wrong as
@@ -27,11 +27,11 @@ def _parts(array: Array) -> Array:
 
 @dataclass(frozen=True)
 class Precision:
-    """A device's floats: their format, and whether the greatest stand for all beyond."""
+    """A device's floats: their format, and whether larger numbers become the maximum."""
 
     floats: Any
     saturates: bool = False
-    #: Size of the greatest integers that are exact.
+    #: The largest integers that are exact.
     integers: int = 2**31
 
     @property
@@ -51,11 +51,11 @@ class Precision:
 
     @property
     def largest(self) -> float:
-        """The greatest finite number."""
+        """The largest finite number."""
         return float(np.finfo(self.floats).max)
 
     def held(self, argument: Any) -> Any:
-        """Return an argument as the device holds it."""
+        """Return an argument in the device's format."""
         if isinstance(argument, np.ndarray):
             if self.is_single or argument.dtype.kind not in "fc":
                 return argument
@@ -69,7 +69,7 @@ class Precision:
         return argument
 
     def fits_operands(self, operands: Sequence[Array]) -> bool:
-        """Whether the device can hold operands as they are."""
+        """Whether the device can represent operands exactly."""
         return not any(map(self._is_beyond, operands))
 
     def fits(self, operands: Sequence[Array], results: Sequence[Array]) -> bool:
@@ -81,7 +81,7 @@ class Precision:
         return not (makes_floats and any(map(self._is_beyond, integers)))
 
     def _is_beyond(self, numbers: Array) -> bool:
-        if numbers.size > self.integers:  # as places of elements may be
+        if numbers.size > self.integers:  # as indices of elements may be
             return True
         if numbers.dtype.kind not in "fci" or (numbers.dtype.kind != "i" and not self.saturates):
             return False
@@ -90,7 +90,7 @@ class Precision:
         return bool((np.isfinite(parts) & (np.abs(parts) > largest)).any())
 
     def limited(self, result: Array) -> Array:
-        """Return a result with the greatest number for all beyond."""
+        """Return a result whose numbers are clipped to the maximum."""
         if not self.saturates or result.dtype.kind not in "fc":
             return result
         if result.dtype.kind == "c":
@@ -109,6 +109,6 @@ class Precision:
 
 SINGLE = Precision(np.float32)
 HALF = Precision(np.float16, saturates=True)
-#: Where integers are kept as floats.
+#: Where integers are stored as floats.
 SINGLE_FOR_ALL = Precision(np.float32, integers=2**24)
 HALF_FOR_ALL = Precision(np.float16, saturates=True, integers=2**11)

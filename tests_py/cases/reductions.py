@@ -55,7 +55,7 @@ FEW_AXES: list[tuple[tuple[int, ...], Axis]] = [
     ((5, 3, 7), (0, 2)),
     ((4, 9), -1),
 ]
-#: Over zero elements, or giving none.
+#: Over zero elements, or with an empty result.
 EMPTY: list[tuple[tuple[int, ...], Axis]] = [((0,), None), ((2, 0, 3), 1), ((0, 3), 1), ((0, 3), 0)]
 
 

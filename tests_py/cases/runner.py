@@ -56,7 +56,7 @@ def adjoint(x: Any) -> Any:
 
 
 def part_of(x: Any, function: str, index: int, hermitian: bool = False, **options: Any) -> Any:
-    """Return one of several results, for the Hermitian part of ``x`` if asked."""
+    """Return one of several results, for the Hermitian part of ``x`` if requested."""
     x = (x + adjoint(x)) * 0.5 if hermitian else x
     return function_named(function)(x, **options)[index]
 
@@ -160,7 +160,7 @@ def as_tensor(encoded: dict[str, Any]) -> Any:
 
 
 def as_argument(template: Any, tensors: list[Any]) -> Any:
-    """Build an argument; tensors stand in it as their place in ``tensors``."""
+    """Build an argument; its tensors are given by their indices in ``tensors``."""
     if isinstance(template, list):
         return [as_argument(part, tensors) for part in template]
     if not isinstance(template, dict):
@@ -246,7 +246,7 @@ async def run_cases(cases: list[dict[str, Any]], backend: str) -> dict[str, Any]
     backend, and by how much the counts of ``wt.memory()`` changed.
     """
     wt.set_backend(backend)
-    wt.env().set(_FORWARD, False)  # kernels are to run where they are asked for
+    wt.env().set(_FORWARD, False)  # kernels must run on the backend under test
 
     def guarded(case: dict[str, Any]) -> Any:
         try:

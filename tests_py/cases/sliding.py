@@ -16,7 +16,7 @@ ROUNDED_LENGTH = {"floor": math.floor, "ceil": math.ceil, "round": lambda x: mat
 
 
 def each(value: Any, axes: int) -> tuple[int, ...]:
-    """A number for each axis: given ones, or one for all."""
+    """A number for each axis, from one for each or one for all."""
     return tuple(value) if isinstance(value, (list, tuple)) else (value,) * axes
 
 
@@ -39,7 +39,7 @@ def _positions(
 
 
 class Windows:
-    """What windows read of (batch, *lengths, channels): index arrays over (*outputs, *taps)."""
+    """The elements that windows read of (batch, *lengths, channels): indices (*outputs, *taps)."""
 
     def __init__(
         self,
@@ -109,6 +109,6 @@ class Windows:
 
 
 def batched(x: Array, rank: int) -> tuple[Array, bool]:
-    """``x`` with a batch axis, and whether it had none."""
+    """``x`` with a batch axis, and whether that was added."""
     single = x.ndim == rank - 1
     return (x[None] if single else x) * 1.0, single

@@ -1,4 +1,4 @@
-"""Cases of sorting, and of searching in what is sorted."""
+"""Cases of sorting, and of searching sorted rows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def topk(x: Array, k: int = 1, sorted: bool = True) -> list[Array]:
     return [np.take_along_axis(x, indices, -1), indices]
 
 
-#: (shape, axis): lengths around the blocks that backends sort in other ways.
+#: (shape, axis): sizes around the blocks that backends sort in other ways.
 AXES: list[tuple[tuple[int, ...], int]] = [
     *(((length,), 0) for length in (1, 2, 3, 7, 47, 48, 49, 127, 128, 129, 256, 257, 1031)),
     *(((3, 5), axis) for axis in (0, 1, -1)),

@@ -101,7 +101,7 @@ def log_sum_exp(x: Array, axis: Any = None, keepdims: bool = False) -> Any:
     return np.asarray(np.log(total), np.float64)
 
 
-#: The logarithm's error is relative to the greatest element and to 1.
+#: The logarithm's error is relative to the maximum and to 1.
 SHIFTED = Tolerance(
     "a sum of positive terms, its logarithm, and a shift",
     ulps=40,

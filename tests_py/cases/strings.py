@@ -38,7 +38,7 @@ def _any_of(letters: str) -> Callable[[str], list[Span]]:
 
 
 def _before(letter: str) -> Callable[[str], list[Span]]:
-    """Pairs of any letter and a given one, from the left, that do not overlap."""
+    """Pairs of any letter and this one, from the left, that do not overlap."""
 
     def spans(text: str) -> list[Span]:
         runs, index = [], 0
@@ -164,7 +164,7 @@ FINGERPRINTS = {
 
 
 def text_of_length(length: int) -> bytes:
-    """The bytes whose hash is known."""
+    """The bytes whose hash is published."""
     return bytes(37 * i + 11 * length & 255 for i in range(length))
 
 

@@ -192,7 +192,7 @@ class Case:
     #: A sample that is quick to run everywhere: what WebKit runs.
     sample: bool = False
     number: int = 0
-    #: Size of the greatest numbers in between, where operands and results are smaller by far.
+    #: The size of intermediate numbers, where operands and results are much smaller.
     reach: float = 0.0
     #: What a device computes it in.
     precision: Precision = SINGLE
@@ -221,7 +221,7 @@ class Case:
 
     @cached_property
     def _split(self) -> tuple[list[Array], list[Any], dict[str, Any]]:
-        """The tensors, and the arguments with places of tensors in them."""
+        """The tensors, and the arguments with indices of tensors in them."""
         tensors: list[Array] = []
         args = [_template(argument, tensors) for argument in self.args]
         kwargs = {name: _template(value, tensors) for name, value in self.kwargs.items()}
@@ -233,7 +233,7 @@ class Case:
         return self._split[0]
 
     def compute(self, tensors: Sequence[Array]) -> Any:
-        """Call the oracle with other tensors in the same places."""
+        """Call the oracle with other tensors in place of these."""
         remaining = iter(tensors)
         args = [_filled(argument, remaining) for argument in self.args]
         kwargs = {name: _filled(value, remaining) for name, value in self.kwargs.items()}

@@ -216,7 +216,7 @@ SEPARABLE_SUM = _sum_of(
 PADS_1D: tuple[Any, ...] = ("same", "valid", 0, 2)
 EXPLICIT_2D = [[0, 0], [1, 2], [3, 0], [0, 0]]
 EXPLICIT_3D = [[0, 0], [1, 0], [0, 2], [1, 1], [0, 0]]
-#: Windows of length 2, 1 and 3 at the edges hold padding alone.
+#: Windows of size 2, 1 and 3 at the edges contain only padding.
 EMPTY_3D = [[0, 0], [3, 2], [1, 0], [0, 4], [0, 0]]
 
 

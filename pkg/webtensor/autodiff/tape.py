@@ -96,7 +96,7 @@ IDENTITY = Primitive("identity", gradients=(lambda dy, y, x: dy,))
 
 
 def _restored(tensor: Tensor, storage: Storage) -> Tensor:
-    """Return a tensor, or, where it was disposed, one that stands in for it."""
+    """Return a tensor, or, if it was disposed, another one with its elements."""
     if tensor.storage is not DISPOSED or storage is DISPOSED:
         return tensor
     stand_in = Tensor(storage, tensor.shape, tensor.dtype)

@@ -51,9 +51,9 @@ def register_backend(
 ) -> bool:
     """Register a backend as ``name``; the highest priority that can start is the default.
 
-    ``factory`` returns the started backend or raises ``BackendUnavailableError``. Where the
-    priority depends on the device, a function returns it, with the reason if it is lower.
-    Returns False, changing nothing, where the name is taken.
+    ``factory`` returns the started backend or raises ``BackendUnavailableError``. If the priority
+    depends on the device, it is a function that returns it, with the reason if it is lower. Returns
+    False, changing nothing, where the name is taken.
 
     Example:
         >>> import webtensor as wt

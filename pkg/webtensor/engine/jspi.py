@@ -1,4 +1,4 @@
-"""Suspending Python: waiting in a synchronous function while the page goes on.
+"""Suspending Python: waiting in a synchronous function without blocking the page.
 
 Browsers with JSPI (JavaScript promise integration) can suspend WebAssembly, and with it Python,
 until a promise settles.

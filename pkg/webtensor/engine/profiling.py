@@ -223,7 +223,7 @@ class TimingResult:
 
 
 class _Watch:
-    """A measurement under way."""
+    """A running measurement."""
 
     def __init__(self) -> None:
         self.backend = backend_registry.backend()

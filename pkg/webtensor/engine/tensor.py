@@ -187,7 +187,7 @@ class Tensor:
         return nested_list(self.data_sync(), self.shape, self.dtype)
 
     def bytes_sync(self) -> Any:
-        """Return the elements' bytes as they lie in memory, little-endian; for text, a list."""
+        """Return the elements' bytes in memory order, little-endian; for text, a list."""
         return _bytes(self.data_sync())
 
     async def bytes(self) -> Any:

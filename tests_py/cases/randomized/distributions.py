@@ -25,7 +25,7 @@ def _seed(draw: Draw) -> int:
 def _random_uniform(draw: Draw) -> Case:
     shape, seed = _shape(draw), _seed(draw)
     low = draw.integer(-9, 9)
-    # A power of two apart, so that what is rounded down was not rounded before.
+    # A power of two apart, so that scaling rounds nothing before the result is rounded down.
     high = low + draw.pick([1, 2, 8, 64])
     dtypes = ("int32",) if draw.chance(3) else ()
     args = (shape, low, high, *dtypes)

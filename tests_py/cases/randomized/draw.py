@@ -123,7 +123,7 @@ class Draw:
         return inputs.complexes(shape, seed=self._seed())
 
     def distinct(self, shape: Sequence[int], low: float = -2.0, high: float = 2.0) -> Array:
-        """Draw float32 numbers none of which is near another."""
+        """Draw float32 numbers of which no two are near each other."""
         return inputs.distinct(shape, low, high, self._seed())
 
     def specials(self, shape: Sequence[int]) -> Array:
@@ -131,7 +131,7 @@ class Draw:
         return np.asarray(SPECIAL[self.ints(shape, 0, len(SPECIAL))])
 
     def texts(self, shape: Sequence[int], most: int = 9, letters: str = "ab, é.") -> Array:
-        """Draw words of up to so many letters."""
+        """Draw words of up to ``most`` letters."""
         random = Random(self._seed())
         words = [
             "".join(random.choices(letters, k=random.randint(0, most)))

@@ -1,4 +1,4 @@
-"""Random calls of image functions; what is rounded or cut off lies clear of where that jumps."""
+"""Random calls of image functions; coordinates avoid the points where rounding jumps."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def random_numbers(draw: Draw) -> Iterator[np.random.Generator]:
 
 
 def are_clear(points: Array, margin: float = 2e-3, of_wholes: bool = True) -> bool:
-    """Whether no place is near the middle between two whole numbers, or near one of those."""
+    """Whether no point is near the middle between two integers, or near an integer."""
     shifted = np.asarray(points) * 2 if of_wholes else points - 0.5
     return bool((np.abs(shifted - np.round(shifted)) > 2 * margin).all())
 
@@ -64,7 +64,7 @@ def size_of_image(draw: Draw, most: int = 8) -> Shape:
 
 
 def rounded_by_doubles(i: int, length: int, outputs: int, corners: bool, centers: bool) -> int:
-    """The nearest pixel by a ratio of lengths that is rounded to a double."""
+    """The nearest pixel by a ratio of sizes that is rounded to a double."""
     ratio = (length - 1) / (outputs - 1) if corners and outputs > 1 else length / outputs
     coordinate = ratio * (i + 0.5) if centers else ratio * i
     return math.floor(coordinate + 0.5) if corners else math.floor(coordinate)

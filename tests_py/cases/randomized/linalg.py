@@ -1,4 +1,4 @@
-"""Random calls of linear algebra: what is unique of factors, and products of them."""
+"""Random calls of linear algebra: the unique parts of factors, and products of factors."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def _tensordot(function: str, draw: Draw) -> Case:
     first, second = (*left, *shared), (*shared, *right)
     axes: Any = len(shared)
     if draw.chance():
-        # The axes of both sides in any order, the shared ones found by their number.
+        # The axes of both sides in any order; the shared ones are matched by their number.
         first_order, second_order = (
             draw.shuffled(range(len(first))),
             draw.shuffled(range(len(second))),

@@ -38,7 +38,7 @@ def operands(draw: Draw, name: str, shape: Shape) -> tuple[Array, Array]:
     return (draw.ints(shape, 0, 2) if draw.chance(4) else labels), guess
 
 
-#: What is usual, the least and the greatest value of the option before the reduction.
+#: The usual, the smallest and the largest value of the option before the reduction.
 OPTIONS = {
     "huber_loss": (1.0, 0.25, 2.0),
     "log_loss": (1e-7, 0.0, 0.01),

@@ -15,7 +15,7 @@ __all__ = ["GENERATORS"]
 
 
 def _factored(draw: Draw, size: int) -> Shape:
-    """A shape of so many elements."""
+    """A shape with this many elements."""
     shape: list[int] = []
     left = size
     for factor in (2, 3, 5, 7):

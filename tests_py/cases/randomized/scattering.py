@@ -15,7 +15,7 @@ __all__ = ["GENERATORS"]
 
 
 def _indices(draw: Draw, counted: Shape) -> Array:
-    """Index tuples along axes, with repetitions; none where there is nothing to point at."""
+    """Index tuples along axes, with repetitions; none if there are no elements."""
     lead = (0,) if 0 in counted else draw.shape(0, 2, most_elements=20)
     columns = [draw.ints(lead, 0, length) for length in counted]
     return np.stack(columns, -1) if columns else np.zeros((*lead, 0), np.int32)

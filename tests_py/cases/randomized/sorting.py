@@ -1,4 +1,4 @@
-"""Random calls of sorting, and of searching in what is sorted."""
+"""Random calls of sorting, and of searching sorted rows."""
 
 from __future__ import annotations
 

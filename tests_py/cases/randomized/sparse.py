@@ -21,7 +21,7 @@ __all__ = ["GENERATORS"]
 
 
 def _coordinates(draw: Draw, shape: Shape) -> Array:
-    """Distinct places in any order."""
+    """Distinct coordinates in any order."""
     size = prod(shape)
     flat = draw.shuffled(range(size))[: draw.integer(0, min(size, 9))]
     columns = np.unravel_index(np.array(flat, np.int64), shape)
@@ -72,7 +72,7 @@ def _segments(function: str, draw: Draw) -> Case:
 
 
 def _splits(draw: Draw, rows: int, most: int = 4) -> list[int]:
-    """Where so many rows of random lengths end."""
+    """The ends of rows of random lengths."""
     ends = [0]
     for _ in range(rows):
         ends.append(ends[-1] + draw.integer(0, most))

@@ -24,7 +24,7 @@ BATCHES = (0, 1, 1, 1, 2, 3)
 
 @dataclass(frozen=True)
 class Sliding:
-    """How a window slides: lengths it slides over, and options as arguments."""
+    """A sliding window: the sizes that it slides over, and options as arguments."""
 
     lengths: Shape
     size: Shape
@@ -46,7 +46,7 @@ class Sliding:
         return self.windows.inside.shape[: len(self.size)]
 
     def noted(self, case: Case) -> Case:
-        """Say in a case's name what is odd about its windows."""
+        """Note in a case's name what is odd about its windows."""
         return replace(case, note=self.windows.oddities())
 
 
@@ -66,7 +66,7 @@ def sliding(
     rounded: bool = True,
     pads: str = "svne",
 ) -> Sliding:
-    """Draw how a window slides; the lengths are such that at least one fits, or 0.
+    """Draw a sliding window; the input is so large that at least one fits, or has size 0.
 
     ``pads`` are kinds of padding: same, valid, a number, or explicit for each side.
     """

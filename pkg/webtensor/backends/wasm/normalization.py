@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webtensor.backends.api import Handle, Operand
+from webtensor.backends.api import Handle, Kernel, Operand
 from webtensor.backends.wasm.backend import WasmBackend, kernel
 from webtensor.dtypes import DType
 from webtensor.shapes import Shape
@@ -12,36 +12,28 @@ from webtensor.shapes import Shape
 __all__: list[str] = []
 
 
-@kernel("softmax")
-def softmax(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    length: int,
-) -> Handle:
-    """Exponentials over their sum."""
-    size = outer * length
-    out = backend.allocate(size * 4)
-    backend.compute(("softmax",), size, inputs[0].storage.handle, out, outer, length)
-    return out
+def _softmax(name: str) -> Kernel:
+    """Make the kernel of the softmax of rows, or of its logarithm."""
+    key = (name,)
+
+    def softmax(
+        backend: WasmBackend,
+        inputs: Sequence[Operand],
+        shape: Shape,
+        dtype: DType,
+        outer: int,
+        length: int,
+    ) -> Handle:
+        size = outer * length
+        out = backend.allocate(size * 4)
+        backend.compute(key, size, inputs[0].storage.handle, out, outer, length)
+        return out
+
+    return softmax
 
 
-@kernel("log_softmax")
-def log_softmax(
-    backend: WasmBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    length: int,
-) -> Handle:
-    """Logarithm of the softmax."""
-    size = outer * length
-    out = backend.allocate(size * 4)
-    backend.compute(("log_softmax",), size, inputs[0].storage.handle, out, outer, length)
-    return out
+for _name in ("softmax", "log_softmax"):
+    kernel(_name)(_softmax(_name))
 
 
 @kernel("window_sum")

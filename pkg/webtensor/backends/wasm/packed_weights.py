@@ -41,7 +41,7 @@ class _Use(_Reference):
 
 
 def is_worth_packing(weights: Operand) -> bool:
-    """Whether keeping these weights packed would save time."""
+    """Whether packing these weights saves time."""
     return weights.size >= _LEAST_SIZE
 
 
@@ -90,7 +90,7 @@ class PackedWeights:
         try:
             use.address = self._backend.allocate(padded * rows * weights.dtype.itemsize)
         except OutOfMemoryError:
-            return 0  # the product packs them by itself, piece by piece
+            return 0  # the product packs them itself, piece by piece
         strides = (1, rows) if transposed else (use.columns, 1)
         pack = self._backend.functions[_PACK]
         pack(weights.storage.handle, use.address, rows, use.columns, *strides)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Collection, Hashable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from math import isnan
 from struct import Struct
@@ -375,6 +376,11 @@ class WebGLBackend(Backend):
 
     def release(self, handle: Texture) -> None:
         self.textures.release(handle)
+
+    def released_with(self, stack: ExitStack, texture: Texture) -> Texture:
+        """Release a texture when the stack closes; return the texture."""
+        stack.callback(self.release, texture)
+        return texture
 
     def memory(self) -> dict[str, int]:
         textures = self.textures

@@ -180,7 +180,7 @@ def reader_at(name: str, vector: str, value: str) -> list[str]:
 
 
 def _accessor(source: Input, code: str) -> str:
-    """The functions that read one input, as far as ``code`` calls them."""
+    """Return the functions that ``code`` calls to read one input."""
     types = _TYPES[source.dtype]
     name, dtype = source.name, source.dtype
     getter = getter_name(name)

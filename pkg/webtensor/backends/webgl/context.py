@@ -168,7 +168,7 @@ def slow_reason() -> str | None:
 
 
 def renderer(gl: Any) -> str:
-    """Return the name of what draws for a context, as far as the browser tells."""
+    """Return the name of a context's renderer, if the browser reveals it."""
     name = str(gl.getParameter(gl.RENDERER))
     masked = name in ("WebKit WebGL", "Mozilla")
     extension = gl.getExtension("WEBGL_debug_renderer_info") if masked else None

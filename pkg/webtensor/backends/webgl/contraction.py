@@ -173,7 +173,7 @@ def _tile_steps_along_rows(rows: int) -> list[str]:
 
 
 def _tiles_fit(dtype: DType, sizes: MatmulSizes) -> bool:
-    """Whether the product is large, and whole texels lie along the axes that tiles read."""
+    """Whether the product is large, and the axes that tiles read consist of whole texels."""
     _, m, k, n, transpose_a, transpose_b, _, _ = sizes
     return (
         dtype is float32

@@ -33,7 +33,7 @@ __all__ = [
 
 
 def tiles_fit(backend: WebGLBackend, window: Window) -> bool:
-    """Whether a convolution is large, and whole texels lie along the channels of its result."""
+    """Whether a convolution is large, and its result's channels consist of whole texels."""
     work = window.batch * window.out_height * window.out_width * window.out_channels
     work *= window.in_channels * window.filter_height * window.filter_width
     pixels = window.batch * max(
@@ -49,7 +49,7 @@ def tiles_fit(backend: WebGLBackend, window: Window) -> bool:
 
 
 def transposed_tiles_fit(backend: WebGLBackend, window: Window) -> bool:
-    """Whether ``tiles_fit``, and whole texels lie along the channels of the input as well."""
+    """Whether ``tiles_fit``, and the input's channels consist of whole texels as well."""
     return window.in_channels % 4 == 0 and tiles_fit(backend, window)
 
 

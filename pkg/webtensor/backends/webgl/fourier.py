@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
@@ -189,11 +190,7 @@ def _convolved(backend: WebGLBackend, x: Texture, rows: int, length: int, turn: 
         return backend.draw(program, list(inputs.values()), 2 * size, float32, length, over, angle)
 
     with ExitStack() as temporary:
-
-        def released_later(texture: Texture) -> Texture:
-            temporary.callback(backend.release, texture)
-            return texture
-
+        released_later = partial(backend.released_with, temporary)
         spread = released_later(draw("fft_spread", _SPREAD, {"x": x}, rows * over, turn))
         circle = released_later(draw("fft_circle", _CIRCLE, {}, over, -turn))
         spectrum = released_later(_stages(backend, circle, 1, over, radices, -1.0))

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 
-from webtensor.backends.api import Handle, Operand
+from webtensor.backends.api import Handle, Kernel, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.reduction import reduce_texture
-from webtensor.backends.webgl.textures import Texture
 from webtensor.dtypes import DType, float32
 from webtensor.shapes import Shape
 
@@ -46,7 +46,7 @@ vec4 compute(int t) {
 """,
 }
 
-_FINISH = {
+_LAST_DRAW = {
     "softmax": """
 V compute(int t) { return getExponentials(t) / getTotal(t / length_); }
 """,
@@ -80,11 +80,7 @@ def _normalize(
         return backend.draw(program, [x], size, float32, length)
     row = length // lanes
     with ExitStack() as temporary:
-
-        def released_later(texture: Texture) -> Texture:
-            temporary.callback(backend.release, texture)
-            return texture
-
+        released_later = partial(backend.released_with, temporary)
         greatest = released_later(reduce_texture(backend, x, float32, "max", (outer, length, 1)))
         program = backend.program(
             ("exponentials", lanes), lambda: shader(["x", "greatest"], _EXPONENTIALS[lanes])
@@ -97,34 +93,28 @@ def _normalize(
             names, textures = ["exponentials", "total"], [exponentials, total]
         else:
             names, textures = ["x", "greatest", "total"], [x, greatest, total]
-        program = backend.program((kind, "long", lanes), lambda: shader(names, _FINISH[kind]))
+        program = backend.program((kind, "long", lanes), lambda: shader(names, _LAST_DRAW[kind]))
         return backend.draw(program, textures, size, float32, row)
 
 
-@kernel("softmax")
-def softmax(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    length: int,
-) -> Handle:
-    """Exponentials over their sum."""
-    return _normalize(backend, inputs, "softmax", outer, length)
+def _softmax(kind: str) -> Kernel:
+    """Make the kernel of the softmax of rows, or of its logarithm."""
+
+    def softmax(
+        backend: WebGLBackend,
+        inputs: Sequence[Operand],
+        shape: Shape,
+        dtype: DType,
+        outer: int,
+        length: int,
+    ) -> Handle:
+        return _normalize(backend, inputs, kind, outer, length)
+
+    return softmax
 
 
-@kernel("log_softmax")
-def log_softmax(
-    backend: WebGLBackend,
-    inputs: Sequence[Operand],
-    shape: Shape,
-    dtype: DType,
-    outer: int,
-    length: int,
-) -> Handle:
-    """Logarithm of the softmax."""
-    return _normalize(backend, inputs, "log_softmax", outer, length)
+for _name in ("softmax", "log_softmax"):
+    kernel(_name)(_softmax(_name))
 
 
 _WINDOW_SUM = """

@@ -127,8 +127,7 @@ class _Scan:
         self.temporary = temporary
 
     def _temporary(self, texture: Texture) -> Texture:
-        self.temporary.callback(self.backend.release, texture)
-        return texture
+        return self.backend.released_with(self.temporary, texture)
 
     def _draw(
         self,

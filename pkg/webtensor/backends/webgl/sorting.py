@@ -33,7 +33,7 @@ def _value(dtype: DType) -> str:
 
 
 def _before(dtype: DType, descending: bool) -> str:
-    """GLSL function that tells whether ``a`` must come before ``b``."""
+    """Return the GLSL function that tests whether ``a`` precedes ``b``."""
     test = "a > b" if descending else "a < b"
     if dtype is float32:
         test = f"nan_or_{'less' if descending else 'greater'}(b, a)"
@@ -318,7 +318,7 @@ def search_sorted(
     length: int,
     count: int,
 ) -> Handle:
-    """Where each value would be inserted into its sorted row."""
+    """Return the index at which each value would be inserted into its sorted row."""
     kind = inputs[0].dtype
     rows, values = (operand.storage.handle for operand in inputs)
     return _draw(

@@ -59,7 +59,7 @@ VECTOR GETTERRun(int i) {
 
 
 def _accessor(source: Input, code: str) -> str:
-    """The functions that read one input, as far as ``code`` calls them."""
+    """Return the functions that ``code`` calls to read one input."""
     name, dtype = source.name, source.dtype
     getter = getter_name(name)
     scalar, vector = _LOADED[dtype]

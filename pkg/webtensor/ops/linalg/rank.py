@@ -1,4 +1,4 @@
-"""What singular values tell: the rank of matrices, and their pseudo-inverse."""
+"""The rank of matrices, and their pseudo-inverse, by singular values."""
 
 from __future__ import annotations
 
