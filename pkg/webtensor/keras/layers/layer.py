@@ -27,7 +27,7 @@ from webtensor.keras.arguments import (
 )
 from webtensor.keras.layers.call_context import call_context
 from webtensor.keras.layers.call_signature import CallSignature, call_signature, shape_parameters
-from webtensor.keras.layers.input_spec import InputSpec, check_inputs
+from webtensor.keras.layers.input_spec import InputSpecs, check_inputs
 from webtensor.keras.layers.layer_state import LayerState
 from webtensor.keras.masks import mask_of
 from webtensor.keras.names import current_path, name_scope
@@ -119,7 +119,7 @@ class Layer(LayerState):
         self.dtype_policy = dtype
         self.autocast = autocast
         self.supports_masking = type(self).compute_mask is not Layer.compute_mask
-        self.input_spec: Nested[InputSpec | None] = None
+        self.input_spec: InputSpecs = None
         self.built = False
         self._build_shapes: dict[str, Nested[Shape]] = {}
         self._path = ""
