@@ -6,12 +6,28 @@ stand beside under ``TYPE_CHECKING``.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
-from sys import modules
 from typing import Any
 
-__all__ = ["Members", "lazy_contents"]
+__all__ = ["Members", "contents", "lazy_contents"]
+
+
+def contents(table: str) -> dict[str, list[str]]:
+    """Return the names of each module, given as ``module: name name …``, over one line or several.
+
+    Example:
+        >>> contents("first: one two second: three")
+        {'first': ['one', 'two'], 'second': ['three']}
+    """
+    modules: dict[str, list[str]] = {}
+    for word in table.split():
+        if word.endswith(":"):
+            names = modules[word[:-1]] = []
+        else:
+            names.append(word)
+    return modules
 
 
 def lazy_contents(
@@ -35,11 +51,11 @@ def lazy_contents(
             value = import_module(f"{package}.{name}")
         else:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        setattr(modules[package], name, value)
+        setattr(sys.modules[package], name, value)
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(modules[package]), *homes, *namespaces})
+        return sorted({*vars(sys.modules[package]), *homes, *namespaces})
 
     return load, names
 
@@ -54,7 +70,7 @@ class Members(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in self._names:
             raise KeyError(name)
-        return getattr(modules[self._package], name)
+        return getattr(sys.modules[self._package], name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

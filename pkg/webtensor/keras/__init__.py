@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from webtensor.lazy_contents import lazy_contents
+from webtensor.lazy_contents import contents, lazy_contents
 
 #: The namespaces, and the modules with the names of Keras's front page.
 _NAMESPACES = (
@@ -44,21 +44,23 @@ _NAMESPACES = (
     "tree",
     "utils",
 )
-_CONTENTS = {
-    "dtype_policies": ["DTypePolicy", "FloatDTypePolicy"],
-    "initializers": ["Initializer"],
-    "layers": ["Input", "InputSpec", "Layer"],
-    "losses": ["Loss"],
-    "metrics": ["Metric"],
-    "models": ["Function", "Model", "Sequential"],
-    "names": ["name_scope"],
-    "optimizers": ["Optimizer"],
-    "regularizers": ["Regularizer"],
-    "stateless_scopes": ["StatelessScope"],
-    "nodes": ["Operation"],
-    "symbols": ["KerasTensor"],
-    "variables": ["Variable"],
-}
+_CONTENTS = contents(
+    """
+    dtype_policies: DTypePolicy FloatDTypePolicy
+    initializers: Initializer
+    layers: Input InputSpec Layer
+    losses: Loss
+    metrics: Metric
+    models: Function Model Sequential
+    names: name_scope
+    nodes: Operation
+    optimizers: Optimizer
+    regularizers: Regularizer
+    stateless_scopes: StatelessScope
+    symbols: KerasTensor
+    variables: Variable
+    """
+)
 
 #: The version of Keras whose names, defaults and formulas these are.
 __version__ = "3.15.1"

@@ -9,10 +9,10 @@ of its own name.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, wraps
 from inspect import Parameter, signature
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, ParamSpec, Self
 
 from webtensor.keras.class_documentation import ClassDocumentation
 from webtensor.keras.names import nearest
@@ -25,6 +25,7 @@ __all__ = [
     "Declared",
     "accepted_arguments",
     "declared_config",
+    "forwards_arguments",
     "is_library_class",
     "unknown_argument",
 ]
@@ -32,6 +33,8 @@ __all__ = [
 #: In ``_config_omits``: a configuration never has the argument, or has it whatever its value is.
 ALWAYS: Final = object()
 NEVER: Final = object()
+
+P = ParamSpec("P")
 
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 _VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
@@ -89,6 +92,34 @@ def _check_keywords(cls: type, keywords: Mapping[str, Any]) -> None:
 def unknown_argument(cls: type, name: str) -> str:
     """Return the text of an error about a keyword that a class does not accept."""
     return f"{cls.__name__}: unknown argument {name!r}{nearest(name, accepted_arguments(cls))}"
+
+
+def forwards_arguments(init: Callable[P, None]) -> Callable[P, None]:
+    """Decorate an ``__init__`` whose arguments all go to the ``__init__`` of the base, by name.
+
+    The base is called first, with the defaults of the decorated signature, then the decorated body.
+    So a class may spell out its arguments, for editors and ``inspect.signature``, without listing
+    them a second time.
+    """
+    declared = signature(init)
+
+    @wraps(init)
+    def forwarding(*args: P.args, **kwargs: P.kwargs) -> None:
+        instance = args[0]
+        cls: type[Any] = next(
+            base for base in type(instance).__mro__ if base.__dict__.get("__init__") is forwarding
+        )
+        try:
+            bound = declared.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{cls.__name__}.__init__() {error}") from None
+        bound.apply_defaults()
+        _, *names = bound.arguments
+        named = {name: bound.arguments[name] for name in names if name != "kwargs"}
+        super(cls, instance).__init__(**named, **bound.arguments.get("kwargs", {}))
+        init(*args, **kwargs)
+
+    return forwarding
 
 
 @cache

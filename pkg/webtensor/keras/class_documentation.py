@@ -77,7 +77,7 @@ def _entries(text: str) -> dict[str, str]:
 def _meaning(name: str) -> str | None:
     text = _MEANINGS.get(name)
     for suffix, meaning in _MEANINGS_BY_SUFFIX.items():
-        if name.endswith(suffix):
+        if text is None and name.endswith(suffix):
             text = meaning.format(f"the {name.removesuffix(suffix).replace('_', ' ')}")
     return None if text is None else f"    {name}: {text}"
 
@@ -97,7 +97,7 @@ def _completed(cls: type) -> str:
     ]
     if not missing:
         return text
-    added = "\n".join(missing)
+    added = "\n".join(dict.fromkeys(missing))  # an entry may describe several arguments
     if own:
         head, _, rest = text.partition("Args:\n")
         section, gap, tail = rest.partition("\n\n")

@@ -6,18 +6,20 @@ callbacks that monitor a metric; the other modules have the callbacks, by what t
 
 from typing import TYPE_CHECKING
 
-from webtensor.lazy_contents import lazy_contents
+from webtensor.lazy_contents import contents, lazy_contents
 
-_CONTENTS = {
-    "callback": ["Callback", "CallbackList", "History", "LambdaCallback"],
-    "checkpoints_and_logs": ["BackupAndRestore", "CSVLogger", "ModelCheckpoint"],
-    "learning_rates": ["LearningRateScheduler", "ReduceLROnPlateau"],
-    "progress": ["ProgbarLogger"],
-    "remote_monitor": ["RemoteMonitor"],
-    "stopping": ["EarlyStopping", "TerminateOnNaN"],
-    "tensorboard": ["TensorBoard"],
-    "weight_averages": ["SwapEMAWeights"],
-}
+_CONTENTS = contents(
+    """
+    callback: Callback CallbackList History LambdaCallback
+    checkpoints_and_logs: BackupAndRestore CSVLogger ModelCheckpoint
+    learning_rates: LearningRateScheduler ReduceLROnPlateau
+    progress: ProgbarLogger
+    remote_monitor: RemoteMonitor
+    stopping: EarlyStopping TerminateOnNaN
+    tensorboard: TensorBoard
+    weight_averages: SwapEMAWeights
+    """
+)
 
 if TYPE_CHECKING:
     from webtensor.keras.callbacks.callback import (
@@ -26,31 +28,13 @@ if TYPE_CHECKING:
         History as History,
         LambdaCallback as LambdaCallback,
     )
-    from webtensor.keras.callbacks.checkpoints_and_logs import (
-        BackupAndRestore as BackupAndRestore,
-        CSVLogger as CSVLogger,
-        ModelCheckpoint as ModelCheckpoint,
-    )
-    from webtensor.keras.callbacks.learning_rates import (
-        LearningRateScheduler as LearningRateScheduler,
-        ReduceLROnPlateau as ReduceLROnPlateau,
-    )
-    from webtensor.keras.callbacks.progress import (
-        ProgbarLogger as ProgbarLogger,
-    )
-    from webtensor.keras.callbacks.remote_monitor import (
-        RemoteMonitor as RemoteMonitor,
-    )
-    from webtensor.keras.callbacks.stopping import (
-        EarlyStopping as EarlyStopping,
-        TerminateOnNaN as TerminateOnNaN,
-    )
-    from webtensor.keras.callbacks.tensorboard import (
-        TensorBoard as TensorBoard,
-    )
-    from webtensor.keras.callbacks.weight_averages import (
-        SwapEMAWeights as SwapEMAWeights,
-    )
+    from webtensor.keras.callbacks.checkpoints_and_logs import *
+    from webtensor.keras.callbacks.learning_rates import *
+    from webtensor.keras.callbacks.progress import *
+    from webtensor.keras.callbacks.remote_monitor import *
+    from webtensor.keras.callbacks.stopping import *
+    from webtensor.keras.callbacks.tensorboard import *
+    from webtensor.keras.callbacks.weight_averages import *
 else:
     __all__ = [  # noqa: PLE0604  (they are strings)
         *(name for names in _CONTENTS.values() for name in names),

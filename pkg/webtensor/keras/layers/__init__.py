@@ -16,313 +16,77 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from webtensor.lazy_contents import lazy_contents
+from webtensor.lazy_contents import contents, lazy_contents
 
-_CONTENTS = {
-    "activations": ["ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"],
-    "attention": ["AdditiveAttention", "Attention", "GroupQueryAttention", "MultiHeadAttention"],
-    "bidirectional": ["Bidirectional"],
-    "convolution": [
-        "Conv1D",
-        "Conv1DTranspose",
-        "Conv2D",
-        "Conv2DTranspose",
-        "Conv3D",
-        "Conv3DTranspose",
-        "Convolution1D",
-        "Convolution1DTranspose",
-        "Convolution2D",
-        "Convolution2DTranspose",
-        "Convolution3D",
-        "Convolution3DTranspose",
-        "DepthwiseConv1D",
-        "DepthwiseConv2D",
-        "SeparableConv1D",
-        "SeparableConv2D",
-        "SeparableConvolution1D",
-        "SeparableConvolution2D",
-    ],
-    "core": ["Activation", "Identity", "Lambda"],
-    "dense": ["Dense"],
-    "einsum_dense": ["EinsumDense"],
-    "embedding": ["Embedding", "ReversibleEmbedding"],
-    "input_layer": ["Input", "InputLayer"],
-    "input_spec": ["InputSpec"],
-    "layer": ["Layer"],
-    "masking": ["Masking"],
-    "merging": [
-        "Add",
-        "Average",
-        "Concatenate",
-        "Dot",
-        "Maximum",
-        "Minimum",
-        "Multiply",
-        "Subtract",
-        "add",
-        "average",
-        "concatenate",
-        "dot",
-        "maximum",
-        "minimum",
-        "multiply",
-        "subtract",
-    ],
-    "normalization": [
-        "BatchNormalization",
-        "GroupNormalization",
-        "LayerNormalization",
-        "RMSNormalization",
-        "UnitNormalization",
-    ],
-    "pooling": [
-        "AdaptiveAveragePooling1D",
-        "AdaptiveAveragePooling2D",
-        "AdaptiveAveragePooling3D",
-        "AdaptiveMaxPooling1D",
-        "AdaptiveMaxPooling2D",
-        "AdaptiveMaxPooling3D",
-        "AveragePooling1D",
-        "AveragePooling2D",
-        "AveragePooling3D",
-        "AvgPool1D",
-        "AvgPool2D",
-        "AvgPool3D",
-        "GlobalAveragePooling1D",
-        "GlobalAveragePooling2D",
-        "GlobalAveragePooling3D",
-        "GlobalAvgPool1D",
-        "GlobalAvgPool2D",
-        "GlobalAvgPool3D",
-        "GlobalMaxPool1D",
-        "GlobalMaxPool2D",
-        "GlobalMaxPool3D",
-        "GlobalMaxPooling1D",
-        "GlobalMaxPooling2D",
-        "GlobalMaxPooling3D",
-        "MaxPool1D",
-        "MaxPool2D",
-        "MaxPool3D",
-        "MaxPooling1D",
-        "MaxPooling2D",
-        "MaxPooling3D",
-    ],
-    "preprocessing": [
-        "CategoryEncoding",
-        "Discretization",
-        "HashedCrossing",
-        "Hashing",
-        "IntegerLookup",
-        "MelSpectrogram",
-        "Normalization",
-        "Pipeline",
-        "Rescaling",
-        "STFTSpectrogram",
-        "StringLookup",
-        "TextVectorization",
-    ],
-    "preprocessing.images": [
-        "AugMix",
-        "AutoContrast",
-        "CenterCrop",
-        "ContrastLimitedAdaptiveHistogramEqualization",
-        "CutMix",
-        "Equalization",
-        "MaxNumBoundingBoxes",
-        "MixUp",
-        "RandAugment",
-        "RandomBrightness",
-        "RandomColorDegeneration",
-        "RandomColorJitter",
-        "RandomContrast",
-        "RandomCrop",
-        "RandomElasticTransform",
-        "RandomErasing",
-        "RandomFlip",
-        "RandomGaussianBlur",
-        "RandomGrayscale",
-        "RandomHeight",
-        "RandomHue",
-        "RandomInvert",
-        "RandomPerspective",
-        "RandomPosterization",
-        "RandomRotation",
-        "RandomSaturation",
-        "RandomSharpness",
-        "RandomShear",
-        "RandomTranslation",
-        "RandomWidth",
-        "RandomZoom",
-        "Resizing",
-        "Solarization",
-    ],
-    "recurrent": [
-        "ConvLSTM1D",
-        "ConvLSTM2D",
-        "ConvLSTM3D",
-        "GRU",
-        "GRUCell",
-        "LSTM",
-        "LSTMCell",
-        "RNN",
-        "SimpleRNN",
-        "SimpleRNNCell",
-        "StackedRNNCells",
-    ],
-    "regularization": [
-        "ActivityRegularization",
-        "AlphaDropout",
-        "Dropout",
-        "GaussianDropout",
-        "GaussianNoise",
-        "SpatialDropout1D",
-        "SpatialDropout2D",
-        "SpatialDropout3D",
-    ],
-    "reshaping": [
-        "Cropping1D",
-        "Cropping2D",
-        "Cropping3D",
-        "Flatten",
-        "Permute",
-        "RepeatVector",
-        "Reshape",
-        "UpSampling1D",
-        "UpSampling2D",
-        "UpSampling3D",
-        "ZeroPadding1D",
-        "ZeroPadding2D",
-        "ZeroPadding3D",
-    ],
-    "serialization": ["deserialize", "serialize"],
-    "spectral_normalization": ["SpectralNormalization"],
-    "time_distributed": ["TimeDistributed"],
-    "wrapper": ["Wrapper"],
-}
+_CONTENTS = contents(
+    """
+    activations: ELU LeakyReLU PReLU ReLU Softmax ThresholdedReLU
+    attention: AdditiveAttention Attention GroupQueryAttention MultiHeadAttention
+    bidirectional: Bidirectional
+    convolution: Conv1D Conv1DTranspose Conv2D Conv2DTranspose Conv3D Conv3DTranspose
+        Convolution1D Convolution1DTranspose Convolution2D Convolution2DTranspose Convolution3D
+        Convolution3DTranspose DepthwiseConv1D DepthwiseConv2D SeparableConv1D SeparableConv2D
+        SeparableConvolution1D SeparableConvolution2D
+    core: Activation Identity Lambda
+    dense: Dense
+    einsum_dense: EinsumDense
+    embedding: Embedding ReversibleEmbedding
+    input_layer: Input InputLayer
+    input_spec: InputSpec
+    layer: Layer
+    masking: Masking
+    merging: Add Average Concatenate Dot Maximum Minimum Multiply Subtract add average
+        concatenate dot maximum minimum multiply subtract
+    normalization: BatchNormalization GroupNormalization LayerNormalization RMSNormalization
+        UnitNormalization
+    pooling: AdaptiveAveragePooling1D AdaptiveAveragePooling2D AdaptiveAveragePooling3D
+        AdaptiveMaxPooling1D AdaptiveMaxPooling2D AdaptiveMaxPooling3D AveragePooling1D
+        AveragePooling2D AveragePooling3D AvgPool1D AvgPool2D AvgPool3D GlobalAveragePooling1D
+        GlobalAveragePooling2D GlobalAveragePooling3D GlobalAvgPool1D GlobalAvgPool2D
+        GlobalAvgPool3D GlobalMaxPool1D GlobalMaxPool2D GlobalMaxPool3D GlobalMaxPooling1D
+        GlobalMaxPooling2D GlobalMaxPooling3D MaxPool1D MaxPool2D MaxPool3D MaxPooling1D
+        MaxPooling2D MaxPooling3D
+    preprocessing: CategoryEncoding Discretization HashedCrossing Hashing IntegerLookup
+        MelSpectrogram Normalization Pipeline Rescaling STFTSpectrogram StringLookup
+        TextVectorization
+    preprocessing.images: AugMix AutoContrast CenterCrop
+        ContrastLimitedAdaptiveHistogramEqualization CutMix Equalization MaxNumBoundingBoxes
+        MixUp RandAugment RandomBrightness RandomColorDegeneration RandomColorJitter
+        RandomContrast RandomCrop RandomElasticTransform RandomErasing RandomFlip
+        RandomGaussianBlur RandomGrayscale RandomHeight RandomHue RandomInvert RandomPerspective
+        RandomPosterization RandomRotation RandomSaturation RandomSharpness RandomShear
+        RandomTranslation RandomWidth RandomZoom Resizing Solarization
+    recurrent: ConvLSTM1D ConvLSTM2D ConvLSTM3D GRU GRUCell LSTM LSTMCell RNN SimpleRNN
+        SimpleRNNCell StackedRNNCells
+    regularization: ActivityRegularization AlphaDropout Dropout GaussianDropout GaussianNoise
+        SpatialDropout1D SpatialDropout2D SpatialDropout3D
+    reshaping: Cropping1D Cropping2D Cropping3D Flatten Permute RepeatVector Reshape
+        UpSampling1D UpSampling2D UpSampling3D ZeroPadding1D ZeroPadding2D ZeroPadding3D
+    serialization: deserialize serialize
+    spectral_normalization: SpectralNormalization
+    time_distributed: TimeDistributed
+    wrapper: Wrapper
+    """
+)
 
 if TYPE_CHECKING:
-    from webtensor.keras.layers.activations import (
-        ELU as ELU,
-        LeakyReLU as LeakyReLU,
-        PReLU as PReLU,
-        ReLU as ReLU,
-        Softmax as Softmax,
-        ThresholdedReLU as ThresholdedReLU,
-    )
-    from webtensor.keras.layers.attention import (
-        AdditiveAttention as AdditiveAttention,
-        Attention as Attention,
-        GroupQueryAttention as GroupQueryAttention,
-        MultiHeadAttention as MultiHeadAttention,
-    )
-    from webtensor.keras.layers.bidirectional import (
-        Bidirectional as Bidirectional,
-    )
-    from webtensor.keras.layers.convolution import (
-        Conv1D as Conv1D,
-        Conv1DTranspose as Conv1DTranspose,
-        Conv2D as Conv2D,
-        Conv2DTranspose as Conv2DTranspose,
-        Conv3D as Conv3D,
-        Conv3DTranspose as Conv3DTranspose,
-        Convolution1D as Convolution1D,
-        Convolution1DTranspose as Convolution1DTranspose,
-        Convolution2D as Convolution2D,
-        Convolution2DTranspose as Convolution2DTranspose,
-        Convolution3D as Convolution3D,
-        Convolution3DTranspose as Convolution3DTranspose,
-        DepthwiseConv1D as DepthwiseConv1D,
-        DepthwiseConv2D as DepthwiseConv2D,
-        SeparableConv1D as SeparableConv1D,
-        SeparableConv2D as SeparableConv2D,
-        SeparableConvolution1D as SeparableConvolution1D,
-        SeparableConvolution2D as SeparableConvolution2D,
-    )
-    from webtensor.keras.layers.core import (
-        Activation as Activation,
-        Identity as Identity,
-        Lambda as Lambda,
-    )
-    from webtensor.keras.layers.dense import (
-        Dense as Dense,
-    )
-    from webtensor.keras.layers.einsum_dense import (
-        EinsumDense as EinsumDense,
-    )
-    from webtensor.keras.layers.embedding import (
-        Embedding as Embedding,
-        ReversibleEmbedding as ReversibleEmbedding,
-    )
-    from webtensor.keras.layers.input_layer import (
-        Input as Input,
-        InputLayer as InputLayer,
-    )
+    from webtensor.keras.layers.activations import *
+    from webtensor.keras.layers.attention import *
+    from webtensor.keras.layers.bidirectional import *
+    from webtensor.keras.layers.convolution import *
+    from webtensor.keras.layers.core import *
+    from webtensor.keras.layers.dense import *
+    from webtensor.keras.layers.einsum_dense import *
+    from webtensor.keras.layers.embedding import *
+    from webtensor.keras.layers.input_layer import *
     from webtensor.keras.layers.input_spec import (
         InputSpec as InputSpec,
     )
-    from webtensor.keras.layers.layer import (
-        Layer as Layer,
-    )
-    from webtensor.keras.layers.masking import (
-        Masking as Masking,
-    )
-    from webtensor.keras.layers.merging import (
-        Add as Add,
-        Average as Average,
-        Concatenate as Concatenate,
-        Dot as Dot,
-        Maximum as Maximum,
-        Minimum as Minimum,
-        Multiply as Multiply,
-        Subtract as Subtract,
-        add as add,
-        average as average,
-        concatenate as concatenate,
-        dot as dot,
-        maximum as maximum,
-        minimum as minimum,
-        multiply as multiply,
-        subtract as subtract,
-    )
-    from webtensor.keras.layers.normalization import (
-        BatchNormalization as BatchNormalization,
-        GroupNormalization as GroupNormalization,
-        LayerNormalization as LayerNormalization,
-        RMSNormalization as RMSNormalization,
-        UnitNormalization as UnitNormalization,
-    )
-    from webtensor.keras.layers.pooling import (
-        AdaptiveAveragePooling1D as AdaptiveAveragePooling1D,
-        AdaptiveAveragePooling2D as AdaptiveAveragePooling2D,
-        AdaptiveAveragePooling3D as AdaptiveAveragePooling3D,
-        AdaptiveMaxPooling1D as AdaptiveMaxPooling1D,
-        AdaptiveMaxPooling2D as AdaptiveMaxPooling2D,
-        AdaptiveMaxPooling3D as AdaptiveMaxPooling3D,
-        AveragePooling1D as AveragePooling1D,
-        AveragePooling2D as AveragePooling2D,
-        AveragePooling3D as AveragePooling3D,
-        AvgPool1D as AvgPool1D,
-        AvgPool2D as AvgPool2D,
-        AvgPool3D as AvgPool3D,
-        GlobalAveragePooling1D as GlobalAveragePooling1D,
-        GlobalAveragePooling2D as GlobalAveragePooling2D,
-        GlobalAveragePooling3D as GlobalAveragePooling3D,
-        GlobalAvgPool1D as GlobalAvgPool1D,
-        GlobalAvgPool2D as GlobalAvgPool2D,
-        GlobalAvgPool3D as GlobalAvgPool3D,
-        GlobalMaxPool1D as GlobalMaxPool1D,
-        GlobalMaxPool2D as GlobalMaxPool2D,
-        GlobalMaxPool3D as GlobalMaxPool3D,
-        GlobalMaxPooling1D as GlobalMaxPooling1D,
-        GlobalMaxPooling2D as GlobalMaxPooling2D,
-        GlobalMaxPooling3D as GlobalMaxPooling3D,
-        MaxPool1D as MaxPool1D,
-        MaxPool2D as MaxPool2D,
-        MaxPool3D as MaxPool3D,
-        MaxPooling1D as MaxPooling1D,
-        MaxPooling2D as MaxPooling2D,
-        MaxPooling3D as MaxPooling3D,
-    )
+    from webtensor.keras.layers.layer import *
+    from webtensor.keras.layers.masking import *
+    from webtensor.keras.layers.merging import *
+    from webtensor.keras.layers.normalization import *
+    from webtensor.keras.layers.pooling import *
     from webtensor.keras.layers.preprocessing import (
         CategoryEncoding as CategoryEncoding,
         Discretization as Discretization,
@@ -341,7 +105,7 @@ if TYPE_CHECKING:
         AugMix as AugMix,
         AutoContrast as AutoContrast,
         CenterCrop as CenterCrop,
-        ContrastLimitedAdaptiveHistogramEqualization as ContrastLimitedAdaptiveHistogramEqualization,
+        ContrastLimitedAdaptiveHistogramEqualization as ContrastLimitedAdaptiveHistogramEqualization,  # noqa: E501
         CutMix as CutMix,
         Equalization as Equalization,
         MaxNumBoundingBoxes as MaxNumBoundingBoxes,
@@ -372,57 +136,13 @@ if TYPE_CHECKING:
         Resizing as Resizing,
         Solarization as Solarization,
     )
-    from webtensor.keras.layers.recurrent import (
-        GRU as GRU,
-        LSTM as LSTM,
-        RNN as RNN,
-        ConvLSTM1D as ConvLSTM1D,
-        ConvLSTM2D as ConvLSTM2D,
-        ConvLSTM3D as ConvLSTM3D,
-        GRUCell as GRUCell,
-        LSTMCell as LSTMCell,
-        SimpleRNN as SimpleRNN,
-        SimpleRNNCell as SimpleRNNCell,
-        StackedRNNCells as StackedRNNCells,
-    )
-    from webtensor.keras.layers.regularization import (
-        ActivityRegularization as ActivityRegularization,
-        AlphaDropout as AlphaDropout,
-        Dropout as Dropout,
-        GaussianDropout as GaussianDropout,
-        GaussianNoise as GaussianNoise,
-        SpatialDropout1D as SpatialDropout1D,
-        SpatialDropout2D as SpatialDropout2D,
-        SpatialDropout3D as SpatialDropout3D,
-    )
-    from webtensor.keras.layers.reshaping import (
-        Cropping1D as Cropping1D,
-        Cropping2D as Cropping2D,
-        Cropping3D as Cropping3D,
-        Flatten as Flatten,
-        Permute as Permute,
-        RepeatVector as RepeatVector,
-        Reshape as Reshape,
-        UpSampling1D as UpSampling1D,
-        UpSampling2D as UpSampling2D,
-        UpSampling3D as UpSampling3D,
-        ZeroPadding1D as ZeroPadding1D,
-        ZeroPadding2D as ZeroPadding2D,
-        ZeroPadding3D as ZeroPadding3D,
-    )
-    from webtensor.keras.layers.serialization import (
-        deserialize as deserialize,
-        serialize as serialize,
-    )
-    from webtensor.keras.layers.spectral_normalization import (
-        SpectralNormalization as SpectralNormalization,
-    )
-    from webtensor.keras.layers.time_distributed import (
-        TimeDistributed as TimeDistributed,
-    )
-    from webtensor.keras.layers.wrapper import (
-        Wrapper as Wrapper,
-    )
+    from webtensor.keras.layers.recurrent import *
+    from webtensor.keras.layers.regularization import *
+    from webtensor.keras.layers.reshaping import *
+    from webtensor.keras.layers.serialization import *
+    from webtensor.keras.layers.spectral_normalization import *
+    from webtensor.keras.layers.time_distributed import *
+    from webtensor.keras.layers.wrapper import *
 else:
     __all__ = [  # noqa: PLE0604  (they are strings)
         *(name for names in _CONTENTS.values() for name in names),

@@ -15,9 +15,9 @@ from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.data_formats import (
     as_data_format,
     channels_of,
-    places_of,
+    spatial_shape_of as places_of,
     with_channels_last,
-    with_places,
+    with_spatial_shape as with_places,
 )
 from webtensor.keras.layers.argument_checks import Pairs, as_integers, as_pairs
 from webtensor.keras.layers.input_spec import InputSpec

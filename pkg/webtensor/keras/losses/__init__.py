@@ -11,98 +11,37 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from webtensor.keras.registry import Namespace
-from webtensor.lazy_contents import Members, lazy_contents
+from webtensor.lazy_contents import Members, contents, lazy_contents
 
-_CONTENTS = {
-    "alignment": ["CTC", "ctc"],
-    "base": ["Loss", "LossFunctionWrapper"],
-    "margins": [
-        "CategoricalHinge",
-        "Hinge",
-        "SquaredHinge",
-        "categorical_hinge",
-        "hinge",
-        "squared_hinge",
-    ],
-    "overlap": ["Dice", "Tversky", "dice", "tversky"],
-    "probabilistic": [
-        "BinaryCrossentropy",
-        "BinaryFocalCrossentropy",
-        "CategoricalCrossentropy",
-        "CategoricalFocalCrossentropy",
-        "CategoricalGeneralizedCrossEntropy",
-        "KLDivergence",
-        "Poisson",
-        "SparseCategoricalCrossentropy",
-        "binary_crossentropy",
-        "binary_focal_crossentropy",
-        "categorical_crossentropy",
-        "categorical_focal_crossentropy",
-        "categorical_generalized_cross_entropy",
-        "kl_divergence",
-        "poisson",
-        "sparse_categorical_crossentropy",
-    ],
-    "regression": [
-        "CosineSimilarity",
-        "Huber",
-        "LogCosh",
-        "MeanAbsoluteError",
-        "MeanAbsolutePercentageError",
-        "MeanSquaredError",
-        "MeanSquaredLogarithmicError",
-        "cosine_similarity",
-        "huber",
-        "log_cosh",
-        "mean_absolute_error",
-        "mean_absolute_percentage_error",
-        "mean_squared_error",
-        "mean_squared_logarithmic_error",
-    ],
-    "similarity": ["Circle", "circle"],
-}
+_CONTENTS = contents(
+    """
+    alignment: CTC ctc
+    base: Loss LossFunctionWrapper
+    margins: CategoricalHinge Hinge SquaredHinge categorical_hinge hinge squared_hinge
+    overlap: Dice Tversky dice tversky
+    probabilistic: BinaryCrossentropy BinaryFocalCrossentropy CategoricalCrossentropy
+        CategoricalFocalCrossentropy CategoricalGeneralizedCrossEntropy KLDivergence Poisson
+        SparseCategoricalCrossentropy binary_crossentropy binary_focal_crossentropy
+        categorical_crossentropy categorical_focal_crossentropy
+        categorical_generalized_cross_entropy kl_divergence poisson
+        sparse_categorical_crossentropy
+    regression: CosineSimilarity Huber LogCosh MeanAbsoluteError MeanAbsolutePercentageError
+        MeanSquaredError MeanSquaredLogarithmicError cosine_similarity huber log_cosh
+        mean_absolute_error mean_absolute_percentage_error mean_squared_error
+        mean_squared_logarithmic_error
+    similarity: Circle circle
+    """
+)
 
 if TYPE_CHECKING:
-    from webtensor.keras.losses.alignment import (
-        CTC as CTC,
-        ctc as ctc,
-    )
+    from webtensor.keras.losses.alignment import *
     from webtensor.keras.losses.base import (
         Loss as Loss,
         LossFunctionWrapper as LossFunctionWrapper,
     )
-    from webtensor.keras.losses.margins import (
-        CategoricalHinge as CategoricalHinge,
-        Hinge as Hinge,
-        SquaredHinge as SquaredHinge,
-        categorical_hinge as categorical_hinge,
-        hinge as hinge,
-        squared_hinge as squared_hinge,
-    )
-    from webtensor.keras.losses.overlap import (
-        Dice as Dice,
-        Tversky as Tversky,
-        dice as dice,
-        tversky as tversky,
-    )
-    from webtensor.keras.losses.probabilistic import (
-        BinaryCrossentropy as BinaryCrossentropy,
-        BinaryFocalCrossentropy as BinaryFocalCrossentropy,
-        CategoricalCrossentropy as CategoricalCrossentropy,
-        CategoricalFocalCrossentropy as CategoricalFocalCrossentropy,
-        CategoricalGeneralizedCrossEntropy as CategoricalGeneralizedCrossEntropy,
-        KLDivergence as KLDivergence,
-        Poisson as Poisson,
-        SparseCategoricalCrossentropy as SparseCategoricalCrossentropy,
-        binary_crossentropy as binary_crossentropy,
-        binary_focal_crossentropy as binary_focal_crossentropy,
-        categorical_crossentropy as categorical_crossentropy,
-        categorical_focal_crossentropy as categorical_focal_crossentropy,
-        categorical_generalized_cross_entropy as categorical_generalized_cross_entropy,
-        kl_divergence as kl_divergence,
-        poisson as poisson,
-        sparse_categorical_crossentropy as sparse_categorical_crossentropy,
-    )
+    from webtensor.keras.losses.margins import *
+    from webtensor.keras.losses.overlap import *
+    from webtensor.keras.losses.probabilistic import *
     from webtensor.keras.losses.regression import (
         CosineSimilarity as CosineSimilarity,
         Huber as Huber,
@@ -119,10 +58,7 @@ if TYPE_CHECKING:
         mean_squared_error as mean_squared_error,
         mean_squared_logarithmic_error as mean_squared_logarithmic_error,
     )
-    from webtensor.keras.losses.similarity import (
-        Circle as Circle,
-        circle as circle,
-    )
+    from webtensor.keras.losses.similarity import *
 else:
     __all__ = [  # noqa: PLE0604  (they are strings)
         "deserialize",

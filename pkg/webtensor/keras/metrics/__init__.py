@@ -10,85 +10,35 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from webtensor.keras.registry import Namespace
-from webtensor.lazy_contents import Members, lazy_contents
+from webtensor.lazy_contents import Members, contents, lazy_contents
 
 #: Which module of ``webtensor.keras`` has which name.
-_CONTENTS = {
-    "metrics.accuracy": [
-        "Accuracy",
-        "BinaryAccuracy",
-        "CategoricalAccuracy",
-        "SparseCategoricalAccuracy",
-        "SparseTopKCategoricalAccuracy",
-        "TopKCategoricalAccuracy",
-        "binary_accuracy",
-        "categorical_accuracy",
-        "sparse_categorical_accuracy",
-        "sparse_top_k_categorical_accuracy",
-        "top_k_categorical_accuracy",
-    ],
-    "metrics.base": ["Metric"],
-    "metrics.confusion": [
-        "AUC",
-        "FalseNegatives",
-        "FalsePositives",
-        "Precision",
-        "PrecisionAtRecall",
-        "Recall",
-        "RecallAtPrecision",
-        "SensitivityAtSpecificity",
-        "SpecificityAtSensitivity",
-        "TrueNegatives",
-        "TruePositives",
-    ],
-    "metrics.correlation": [
-        "ConcordanceCorrelation",
-        "PearsonCorrelation",
-        "concordance_correlation",
-        "pearson_correlation",
-    ],
-    "metrics.f_score": ["F1Score", "FBetaScore"],
-    "metrics.iou": ["BinaryIoU", "IoU", "MeanIoU", "OneHotIoU", "OneHotMeanIoU"],
-    "metrics.probabilistic": [
-        "BinaryCrossentropy",
-        "CategoricalCrossentropy",
-        "KLDivergence",
-        "Poisson",
-        "SparseCategoricalCrossentropy",
-    ],
-    "metrics.reductions": ["Mean", "MeanMetricWrapper", "Sum"],
-    "metrics.regression": [
-        "CategoricalHinge",
-        "CosineSimilarity",
-        "Hinge",
-        "LogCoshError",
-        "MeanAbsoluteError",
-        "MeanAbsolutePercentageError",
-        "MeanSquaredError",
-        "MeanSquaredLogarithmicError",
-        "R2Score",
-        "RootMeanSquaredError",
-        "SquaredHinge",
-    ],
-    "losses": [
-        "binary_crossentropy",
-        "binary_focal_crossentropy",
-        "categorical_crossentropy",
-        "categorical_focal_crossentropy",
-        "categorical_hinge",
-        "hinge",
-        "huber",
-        "kl_divergence",
-        "log_cosh",
-        "mean_absolute_error",
-        "mean_absolute_percentage_error",
-        "mean_squared_error",
-        "mean_squared_logarithmic_error",
-        "poisson",
-        "sparse_categorical_crossentropy",
-        "squared_hinge",
-    ],
-}
+_CONTENTS = contents(
+    """
+    losses: binary_crossentropy binary_focal_crossentropy categorical_crossentropy
+        categorical_focal_crossentropy categorical_hinge hinge huber kl_divergence log_cosh
+        mean_absolute_error mean_absolute_percentage_error mean_squared_error
+        mean_squared_logarithmic_error poisson sparse_categorical_crossentropy squared_hinge
+    metrics.accuracy: Accuracy BinaryAccuracy CategoricalAccuracy SparseCategoricalAccuracy
+        SparseTopKCategoricalAccuracy TopKCategoricalAccuracy binary_accuracy
+        categorical_accuracy sparse_categorical_accuracy sparse_top_k_categorical_accuracy
+        top_k_categorical_accuracy
+    metrics.base: Metric
+    metrics.confusion: AUC FalseNegatives FalsePositives Precision PrecisionAtRecall Recall
+        RecallAtPrecision SensitivityAtSpecificity SpecificityAtSensitivity TrueNegatives
+        TruePositives
+    metrics.correlation: ConcordanceCorrelation PearsonCorrelation concordance_correlation
+        pearson_correlation
+    metrics.f_score: F1Score FBetaScore
+    metrics.iou: BinaryIoU IoU MeanIoU OneHotIoU OneHotMeanIoU
+    metrics.probabilistic: BinaryCrossentropy CategoricalCrossentropy KLDivergence Poisson
+        SparseCategoricalCrossentropy
+    metrics.reductions: Mean MeanMetricWrapper Sum
+    metrics.regression: CategoricalHinge CosineSimilarity Hinge LogCoshError MeanAbsoluteError
+        MeanAbsolutePercentageError MeanSquaredError MeanSquaredLogarithmicError R2Score
+        RootMeanSquaredError SquaredHinge
+    """
+)
 
 if TYPE_CHECKING:
     from webtensor.keras.losses import (
@@ -125,61 +75,13 @@ if TYPE_CHECKING:
     from webtensor.keras.metrics.base import (
         Metric as Metric,
     )
-    from webtensor.keras.metrics.confusion import (
-        AUC as AUC,
-        FalseNegatives as FalseNegatives,
-        FalsePositives as FalsePositives,
-        Precision as Precision,
-        PrecisionAtRecall as PrecisionAtRecall,
-        Recall as Recall,
-        RecallAtPrecision as RecallAtPrecision,
-        SensitivityAtSpecificity as SensitivityAtSpecificity,
-        SpecificityAtSensitivity as SpecificityAtSensitivity,
-        TrueNegatives as TrueNegatives,
-        TruePositives as TruePositives,
-    )
-    from webtensor.keras.metrics.correlation import (
-        ConcordanceCorrelation as ConcordanceCorrelation,
-        PearsonCorrelation as PearsonCorrelation,
-        concordance_correlation as concordance_correlation,
-        pearson_correlation as pearson_correlation,
-    )
-    from webtensor.keras.metrics.f_score import (
-        F1Score as F1Score,
-        FBetaScore as FBetaScore,
-    )
-    from webtensor.keras.metrics.iou import (
-        BinaryIoU as BinaryIoU,
-        IoU as IoU,
-        MeanIoU as MeanIoU,
-        OneHotIoU as OneHotIoU,
-        OneHotMeanIoU as OneHotMeanIoU,
-    )
-    from webtensor.keras.metrics.probabilistic import (
-        BinaryCrossentropy as BinaryCrossentropy,
-        CategoricalCrossentropy as CategoricalCrossentropy,
-        KLDivergence as KLDivergence,
-        Poisson as Poisson,
-        SparseCategoricalCrossentropy as SparseCategoricalCrossentropy,
-    )
-    from webtensor.keras.metrics.reductions import (
-        Mean as Mean,
-        MeanMetricWrapper as MeanMetricWrapper,
-        Sum as Sum,
-    )
-    from webtensor.keras.metrics.regression import (
-        CategoricalHinge as CategoricalHinge,
-        CosineSimilarity as CosineSimilarity,
-        Hinge as Hinge,
-        LogCoshError as LogCoshError,
-        MeanAbsoluteError as MeanAbsoluteError,
-        MeanAbsolutePercentageError as MeanAbsolutePercentageError,
-        MeanSquaredError as MeanSquaredError,
-        MeanSquaredLogarithmicError as MeanSquaredLogarithmicError,
-        R2Score as R2Score,
-        RootMeanSquaredError as RootMeanSquaredError,
-        SquaredHinge as SquaredHinge,
-    )
+    from webtensor.keras.metrics.confusion import *
+    from webtensor.keras.metrics.correlation import *
+    from webtensor.keras.metrics.f_score import *
+    from webtensor.keras.metrics.iou import *
+    from webtensor.keras.metrics.probabilistic import *
+    from webtensor.keras.metrics.reductions import *
+    from webtensor.keras.metrics.regression import *
 else:
     __all__ = [  # noqa: PLE0604  (they are strings)
         "deserialize",

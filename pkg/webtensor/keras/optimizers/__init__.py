@@ -4,85 +4,53 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from webtensor.keras.names import nearest
-from webtensor.keras.optimizers.base import Optimizer
+from webtensor.keras.optimizers.base import Optimizer as Optimizer
 from webtensor.keras.registry import Namespace, get_registered_object
 from webtensor.keras.types import Config
-from webtensor.lazy_contents import Members, lazy_contents
+from webtensor.lazy_contents import Members, contents, lazy_contents
 
-_CONTENTS = {
-    "adadelta": ["Adadelta"],
-    "adafactor": ["Adafactor"],
-    "adagrad": ["Adagrad"],
-    "adam": ["Adam", "AdamW"],
-    "adamax": ["Adamax"],
-    "base": ["Optimizer"],
-    "ftrl": ["Ftrl"],
-    "lamb": ["Lamb"],
-    "lion": ["Lion"],
-    "loss_scale": ["LossScaleOptimizer"],
-    "multi_optimizer": ["MultiOptimizer", "OptimizerMap"],
-    "muon": ["Muon"],
-    "nadam": ["Nadam"],
-    "rmsprop": ["RMSprop"],
-    "schedule_free": ["ScheduleFreeAdamW"],
-    "sgd": ["Momentum", "SGD"],
-}
+_CONTENTS = contents(
+    """
+    adadelta: Adadelta
+    adafactor: Adafactor
+    adagrad: Adagrad
+    adam: Adam AdamW
+    adamax: Adamax
+    base: Optimizer
+    ftrl: Ftrl
+    lamb: Lamb
+    lion: Lion
+    loss_scale: LossScaleOptimizer
+    multi_optimizer: MultiOptimizer OptimizerMap
+    muon: Muon
+    nadam: Nadam
+    rmsprop: RMSprop
+    schedule_free: ScheduleFreeAdamW
+    sgd: Momentum SGD
+    """
+)
 
 if TYPE_CHECKING:
-    from webtensor.keras.optimizers import (
-        schedules as schedules,
-    )
-    from webtensor.keras.optimizers.adadelta import (
-        Adadelta as Adadelta,
-    )
-    from webtensor.keras.optimizers.adafactor import (
-        Adafactor as Adafactor,
-    )
-    from webtensor.keras.optimizers.adagrad import (
-        Adagrad as Adagrad,
-    )
+    from webtensor.keras.optimizers import schedules as schedules
+    from webtensor.keras.optimizers.adadelta import *
+    from webtensor.keras.optimizers.adafactor import *
+    from webtensor.keras.optimizers.adagrad import *
     from webtensor.keras.optimizers.adam import (
         Adam as Adam,
         AdamW as AdamW,
     )
-    from webtensor.keras.optimizers.adamax import (
-        Adamax as Adamax,
-    )
-    from webtensor.keras.optimizers.base import (
-        Optimizer as Optimizer,
-    )
-    from webtensor.keras.optimizers.ftrl import (
-        Ftrl as Ftrl,
-    )
-    from webtensor.keras.optimizers.lamb import (
-        Lamb as Lamb,
-    )
-    from webtensor.keras.optimizers.lion import (
-        Lion as Lion,
-    )
-    from webtensor.keras.optimizers.loss_scale import (
-        LossScaleOptimizer as LossScaleOptimizer,
-    )
-    from webtensor.keras.optimizers.multi_optimizer import (
-        MultiOptimizer as MultiOptimizer,
-        OptimizerMap as OptimizerMap,
-    )
-    from webtensor.keras.optimizers.muon import (
-        Muon as Muon,
-    )
-    from webtensor.keras.optimizers.nadam import (
-        Nadam as Nadam,
-    )
-    from webtensor.keras.optimizers.rmsprop import (
-        RMSprop as RMSprop,
-    )
-    from webtensor.keras.optimizers.schedule_free import (
-        ScheduleFreeAdamW as ScheduleFreeAdamW,
-    )
-    from webtensor.keras.optimizers.sgd import (
-        SGD as SGD,
-        Momentum as Momentum,
-    )
+    from webtensor.keras.optimizers.adamax import *
+    from webtensor.keras.optimizers.base import Optimizer as Optimizer
+    from webtensor.keras.optimizers.ftrl import *
+    from webtensor.keras.optimizers.lamb import *
+    from webtensor.keras.optimizers.lion import *
+    from webtensor.keras.optimizers.loss_scale import *
+    from webtensor.keras.optimizers.multi_optimizer import *
+    from webtensor.keras.optimizers.muon import *
+    from webtensor.keras.optimizers.nadam import *
+    from webtensor.keras.optimizers.rmsprop import *
+    from webtensor.keras.optimizers.schedule_free import *
+    from webtensor.keras.optimizers.sgd import *
 else:
     __all__ = [  # noqa: PLE0604  (they are strings)
         "deserialize",

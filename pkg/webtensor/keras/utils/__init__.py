@@ -1,63 +1,45 @@
-"""Helpers around models: for arrays, sequences, images, progress, and pictures of models.
+"""Utilities around models: data sets, labels, sequences, images, boxes, downloads, progress.
 
-``labels`` has those for labels and numbers, ``sequences`` for steps in time, ``datasets`` what
-makes batches, ``splitting`` what parts data, ``file_datasets`` data sets of files in folders
-(``directories``), ``images`` what goes through Pillow, ``bounding_boxes`` boxes in images,
-``feature_space`` encodes tables, ``downloads`` fetches files, ``progress`` has the progress bar,
-``logging`` what is printed, ``frozen_config`` named values, and ``global_state`` seeds and names.
+``datasets`` has ``PyDataset``, the base of data sets; ``splitting`` divides a data set in two, and
+``file_datasets`` makes data sets of the files in folders, which ``directories`` lists. ``labels``
+encodes class labels, ``sequences`` pads sequences and cuts series into windows, ``images`` converts
+between Pillow images and arrays, and ``bounding_boxes`` computes with boxes. ``feature_space``
+encodes tables. ``downloads`` fetches files, ``progress`` has the progress bar, ``logging`` prints
+or logs messages, ``frozen_config`` has ``Config``, ``legacy`` the configurations of
+Keras 2, and ``global_state`` random seeds and the names of layers. Each is imported when one of its
+names is used.
 """
 
 from typing import TYPE_CHECKING
 
-from webtensor.lazy_contents import lazy_contents
+from webtensor.lazy_contents import contents, lazy_contents
 
 #: Which module of ``webtensor.keras`` has which name.
-_CONTENTS = {
-    "dtypes": ["standardize_dtype"],
-    "models.dot": ["model_to_dot"],
-    "models.plotting": ["plot_model"],
-    "models.svg": ["model_to_svg"],
-    "registry": [
-        "CustomObjectScope",
-        "custom_object_scope",
-        "deserialize_keras_object",
-        "get_custom_objects",
-        "get_registered_name",
-        "get_registered_object",
-        "register_keras_serializable",
-        "serialize_keras_object",
-    ],
-    "utils.frozen_config": ["Config"],
-    "utils.datasets": [
-        "PyDataset",
-        "Sequence",
-        "pack_x_y_sample_weight",
-        "unpack_x_y_sample_weight",
-    ],
-    "utils.downloads": ["get_file"],
-    "utils.feature_space": ["FeatureSpace"],
-    "utils.file_datasets": [
-        "audio_dataset_from_directory",
-        "image_dataset_from_directory",
-        "text_dataset_from_directory",
-    ],
-    "utils.global_state": [
-        "clear_session",
-        "get_source_inputs",
-        "is_keras_tensor",
-        "set_random_seed",
-    ],
-    "utils.images": ["array_to_img", "img_to_array", "load_img", "save_img"],
-    "utils.labels": ["normalize", "to_categorical"],
-    "utils.logging": [
-        "disable_interactive_logging",
-        "enable_interactive_logging",
-        "is_interactive_logging_enabled",
-    ],
-    "utils.progress": ["Progbar"],
-    "utils.sequences": ["pad_sequences", "timeseries_dataset_from_array"],
-    "utils.splitting": ["split_dataset"],
-}
+_CONTENTS = contents(
+    """
+    dtypes: standardize_dtype
+    models.dot: model_to_dot
+    models.plotting: plot_model
+    models.svg: model_to_svg
+    registry: CustomObjectScope custom_object_scope deserialize_keras_object get_custom_objects
+        get_registered_name get_registered_object register_keras_serializable
+        serialize_keras_object
+    utils.datasets: PyDataset Sequence pack_x_y_sample_weight unpack_x_y_sample_weight
+    utils.downloads: get_file
+    utils.feature_space: FeatureSpace
+    utils.file_datasets: audio_dataset_from_directory image_dataset_from_directory
+        text_dataset_from_directory
+    utils.frozen_config: Config
+    utils.global_state: clear_session get_source_inputs is_keras_tensor set_random_seed
+    utils.images: array_to_img img_to_array load_img save_img
+    utils.labels: normalize to_categorical
+    utils.logging: disable_interactive_logging enable_interactive_logging
+        is_interactive_logging_enabled
+    utils.progress: Progbar
+    utils.sequences: pad_sequences timeseries_dataset_from_array
+    utils.splitting: split_dataset
+    """
+)
 
 __all__ = [  # noqa: PLE0604  (they are strings)
     "bounding_boxes",
