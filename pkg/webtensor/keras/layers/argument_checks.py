@@ -1,6 +1,6 @@
 """Checks of arguments that several layers share: positive integers, pairs of integers, padding.
 
-``keras/arguments.py`` finds out which arguments there are; what values they may have is said here.
+``keras/arguments.py`` finds out which arguments a class has; this module checks their values.
 """
 
 from __future__ import annotations

@@ -40,14 +40,14 @@ _Item = TypeVar("_Item")
 
 def _check_shapes(name: str, shapes: object, count: int | None = None) -> None:
     """Check that there is a list of shapes."""
-    wanted = "a list of inputs" if count is None else f"a list of {count} inputs"
+    expected = "a list of inputs" if count is None else f"a list of {count} inputs"
     if (
         not isinstance(shapes, (list, tuple))
         or not shapes
         or not all(isinstance(shape, (list, tuple)) for shape in shapes)
         or count not in (None, len(shapes))
     ):
-        raise ValueError(f"{name} must be called with {wanted}, but got the shapes {shapes}")
+        raise ValueError(f"{name} must be called with {expected}, but got the shapes {shapes}")
 
 
 def _check_masks(
