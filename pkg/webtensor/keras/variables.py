@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, TypeAlias
 
-from webtensor import engine
+from webtensor import engine, keras
 from webtensor.dtypes import DType, float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.engine.scopes import outside_scopes
@@ -210,8 +210,6 @@ def _initialized(
     name: str, initializer: InitializerLike, shape: Sequence[int | None] | None, dtype: DType
 ) -> Tensor:
     """Call an initializer."""
-    from webtensor.keras import initializers
-
     if shape is None:
         raise ValueError("Variable: shape is missing, which an initializer needs")
     sizes = tuple([size for size in shape if size is not None])
@@ -220,7 +218,7 @@ def _initialized(
             f"Variable: all dimensions of {name!r} must be known, but its shape is {tuple(shape)}"
         )
     claim(prod(sizes), f"Variable: {name!r} of shape {sizes}", variable=True)
-    make: Callable[..., TensorLike] = initializers.get(initializer)
+    make: Callable[..., TensorLike] = keras.initializers.get(initializer)
     return _as_tensor(make(sizes, dtype=dtype), dtype)
 
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, ClassVar, TypeVar
 
-from webtensor import ops as wt
+from webtensor import keras, ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.masks import either, mask_of, symbolic_ops
+from webtensor.keras.masks import either, mask_of
 from webtensor.keras.types import Operand, Shape, SymbolicOrTensor
 from webtensor.shapes import prod
 
@@ -316,7 +316,7 @@ class Concatenate(Merge):
         _check_masks("Concatenate", inputs, mask)
         if mask is None or all(input_mask is None for input_mask in mask):
             return None
-        ops = symbolic_ops()
+        ops = keras.ops
         masks = []
         for x, input_mask in zip(inputs, mask, strict=True):
             if input_mask is None:

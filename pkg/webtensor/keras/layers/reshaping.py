@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, ClassVar
 
-from webtensor import ops as wt
+from webtensor import keras, ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.data_formats import (
@@ -583,10 +583,8 @@ class UpSampling2D(UpSampling):
         """Upsample."""
         if self.interpolation == "nearest":
             return super().call(inputs)
-        from webtensor.keras import ops
-
         height, width = spatial_shape_of(self.compute_output_shape(inputs.shape), self.data_format)
-        images: Tensor = ops.image.resize(
+        images: Tensor = keras.ops.image.resize(
             inputs, (height, width), self.interpolation, data_format=self.data_format
         )
         return images
