@@ -1,7 +1,7 @@
 """Writes the C source of the kernels of formulas on blocks (see ``ops/blocks.py``).
 
 A kernel is called as ``row(x0, x1, …, out, rows, units, part, parts)``: each of the ``rows`` of an
-operand holds its blocks, of ``units`` elements each. Its export is named after the row.
+operand consists of its blocks, of ``units`` elements each. Its export is named after the row.
 """
 
 from collections.abc import Iterable, Iterator

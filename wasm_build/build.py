@@ -25,7 +25,7 @@ GENERATED = HERE / "generated"
 #: one page less than addresses reach, so that every size is an integer of 32 bits.
 INITIAL_BYTES = 16 << 20
 MAXIMUM_BYTES = (4 << 30) - (1 << 16)
-#: The packed blocks of matrix products lie on the stack. As ``backends/wasm/threads.py`` says.
+#: The packed blocks of matrix products are on the stack. As in ``backends/wasm/threads.py``.
 STACK_BYTES = 2 << 20
 
 FLAGS = [

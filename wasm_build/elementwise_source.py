@@ -34,7 +34,7 @@ def kernel(row: "Row", dtype: "DType") -> Iterator[str]:
     elif row.arity == 1:
         parameters = "".join(f", {declaration}" for declaration in declared)
         arguments = "".join(f", {parameter}" for parameter in row.parameters)
-        # Commas inside a macro's argument need a macro of their own.
+        # Commas inside a macro's argument need a macro.
         yield f"#define DECLARED {parameters}"
         yield f"#define GIVEN {arguments}"
         yield f"UNARY({name}, {ELEMENTS[dtype]}, {ELEMENTS[out]}, {name}_lanes, DECLARED, GIVEN)"

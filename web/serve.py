@@ -51,7 +51,7 @@ def site_headers(path: str) -> Headers:
 
 
 class RangeError(ValueError):
-    """A request's range lies beyond the end of the file."""
+    """The start of a request's range is beyond the end of the file."""
 
 
 def requested_range(header: str, size: int) -> range | None:
@@ -66,7 +66,7 @@ def requested_range(header: str, size: int) -> range | None:
     if match is None or match[0].endswith("=-"):
         return None
     first, last = match.groups()
-    if not first:  # the last so many bytes
+    if not first:  # the last bytes of the file
         requested = range(max(size - int(last), 0), size)
     elif last and int(last) < int(first):
         return None

@@ -8,7 +8,7 @@ __all__ = ["as_integer", "as_integers", "as_number", "as_pairs_of_integers"]
 
 
 def as_integer(name: str, argument: str, value: Any) -> int:
-    """Return an integer; True and False are none.
+    """Return an integer; True and False are rejected.
 
     Raises:
         TypeError: the value is something else.

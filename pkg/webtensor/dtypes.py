@@ -116,7 +116,7 @@ _BY_NAME: Final[dict[Any, DType]] = {
         for dtype in (int8, int16, int64, uint8, uint16, uint32, uint64, float64, complex128)
     },
 }
-#: Whether tensors get the nearest dtype where they cannot get the one that is asked for.
+#: Whether an unavailable dtype is replaced by the nearest one that tensors have.
 _SUBSTITUTES: Final = "SUBSTITUTE_DTYPES"
 env().register_flag(_SUBSTITUTES, lambda: False, type=BOOLEAN)
 

@@ -1,7 +1,7 @@
-"""Structures: lists, tuples and dictionaries of things, taken apart and put together again.
+"""Structures: nested lists, tuples and dictionaries, flattened and packed again.
 
-Dictionaries are taken apart in the order of their keys, as in Keras, so that equal ones correspond;
-an OrderedDict has an order of its own. Named tuples and deques stay what they are.
+Dictionaries are flattened in the sorted order of their keys, as in Keras, so that equal ones
+correspond; an OrderedDict keeps its order. Named tuples and deques keep their types.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def keys(structure: Any) -> Sequence[Any]:
 
 
 def alike(structure: Any, parts: list[Any]) -> Any:
-    """Return a structure like the given one with other parts, one for each of its ``keys``."""
+    """Return a structure like ``structure`` with other parts, one for each of its ``keys``."""
     if isinstance(structure, dict):
         parts_by_key = dict(zip(keys(structure), parts, strict=True))
         ordered = {key: parts_by_key[key] for key in structure}
@@ -64,7 +64,7 @@ def alike(structure: Any, parts: list[Any]) -> Any:
 
 
 def pack(structure: Any, things: Iterable[Any]) -> Any:
-    """Return a structure like the given one with other things inside."""
+    """Return a structure like ``structure`` with other leaves."""
     return _packed(structure, iter(things))
 
 
@@ -75,6 +75,6 @@ def _packed(structure: Any, things: Iterator[Any]) -> Any:
 
 
 def map_structure(function: Callable[..., Any], structure: Any, *others: Any) -> Any:
-    """Call a function with what is inside, at corresponding places; a structure of its results."""
+    """Call a function with the leaves at corresponding positions; return a structure of results."""
     columns = [flatten(tree) for tree in (structure, *others)]
     return pack(structure, [function(*row) for row in zip(*columns, strict=True)])

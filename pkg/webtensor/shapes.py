@@ -29,7 +29,7 @@ SIZE_LIMIT = 2**28
 
 
 def prod(sizes: Iterable[int]) -> int:
-    """Product of lengths; 1 for none."""
+    """Return the product of sizes; 1 for no axes."""
     return math.prod(sizes)
 
 
@@ -47,7 +47,7 @@ def check_size(name: str, argument: str, value: Any, size: float) -> None:
 
 
 def as_shape(name: str, shape: int | Sequence[int], argument: str = "shape") -> Shape:
-    """Validate a shape given by a user as ``argument``; an int means one axis."""
+    """Validate a shape passed by a user as ``argument``; an int means one axis."""
     dimensions = (shape,) if isinstance(shape, int) and not isinstance(shape, bool) else shape
     try:
         result = tuple(length.__index__() for length in dimensions)  # type: ignore[union-attr]
@@ -76,7 +76,7 @@ def broadcast_shapes(name: str, first: Shape, second: Shape) -> Shape:
 
 
 def normalize_axis(name: str, axis: int, rank: int) -> int:
-    """Turn a possibly negative axis into one in ``0 … rank - 1``."""
+    """Convert a possibly negative axis to one in ``0 … rank - 1``."""
     if isinstance(axis, bool) or not hasattr(axis, "__index__"):
         raise TypeError(f"{name}: axis must be an integer, but got {axis!r}")
     index = axis.__index__()
@@ -86,7 +86,7 @@ def normalize_axis(name: str, axis: int, rank: int) -> int:
 
 
 def normalize_axes(name: str, axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
-    """Turn the ``axis`` argument of a reduction into sorted, distinct axes; None means all."""
+    """Convert the ``axis`` argument of a reduction to sorted, distinct axes; None means all."""
     if axis is None:
         return tuple(range(rank))
     if not isinstance(axis, Iterable):
@@ -98,7 +98,7 @@ def normalize_axes(name: str, axis: int | Sequence[int] | None, rank: int) -> tu
 
 
 def contiguous_strides(shape: Shape) -> Shape:
-    """Strides, in elements, of a row-major tensor of this shape."""
+    """Return the strides, in elements, of a row-major tensor of this shape."""
     strides = []
     stride = 1
     for length in reversed(shape):

@@ -85,7 +85,7 @@ class KernelModule:
         return export
 
     def close(self) -> None:
-        """Let go of the module; its memory is the library's, so no tensor is touched."""
+        """Release the module; its memory is the library's, so tensors are not affected."""
         self._find = None
 
     def __enter__(self) -> KernelModule:

@@ -1,6 +1,6 @@
 """The WebGL backend's own functions, ``wt.webgl``.
 
-``explain`` tells what a call draws, and with which programs; ``set_context`` gives the backend a
+``explain`` lists a call's draws and their programs; ``set_context`` gives the backend a
 context of the page's; ``force_half_float`` has it compute as on devices without 32-bit floats.
 """
 
@@ -37,12 +37,12 @@ def _shown(shape: Shape, dtype: DType) -> str:
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation and what it drew: nothing where elements are shared or computed elsewhere."""
+    """One operation and its draws: none if elements are shared or computed elsewhere."""
 
     name: str
     inputs: tuple[tuple[Shape, DType], ...]
     output: tuple[Shape, DType]
-    #: Name of the backend that the result lies on, or ``"host"``.
+    #: Name of the backend that has the result, or ``"host"``.
     device: str
     draws: tuple[Draw, ...]
 
@@ -57,7 +57,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a call drew; shown as text, one line for each operation and each draw."""
+    """The draws of a call; shown as text, one line for each operation and each draw."""
 
     operations: tuple[Operation, ...]
 
@@ -85,7 +85,7 @@ class Explanation:
 
 
 class _Explainer:
-    """Observer that shares the draws out among the operations."""
+    """Observer that assigns the draws to the operations."""
 
     def __init__(self, trace: list[Draw]) -> None:
         self.trace = trace

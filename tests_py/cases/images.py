@@ -29,7 +29,7 @@ INF, NAN = math.inf, math.nan
 # -- resizing: each axis is a matrix of weights, from exact fractions -----------------------------
 
 
-def _place(
+def _input_coordinate(
     i: int, length: int, outputs: int, nearest: bool, corners: bool, centers: bool
 ) -> Fraction:
     if corners and outputs > 1:
@@ -44,7 +44,7 @@ def _place(
 def _weights(length: int, outputs: int, nearest: bool, corners: bool, centers: bool) -> Array:
     weights = np.zeros((outputs, length))
     for i in range(outputs):
-        coordinate = _place(i, length, outputs, nearest, corners, centers)
+        coordinate = _input_coordinate(i, length, outputs, nearest, corners, centers)
         low = math.floor(coordinate)
         share = 0.0 if nearest else float(coordinate - low)
         weights[i, min(max(low, 0), length - 1)] += 1 - share

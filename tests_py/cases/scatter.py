@@ -122,7 +122,7 @@ def confusion_matrix(labels: Array, predictions: Array, classes: int) -> Array:
 # -- picking -------------------------------------------------------------------------------------
 
 
-def places_in(shape: tuple[int, ...], lead: tuple[int, ...], seed: int = 0) -> Array:
+def indices_in(shape: tuple[int, ...], lead: tuple[int, ...], seed: int = 0) -> Array:
     """Random index tuples within a shape, of shape (*lead, rank)."""
     random = np.random.default_rng([seed, *shape, *lead])
     columns = [random.integers(0, length, lead) for length in shape]
@@ -159,8 +159,8 @@ def _gather_cases() -> list[Case]:
     ]
     cases += [
         Case("gather", (complexes((3, 5)), ints((3, 4), 0, 5), 1, 1), gather),
-        Case("gather_nd", (complexes((3, 5)), places_in((3, 5), (6,))), gather_nd),
-        Case("gather_nd", (complexes((3, 5)), places_in((3,), (2,))), gather_nd),
+        Case("gather_nd", (complexes((3, 5)), indices_in((3, 5), (6,))), gather_nd),
+        Case("gather_nd", (complexes((3, 5)), indices_in((3,), (2,))), gather_nd),
         Case("take_along_axis", (complexes((3, 5)), ints((2, 5), 0, 3), 0), take_along_axis),
         Case("take_along_axis", (complexes((1, 5)), ints((3, 2), 0, 5)), take_along_axis),
     ]
@@ -182,10 +182,10 @@ def _gather_cases() -> list[Case]:
         ((70, 33), (40,), 2),
     ]
     for shape, lead, depth in picks:
-        indices = places_in(shape[:depth], lead) if depth else np.zeros((*lead, 0), np.int32)
+        indices = indices_in(shape[:depth], lead) if depth else np.zeros((*lead, 0), np.int32)
         sample = len(shape) == 3
         cases.append(Case("gather_nd", (floats(shape), indices), gather_nd, sample=sample))
-    indices = places_in((3, 5), (6,))
+    indices = indices_in((3, 5), (6,))
     cases += [
         Case("gather_nd", (large_ints((3, 5)), indices), gather_nd),
         Case("gather_nd", (bools((3, 5)), indices), gather_nd),
@@ -240,7 +240,7 @@ def _scatter_cases() -> list[Case]:
         ((1031,), (40,), 1),
     ]
     for shape, lead, depth in puts:
-        indices = places_in(shape[:depth], lead)
+        indices = indices_in(shape[:depth], lead)
         updates = floats((*lead, *shape[depth:]))
         sample = len(shape) == 2
         cases.append(Case("scatter_nd", (indices, updates, shape), scatter_nd, sums, sample=sample))
@@ -250,8 +250,8 @@ def _scatter_cases() -> list[Case]:
                 "tensor_scatter_update", (x, indices, updates), tensor_scatter_update, sample=sample
             )
         )
-    indices = places_in((3, 5), (6,))
-    many = places_in((70, 300), (20_000,))
+    indices = indices_in((3, 5), (6,))
+    many = indices_in((70, 300), (20_000,))
     cases += [
         Case("scatter_nd", (indices, large_ints((6,)), (3, 5)), scatter_nd),
         Case("scatter_nd", (indices, bools((6,)), (3, 5)), lambda *args: scatter_nd(*args) > 0),

@@ -20,7 +20,7 @@ def each(value: Any, axes: int) -> tuple[int, ...]:
     return tuple(value) if isinstance(value, (list, tuple)) else (value,) * axes
 
 
-def _places(
+def _positions(
     length: int, size: int, stride: int, dilation: int, pad: Any, rounding: str | None
 ) -> Array:
     """Input coordinate of each (output, tap) along one axis; outside the input is padding."""
@@ -63,7 +63,7 @@ class Windows:
         self.inside: Array = np.array(True)
         for axis, length in enumerate(lengths):
             stride, dilation = self.strides[axis], self.dilations[axis]
-            positions = _places(length, size[axis], stride, dilation, pads[axis], rounding)
+            positions = _positions(length, size[axis], stride, dilation, pads[axis], rounding)
             shape = [1] * (2 * axes)
             shape[axis], shape[axes + axis] = positions.shape
             positions = positions.reshape(shape)

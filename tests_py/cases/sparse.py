@@ -100,8 +100,8 @@ def _sparse_cases() -> list[Case]:
         ((3, 4), (-1, 2), []),
         ((2, 2, 1, 2, 2), (4, 4), [[1, 0, 0, 1, 1]]),
     ]
-    for before, after, places in reshapes:
-        indices = np.array(places, np.int32).reshape(len(places), len(before))
+    for before, after, coordinates in reshapes:
+        indices = np.array(coordinates, np.int32).reshape(len(coordinates), len(before))
         cases.append(
             Case("sparse.sparse_reshape", (indices, i32(before), i32(after)), sparse_reshape)
         )

@@ -255,7 +255,7 @@ static void multiply_tiles(const Block *block, const Panel *panel, int row, int 
     compute(&strip, height);
     if (block->ends && needs_epilogue(block->epilogue))
       apply_epilogue(block->epilogue, strip.out, tiles * height, block->stride, panel->column,
-                  panel->columns);
+                     panel->columns);
     return;
   }
   for (; tiles > 0; tiles -= strip.tiles) {

@@ -25,7 +25,7 @@ __all__ = [
 def grad(function: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
     """Return a function that computes the gradient of ``function`` at its argument.
 
-    The returned function takes ``x`` and optionally ``dy``, the gradient of what follows (ones of
+    The returned function takes ``x`` and optionally ``dy``, the gradient of the result (ones of
     the shape of ``function(x)`` by default), and returns a tensor of the shape of ``x``.
 
     Raises:
@@ -157,7 +157,7 @@ def variable_gradients(
         chosen = [read[id(variable)] for variable in variables if id(variable) in read]
     of_nothing = tape.met_nothing()
     gradients = tape.gradients([loss], [value for _, value in chosen], [_ones_like(loss)])
-    if of_nothing:  # a sum over no elements changes with none of the variables
+    if of_nothing:  # a sum over no elements depends on no variable
         gradients = [
             zero_gradient(value.shape) if gradient is None else gradient
             for (_, value), gradient in zip(chosen, gradients, strict=True)
@@ -195,13 +195,13 @@ def custom_grad(
         inputs = tuple(as_operand("custom_grad", x) for x in xs)
         if not is_recording():
             return _custom_result(function(*inputs))[0]
-        # What the gradient function refers to lives until the walk back, whatever is disposed.
+        # The tensors that the gradient function uses live until the walk back, even if disposed.
         with outside_scopes():
             inputs = tuple(alias(IDENTITY, x, x.shape) for x in inputs)
             with paused():
                 value, gradient = _custom_result(function(*inputs))
         with paused():
-            # A tensor of its own: the function may return one that is recorded already.
+            # A new tensor: the function may return one that is recorded already.
             value = alias(IDENTITY, value, value.shape)
         primitive = _custom_primitive(gradient, inputs)
         for observer in state.observers:
@@ -267,7 +267,7 @@ def _differentiate(
                 f"{name}: dy must have the shape of the function's result, {value.shape}, but its "
                 f"shape is {dy.shape}"
             )
-    # What is computed from nothing, or is nothing, changes with none of the sources.
+    # What is computed from nothing, or is empty, depends on no source.
     of_nothing = tape.met_nothing() or any(0 in operand.shape for operand in (value, *sources))
     gradients = tape.gradients([value], sources, [dy])
     for position, gradient in enumerate(gradients):
@@ -282,7 +282,7 @@ def _differentiate(
 
 
 def _each_its_own(gradients: list[Tensor]) -> list[Tensor]:
-    """Give each source a gradient that can be disposed without harm to another's."""
+    """Return the gradients so that disposing one source's does no harm to another's."""
     seen: set[int] = set()
     for position, gradient in enumerate(gradients):
         if id(gradient) in seen:

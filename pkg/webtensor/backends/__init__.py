@@ -1,6 +1,6 @@
 """Backends: ``api`` is the interface; ``numpy``, ``wasm`` and ``webgl`` are siblings behind it.
 
-All have the same inner layout: ``__init__`` says how a tensor lies in memory, ``backend`` holds the
+All have the same inner layout: ``__init__`` describes a tensor's memory layout, ``backend`` has the
 class, and one module per kernel family fills its table.
 """
 

@@ -1,4 +1,4 @@
-"""Living in a page: giving the event loop its turn, and exchanging pixels.
+"""Running in a page: yielding to the event loop, and exchanging pixels.
 
 ``frames`` waits for the page to paint; ``pixels`` turns images into tensors and back.
 """

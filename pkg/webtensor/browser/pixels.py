@@ -1,8 +1,8 @@
-"""Between a page's pixels and tensors: ``from_pixels``, ``to_pixels``, ``draw``.
+"""Conversion between a page's pixels and tensors: ``from_pixels``, ``to_pixels``, ``draw``.
 
-On a GPU what a page shows becomes a tensor, and a tensor a picture, without passing through host
-memory. Elsewhere pixels pass through it as bytes, four to a pixel (red, green, blue, opacity), and
-slices of bytearrays part and join the channels, at the speed of C.
+On a GPU, images become tensors and tensors images without passing through host memory. Elsewhere
+they pass through it as bytes, four to a pixel (red, green, blue, opacity), and slices of bytearrays
+split and join the channels, at the speed of C.
 """
 
 from __future__ import annotations
@@ -245,7 +245,7 @@ def _sized(name: str, canvas: Any, shape: tuple[int, ...], attributes: Any) -> A
     if not hasattr(canvas, "getContext"):
         raise TypeError(f"{name}: canvas must be a canvas, but got {canvas}")
     # Firefox's workers refuse to give the context of a page's canvas a second time.
-    contexts = _known_contexts()
+    contexts = _contexts_by_canvas()
     context = contexts.get(canvas) or _context(canvas, dict(attributes or {}))
     if not context:
         raise ValueError(f"{name}: the canvas has a context of another type than '2d'")
@@ -255,7 +255,7 @@ def _sized(name: str, canvas: Any, shape: tuple[int, ...], attributes: Any) -> A
 
 
 @cache
-def _known_contexts() -> Any:
+def _contexts_by_canvas() -> Any:
     """The 2-D contexts of canvases, for as long as the canvases live."""
     import js
 
@@ -289,7 +289,7 @@ def _checked(name: str, image: TensorLike) -> Tensor:
 
 
 def _bounds(name: str, image: Tensor, least: float, greatest: float) -> None:
-    """Refuse values that are no colours; NaN is none."""
+    """Raise if values are no colours; NaN is none."""
     limit = 1 if image.dtype is float32 else 255
     if not (least >= 0 and greatest <= limit):
         raise ValueError(
@@ -362,7 +362,7 @@ def draw(image: TensorLike, canvas: Any, options: Mapping[str, Any] | None = Non
     the canvas's context is made with.
 
     Raises:
-        TypeError: the image has another dtype, or ``canvas`` is none.
+        TypeError: the image has another dtype, or ``canvas`` is not a canvas.
         ValueError: the image has another shape, values are out of range, or an option is unknown.
 
     Example:

@@ -1,11 +1,11 @@
 """The engine: tensors and their storage, running primitives on backends, scopes, inspection.
 
-``tensor``, ``variable``, ``buffer`` and ``storage`` hold what tensors are; ``operands`` and
-``convert`` turn users' values into them; ``primitive``, ``dispatch`` and ``backend_registry`` run
-them, ``placement`` where their operands are; ``plans`` saves known calls the way there;
-``extension`` is for users' own ops; ``warmup`` gets functions ready; ``scopes``, ``inspection`` and
-``profiling`` are TensorFlow.js's tidy, keep, memory, profile and time. ``state`` is what is active
-now.
+``tensor``, ``variable``, ``buffer`` and ``storage`` define tensors; ``operands`` and ``convert``
+make them of users' values; ``primitive``, ``dispatch`` and ``backend_registry`` run operations on
+them, ``placement`` on the host if that is nearer; ``plans`` repeats calls without inferring
+anything again; ``extension`` is for users' own ops; ``warmup`` prepares a function's programs;
+``scopes``, ``inspection`` and ``profiling`` are TensorFlow.js's tidy, keep, memory, profile and
+time. ``state`` has what is active now.
 """
 
 from typing import TYPE_CHECKING

@@ -42,14 +42,14 @@ class _Entry(NamedTuple):
 _entries: dict[str, _Entry] = {}
 _started: dict[str, Backend] = {}
 _refused: dict[str, str] = {}
-#: Kernels added from outside, by backend and name.
+#: Kernels registered by users, by backend and name.
 _added: dict[str, dict[str, Kernel]] = {}
 
 
 def register_backend(
     name: str, factory: BackendFactory, priority: int | Callable[[], Priority] = 1
 ) -> bool:
-    """Make a backend known under ``name``; the highest priority that can start is the default.
+    """Register a backend as ``name``; the highest priority that can start is the default.
 
     ``factory`` returns the started backend or raises ``BackendUnavailableError``. Where the
     priority depends on the device, a function returns it, with the reason if it is lower.
@@ -120,7 +120,7 @@ def available_backends() -> list[str]:
 
 
 def unavailable_reason(name: str) -> str | None:
-    """Say why a backend cannot start here; None where it can.
+    """Return the reason why a backend cannot start here, or None if it can.
 
     Example:
         >>> import webtensor as wt
@@ -133,7 +133,7 @@ def unavailable_reason(name: str) -> str | None:
 
 
 def priority_reason(name: str) -> str | None:
-    """Say why a backend is less preferred here than elsewhere; None where it is not.
+    """Return the reason why a backend is less preferred here than elsewhere, or None.
 
     Example:
         >>> import webtensor as wt
@@ -240,10 +240,10 @@ def activate_default() -> Backend:
 
 
 def others(active: Backend) -> Iterator[Backend]:
-    """The other backends that can start here, the most preferred first.
+    """Return the other backends that can start here, the most preferred first.
 
-    Where the active one's device was lost and there is one again, its successor comes before them,
-    and is active from now on.
+    If the active backend's device was lost and has come back, the backend's successor becomes the
+    active one and is returned first.
     """
     for name in sorted(registered_backends(), key=lambda name: name != active.name):
         candidate = find_backend(name)
@@ -303,7 +303,7 @@ def _priority(name: str) -> Priority:
 
 
 def _replace(name: str, lost: Backend) -> None:
-    """Forget a backend whose device was lost; another takes its place as soon as it can start."""
+    """Remove a backend whose device was lost; another replaces it as soon as it can start."""
     if _started.get(name) is lost:
         del _started[name]
     if state.backend is lost:

@@ -24,7 +24,7 @@ from webtensor.shapes import Shape, prod
 __all__ = ["host_buffer", "nested_list", "pack", "python_numbers", "shown_values"]
 
 _INT32_RANGE = range(-(2**31), 2**31)
-#: As many axes as an array of NumPy can have.
+#: The maximum rank of NumPy's arrays.
 _MOST_AXES = 64
 
 
@@ -61,7 +61,7 @@ def pack(name: str, values: Sequence[Any], dtype: DType) -> Any:
 
 
 def _integers(values: Sequence[Any]) -> array[int]:
-    """Integers as they are, which is several times quicker, or what numbers become as such."""
+    """Convert numbers to integers; several times faster if they are integers already."""
     if not isinstance(values, (bytes, bytearray)):
         with suppress(TypeError):
             return array("i", values)
@@ -69,7 +69,7 @@ def _integers(values: Sequence[Any]) -> array[int]:
 
 
 def _utf8(name: str, value: Any) -> bytes:
-    """Text as UTF-8; bytes stay as they are (as do those of other encodings within a str)."""
+    """Encode text as UTF-8; bytes stay as they are, as do undecodable bytes within a str."""
     if isinstance(value, str):
         return value.encode("utf-8", "surrogateescape")
     if not isinstance(value, (bytes, bytearray)):
@@ -124,7 +124,7 @@ def _from_text(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape, 
 
 
 def _from_array(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape, DType]:
-    """Return a flat NumPy array of the element type wanted as it is stored, its shape and dtype."""
+    """Return a flat NumPy array in the dtype that storages use, its shape and its dtype."""
     import numpy
 
     host_array = numpy.asarray(value)
@@ -232,7 +232,7 @@ def python_numbers(flat: Any, dtype: DType) -> list[Any]:
 
 
 def nested_list(flat: Any, shape: Shape, dtype: DType) -> Any:
-    """Return stored elements as nested lists of the given shape (a number for rank 0)."""
+    """Return stored elements as nested lists of ``shape`` (a number for rank 0)."""
     values = python_numbers(flat, dtype)
     if not shape:
         return values[0]

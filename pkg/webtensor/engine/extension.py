@@ -1,7 +1,7 @@
-"""Ops of users' own: kernels for any backend, gradients, and the function that runs them.
+"""Users' own ops: kernels for any backend, gradients, and the function that runs them.
 
-A kernel is called as ``kernel(backend, inputs, shape, dtype, *attributes)`` with operands that lie
-on the backend, and returns the handle of its result, as the library's own are (see
+A kernel is called as ``kernel(backend, inputs, shape, dtype, *attributes)`` with operands on its
+backend, and returns the handle of its result, as the library's own kernels do (see
 ``backends/api.py``). A gradient rule is ``rule(dy, y, *inputs, *attributes)``.
 """
 
@@ -60,7 +60,7 @@ def register_kernel(name: str, backend: str, kernel: Kernel) -> None:
 
 
 def unregister_kernel(name: str, backend: str) -> None:
-    """Take a kernel away from a backend.
+    """Remove a backend's kernel.
 
     Raises:
         ValueError: the backend has no such kernel.
@@ -77,7 +77,7 @@ def unregister_kernel(name: str, backend: str) -> None:
 
 
 def get_kernel(name: str, backend: str) -> Callable[..., Any] | None:
-    """Return a backend's kernel, or None where it has none or cannot start here.
+    """Return a backend's kernel, or None if it has no such kernel or cannot start here.
 
     Example:
         >>> import webtensor as wt
@@ -89,7 +89,7 @@ def get_kernel(name: str, backend: str) -> Callable[..., Any] | None:
 
 
 def get_kernels_for_backend(backend: str) -> list[str]:
-    """Names of a backend's kernels, sorted; none where it cannot start here.
+    """Names of a backend's kernels, sorted; empty if it cannot start here.
 
     Example:
         >>> import webtensor as wt
@@ -101,7 +101,7 @@ def get_kernels_for_backend(backend: str) -> list[str]:
 
 
 def copy_registered_kernels(source: str, destination: str) -> None:
-    """Give one backend all the kernels that were registered for another by ``register_kernel``.
+    """Register for one backend all kernels that ``register_kernel`` registered for another.
 
     Raises:
         ValueError: the destination is not registered.
@@ -115,7 +115,7 @@ def copy_registered_kernels(source: str, destination: str) -> None:
 
 
 def register_gradient(name: str, rules: Sequence[Gradient | None]) -> None:
-    """Give an op made by ``register_op`` its gradient: one rule for each input, or None.
+    """Set the gradient of an op made by ``register_op``: one rule for each input, or None.
 
     It may be registered before the op.
 
@@ -132,7 +132,7 @@ def register_gradient(name: str, rules: Sequence[Gradient | None]) -> None:
 
 
 def unregister_gradient(name: str) -> None:
-    """Forget a gradient that was registered.
+    """Remove a registered gradient.
 
     Raises:
         ValueError: there is none.
@@ -199,7 +199,7 @@ def register_op(name: str, infer: Inference, inputs: int = 1) -> Callable[..., T
 
 
 def deregister_op(name: str) -> None:
-    """Forget an op, its gradient and its kernels.
+    """Remove an op, its gradient and its kernels.
 
     Raises:
         ValueError: no op of this name is registered.

@@ -1,4 +1,4 @@
-"""Looking at the engine: what is alive, and where a NaN first appeared."""
+"""Inspecting the engine: what is alive, and where a NaN first appeared."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from webtensor.dtypes import float32
 from webtensor.engine import backend_registry
-from webtensor.engine.operands import constants_held
+from webtensor.engine.operands import cached_constants
 from webtensor.engine.primitive import Primitive
 from webtensor.engine.state import state
 from webtensor.engine.tensor import Tensor
@@ -19,12 +19,12 @@ __all__ = ["disable_debug_mode", "enable_debug_mode", "memory"]
 def memory() -> dict[str, Any]:
     """Count what is alive: ``num_tensors``, ``num_storages``, ``num_bytes``, and ``backends``.
 
-    ``num_bytes_in_gpu`` are those of textures in use, in whole texels, and
+    ``num_bytes_in_gpu`` counts the bytes of textures in use, in whole texels, and
     ``num_bytes_in_gpu_free`` those of textures kept for reuse; ``num_bytes_in_gpu_allocated`` is
-    their sum. ``backends`` holds what each started backend counts itself, in bytes and objects:
-    for WebGL, ``textures``, ``free_textures``, ``programs`` and ``pending_reads``, too, and
-    ``paged_textures`` and ``paged_bytes``, which wait on the host for room on the GPU. In the first
-    three, constants that the library keeps for reuse are not counted.
+    their sum. ``backends`` has each started backend's own counts of bytes and objects: for WebGL
+    also ``textures``, ``free_textures``, ``programs`` and ``pending_reads``, and ``paged_textures``
+    and ``paged_bytes``, which were moved to the host because the GPU was full. The first three do
+    not count constants that the library caches.
 
     Example:
         >>> import webtensor as wt
@@ -32,7 +32,7 @@ def memory() -> dict[str, Any]:
         >>> wt.memory()["num_bytes"] >= 400
         True
     """
-    constants, constant_bytes = constants_held()
+    constants, constant_bytes = cached_constants()
     started = backend_registry.started_backends()
     usage = {backend.name: backend.memory() for backend in started}
     on_gpus = [usage[backend.name] for backend in started if not backend.computes_on_host]
@@ -50,7 +50,7 @@ def memory() -> dict[str, Any]:
 
 
 class _NanCheck:
-    """Observer that raises at the first operation whose result holds a NaN."""
+    """Observer that raises at the first operation whose result contains a NaN."""
 
     def record(
         self,
@@ -81,7 +81,7 @@ def _set_debug(on: Any) -> None:
 
 
 def enable_debug_mode() -> None:
-    """Print every operation, check its result for NaN, and raise at the first that made one.
+    """Print every operation, check its result for NaN, and raise at the first that has one.
 
     Example:
         >>> import webtensor as wt

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from webtensor.dtypes import DType
     from webtensor.engine import Tensor, TensorLike
     from webtensor.keras.constraints import Constraint
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ActivationLike",
+    "Axis",
     "Config",
     "ConstraintLike",
     "CustomObjects",
@@ -38,6 +41,8 @@ Config: TypeAlias = dict[str, Any]
 CustomObjects: TypeAlias = Mapping[str, Callable[..., Any]]
 #: A shape; the size of a dimension is None where it is unknown, such as that of a batch.
 Shape: TypeAlias = tuple[int | None, ...]
+#: One axis, several, or None for all.
+Axis: TypeAlias = "int | Sequence[int] | None"
 
 #: Something, or a structure of it: lists, tuples and dictionaries of structures.
 Nested: TypeAlias = (

@@ -207,7 +207,10 @@ def _check_function(attribute: str, value: object) -> None:
 
 
 def _initialized(
-    name: str, initializer: InitializerLike, shape: Sequence[int | None] | None, dtype: DType
+    name: str,
+    initializer: InitializerLike | TensorLike,
+    shape: Sequence[int | None] | None,
+    dtype: DType,
 ) -> Tensor:
     """Call an initializer."""
     if shape is None:

@@ -2,14 +2,14 @@
 
 ``unary``, ``binary`` and ``ternary`` are the elementwise table, whose machinery is ``elementwise``;
 ``reduction``, ``movement``, ``broadcasting``, ``casting``, ``contraction``, ``pooling`` and ``nn``
-hold the other primitives with their gradients; ``creation`` and ``random`` make tensors;
+have the other primitives with their gradients; ``creation`` and ``random`` make tensors;
 ``indexing`` and ``methods`` give tensors their subscripts, operators and methods. ``scan``,
 ``sorting``, ``scatter``, ``dynamic`` (shapes that depend on values), ``rearrangement``,
-``statistics`` and ``ragged`` are what their names say; ``string_elements`` moves the elements of
-string tensors. ``blocks`` and ``cells`` are formulas of gates, and ``shared_operands`` what
-gradients of products share. ``fft``, ``fused``, ``image``, ``linalg``, ``losses``, ``math``,
+``statistics`` and ``ragged`` are families of functions; ``string_elements`` moves the elements of
+string tensors. ``blocks`` and ``cells`` are formulas of gates; ``shared_operands`` joins gradients
+of products that share an operand. ``fft``, ``fused``, ``image``, ``linalg``, ``losses``, ``math``,
 ``signal``, ``sparse``, ``spectral`` and ``string`` are namespaces that users see; ``array_api`` is
-what the array API standard asks for beside operations.
+what the array API standard requires beside operations.
 """
 
 import typing as _typing

@@ -1,4 +1,4 @@
-"""What the array API standard asks for beside operations: constants, dtypes, inspection.
+"""What the array API standard requires beside operations: constants, dtypes, inspection.
 
 ``wt`` is a namespace of the standard, of version ``wt.__array_api_version__``. It differs where the
 library's design does: tensors are immutable, have four of the standard's dtypes, and mixed dtypes
@@ -72,7 +72,7 @@ nan = math.nan
 newaxis = None
 pi = math.pi
 
-#: What ``wt`` computes.
+#: The dtypes that ``wt`` computes in.
 _COMPUTED = (bool_, int32, float32, complex64)
 
 _SIGNED = (int8, int16, int32, int64)
@@ -95,7 +95,7 @@ _KINDS: dict[str, tuple[DType, ...]] = {
 
 
 class InfoDType:
-    """The dtype that ``finfo`` and ``iinfo`` tell of: equal to it, taken in its place, but no str.
+    """The dtype in a result of ``finfo`` or ``iinfo``: equal to it and accepted for it, but no str.
 
     A :class:`DType` is a string, which the standard's test suite does not want here.
     """
@@ -124,7 +124,7 @@ class InfoDType:
 
 
 class FloatInfo(NamedTuple):
-    """What ``finfo`` tells of a float dtype, or of the parts of a complex one."""
+    """The properties that ``finfo`` returns of a float dtype, or of the parts of a complex one."""
 
     bits: int
     eps: float
@@ -135,7 +135,7 @@ class FloatInfo(NamedTuple):
 
 
 class IntegerInfo(NamedTuple):
-    """What ``iinfo`` tells of an integer dtype."""
+    """The properties that ``iinfo`` returns of an integer dtype."""
 
     bits: int
     max: int
@@ -342,14 +342,14 @@ def positive(x: TensorLike, /) -> Tensor:
 
 
 class NamespaceInfo:
-    """What a namespace of the array API standard can do here."""
+    """The capabilities of the library as a namespace of the array API standard."""
 
     def capabilities(self) -> dict[str, Any]:
-        """What is optional in the standard. Kernels have been tried with up to 8 axes."""
+        """Optional parts of the standard. Kernels have been tested with up to 8 axes."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
 
     def default_device(self) -> str:
-        """Name of the active backend, where operations compute."""
+        """Name of the active backend, which computes operations."""
         return get_backend()
 
     def devices(self) -> list[str]:

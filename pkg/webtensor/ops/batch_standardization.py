@@ -1,7 +1,7 @@
 """Normalization by statistics of the operand itself, as layers need it in training.
 
-These functions are for ``keras.layers``. What they compute is ``moments`` and ``batch_norm``; their
-gradients are written out, as most of what the chain rule gives cancels: with ``y`` of mean 0 and
+These functions are for ``keras.layers``. They compute ``moments`` and ``batch_norm``; their
+gradients are written out, as most terms of the chain rule cancel: with ``y`` of mean 0 and
 variance 1, ``dx = (dy - mean(dy) - y * mean(dy * y)) / deviation`` (Ioffe and Szegedy, 2015).
 """
 
@@ -39,7 +39,7 @@ def standardized(x: Tensor, axes: Sequence[int], epsilon: float) -> Tensor:
         standardized = computed(x)
 
         def gradient(dy: Tensor) -> Tensor:
-            # To a tape that records the walk back, what is known is not made of ``x``.
+            # If a tape records the walk back, the results must be computed from ``x`` again.
             y, factor = computed(x) if is_recording() else standardized
             level = _mean(dy, axes, keepdims=True)
             slope = _mean(multiply(dy, y), axes, keepdims=True)
@@ -92,7 +92,7 @@ def batch_standardized(
         cached_parts.append(computed(x, own_scale, own_offset))
 
         def gradient(dy: Tensor) -> list[Tensor]:
-            # To a tape that records the walk back, what is known is not made of the operands.
+            # If a tape records the walk back, the results must be computed from the operands again.
             parts = computed(x, own_scale, own_offset) if is_recording() else cached_parts[0]
             total = _sum(dy, axes)
             tilt = _sum(multiply(dy, subtract(x, parts.mean)), axes)

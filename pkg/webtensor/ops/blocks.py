@@ -1,10 +1,10 @@
-"""Formulas on blocks: what cells of recurrent networks compute of their gates, in one pass.
+"""Formulas on blocks: the computation of a recurrent cell from its gates, in one pass.
 
-The last axis of an operand is several blocks of one length side by side, such as the gates of a
-cell. A row here is a formula of the blocks of all operands, element by element; it returns the
-blocks of the result. It is written once, in Python, for four uses: given arrays it computes, given
-tensors it is composed of ops, which is how a row without gradient rules is differentiated, and
-given symbols it writes the statements of C and of GLSL.
+The last axis of an operand consists of several blocks of equal size, such as the gates of a cell. A
+row here is a formula of the blocks of all operands, element by element; it returns the blocks of
+the result. It is written once, in Python, for four uses: called with arrays, it computes; called
+with tensors, it is composed of ops, which is how a row without gradient rules is differentiated;
+called with symbols, it writes the statements of C and of GLSL.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["BLOCK_ROWS", "BlockRow", "blocks"]
 
 
 class _Ops:
-    """What a formula of tensors may call."""
+    """The functions that a formula may call, for tensors."""
 
     sigmoid = staticmethod(sigmoid)
     tanh = staticmethod(tanh)

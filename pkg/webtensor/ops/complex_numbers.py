@@ -173,12 +173,12 @@ def _with_derivative(derivative: Callable[[Tensor], Tensor]) -> Callable[[Rule],
 
 
 def _by_parts(name: str, function: Rule) -> None:
-    """A function that acts on real and imaginary parts alike."""
+    """Return a function that acts on real and imaginary parts alike."""
     COMPLEX_RULES[name] = lambda *operands: from_pairs(function(*map(as_pairs, _aligned(operands))))
 
 
 def _aligned(operands: tuple[Tensor, ...]) -> list[Tensor]:
-    """Give operands one rank, so that their pairs broadcast together."""
+    """Reshape operands to one rank, so that their pairs broadcast together."""
     rank = max(len(operand.shape) for operand in operands)
     return [
         operand.reshape((1,) * (rank - len(operand.shape)) + operand.shape) for operand in operands
@@ -271,7 +271,7 @@ def _expm1(x: Tensor) -> Tensor:
 
 @_rule("log")
 def _log(x: Tensor) -> Tensor:
-    # Near the unit circle, the logarithm of the size is that of 1 plus something small.
+    # Near the unit circle, the logarithm of the absolute value is that of 1 plus a small number.
     size, a, b = _abs(x), abs(real(x)), abs(imag(x))
     near = logical_and(size > 0.5, size < 2.0)
     larger, smaller = where(a > b, a, b).where(near, 1.0), where(a > b, b, a).where(near, 0.0)
@@ -321,8 +321,8 @@ def _pow(x: Tensor, y: Tensor) -> Tensor:
 # -- trigonometry and hyperbolic functions ------------------------------------------------------
 #
 # Functions of an angle are hyperbolic functions of ``iz``: ``sin(z) = -i sinh(iz)``, and so on.
-# Inverse functions follow W. Kahan, *Branch cuts for complex elementary functions* (1987). What
-# operands give that are not finite stands in annex G of the C standard.
+# Inverse functions follow W. Kahan, *Branch cuts for complex elementary functions* (1987). The
+# results for infinities and NaN are those of annex G of the C standard.
 
 
 #: A complex number's real and imaginary part.
@@ -361,7 +361,7 @@ def _tanh(a: Tensor, b: Tensor) -> Parts:
 
 
 def _of_parts(name: str, function: Callable[[Tensor, Tensor], Parts]) -> None:
-    """A function of the real and imaginary part."""
+    """Return a complex function as one of the real and imaginary part."""
     COMPLEX_RULES[name] = lambda x: complex(*function(real(x), imag(x)))
 
 
@@ -386,7 +386,7 @@ def _by_turns(function: Rule, x: Tensor) -> Tensor:
 
 
 def _finite_or_limit(x: Tensor, result: Tensor, limit: Callable[..., Tensor]) -> Tensor:
-    """``result`` where ``x`` is finite, else ``limit(a, b, abs(x))`` of its parts and its size."""
+    """``result`` where ``x = a + b i`` is finite, else ``limit(a, b, abs(x))``."""
     finite = _isfinite(x)
     others = where(finite, 1.0, x)  # so that no gradient passes through a limit
     return where(finite, result, limit(real(others), imag(others), _abs(others)))

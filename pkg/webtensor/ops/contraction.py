@@ -49,7 +49,7 @@ def matmul(
     from the result, as in NumPy. The result is float32, or int32 for two int32 operands.
 
     Raises:
-        ValueError: an operand is a scalar, the inner lengths differ, or the batches do not
+        ValueError: an operand is a scalar, the inner sizes differ, or the batches do not
             broadcast.
 
     Example:

@@ -2,8 +2,8 @@
 
 Two-dimensional convolution is linear in each operand, so three primitives are closed under
 differentiation: the convolution and its transposes with respect to the input and the filter.
-Everything else composes them. A volume is a stack of planes: a convolution over it is one over
-planes that hold the channels of all the planes that the filter reaches, side by side.
+Everything else composes them. A volume is a stack of planes. Its convolution is a two-dimensional
+one of planes whose channels are those of all planes that the filter covers, side by side.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _images(name: str, x: TensorLike, data_format: str) -> tuple[Tensor, bool]:
 
 
 def _in_order(pad: Padding, data_format: str) -> Padding:
-    """Bring paddings for each axis into the order of (batch, height, width, channels)."""
+    """Reorder paddings for each axis as (batch, height, width, channels)."""
     if data_format == "NHWC" or isinstance(pad, str) or not hasattr(pad, "__iter__"):
         return pad
     first, *others = pad
@@ -133,7 +133,7 @@ def _batch(name: str, x: TensorLike, rank: int) -> tuple[Tensor, bool]:
     return batched, single
 
 
-def _as_given(y: Tensor, single: bool, data_format: str = "NHWC") -> Tensor:
+def _as_input_layout(y: Tensor, single: bool, data_format: str = "NHWC") -> Tensor:
     """Undo what ``_images`` or ``_batch`` did to the layout."""
     if data_format == "NCHW":
         y = permute_dims(y, (0, 3, 1, 2))
@@ -186,7 +186,7 @@ def _convolve(
 
 
 def _groups(images: Shape, filter: Shape) -> int:
-    """In how many groups of channels, each with filters of its own, a filter takes images."""
+    """Return the number of groups of channels, each with its own filters."""
     if len(filter) != 4 or not filter[2]:
         return 1
     groups, rest = divmod(images[3], filter[2])
@@ -194,7 +194,7 @@ def _groups(images: Shape, filter: Shape) -> int:
 
 
 def _grouped(x: Tensor, filter: Tensor, groups: int, options: tuple[Any, ...]) -> Tensor:
-    """Convolve groups of channels with the filters that are theirs."""
+    """Convolve each group of channels with its own filters."""
     filter = as_float("conv2d", "filter", filter)
     *size, depth, channels = filter.shape
     each = channels // groups
@@ -237,13 +237,13 @@ def fused_convolution(
         if groups > 1:
             y = _grouped(images, filter, groups, options)
             y = y if epilogue is None else epilogue.apply(y)
-            return _as_given(y, single, data_format)
+            return _as_input_layout(y, single, data_format)
     filter = _as_filter(name, images, filter)
     family, channels = _CONV2D, filter.shape[3]
     if name == "depthwise_conv2d":
         family, channels = _DEPTHWISE_CONV2D, filter.shape[2] * filter.shape[3]
     y = _convolve(family, images, filter, channels, options, epilogue)
-    return _as_given(y, single, data_format)
+    return _as_input_layout(y, single, data_format)
 
 
 @planned
@@ -342,7 +342,7 @@ def separable_conv2d(
         )
     pad = _in_order(pad, data_format)
     y = depthwise_conv2d(images, depthwise, strides, pad, "NHWC", dilation)
-    return _as_given(conv2d(y, pointwise, 1, "same"), single, data_format)
+    return _as_input_layout(conv2d(y, pointwise, 1, "same"), single, data_format)
 
 
 @planned
@@ -373,16 +373,16 @@ def conv2d_transpose(
     name = "conv2d_transpose"
     images, single = _batch(name, x, 4)
     filters = _as_filter(name, images, filter, transposed=True)
-    shape = _wanted_shape(name, output_shape, images, filters, single)
+    shape = _transposed_shape(name, output_shape, images, filters, single)
     size = (filters.shape[0], filters.shape[1])
     window = make_window(
         name, shape, images.shape[3], size, strides, pad, dilations, dim_rounding_mode
     )
     _check_transposed(name, images, shape, _output_shape(window))
-    return _as_given(_apply(_CONV2D.to_input, images, filters, shape, window), single)
+    return _as_input_layout(_apply(_CONV2D.to_input, images, filters, shape, window), single)
 
 
-def _wanted_shape(
+def _transposed_shape(
     name: str, output_shape: Sequence[int], x: Tensor, filter: Tensor, single: bool
 ) -> Shape:
     """Return the output shape with its batch, having checked all of it that needs no window."""
@@ -459,7 +459,7 @@ def conv1d(
     y = reshape(y, (shape[0], *shape[2:]))
     if data_format == "NCW":
         y = permute_dims(y, (0, 2, 1))
-    return _as_given(y, single)
+    return _as_input_layout(y, single)
 
 
 def _row_padding(name: str, pad: Padding, data_format: str) -> Padding:
@@ -556,13 +556,13 @@ def conv3d(
     )
     shape = (volumes.shape[0], depth.out_length, *_output_shape(window)[1:])
     if filters.size == 0 or volumes.size == 0:
-        return _as_given(zeros(shape), single)
+        return _as_input_layout(zeros(shape), single)
     window = window._replace(in_channels=depth.filter_length * window.in_channels)
     planes = _planes(volumes, depth, window)
     y = run(
         _CONV2D.forward, (planes, _flat_filter(filters)), _output_shape(window), float32, window
     )
-    return _as_given(reshape(y, shape), single)
+    return _as_input_layout(reshape(y, shape), single)
 
 
 def conv3d_transpose(
@@ -590,20 +590,20 @@ def conv3d_transpose(
     name = "conv3d_transpose"
     volumes, single = _batch(name, x, 5)
     filters = _as_filter(name, volumes, filter, transposed=True)
-    shape = _wanted_shape(name, output_shape, volumes, filters, single)
+    shape = _transposed_shape(name, output_shape, volumes, filters, single)
     size = (filters.shape[0], filters.shape[1], filters.shape[2])
     strides = several(name, "strides", strides, 3)
     depth, window = make_volume_window(name, shape, volumes.shape[4], size, strides, pad, dilations)
     convolved = (shape[0], depth.out_length, *_output_shape(window)[1:])
     _check_transposed(name, volumes, shape, convolved)
     if filters.size == 0 or volumes.size == 0:
-        return _as_given(zeros(shape), single)
+        return _as_input_layout(zeros(shape), single)
     window = window._replace(in_channels=depth.filter_length * window.in_channels)
     planes = reshape(volumes, _output_shape(window))
     taps = run(
         _CONV2D.to_input, (planes, _flat_filter(filters)), _input_shape(window), float32, window
     )
-    return _as_given(_volume(taps, shape, depth), single)
+    return _as_input_layout(_volume(taps, shape, depth), single)
 
 
 def _volume(taps: Tensor, shape: Shape, depth: Depth) -> Tensor:

@@ -1,7 +1,7 @@
 """Making tensors: from host values, filled, in sequence.
 
-``device`` names the backend that a tensor goes to at once; without it, tensors go to the active
-backend when an operation first uses them.
+``device`` names the backend that a tensor is moved to at once; by default, tensors are moved to the
+active backend when an operation first uses them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SEQUENCE = Primitive("sequence")
 _RAGGED_SEQUENCE = Primitive("ragged_sequence")
 _EYE = Primitive("eye")
 
-#: Up to so many elements are made on the host, where ops that use them as indices know them.
+#: Up to this many elements are made on the host, so that ops can check them as indices.
 _MOST_ON_HOST = 1024
 
 

@@ -1,4 +1,4 @@
-"""Random numbers of other distributions; ``random`` says where bits come from.
+"""Random numbers of other distributions, from the bits of ``random``.
 
 All are made by inversion, from a fixed number of uniform numbers for each: nothing is rejected, so
 the same seed gives the same numbers on every backend, to rounding.
@@ -148,7 +148,7 @@ def multinomial(
 
 # -- gamma ----------------------------------------------------------------------------------------
 
-#: Beyond this many standard deviations no normal number is drawn from 24 bits.
+#: Normal numbers drawn from 24 bits are within this many standard deviations.
 _FARTHEST = 5.5
 #: From this shape on the logarithm of the quantile is smooth enough for the polynomial.
 _SMOOTH = 2.0

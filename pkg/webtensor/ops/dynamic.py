@@ -1,8 +1,8 @@
 """Ops whose result's shape depends on values: nonzero, unique, setdiff1d.
 
-Each reads something to the host once, which waits for the device: as little as a count where the
-device can do the rest. Where TensorFlow.js has the op as an asynchronous one, ``…_async`` reads
-without blocking the page. Values are picked on the device, so that gradients flow through them.
+Each reads something to the host once, which waits for the device: only a count if the device can do
+the rest. Where TensorFlow.js has an asynchronous op, ``…_async`` reads without blocking the page.
+Values are picked on the device, so that gradients flow through them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from webtensor.engine import (
 from webtensor.engine.convert import python_numbers
 from webtensor.ops.binary import not_equal
 from webtensor.ops.casting import cast_to
-from webtensor.ops.compaction import count_true, count_true_async, true_places
+from webtensor.ops.compaction import count_true, count_true_async, true_indices
 from webtensor.ops.coordinates import to_coordinates
 from webtensor.ops.creation import full, zeros
 from webtensor.ops.indexing import check_mask, masked
@@ -47,14 +47,14 @@ __all__ = [
     "where_async",
 ]
 
-# -- places ---------------------------------------------------------------------------------------
+# -- indices of true elements ----------------------------------------------------------------------
 
 
 def _stacked(truth: Tensor, count: int) -> Tensor:
-    """Coordinates of the elements that are true, in row-major order: one row for each."""
+    """Return the coordinates of the true elements, in row-major order: one row for each."""
     if not truth.shape:
         return zeros((count, 0), int32)
-    return to_coordinates(true_places(truth, count), truth.shape)
+    return to_coordinates(true_indices(truth, count), truth.shape)
 
 
 @near_its_operands
@@ -135,14 +135,14 @@ async def boolean_mask_async(x: TensorLike, mask: TensorLike, axis: int = 0) -> 
 
 
 class Unique(NamedTuple):
-    """Distinct slices in the order of their first appearance, and for each slice which it is."""
+    """Distinct slices in the order of their first appearance, and each slice's index among them."""
 
     values: Tensor
     indices: Tensor
 
 
 class UniqueAll(NamedTuple):
-    """Distinct elements, where each is first, which of them each element is, and how often."""
+    """Distinct elements, their first indices, each element's index among them, and their counts."""
 
     values: Tensor
     indices: Tensor
@@ -151,21 +151,21 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """Distinct elements, and how often each occurs."""
+    """Distinct elements, and their counts."""
 
     values: Tensor
     counts: Tensor
 
 
 class UniqueInverse(NamedTuple):
-    """Distinct elements, and which of them each element is."""
+    """Distinct elements, and each element's index among them."""
 
     values: Tensor
     inverse_indices: Tensor
 
 
 class _Groups(NamedTuple):
-    """For each distinct element its first place and its count; for each element which it is."""
+    """Groups of equal elements: each group's first index and count, and each element's group."""
 
     first: Tensor
     inverse: Tensor
@@ -173,11 +173,11 @@ class _Groups(NamedTuple):
 
 
 def _groups(name: str, x: Tensor, slices: list[Any] | None = None) -> _Groups:
-    """Find the distinct elements of a tensor of rank 1, or slices of it, which stay as they are.
+    """Group the equal elements of a tensor of rank 1, or its equal slices.
 
-    They come in order where backends sort, NaN last, else in the order of their first appearance.
-    NaN equals nothing. Sorting takes a GPU longer than hashing takes the host, so that there, and
-    for what has no order, the values are read; else only how many are distinct.
+    Groups are sorted if the backend sorts, NaN last, else in the order of their first appearance.
+    NaN equals nothing. A GPU sorts more slowly than the host hashes, so there, and for values
+    without an order, the values are read; otherwise only the number of groups is.
     """
     if slices is None and _sorts(x):
         return _sorted_groups(x)
@@ -207,7 +207,7 @@ def _sorted_groups(x: Tensor) -> _Groups:
     ordered = gather(x, order)
     fresh = concat([full(1, True), not_equal(ordered[1:], ordered[:-1])])
     runs = cumsum(fresh) - 1
-    starts = true_places(fresh, count_true(fresh))
+    starts = true_indices(fresh, count_true(fresh))
     return _Groups(
         gather(order, starts),
         put(runs, order, runs),
@@ -216,7 +216,7 @@ def _sorted_groups(x: Tensor) -> _Groups:
 
 
 def _in_order(x: Tensor, groups: _Groups) -> _Groups:
-    """Put distinct elements in order, NaN last and complex ones by their real part first."""
+    """Sort the groups, NaN last and complex elements by their real part first."""
     elements = python_numbers(gather(x, groups.first).data_sync(), x.dtype)
 
     def key(number: int) -> Any:
@@ -236,7 +236,7 @@ def _by_first_appearance(groups: _Groups) -> _Groups:
 
 
 def _renumbered(groups: _Groups, order: Tensor, inverse_order: Tensor) -> _Groups:
-    """Take distinct elements in another order, and number elements by their new places."""
+    """Reorder groups by ``order``, and renumber the elements' groups by its inverse."""
     return _Groups(
         gather(groups.first, order),
         gather(inverse_order, groups.inverse),
@@ -349,7 +349,7 @@ def unique_values(x: TensorLike) -> Tensor:
 
 
 class SetDifference(NamedTuple):
-    """Elements of one tensor that are not in another, and where they were."""
+    """Elements of one tensor that are not in another, and their indices."""
 
     values: Tensor
     indices: Tensor
@@ -379,7 +379,7 @@ def _remaining(name: str, x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]
 
 
 def _difference(x: Tensor, remaining: Tensor, count: int) -> SetDifference:
-    indices = true_places(remaining, count)
+    indices = true_indices(remaining, count)
     return SetDifference(gather(x, indices), indices)
 
 

@@ -58,7 +58,7 @@ def einsum(equation: str, *tensors: TensorLike) -> Tensor:
     if len(operands) == 1 and operands[0].dtype is bool_:
         dtype = bool_
     labels, result = _parse(equation, [operand.shape for operand in operands])
-    sizes = _lengths(equation, labels, operands)
+    sizes = _sizes(equation, labels, operands)
     terms = [
         _without_repeats(_broadcast_dropped(_Term(cast_to(operand, dtype), own), sizes))
         for operand, own in zip(operands, labels, strict=True)
@@ -134,7 +134,7 @@ def _axis_labels(equation: str, part: str, rank: int) -> tuple[str, ...]:
     return (*before, *(str(distance) for distance in range(hidden - 1, -1, -1)), *after)
 
 
-def _lengths(
+def _sizes(
     equation: str, labels: Sequence[tuple[str, ...]], operands: Sequence[Tensor]
 ) -> dict[str, int]:
     """Return the length of each label's axes."""
@@ -158,7 +158,7 @@ def _lengths(
 
 
 def _broadcast_dropped(term: _Term, sizes: dict[str, int]) -> _Term:
-    """Leave out the axes of length 1 that broadcast: multiplying does the rest."""
+    """Drop the axes of size 1 that broadcast: multiplication repeats them anyway."""
     remaining = [
         (label, length)
         for label, length in zip(term.labels, term.tensor.shape, strict=True)
@@ -195,7 +195,7 @@ def _summed(term: _Term, needed: set[str]) -> _Term:
 def _next_pair(
     terms: Sequence[_Term], result: Sequence[str], sizes: dict[str, int]
 ) -> tuple[int, int]:
-    """Choose the two terms whose product grows the least over them."""
+    """Choose the two terms whose product has the fewest elements in addition to theirs."""
     if len(terms) == 2:
         return 0, 1
 
@@ -222,7 +222,7 @@ def _contract(first: _Term, second: _Term, needed: set[str]) -> _Term:
     sizes.update(zip(second.labels, second.tensor.shape, strict=True))
 
     def arranged(term: _Term, order: Sequence[str], *groups: Sequence[str]) -> Tensor:
-        """The term's axes in an order, joined by groups after those of the batch."""
+        """The term with its axes in an order, joined by groups after the batch axes."""
         tensor = permute_dims(term.tensor, [term.labels.index(label) for label in order])
         shape = [sizes[label] for label in batch]
         return reshape(
@@ -234,7 +234,7 @@ def _contract(first: _Term, second: _Term, needed: set[str]) -> _Term:
         right = arranged(second, (*batch, *columns), (), columns)
         product = multiply(left, right)
     else:
-        # Operands that lie transposed are left as they are.
+        # Operands that are transposed matrices already are left as they are.
         over = [label for label in first.labels if label in summed]
         turned = bool(rows) and first.labels == (*batch, *over, *rows)
         left = (

@@ -6,7 +6,7 @@ from them here. ``unary.py``, ``binary.py`` and ``ternary.py`` hold the rows.
 
 Expressions see the operands as ``x``, ``y``, ``z`` and the parameters by name. GLSL expressions are
 scalar and may call the functions of ``backends/webgl/glsl.py``; C expressions are four lanes wide
-(``vf`` or ``vi``, see ``wasm_build/vector.h``) and may call the functions declared there.
+(``vf`` or ``vi``, see ``wasm_build/source/vector.h``) and may call the functions declared there.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Function = TypeVar("Function", bound=Callable[..., Tensor])
 
 
 class Kind(Enum):
-    """Which dtypes a row computes in, and which it returns."""
+    """The dtypes in which a row computes, and those that it returns."""
 
     #: Computes in float32: int32 and bool operands are converted.
     FLOAT = "float"
@@ -116,13 +116,13 @@ class Row(Primitive):
         return (float32, int32)
 
     def output_dtype(self, dtype: DType) -> DType:
-        """Dtype of the result for operands of ``dtype``."""
+        """Return the dtype of the result for operands of ``dtype``."""
         if self.kind is Kind.BITS:
             return float32
         return bool_ if self.kind in (Kind.TEST, Kind.LOGICAL) else dtype
 
     def compute_dtype(self, dtype: DType) -> DType:
-        """Dtype that operands of ``dtype`` are converted to.
+        """Return the dtype to which operands of ``dtype`` are converted.
 
         Raises:
             TypeError: the row does not take that dtype.
@@ -145,7 +145,7 @@ ROWS: dict[str, Row] = {}
 BOOL_RULES: dict[str, Callable[..., Tensor]] = {}
 
 
-#: How rows compute with complex tensors, by name; ``complexes.py`` fills it.
+#: How rows compute with complex tensors, by name; ``complex_numbers.py`` fills it.
 COMPLEX_RULES: dict[str, Callable[..., Tensor]] = {}
 
 
@@ -158,7 +158,7 @@ def _complex(row: Row, *operands: Tensor) -> Tensor:
 
 
 def _of_text(row: Row, x: Tensor, y: Tensor) -> Tensor:
-    """Compare text, which is all that rows do with it."""
+    """Compare text; no other row takes text."""
     comparison = _TEXT_COMPARISONS.get(row.name)
     if comparison is None:
         raise TypeError(f"{row.name}: string operands are not supported")

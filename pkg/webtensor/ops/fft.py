@@ -1,8 +1,8 @@
 """``wt.fft``: the Fourier transforms of the array API standard.
 
-``n`` or ``s`` cut or pad axes before the transform; ``norm`` says which direction is divided by the
-number of elements: "backward" (the inverse), "forward", or "ortho" (both, by its square root).
-``TypeError`` and ``ValueError`` tell of arguments that do not fit.
+``n`` or ``s`` cut or pad axes before the transform; ``norm`` selects which direction is divided by
+the number of elements: "backward" (the inverse), "forward", or "ortho" (both, by its square root).
+Invalid arguments raise ``TypeError`` or ``ValueError``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _OTHER_NORM = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
 def _factor(name: str, norm: str, length: int, inverse: bool) -> float:
-    """What the transform of a length is multiplied by."""
+    """Return the factor of a transform of this size."""
     if norm not in _OTHER_NORM:
         raise ValueError(f"{name}: norm must be 'backward', 'ortho' or 'forward', but got {norm!r}")
     if norm == "ortho":
@@ -73,7 +73,7 @@ def _operand(name: str, x: TensorLike, only_real: bool = False) -> Tensor:
 
 
 def _last(name: str, x: Tensor, axis: int, n: int | None) -> tuple[Tensor, int]:
-    """Move an axis to the end; returns the length it is to have, too."""
+    """Move an axis to the end; also return the size of the transform along it."""
     axis_index = normalize_axis(name, axis, len(x.shape))
     length = x.shape[axis_index] if n is None else _positive(name, "n", n)
     if x.shape[axis_index] == 0 or length == 0:
@@ -424,7 +424,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
 
 
 def _shifted(name: str, x: TensorLike, axes: int | Sequence[int] | None, inverse: bool) -> Tensor:
-    """Exchange the halves of axes; of an odd length, the middle goes with the front or the back."""
+    """Exchange the halves of axes; of an odd size, the middle goes with the front or the back."""
     operand = as_operand(name, x)
     chosen = normalize_axes(name, axes, len(operand.shape))
     return roll(operand, [(operand.shape[index] + inverse) // 2 for index in chosen], chosen)

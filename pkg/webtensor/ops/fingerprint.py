@@ -3,9 +3,9 @@
 TensorFlow's ``string_to_hash_bucket_fast`` is this number modulo the number of buckets. Names are
 those of the original, `farmhashna::Hash64`; numbers are unsigned, of 64 bits.
 
-Short texts of one length take the same steps with the same factors, so that one great integer holds
-the numbers of many: each has a lane of 128 bits or more, in which sums and products find room, and
-what spills into the upper half of a lane is masked away. Python works on such integers in C.
+Short texts of equal length take the same steps with the same factors, so their numbers are packed
+into one large integer: each has a lane of 128 bits or more, with room for sums and products, and
+the overflow in the upper half of a lane is masked away. Python computes with such integers in C.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""What ``tensor[key]`` means: what it does in NumPy.
+"""Indexing: ``tensor[key]`` as in NumPy.
 
-Integers, slices, ``None`` and ``...`` cut a tensor. Tensors, arrays and lists pick: integers along
-an axis, a mask along as many axes as it has; several are broadcast with each other. What they pick
-takes the place of their axes where they stand side by side in the key, else it comes first.
+Integers, slices, ``None`` and ``...`` slice a tensor. Tensors, arrays and lists pick elements: by
+integers along an axis, or by a mask along as many axes as it has; several are broadcast with each
+other. The axes of their result replace the indexed axes if these are adjacent in the key, and
+come first otherwise.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 from webtensor.dtypes import bool_, int32
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host, near_its_operands
 from webtensor.ops.broadcasting import broadcast_to
-from webtensor.ops.compaction import count_true, true_places
+from webtensor.ops.compaction import count_true, true_indices
 from webtensor.ops.coordinates import to_flat_indices
 from webtensor.ops.creation import zeros
 from webtensor.ops.movement import (
@@ -84,7 +85,7 @@ def _is_picking(part: Any) -> bool:
 
 
 def _axes_of(part: Any) -> int:
-    """Number of axes that a part of a key is for."""
+    """Return the number of axes that a part of a key indexes."""
     if part is None or part is Ellipsis or isinstance(part, bool):
         return 0
     return len(part.shape) if _is_mask(part) else 1
@@ -159,7 +160,7 @@ def _cut(x: Tensor, parts: list[Any]) -> tuple[Tensor, list[_Pick]]:
 
 
 def _indices_of(part: Tensor, sizes: Shape, axis: int) -> Tensor:
-    """Return indices, or those where a mask over axes of these lengths is true."""
+    """Return indices; for a mask over axes of these sizes, the indices of its true elements."""
     if part.dtype is not bool_:
         return part
     if part.shape != sizes:
@@ -167,14 +168,14 @@ def _indices_of(part: Tensor, sizes: Shape, axis: int) -> Tensor:
             f"index: a mask of shape {part.shape} does not fit the axes from {axis} on, of lengths "
             f"{sizes}"
         )
-    return true_places(part, count_true(part))
+    return true_indices(part, count_true(part))
 
 
 # -- picking --------------------------------------------------------------------------------------
 
 
 def _picked(x: Tensor, picks: list[_Pick], at: int) -> Tensor:
-    """Pick along several axes at once; what is picked has the axes from ``at`` on."""
+    """Index several axes at once; the axes of the result replace them at ``at``."""
     axes = [pick.axis for pick in picks]
     first, count = axes[0], len(axes)
     if axes != [*range(first, first + count)]:
@@ -194,7 +195,7 @@ def _picked(x: Tensor, picks: list[_Pick], at: int) -> Tensor:
 
 
 def _flat_indices(picks: list[_Pick], sizes: Shape) -> Tensor:
-    """Return indices of several axes, broadcast with each other, as those of one."""
+    """Return the indices of several axes, broadcast with each other, as flat indices."""
     shapes = [pick.indices.shape for pick in picks]
     try:
         shape = reduce(lambda first, second: broadcast_shapes("index", first, second), shapes)
@@ -262,4 +263,4 @@ def masked(x: Tensor, mask: Tensor, count: int, axis: int) -> Tensor:
     """Pick the ``count`` slices where a mask is true."""
     rest = x.shape[axis + len(mask.shape) :]
     rows = reshape(x, (*x.shape[:axis], prod(mask.shape), *rest))
-    return gather(rows, true_places(mask, count), axis)
+    return gather(rows, true_indices(mask, count), axis)

@@ -37,7 +37,7 @@ __all__ = [
 
 
 class Reduction(IntEnum):
-    """What becomes of weighted losses."""
+    """How weighted losses are reduced."""
 
     #: They stay as they are.
     NONE = 0

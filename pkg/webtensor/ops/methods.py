@@ -1,6 +1,6 @@
-"""Gives Tensor and Variable their operators, and methods named after ops.
+"""Attaches operators, and methods named after ops, to Tensor and Variable.
 
-The engine declares them and knows no op; this module attaches them when ``webtensor.ops`` loads.
+The engine declares them without knowing the ops; they are attached when ``webtensor.ops`` loads.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _where(self: TensorLike, condition: TensorLike, x: TensorLike) -> Tensor:
 
 
 def _sort(self: TensorLike, *_: Any, **__: Any) -> Any:
-    """Refuse what sorts NumPy's arrays and Python's lists in place."""
+    """Raise for methods that sort NumPy's arrays and Python's lists in place."""
     raise TypeError("sort: tensors are immutable, so one cannot be sorted in place; use wt.sort(x)")
 
 
@@ -79,7 +79,7 @@ def _taking_integers(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
 
 
 def _is_integer(value: Any) -> bool:
-    """Whether a value is one integer, as NumPy's are; a tensor is a sequence, and True none."""
+    """Whether a value is a single integer, also NumPy's; tensors are sequences, bools are not."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         return False
     return not hasattr(value, "__iter__")

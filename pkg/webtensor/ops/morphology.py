@@ -19,7 +19,7 @@ __all__ = ["dilation2d"]
 
 
 class _Taps:
-    """What each place of the filter adds to the windows: views of the padded images."""
+    """The cells of the filter, and views of the padded images that they add to the windows."""
 
     def __init__(self, x: Tensor, window: Window) -> None:
         self.window = window
@@ -37,8 +37,8 @@ class _Taps:
         self.step = (1, window.stride_height, window.stride_width, 1)
         self.x = spread(x, self.shape, self.low, (1,) * 4, float("-inf"))
 
-    def places(self) -> list[tuple[int, int]]:
-        """Rows and columns of the filter, in order."""
+    def offsets_of_cells(self) -> list[tuple[int, int]]:
+        """Rows and columns of the filter's cells, in row-major order."""
         rows, columns = range(self.window.filter_height), range(self.window.filter_width)
         return [(row, column) for row in rows for column in columns]
 
@@ -46,24 +46,24 @@ class _Taps:
         return 0, row * self.window.dilation_height, column * self.window.dilation_width, 0
 
     def read(self, row: int, column: int) -> Tensor:
-        """What every window reads at one place of the filter."""
+        """Return the element of every window at one cell of the filter."""
         window = self.window
         shape = (window.batch, window.out_height, window.out_width, window.in_channels)
         return stepped_slice(self.x, self._begin(row, column), shape, self.step)
 
     def spread(self, part: Tensor, row: int, column: int) -> Tensor:
-        """Put a value for every window where it reads at one place of the filter."""
+        """Add a value for every window to the element at one cell of the filter."""
         return spread(part, self.shape, self._begin(row, column), self.step, 0.0)
 
 
 def _shares(
     dy: Tensor, y: Tensor, x: Tensor, filter: Tensor, window: Window
 ) -> tuple[_Taps, list[Tensor]]:
-    """For each place of the filter, the gradient of the windows whose first greatest it is."""
+    """For each cell of the filter, the gradient of the windows whose first maximum it is."""
     taps = _Taps(x, window)
     assigned = full(y.shape, False)
     shares = []
-    for row, column in taps.places():
+    for row, column in taps.offsets_of_cells():
         hit = equal(add(taps.read(row, column), filter[row, column]), y)
         hit = logical_and(hit, logical_not(assigned))
         assigned = logical_or(assigned, hit)
@@ -74,7 +74,7 @@ def _shares(
 def _input_gradient(dy: Tensor, y: Tensor, x: Tensor, filter: Tensor, window: Window) -> Tensor:
     taps, shares = _shares(dy, y, x, filter, window)
     total: Any = 0.0
-    for offsets, share in zip(taps.places(), shares, strict=True):
+    for offsets, share in zip(taps.offsets_of_cells(), shares, strict=True):
         total = add(total, taps.spread(share, *offsets))
     return slice(total, taps.low, x.shape)
 

@@ -495,7 +495,7 @@ def pad(x: TensorLike, paddings: Sequence[Sequence[int]], constant_value: comple
 
 
 def _concat_gradient(index: int) -> Callable[..., Tensor]:
-    """The part of the gradient that belongs to input ``index``; attributes are (outer, lengths)."""
+    """The gradient of input ``index``: a slice of ``dy``; attributes are (outer, row_sizes)."""
 
     def rule(dy: Tensor, y: Tensor, *operands: Any) -> Tensor:
         *inputs, outer, row_sizes = operands
@@ -593,7 +593,7 @@ def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
 
 
 def _stack_gradient(index: int) -> Callable[..., Tensor]:
-    """The part of the gradient that belongs to input ``index``; attributes are (outer, lengths)."""
+    """The gradient of input ``index``: a slice of ``dy``; attributes are (outer, row_sizes)."""
 
     def rule(dy: Tensor, y: Tensor, *operands: Any) -> Tensor:
         *inputs, outer, row_sizes = operands
@@ -765,7 +765,7 @@ def gather(x: TensorLike, indices: TensorLike, axis: int = 0, batch_dims: int = 
     return run(_GATHER, (x, indices), shape, x.dtype, *group)
 
 
-#: Indices that lie on a device are looked at on the host only up to so many.
+#: Indices on a device are checked on the host only up to this many.
 _MOST_CHECKED = 4096
 
 
@@ -783,7 +783,7 @@ def host_indices(indices: Tensor) -> memoryview[Any] | None:
 
 
 def index_bounds(indices: Tensor) -> tuple[int, int] | None:
-    """The least and the greatest of such indices as ``host_indices`` gives."""
+    """Return the minimum and the maximum of indices that ``host_indices`` returned."""
     return None if host_indices(indices) is None else indices.storage.bounds()
 
 

@@ -1,4 +1,4 @@
-"""Softmax and what is built on it, clip and one_hot."""
+"""Softmax and its relatives, clip and one_hot."""
 
 from __future__ import annotations
 

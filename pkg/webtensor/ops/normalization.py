@@ -309,5 +309,5 @@ def dropout(
             )
         shape = noise
     bits = random_bits("dropout", shape, seed)
-    # What a divisor of 0 gives is 0, also where the element is not finite.
+    # Dividing by 0 gives 0, even for elements that are not finite.
     return divide_no_nan(operand, divisor_of_kept(bits, float(rate), 1 - rate))

@@ -1,7 +1,7 @@
 """Pooling over sliding windows.
 
 Average pooling is linear, so it and its transpose are each other's gradients. Max pooling picks one
-element per window, the first greatest: its gradient scatters to those elements, and the gradient of
+element per window, the first maximum: its gradient scatters to those elements, and the gradient of
 that picks them. A three-dimensional window is pooled over its planes first, then over its depth.
 """
 
@@ -40,7 +40,7 @@ def _input_shape(window: Window) -> tuple[int, int, int, int]:
 
 
 def _to_input(primitive: Primitive, window: Window, dy: Tensor, *operands: Tensor) -> Tensor:
-    """Spread a gradient over the input; that of no windows is zero, and no kernel's business."""
+    """Spread a gradient over the input; without windows it is zero, and no kernel runs."""
     shape = _input_shape(window)
     return run(primitive, (dy, *operands), shape, float32, window) if dy.size else zeros(shape)
 
@@ -49,7 +49,7 @@ _MAX_POOL: Primitive = Primitive(
     "max_pool",
     gradients=(lambda dy, y, x, window: _to_input(_MAX_POOL_SCATTER, window, dy, x),),
 )
-#: Adds each element of ``dy`` where the greatest element of its window of ``x`` is.
+#: Adds each element of ``dy`` at the maximum of its window of ``x``.
 _MAX_POOL_SCATTER: Primitive = Primitive(
     "max_pool_scatter",
     gradients=(
@@ -59,7 +59,7 @@ _MAX_POOL_SCATTER: Primitive = Primitive(
         None,
     ),
 )
-#: Picks from the first operand what lies where the greatest element of each window of ``x`` is.
+#: Picks from the first operand at the maximum of each window of ``x``.
 _MAX_POOL_PICK: Primitive = Primitive(
     "max_pool_pick",
     gradients=(
@@ -90,7 +90,7 @@ def _images(name: str, x: TensorLike) -> tuple[Tensor, bool]:
     return images, single
 
 
-#: What a window picks of nothing, and the mean of nothing.
+#: The value of an empty window: its maximum, and its mean.
 _OF_NOTHING = {_MAX_POOL: float("-inf"), _AVG_POOL: float("nan")}
 
 
@@ -234,7 +234,7 @@ def max_pool_with_argmax(
     strides = size if strides is None else strides
     window = make_window(name, images.shape, images.shape[3], size, strides, pad, 1)
     greatest = _over_windows(_MAX_POOL, images, window)
-    flat_indices = _places(images, window)
+    flat_indices = _cell_indices(images, window)
     batch, height, width, channels = images.shape
     flat_indices = add(multiply(flat_indices, channels), arange(channels))
     if include_batch_in_index:
@@ -249,8 +249,8 @@ def max_pool_with_argmax(
 _EXACT = 1 << 24
 
 
-def _places(images: Tensor, window: Window) -> Tensor:
-    """Place of the greatest element of each window, ``row * width + column``, as int32."""
+def _cell_indices(images: Tensor, window: Window) -> Tensor:
+    """Index of the maximum of each window, ``row * width + column``, as int32."""
     if images.size == 0:
         return full(_output_shape(window), 0, int32)
     window = trimmed(window)

@@ -1,4 +1,4 @@
-"""Ragged tensors: rows of unequal lengths, as dense values and where each row ends.
+"""Ragged tensors: rows of unequal lengths, as dense values and the splits between rows.
 
 Row ``i`` of an axis is ``values[splits[i]:splits[i + 1]]``. Splits decide the shapes of results, so
 they are read to the host. Values are picked on the device, and gradients flow through them.
@@ -33,7 +33,7 @@ class RaggedGather(NamedTuple):
 
 
 class RaggedRange(NamedTuple):
-    """Where each range ends, and the numbers of all."""
+    """The splits between the ranges, and the numbers of all ranges."""
 
     rt_nested_splits: Tensor
     rt_dense_values: Tensor
@@ -226,7 +226,7 @@ def ragged_tensor_to_tensor(
     output_shape = _output_shape(name, shape, [first, *widths], element)
     outer = output_shape[: 1 + len(widths)]
     check_size(name, "shape", output_shape, prod(output_shape))
-    # The place of each row among those of the result; None, or past the end, where it is cut off.
+    # Each row's position in the result; None, or a position past the end, if it is cut off.
     positions: Sequence[int | None] = range(min(first, outer[0]))
     for rows, column, width in zip(rows_of, columns, outer[1:], strict=True):
         inside: list[int | None] = []
@@ -253,7 +253,7 @@ def ragged_tensor_to_tensor(
 def _row_numbers(
     name: str, tensors: Sequence[TensorLike], types: Sequence[str], count: int
 ) -> tuple[int, list[list[int]]]:
-    """The number of outermost rows, and for each ragged axis the row that each value lies in."""
+    """The number of outermost rows, and for each ragged axis the row of each value."""
     for argument, value in (("row_partition_tensors", tensors), ("row_partition_types", types)):
         if not hasattr(value, "__len__"):
             raise TypeError(f"{name}: {argument} must be a sequence, but got {value!r}")
@@ -303,7 +303,7 @@ def _row_numbers(
 
 
 def _columns(rows: Sequence[int]) -> list[int]:
-    """How many values of its row come before each value."""
+    """Return each value's index within its row."""
     columns: list[int] = []
     for index, row in enumerate(rows):
         same = index > 0 and rows[index - 1] == row
@@ -312,7 +312,7 @@ def _columns(rows: Sequence[int]) -> list[int]:
 
 
 def _output_shape(name: str, shape: TensorLike, natural: Sequence[int], element: Shape) -> Shape:
-    """Fill in the lengths of a shape that are -1, and check the others."""
+    """Replace -1 in a shape by the natural sizes, and check the others."""
     operand = as_indices(name, shape, "shape")
     requested: list[Any] = list(operand.data_sync())
     natural_shape = (*natural, *element)

@@ -69,7 +69,7 @@ def unit_numbers(name: str, shape: int | Sequence[int], seed: float | None) -> T
     unit = unit_float(random_bits(name, shape, seed))
     active = backend()
     if active.float_format == "e" and not active.integers_are_whole:
-        return minimum(unit, 1 - 2.0**-11)  # made elsewhere, and rounded on the way
+        return minimum(unit, 1 - 2.0**-11)  # another backend made them, and rounding may give 1
     return unit
 
 
@@ -111,12 +111,12 @@ def random_uniform(
 
 
 def _float_below(bound: float) -> float:
-    """Greatest number less than ``bound`` of those that the active backend keeps."""
+    """Return the largest number below ``bound`` in the active backend's format of floats."""
     float_format = backend().float_format
     bits, least = {"f": ("i", 2.0**-149), "e": ("h", 2.0**-24)}[float_format]
     try:
         (rounded,) = unpack(float_format, pack(float_format, bound))
-    except OverflowError:  # then it is far from all that can be drawn
+    except OverflowError:  # it is far above all numbers that can be drawn
         return bound
     if rounded < bound:
         return float(rounded)
@@ -160,7 +160,7 @@ def random_normal(
 
 
 def _spread(name: str, normal: Tensor, mean: Any, stddev: Any, dtype: Any) -> Tensor:
-    """Give normal numbers another mean and standard deviation."""
+    """Scale normal numbers to another mean and standard deviation."""
     factor, offset = as_number(name, "stddev", stddev), as_number(name, "mean", mean)
     drawn = normal if factor == 1 else multiply(normal, factor)
     return in_dtype(drawn if offset == 0 else add(drawn, offset), dtype, round)

@@ -47,7 +47,7 @@ __all__ = [
 
 
 def axes_in_order(name: str, axis: int | Sequence[int], rank: int) -> list[int]:
-    """Turn one axis or several, possibly negative, into a list in the order given."""
+    """Return one axis or several, possibly negative, as a list in the same order."""
     return [normalize_axis(name, index, rank) for index in as_integers(name, "axis", axis)]
 
 
@@ -237,7 +237,7 @@ def diag(x: TensorLike) -> Tensor:
     """
     operand = as_operand("diag", x)
     size = operand.size
-    # With size zeros after each element, the next lies one column further in the next row.
+    # With ``size`` zeros after each element, the next is one column further in the next row.
     spread = flatten(pad(reshape(operand, (size, 1)), [(0, 0), (0, size)]))
     return reshape(_slice(spread, 0, size * size), operand.shape * 2)
 
@@ -443,7 +443,7 @@ def mirror_pad(x: TensorLike, paddings: Sequence[Sequence[int]], mode: str) -> T
 
 
 def _mirror_pad_gradient(dy: Tensor, y: Tensor, x: Tensor, low: Shape, skipped: int) -> Tensor:
-    """Fold the mirror images back onto what they show."""
+    """Add the gradients of mirror images to the elements that they mirror."""
     for axis, (own, before) in enumerate(zip(x.shape, low, strict=True)):
         after = dy.shape[axis] - own - before
         middle = part_along(dy, axis, before, own)

@@ -56,7 +56,7 @@ def _prod_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int) -> 
 
 
 _SUM = Primitive("sum", kernel="reduce", gradients=(_sum_gradient,))
-#: On devices of 16-bit floats alone, where means are within range, and sums often are not.
+#: Only for devices of 16-bit floats, where means are within range, and sums often are not.
 _MEAN = Primitive("mean", kernel="reduce", gradients=(_mean_gradient,))
 _PROD = Primitive("prod", kernel="reduce", gradients=(_prod_gradient,))
 _MAX = Primitive("max", kernel="reduce", gradients=(_extremum_gradient,))
@@ -83,7 +83,7 @@ def _reduce(
         dtype = int32
     if dtype is not None:
         x = cast_to(x, dtype)
-    plan = _known_plan if axis is None or type(axis) is int else _plan
+    plan = _cached_plan if axis is None or type(axis) is int else _plan
     result_shape, steps = plan(name, x.shape, axis, keepdims)
     if x.size == 0:
         if name not in _EMPTY and _prod(result_shape):
@@ -105,7 +105,7 @@ class _Plan(NamedTuple):
 
 
 def _plan(name: str, shape: Shape, axis: Axis, keepdims: bool) -> _Plan:
-    """Work out how to reduce, the last axes first."""
+    """Plan a reduction, the last axes first."""
     axes = normalize_axes(name, axis, len(shape))
     result_shape: Shape = tuple(
         1 if index in axes else length
@@ -120,8 +120,8 @@ def _plan(name: str, shape: Shape, axis: Axis, keepdims: bool) -> _Plan:
     return _Plan(result_shape, steps)
 
 
-#: Of axes that can be told apart by equality: True equals 1, but is refused.
-_known_plan = lru_cache(1024)(_plan)
+#: For axes that are equal only if they mean the same: True equals 1, but is an error.
+_cached_plan = lru_cache(1024)(_plan)
 
 
 def _reduce_complex(primitive: Primitive, x: Tensor, axis: Axis, keepdims: bool) -> Tensor:

@@ -26,9 +26,9 @@ def _cumsum_gradient(
 def _cumprod_gradient(
     dy: Tensor, y: Tensor, x: Tensor, kind: str, exclusive: bool, reverse: bool, *group: int
 ) -> Tensor:
-    """The product of what is before ``x[k]``, times what follows.
+    """Return the product of the elements before ``x[k]``, times those after it.
 
-    That is a sum s[k] of products that start after ``k``, found from its neighbour:
+    That is a sum s[k] of products that start after ``k``, computed from its neighbour:
     s[k] = dy[k] + x[k + 1] s[k + 1]. Nothing is divided, so zeros do no harm.
     """
     before = run(_CUMPROD, (x,), x.shape, x.dtype, kind, True, reverse, *group)

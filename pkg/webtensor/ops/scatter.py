@@ -1,8 +1,8 @@
 """Picking and putting elements by tensors of indices: gather_nd, scatter_nd, segments, bins.
 
-Everything comes down to picking, adding or replacing rows of a matrix by flat indices. Indices that
-are known on the host are checked; on a device, where looking at them would mean waiting, those out
-of range pick zeros and put nothing.
+Everything is composed of picking, adding or replacing rows of a matrix by flat indices. Indices on
+the host are checked. Checking them on a device would mean waiting, so there, indices out of range
+pick zeros and put nothing.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ __all__ = [
 # -- the primitive: attributes are (length, inner, count); a scalar is put into as a whole tensor --
 
 
-def _kept(
+def _unreplaced(
     dy: Tensor, y: Tensor, x: Tensor, indices: Tensor, updates: Tensor, *group: int
 ) -> Tensor:
-    """The gradient of what is not replaced."""
+    """The gradient of the elements that are not replaced."""
     gradient = run(_SCATTER_SET, (dy, indices, zeros_like(updates)), y.shape, x.dtype, *group)
     return gradient if x.shape == y.shape else total(gradient)
 
@@ -72,7 +72,7 @@ def _kept(
 def _replaced(
     dy: Tensor, y: Tensor, x: Tensor, indices: Tensor, updates: Tensor, *group: int
 ) -> Tensor:
-    """The gradient of the updates; where several name one place, only the last counts."""
+    """The gradient of the updates; of several with the same index, only the last has one."""
     length, _, count = group
     numbers = arange(count)
     winners = run(
@@ -82,7 +82,7 @@ def _replaced(
     return gather(reshape(dy, group[:2]), indices).where(counts, 0.0).reshape(updates.shape)  # type: ignore[no-any-return]
 
 
-_SCATTER_SET: Primitive = Primitive("scatter_set", gradients=(_kept, None, _replaced))
+_SCATTER_SET: Primitive = Primitive("scatter_set", gradients=(_unreplaced, None, _replaced))
 
 
 def put(x: Tensor, indices: Tensor, updates: Tensor, shape: Shape | None = None) -> Tensor:
@@ -109,9 +109,9 @@ def _check_range(name: str, indices: Tensor, length: int) -> None:
 
 
 def _wrapped(indices: Tensor, length: int) -> Tensor:
-    """Indices along an axis, negative ones counted from its end.
+    """Return indices along an axis, negative ones counted from its end.
 
-    Those out of range become ones that no flat index can be mistaken for.
+    Indices out of range become invalid ones, which cannot be mistaken for a flat index.
     """
     bounds = index_bounds(indices)
     if bounds is not None and bounds[0] >= 0:
@@ -125,14 +125,14 @@ _NOWHERE = 2**30
 
 
 def _fit(bounds: tuple[int, int], sizes: Shape) -> bool:
-    """Whether indices within bounds are within each of several lengths."""
+    """Whether the bounds of indices are valid along each of several axes."""
     return bounds[0] >= 0 and bounds[1] < min(sizes, default=0)
 
 
 def _flat_indices(name: str, indices: Tensor, sizes: Shape) -> Tensor:
-    """Turn indices of shape (…, len(lengths)) into flat ones of rows, along one axis.
+    """Convert indices of shape (…, len(sizes)) to flat indices of rows, along one axis.
 
-    Those out of range become the one past the last.
+    Indices out of range become the index past the last row.
 
     Raises:
         IndexError: one of them, known on the host, is negative or too great.
@@ -266,9 +266,9 @@ def take_along_axis(x: TensorLike, indices: TensorLike, axis: int = -1) -> Tenso
 
 
 def _as_columns(indices: Tensor, updates: Tensor, rank: int) -> Tensor:
-    """Return indices of rank 1 that count along the first axis, one per update, as a column.
+    """Return indices of rank 1 along the first axis, one for each update, as a column.
 
-    The updates' rank tells them from a single index along several axes.
+    The updates' rank distinguishes them from a single index along several axes.
     """
     several = indices.shape == updates.shape[:1] and len(updates.shape) == rank
     return reshape(indices, (indices.size, 1)) if several else indices
@@ -523,7 +523,7 @@ def dense_bincount(
 
 
 def _size_of_counts(x: Tensor) -> int:
-    """One more than the greatest number, which is read from the device."""
+    """One more than the maximum, which is read from the device."""
     return int(max(x.data_sync(), default=-1)) + 1
 
 

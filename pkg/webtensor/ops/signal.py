@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-#: Windows of up to so many elements are computed on the host, in double precision.
+#: Windows of up to this many elements are computed on the host, in double precision.
 _MOST_ON_HOST = 4096
 
 
@@ -110,7 +110,7 @@ def _signal(name: str, signal: TensorLike) -> Tensor:
 
 
 def _overlap_add(frames: Tensor, step: int, samples: int) -> Tensor:
-    """Add frames (..., count, length) up where they lie in a signal of so many samples."""
+    """Sum overlapping frames (..., count, length) to a signal of ``samples`` elements."""
     *batch, count, length = frames.shape
     chunks = -(-length // step)
     padded = resized(frames, chunks * step)

@@ -1,7 +1,7 @@
-"""Sorting along an axis, and searching in what is sorted.
+"""Sorting along an axis, and searching sorted rows.
 
-Sorting finds places, and values are gathered from them, so their gradient goes back to where they
-came from. Equal elements keep their order, and NaN comes last whatever the direction.
+Kernels sort indices, and values are gathered by them, so that gradients are scattered back. Equal
+elements keep their order, and NaN is last in either direction.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _ordered(name: str, x: Tensor, descending: bool) -> Tensor:
 
 
 def _pick(x: Tensor, indices: Tensor) -> Tensor:
-    """Elements of each row of ``x`` at places within the row, all in range."""
+    """Return elements of each row of ``x`` by indices within the row, all in range."""
     outer, length = prod(x.shape[:-1]), x.shape[-1]
     flat = indices
     if outer > 1:

@@ -1,6 +1,6 @@
 """``wt.sparse``: sparse tensors given by the coordinates, the values and the shape.
 
-Where coordinates decide the shape of a result they are read to the host. Values are picked and
+Coordinates that determine the shape of a result are read to the host. Values are picked and
 added on the device, and gradients flow through them.
 """
 
@@ -20,7 +20,7 @@ from webtensor.engine import (
 )
 from webtensor.ops.binary import divide_no_nan, equal, maximum
 from webtensor.ops.casting import cast_to
-from webtensor.ops.compaction import count_true, true_places
+from webtensor.ops.compaction import count_true, true_indices
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.coordinates import to_coordinates, to_flat_indices
 from webtensor.ops.creation import full, zeros
@@ -81,7 +81,7 @@ def _read(name: str, argument: str, value: TensorLike, rank: int) -> Tensor:
 
 
 def _bounds(numbers: Tensor) -> tuple[int, int]:
-    """The least and the greatest of numbers: by kernels on a host, else of what is read once."""
+    """Return the minimum and the maximum: by kernels on a host, else of elements read once."""
     storage = numbers.storage
     if storage.backend is None or not storage.backend.computes_on_host:
         storage.read()
@@ -130,16 +130,16 @@ def sparse_fill_empty_rows(
         raise ValueError(f"{name}: default_value must be a scalar, but got shape {default.shape}")
     check_all_text(name, [operand.dtype, default.dtype])
     index_tensor.data_sync()  # the number of empty rows must be read anyway
-    all_places, is_empty, went, order = _filled(name, index_tensor, shape.data_sync()[0])
+    all_indices, is_empty, went, order = _filled(name, index_tensor, shape.data_sync()[0])
     candidates = concat([operand, cast_to(reshape(default, (1,)), operand.dtype)])
-    return FilledRows(all_places, gather(candidates, order), is_empty, went)
+    return FilledRows(all_indices, gather(candidates, order), is_empty, went)
 
 
 @near_its_operands
 def _filled(
     name: str, index_tensor: Tensor, dense_rows: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The filled places, which rows are empty, where elements go, and which go to each place.
+    """Return the filled indices, the empty rows, and the order that merges both.
 
     The default value counts as the element after the last.
     """
@@ -149,22 +149,22 @@ def _filled(
     counts = bincount(rows, None, dense_rows)
     is_empty = equal(counts, 0)
     missing_count = count_true(is_empty)
-    missing = true_places(is_empty, missing_count)
+    missing = true_indices(is_empty, missing_count)
     filled = count + missing_count
-    # A row ends where all up to it are counted. Elements, by their rows, take the places that
-    # empty rows leave.
+    # An empty row counts as one element. So the cumulative counts give the index after each row,
+    # and the elements get the indices that no empty row's default value has.
     fillers = gather(cumsum(maximum(counts, 1)), missing) - 1
     left = full(filled, True)
     if missing_count:
         left = put(left, fillers, full(missing_count, False))
-    went, order = true_places(left, count), full(filled, count)
+    went, order = true_indices(left, count), full(filled, count)
     if count:
         sources = argsort(rows)
         went, order = put(went, sources, went), put(order, went, sources)
     coordinates = pad(expand_dims(missing, 1), ((0, 0), (0, rank - 1)))
     background = unsorted_segment_sum(coordinates, fillers, filled)
-    all_places = tensor_scatter_update(background, reshape(went, (count, 1)), index_tensor)
-    return all_places, is_empty, went, order
+    all_indices = tensor_scatter_update(background, reshape(went, (count, 1)), index_tensor)
+    return all_indices, is_empty, went, order
 
 
 def _check_rows(name: str, rows: Tensor, count: int) -> None:
@@ -255,7 +255,7 @@ def _segments(
 
 
 def _sum_picked(x: Tensor, indices: Tensor, segments: Tensor, count: int) -> Tensor:
-    """Sums of the slices of ``x`` at their places, by segment."""
+    """Sums of the slices of ``x`` at the indices, by segment."""
     if x.dtype is complex64:
         return from_pairs(_sum_picked(as_pairs(x), indices, segments, count))
     shape = (count, *x.shape[1:])

@@ -1,6 +1,6 @@
 """``wt.spectral``: TensorFlow.js's Fourier transforms, over the last axis.
 
-``wt.fft`` has the array API standard's, over any axes. Both rest on one primitive, which transforms
+``wt.fft`` has the array API standard's, over any axes. Both use one primitive, which transforms
 rows of complex numbers without a factor; it is symmetric, so its gradient is the transform of the
 other direction.
 """

@@ -63,7 +63,7 @@ def _real(name: str, x: TensorLike) -> Tensor:
     return cast_to(operand, float32)
 
 
-def _kept(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
+def _reduced_shape(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
     return tuple(
         1 if axis in axes else length
         for axis, length in enumerate(x.shape)
@@ -113,7 +113,7 @@ def moments(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Moments
     """
     operand = _real("moments", x)
     axes = normalize_axes("moments", axis, len(operand.shape))
-    result_shape = _kept(operand, axes, keepdims)
+    result_shape = _reduced_shape(operand, axes, keepdims)
     if operand.size and axes and axes[-1] - axes[0] < len(axes) and "moments" in backend().kernels:
         outer, reduced, inner = axis_group(operand.shape, axes[0], axes[-1])
         both = run(_MOMENTS, (operand,), (2, outer, inner), float32, outer, reduced, inner)
@@ -229,7 +229,7 @@ def norm(
         result = _vector_norm("norm", size, ord, axes[0])
     else:
         result = _matrix_norm("norm", size, ord, *axes)
-    return reshape(result, _kept(size, tuple(axes), keepdims))
+    return reshape(result, _reduced_shape(size, tuple(axes), keepdims))
 
 
 def _vector_norm(name: str, size: Tensor, ord: float | str, axis: int) -> Tensor:
@@ -303,7 +303,7 @@ def log_sum_exp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Ten
     axes = normalize_axes("log_sum_exp", axis, len(operand.shape))
     if operand.size == 0:
         return log(_sum(exp(operand), axes, keepdims))
-    # The greatest element is only a shift, which cancels: no gradient flows through it.
+    # The maximum is only a shift, which cancels: no gradient flows through it.
     with paused():
         greatest = _max(operand, axes, keepdims=True)
         shift = where(isfinite(greatest), greatest, 0.0)

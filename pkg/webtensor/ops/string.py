@@ -199,7 +199,7 @@ def _split(
 
 
 def _coordinates(counts: Sequence[int]) -> array[int]:
-    """Row and number of each part, where rows have so many."""
+    """Row and column of each part, with ``counts`` parts in the rows."""
     rows, width = len(counts), max(counts, default=0)
     size = sum(counts)
     coordinates = array("i", bytes(8 * size))

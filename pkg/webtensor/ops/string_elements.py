@@ -1,7 +1,7 @@
-"""Moving and comparing the elements of string tensors, which lie on the host.
+"""Rearranging and comparing the elements of string tensors, which are on the host.
 
-No backend knows text. The few primitives through which every op moves elements have their forms for
-it here, on tuples of bytes; all others raise ``TypeError``. No gradient flows through text.
+Backends have no text. The few primitives through which every op moves elements are implemented for
+text here, on tuples of bytes; all others raise ``TypeError``. No gradient flows through text.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def as_text(name: str, argument: str, value: TensorLike) -> Tensor:
 
 
 def check_all_text(name: str, dtypes: Sequence[DType]) -> None:
-    """Check that operands which are joined are all text, or none of them.
+    """Check that operands to be joined are all text, or that none is.
 
     Raises:
         TypeError: text beside numbers.

@@ -106,7 +106,7 @@ def _numpy_erf_inv(np: Any, x: Any) -> Any:
 
 
 def _horner(x: Any, coefficients: tuple[float, ...]) -> Any:
-    """Evaluate a polynomial given from its highest power down."""
+    """Evaluate a polynomial, its coefficients starting with the highest power."""
     result = coefficients[0]
     for coefficient in coefficients[1:]:
         result = result * x + coefficient

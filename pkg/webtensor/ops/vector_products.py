@@ -132,11 +132,11 @@ def tensordot(
         )
     rows = [axis for axis in range(len(x.shape)) if axis not in first]
     columns = [axis for axis in range(len(y.shape)) if axis not in second]
-    row_lengths = [x.shape[axis] for axis in rows]
-    column_lengths = [y.shape[axis] for axis in columns]
-    left = reshape(permute_dims(x, (*rows, *first)), (prod(row_lengths), prod(sizes)))
-    right = reshape(permute_dims(y, (*second, *columns)), (prod(sizes), prod(column_lengths)))
-    return reshape(matmul(left, right), (*row_lengths, *column_lengths))
+    row_sizes = [x.shape[axis] for axis in rows]
+    column_sizes = [y.shape[axis] for axis in columns]
+    left = reshape(permute_dims(x, (*rows, *first)), (prod(row_sizes), prod(sizes)))
+    right = reshape(permute_dims(y, (*second, *columns)), (prod(sizes), prod(column_sizes)))
+    return reshape(matmul(left, right), (*row_sizes, *column_sizes))
 
 
 def outer_product(v1: TensorLike, v2: TensorLike) -> Tensor:

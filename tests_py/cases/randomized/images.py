@@ -16,10 +16,10 @@ from tests_py.cases.images import (
     SCORED,
     _coordinates,
     _crop,
+    _input_coordinate,
     _nearest_of_integers,
     _otsu,
     _padded,
-    _place,
     _rotated,
     _scored,
     _suppressed,
@@ -74,7 +74,9 @@ def doubles_miss(length: int, outputs: int, corners: bool, centers: bool) -> boo
     """Whether that is another pixel than the nearest."""
     return any(
         min(rounded_by_doubles(i, length, outputs, corners, centers), length - 1)
-        != min(math.floor(_place(i, length, outputs, True, corners, centers)), length - 1)
+        != min(
+            math.floor(_input_coordinate(i, length, outputs, True, corners, centers)), length - 1
+        )
         for i in range(outputs)
     )
 
@@ -101,7 +103,7 @@ def resize(name: str, draw: Draw) -> Case:
 # -- sampling ------------------------------------------------------------------------------------
 
 
-def crop_places(boxes: Array, image_size: Shape, size: Shape) -> list[Array]:
+def crop_coordinates(boxes: Array, image_size: Shape, size: Shape) -> list[Array]:
     """Rows and columns of the image that the crops show."""
     coordinates = []
     for axis in (0, 1):
@@ -126,7 +128,9 @@ def crop_and_resize(draw: Draw) -> Case:
     else:
         for random in random_numbers(draw):
             boxes = random.uniform(-0.3, 1.3, (count, 4)).astype(np.float32)
-            if all(are_clear(coordinates) for coordinates in crop_places(boxes, image_size, size)):
+            if all(
+                are_clear(coordinates) for coordinates in crop_coordinates(boxes, image_size, size)
+            ):
                 break
     numbers = draw.ints((count,), 0, max(1, len(x)))
     fill = draw.number(-3, 3)

@@ -31,7 +31,7 @@ def _rectangles(draw: Draw, least: int = 1) -> Shape:
     return (*_stack(draw), draw.integer(least, 6), draw.integer(least, 6))
 
 
-def _made(draw: Draw, make: Any, shape: Shape) -> Array:
+def _matrix(draw: Draw, make: Any, shape: Shape) -> Array:
     """Matrices of a sort, real or complex, with a seed of their own."""
     matrices: Array = make(shape, draw.pick([floats, complexes]), draw.integer(0, 10**6))
     return matrices
@@ -42,11 +42,11 @@ def _made(draw: Draw, make: Any, shape: Shape) -> Array:
 
 def _cholesky(draw: Draw) -> Case:
     options: dict[str, Any] = {"upper": draw.chance()} if draw.chance() else {}
-    return call("linalg.cholesky", _made(draw, positive_definite, _squares(draw)), **options)
+    return call("linalg.cholesky", _matrix(draw, positive_definite, _squares(draw)), **options)
 
 
 def _of_squares(function: str, draw: Draw) -> Case:
-    return call(function, _made(draw, well_conditioned, _squares(draw)))
+    return call(function, _matrix(draw, well_conditioned, _squares(draw)))
 
 
 def _solve(draw: Draw) -> Case:
@@ -56,16 +56,16 @@ def _solve(draw: Draw) -> Case:
         right: Shape = (n,)
     else:
         right = (*draw.broadcastable(shape[:-2]), n, draw.integer(0, 3))
-    return call("linalg.solve", _made(draw, well_conditioned, shape), draw.numbers(right, "fc"))
+    return call("linalg.solve", _matrix(draw, well_conditioned, shape), draw.numbers(right, "fc"))
 
 
 def _slogdet(draw: Draw) -> Case:
-    x = _made(draw, well_conditioned, _squares(draw))
+    x = _matrix(draw, well_conditioned, _squares(draw))
     return call("part_of", x, "linalg.slogdet", draw.integer(0, 1), oracle=linalg._slogdet)
 
 
 def _eigvalsh(draw: Draw) -> Case:
-    return call("linalg.eigvalsh", _made(draw, hermitian, _squares(draw, 1)))
+    return call("linalg.eigvalsh", _matrix(draw, hermitian, _squares(draw, 1)))
 
 
 def _identities(length: int) -> Any:
@@ -78,7 +78,7 @@ def _same(x: Array, *_: Any, **__: Any) -> Array:
 
 def _eigh(draw: Draw) -> Case:
     shape = _squares(draw, 1)
-    x = _made(draw, hermitian, shape)
+    x = _matrix(draw, hermitian, shape)
     if draw.chance():
         return call("restored", x, "linalg.eigh", oracle=_same, tolerance=RESTORED)
     orthonormal = _identities(shape[-1])
@@ -102,7 +102,7 @@ def _svd(draw: Draw) -> Case:
 def _qr(draw: Draw) -> Case:
     options: dict[str, Any] = {"mode": draw.pick(["reduced", "complete"])} if draw.chance() else {}
     shape = _rectangles(draw)
-    x = _made(draw, well_conditioned, shape if draw.chance(3) else shape[-2:])
+    x = _matrix(draw, well_conditioned, shape if draw.chance(3) else shape[-2:])
     return call("linalg.qr", x, **options)
 
 
@@ -111,7 +111,7 @@ def _of_rectangles(function: str, draw: Draw) -> Case:
 
 
 def _pinv(draw: Draw) -> Case:
-    return call("linalg.pinv", _made(draw, well_conditioned, _rectangles(draw)))
+    return call("linalg.pinv", _matrix(draw, well_conditioned, _rectangles(draw)))
 
 
 def _matrix_rank(draw: Draw) -> Case:
@@ -125,7 +125,7 @@ def _matrix_rank(draw: Draw) -> Case:
 
 def _matrix_power(draw: Draw) -> Case:
     n = draw.integer(-3, 6)
-    x = _made(draw, well_conditioned, _squares(draw, 1))
+    x = _matrix(draw, well_conditioned, _squares(draw, 1))
 
     def sizes(x: Array, n: int) -> Any:
         factor = np.abs(x if n >= 0 else np.linalg.inv(x))

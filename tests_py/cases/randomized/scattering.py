@@ -14,7 +14,7 @@ from tests_py.cases.table import Array, Case, summed
 __all__ = ["GENERATORS"]
 
 
-def _places(draw: Draw, counted: Shape) -> Array:
+def _indices(draw: Draw, counted: Shape) -> Array:
     """Index tuples along axes, with repetitions; none where there is nothing to point at."""
     lead = (0,) if 0 in counted else draw.shape(0, 2, most_elements=20)
     columns = [draw.ints(lead, 0, length) for length in counted]
@@ -28,14 +28,14 @@ def _counted(draw: Draw, shape: Shape, least: int = 0) -> Shape:
 
 def _gather_nd(draw: Draw) -> Case:
     shape = draw.shape()
-    indices = _places(draw, _counted(draw, shape))
+    indices = _indices(draw, _counted(draw, shape))
     return call("gather_nd", draw.numbers(shape, "fibcts"), indices)
 
 
 def _scatter_nd(draw: Draw) -> Case:
     shape = draw.shape(1)
     counted = _counted(draw, shape, 1)
-    indices = _places(draw, counted)
+    indices = _indices(draw, counted)
     updates = draw.numbers((*indices.shape[:-1], *shape[len(counted) :]), "ffibc")
 
     def sizes(indices: Array, updates: Array, shape: Shape) -> Array:
@@ -47,7 +47,7 @@ def _scatter_nd(draw: Draw) -> Case:
 def _tensor_scatter_update(draw: Draw) -> Case:
     shape = draw.shape(1)
     counted = _counted(draw, shape, 1)
-    indices = _places(draw, counted)
+    indices = _indices(draw, counted)
     kinds = draw.pick(["ff", "ii", "bb", "cc", "tt", "ss", "if", "fi", "fc"])
     x = draw.numbers(shape, kinds[0])
     updates = draw.numbers((*indices.shape[:-1], *shape[len(counted) :]), kinds[1])
@@ -56,7 +56,7 @@ def _tensor_scatter_update(draw: Draw) -> Case:
 
 def _sparse_to_dense(draw: Draw) -> Case:
     shape = draw.shape(1)
-    indices = _places(draw, shape)
+    indices = _indices(draw, shape)
     indices = (
         indices.reshape(-1, len(shape)) if indices.size else np.zeros((0, len(shape)), np.int32)
     )

@@ -17,7 +17,7 @@ __all__: list[str] = []
 
 
 class _Arrays:
-    """What a formula of arrays may call."""
+    """The functions that a formula may call, for arrays."""
 
     tanh = staticmethod(np.tanh)
 

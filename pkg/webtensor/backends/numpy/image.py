@@ -24,7 +24,7 @@ Array = np.ndarray[Any, Any]
 def _taps(
     length: int, outputs: int, step: int, offset: int, divisor: int
 ) -> tuple[Array, Array, Array]:
-    """The two places that each output reads along an axis, and the weight of the second."""
+    """Return the two indices that each output reads along an axis, and the second's weight."""
     positions = np.arange(outputs) * step + offset
     low = positions // divisor
     fraction = (positions - low * divisor).astype(np.float32) / np.float32(divisor)
@@ -38,7 +38,7 @@ def _axes(sizes: Resize) -> tuple[tuple[Array, Array, Array], tuple[Array, Array
 
 
 def _along(axis: int, fraction: Array) -> Array:
-    """Shape weights so that they broadcast along an axis of images."""
+    """Reshape weights so that they broadcast along an axis of images."""
     return fraction.reshape((-1,) + (1,) * (3 - axis))
 
 
@@ -98,7 +98,7 @@ def resize_nearest_gradient(
 
 
 def _reflected(x: Array, length: int) -> Array:
-    """[abcd] goes on as [dcba|abcd|dcba]."""
+    """Reflect indices: [abcd] continues as [dcba|abcd|dcba]."""
     if length <= 1:
         return np.zeros_like(x)
     period = np.float32(2 * length)
@@ -110,7 +110,7 @@ def _reflected(x: Array, length: int) -> Array:
 
 
 def _wrapped(x: Array, length: int) -> Array:
-    """[abcd] goes on as [abcd|abcd|abcd]."""
+    """Wrap indices: [abcd] continues as [abcd|abcd|abcd]."""
     if length <= 1:
         return np.zeros_like(x)
     period, last = np.float32(length), np.float32(length - 1)
@@ -120,7 +120,7 @@ def _wrapped(x: Array, length: int) -> Array:
 
 
 def _mapped(x: Array, length: int, fill_mode: int) -> Array:
-    """Where in an image a coordinate outside it is read."""
+    """Map a coordinate, which may be outside the image, to the one that is read."""
     if fill_mode == 0:
         return x
     if fill_mode == 1:
@@ -146,7 +146,7 @@ def _nearest(x: Array) -> Array:
 
 
 def _blend(first: Array, second: Array, weight: Array) -> Array:
-    """Interpolate; a weight of 0 keeps what the second holds out, be it infinite or NaN."""
+    """Interpolate; with a weight of 0 the second does not count, even if it is infinite or NaN."""
     return np.where(weight == 0, first, (np.float32(1) - weight) * first + weight * second)
 
 
@@ -159,7 +159,7 @@ def sample(
     sizes: Sampling,
     fill: float,
 ) -> Handle:
-    """Read images at projected places; see ``wasm_build/source/image.c``."""
+    """Read images at projected coordinates; see ``wasm_build/source/image.c``."""
     images, transforms, indices = map(array_of, inputs)
     t = transforms[:, :, None, None]
     x = np.arange(sizes.out_width, dtype=np.float32)

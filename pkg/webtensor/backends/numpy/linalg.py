@@ -1,7 +1,8 @@
 """Kernels that factor batches of matrices, by LAPACK in double precision.
 
 ``words`` is 1 for real matrices and 2 for complex ones, whose elements are pairs. Results of
-several parts are packed one after the other, per matrix. What cannot be factored gives NaN.
+several parts are packed one after the other, per matrix. A matrix that cannot be factored gives
+NaN.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def _wide(words: int) -> Any:
 
 
 def _packed(shape: Shape, *parts: Array) -> Handle:
-    """Put the parts of each matrix's result one after the other, as float32."""
+    """Concatenate the parts of each matrix's result, as float32."""
     rows = []
     for part in parts:
         narrow = np.ascontiguousarray(part, np.complex64 if part.dtype.kind == "c" else np.float32)
@@ -73,7 +74,7 @@ def cholesky(
     batch: int,
     n: int,
 ) -> Handle:
-    """Lower triangle L of x = L L*."""
+    """Return the lower triangle L of x = L L*."""
     x = _matrices(inputs[0], words, batch, n, n)
     return _packed(shape, *_each(np.linalg.cholesky, [(n, n)], x))
 
@@ -89,7 +90,7 @@ def solve(
     n: int,
     m: int,
 ) -> Handle:
-    """Solution x of a x = b."""
+    """Return the solution x of a x = b."""
     a = _matrices(inputs[0], words, batch, n, n)
     b = _matrices(inputs[1], words, batch, n, m)
     return _packed(shape, *_each(np.linalg.solve, [(n, m)], a, b))
@@ -106,7 +107,7 @@ def determinant(
     n: int,
     logarithm: bool,
 ) -> Handle:
-    """Determinants, or their signs beside the logarithms of their sizes."""
+    """Return determinants, or their signs beside the logarithms of their absolute values."""
     x = _matrices(inputs[0], words, batch, n, n)
     if not logarithm:
         return _packed(shape, np.linalg.det(x))
@@ -126,7 +127,7 @@ def qr(
     n: int,
     full: bool,
 ) -> Handle:
-    """Orthonormal Q beside upper triangular R."""
+    """Return orthonormal Q beside upper triangular R."""
     x = _matrices(inputs[0], words, batch, m, n)
     return _packed(shape, *np.linalg.qr(x, "complete" if full else "reduced"))
 
@@ -141,7 +142,7 @@ def eigh(
     batch: int,
     n: int,
 ) -> Handle:
-    """Eigenvalues, ascending, beside eigenvectors; the lower triangle counts."""
+    """Return eigenvalues, ascending, beside eigenvectors; only the lower triangle is read."""
     x = _matrices(inputs[0], words, batch, n, n)
     values, vectors = _each(np.linalg.eigh, [(n,), (n, n)], x)
     return _packed(shape, values.real, vectors)
@@ -159,7 +160,7 @@ def svd(
     n: int,
     full: bool,
 ) -> Handle:
-    """Singular values, descending, beside U and V*."""
+    """Return singular values, descending, beside U and V*."""
     x = _matrices(inputs[0], words, batch, m, n)
     k = min(m, n)
     part_shapes = [(m, m if full else k), (k,), (n if full else k, n)]

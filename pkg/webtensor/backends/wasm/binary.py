@@ -1,10 +1,9 @@
-"""Makes a compiled module fit for memory that threads share.
+"""Rewrites a compiled module for memory that threads share.
 
-Three things in a module tie it to a memory of its own: a bit that says that the memory it imports
-is not shared, its data, and its start function, which clears variables: every instance would write
-both to memory anew, over what was computed since. So the bit is set, data and start are taken out,
-and the data is written once, to memory that is clear. (WebAssembly Core Specification, 5.5:
-sections; threads proposal: limits.)
+Three things in a module assume unshared memory: a flag of the memory import, the data segments, and
+the start function, which clears variables. Every new instance would write the last two over what
+other threads have computed. So the flag is set, data and start are removed, and the data is written
+once, to zeroed memory. (WebAssembly Core Specification, 5.5: sections; threads proposal: limits.)
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ class _Reader:
 
 
 def shareable(module: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
-    """Return the module for shared memory, and what is to be written there once, by address."""
+    """Return the module for shared memory, and the data to write there once, by address."""
     reader = _Reader(module, _HEADER_BYTES)
     chunks = [module[:_HEADER_BYTES]]
     data: list[tuple[int, bytes]] = []
@@ -74,7 +73,7 @@ def check_user_module(module: bytes) -> None:
     """Check that a module can live in the library's memory beside the library's kernels.
 
     Raises:
-        ValueError: it is no module, brings data of its own, which would overwrite what lies in
+        ValueError: it is no module, has static data, which would overwrite the library's
             memory, or does not import its memory as the library's kernels do.
     """
     if not module.startswith(_MAGIC):
@@ -96,7 +95,7 @@ def check_user_module(module: bytes) -> None:
 
 
 def _segments(section: bytes) -> list[tuple[int, bytes]]:
-    """Segments of a data section that are not all zeros, as memory is from the beginning."""
+    """Return the segments of a data section that are not all zeros, as new memory is."""
     reader = _Reader(section)
     segments = []
     for _ in range(reader.number()):

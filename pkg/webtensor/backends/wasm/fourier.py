@@ -1,7 +1,7 @@
 """Kernel of the discrete Fourier transform.
 
-What a length needs, its plan (see ``wasm_build/source/fourier.c``), is made once and kept for the
-lengths used last.
+The plan of a transform's length (see ``wasm_build/source/fourier.c``) is made once and cached for
+the most recent lengths.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _plan(backend: WasmBackend, length: int) -> tuple[int, int]:
         finally:
             backend.release(work)
         plan = address, work_bytes
-    plans[length] = plan  # the one used last comes last
+    plans[length] = plan  # the most recently used is last
     return plan
 
 

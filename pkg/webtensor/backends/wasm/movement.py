@@ -14,7 +14,7 @@ from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
-#: The kernels' word for an element of so many bytes.
+#: The kernels' word for an element of 1 or 4 bytes.
 _ELEMENTS = {1: "bytes", 4: "words"}
 
 

@@ -22,7 +22,7 @@ def scatter_set(
     inner: int,
     count: int,
 ) -> Handle:
-    """Replace slices of a copy at their indices: the last of equal ones, none out of range."""
+    """Replace slices of a copy; the last of equal indices wins, others out of range are ignored."""
     x, indices, updates = (operand.storage.handle for operand in inputs)
     width = inner * dtype.itemsize
     run = backend.functions["scatter", "set"]

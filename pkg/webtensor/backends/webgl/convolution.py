@@ -1,8 +1,8 @@
 """Kernels of convolutions and of their transposes.
 
-Images are (batch, height, width, channels), channels innermost. Where the channels of the result
-are a multiple of four, a fragment computes four of them; where the channels summed over are, they
-are read by fours.
+Images are (batch, height, width, channels), channels innermost. If the result's channels are a
+multiple of four, a fragment computes four of them; if the channels summed over are, they are read
+by fours.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ V compute(int t) {
       int c = beside / strideWidth;
       if (beside < 0 || c * strideWidth != beside || c >= outWidth) continue;
       int cell = i * filterWidth + j;
-      int place = (batch * outHeight + r) * outWidth + c;
+      int pixelIndex = (batch * outHeight + r) * outWidth + c;
       BODY
     }
   }
@@ -103,7 +103,7 @@ V compute(int t) {
 
 # The result has four channels: four rows of the filter, each scaled by its element of the input.
 _FORWARD_FOURS = """
-      int from = place * inChannels / 4, next = outChannels / 4;
+      int from = pixelIndex * inChannels / 4, next = outChannels / 4;
       int w = cell * inChannels * next + channel;
       for (int k = 0; k < inChannels; k += 4) {
         vec4 x = within(getX(from++), inside);
@@ -115,12 +115,12 @@ _FORWARD_ONES = """
       int columns = outChannels / LANES;
       int w = cell * inChannels * columns + channel;
       for (int k = 0; k < inChannels; k++) {
-        total += within(getX(place * inChannels + k), inside) * getFilter_(w);
+        total += within(getX(pixelIndex * inChannels + k), inside) * getFilter_(w);
         w += columns;
       }"""
 _TO_INPUT_FOURS = """
       int next = outChannels / 4;
-      int from = place * next, w = (cell * inChannels + channel * 4) * next;
+      int from = pixelIndex * next, w = (cell * inChannels + channel * 4) * next;
       for (int k = 0; k < next; k++) {
         vec4 d = getX(from + k);
         total += vec4(dot(d, getFilter_(w)), dot(d, getFilter_(w + next)),
@@ -129,11 +129,11 @@ _TO_INPUT_FOURS = """
       }"""
 _TO_INPUT_DOT = """
       int next = outChannels / 4;
-      int from = place * next, w = (cell * inChannels + channel) * next;
+      int from = pixelIndex * next, w = (cell * inChannels + channel) * next;
       for (int k = 0; k < next; k++) total += dot(getX(from + k), getFilter_(w + k));"""
 _TO_INPUT_ONES = """
       for (int k = 0; k < outChannels; k++) {
-        total += getX(place * outChannels + k)
+        total += getX(pixelIndex * outChannels + k)
           * getFilter_((cell * inChannels + channel) * outChannels + k);
       }"""
 _TO_FILTER_BODY = """
@@ -144,11 +144,12 @@ _DEPTHWISE_START = """
   int mine = channel / multiplier;"""
 # Depthwise: output channel = input channel * multiplier + one of the multiplier.
 _DEPTHWISE_FORWARD = """
-      total += within(getX(place * own + mine), inside) * getFilter_(cell * columns + channel);"""
+      total += within(getX(pixelIndex * own + mine), inside)
+        * getFilter_(cell * columns + channel);"""
 _DEPTHWISE_TO_INPUT = """
       for (int q = 0; q < multiplier; q++) {
         int k = channel * multiplier + q;
-        total += getX(place * (outChannels / LANES) + k)
+        total += getX(pixelIndex * (outChannels / LANES) + k)
           * getFilter_(cell * (outChannels / LANES) + k);
       }"""
 _DEPTHWISE_TO_FILTER = """
@@ -204,7 +205,7 @@ def _run(
     extra: tuple[tuple[str, int], ...] = (),
     epilogue: Epilogue = NO_EPILOGUE,
 ) -> Handle:
-    """Draw a window shader; ``lanes`` are those of the result and of the two operands."""
+    """Draw a window shader; ``lanes`` are the result's and the two operands'."""
     # Walks with loops in them would make long shaders.
     cells = unrolled(window, lanes[0]) if body is _DEPTHWISE_FORWARD else None
 

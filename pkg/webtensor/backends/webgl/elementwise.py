@@ -18,8 +18,8 @@ __all__ = ["row_shader"]
 _NAMES = ("x", "y", "z", "w")
 _LANES = ("x", "y", "z", "w")
 
-#: How an operand is read: the texel that is written, one element for all, four along the innermost
-#: axis, or one for the four along it.
+#: How an operand is read: the texel at the result's index, one element for all, four along the
+#: innermost axis, or one for the four along it.
 _SAME, _SCALAR, _VECTOR, _SPLAT, _ELEMENT = range(5)
 
 
@@ -85,7 +85,7 @@ def row_shader(
 
 
 def _walk(rank: int, operands: Sequence[int]) -> str:
-    """Decompose ``t`` by ``lengths`` and find each operand's place ``p…`` by its strides."""
+    """Return code that decomposes ``t`` by ``lengths`` into operands' offsets ``p…``."""
     lines = ["  int rest = t;"]
     lines += [f"  int p{index} = 0;" for index in operands]
     for axis in range(rank - 1, -1, -1):

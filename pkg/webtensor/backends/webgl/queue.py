@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 __all__ = ["DrawQueue"]
 
 _WORDS = 1 << 15
-#: No record is longer than this many bytes.
+#: The maximum size of a record, in bytes.
 _LONGEST_RECORD = 512
 
 
@@ -57,7 +57,7 @@ class DrawQueue:
             self.flush()
 
     def flush(self) -> None:
-        """Execute the waiting draws."""
+        """Execute the queued draws."""
         if self._position:
             self._position = 0
             self._execute(self._address)
@@ -71,7 +71,7 @@ class DrawQueue:
             self.flush()
 
     def close(self) -> None:
-        """Drop what waits and the callbacks."""
+        """Drop the queued draws and the callbacks."""
         self._position = 0
         self._buffer[0] = -1
         self._flush_proxy.destroy()

@@ -1,11 +1,11 @@
-"""Kernels that sort the last axis and search in what is sorted. NaN comes last in every order.
+"""Kernels that sort the last axis and search sorted rows. NaN is last in every order.
 
 Rows are sorted in two stages. Blocks of up to 32 elements are sorted by counting: each element's
-place is the number of those that come before it, and a second draw turns places into the order.
-Then further draws merge pairs of runs: an output finds by bisection how many of the elements before
-it come from the first run (Green, McColl & Bader, *GPU merge path*, 2012). So a million elements
-take 17 merges with some 20 bisections each, where a bitonic network takes 210 draws. The greatest
-few elements of a row are found without sorting it, by keeping those of each block, again and again.
+rank is the number of elements that precede it, and a second draw turns ranks into the order. Then
+further draws merge pairs of runs: an output finds by bisection how many of the elements before it
+come from the first run (Green, McColl & Bader, *GPU merge path*, 2012). So a million elements take
+17 merges with some 20 bisections each, where a bitonic network takes 210 draws. The k largest
+elements of a row are found without sorting it, by repeatedly keeping the k largest of each block.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["argsort_texture"]
 
 _BLOCK = 32
 
-#: For more than so many of the greatest elements, rows are sorted.
+#: For a larger k than this, `topk` sorts the rows.
 _MOST_SELECTED = 32
 
 
@@ -40,7 +40,7 @@ def _before(dtype: DType, descending: bool) -> str:
     return f"bool before({_value(dtype)} a, {_value(dtype)} b) {{ return {test}; }}\n"
 
 
-# Element k's place among those of its block.
+# Element k's rank within its block.
 _RANK = """
 int compute(int t) {
   int k = t % length_;
@@ -57,7 +57,7 @@ int compute(int t) {
 }
 """
 
-# The element of the block that has place k.
+# The element of the block that has rank k.
 _ORDER = """
 int compute(int t) {
   int k = t % length_;
@@ -69,7 +69,7 @@ int compute(int t) {
 }
 """
 
-# Values are those of x in the order of places so far.
+# Values are those of x in the current order.
 _MERGE = """
 int compute(int t) {
   int k = t % length_;
@@ -100,7 +100,7 @@ VALUE compute(int t) { return getX(t - t % length_ + getPlaces(t)); }
 """
 
 
-#: Name, texture and dtype of what a shader reads.
+#: Name, texture and dtype of a shader's input.
 _Source = tuple[str, Texture, DType]
 
 
@@ -173,9 +173,9 @@ def argsort(
     return argsort_texture(backend, x.storage.handle, x.dtype, descending, outer, length)
 
 
-# -- the greatest elements ------------------------------------------------------------------------
+# -- the largest elements -------------------------------------------------------------------------
 
-# Candidates are places in rows of x, in ascending order within blocks, or -1 for none.
+# Candidates are indices in rows of x, in ascending order within blocks, or -1 for none.
 _CANDIDATE_RANK = """
 int compute(int t) {
   int c = t % candidates;
@@ -196,7 +196,7 @@ int compute(int t) {
 }
 """
 
-# Output (block, r) is the candidate of the block that has place r.
+# Output (block, r) is the candidate of the block that has rank r.
 _SELECT = """
 int compute(int t) {
   int r = split(t, k);
@@ -214,9 +214,9 @@ int compute(int t) {
 def _select(
     backend: WebGLBackend, x: Texture, dtype: DType, outer: int, length: int, k: int
 ) -> Texture:
-    """Places of the k greatest elements of each row, by rounds that keep those of each block."""
+    """Return the indices of the k largest of each row, by rounds that keep those of each block."""
     order = dtype, True
-    # At least twice as many as are kept, so that each round leaves no more than half.
+    # At least twice k, so that each round leaves at most half.
     block = max(16, 1 << (2 * k - 1).bit_length())
     previous: Texture | None = None
     candidates = length
@@ -275,7 +275,7 @@ def topk(
     length: int,
     k: int,
 ) -> Handle:
-    """Places of the greatest elements of each row, the greatest first."""
+    """Return the indices of the k largest elements of each row, in descending order."""
     order = inputs[0].dtype, True
     x: Texture = inputs[0].storage.handle
     if k <= _MOST_SELECTED:

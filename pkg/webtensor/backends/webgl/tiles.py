@@ -1,9 +1,9 @@
 """Register tiles: fragments that compute four columns of several rows of a result.
 
-What bounds a contraction is the number of texels fetched per multiplication. A fragment that writes
-one texel fetches 5 for 16 multiplications; one that writes eight rows, each to a render target of
-its own, reads what lies along the columns once for all of them: 12 for 128. A second draw then puts
-the rows together. On SwiftShader this made a product of 512 × 512 matrices 3.2 times faster.
+The speed of a contraction is limited by texel fetches. A fragment that writes one texel fetches 5
+texels for 16 multiplications; one that writes eight rows, each to its own render target, reads the
+columns' operand once for all of them: 12 texels for 128. A second draw then joins the rows. On
+SwiftShader this made a product of 512 × 512 matrices 3.2 times faster.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = [
 #: Rows of a tile, if the device has as many render targets; a multiple of four.
 TILE_ROWS = 8
 
-#: Multiplications from which a second draw is worth its cost.
+#: The minimum number of multiplications at which a second draw pays off.
 WORTH_TILING = 1 << 18
 
 #: Tiles count the texels of their operands in floats, which are exact up to here.

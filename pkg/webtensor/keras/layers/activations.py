@@ -14,7 +14,13 @@ from webtensor.keras.layers.elementwise import Elementwise
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.layers.weighted import Weighted
-from webtensor.keras.types import ConstraintLike, InitializerLike, RegularizerLike, Shape
+from webtensor.keras.types import (
+    ConstraintLike,
+    InitializerLike,
+    RegularizerLike,
+    Shape,
+    SymbolicOrTensor,
+)
 
 __all__ = ["ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"]
 
@@ -68,12 +74,9 @@ class ReLU(Elementwise):
         self.threshold = threshold
         self._build_at_init()
 
-    def call(self, inputs: Tensor) -> Tensor:
+    def call(self, inputs: Tensor) -> SymbolicOrTensor:
         """Apply the activation."""
-        outputs: Tensor = activations.relu(
-            inputs, self.negative_slope, self.max_value, self.threshold
-        )
-        return outputs
+        return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
 
 
 class LeakyReLU(Elementwise):

@@ -1,16 +1,17 @@
-"""Losses, as classes and as functions; ``base`` is what all share.
+"""Losses, as classes and as functions.
 
-``regression``, ``margins``, ``probabilistic``, ``overlap``, ``similarity`` and ``alignment`` hold a
-family each.
-Functions return a value for each sample; classes weight and reduce them.
+Functions return a loss for each sample; classes weight these losses and reduce them. ``base`` has
+what all classes share. The other modules are families: ``regression``, ``margins``,
+``probabilistic``, ``overlap``, ``similarity`` and ``alignment``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from webtensor.keras.registry import Namespace
+from webtensor.keras.types import Config, CustomObjects
 from webtensor.lazy_contents import Members, contents, lazy_contents
 
 _CONTENTS = contents(
@@ -86,10 +87,14 @@ _NAMESPACE = Namespace(
 )
 
 
-def get(identifier: Any) -> Any:
+#: A name, a configuration, a class, a function or a loss; None is none.
+LossLike: TypeAlias = "str | Config | type[Loss] | Loss | Callable[..., Any] | None"
+
+
+def get(identifier: LossLike) -> Any:
     """Return the loss that a name, a configuration, a class, a function or an object stands for.
 
-    The name of a function, also a short one such as "mse", gives the function.
+    The name of a function, or an abbreviation such as "mse", stands for the function.
 
     Raises:
         ValueError: there is no such loss.
@@ -102,11 +107,12 @@ def get(identifier: Any) -> Any:
     return _NAMESPACE.get(identifier)
 
 
-def serialize(loss: Any) -> Any:
+def serialize(loss: LossLike) -> str | Config | None:
     """Return the configuration of a loss, or the name of a function."""
-    return _NAMESPACE.serialize(loss)
+    config: str | Config | None = _NAMESPACE.serialize(loss)
+    return config
 
 
-def deserialize(name: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(name: object, custom_objects: CustomObjects | None = None) -> Any:
     """Return the loss that a name or a configuration describes."""
     return _NAMESPACE.deserialize(name, custom_objects)

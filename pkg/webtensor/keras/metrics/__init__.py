@@ -1,15 +1,17 @@
-"""Metrics, as classes, and functions of which they take the mean; ``base`` is what all share.
+"""Metrics, as classes, and functions of which these return the mean.
 
-``reductions`` are means and sums; ``accuracy``, ``confusion``, ``correlation``, ``f_score``,
-``iou``, ``probabilistic`` and ``regression`` hold a family each.
+``base`` has what all classes share, and ``reductions`` has means and sums. The other modules are
+families: ``accuracy``, ``confusion``, ``correlation``, ``f_score``, ``iou``, ``probabilistic`` and
+``regression``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from webtensor.keras.registry import Namespace
+from webtensor.keras.types import Config, CustomObjects
 from webtensor.lazy_contents import Members, contents, lazy_contents
 
 #: Which module of ``webtensor.keras`` has which name.
@@ -110,7 +112,11 @@ _NAMESPACE = Namespace(
 )
 
 
-def get(identifier: Any) -> Any:
+#: A name, a configuration, a class, a function or a metric; None is none.
+MetricLike: TypeAlias = "str | Config | type[Metric] | Metric | Callable[..., Any] | None"
+
+
+def get(identifier: MetricLike) -> Any:
     """Return the metric that a name, a configuration, a class, a function or an object stands for.
 
     Raises:
@@ -124,11 +130,12 @@ def get(identifier: Any) -> Any:
     return _NAMESPACE.get(identifier)
 
 
-def serialize(metric: Any) -> Any:
+def serialize(metric: MetricLike) -> str | Config | None:
     """Return the configuration of a metric."""
-    return _NAMESPACE.serialize(metric)
+    config: str | Config | None = _NAMESPACE.serialize(metric)
+    return config
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(config: object, custom_objects: CustomObjects | None = None) -> Any:
     """Return the metric that a name or a configuration describes."""
     return _NAMESPACE.deserialize(config, custom_objects)

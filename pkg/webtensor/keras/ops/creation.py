@@ -1,22 +1,22 @@
-"""Functions that make tensors, in Keras's module ``numpy``."""
+"""Functions that create tensors, in Keras's module ``numpy``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import log10, pi
-from typing import Any
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
+from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.dtypes import held_dtype
-from webtensor.keras.ops.operations import Row, elementwise, op, plain
+from webtensor.keras.ops.operations import Arguments, Computation, Row, elementwise, op, plain
 from webtensor.keras.symbols import KerasTensor
-from webtensor.keras.types import DTypeLike
+from webtensor.keras.types import Config, DTypeLike
 
 __all__ = ["ROWS"]
 
 
-def _array(x: Any, dtype: DTypeLike = None) -> Any:
+def _array(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """Convert an array or a list to a tensor, optionally of a given dtype.
 
     Example:
@@ -28,7 +28,12 @@ def _array(x: Any, dtype: DTypeLike = None) -> Any:
     return x if dtype is None else wt.astype(x, held_dtype(dtype))
 
 
-def _arange(start: Any, stop: Any = None, step: Any = None, dtype: DTypeLike = None) -> Any:
+def _arange(
+    start: TensorLike,
+    stop: TensorLike | None = None,
+    step: TensorLike | None = None,
+    dtype: DTypeLike = None,
+) -> Tensor:
     """Return evenly spaced numbers from ``start`` up to, but not including, ``stop``.
 
     With one number, it is ``stop`` and the start is 0. The dtype is int32 if all numbers are
@@ -40,28 +45,28 @@ def _arange(start: Any, stop: Any = None, step: Any = None, dtype: DTypeLike = N
         [1, 3, 5]
     """
     step = 1 if step is None else step
-    given = [one for one in (start, stop, step) if one is not None]
-    is_whole = all(isinstance(one, int) for one in given)
-    kind = held_dtype(dtype, int32 if is_whole else float32)
-    return wt.arange(start, stop, step, dtype=kind)
+    numbers = [number for number in (start, stop, step) if number is not None]
+    is_integer = all(isinstance(number, int) for number in numbers)
+    result_dtype = held_dtype(dtype, int32 if is_integer else float32)
+    return wt.arange(start, stop, step, dtype=result_dtype)
 
 
-def _filled(make: Callable[..., Any]) -> Row:
-    def made(shape: Any, dtype: DTypeLike = None) -> Any:
-        return make(shape, held_dtype(dtype))
+def _filled(fill: Callable[..., Tensor]) -> Row:
+    def filled(shape: int | Sequence[int], dtype: DTypeLike = None) -> Tensor:
+        return fill(shape, held_dtype(dtype))
 
-    return plain(made)
+    return plain(filled)
 
 
-def _like(make: Callable[..., Any]) -> Row:
-    def made(x: Any, dtype: DTypeLike = None) -> Any:
+def _filled_like(fill: Callable[..., Tensor]) -> Row:
+    def filled(x: TensorLike, dtype: DTypeLike = None) -> Tensor:
         x = wt.asarray(x)
-        return make(x, held_dtype(dtype, x.dtype))
+        return fill(x, held_dtype(dtype, x.dtype))
 
-    return elementwise(made, "dtype")
+    return elementwise(filled, "dtype")
 
 
-def _full(shape: Any, fill_value: Any, dtype: DTypeLike = None) -> Any:
+def _full(shape: int | Sequence[int], fill_value: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """Return a tensor of the given shape, filled with ``fill_value``, which is broadcast.
 
     Example:
@@ -69,13 +74,13 @@ def _full(shape: Any, fill_value: Any, dtype: DTypeLike = None) -> Any:
         >>> keras.ops.full((2, 2), 7.0).tolist()
         [[7.0, 7.0], [7.0, 7.0]]
     """
-    made = wt.asarray(fill_value)
-    if dtype is not None or not made.shape:
-        made = wt.astype(made, held_dtype(dtype))
-    return wt.broadcast_to(made, (shape,) if isinstance(shape, int) else tuple(shape))
+    value = wt.asarray(fill_value)
+    if dtype is not None or not value.shape:
+        value = wt.astype(value, held_dtype(dtype))
+    return wt.broadcast_to(value, (shape,) if isinstance(shape, int) else tuple(shape))
 
 
-def _full_like(x: Any, fill_value: Any, dtype: DTypeLike = None) -> Any:
+def _full_like(x: TensorLike, fill_value: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """Return a tensor of the shape of ``x`` filled with ``fill_value``, by default of its dtype.
 
     Example:
@@ -84,15 +89,15 @@ def _full_like(x: Any, fill_value: Any, dtype: DTypeLike = None) -> Any:
         [7, 7, 7]
     """
     x = wt.asarray(x)
-    made = wt.astype(fill_value, held_dtype(dtype, x.dtype))
-    return wt.broadcast_to(made, x.shape)
+    value = wt.astype(fill_value, held_dtype(dtype, x.dtype))
+    return wt.broadcast_to(value, x.shape)
 
 
-def _fully(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
-    return KerasTensor(args[0].shape, held_dtype(given["dtype"], args[0].dtype))
+def _full_like_spec(compute: Computation, args: Arguments, config: Config) -> KerasTensor:
+    return KerasTensor(args[0].shape, held_dtype(config["dtype"], args[0].dtype))
 
 
-def _eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Any:  # noqa: N803
+def _eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Tensor:  # noqa: N803
     """Return a matrix of shape (N, M) with ones on the ``k``-th diagonal and zeros elsewhere.
 
     ``M`` is ``N`` by default, and the dtype is float32.
@@ -105,7 +110,7 @@ def _eye(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> A
     return wt.eye(N, M, k=k, dtype=held_dtype(dtype))
 
 
-def _identity(n: int, dtype: DTypeLike = None) -> Any:
+def _identity(n: int, dtype: DTypeLike = None) -> Tensor:
     """Return the identity matrix of shape (n, n), float32 by default.
 
     Example:
@@ -116,7 +121,7 @@ def _identity(n: int, dtype: DTypeLike = None) -> Any:
     return wt.eye(n, dtype=held_dtype(dtype))
 
 
-def _tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Any:  # noqa: N803
+def _tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Tensor:  # noqa: N803
     """Return a matrix of shape (N, M) with ones on and below the ``k``-th diagonal, zeros above.
 
     Example:
@@ -128,14 +133,14 @@ def _tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> A
 
 
 def _linspace(
-    start: Any,
-    stop: Any,
+    start: TensorLike,
+    stop: TensorLike,
     num: int = 50,
     endpoint: bool = True,
     retstep: bool = False,
     dtype: DTypeLike = None,
     axis: int = 0,
-) -> Any:
+) -> Tensor | tuple[Tensor, Tensor]:
     """Return ``num`` evenly spaced numbers from ``start`` to ``stop``.
 
     Without ``endpoint``, ``stop`` is left out. The numbers lie along the new axis ``axis``; with
@@ -149,23 +154,23 @@ def _linspace(
     start, stop, num = wt.astype(start, float32), wt.astype(stop, float32), int(num)
     parts = num - 1 if endpoint else num
     step = wt.divide(wt.subtract(stop, start), parts) if parts > 0 else wt.full((), wt.nan)
-    shares = wt.linspace(0.0, 1.0, num, endpoint=endpoint)
+    weights = wt.linspace(0.0, 1.0, num, endpoint=endpoint)
     rank = max(len(start.shape), len(stop.shape))
-    shares = wt.reshape(shares, (num, *[1] * rank))
-    made = wt.add(wt.multiply(start, wt.subtract(1.0, shares)), wt.multiply(stop, shares))
-    made = wt.astype(wt.moveaxis(made, 0, axis) if axis else made, held_dtype(dtype))
-    return (made, step) if retstep else made
+    weights = wt.reshape(weights, (num, *[1] * rank))
+    numbers = wt.add(wt.multiply(start, wt.subtract(1.0, weights)), wt.multiply(stop, weights))
+    numbers = wt.astype(wt.moveaxis(numbers, 0, axis) if axis else numbers, held_dtype(dtype))
+    return (numbers, step) if retstep else numbers
 
 
 def _logspace(
-    start: Any,
-    stop: Any,
+    start: TensorLike,
+    stop: TensorLike,
     num: int = 50,
     endpoint: bool = True,
-    base: Any = 10,
+    base: TensorLike = 10,
     dtype: DTypeLike = None,
     axis: int = 0,
-) -> Any:
+) -> Tensor:
     """Return ``num`` powers of ``base`` with evenly spaced exponents from ``start`` to ``stop``.
 
     Example:
@@ -173,18 +178,18 @@ def _logspace(
         >>> keras.ops.logspace(0.0, 2.0, 3).numpy().round(2)
         array([  1.,  10., 100.], dtype=float32)
     """
-    made = wt.pow(wt.astype(base, float32), _linspace(start, stop, num, endpoint, axis=axis))
-    return wt.astype(made, held_dtype(dtype))
+    exponents = _linspace(start, stop, num, endpoint, axis=axis)
+    return wt.astype(wt.pow(wt.astype(base, float32), exponents), held_dtype(dtype))
 
 
 def _geomspace(
-    start: Any,
-    stop: Any,
+    start: TensorLike,
+    stop: TensorLike,
     num: int = 50,
     endpoint: bool = True,
     dtype: DTypeLike = None,
     axis: int = 0,
-) -> Any:
+) -> Tensor:
     """Return ``num`` numbers from ``start`` to ``stop`` with equal ratios.
 
     Without ``endpoint``, ``stop`` is left out. The numbers lie along the new axis ``axis``.
@@ -196,36 +201,37 @@ def _geomspace(
     """
     start, stop = wt.broadcast_arrays(wt.astype(start, float32), wt.astype(stop, float32))
     sign = wt.sign(start)
-    low, high = (wt.multiply(wt.log2(wt.multiply(one, sign)), log10(2)) for one in (start, stop))
-    made = _logspace(low, high, num, endpoint, axis=axis)
-    made = wt.multiply(made, wt.expand_dims(sign, axis))
-    return wt.astype(made, held_dtype(dtype))
+    first, last = (
+        wt.multiply(wt.log2(wt.multiply(bound, sign)), log10(2)) for bound in (start, stop)
+    )
+    magnitudes = _logspace(first, last, num, endpoint, axis=axis)
+    return wt.astype(wt.multiply(magnitudes, wt.expand_dims(sign, axis)), held_dtype(dtype))
 
 
 # -- windows -----------------------------------------------------------------------------------
 
 
-def _window(weights: Callable[[Any], Any]) -> Row:
-    """A function of a number of places, given where they are between 0 and 1."""
+def _window(weights: Callable[[Tensor], Tensor]) -> Row:
+    """A function of a number of samples, whose weights follow from positions from 0 to 1."""
 
-    def window(x: Any) -> Any:
+    def window(x: TensorLike) -> Tensor:
         count = int(x)
         return weights(wt.linspace(0.0, 1.0, count)) if count > 1 else wt.ones((max(count, 0),))
 
     return plain(window)
 
 
-def _cosines(*factors: float) -> Callable[[Any], Any]:
-    def weights(places: Any) -> Any:
-        made = wt.full_like(places, factors[0])
+def _cosines(*factors: float) -> Callable[[Tensor], Tensor]:
+    def weights(positions: Tensor) -> Tensor:
+        total = wt.full_like(positions, factors[0])
         for number, factor in enumerate(factors[1:], 1):
-            made = wt.add(made, wt.multiply(wt.cos(places * (2 * pi * number)), factor))
-        return made
+            total = wt.add(total, wt.multiply(wt.cos(positions * (2 * pi * number)), factor))
+        return total
 
     return weights
 
 
-def _bessel(x: Any) -> Any:
+def _bessel(x: TensorLike) -> Tensor:
     """Return the modified Bessel function of the first kind and order 0, in float32.
 
     The approximation is that of Abramowitz and Stegun, 9.8.
@@ -257,15 +263,15 @@ _FAR = (
 )
 
 
-def _polynomial(factors: tuple[float, ...], x: Any) -> Any:
+def _polynomial(factors: tuple[float, ...], x: TensorLike) -> Tensor:
     """``f₀ + f₁x + f₂x² + …``."""
-    made = wt.full_like(x, factors[-1])
+    total = wt.full_like(x, factors[-1])
     for factor in reversed(factors[:-1]):
-        made = wt.add(wt.multiply(made, x), factor)
-    return made
+        total = wt.add(wt.multiply(total, x), factor)
+    return total
 
 
-def _kaiser(x: Any, beta: float) -> Any:
+def _kaiser(x: TensorLike, beta: float) -> Tensor:
     """Return the Kaiser window of ``x`` samples and shape parameter ``beta``, as float32 (x,).
 
     Example:
@@ -276,21 +282,21 @@ def _kaiser(x: Any, beta: float) -> Any:
     count = int(x)
     if count < 2:
         return wt.ones((max(count, 0),))
-    places = wt.linspace(-1.0, 1.0, count)
-    heights = wt.sqrt(wt.maximum(1 - wt.square(places), 0.0))
+    positions = wt.linspace(-1.0, 1.0, count)
+    heights = wt.sqrt(wt.maximum(1 - wt.square(positions), 0.0))
     return wt.divide(_bessel(heights * float(beta)), _bessel(float(beta)))
 
 
 ROWS: dict[str, Row] = {
     "arange": plain(_arange),
     "array": op(_array, "dtype"),
-    "bartlett": _window(lambda p: 1 - wt.abs(2 * p - 1)),
+    "bartlett": _window(lambda positions: 1 - wt.abs(2 * positions - 1)),
     "blackman": _window(_cosines(0.42, -0.5, 0.08)),
     "empty": _filled(wt.zeros),
-    "empty_like": _like(wt.zeros_like),
+    "empty_like": _filled_like(wt.zeros_like),
     "eye": plain(_eye),
     "full": plain(_full),
-    "full_like": op(_full_like, "dtype", spec=_fully),
+    "full_like": op(_full_like, "dtype", spec=_full_like_spec),
     "geomspace": op(_geomspace, "num endpoint dtype axis"),
     "hamming": _window(_cosines(0.54, -0.46)),
     "hanning": _window(_cosines(0.5, -0.5)),
@@ -300,8 +306,8 @@ ROWS: dict[str, Row] = {
     "linspace": op(_linspace, "num endpoint retstep dtype axis"),
     "logspace": op(_logspace, "num endpoint base dtype axis"),
     "ones": _filled(wt.ones),
-    "ones_like": _like(wt.ones_like),
+    "ones_like": _filled_like(wt.ones_like),
     "tri": plain(_tri),
     "zeros": _filled(wt.zeros),
-    "zeros_like": _like(wt.zeros_like),
+    "zeros_like": _filled_like(wt.zeros_like),
 }

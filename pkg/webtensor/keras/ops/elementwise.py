@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import log, pi
-from typing import Any
 
 from webtensor import ops as wt
 from webtensor.dtypes import bool_, complex64, float32, int32
-from webtensor.keras.ops.operations import Row, binary, elementwise, op, unary
+from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.ops.operations import (
+    Arguments,
+    Computation,
+    Row,
+    binary,
+    elementwise,
+    op,
+    unary,
+)
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Config
 
 __all__ = ["ROWS"]
 
@@ -16,13 +26,13 @@ _PER_DEGREE = pi / 180
 _LN2 = log(2)
 
 
-def _float(x: Any) -> Any:
-    """The elements as real or complex numbers."""
-    x = wt.asarray(x)
-    return x if x.dtype in (float32, complex64) else wt.astype(x, float32)
+def _float(x: TensorLike) -> Tensor:
+    """Convert integers and truth values to float32; leave complex64 as it is."""
+    operand = wt.asarray(x)
+    return operand if operand.dtype in (float32, complex64) else wt.astype(operand, float32)
 
 
-def _cbrt(x: Any) -> Any:
+def _cbrt(x: TensorLike) -> Tensor:
     """Return the real cube root of each element, in float32.
 
     Example:
@@ -34,7 +44,7 @@ def _cbrt(x: Any) -> Any:
     return wt.copysign(wt.pow(wt.abs(x), 1 / 3), x)
 
 
-def _exp2(x: Any) -> Any:
+def _exp2(x: TensorLike) -> Tensor:
     """Return 2 to the power of each element.
 
     Example:
@@ -45,7 +55,7 @@ def _exp2(x: Any) -> Any:
     return wt.pow(2.0, _float(x))
 
 
-def _sinc(x: Any) -> Any:
+def _sinc(x: TensorLike) -> Tensor:
     """Return ``sin(πx) / (πx)`` of each element, and 1 at 0.
 
     Example:
@@ -59,7 +69,7 @@ def _sinc(x: Any) -> Any:
     return wt.where(is_zero, 1.0, wt.divide(wt.sin(safe), safe))
 
 
-def _round(x: Any, decimals: int = 0) -> Any:
+def _round(x: TensorLike, decimals: int = 0) -> Tensor:
     """Round each element to ``decimals`` decimals, halves to the even neighbor.
 
     A negative number of decimals rounds to tens, hundreds and so on.
@@ -71,15 +81,17 @@ def _round(x: Any, decimals: int = 0) -> Any:
     """
     if not decimals:
         return wt.round(x)
-    x, scale = wt.asarray(x), 10.0 ** abs(decimals)
-    if x.dtype is not float32:
+    operand, scale = wt.asarray(x), 10.0 ** abs(decimals)
+    if operand.dtype is not float32:
         if decimals > 0:
-            return x
-        return wt.astype(wt.round(x / scale) * scale, x.dtype)
-    return wt.round(x * scale) / scale if decimals > 0 else wt.round(x / scale) * scale
+            return operand
+        return wt.astype(wt.round(operand / scale) * scale, operand.dtype)
+    if decimals > 0:
+        return wt.round(operand * scale) / scale
+    return wt.round(operand / scale) * scale
 
 
-def _clip(x: Any, x_min: Any, x_max: Any) -> Any:
+def _clip(x: TensorLike, x_min: TensorLike, x_max: TensorLike) -> Tensor:
     """Limit each element to the range from ``x_min`` to ``x_max``, which are broadcast.
 
     Example:
@@ -91,7 +103,12 @@ def _clip(x: Any, x_min: Any, x_max: Any) -> Any:
     return wt.clip(wt.astype(x, int32) if x.dtype is bool_ else x, x_min, x_max)
 
 
-def _nan_to_num(x: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+def _nan_to_num(
+    x: TensorLike,
+    nan: TensorLike = 0.0,
+    posinf: TensorLike | None = None,
+    neginf: TensorLike | None = None,
+) -> Tensor:
     """Replace NaN by ``nan`` and the infinities by ``posinf`` and ``neginf``.
 
     The infinities become the largest and the lowest finite float32 by default.
@@ -101,16 +118,16 @@ def _nan_to_num(x: Any, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) 
         >>> keras.ops.nan_to_num([float("nan"), 2.0, float("inf")], posinf=9.0).tolist()
         [0.0, 2.0, 9.0]
     """
-    x = wt.asarray(x)
-    if x.dtype is not float32:
-        return x
-    most = wt.finfo(float32).max
-    x = wt.where(wt.isnan(x), nan, x)
-    x = wt.where(wt.equal(x, wt.inf), most if posinf is None else posinf, x)
-    return wt.where(wt.equal(x, -wt.inf), -most if neginf is None else neginf, x)
+    operand = wt.asarray(x)
+    if operand.dtype is not float32:
+        return operand
+    maximum = wt.finfo(float32).max
+    result = wt.where(wt.isnan(operand), nan, operand)
+    result = wt.where(wt.equal(result, wt.inf), maximum if posinf is None else posinf, result)
+    return wt.where(wt.equal(result, -wt.inf), -maximum if neginf is None else neginf, result)
 
 
-def _isreal(x: Any) -> Any:
+def _isreal(x: TensorLike) -> Tensor:
     """Return, as bool, whether each element has no imaginary part.
 
     Example:
@@ -124,17 +141,17 @@ def _isreal(x: Any) -> Any:
     return wt.ones_like(x, bool_)
 
 
-def _other_where_nan(choose: Any) -> Any:
-    """A choice between two elements, where NaN loses to a number."""
+def _ignoring_nan(choose: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Make a choice between two elements prefer a number to NaN."""
 
-    def chosen(x1: Any, x2: Any) -> Any:
+    def chosen(x1: TensorLike, x2: TensorLike) -> Tensor:
         x1, x2 = wt.asarray(x1), wt.asarray(x2)
         return wt.where(wt.isnan(x1), x2, wt.where(wt.isnan(x2), x1, choose(x1, x2)))
 
     return chosen
 
 
-def _fmod(x1: Any, x2: Any) -> Any:
+def _fmod(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return the remainder of ``x1 / x2`` with the sign of ``x1``.
 
     Example:
@@ -142,13 +159,17 @@ def _fmod(x1: Any, x2: Any) -> Any:
         >>> keras.ops.fmod([-7, 7], 3).tolist()
         [-1, 1]
     """
-    rest = wt.remainder(wt.abs(x1), wt.abs(x2))
-    return wt.where(wt.less(x1, 0), wt.negative(rest), rest)
+    remainder = wt.remainder(wt.abs(x1), wt.abs(x2))
+    return wt.where(wt.less(x1, 0), wt.negative(remainder), remainder)
 
 
 def _isclose(
-    x1: Any, x2: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> Any:
+    x1: TensorLike,
+    x2: TensorLike,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
+) -> Tensor:
     """Return, as bool, whether elements differ by no more than ``atol + rtol * |x2|``.
 
     With ``equal_nan``, NaN is close to NaN.
@@ -166,7 +187,9 @@ def _isclose(
     return wt.logical_or(is_near, wt.logical_and(wt.isnan(x1), wt.isnan(x2)))
 
 
-def _isin(x1: Any, x2: Any, assume_unique: bool = False, invert: bool = False) -> Any:
+def _isin(
+    x1: TensorLike, x2: TensorLike, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
     """Return, as bool of the shape of ``x1``, whether each element is among those of ``x2``.
 
     ``invert`` negates the result; ``assume_unique`` changes nothing.
@@ -179,11 +202,11 @@ def _isin(x1: Any, x2: Any, assume_unique: bool = False, invert: bool = False) -
     return wt.isin(x1, wt.reshape(x2, (-1,)), invert=invert)
 
 
-def _among(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
+def _isin_spec(compute: Computation, args: Arguments, config: Config) -> KerasTensor:
     return KerasTensor(getattr(args[0], "shape", ()), bool_)
 
 
-def _gcd(x1: Any, x2: Any) -> Any:
+def _gcd(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return the greatest common divisors of int32 or bool elements, which are broadcast.
 
     Raises:
@@ -198,17 +221,17 @@ def _gcd(x1: Any, x2: Any) -> Any:
     for argument, operand in (("x1", x1), ("x2", x2)):
         if operand.dtype not in (int32, bool_):
             raise TypeError(f"gcd: {argument} must hold integers, but is {operand.dtype}")
-    x1, x2 = wt.broadcast_arrays(wt.abs(x1), wt.abs(x2))
-    while bool(wt.any(wt.not_equal(x2, 0))):
-        is_done = wt.equal(x2, 0)
-        x1, x2 = (
-            wt.where(is_done, x1, x2),
-            wt.where(is_done, 0, wt.remainder(x1, wt.where(is_done, 1, x2))),
+    larger, smaller = wt.broadcast_arrays(wt.abs(x1), wt.abs(x2))
+    while bool(wt.any(wt.not_equal(smaller, 0))):
+        is_done = wt.equal(smaller, 0)
+        larger, smaller = (
+            wt.where(is_done, larger, smaller),
+            wt.where(is_done, 0, wt.remainder(larger, wt.where(is_done, 1, smaller))),
         )
-    return x1
+    return larger
 
 
-def _lcm(x1: Any, x2: Any) -> Any:
+def _lcm(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return the least common multiples of int32 or bool elements; the multiple of 0 is 0.
 
     Raises:
@@ -224,7 +247,7 @@ def _lcm(x1: Any, x2: Any) -> Any:
     return wt.multiply(wt.floor_divide(wt.abs(x1), safe), wt.abs(x2))
 
 
-def _heaviside(x1: Any, x2: Any) -> Any:
+def _heaviside(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return 0 where ``x1`` is negative, 1 where it is positive, and ``x2`` where it is 0.
 
     Example:
@@ -236,7 +259,7 @@ def _heaviside(x1: Any, x2: Any) -> Any:
     return wt.where(wt.equal(x1, 0), x2, wt.astype(wt.greater(x1, 0), float32))
 
 
-def _ldexp(x1: Any, x2: Any) -> Any:
+def _ldexp(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return ``x1 * 2 ** x2`` of corresponding elements.
 
     Example:
@@ -247,7 +270,7 @@ def _ldexp(x1: Any, x2: Any) -> Any:
     return wt.multiply(x1, _exp2(x2))
 
 
-def _logaddexp2(x1: Any, x2: Any) -> Any:
+def _logaddexp2(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return ``log2(2 ** x1 + 2 ** x2)`` of corresponding elements, without overflow.
 
     Example:
@@ -258,7 +281,9 @@ def _logaddexp2(x1: Any, x2: Any) -> Any:
     return wt.logaddexp(wt.multiply(x1, _LN2), wt.multiply(x2, _LN2)) / _LN2
 
 
-def _where(condition: Any, x1: Any = None, x2: Any = None) -> Any:
+def _where(
+    condition: TensorLike, x1: TensorLike | None = None, x2: TensorLike | None = None
+) -> Tensor | tuple[Tensor, ...]:
     """Return elements of ``x1`` where the condition is true, else of ``x2``; all are broadcast.
 
     With the condition alone, return the indices of its true elements: one int32 tensor per axis.
@@ -276,7 +301,9 @@ def _where(condition: Any, x1: Any = None, x2: Any = None) -> Any:
     return wt.nonzero(condition) if x1 is None else wt.where(condition, x1, x2)
 
 
-def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
+def _select(
+    condlist: Sequence[TensorLike], choicelist: Sequence[TensorLike], default: TensorLike = 0
+) -> Tensor:
     """Return elements of the first choice whose condition is true, else the default.
 
     Raises:
@@ -292,18 +319,18 @@ def _select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
             "select: condlist and choicelist must be lists of one length above 0, but have "
             f"{len(condlist)} and {len(choicelist)} elements"
         )
-    made = default
+    result = default
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
-        made = wt.where(condition, choice, made)
-    return made
+        result = wt.where(condition, choice, result)
+    return wt.asarray(result)
 
 
-def _unless_bool(compute: Any) -> Any:
-    """A function of numbers that leaves truth values as they are."""
+def _unless_bool(compute: Callable[[Tensor], Tensor]) -> Callable[[TensorLike], Tensor]:
+    """Make a function of numbers leave truth values as they are."""
 
-    def computed(x: Any) -> Any:
-        x = wt.asarray(x)
-        return wt.clone(x) if x.dtype is bool_ else compute(x)
+    def computed(x: TensorLike) -> Tensor:
+        operand = wt.asarray(x)
+        return wt.clone(operand) if operand.dtype is bool_ else compute(operand)
 
     return computed
 
@@ -378,8 +405,8 @@ ROWS: dict[str, Row] = {
     "divide_no_nan": binary(wt.divide_no_nan),
     "equal": binary(wt.equal),
     "floor_divide": binary(wt.floor_divide),
-    "fmax": binary(_other_where_nan(wt.maximum)),
-    "fmin": binary(_other_where_nan(wt.minimum)),
+    "fmax": binary(_ignoring_nan(wt.maximum)),
+    "fmin": binary(_ignoring_nan(wt.minimum)),
     "fmod": binary(_fmod),
     "gcd": binary(_gcd),
     "greater": binary(wt.greater),
@@ -387,7 +414,7 @@ ROWS: dict[str, Row] = {
     "heaviside": binary(_heaviside),
     "hypot": binary(wt.hypot),
     "isclose": elementwise(_isclose, "equal_nan"),
-    "isin": op(_isin, "assume_unique invert", kind="IsIn", spec=_among),
+    "isin": op(_isin, "assume_unique invert", class_name="IsIn", spec=_isin_spec),
     "lcm": binary(_lcm),
     "ldexp": binary(_ldexp),
     "left_shift": binary(wt.bitwise_left_shift, names="x y"),

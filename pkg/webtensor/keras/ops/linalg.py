@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
 from webtensor import ops as wt
 from webtensor.autodiff import grads
 from webtensor.dtypes import float32
+from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.nest import flatten, pack
-from webtensor.keras.ops.operations import Table, op
+from webtensor.keras.ops.operations import Arguments, Computation, Table, op
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Axis, Config
 from webtensor.shapes import normalize_axes
 
 __all__ = ["TABLE"]
 
 
-def _float(x: Any) -> Any:
-    x = wt.asarray(x)
-    return x if x.dtype is float32 else wt.astype(x, float32)
+def _float(x: TensorLike) -> Tensor:
+    return wt.astype(x, float32, copy=False)
 
 
-def _cholesky(x: Any, upper: bool = False) -> Any:
+def _cholesky(x: TensorLike, upper: bool = False) -> Tensor:
     """Return the Cholesky factor L of symmetric positive definite matrices: ``x = L @ Lᵀ``.
 
     ``x`` has shape (…, n, n), as the result has; it is lower triangular, or upper with ``upper``.
@@ -35,20 +36,20 @@ def _cholesky(x: Any, upper: bool = False) -> Any:
         >>> keras.ops.linalg.cholesky([[4.0, 2.0], [2.0, 2.0]]).tolist()
         [[2.0, 0.0], [1.0, 1.0]]
     """
-    found = wt.linalg.cholesky(_float(x), upper=upper)
-    if bool(wt.any(wt.isnan(found))):
+    factor = wt.linalg.cholesky(_float(x), upper=upper)
+    if bool(wt.any(wt.isnan(factor))):
         raise ValueError("cholesky: a matrix is not positive definite")
-    return found
+    return factor
 
 
-def _square(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
+def _cholesky_spec(compute: Computation, args: Arguments, config: Config) -> KerasTensor:
     shape = args[0].shape
     if len(shape) < 2 or (shape[-1] != shape[-2] and None not in shape[-2:]):
         raise ValueError(f"a matrix must be square, but the shape is {shape}")
     return KerasTensor(shape, float32)
 
 
-def _cholesky_inverse(x: Any, upper: bool = False) -> Any:
+def _cholesky_inverse(x: TensorLike, upper: bool = False) -> Tensor:
     """Return the inverse of the matrix whose Cholesky factor is ``x``, of shape (…, n, n).
 
     Example:
@@ -63,7 +64,9 @@ def _cholesky_inverse(x: Any, upper: bool = False) -> Any:
     return wt.matmul(inverse, other) if upper else wt.matmul(other, inverse)
 
 
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+def _norm(
+    x: TensorLike, ord: int | float | str | None = None, axis: Axis = None, keepdims: bool = False
+) -> Tensor:
     """Return the norm of vectors along one axis, or of matrices along two.
 
     Without ``ord``, it is the square root of the sum of squares, over all elements if ``axis`` is
@@ -92,13 +95,13 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> 
         raise ValueError(f"norm: axis must be one axis or two, but got {axis!r} of {x.shape}")
     if ord is None:
         return wt.euclidean_norm(x, axes, keepdims)
-    found = wt.linalg.matrix_norm(wt.moveaxis(x, axes, (-2, -1)), ord=ord)
-    for one in sorted(axes) if keepdims else ():
-        found = wt.expand_dims(found, one)
-    return found
+    norm = wt.linalg.matrix_norm(wt.moveaxis(x, axes, (-2, -1)), ord=ord)
+    for reduced_axis in sorted(axes) if keepdims else ():
+        norm = wt.expand_dims(norm, reduced_axis)
+    return norm
 
 
-def _qr(x: Any, mode: str = "reduced") -> Any:
+def _qr(x: TensorLike, mode: str = "reduced") -> tuple[Tensor, ...]:
     """Return the QR decomposition of matrices: an orthogonal and an upper triangular matrix.
 
     ``x`` has shape (…, m, n). They are (…, m, k) and (…, k, n) with k = min(m, n), or (…, m, m)
@@ -119,7 +122,9 @@ def _qr(x: Any, mode: str = "reduced") -> Any:
     return tuple(wt.linalg.qr(_float(x), mode=mode))
 
 
-def _svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+def _svd(
+    x: TensorLike, full_matrices: bool = True, compute_uv: bool = True
+) -> Tensor | tuple[Tensor, ...]:
     """Return the singular value decomposition of matrices: U, S and Vh.
 
     ``x`` has shape (…, m, n) and S (…, min(m, n)), descending. Without ``full_matrices``, U and Vh
@@ -135,7 +140,7 @@ def _svd(x: Any, full_matrices: bool = True, compute_uv: bool = True) -> Any:
     return tuple(wt.linalg.svd(_float(x), full_matrices=full_matrices))
 
 
-def _solve(a: Any, b: Any) -> Any:
+def _solve(a: TensorLike, b: TensorLike) -> Tensor:
     """Return the solution x of ``a @ x = b``.
 
     ``a`` has shape (…, n, n), ``b`` and the result (…, n) or (…, n, k).
@@ -151,7 +156,7 @@ def _solve(a: Any, b: Any) -> Any:
     return wt.linalg.solve(a, b)
 
 
-def _solve_triangular(a: Any, b: Any, lower: bool = False) -> Any:
+def _solve_triangular(a: TensorLike, b: TensorLike, lower: bool = False) -> Tensor:
     """Return the solution x of ``a @ x = b``, where only one triangle of ``a`` counts.
 
     ``a`` has shape (…, n, n), ``b`` and the result (…, n) or (…, n, k). The triangle is the upper
@@ -168,7 +173,7 @@ def _solve_triangular(a: Any, b: Any, lower: bool = False) -> Any:
     return _solve(triangle, b)
 
 
-def _matrix_rank(x: Any, tol: Any = None) -> Any:
+def _matrix_rank(x: TensorLike, tol: float | None = None) -> Tensor:
     """Return the rank of matrices: the number of singular values above ``tol``.
 
     ``x`` has shape (…, m, n), the result (…) and dtype int32.
@@ -183,7 +188,7 @@ def _matrix_rank(x: Any, tol: Any = None) -> Any:
     return wt.sum(wt.greater(wt.linalg.svdvals(_float(x)), tol), axis=-1)
 
 
-def _pinv(x: Any, rcond: Any = None) -> Any:
+def _pinv(x: TensorLike, rcond: float | None = None) -> Tensor:
     """Return the Moore-Penrose pseudoinverse of matrices: (…, m, n) becomes (…, n, m).
 
     Singular values below ``rcond`` times the largest count as zero.
@@ -197,7 +202,7 @@ def _pinv(x: Any, rcond: Any = None) -> Any:
     return wt.linalg.pinv(_float(x), rtol=rcond)
 
 
-def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+def _lstsq(a: TensorLike, b: TensorLike, rcond: float | None = None) -> Tensor:
     """Return the least-squares solution x of ``a @ x = b``.
 
     ``a`` has shape (m, n), ``b`` (m,) or (m, k), and the result (n,) or (n, k). Singular values
@@ -214,7 +219,7 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     return wt.matmul(_pinv(a, rcond), b)
 
 
-def _lu_factor(x: Any) -> Any:
+def _lu_factor(x: TensorLike) -> tuple[Tensor, Tensor]:
     """Return the LU decomposition of matrices with partial pivoting.
 
     For ``x`` of shape (…, m, n) these are both factors in one (…, m, n), without the ones on the
@@ -235,21 +240,26 @@ def _lu_factor(x: Any) -> Any:
         column = wt.abs(x[..., :, number])
         best = wt.argmax(wt.where(wt.less(wt.arange(rows), number), -1.0, column), axis=-1)
         pivots.append(best)
-        place = wt.reshape(best, (*outer, 1, 1))
-        order = wt.where(wt.equal(down, place), number, down)
-        order = wt.where(wt.equal(down, number), place, order)
+        pivot_row = wt.reshape(best, (*outer, 1, 1))
+        order = wt.where(wt.equal(down, pivot_row), number, down)
+        order = wt.where(wt.equal(down, number), pivot_row, order)
         x = wt.take_along_axis(x, wt.broadcast_to(order, x.shape), axis=-2)
         row = x[..., number : number + 1, :]
         is_below = wt.greater(down, number)
         pivot = row[..., number : number + 1]
-        share = wt.divide_no_nan(x[..., :, number : number + 1], pivot)
-        less = wt.where(wt.greater(across, number), wt.multiply(share, row), 0.0)
-        reduced = wt.where(wt.equal(across, number), share, wt.subtract(x, less))
+        factors = wt.divide_no_nan(x[..., :, number : number + 1], pivot)
+        subtrahend = wt.where(wt.greater(across, number), wt.multiply(factors, row), 0.0)
+        reduced = wt.where(wt.equal(across, number), factors, wt.subtract(x, subtrahend))
         x = wt.where(is_below, reduced, x)
     return x, wt.stack(pivots, -1)
 
 
-def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
+def _jvp(
+    fun: Callable[..., Any],
+    primals: Sequence[TensorLike],
+    tangents: Sequence[TensorLike],
+    has_aux: bool = False,
+) -> tuple[Any, ...]:
     """Return what ``fun`` returns at ``primals``, and its derivative in the direction ``tangents``.
 
     Both are sequences of the same structure and shapes. With ``has_aux``, ``fun`` returns a pair,
@@ -264,48 +274,46 @@ def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool = False) -> Any:
         >>> value.tolist(), derivative.tolist()
         (9.0, 6.0)
     """
-    points, directions = (
-        [wt.asarray(one) for one in flatten(given)] for given in (primals, tangents)
-    )
-    if [one.shape for one in points] != [one.shape for one in directions]:
+    points = [wt.asarray(primal) for primal in flatten(primals)]
+    directions = [wt.asarray(tangent) for tangent in flatten(tangents)]
+    if [point.shape for point in points] != [direction.shape for direction in directions]:
         raise ValueError("jvp: primals and tangents must have the same structure and shapes")
 
-    def computed(*args: Any) -> Any:
-        return fun(*pack(list(primals), list(args)))
+    def call(*args: Tensor) -> tuple[Any, Any]:
+        """Call ``fun``; return its result and the auxiliary output, or None."""
+        result = fun(*pack(list(primals), list(args)))
+        return result if has_aux else (result, None)
 
-    def results(*args: Any) -> list[Any]:
-        made = computed(*args)
-        return flatten(made[0] if has_aux else made)
+    value, auxiliary = call(*points)
 
-    made = computed(*points)
-    value = made[0] if has_aux else made
+    # The gradients of a weighted sum of the results are linear in the weights. Their gradient with
+    # respect to the weights, multiplied by the tangents, is the derivative.
+    def directional(*weights: Tensor) -> Tensor:
+        def weighted_sum(*args: Tensor) -> Tensor:
+            return _sum_of_products(flatten(call(*args)[0]), weights)
 
-    # The transpose of the transpose: what gradients are for weights of the results is linear.
-    def along(*weights: Any) -> Any:
-        def weighed(*args: Any) -> Any:
-            return _total(wt.multiply(*pair) for pair in zip(results(*args), weights, strict=True))
+        return _sum_of_products(grads(weighted_sum)(*points), directions)
 
-        slopes = grads(weighed)(*points)
-        return _total(wt.multiply(*pair) for pair in zip(slopes, directions, strict=True))
-
-    ones = [wt.ones_like(one) for one in flatten(value)]
-    moved = pack(value, grads(along)(*ones))
-    return (value, moved, made[1]) if has_aux else (value, moved)
+    weights = [wt.ones_like(leaf) for leaf in flatten(value)]
+    derivative = pack(value, grads(directional)(*weights))
+    return (value, derivative, auxiliary) if has_aux else (value, derivative)
 
 
-def _total(terms: Iterable[Any]) -> Any:
-    return reduce(wt.add, [wt.sum(one) for one in terms])
+def _sum_of_products(tensors: Sequence[Tensor], factors: Sequence[Tensor]) -> Tensor:
+    """Return the sum of all elements of the products of corresponding tensors."""
+    products = [wt.multiply(*pair) for pair in zip(tensors, factors, strict=True)]
+    return reduce(wt.add, [wt.sum(product) for product in products])
 
 
 TABLE = Table(
     "keras.src.ops.linalg",
     {
-        "cholesky": op(_cholesky, "upper", spec=_square),
+        "cholesky": op(_cholesky, "upper", spec=_cholesky_spec),
         "cholesky_inverse": op(_cholesky_inverse, "upper"),
         "det": op(lambda x: wt.linalg.det(_float(x))),
         "eigh": op(lambda x: tuple(wt.linalg.eigh(_float(x)))),
         "inv": op(lambda x: wt.linalg.inv(_float(x))),
-        "jvp": op(_jvp, "has_aux", kind="JVP"),
+        "jvp": op(_jvp, "has_aux", class_name="JVP"),
         "lstsq": op(_lstsq, "rcond"),
         "lu_factor": op(_lu_factor),
         "matrix_rank": op(_matrix_rank, "tol"),
@@ -314,10 +322,10 @@ TABLE = Table(
         "qr": op(_qr, "mode"),
         "solve": op(_solve),
         "solve_triangular": op(_solve_triangular, "lower"),
-        "svd": op(_svd, "full_matrices compute_uv", kind="SVD"),
+        "svd": op(_svd, "full_matrices compute_uv", class_name="SVD"),
     },
 )
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Callable[..., Any]:
     return TABLE.function(name)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32
+from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.ops.operations import Row, op
 
 __all__ = ["ROWS"]
 
 
-def _dot(x1: Any, x2: Any) -> Any:
+def _dot(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return the sums of products along the last axis of ``x1`` and the last but one of ``x2``.
 
     Of a vector ``x2`` it is the only axis; a number is multiplied with all elements.
@@ -27,7 +28,7 @@ def _dot(x1: Any, x2: Any) -> Any:
     return wt.linalg.tensordot(x1, x2, axes=([-1], [-2 if len(x2.shape) > 1 else -1]))
 
 
-def _inner(x1: Any, x2: Any) -> Any:
+def _inner(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return the sums of products along the last axes of both tensors.
 
     Example:
@@ -41,7 +42,7 @@ def _inner(x1: Any, x2: Any) -> Any:
     return wt.linalg.tensordot(x1, x2, axes=([-1], [-1]))
 
 
-def _vdot(x1: Any, x2: Any) -> Any:
+def _vdot(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return the sum of the products of all elements, those of ``x1`` conjugated.
 
     Example:
@@ -52,7 +53,7 @@ def _vdot(x1: Any, x2: Any) -> Any:
     return wt.sum(wt.multiply(wt.conj(wt.reshape(x1, (-1,))), wt.reshape(x2, (-1,))))
 
 
-def _outer(x1: Any, x2: Any) -> Any:
+def _outer(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return the products of each element of ``x1`` with each of ``x2``, as a matrix.
 
     Example:
@@ -63,7 +64,7 @@ def _outer(x1: Any, x2: Any) -> Any:
     return wt.multiply(wt.reshape(x1, (-1, 1)), wt.reshape(x2, (1, -1)))
 
 
-def _kron(x1: Any, x2: Any) -> Any:
+def _kron(x1: TensorLike, x2: TensorLike) -> Tensor:
     """Return the Kronecker product: each element of ``x1`` times all of ``x2``.
 
     Example:
@@ -75,15 +76,20 @@ def _kron(x1: Any, x2: Any) -> Any:
     rank = max(len(x1.shape), len(x2.shape))
     first = (1,) * (rank - len(x1.shape)) + x1.shape
     second = (1,) * (rank - len(x2.shape)) + x2.shape
-    rows = [part for n in first for part in (n, 1)]
-    columns = [part for n in second for part in (1, n)]
-    made = wt.multiply(wt.reshape(x1, rows), wt.reshape(x2, columns))
-    return wt.reshape(made, [p * q for p, q in zip(first, second, strict=True)])
+    rows = [size for axis_size in first for size in (axis_size, 1)]
+    columns = [size for axis_size in second for size in (1, axis_size)]
+    products = wt.multiply(wt.reshape(x1, rows), wt.reshape(x2, columns))
+    return wt.reshape(products, [m * n for m, n in zip(first, second, strict=True)])
 
 
 def _cross(
-    x1: Any, x2: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
-) -> Any:
+    x1: TensorLike,
+    x2: TensorLike,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+) -> Tensor:
     """Return the cross products of vectors of size 2 or 3 along axes.
 
     The vectors are along ``axisa`` and ``axisb``, the result's along ``axisc``; ``axis`` is all
@@ -99,23 +105,23 @@ def _cross(
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    x1, x2 = wt.moveaxis(x1, axisa, -1), wt.moveaxis(x2, axisb, -1)
-    lengths = (x1.shape[-1], x2.shape[-1])
-    if not set(lengths) <= {2, 3}:
-        raise ValueError(f"cross: vectors must have length 2 or 3, but have lengths {lengths}")
-    if lengths == (2, 2):
-        return x1[..., 0] * x2[..., 1] - x1[..., 1] * x2[..., 0]
-    x1, x2 = _in_space(x1), _in_space(x2)
-    return wt.moveaxis(wt.linalg.cross(*wt.broadcast_arrays(x1, x2)), -1, axisc)
+    first, second = wt.moveaxis(x1, axisa, -1), wt.moveaxis(x2, axisb, -1)
+    sizes = (first.shape[-1], second.shape[-1])
+    if not set(sizes) <= {2, 3}:
+        raise ValueError(f"cross: vectors must have size 2 or 3, but have sizes {sizes}")
+    if sizes == (2, 2):
+        return first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0]
+    vectors = wt.broadcast_arrays(_in_space(first), _in_space(second))
+    return wt.moveaxis(wt.linalg.cross(*vectors), -1, axisc)
 
 
-def _in_space(x: Any) -> Any:
-    """Vectors with three elements."""
+def _in_space(x: Tensor) -> Tensor:
+    """Append a 0 to vectors of two elements."""
     rank = len(x.shape)
     return x if x.shape[-1] == 3 else wt.pad(x, [[0, 0]] * (rank - 1) + [[0, 1]])
 
 
-def _tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
+def _tensordot(x1: TensorLike, x2: TensorLike, axes: int | Sequence[int] = 2) -> Tensor:
     """Return the sums of products along pairs of axes.
 
     ``axes`` is the number of last axes of ``x1`` and first axes of ``x2``, or a pair of lists of
@@ -127,11 +133,12 @@ def _tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
         5
     """
     if not isinstance(axes, int):
-        axes = [[one] if isinstance(one, int) else list(one) for one in axes]
+        pairs = [[axis] if isinstance(axis, int) else list(axis) for axis in axes]
+        return wt.linalg.tensordot(x1, x2, axes=pairs)
     return wt.linalg.tensordot(x1, x2, axes=axes)
 
 
-def _einsum(subscripts: str, *operands: Any) -> Any:
+def _einsum(subscripts: str, *operands: TensorLike) -> Tensor:
     """Return the sums of products that the subscripts of Einstein's notation describe.
 
     Raises:
@@ -145,7 +152,7 @@ def _einsum(subscripts: str, *operands: Any) -> Any:
     return wt.einsum(subscripts, *operands)
 
 
-def _vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # noqa: N803
+def _vander(x: TensorLike, N: int | None = None, increasing: bool = False) -> Tensor:  # noqa: N803
     """Return the Vandermonde matrix of a vector: powers of its elements as rows of size ``N``.
 
     The powers decrease, or increase with ``increasing``.
@@ -161,7 +168,7 @@ def _vander(x: Any, N: int | None = None, increasing: bool = False) -> Any:  # n
     return wt.pow(wt.expand_dims(x, -1), wt.astype(powers, x.dtype))
 
 
-def _correlate(x1: Any, x2: Any, mode: str = "valid") -> Any:
+def _correlate(x1: TensorLike, x2: TensorLike, mode: str = "valid") -> Tensor:
     """Return the cross-correlation of two vectors, in float32.
 
     ``mode`` is "valid", "same" or "full".
@@ -174,7 +181,7 @@ def _correlate(x1: Any, x2: Any, mode: str = "valid") -> Any:
         >>> keras.ops.correlate([1.0, 2.0, 3.0], [0.0, 1.0], mode="valid").tolist()
         [2.0, 3.0]
     """
-    x1, x2 = (wt.asarray(one) for one in (x1, x2))
+    x1, x2 = wt.asarray(x1), wt.asarray(x2)
     if len(x1.shape) != 1 or len(x2.shape) != 1:
         raise ValueError(
             f"correlate: x1 and x2 must have one axis, but have shapes {x1.shape} and {x2.shape}"
@@ -182,21 +189,21 @@ def _correlate(x1: Any, x2: Any, mode: str = "valid") -> Any:
     is_longer = x2.shape[0] > x1.shape[0]
     long, short = (x2, x1) if is_longer else (x1, x2)
     n, m = long.shape[0], short.shape[0]
-    around = {"valid": (0, 0), "same": (m // 2, (m - 1) // 2), "full": (m - 1, m - 1)}
-    if mode not in around:
-        raise ValueError(f"correlate: mode must be one of {sorted(around)}, but got {mode!r}")
-    before, after = around[mode]
+    paddings = {"valid": (0, 0), "same": (m // 2, (m - 1) // 2), "full": (m - 1, m - 1)}
+    if mode not in paddings:
+        raise ValueError(f"correlate: mode must be one of {sorted(paddings)}, but got {mode!r}")
+    before, after = paddings[mode]
     if is_longer and mode == "same":
         before, after = after, before
     padded = wt.pad(wt.astype(long, float32), [[before, after]])
-    found = wt.conv1d(
+    result = wt.conv1d(
         wt.reshape(padded, (1, -1, 1)),
         wt.reshape(wt.astype(short, float32), (-1, 1, 1)),
         1,
         "valid",
     )
-    found = wt.reshape(found, (n + before + after - m + 1,))
-    return wt.flip(found) if is_longer else found
+    result = wt.reshape(result, (n + before + after - m + 1,))
+    return wt.flip(result) if is_longer else result
 
 
 ROWS: dict[str, Row] = {

@@ -62,12 +62,12 @@ def _is_inside(x: Tensor, length: int, mode: int) -> Tensor:
 
 
 def _mapped(x: Tensor, length: int, mode: int) -> Tensor:
-    """Where in the image a coordinate outside it is read."""
+    """Map a coordinate, which may be outside the image, to the one that is read."""
     if mode == _CONSTANT:
         return x
     before, last = less(x, 0.0), length - 1.0
     if mode == _REFLECT and length > 1:
-        # [abcd] goes on as [dcba|abcd|dcba].
+        # Reflection: [abcd] continues as [dcba|abcd|dcba].
         period = 2.0 * length
         below = add(multiply(floor(divide(negative(x), period)), period), x)
         below = where(less(below, -length), add(below, period), subtract(negative(below), 1.0))
@@ -75,7 +75,7 @@ def _mapped(x: Tensor, length: int, mode: int) -> Tensor:
         above = where(greater_equal(above, length), subtract(period - 1.0, above), above)
         x = where(before, below, where(greater(x, last), above, x))
     if mode == _WRAP and length > 1:
-        # [abcd] goes on as [abcd|abcd|abcd].
+        # Wrapping: [abcd] continues as [abcd|abcd|abcd].
         below = add(x, multiply(add(floor(divide(negative(x), last)), 1.0), length))
         above = subtract(x, multiply(floor(divide(x, last)), length))
         x = where(before, below, where(greater(x, last), above, x))
@@ -116,14 +116,14 @@ def _composed(
     first = reshape(multiply(where(in_batch, indices, 0), height * width), (count, 1, 1))
 
     def read(row: Tensor, column: Tensor) -> Tensor:
-        """Pixels at whole coordinates, and the constant outside."""
+        """Return the pixels at integer coordinates, and the constant outside."""
         rows, columns = cast_to(row, int32), cast_to(column, int32)
-        held_rows, held_columns = clip(rows, 0, height - 1), clip(columns, 0, width - 1)
-        flat_indices = add(first, add(multiply(held_rows, width), held_columns))
+        clipped_rows, clipped_columns = clip(rows, 0, height - 1), clip(columns, 0, width - 1)
+        flat_indices = add(first, add(multiply(clipped_rows, width), clipped_columns))
         samples = gather(pixels, flat_indices)
         if mode != _CONSTANT:
             return samples
-        valid = logical_and(equal(rows, held_rows), equal(columns, held_columns))
+        valid = logical_and(equal(rows, clipped_rows), equal(columns, clipped_columns))
         return where(expand_dims(valid, -1), samples, fill)
 
     def blend(before: Tensor, after: Tensor, weight: Tensor) -> Tensor:
@@ -349,7 +349,7 @@ def transform(
     return cast_to(y, int32) if whole and not bilinear else y
 
 
-#: What a channel for opacity holds outside the image.
+#: The opacity of pixels outside the image.
 _OPAQUE = 255.0
 
 

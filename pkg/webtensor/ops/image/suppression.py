@@ -1,9 +1,9 @@
 """Choosing boxes by score, without those that overlap a better one.
 
-How many boxes are chosen depends on their values, and each choice on the ones before. A backend
-may have a kernel for it (the WASM backend does); elsewhere, and where scores are lowered, boxes and
-scores are read to the host and chosen there. The functions in ``…_async`` await what must be read;
-the others wait.
+The number of chosen boxes depends on their values, and each choice on the previous ones. A backend
+may have a kernel for it (the WASM backend does); otherwise, and if scores are lowered, boxes and
+scores are read to the host and chosen there. The functions ``…_async`` await the reads; the others
+block.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ __all__ = [
 
 
 class ScoredSelection(NamedTuple):
-    """Numbers of the chosen boxes, int32, and their scores, float32, which may be lowered."""
+    """Indices of the chosen boxes, int32, and their scores, float32, which may be lowered."""
 
     selected_indices: Tensor
     selected_scores: Tensor
 
 
 class PaddedSelection(NamedTuple):
-    """Numbers of the chosen boxes, int32, perhaps padded with 0, and their count, a scalar."""
+    """Indices of the chosen boxes, int32, perhaps padded with 0, and their number, a scalar."""
 
     selected_indices: Tensor
     valid_outputs: Tensor
@@ -86,7 +86,7 @@ Box = tuple[float, float, float, float, float]
 
 
 def _box(boxes: Any, index: int) -> Box:
-    """Least y and x, greatest y and x, and area."""
+    """Minimum y and x, maximum y and x, and area."""
     y1, x1, y2, x2 = boxes[4 * index : 4 * index + 4]
     if y1 > y2:
         y1, y2 = y2, y1
@@ -112,13 +112,13 @@ def _overlap(first: Box, second: Box) -> float:
 
 
 def _choose(boxes: Any, scores: Any, options: _Options) -> tuple[list[int], list[float]]:
-    """Return the numbers and the scores of the chosen boxes, the best first.
+    """Return the indices and the scores of the chosen boxes, the best first.
 
-    A box that overlaps a chosen one by the threshold or more is left out. With a ``sigma``, other
-    overlaps lower its score (soft-NMS, Bodla et al., 2017), and it waits for its new turn.
+    A box that overlaps a chosen one by the threshold or more is left out. With a ``sigma``, smaller
+    overlaps lower its score (soft-NMS, Bodla et al., 2017), and it is considered again later.
     """
     most, iou_threshold, score_threshold, sigma = options
-    # The best first, the first of equals; the last number is of chosen boxes compared with already.
+    # Ordered by score, then index. The last number counts the chosen boxes compared with already.
     waiting = [(-score, index, 0) for index, score in enumerate(scores) if score > score_threshold]
     heapify(waiting)
     scale = -0.5 / sigma if sigma > 0 else 0.0
@@ -147,8 +147,8 @@ def _choose(boxes: Any, scores: Any, options: _Options) -> tuple[list[int], list
     return indices, chosen_scores
 
 
-#: Gives how many boxes are chosen, then their numbers; attributes are (most, IoU threshold, score
-#: threshold).
+#: Returns the number of chosen boxes, then their indices; attributes are (most, IoU threshold,
+#: score threshold).
 _SUPPRESS = Primitive("non_max_suppression")
 
 

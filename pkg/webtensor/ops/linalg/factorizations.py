@@ -1,7 +1,7 @@
 """Factorizations of matrices: Cholesky, QR and Gram–Schmidt, eigenvalues, singular values.
 
-Each is a primitive computed in double precision: by LAPACK with NumPy, in C with WebAssembly. Where
-GPUs have no kernel they run on the next backend that has; see ``docs/design/choices.md``.
+Each is a primitive computed in double precision: by LAPACK with NumPy, in C with WebAssembly. GPUs
+have no kernels for them, so they run on the next backend that has; see ``docs/design/choices.md``.
 Gradients are those of Giles, *An extended collection of matrix derivative results* (2008), and for
 complex matrices of Wan and Zhang, *Automatic differentiation for complex valued SVD* (2019); they
 need distinct eigenvalues or singular values. A matrix that cannot be factored gives NaN.
@@ -31,7 +31,7 @@ __all__ = ["cholesky", "eigh", "eigvalsh", "gram_schmidt", "qr", "svd", "svdvals
 
 
 class QR(NamedTuple):
-    """Orthonormal columns, and an upper triangle."""
+    """Orthonormal columns, and an upper triangular matrix."""
 
     Q: Tensor
     R: Tensor
@@ -102,7 +102,7 @@ def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
 
 
 def _over_adjoint(x: Tensor, upper: Tensor) -> Tensor:
-    """``x`` times the inverse of the adjoint of a triangle."""
+    """Return ``x`` times the inverse of the adjoint of a triangular matrix."""
     return adjoint(solve(upper, adjoint(x)))
 
 
@@ -119,7 +119,7 @@ def _qr_gradient(
     gradient = matmul(q, dr + _over_adjoint(band_part(skew, -1, 0), r))
     gradient = gradient + _over_adjoint(dq - matmul(q, q_slope), r)
     if words == 2:
-        # The diagonal of R is real, so the columns of Q have no phase of their own.
+        # The diagonal of R is real, so the phase of Q's columns is fixed.
         turn = imag(diagonal(r_slope - adjoint(q_slope)))
         phases = _on_diagonal(complex(zeros_like(turn), turn))
         gradient = gradient + _over_adjoint(matmul(q, adjoint(phases)), r)
@@ -164,7 +164,7 @@ def qr(x: TensorLike, /, *, mode: str = "reduced") -> QR:
 
 
 def gram_schmidt(xs: TensorLike | Sequence[TensorLike]) -> Any:
-    """Orthonormal vectors that span, one by one, what the given ones do (Gram–Schmidt).
+    """Orthonormal vectors with the same spans as the first 1, 2, … of ``xs`` (Gram–Schmidt).
 
     ``xs`` is a matrix whose rows are the vectors, or a list of vectors; the result is of the same
     kind. It is computed by a QR factorization, which keeps the vectors orthogonal to rounding.
@@ -201,7 +201,7 @@ def _eigh_gradient(dy: Tensor, y: Tensor, x: Tensor, words: int, batch: int, n: 
     values, vectors = parts_of(y, words, parts)
     value_slope, vector_slope = parts_of(dy, words, parts)
     apart = expand_dims(values, -2) - expand_dims(values, -1)
-    # Nothing turns where values are equal.
+    # Differences between equal eigenvalues contribute nothing.
     turns = matmul(adjoint(vectors), vector_slope) * divide_no_nan(1.0, apart)
     inner = _on_diagonal(value_slope) + turns
     outer = matmul(matmul(vectors, inner), adjoint(vectors))

@@ -71,7 +71,7 @@ def diagonal(x: TensorLike, /, *, offset: int = 0) -> Tensor:
     above = as_integer("diagonal", "offset", offset)
     start = above if above >= 0 else -above * columns
     count = max(0, min(rows, columns - above) if above >= 0 else min(rows + above, columns))
-    # Each element lies one row and one column after the one before.
+    # Each element is one row and one column after its predecessor.
     flat = reshape(operand, (*operand.shape[:-2], rows * columns))
     if count == 0:
         return flat[..., :0]

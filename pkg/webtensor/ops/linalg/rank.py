@@ -21,7 +21,7 @@ _EPSILON = 2.0**-23
 
 
 def _threshold(name: str, values: Tensor, x: Tensor, rtol: TensorLike | None) -> Tensor:
-    """Singular values up to this count as zero: a part of the greatest."""
+    """Return the value up to which singular values count as zero: ``rtol`` times the maximum."""
     if rtol is None:
         rtol = max(x.shape[-2:]) * _EPSILON
     else:

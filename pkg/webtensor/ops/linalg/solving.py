@@ -96,7 +96,7 @@ def inv(x: TensorLike, /) -> Tensor:
 
 
 def matrix_power(x: TensorLike, n: int, /) -> Tensor:
-    """Matrices multiplied by themselves; negative powers are those of the inverse.
+    """Powers of matrices; a negative power is one of the inverse.
 
     Raises:
         TypeError: ``n`` is not an integer.
@@ -129,7 +129,7 @@ def matrix_power(x: TensorLike, n: int, /) -> Tensor:
 
 
 class SlogDet(NamedTuple):
-    """Sign, or phase, of determinants, and the logarithm of their sizes."""
+    """Sign, or phase, of determinants, and the logarithm of their absolute values."""
 
     sign: Tensor
     logabsdet: Tensor

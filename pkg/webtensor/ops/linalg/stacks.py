@@ -1,4 +1,4 @@
-"""Stacks of matrices as kernels see them, and back.
+"""Conversion of stacks of matrices to kernels' operands and of kernels' results to tensors.
 
 A kernel gets real matrices, or complex ones as pairs (``words`` is 1 or 2), and returns float32 of
 shape (matrices, numbers), with the parts of each matrix's result one after the other.
@@ -42,7 +42,7 @@ def adjoint(x: Tensor) -> Tensor:
 
 
 def words_of(x: Tensor) -> int:
-    """Floats that store an element."""
+    """Return the number of floats that store an element."""
     return 2 if x.dtype is complex64 else 1
 
 
@@ -52,7 +52,7 @@ def stored(x: Tensor) -> Tensor:
 
 
 def parts_of(packed: Tensor, words: int, parts: Sequence[Part]) -> list[Tensor]:
-    """Take what a kernel packed apart, into (matrices, *shape) each."""
+    """Split a kernel's packed result into parts of shape (matrices, *shape)."""
     batch = packed.shape[0]
     sizes = [prod(shape) * (1 if real else words) for shape, real in parts]
     flat = split(packed, sizes, 1) if len(sizes) > 1 else [packed]

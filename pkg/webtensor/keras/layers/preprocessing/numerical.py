@@ -24,7 +24,7 @@ from webtensor.keras.layers.preprocessing.encoding import (
     encoded,
 )
 from webtensor.keras.registry import deserialize_keras_object
-from webtensor.keras.types import Config, DTypeLike, Shape
+from webtensor.keras.types import Config, CustomObjects, DTypeLike, Shape
 from webtensor.ops.normalization import normalized
 
 __all__ = ["Discretization", "Normalization", "Rescaling"]
@@ -71,7 +71,7 @@ class Rescaling(Layer):
         return input_shape
 
     @classmethod
-    def from_config(cls, config: Config, custom_objects: Mapping[str, object] | None = None) -> Any:
+    def from_config(cls, config: Config, custom_objects: CustomObjects | None = None) -> Any:
         """Create a layer from a configuration."""
         config = dict(config)
         for name in ("scale", "offset"):
