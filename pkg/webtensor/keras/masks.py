@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
+from webtensor import keras
 from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.nodes import Node
 from webtensor.keras.symbols import History, KerasTensor
@@ -24,7 +25,6 @@ __all__ = [
     "is_carried_mask",
     "leaves_carried_masks_out",
     "mask_of",
-    "symbolic_ops",
     "unequal",
 ]
 
@@ -32,17 +32,15 @@ __all__ = [
 _left_out: list[None] = []
 
 
-def symbolic_ops() -> ModuleType:
-    """Return ``keras.ops``, which only masks of symbolic tensors need."""
-    from webtensor.keras import ops
-
-    return ops
+def _symbolic_ops() -> ModuleType:
+    """Return ``keras.ops``, a module that needs this one."""
+    return keras.ops
 
 
 def either(mask: SymbolicOrTensor, other: SymbolicOrTensor) -> SymbolicOrTensor:
     """Return where one of two masks is True."""
     if isinstance(mask, KerasTensor) or isinstance(other, KerasTensor):
-        symbol: KerasTensor = symbolic_ops().logical_or(mask, other)
+        symbol: KerasTensor = _symbolic_ops().logical_or(mask, other)
         return symbol
     return logical_or(mask, other)
 
@@ -50,7 +48,7 @@ def either(mask: SymbolicOrTensor, other: SymbolicOrTensor) -> SymbolicOrTensor:
 def unequal(x: SymbolicOrTensor, value: float) -> SymbolicOrTensor:
     """Return where a tensor is not ``value``."""
     if isinstance(x, KerasTensor):
-        symbol: KerasTensor = symbolic_ops().not_equal(x, value)
+        symbol: KerasTensor = _symbolic_ops().not_equal(x, value)
         return symbol
     return not_equal(x, value)
 

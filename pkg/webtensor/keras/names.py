@@ -1,4 +1,4 @@
-"""Names: unique ones for layers and models, and the path of scopes in which variables are made."""
+"""Names: unique names of layers, and the name scopes that make the paths of variables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from typing import NamedTuple
 
 from webtensor.engine.tasks import TaskStack
 
@@ -21,8 +21,18 @@ __all__ = [
 ]
 
 _counts: Counter[str] = Counter()
-#: Names of what is being built or called, who they belong to, and what stands for those around.
-_scopes: TaskStack[tuple[str, Any, str | None]] = TaskStack("name_scopes")
+
+
+class _Scope(NamedTuple):
+    """A name scope: what is being built or called, and a path to use for the scopes around."""
+
+    name: str
+    caller: object
+    override_parent: str | None
+
+
+#: The open name scopes, the innermost last.
+_scopes: TaskStack[_Scope] = TaskStack("name_scopes")
 
 
 def to_snake_case(name: str) -> str:
@@ -33,14 +43,14 @@ def to_snake_case(name: str) -> str:
 
 
 def auto_name(prefix: str) -> str:
-    """Return ``prefix`` the first time, then with a number after it."""
+    """Return ``prefix`` the first time, then ``prefix`` with a number."""
     number = _counts[prefix]
     _counts[prefix] += 1
     return f"{prefix}_{number}" if number else prefix
 
 
 def get_uid(prefix: str = "") -> int:
-    """Return a number for a prefix, from 1 on, that nothing of this name has had.
+    """Return the next unused number for a prefix, starting from 1.
 
     Example:
         >>> from webtensor import keras
@@ -53,20 +63,26 @@ def get_uid(prefix: str = "") -> int:
 
 
 def forget_names() -> None:
-    """Begin to count anew."""
+    """Reset the numbers of all names."""
     _counts.clear()
 
 
 def name_scope(
-    name: str, caller: Any = None, deduplicate: bool = True, override_parent: str | None = None
+    name: str,
+    caller: object = None,
+    deduplicate: bool = True,
+    override_parent: str | None = None,
 ) -> AbstractContextManager[None]:
-    """Put a name before those of the variables that are made inside.
+    """Within the ``with``, the paths of new variables have another name at the end.
 
-    With ``deduplicate``, a caller that is the innermost already gives its name once. Where
-    ``override_parent`` is given, it stands for the names around.
+    Args:
+        name: a string without slashes.
+        caller: the object that opens the scope, for ``deduplicate``.
+        deduplicate: a boolean, whether a scope inside another of the same caller has no effect.
+        override_parent: a path to use for the scopes around; None uses their names.
 
     Raises:
-        ValueError: the name is no string, or has a slash.
+        ValueError: ``name`` is not a string, or has a slash.
 
     Example:
         >>> from webtensor import keras
@@ -76,16 +92,16 @@ def name_scope(
     """
     if not isinstance(name, str) or "/" in name:
         raise ValueError(f"name_scope: name must be a string without '/', but got {name!r}")
-    return _scope(name, caller, deduplicate, override_parent)
+    return _opened(_Scope(name, caller, override_parent), deduplicate)
 
 
 @contextmanager
-def _scope(name: str, caller: Any, deduplicate: bool, parent: str | None) -> Iterator[None]:
-    around = _scopes.get()
-    if deduplicate and caller is not None and around and around[-1][1] is caller:
+def _opened(scope: _Scope, deduplicate: bool) -> Iterator[None]:
+    outer_scopes = _scopes.get()
+    caller = scope.caller
+    if deduplicate and caller is not None and outer_scopes and outer_scopes[-1].caller is caller:
         yield
         return
-    scope = (name, caller, parent)
     _scopes.push(scope)
     try:
         yield
@@ -94,19 +110,19 @@ def _scope(name: str, caller: Any, deduplicate: bool, parent: str | None) -> Ite
 
 
 def current_path() -> str:
-    """The names of the scopes around, joined by slashes."""
-    found: list[str] = []
-    for name, _, parent in reversed(_scopes):
-        found.append(name)
-        if parent is not None:
-            found.append(parent.strip("/"))
+    """The names of the open scopes, joined by slashes."""
+    names: list[str] = []
+    for scope in reversed(_scopes):
+        names.append(scope.name)
+        if scope.override_parent is not None:
+            names.append(scope.override_parent.strip("/"))
             break
-    return "/".join(one for one in reversed(found) if one)
+    return "/".join(name for name in reversed(names) if name)
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return what to add to an error: the known name that is most like an unknown one."""
+def nearest(name: str, choices: Iterable[str]) -> str:
+    """Return the end of an error message: the choice that is most like an unknown name."""
     from difflib import get_close_matches  # here, since it takes long to import
 
-    found = get_close_matches(str(name), list(known), 1, 0.5)
-    return f"; did you mean {found[0]!r}?" if found else ""
+    matches = get_close_matches(str(name), list(choices), 1, 0.5)
+    return f"; did you mean {matches[0]!r}?" if matches else ""

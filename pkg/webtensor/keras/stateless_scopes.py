@@ -1,28 +1,34 @@
-"""Scopes: what holds within a ``with``, such as other values of variables."""
+"""Stateless scopes: within a ``with``, variables have values of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
-from webtensor.engine import Tensor, Variable
+from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.tasks import TaskStack
 from webtensor.ops import tensor
 
 __all__ = ["StatelessScope", "stateless_scopes"]
 
-#: The scopes around, the innermost last.
+#: The open scopes, the innermost last.
 stateless_scopes: TaskStack[StatelessScope] = TaskStack("stateless_scopes")
 
 
 class StatelessScope:
-    """Within the ``with``, nothing changes the variables of layers but for the scope itself.
+    """Within the ``with``, assignments to variables stay inside the scope.
 
-    ``state_mapping`` has pairs of a variable and the value that it has in the scope; gradients with
-    respect to these values pass. ``get_current_value`` returns what a variable was assigned to, in
-    the scope and after it. With ``collect_losses`` the losses that layers add are in ``losses``.
-    Variables that are made in the scope have their values at once, whatever
-    ``initialize_variables`` says.
+    Gradients pass through the values of ``state_mapping``. ``get_current_value`` returns the value
+    that a variable has in the scope, also after it; ``losses`` are those that layers added.
+
+    Args:
+        state_mapping: pairs of a variable and its value in the scope.
+        collect_losses: a boolean, which is kept as an attribute; losses are always collected.
+        initialize_variables: a boolean, which is kept as an attribute: variables made in the scope
+            are always initialized.
+
+    Raises:
+        ValueError: ``state_mapping`` does not consist of pairs, or a value has another shape than
+            its variable.
 
     Example:
         >>> from webtensor import keras
@@ -35,58 +41,61 @@ class StatelessScope:
 
     def __init__(
         self,
-        state_mapping: Iterable[tuple[Variable, Any]] | None = None,
+        state_mapping: Iterable[tuple[Variable, TensorLike]] | None = None,
         collect_losses: bool = False,
         initialize_variables: bool = True,
     ) -> None:
         self.collect_losses = collect_losses
         self.initialize_variables = initialize_variables
-        self.losses: list[Any] = []
-        #: Variables and what they hold outside, by identity.
-        self._before: dict[int, tuple[Variable, Tensor]] = {}
-        self._after: dict[int, Tensor] | None = None
-        self._given = [_checked(pair) for pair in state_mapping or ()]
+        self.losses: list[Tensor] = []
+        #: Variables and their values outside the scope, by identity.
+        self._outer_values: dict[int, tuple[Variable, Tensor]] = {}
+        #: Values in the scope, after it was closed.
+        self._final_values: dict[int, Tensor] | None = None
+        self._initial_values = [_checked(pair) for pair in state_mapping or ()]
 
     def __enter__(self) -> StatelessScope:
         stateless_scopes.push(self)
-        for variable, value in self._given:
-            self.hold(variable, value)
+        for variable, value in self._initial_values:
+            self.set_value(variable, value)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._after = {key: one._value for key, (one, _) in self._before.items()}
-        for variable, value in self._before.values():
+        self._final_values = {
+            key: variable._value for key, (variable, _) in self._outer_values.items()
+        }
+        for variable, value in self._outer_values.values():
             variable._value = value
         stateless_scopes.remove(self)
 
-    def hold(self, variable: Variable, value: Tensor) -> None:
-        """Give a variable another value until the scope ends."""
-        self._before.setdefault(id(variable), (variable, variable._value))
+    def set_value(self, variable: Variable, value: Tensor) -> None:
+        """Give a variable another value until the scope is closed."""
+        self._outer_values.setdefault(id(variable), (variable, variable._value))
         variable._value = value
 
-    def add_loss(self, loss: Any) -> None:
-        """Keep a loss of a layer."""
+    def add_loss(self, loss: Tensor) -> None:
+        """Add a loss of a layer."""
         self.losses.append(loss)
 
     def get_current_value(self, variable: Variable) -> Tensor | None:
-        """Return a variable's value in the scope; None where the scope knows none of its own."""
-        if self._after is not None:
-            return self._after.get(id(variable))
-        return variable._value if id(variable) in self._before else None
+        """Return a variable's value in the scope; None where it has no value of its own there."""
+        if self._final_values is not None:
+            return self._final_values.get(id(variable))
+        return variable._value if id(variable) in self._outer_values else None
 
 
-def _checked(pair: Any) -> tuple[Variable, Tensor]:
-    """A variable and its value, as a tensor."""
+def _checked(pair: object) -> tuple[Variable, Tensor]:
+    """Validate a pair of a variable and its value; return the value as a tensor."""
     if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and isinstance(pair[0], Variable)):
         raise ValueError(
             "StatelessScope: state_mapping must consist of pairs of a variable and its value, but "
             f"there is {pair!r}"
         )
     variable, value = pair
-    held = value if isinstance(value, Tensor) else tensor(value, dtype=variable.dtype)
-    if held.shape != variable.shape:
+    initial_value = value if isinstance(value, Tensor) else tensor(value, dtype=variable.dtype)
+    if initial_value.shape != variable.shape:
         raise ValueError(
             f"StatelessScope: variable {variable.name!r} has shape {variable.shape}, but "
-            f"state_mapping has a value of shape {held.shape}"
+            f"state_mapping has a value of shape {initial_value.shape}"
         )
-    return variable, held
+    return variable, initial_value

@@ -1,9 +1,9 @@
-"""Containers that tell a layer of what is put into them later, so that it knows its variables."""
+"""Lists, sets and dictionaries that report new items, so that layers find variables in them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, SupportsIndex
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, SupportsIndex, TypeAlias
 from weakref import WeakMethod
 
 from webtensor.engine import Tensor
@@ -12,129 +12,141 @@ from webtensor.keras.symbols import KerasTensor
 
 __all__ = ["TrackedDict", "TrackedList", "TrackedSet", "follow", "tracked"]
 
-_PLAIN = (str, int, float, bool)
-_TENSORS = (Tensor, KerasTensor)
+_PLAIN_TYPES = (str, int, float, bool)
+_TENSOR_TYPES = (Tensor, KerasTensor)
 
-#: A method that is told of each thing that comes into a container.
-Note = Callable[[Any], None]
+#: A method that is called with each new item.
+Observer: TypeAlias = Callable[[object], None]
 
 
-def tracked(value: Any, note: Note) -> Any:
-    """Return a list, set or dictionary as one that tells of what comes; other things as they are.
+def tracked(value: object, observer: Observer) -> Any:
+    """Return a list, set or dictionary as one that reports its items; other values as they are.
 
-    Containers of numbers and text alone, and those with tensors, stay what they are. What is inside
-    is told at once.
+    Containers of numbers and strings alone, and those with tensors, stay as they are. The present
+    items are reported at once.
     """
-    kind = _KINDS.get(type(value))
-    if kind is None:
-        for one in flatten(value):
-            if not isinstance(one, _PLAIN):
-                note(one)
+    container_class = _CLASSES.get(type(value))
+    if container_class is None:
+        for leaf in flatten(value):
+            if not isinstance(leaf, _PLAIN_TYPES):
+                observer(leaf)
         return value
-    inside = _inside(value)
-    if value and all(isinstance(one, _PLAIN) for one in inside):
+    items = _items(value)
+    if value and all(isinstance(item, _PLAIN_TYPES) for item in items):
         return value
-    if any(isinstance(one, _TENSORS) for one in inside):
+    if any(isinstance(item, _TENSOR_TYPES) for item in items):
         return value
-    return kind(value, note)
+    return container_class(value, observer)
 
 
-def follow(value: Any, note: Note) -> None:
-    """Let the containers of a layer that was copied tell it, as those of the first layer do."""
-    if isinstance(value, _Telling):
-        value._note = WeakMethod(note)
-        for part in _inside(value):
-            follow(part, note)
+def follow(value: object, observer: Observer) -> None:
+    """Let the containers of a copied layer report to the copy."""
+    if isinstance(value, _Reporting):
+        value._observer = WeakMethod(observer)
+        for item in _items(value):
+            follow(item, observer)
 
 
-def _inside(container: Any) -> Iterable[Any]:
+def _items(container: Any) -> Iterable[object]:
     return container.values() if isinstance(container, dict) else container
 
 
-class _Telling:
-    """What the containers share. They do not keep the layer alive, and their copies tell nobody."""
+class _Reporting:
+    """What the containers share. They do not keep the layer alive; copies report to nobody."""
 
-    _note: WeakMethod[Note] | None = None
+    _observer: WeakMethod[Observer] | None = None
 
-    def _seen(self, value: Any) -> Any:
-        note = None if self._note is None else self._note()
-        return value if note is None else tracked(value, note)
+    def _observe(self, observer: Observer | None) -> None:
+        self._observer = None if observer is None else WeakMethod(observer)
+
+    def _reported(self, value: object) -> Any:
+        """Report a new item; return it, or a container that reports in its place."""
+        observer = None if self._observer is None else self._observer()
+        return value if observer is None else tracked(value, observer)
 
     def __getstate__(self) -> None:
-        """Nothing is kept by copies."""
+        """Copies have no attributes."""
 
 
-class TrackedList(_Telling, list[Any]):
-    """A list."""
+class TrackedList(_Reporting, list[Any]):
+    """A list that reports new items."""
 
-    def __init__(self, values: Iterable[Any] = (), note: Note | None = None) -> None:
+    def __init__(self, values: Iterable[object] = (), observer: Observer | None = None) -> None:
         super().__init__()
-        self._note = None if note is None else WeakMethod(note)
+        self._observe(observer)
         self.extend(values)
 
-    def append(self, value: Any) -> None:
-        """Add a thing."""
-        super().append(self._seen(value))
+    def append(self, value: object) -> None:
+        """Add an item."""
+        super().append(self._reported(value))
 
-    def insert(self, index: SupportsIndex, value: Any) -> None:
-        """Add a thing before another."""
-        super().insert(index, self._seen(value))
+    def insert(self, index: SupportsIndex, value: object) -> None:
+        """Add an item before another."""
+        super().insert(index, self._reported(value))
 
-    def extend(self, values: Iterable[Any]) -> None:
-        """Add things."""
-        super().extend(self._seen(one) for one in values)
+    def extend(self, values: Iterable[object]) -> None:
+        """Add items."""
+        super().extend(self._reported(value) for value in values)
 
-    def __iadd__(self, values: Iterable[Any]) -> TrackedList:  # type: ignore[misc]
+    def __iadd__(self, values: Iterable[object]) -> TrackedList:  # type: ignore[misc]
         self.extend(values)
         return self
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
-            super().__setitem__(index, [self._seen(one) for one in value])
+            super().__setitem__(index, [self._reported(item) for item in value])
         else:
-            super().__setitem__(index, self._seen(value))
+            super().__setitem__(index, self._reported(value))
 
 
-class TrackedDict(_Telling, dict[Any, Any]):
-    """A dictionary."""
+class TrackedDict(_Reporting, dict[Any, Any]):
+    """A dictionary that reports new values."""
 
-    def __init__(self, values: Any = (), note: Note | None = None) -> None:
+    def __init__(
+        self,
+        values: Mapping[object, object] | Iterable[tuple[object, object]] = (),
+        observer: Observer | None = None,
+    ) -> None:
         super().__init__()
-        self._note = None if note is None else WeakMethod(note)
+        self._observe(observer)
         self.update(values)
 
-    def __setitem__(self, key: Any, value: Any) -> None:
-        super().__setitem__(key, self._seen(value))
+    def __setitem__(self, key: object, value: object) -> None:
+        super().__setitem__(key, self._reported(value))
 
-    def update(self, *others: Any, **named: Any) -> None:
-        """Set several entries."""
+    def update(self, *others: Any, **named: object) -> None:
+        """Set several values."""
         for key, value in dict(*others, **named).items():
             self[key] = value
 
-    def setdefault(self, key: Any, default: Any = None) -> Any:
-        """Return an entry, which is made if there is none."""
+    def setdefault(self, key: object, default: object = None) -> Any:
+        """Return a value; set it to the default if there is none."""
         if key not in self:
             self[key] = default
         return self[key]
 
 
-class TrackedSet(_Telling, set[Any]):
-    """A set."""
+class TrackedSet(_Reporting, set[Any]):
+    """A set that reports new items."""
 
-    def __init__(self, values: Iterable[Any] = (), note: Note | None = None) -> None:
+    def __init__(self, values: Iterable[object] = (), observer: Observer | None = None) -> None:
         super().__init__()
-        self._note = None if note is None else WeakMethod(note)
+        self._observe(observer)
         self.update(values)
 
-    def add(self, value: Any) -> None:
-        """Add a thing."""
-        super().add(self._seen(value))
+    def add(self, value: object) -> None:
+        """Add an item."""
+        super().add(self._reported(value))
 
-    def update(self, *others: Iterable[Any]) -> None:
-        """Add things."""
+    def update(self, *others: Iterable[object]) -> None:
+        """Add items."""
         for values in others:
-            for one in values:
-                self.add(one)
+            for value in values:
+                self.add(value)
 
 
-_KINDS: dict[type, Any] = {list: TrackedList, dict: TrackedDict, set: TrackedSet}
+_CLASSES: dict[type, Callable[..., Any]] = {
+    list: TrackedList,
+    dict: TrackedDict,
+    set: TrackedSet,
+}

@@ -1,23 +1,26 @@
-"""Variables of layers: those of the engine, with a path and what keeps their values in bounds."""
+"""Variables of layers: those of the engine, with a path, a regularizer and a constraint."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
-from webtensor import engine
-from webtensor.dtypes import float32
+from webtensor import engine, keras
+from webtensor.dtypes import DType, float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras.budgets import claim
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import auto_name, current_path
 from webtensor.keras.stateless_scopes import stateless_scopes
-from webtensor.keras.types import ConstraintLike, DTypeLike, InitializerLike, RegularizerLike
+from webtensor.keras.types import DTypeLike, InitializerLike
 from webtensor.ops import logical_and, logical_not, logical_or, logical_xor, round, tensor
 
 __all__ = ["Variable"]
+
+#: A regularizer or a constraint.
+_Function: TypeAlias = Callable[[Tensor], Tensor]
 
 _AGGREGATIONS = ("none", "mean", "sum", "only_first_replica")
 _SYNCHRONIZATIONS = ("none", "auto", "on_write", "on_read")
@@ -26,10 +29,23 @@ _SYNCHRONIZATIONS = ("none", "auto", "on_write", "on_read")
 class Variable(engine.Variable):
     """A value that training changes, made by an initializer or from a value.
 
-    ``path`` is its name after those of the layers around it. What is assigned to it is made a
-    tensor of its dtype. There is one device, so ``aggregation`` and ``synchronization``, which say
-    how copies on several become one, are kept but change nothing; ``layout`` must be None. Nor does
-    ``autocast`` change anything, as everything is computed in the variable's own dtype.
+    ``path`` is its name after those of the layers around it. Values that are assigned to it are
+    converted to its dtype.
+
+    Args:
+        initializer: an initializer or its name, which needs ``shape``, or a value.
+        shape: a shape without None; the default is the shape of the value.
+        dtype: a dtype or its name; the default is the value's dtype, or float32 for an initializer.
+        trainable: a boolean, whether training changes the variable.
+        autocast: a boolean, which changes nothing, since variables are used in their own dtype.
+        aggregation, synchronization: how Keras joins copies on several devices. They change
+            nothing, since there is one device.
+        name: a string without slashes; None makes one.
+        layout: None, as there is one device.
+
+    Raises:
+        ValueError: the shape is missing or has None, or differs from the value's, or another
+            argument has none of the values above.
 
     Example:
         >>> from webtensor import keras
@@ -51,7 +67,7 @@ class Variable(engine.Variable):
     def __init__(
         self,
         initializer: InitializerLike | TensorLike,
-        shape: Any = None,
+        shape: Sequence[int | None] | None = None,
         dtype: DTypeLike = None,
         trainable: bool = True,
         autocast: bool = True,
@@ -62,48 +78,48 @@ class Variable(engine.Variable):
     ) -> None:
         name = auto_name("variable") if name is None else name
         _check_arguments(name, aggregation, synchronization, layout)
-        kind = None if dtype is None else held_dtype(dtype)
+        value_dtype = None if dtype is None else held_dtype(dtype)
         with outside_scopes():
             if callable(initializer) or isinstance(initializer, str):
-                value = _initialized(name, initializer, shape, kind or float32)
+                value = _initialized(name, initializer, shape, value_dtype or float32)
             else:
-                value = _as_tensor(initializer, kind)
+                value = _as_tensor(initializer, value_dtype)
         super().__init__(value, bool(trainable), name)
         if shape is not None and self.shape != tuple(shape):
             raise ValueError(f"Variable: wanted shape {tuple(shape)}, but got {self.shape}")
-        around = current_path()
-        self.path = f"{around}/{self.name}" if around else self.name
+        parent_path = current_path()
+        self.path = f"{parent_path}/{self.name}" if parent_path else self.name
         self.autocast = autocast
         self.aggregation, self.synchronization = aggregation or "none", synchronization or "none"
-        self._regularizer: RegularizerLike = None
-        self._constraint: ConstraintLike = None
+        self._regularizer: _Function | None = None
+        self._constraint: _Function | None = None
         self._overwrite_with_gradient = False
 
-    # -- what training makes of it ------------------------------------------------------------
+    # -- training -----------------------------------------------------------------------------
 
     @property
-    def regularizer(self) -> Any:
-        """What of its value is added to the loss; None, or a function."""
+    def regularizer(self) -> _Function | None:
+        """The function of its value that is added to the loss; None for none."""
         return self._regularizer
 
     @regularizer.setter
-    def regularizer(self, value: Any) -> None:
+    def regularizer(self, value: _Function | None) -> None:
         _check_function("regularizer", value)
         self._regularizer = value
 
     @property
-    def constraint(self) -> Any:
-        """What its value becomes after each step of training; None, or a function."""
+    def constraint(self) -> _Function | None:
+        """The function that makes its next value, after each step of training; None for none."""
         return self._constraint
 
     @constraint.setter
-    def constraint(self, value: Any) -> None:
+    def constraint(self, value: _Function | None) -> None:
         _check_function("constraint", value)
         self._constraint = value
 
     @property
     def overwrite_with_gradient(self) -> bool:
-        """Whether its gradient is its next value."""
+        """Whether training replaces its value by its gradient."""
         return self._overwrite_with_gradient
 
     @overwrite_with_gradient.setter
@@ -112,46 +128,47 @@ class Variable(engine.Variable):
             raise TypeError(f"overwrite_with_gradient must be a boolean, but got {value!r}")
         self._overwrite_with_gradient = value
 
-    # -- giving it other values ---------------------------------------------------------------
+    # -- assignments --------------------------------------------------------------------------
 
-    def assign(self, value: Any) -> Tensor:  # type: ignore[override]
-        """Hold another value from now on, cast to the variable's dtype, and return it.
+    def assign(self, value: TensorLike) -> Tensor:  # type: ignore[override]
+        """Set the value, converted to the variable's dtype, and return it.
 
         Raises:
             ValueError: the shape differs from the variable's.
         """
         dtype = self._value.dtype
-        held = value if type(value) is Tensor and value.dtype is dtype else _as_tensor(value, dtype)
+        if not (type(value) is Tensor and value.dtype is dtype):
+            value = _as_tensor(value, dtype)
         if not stateless_scopes.get():
-            engine.Variable.assign(self, held)
-        elif held.shape == self.shape:
-            stateless_scopes.top.hold(self, held)
+            engine.Variable.assign(self, value)
+        elif value.shape == self.shape:
+            stateless_scopes.top.set_value(self, value)
         else:
             raise ValueError(
-                f"assign: variable {self.name!r} has shape {self.shape}, but got {held.shape}"
+                f"assign: variable {self.name!r} has shape {self.shape}, but got {value.shape}"
             )
         return self._value
 
-    def assign_add(self, value: Any) -> Tensor:
+    def assign_add(self, value: TensorLike) -> Tensor:
         """Add to the value, and return the sum."""
         return self.assign(self.value + _as_tensor(value, None))
 
-    def assign_sub(self, value: Any) -> Tensor:
+    def assign_sub(self, value: TensorLike) -> Tensor:
         """Subtract from the value, and return the difference."""
         return self.assign(self.value - _as_tensor(value, None))
 
-    # -- operators that mean something else to Keras ------------------------------------------
+    # -- operators with another meaning in Keras ----------------------------------------------
 
     def __bool__(self) -> bool:
         raise TypeError("a variable is neither true nor false; compare its value with something")
 
-    def __and__(self, other: Any) -> Tensor:
+    def __and__(self, other: TensorLike) -> Tensor:
         return logical_and(self, other)
 
-    def __or__(self, other: Any) -> Tensor:
+    def __or__(self, other: TensorLike) -> Tensor:
         return logical_or(self, other)
 
-    def __xor__(self, other: Any) -> Tensor:
+    def __xor__(self, other: TensorLike) -> Tensor:
         return logical_xor(self, other)
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
@@ -169,42 +186,46 @@ class Variable(engine.Variable):
         return f"<Variable path={self.path}, shape={self.shape}, dtype={self.dtype}>"
 
 
-def _check_arguments(name: Any, aggregation: Any, synchronization: Any, layout: Any) -> None:
+def _check_arguments(
+    name: object, aggregation: str | None, synchronization: str | None, layout: None
+) -> None:
     if not isinstance(name, str) or "/" in name:
         raise ValueError(f"Variable: name must be a string without '/', but got {name!r}")
-    for argument, value, known in (
+    for argument, value, choices in (
         ("aggregation", aggregation, _AGGREGATIONS),
         ("synchronization", synchronization, _SYNCHRONIZATIONS),
     ):
-        if value is not None and value not in known:
-            raise ValueError(f"Variable: {argument} must be one of {known}, but got {value!r}")
+        if value is not None and value not in choices:
+            raise ValueError(f"Variable: {argument} must be one of {choices}, but got {value!r}")
     if layout is not None:
         raise ValueError(f"Variable: there is one device, so layout must be None, not {layout!r}")
 
 
-def _check_function(attribute: str, value: Any) -> None:
+def _check_function(attribute: str, value: object) -> None:
     if value is not None and not callable(value):
         raise ValueError(f"{attribute} must be None or callable, but got {value!r}")
 
 
 def _initialized(
-    name: str, initializer: InitializerLike | TensorLike, shape: Any, dtype: Any
+    name: str,
+    initializer: InitializerLike | TensorLike,
+    shape: Sequence[int | None] | None,
+    dtype: DType,
 ) -> Tensor:
-    """What an initializer makes."""
-    from webtensor.keras import initializers
-
+    """Call an initializer."""
     if shape is None:
         raise ValueError("Variable: shape is missing, which an initializer needs")
-    if None in tuple(shape):
+    sizes = tuple([size for size in shape if size is not None])
+    if len(sizes) < len(shape):
         raise ValueError(
-            f"Variable: all lengths of {name!r} must be known, but its shape is {tuple(shape)}"
+            f"Variable: all dimensions of {name!r} must be known, but its shape is {tuple(shape)}"
         )
-    claim(prod(shape), f"Variable: {name!r} of shape {tuple(shape)}", variable=True)
-    make: Callable[..., Any] = initializers.get(initializer)
-    return _as_tensor(make(tuple(shape), dtype=dtype), dtype)
+    claim(prod(sizes), f"Variable: {name!r} of shape {sizes}", variable=True)
+    make: Callable[..., TensorLike] = keras.initializers.get(initializer)
+    return _as_tensor(make(sizes, dtype=dtype), dtype)
 
 
-def _as_tensor(value: Any, dtype: Any) -> Tensor:
+def _as_tensor(value: Any, dtype: DType | None) -> Tensor:
     if isinstance(value, engine.Variable):
         value = value.value
     return value if type(value) is Tensor and dtype is None else tensor(value, dtype=dtype)

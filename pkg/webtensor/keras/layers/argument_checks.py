@@ -1,16 +1,14 @@
 """Checks of arguments that several layers share: positive integers, pairs of integers, padding.
 
-``keras/arguments.py`` finds out which arguments there are; what values they may have is said here.
+``keras/arguments.py`` finds out which arguments a class has; this module checks their values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, SupportsIndex, TypeAlias, TypeGuard
+from collections.abc import Sequence
+from typing import SupportsIndex, TypeAlias, TypeGuard
 
-__all__ = ["Pairs", "as_integers", "as_padding", "as_pairs", "check_positive", "given"]
-
-_NOT_ARGUMENTS = frozenset({"self", "kwargs", "__class__"})
+__all__ = ["Pairs", "as_integers", "as_padding", "as_pairs", "check_positive"]
 
 #: An integer for all axes, one per axis, or a pair per axis: before and after.
 Pairs: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]]
@@ -81,9 +79,3 @@ def check_positive(name: str, **values: object) -> None:
     for argument, value in values.items():
         if not _is_integer(value) or int(value) <= 0:
             raise ValueError(f"{name}: {argument} must be a positive integer, but got {value!r}")
-
-
-def given(scope: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an ``__init__``'s arguments by their names, from its ``locals()``."""
-    named = {name: value for name, value in scope.items() if name not in _NOT_ARGUMENTS}
-    return {**named, **scope.get("kwargs", {})}

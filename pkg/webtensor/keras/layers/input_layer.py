@@ -1,7 +1,8 @@
-"""The beginning of a functional model."""
+"""The inputs of functional models."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from warnings import warn
 
@@ -16,16 +17,29 @@ __all__ = ["Input", "InputLayer"]
 
 
 class InputLayer(Layer):
-    """A layer without computation, whose output is the model's input."""
+    """A layer without computation, whose output is an input of a functional model.
+
+    Args:
+        shape: the shape without the batch, where None is any size.
+        batch_size: the size of the batch; None for any.
+        dtype: a dtype or its name; None is ``keras.config.floatx()``.
+        sparse, ragged: False, as there are no sparse or ragged inputs.
+        batch_shape: the shape with the batch, instead of ``shape`` and ``batch_size``.
+        input_tensor: a symbolic tensor to use as the output; None makes one.
+        optional: a boolean, whether the input may be None.
+
+    Raises:
+        ValueError: there is no shape, or two, or ``input_tensor`` has another shape or dtype.
+    """
 
     def __init__(
         self,
-        shape: Any = None,
+        shape: int | Sequence[int | None] | None = None,
         batch_size: int | None = None,
         dtype: DTypeLike = None,
         sparse: bool | None = None,
         ragged: bool | None = None,
-        batch_shape: Any = None,
+        batch_shape: Sequence[int | None] | None = None,
         input_tensor: KerasTensor | None = None,
         optional: bool = False,
         name: str | None = None,
@@ -34,7 +48,7 @@ class InputLayer(Layer):
         if sparse or ragged:
             raise ValueError("InputLayer: there are no sparse or ragged inputs")
         if "input_shape" in kwargs:
-            warn("InputLayer: input_shape is deprecated; give shape", stacklevel=2)
+            warn("InputLayer: input_shape is deprecated; pass shape", stacklevel=2)
             shape = kwargs.pop("input_shape")
         batch_shape = kwargs.pop("batch_input_shape", batch_shape)
         super().__init__(name=name, **kwargs)
@@ -47,7 +61,7 @@ class InputLayer(Layer):
             batch_shape = (batch_size, *standardize_shape(shape))
         elif shape is not None or batch_size is not None:
             raise ValueError(
-                "InputLayer: give shape and batch_size, or batch_shape, but not both; got shape="
+                "InputLayer: pass shape and batch_size, or batch_shape, but not both; got shape="
                 f"{shape}, batch_size={batch_size}, batch_shape={batch_shape}"
             )
         self.batch_shape = standardize_shape(batch_shape)
@@ -61,11 +75,11 @@ class InputLayer(Layer):
 
     @property
     def dtype(self) -> DType:
-        """Dtype that the input is held in."""
+        """The dtype of the input."""
         return held_dtype(self._dtype_name)
 
     def call(self) -> None:
-        """Nothing is computed."""
+        """Compute nothing."""
 
     def get_config(self) -> Config:
         """Return the shape, the dtype and the name."""
@@ -80,35 +94,52 @@ class InputLayer(Layer):
 
 
 def _check_tensor(
-    tensor: Any, shape: Any, batch_size: int | None, batch_shape: Any, dtype: Any
+    tensor: KerasTensor,
+    shape: int | Sequence[int | None] | None,
+    batch_size: int | None,
+    batch_shape: Sequence[int | None] | None,
+    dtype: DTypeLike,
 ) -> None:
-    """Compare what is said of a symbolic tensor with it."""
+    """Compare ``input_tensor`` with the other arguments."""
     if not isinstance(tensor, KerasTensor):
         raise ValueError(f"InputLayer: input_tensor must be a KerasTensor, but got {tensor!r}")
-    for argument, value, own in (
+    for argument, value, tensor_value in (
         ("shape", None if shape is None else standardize_shape(shape), tensor.shape[1:]),
         ("batch_size", batch_size, tensor.shape[0]),
         ("batch_shape", None if batch_shape is None else tuple(batch_shape), tensor.shape),
         ("dtype", None if dtype is None else standardize_dtype(dtype), str(tensor.dtype)),
     ):
-        if value is not None and value != own:
+        if value is not None and value != tensor_value:
             raise ValueError(
-                f"InputLayer: {argument} is {value}, but that of input_tensor is {own}"
+                f"InputLayer: {argument} is {value}, but that of input_tensor is {tensor_value}"
             )
 
 
 def Input(  # noqa: N802  (Keras's name)
-    shape: Any = None,
+    shape: int | Sequence[int | None] | None = None,
     batch_size: int | None = None,
     dtype: DTypeLike = None,
     sparse: bool | None = None,
     ragged: bool | None = None,
-    batch_shape: Any = None,
+    batch_shape: Sequence[int | None] | None = None,
     name: str | None = None,
     tensor: KerasTensor | None = None,
     optional: bool = False,
 ) -> KerasTensor:
-    """Return a symbolic tensor to begin a functional model with.
+    """Return a symbolic tensor, an input of a functional model.
+
+    Args:
+        shape: the shape without the batch, where None is any size.
+        batch_size: the size of the batch; None for any.
+        dtype: a dtype or its name; None is ``keras.config.floatx()``.
+        sparse, ragged: False, as there are no sparse or ragged inputs.
+        batch_shape: the shape with the batch, instead of ``shape`` and ``batch_size``.
+        name: a string; None makes one.
+        tensor: a symbolic tensor to return, instead of a new one.
+        optional: a boolean, whether the input may be None.
+
+    Raises:
+        ValueError: there is no shape, or two, or ``tensor`` has another shape or dtype.
 
     Example:
         >>> from webtensor import keras
@@ -118,5 +149,5 @@ def Input(  # noqa: N802  (Keras's name)
     layer = InputLayer(
         shape, batch_size, dtype, sparse, ragged, batch_shape, tensor, optional, name
     )
-    made: KerasTensor = layer.output
-    return made
+    output: KerasTensor = layer.output
+    return output

@@ -1,20 +1,31 @@
-"""What a layer's inputs must be like."""
+"""The checks of a layer's inputs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.nest import flatten
 from webtensor.keras.symbols import standardize_shape
-from webtensor.keras.types import DTypeLike
+from webtensor.keras.types import DTypeLike, Shape
 
-__all__ = ["InputSpec", "check_inputs"]
+__all__ = ["InputSpec", "InputSpecs", "check_inputs"]
 
 
 class InputSpec:
-    """What is asked of one input: dtype, shape, number of axes, lengths of some axes.
+    """What one input of a layer must be like.
+
+    Args:
+        dtype: the dtype; None for any.
+        shape: the shape, where None is any size; None for any.
+        ndim: the number of axes; None for any.
+        max_ndim: the maximum number of axes; None for any.
+        min_ndim: the minimum number of axes; None for any.
+        axes: a dictionary from axes to their sizes, where None is any size.
+        allow_last_axis_squeeze: a boolean, whether a last axis of size 1 may be added or missing.
+        name: a string; checks do not use it.
+        optional: a boolean, whether the input may be None.
 
     Example:
         >>> from webtensor import keras
@@ -25,11 +36,11 @@ class InputSpec:
     def __init__(
         self,
         dtype: DTypeLike = None,
-        shape: Any = None,
+        shape: int | Sequence[int | None] | None = None,
         ndim: int | None = None,
         max_ndim: int | None = None,
         min_ndim: int | None = None,
-        axes: dict[int, int | None] | None = None,
+        axes: Mapping[int, int | None] | None = None,
         allow_last_axis_squeeze: bool = False,
         name: str | None = None,
         optional: bool = False,
@@ -38,13 +49,13 @@ class InputSpec:
         self.shape = None if shape is None else standardize_shape(shape)
         self.ndim = len(self.shape) if self.shape is not None else ndim
         self.max_ndim, self.min_ndim = max_ndim, min_ndim
-        self.axes = {int(axis): length for axis, length in (axes or {}).items()}
+        self.axes = {int(axis): size for axis, size in (axes or {}).items()}
         self.allow_last_axis_squeeze = allow_last_axis_squeeze
         self.name = name
         self.optional = optional
 
     def __repr__(self) -> str:
-        facts = {
+        arguments = {
             "dtype": self.dtype,
             "shape": self.shape,
             "ndim": self.ndim,
@@ -52,34 +63,40 @@ class InputSpec:
             "min_ndim": self.min_ndim,
             "axes": self.axes or None,
         }
-        given = (f"{name}={value}" for name, value in facts.items() if value is not None)
-        return f"InputSpec({', '.join(given)})"
+        parts = [f"{name}={value}" for name, value in arguments.items() if value is not None]
+        return f"InputSpec({', '.join(parts)})"
 
 
-def check_inputs(spec: Any, inputs: Any, layer_name: str) -> None:
-    """Compare inputs with what is asked of them.
+#: The specifications of a layer's inputs: of one, of several, or of some by their names.
+InputSpecs: TypeAlias = (
+    InputSpec | Sequence[InputSpec | None] | Mapping[str, InputSpec | None] | None
+)
+
+
+def check_inputs(specs: InputSpecs, inputs: Any, layer_name: str) -> None:
+    """Check inputs against their specifications.
 
     Raises:
-        ValueError: the number of inputs, or what one is like, differs.
+        ValueError: the number of inputs differs, or one is not like its specification.
     """
-    if isinstance(spec, dict):
-        for name, one in spec.items():
+    if isinstance(specs, dict):
+        for name, spec in specs.items():
             if isinstance(inputs, dict):
                 if name not in inputs:
                     raise ValueError(f"layer {layer_name!r}: input {name!r} is missing")
-                _check(one, inputs[name], layer_name)
+                _check_input(spec, inputs[name], layer_name)
         return
-    specs: Sequence[Any] = spec if isinstance(spec, (list, tuple)) else (spec,)
-    given = flatten(inputs)
-    if len(specs) != len(given):
+    spec_list = specs if isinstance(specs, (list, tuple)) else (specs,)
+    leaves = flatten(inputs)
+    if len(spec_list) != len(leaves):
         raise ValueError(
-            f"layer {layer_name!r} expects {len(specs)} input(s), but got {len(given)}"
+            f"layer {layer_name!r} expects {len(spec_list)} input(s), but got {len(leaves)}"
         )
-    for one, value in zip(specs, given, strict=True):
-        _check(one, value, layer_name)
+    for spec, leaf in zip(spec_list, leaves, strict=True):
+        _check_input(spec, leaf, layer_name)
 
 
-def _check(spec: InputSpec | None, value: Any, layer_name: str) -> None:
+def _check_input(spec: InputSpec | None, value: Any, layer_name: str) -> None:
     if spec is None or (value is None and spec.optional):
         return
     shape = getattr(value, "shape", None)
@@ -87,35 +104,35 @@ def _check(spec: InputSpec | None, value: Any, layer_name: str) -> None:
         raise ValueError(f"layer {layer_name!r}: an input must be a tensor, but got {value!r}")
     ndim = len(shape)
 
-    def refuse(wanted: str) -> ValueError:
+    def error(requirement: str) -> ValueError:
         return ValueError(
-            f"input of layer {layer_name!r} must have {wanted}, but has shape {shape}"
+            f"input of layer {layer_name!r} must have {requirement}, but has shape {shape}"
         )
 
-    may_squeeze = spec.allow_last_axis_squeeze and _squeezable(spec, shape)
+    may_squeeze = spec.allow_last_axis_squeeze and _differs_by_last_axis(spec.shape, shape)
     if spec.ndim is not None and ndim != spec.ndim and not may_squeeze:
-        raise refuse(f"{spec.ndim} axes")
+        raise error(f"{spec.ndim} axes")
     if spec.max_ndim is not None and ndim > spec.max_ndim:
-        raise refuse(f"at most {spec.max_ndim} axes")
+        raise error(f"at most {spec.max_ndim} axes")
     if spec.min_ndim is not None and ndim < spec.min_ndim:
-        raise refuse(f"at least {spec.min_ndim} axes")
+        raise error(f"at least {spec.min_ndim} axes")
     if spec.dtype is not None and value.dtype != spec.dtype:
         raise ValueError(
             f"input of layer {layer_name!r} must have dtype {spec.dtype}, but has {value.dtype}"
         )
-    for axis, length in spec.axes.items():
-        found = shape[axis] if -ndim <= axis < ndim else None
-        if length is not None and found not in (length, None):
-            raise refuse(f"length {length} on axis {axis}")
+    for axis, size in spec.axes.items():
+        input_size = shape[axis] if -ndim <= axis < ndim else None
+        if size is not None and input_size not in (size, None):
+            raise error(f"length {size} on axis {axis}")
     if spec.shape is not None and len(spec.shape) == ndim:
-        for wanted, found in zip(spec.shape, shape, strict=True):
-            if wanted is not None and found is not None and wanted != found:
-                raise refuse(f"shape {spec.shape}")
+        for size, input_size in zip(spec.shape, shape, strict=True):
+            if size is not None and input_size is not None and size != input_size:
+                raise error(f"shape {spec.shape}")
 
 
-def _squeezable(spec: InputSpec, shape: tuple[int | None, ...]) -> bool:
-    wanted = spec.shape
-    if wanted is None:
+def _differs_by_last_axis(spec_shape: Shape | None, shape: Shape) -> bool:
+    """Whether one of two shapes has a last axis of size 1 more than the other."""
+    if spec_shape is None:
         return False
-    shorter, longer = sorted((wanted, shape), key=len)
+    shorter, longer = sorted((spec_shape, shape), key=len)
     return len(longer) - len(shorter) == 1 and longer[-1] == 1

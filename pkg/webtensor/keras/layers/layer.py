@@ -27,7 +27,8 @@ from webtensor.keras.arguments import (
 )
 from webtensor.keras.layers.call_context import call_context
 from webtensor.keras.layers.call_signature import CallSignature, call_signature, shape_parameters
-from webtensor.keras.layers.input_spec import InputSpec, check_inputs
+from webtensor.keras.layers.construction import take_input_shape
+from webtensor.keras.layers.input_spec import InputSpecs, check_inputs
 from webtensor.keras.layers.layer_state import LayerState
 from webtensor.keras.masks import mask_of
 from webtensor.keras.names import current_path, name_scope
@@ -41,7 +42,6 @@ from webtensor.keras.symbols import (
     any_symbolic,
     as_tensor,
     map_shapes,
-    standardize_shape,
 )
 from webtensor.keras.types import (
     Config,
@@ -86,10 +86,6 @@ class Layer(LayerState):
     #: Whether ``__call__`` converts its arguments; functional models convert them themselves.
     _converts_inputs = True
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        _check_required(cls, args, kwargs)
-        return super().__new__(cls, *args, **kwargs)
-
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "build" in cls.__dict__:
@@ -107,7 +103,7 @@ class Layer(LayerState):
     ) -> None:
         super().__init__(name)
         #: The shape of a Sequential model's inputs, if the arguments describe it.
-        self._batch_input_shape = _batch_input_shape(kwargs)
+        self._batch_input_shape = take_input_shape(kwargs)
         if kwargs:
             raise ValueError(unknown_argument(type(self), min(kwargs)))
         self.activity_regularizer = regularizers.get(activity_regularizer)
@@ -119,7 +115,7 @@ class Layer(LayerState):
         self.dtype_policy = dtype
         self.autocast = autocast
         self.supports_masking = type(self).compute_mask is not Layer.compute_mask
-        self.input_spec: Nested[InputSpec | None] = None
+        self.input_spec: InputSpecs = None
         self.built = False
         self._build_shapes: dict[str, Nested[Shape]] = {}
         self._path = ""
@@ -498,38 +494,7 @@ def _as_shapes(shapes: Any) -> Any:
     return None if shapes is None else map_shapes(tuple, shapes)
 
 
-# -- arguments of constructors -----------------------------------------------------------------
-
-#: Arguments that describe the input of a Sequential model that begins with the layer.
-_SHAPE_ARGUMENTS = frozenset(
-    {"batch_input_shape", "batch_shape", "batch_size", "input_dim", "input_shape"}
-)
-
-
-def _batch_input_shape(kwargs: dict[str, Any]) -> Shape | None:
-    """Take the shape arguments out of ``kwargs``; return the shape that they describe, if any."""
-    input_dim = kwargs.pop("input_dim", None)
-    input_shape = kwargs.pop("input_shape", None if input_dim is None else (input_dim,))
-    batch_size = kwargs.pop("batch_size", None) if input_shape is not None else None
-    batch_shape = kwargs.pop("batch_input_shape", None)
-    batch_shape = kwargs.pop("batch_shape", batch_shape)
-    if batch_shape is None and input_shape is not None:
-        batch_shape = (batch_size, *standardize_shape(input_shape))
-    return None if batch_shape is None else standardize_shape(batch_shape)
-
-
-def _check_required(layer: type, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Name the misspelt argument where Python would say that a required one is missing.
-
-    Raises:
-        TypeError: a required argument is missing, and another is unknown.
-    """
-    unknown = kwargs.keys() - set(accepted_arguments(layer)) - _SHAPE_ARGUMENTS
-    if unknown:
-        try:
-            signature(layer.__init__).bind(None, *args, **kwargs)  # type: ignore[misc]
-        except TypeError:
-            raise TypeError(unknown_argument(layer, min(unknown))) from None
+# -- configurations ----------------------------------------------------------------------------
 
 
 def _keeps_arguments(cls: type) -> bool:

@@ -16,6 +16,7 @@ from webtensor.engine import Tensor, TensorLike, Variable as EngineVariable
 from webtensor.keras import constraints, dtype_policies, initializers, regularizers
 from webtensor.keras.arguments import Configurable
 from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.layers.construction import check_required
 from webtensor.keras.names import name_scope
 from webtensor.keras.nest import flatten
 from webtensor.keras.nodes import Operation
@@ -91,6 +92,7 @@ class LayerState(Operation, Configurable):
     _losses: list[Tensor]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        check_required(cls, args, kwargs)
         layer = super().__new__(cls, *args, **kwargs)
         for name in _LISTS:
             layer.__dict__[name] = []

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from webtensor import ops as wt
+from webtensor import keras, ops as wt
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.layers.elementwise import Elementwise
-from webtensor.keras.masks import symbolic_ops
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Config, SymbolicOrTensor
@@ -41,8 +40,8 @@ class Masking(Elementwise):
     ) -> SymbolicOrTensor:
         """Return where steps have another value than ``mask_value``."""
         if isinstance(inputs, KerasTensor):
-            ops = symbolic_ops()
-            symbolic_mask: KerasTensor = ops.any(ops.not_equal(inputs, self.mask_value), axis=-1)
+            is_other = keras.ops.not_equal(inputs, self.mask_value)
+            symbolic_mask: KerasTensor = keras.ops.any(is_other, axis=-1)
             return symbolic_mask
         return self._mask(inputs)
 

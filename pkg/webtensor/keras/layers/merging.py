@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, ClassVar, TypeVar
 
-from webtensor import ops as wt
+from webtensor import keras, ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.masks import either, mask_of, symbolic_ops
+from webtensor.keras.masks import either, mask_of
 from webtensor.keras.types import Operand, Shape, SymbolicOrTensor
 from webtensor.shapes import prod
 
@@ -40,14 +40,14 @@ _Item = TypeVar("_Item")
 
 def _check_shapes(name: str, shapes: object, count: int | None = None) -> None:
     """Check that there is a list of shapes."""
-    wanted = "a list of inputs" if count is None else f"a list of {count} inputs"
+    expected = "a list of inputs" if count is None else f"a list of {count} inputs"
     if (
         not isinstance(shapes, (list, tuple))
         or not shapes
         or not all(isinstance(shape, (list, tuple)) for shape in shapes)
         or count not in (None, len(shapes))
     ):
-        raise ValueError(f"{name} must be called with {wanted}, but got the shapes {shapes}")
+        raise ValueError(f"{name} must be called with {expected}, but got the shapes {shapes}")
 
 
 def _check_masks(
@@ -316,7 +316,7 @@ class Concatenate(Merge):
         _check_masks("Concatenate", inputs, mask)
         if mask is None or all(input_mask is None for input_mask in mask):
             return None
-        ops = symbolic_ops()
+        ops = keras.ops
         masks = []
         for x, input_mask in zip(inputs, mask, strict=True):
             if input_mask is None:

@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, ClassVar
 
-from webtensor import ops as wt
+from webtensor import keras, ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.data_formats import (
     as_data_format,
     channels_of,
-    spatial_shape_of as places_of,
+    spatial_shape_of,
     with_channels_last,
-    with_spatial_shape as with_places,
+    with_spatial_shape,
 )
 from webtensor.keras.layers.argument_checks import Pairs, as_integers, as_pairs
 from webtensor.keras.layers.input_spec import InputSpec
@@ -242,11 +242,11 @@ class SpatialResizing(Layer):
         """Return the shape with the new sizes of the spatial dimensions."""
         sizes = [
             None if size is None else self._resized(size, axis)
-            for axis, size in enumerate(places_of(input_shape, self.data_format))
+            for axis, size in enumerate(spatial_shape_of(input_shape, self.data_format))
         ]
         self._check_sizes(sizes, input_shape)
         channels = channels_of(input_shape, self.data_format)
-        return with_places(input_shape, sizes, channels, self.data_format)
+        return with_spatial_shape(input_shape, sizes, channels, self.data_format)
 
     def _check_sizes(self, sizes: Sequence[int | None], input_shape: Shape) -> None:
         """Check the sizes of outputs for inputs of this shape."""
@@ -283,7 +283,7 @@ class Cropping(SpatialResizing):
     def call(self, inputs: Tensor) -> Tensor:
         """Crop."""
         starts = [before for before, _ in self._pairs()]
-        begin = with_places((0,), starts, 0, self.data_format)
+        begin = with_spatial_shape((0,), starts, 0, self.data_format)
         shape = self.compute_output_shape(inputs.shape)
         return wt.slice(inputs, begin, [size for size in shape if size is not None])
 
@@ -390,7 +390,7 @@ class ZeroPadding(SpatialResizing):
     def call(self, inputs: Tensor) -> Tensor:
         """Pad."""
         none = (0, 0)
-        return wt.pad(inputs, with_places((none,), self._pairs(), none, self.data_format))
+        return wt.pad(inputs, with_spatial_shape((none,), self._pairs(), none, self.data_format))
 
 
 class ZeroPadding1D(ZeroPadding):
@@ -583,10 +583,8 @@ class UpSampling2D(UpSampling):
         """Upsample."""
         if self.interpolation == "nearest":
             return super().call(inputs)
-        from webtensor.keras import ops
-
-        height, width = places_of(self.compute_output_shape(inputs.shape), self.data_format)
-        images: Tensor = ops.image.resize(
+        height, width = spatial_shape_of(self.compute_output_shape(inputs.shape), self.data_format)
+        images: Tensor = keras.ops.image.resize(
             inputs, (height, width), self.interpolation, data_format=self.data_format
         )
         return images

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from webtensor import ops as wt
+from webtensor import keras, ops as wt
 from webtensor.dtypes import bool_
 from webtensor.engine import Tensor
 from webtensor.keras import random
 from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.layers.attention.score_masks import causal_mask, intersection
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.masks import symbolic_ops
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Shape
 from webtensor.keras.variables import Variable
@@ -143,7 +142,7 @@ class Attention(Layer):
         if mask is None or mask[0] is None:
             return None
         if isinstance(mask[0], KerasTensor):
-            symbolic_mask: KerasTensor = symbolic_ops().convert_to_tensor(mask[0])
+            symbolic_mask: KerasTensor = keras.ops.convert_to_tensor(mask[0])
             return symbolic_mask
         return wt.asarray(mask[0])
 
