@@ -1,7 +1,7 @@
-"""The Layers API: what Keras 3 has, under its names, so that a script changes only its imports.
+"""The Layers API: the classes and functions of Keras 3, under the same names.
 
-``from webtensor import keras`` stands where ``import keras`` stood. Each namespace of Keras is a
-module here, which is imported when it is first used:
+A script of Keras needs another import only: ``from webtensor import keras`` in place of
+``import keras``. Each namespace of Keras is a module here, which is imported on first use:
 
 - ``layers``, ``models`` (with ``Sequential``, ``Model``, ``Input``), ``saving``;
 - ``activations``, ``initializers``, ``regularizers``, ``constraints``;
@@ -9,8 +9,11 @@ module here, which is imported when it is first used:
 - ``ops``, ``random``, ``utils``, ``config``;
 - ``datasets``, ``preprocessing``, ``legacy``.
 
-Below them, ``registry`` turns objects into configurations and back, ``names`` gives them names,
-``variables`` and ``symbols`` are what layers are made of.
+Other modules are shared by these. Layers have ``variables`` and ``names``; called with symbolic
+tensors (``symbols``), they make ``nodes`` of functional models, whose shapes come from
+``shape_inference``. ``arguments`` and ``class_documentation`` derive configurations and docstrings
+from the signatures of classes; ``registry`` turns objects into configurations and back; ``budgets``
+limit what reading a file may cost.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-#: The namespaces, and where the names of Keras's front page live.
+#: The namespaces of Keras, and the modules of the names in Keras's front page.
 _NAMESPACES = (
     "activations",
     "backend",
@@ -43,7 +46,7 @@ _NAMESPACES = (
     "tree",
     "utils",
 )
-_HOMES = {
+_MODULES = {
     "DTypePolicy": "dtype_policies",
     "FloatDTypePolicy": "dtype_policies",
     "Function": "models",
@@ -67,7 +70,7 @@ _HOMES = {
 #: The version of Keras whose names, defaults and formulas these are.
 __version__ = "3.15.1"
 
-__all__ = ["__version__", "version", *_NAMESPACES, *_HOMES]  # noqa: PLE0604
+__all__ = ["__version__", "version", *_NAMESPACES, *_MODULES]  # noqa: PLE0604
 
 
 def version() -> str:
@@ -78,8 +81,8 @@ def version() -> str:
 def __getattr__(name: str) -> Any:
     if name in _NAMESPACES:
         return import_module(f"{__name__}.{name}")
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in _MODULES:
+        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
