@@ -1,7 +1,7 @@
-"""Structures: lists, tuples and dictionaries of things, taken apart and put together again.
+"""Structures: nested lists, tuples and dictionaries, flattened and packed again.
 
-Dictionaries are taken apart in the order of their keys, as in Keras, so that equal ones correspond;
-an OrderedDict has an order of its own. Named tuples and deques stay what they are.
+Dictionaries are flattened in the sorted order of their keys, as in Keras, so that equal ones
+correspond; an OrderedDict keeps its order. Named tuples and deques keep their types.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ def is_nested(structure: Any) -> bool:
 
 def flatten(structure: Any) -> list[Any]:
     """Return all things inside, in order."""
-    found: list[Any] = []
-    _collect(structure, found)
-    return found
+    leaves: list[Any] = []
+    _collect(structure, leaves)
+    return leaves
 
 
-def _collect(structure: Any, found: list[Any]) -> None:
+def _collect(structure: Any, leaves: list[Any]) -> None:
     if isinstance(structure, (list, tuple, deque)):
-        for one in structure:
-            _collect(one, found)
+        for item in structure:
+            _collect(item, leaves)
     elif isinstance(structure, dict):
         for key in keys(structure):
-            _collect(structure[key], found)
+            _collect(structure[key], leaves)
     else:
-        found.append(structure)
+        leaves.append(structure)
 
 
 def keys(structure: Any) -> Sequence[Any]:
@@ -49,10 +49,10 @@ def keys(structure: Any) -> Sequence[Any]:
 
 
 def alike(structure: Any, parts: list[Any]) -> Any:
-    """Return a structure like the given one with other parts, one for each of its ``keys``."""
+    """Return a structure like ``structure`` with other parts, one for each of its ``keys``."""
     if isinstance(structure, dict):
-        made = dict(zip(keys(structure), parts, strict=True))
-        ordered = {key: made[key] for key in structure}
+        parts_by_key = dict(zip(keys(structure), parts, strict=True))
+        ordered = {key: parts_by_key[key] for key in structure}
         if isinstance(structure, defaultdict):
             return type(structure)(structure.default_factory, ordered)
         return type(structure)(ordered) if isinstance(structure, OrderedDict) else ordered
@@ -64,7 +64,7 @@ def alike(structure: Any, parts: list[Any]) -> Any:
 
 
 def pack(structure: Any, things: Iterable[Any]) -> Any:
-    """Return a structure like the given one with other things inside."""
+    """Return a structure like ``structure`` with other leaves."""
     return _packed(structure, iter(things))
 
 
@@ -75,6 +75,6 @@ def _packed(structure: Any, things: Iterator[Any]) -> Any:
 
 
 def map_structure(function: Callable[..., Any], structure: Any, *others: Any) -> Any:
-    """Call a function with what is inside, at corresponding places; a structure of its results."""
-    columns = [flatten(one) for one in (structure, *others)]
+    """Call a function with the leaves at corresponding positions; return a structure of results."""
+    columns = [flatten(tree) for tree in (structure, *others)]
     return pack(structure, [function(*row) for row in zip(*columns, strict=True)])

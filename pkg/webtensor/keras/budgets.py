@@ -15,7 +15,7 @@ from __future__ import annotations
 import errno
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 from math import prod
@@ -184,14 +184,14 @@ def check_tensor(shape: Sequence[int], what: str) -> None:
         raise ValueError(f"{what} of shape {tuple(shape)} is larger than what the file allows for")
 
 
-class _LimitedKernels(dict[str, MethodType]):
+class _LimitedKernels(dict[str, Callable[..., Handle]]):
     """The kernels of a backend, which check the sizes of their results before they compute."""
 
     def __init__(self, backend: Backend) -> None:
         super().__init__(backend.kernels)
         self._backend = backend
 
-    def __getitem__(self, name: str) -> MethodType:
+    def __getitem__(self, name: str) -> Callable[..., Handle]:
         kernel = super().__getitem__(name)
         label = f"{name}: a tensor"
 

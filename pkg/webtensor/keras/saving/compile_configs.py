@@ -104,7 +104,8 @@ def _loss(config: object) -> object:
         config = {**config, "config": arguments}
     elif isinstance(config, str):
         config = _LOSSES.get(config, config)
-    return keras.losses.deserialize(config)
+    loss: object = keras.losses.deserialize(config)
+    return loss
 
 
 def _metric(config: object) -> object:
@@ -116,4 +117,5 @@ def _metric(config: object) -> object:
         config = function if isinstance(function, str) else arguments.get("name")
     if isinstance(config, str) and config in _CHOSEN_BY_SHAPE:
         return config
-    return keras.metrics.deserialize(config)
+    metric: object = keras.metrics.deserialize(config)
+    return metric

@@ -195,4 +195,4 @@ def load_optimizer(
     for slot, value in assignments:
         slot.assign(value)
     if steps is not None and steps.size == 1:
-        optimizer.iterations.assign(int(steps.item()))
+        optimizer.iterations = int(steps.item())
