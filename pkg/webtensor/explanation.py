@@ -104,8 +104,9 @@ def raise_explained(
     """Raise a call's error, or a similar one that adds the missing names of function and arguments.
 
     The name of an inner function that the text begins with gives way to that of the called one.
-    Where no argument is named, all are listed; so they are where a value is wrong and not all are
-    named, since it may be wrong beside another only. What a function of the user's raises stays.
+    All arguments are listed if the text names none of them, or if it is about a value and names
+    only some, since the value may be wrong only in combination with another. Errors of the user's
+    own functions are not changed.
     """
     completed = _completed(function, error, args, kwargs)
     try:
