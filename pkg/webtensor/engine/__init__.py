@@ -25,6 +25,7 @@ from webtensor.engine.backend_registry import (
 )
 from webtensor.engine.buffer import TensorBuffer, buffer
 from webtensor.engine.dispatch import alias, run
+from webtensor.engine.inspection import disable_debug_mode, enable_debug_mode, memory
 from webtensor.engine.operands import TensorLike, as_operand, as_operands, constant, from_host
 from webtensor.engine.placement import near_its_operands, where_integers_are_whole
 from webtensor.engine.plans import Plans, keep_plan, planned, run_plan
@@ -108,7 +109,6 @@ if TYPE_CHECKING:
         unregister_gradient,
         unregister_kernel,
     )
-    from webtensor.engine.inspection import disable_debug_mode, enable_debug_mode, memory
     from webtensor.engine.profiling import (
         KernelRecord,
         Profile,

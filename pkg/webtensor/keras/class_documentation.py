@@ -26,6 +26,7 @@ _MEANINGS = {
     "seed": "an integer, a ``SeedGenerator``, or None for a seed drawn at random.",
     "trainable": "a boolean, whether training changes the weights.",
     "use_bias": "a boolean, whether a bias is added.",
+    "value_range": "two numbers, the minimum and the maximum of values; results are clipped to it.",
 }
 #: Arguments whose names end in these words; ``{}`` is the rest of the name.
 _MEANINGS_BY_SUFFIX = {

@@ -124,6 +124,8 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
 
     A tensor is returned as it is, or a copy of it where ``copy`` is True.
 
+    The result has the shape and the dtype of ``x``.
+
     Raises:
         TypeError: ``x`` does not export its elements.
         BufferError: ``copy`` is False, and the elements have to be copied.

@@ -89,6 +89,8 @@ def rand(
 ) -> Tensor:
     """Tensor of the numbers that a function of your own returns, called once for each element.
 
+    The result has the given shape and dtype.
+
     Raises:
         TypeError: ``rand_function`` cannot be called.
 

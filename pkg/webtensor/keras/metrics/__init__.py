@@ -82,7 +82,11 @@ if TYPE_CHECKING:
     from webtensor.keras.metrics.f_score import *
     from webtensor.keras.metrics.iou import *
     from webtensor.keras.metrics.probabilistic import *
-    from webtensor.keras.metrics.reductions import *
+    from webtensor.keras.metrics.reductions import (
+        Mean as Mean,
+        MeanMetricWrapper as MeanMetricWrapper,
+        Sum as Sum,
+    )
     from webtensor.keras.metrics.regression import *
 else:
     __all__ = [  # noqa: PLE0604  (they are strings)

@@ -20,7 +20,7 @@ from webtensor.keras.ops.operations import (
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Config
 
-__all__ = ["ROWS"]
+__all__ = ["ROWS", "isclose"]
 
 _PER_DEGREE = pi / 180
 _LN2 = log(2)
@@ -163,7 +163,7 @@ def _fmod(x1: TensorLike, x2: TensorLike) -> Tensor:
     return wt.where(wt.less(x1, 0), wt.negative(remainder), remainder)
 
 
-def _isclose(
+def isclose(
     x1: TensorLike,
     x2: TensorLike,
     rtol: float = 1e-05,
@@ -413,7 +413,7 @@ ROWS: dict[str, Row] = {
     "greater_equal": binary(wt.greater_equal),
     "heaviside": binary(_heaviside),
     "hypot": binary(wt.hypot),
-    "isclose": elementwise(_isclose, "equal_nan"),
+    "isclose": elementwise(isclose, "equal_nan"),
     "isin": op(_isin, "assume_unique invert", class_name="IsIn", spec=_isin_spec),
     "lcm": binary(_lcm),
     "ldexp": binary(_ldexp),

@@ -155,10 +155,10 @@ def map_coordinates(
 ) -> Tensor:
     """Return the elements of ``inputs`` at coordinates, which need not be integers.
 
-    ``coordinates`` has shape (rank of inputs, …); the result has the shape of the rest of it and
-    the dtype of ``inputs``. ``order`` is 0 for the nearest element or 1 for linear interpolation;
-    ``fill_mode`` ("constant", "nearest", "wrap", "mirror" or "reflect") says what is beyond the
-    edges.
+    ``coordinates`` has a row for each axis of ``inputs``, and its shape is (rank, *shape); the
+    result has shape ``shape`` and the dtype of ``inputs``. ``order`` is 0 for the nearest element
+    or 1 for linear interpolation; ``fill_mode`` ("constant", "nearest", "wrap", "mirror" or
+    "reflect") says what is beyond the edges.
 
     Raises:
         ValueError: the coordinates do not fit, or the order or fill mode is unknown.

@@ -350,7 +350,7 @@ def _overlap_added(frames: Tensor, stride: int, total: int) -> Tensor:
     return wt.reshape(wt.moveaxis(sums, 0, 1), (*batch_shape, total))
 
 
-# -- the rest ----------------------------------------------------------------------------------
+# -- special functions -------------------------------------------------------------------------
 
 
 def _cdist(x: TensorLike, y: TensorLike) -> Tensor:
@@ -455,7 +455,7 @@ TABLE = Table(
         "stft": op(
             _stft, "sequence_length sequence_stride fft_length window center", class_name="STFT"
         ),
-        # -- the rest --------------------------------------------------------------------------
+        # -- special functions -----------------------------------------------------------------
         "cdist": op(_cdist, class_name="CDist"),
         "erf": unary(wt.erf),
         "erfc": unary(_erfc),

@@ -659,7 +659,7 @@ def _dot_product_attention(
     return wt.permute_dims(wt.matmul(wt.softmax(logits), value), (0, 2, 1, 3))
 
 
-# -- the rest ----------------------------------------------------------------------------------
+# -- signals -----------------------------------------------------------------------------------
 
 
 def _psnr(x1: TensorLike, x2: TensorLike, max_val: float) -> Tensor:
@@ -778,7 +778,7 @@ TABLE = Table(
             keywords="scale",
             spec=_same_shape,
         ),
-        # -- the rest --------------------------------------------------------------------------
+        # -- attention and signals -------------------------------------------------------------
         "dot_product_attention": op(
             _dot_product_attention,
             "is_causal flash_attention attn_logits_soft_cap",

@@ -10,6 +10,7 @@ from webtensor import ops as wt
 from webtensor.dtypes import bool_, float32, int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.ops.elementwise import isclose
 from webtensor.keras.ops.operations import Row, op, reduction
 from webtensor.keras.types import Axis, DTypeLike
 from webtensor.shapes import normalize_axes, normalize_axis
@@ -335,7 +336,7 @@ def _nan_median(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Ten
     return _quantiles(x, 0.5, axis, "linear", keepdims, True)
 
 
-# -- the rest ----------------------------------------------------------------------------------
+# -- averages, counts and integrals ------------------------------------------------------------
 
 
 def _average(x: TensorLike, axis: Axis = None, weights: TensorLike | None = None) -> Tensor:
@@ -421,9 +422,7 @@ def _allclose(
         >>> keras.ops.allclose([1.0, 2.0], [1.0, 2.000001]).item()
         True
     """
-    from webtensor.keras.ops.elementwise import _isclose
-
-    return wt.all(_isclose(x1, x2, rtol, atol, equal_nan))
+    return wt.all(isclose(x1, x2, rtol, atol, equal_nan))
 
 
 def _bincount(

@@ -68,9 +68,9 @@ class Feature(FeaturePart):
             )
         self.dtype = dtype
         self.preprocessor: Layer = (
-            preprocessor
-            if isinstance(preprocessor, Layer)
-            else deserialize_keras_object(preprocessor)
+            deserialize_keras_object(preprocessor)
+            if isinstance(preprocessor, Mapping)
+            else preprocessor
         )
         self.output_mode = output_mode
 

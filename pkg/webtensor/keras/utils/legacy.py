@@ -1,25 +1,28 @@
-"""Objects as configurations, as Keras 2 wrote them: without modules and registered names."""
+"""Configurations of objects as in Keras 2: without modules and registered names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from webtensor.keras.registry import Namespace, serialize_keras_object as _serialized
+from webtensor.keras.registry import Namespace, serialize_keras_object as serialize_keras3_object
+from webtensor.keras.types import Config
 
 __all__ = ["deserialize_keras_object", "serialize_keras_object"]
 
 
-def serialize_keras_object(instance: Any) -> Any:
-    """Return the name of a function, or an object's ``{"class_name": …, "config": …}``.
+def serialize_keras_object(instance: object) -> Config | str:
+    """Return the name of a function, or ``{"class_name": …, "config": …}`` of an object.
 
     Raises:
-        ValueError: it has neither a configuration nor a name.
+        TypeError: the object has no configuration.
+        ValueError: it is a lambda, which has no name.
     """
-    config = _serialized(instance)
+    config: Config | str = serialize_keras3_object(instance)
     if isinstance(config, Mapping) and "class_name" in config:
         if config["class_name"] == "function":
-            return config["config"]
+            name: str = config["config"]
+            return name
         return {
             "class_name": config.get("registered_name") or config["class_name"],
             "config": config["config"],
@@ -28,15 +31,15 @@ def serialize_keras_object(instance: Any) -> Any:
 
 
 def deserialize_keras_object(
-    identifier: Any,
-    module_objects: Mapping[str, Any] | None = None,
-    custom_objects: Mapping[str, Any] | None = None,
+    identifier: Config | str | None,
+    module_objects: Mapping[str, object] | None = None,
+    custom_objects: Mapping[str, object] | None = None,
     printable_module_name: str = "object",
 ) -> Any:
-    """Return what a name or a configuration stands for, among the objects of a module.
+    """Return the object of a module that a name or a configuration stands for.
 
     Raises:
-        ValueError: nothing is known by that name.
+        ValueError: no object has that name.
     """
-    things = Namespace(printable_module_name, module_objects or {})
-    return things.deserialize(identifier, custom_objects)
+    namespace = Namespace(printable_module_name, module_objects or {})
+    return namespace.deserialize(identifier, custom_objects)

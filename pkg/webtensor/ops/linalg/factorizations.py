@@ -169,6 +169,8 @@ def gram_schmidt(xs: TensorLike | Sequence[TensorLike]) -> Any:
     ``xs`` is a matrix whose rows are the vectors, or a list of vectors; the result is of the same
     kind. It is computed by a QR factorization, which keeps the vectors orthogonal to rounding.
 
+    A matrix has shape (vectors, elements), as the result has.
+
     Raises:
         TypeError: the vectors are complex.
         ValueError: they are no matrix or vectors of one length, or more than they have elements.

@@ -47,9 +47,9 @@ class EncodingLayer(Layer):
     last dimension.
 
     Args:
-        output_mode: what is returned: ``"int"`` for indices, ``"one_hot"`` for a vector per index,
-            ``"multi_hot"`` for a vector per example with a 1 at each of its indices, ``"count"``
-            for a vector per example with the number of times that each index occurs.
+        output_mode: the form of the outputs: ``"int"`` for indices, ``"one_hot"`` for a vector per
+            index, ``"multi_hot"`` for a vector per example with a 1 at each of its indices,
+            ``"count"`` for a vector per example with the number of times that each index occurs.
         sparse: False; tensors are always dense.
     """
 

@@ -356,7 +356,7 @@ class IndexLookup(CategoryLayer):
         return self.encode(wt.tensor(self.indices_of(tokens), shape, int32))
 
     def indices_of(self, tokens: Sequence[Token]) -> list[int]:
-        """Return the indices of tokens; ``call`` says what it raises."""
+        """Return the indices of tokens; errors are those of ``call``."""
         self._check_vocabulary()
         mask = self._as_special_token(self.mask_token)
         indices = self._indices
@@ -417,7 +417,8 @@ class IndexLookup(CategoryLayer):
     def _inverted(self, inputs: TensorLike) -> Tensor:
         self._check_vocabulary()
         indices = wt.astype(wt.asarray(inputs), int32, copy=False)
-        mask, oov = self._as_special_token(self.mask_token), self._as_token(self.oov_token)
+        mask = self._as_special_token(self.mask_token)
+        oov = self._as_special_token(self.oov_token)
         tokens, start = self._tokens, self._token_start()
         end = start + len(tokens)
 

@@ -316,7 +316,7 @@ def _as_lists(value: TensorLike | None) -> Any:
 
 
 class Discretization(EncodingLayer):
-    """Returns the index of the bin that a number is in: how many boundaries are not above it.
+    """Returns the index of the bin of a number: the number of boundaries that are not above it.
 
     Input shape: any.
     Output shape: that of the inputs for ``output_mode="int"``; otherwise the number of bins is the
@@ -448,7 +448,7 @@ class Discretization(EncodingLayer):
 
 
 class _Summary:
-    """Numbers in ascending order, and for each, how many of the data it represents."""
+    """Numbers in ascending order, and their weights: the number of data that each represents."""
 
     def __init__(self, values: Sequence[float], weights: Sequence[float]) -> None:
         self.values, self.weights = list(values), list(weights)

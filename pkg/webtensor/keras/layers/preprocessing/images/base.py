@@ -311,11 +311,18 @@ class BaseImagePreprocessingLayer(Layer, Generic[Transformation]):
     def _channel_axis(self) -> int:
         return -3 if self.data_format == "channels_first" else -1
 
+    @staticmethod
+    def _shape_of_images(data: ImageData) -> tuple[int, ...]:
+        return tuple((data["images"] if isinstance(data, dict) else data).shape)
+
+    def _batch_size(self, shape: Sequence[int]) -> int:
+        """Return the number of images, 1 for a single image."""
+        return shape[0] if self._is_batched(shape) else 1
+
     def _batch_and_size(self, shape: Sequence[int]) -> tuple[int, int, int]:
-        """Return the batch size (1 for a single image), the height and the width."""
-        batch = shape[0] if self._is_batched(shape) else 1
+        """Return the batch size, the height and the width of images."""
         height_axis, width_axis = self._spatial_axes()
-        return batch, shape[height_axis], shape[width_axis]
+        return self._batch_size(shape), shape[height_axis], shape[width_axis]
 
     def _with_size(self, input_shape: Shape, size: tuple[int, int]) -> Shape:
         """Replace the height and the width in a shape."""
@@ -337,7 +344,11 @@ class BaseImagePreprocessingLayer(Layer, Generic[Transformation]):
 
 
 class RandomImageLayer(BaseImagePreprocessingLayer[Transformation]):
-    """The base of layers whose transformation is random, and which only training applies."""
+    """The base of layers whose transformation is random, and which only training applies.
+
+    Args:
+        seed: an integer, or None for a seed drawn at random.
+    """
 
     def __init__(self, seed: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -348,11 +359,9 @@ class RandomImageLayer(BaseImagePreprocessingLayer[Transformation]):
         self, data: ImageData, training: bool | None = True, seed: int | SeedGenerator | None = None
     ) -> Transformation | None:
         """Draw the transformation of a call; None outside training."""
-        images = data["images"] if isinstance(data, dict) else data
-        self._is_batched(images.shape)
-        if not training:
-            return None
-        return self._draw(self._random(seed), tuple(images.shape))
+        shape = self._shape_of_images(data)
+        self._is_batched(shape)
+        return self._draw(self._random(seed), shape) if training else None
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> Transformation | None:
         """Draw a transformation of images of a shape."""
@@ -365,7 +374,7 @@ class RandomImageLayer(BaseImagePreprocessingLayer[Transformation]):
 
         The probability of that is itself drawn for each image, between the bounds.
         """
-        batch, _, _ = self._batch_and_size(shape)
+        batch = self._batch_size(shape)
         return wt.tensor(
             [random.random() < probability for probability in uniform(random, batch, bounds)]
         )

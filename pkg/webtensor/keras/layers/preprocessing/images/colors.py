@@ -109,7 +109,7 @@ class RandomGrayscale(ColorLayer[Tensor]):
         self.factor = factor
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> Tensor:
-        batch, _, _ = self._batch_and_size(shape)
+        batch = self._batch_size(shape)
         return per_image([random.random() < self.factor for _ in range(batch)])
 
     def _transform(self, images: Tensor, transformation: Tensor) -> Tensor:
@@ -125,8 +125,6 @@ class RandomColorDegeneration(ColorLayer[DrawnFactors]):
     Args:
         factor: two numbers from -1 to 1, the bounds of ``f``, which is drawn for each image; or
             one number ``f`` for (-f, f).
-        value_range: two numbers to which results are clipped, the minimum and the maximum of
-            values of images.
 
     Raises:
         ValueError: an argument is out of range; in calls, images have neither 1 nor 3 channels.
@@ -152,7 +150,7 @@ class RandomColorDegeneration(ColorLayer[DrawnFactors]):
         self.value_range = sorted_range("RandomColorDegeneration", value_range)
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> DrawnFactors:
-        batch, _, _ = self._batch_and_size(shape)
+        batch = self._batch_size(shape)
         return {"factor": per_image(uniform(random, batch, self.factor))}
 
     def _transform(self, images: Tensor, transformation: DrawnFactors) -> Tensor:
@@ -196,7 +194,7 @@ class RandomSaturation(ColorLayer[DrawnFactors]):
         self.value_range = sorted_range("RandomSaturation", value_range)
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> DrawnFactors:
-        batch, _, _ = self._batch_and_size(shape)
+        batch = self._batch_size(shape)
         factors = uniform(random, batch, self.factor)
         return {"factor": wt.tensor([factor / (1 - factor + epsilon()) for factor in factors])}
 
@@ -217,7 +215,6 @@ class RandomHue(ColorLayer[DrawnFactors]):
     Args:
         factor: two numbers from 0 to 1, the bounds of the part of half a turn by which the hue of
             an image is rotated, in either direction; or one number ``f`` for (0, f).
-        value_range: two numbers, the minimum and the maximum of values of images.
 
     Raises:
         ValueError: ``factor`` is out of range; in calls, images do not have 3 channels.
@@ -243,7 +240,7 @@ class RandomHue(ColorLayer[DrawnFactors]):
         self.value_range = value_range
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> DrawnFactors:
-        batch, _, _ = self._batch_and_size(shape)
+        batch = self._batch_size(shape)
         factors = uniform(random, batch, self.factor)
         return {"factor": wt.tensor([random.choice((-0.5, 0.5)) * factor for factor in factors])}
 
@@ -282,7 +279,6 @@ class RandomColorJitter(BaseImagePreprocessingLayer[None]):
     Output shape: that of the inputs.
 
     Args:
-        value_range: two numbers, the minimum and the maximum of values of images.
         brightness_factor: the factor of ``RandomBrightness``, or None.
         contrast_factor: the factor of ``RandomContrast``, or None.
         saturation_factor: the factor of ``RandomSaturation``, or None.

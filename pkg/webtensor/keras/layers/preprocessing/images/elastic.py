@@ -45,8 +45,6 @@ class RandomElasticTransform(RandomImageLayer[Distortion]):
         fill_mode: the values outside an image: ``"reflect"``, ``"mirror"``, ``"wrap"``,
             ``"nearest"``, or ``"constant"``, which is ``fill_value``.
         fill_value: a number for ``fill_mode="constant"``.
-        value_range: two numbers to which results are clipped, the minimum and the maximum of
-            values of images.
 
     Raises:
         ValueError: ``factor`` or ``scale`` is out of range.

@@ -57,8 +57,6 @@ class RandomSharpness(RandomImageLayer[DrawnFactors]):
     Args:
         factor: two numbers from 0 to 1, the bounds of ``f``, which is drawn for each image; or
             one number ``f`` for (0, f).
-        value_range: two numbers to which results are clipped, the minimum and the maximum of
-            values of images.
 
     Raises:
         ValueError: an argument is out of range.
@@ -86,7 +84,7 @@ class RandomSharpness(RandomImageLayer[DrawnFactors]):
         self.value_range = sorted_range("RandomSharpness", value_range)
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> DrawnFactors:
-        batch, _, _ = self._batch_and_size(shape)
+        batch = self._batch_size(shape)
         return {"factor": wt.tensor(uniform(random, batch, self.factor))}
 
     def _transform(self, images: Tensor, transformation: DrawnFactors) -> Tensor:
@@ -118,8 +116,6 @@ class RandomGaussianBlur(RandomImageLayer[Blurs]):
         kernel_size: an odd integer or two of them, the (width, height) of the filter.
         sigma: two numbers from 0 to 1, the bounds of the filter's standard deviations, which are
             drawn once per call; or one number ``s`` for (0, s).
-        value_range: two numbers to which results are clipped, the minimum and the maximum of
-            values of images.
 
     Raises:
         ValueError: an argument is out of range, or ``kernel_size`` is even.

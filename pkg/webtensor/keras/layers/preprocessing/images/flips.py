@@ -25,6 +25,8 @@ class Flips(TypedDict):
 class RandomFlip(RandomImageLayer[Flips]):
     """Mirrors half of the images, drawn at random, during training.
 
+    Output shape: that of the inputs.
+
     Args:
         mode: ``"horizontal"`` swaps left and right, ``"vertical"`` top and bottom,
             ``"horizontal_and_vertical"``, the default, does both.
@@ -57,7 +59,7 @@ class RandomFlip(RandomImageLayer[Flips]):
         self.mode = mode
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> Flips:
-        batch, _, _ = self._batch_and_size(shape)
+        batch = self._batch_size(shape)
         flips = per_image([random.random() <= 0.5 for _ in range(batch)])
         return {"flips": flips, "input_shape": shape}
 

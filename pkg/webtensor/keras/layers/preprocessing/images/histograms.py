@@ -27,13 +27,12 @@ def _histograms(numbers: Tensor, rows: int, bins: int) -> Tensor:
 class Equalization(BaseImagePreprocessingLayer[None]):
     """Equalizes the histogram of each channel, during training.
 
-    A value becomes the part of the pixels that are not greater than it, times 255. As in Keras, the
-    pixels of all images of a batch are counted together.
+    A value becomes 255 times the part of the pixels that are not greater than it, without those of
+    the minimum, which becomes 0. As in Keras, the pixels of all images of a batch count together.
 
     Output shape: that of the inputs.
 
     Args:
-        value_range: two numbers, the minimum and the maximum of values of images.
         bins: an integer, the number of bins of the histogram.
 
     Raises:
@@ -89,7 +88,6 @@ class ContrastLimitedAdaptiveHistogramEqualization(BaseImagePreprocessingLayer[N
     Output shape: that of the inputs.
 
     Args:
-        value_range: two numbers, the minimum and the maximum of values of images.
         clip_limit: a number; in a histogram, counts above ``clip_limit`` times their mean are
             spread over all 256 values, so that noise in even areas stays weak. 0 means no limit.
         tile_grid_size: two integers, the number of tiles (down, across).

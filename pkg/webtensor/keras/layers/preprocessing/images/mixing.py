@@ -312,7 +312,7 @@ class MixUp(RandomImageLayer[Mixture]):
         self.alpha = alpha
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> Mixture:
-        batch, _, _ = self._batch_and_size(shape)
+        batch = self._batch_size(shape)
         weights = [random.betavariate(self.alpha, self.alpha) for _ in range(batch)]
         return {"mix_weight": wt.tensor(weights), "permutation_order": _draw_order(random, batch)}
 

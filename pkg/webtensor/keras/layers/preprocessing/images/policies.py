@@ -43,7 +43,6 @@ class PolicyLayer(RandomImageLayer[Transformation]):
     """The base of layers that call others, which are their attributes.
 
     Args:
-        value_range: two numbers, the minimum and the maximum of values of images.
         factor: two numbers from 0 to 1, the bounds of the strength of all layers, their own
             ``factor``; or one number ``f`` for (0, f).
         interpolation: ``"bilinear"`` or ``"nearest"``, of the layers that move pixels.

@@ -129,8 +129,7 @@ class Resizing(ResizedLayer[Size]):
         self, data: ImageData, training: bool | None = True, seed: int | SeedGenerator | None = None
     ) -> Size:
         """Return the height and the width of the images: nothing is random."""
-        images = data["images"] if isinstance(data, dict) else data
-        return self._batch_and_size(images.shape)[1:]
+        return self._batch_and_size(self._shape_of_images(data))[1:]
 
     def _transform(self, images: Tensor, transformation: Size) -> Tensor:
         return self._with_channels_last(lambda x: self._resized(x, self.interpolation), images)
@@ -217,8 +216,7 @@ class CenterCrop(ResizedLayer[InputShape]):
         self, data: ImageData, training: bool | None = True, seed: int | SeedGenerator | None = None
     ) -> InputShape:
         """Return the shape of the images: nothing is random."""
-        images = data["images"] if isinstance(data, dict) else data
-        return {"input_shape": tuple(images.shape)}
+        return {"input_shape": self._shape_of_images(data)}
 
     def _transform(self, images: Tensor, transformation: InputShape) -> Tensor:
         return self._with_channels_last(self._cropped, self._cast(images))
@@ -291,8 +289,7 @@ class RandomCrop(RandomImageLayer[Size], ResizedLayer[Size]):
         self, data: ImageData, training: bool | None = True, seed: int | SeedGenerator | None = None
     ) -> Size:
         """Draw the first row and the first column."""
-        images = data["images"] if isinstance(data, dict) else data
-        _, height, width = self._batch_and_size(images.shape)
+        _, height, width = self._batch_and_size(self._shape_of_images(data))
         if training and height > self.height and width > self.width:
             random = self._random(seed)
             return (

@@ -48,8 +48,6 @@ class RandomContrast(RandomImageLayer[ContrastFactors]):
         factor: two numbers (lower, upper) from 0 to 1; ``f`` is drawn for each image from
             ``1 - lower`` to ``1 + upper``. As in Keras, one number is the upper, and the lower is
             then 0.
-        value_range: two numbers to which results are clipped, the minimum and the maximum of
-            values of images.
 
     Raises:
         ValueError: ``factor`` is out of range.
@@ -74,7 +72,7 @@ class RandomContrast(RandomImageLayer[ContrastFactors]):
         self.value_range = value_range
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> ContrastFactors:
-        batch, _, _ = self._batch_and_size(shape)
+        batch = self._batch_size(shape)
         lower, upper = self.factor
         return {"contrast_factor": per_image(uniform(random, batch, (1 - lower, 1 + upper)))}
 
@@ -124,7 +122,7 @@ class RandomBrightness(RandomImageLayer[BrightnessDeltas]):
         self.value_range = sorted_range("RandomBrightness", value_range)
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> BrightnessDeltas:
-        batch, _, _ = self._batch_and_size(shape)
+        batch = self._batch_size(shape)
         low, high = self.value_range
         factors = uniform(random, batch, self.factor)
         return {"rgb_delta": per_image([factor * (high - low) for factor in factors])}
@@ -196,8 +194,6 @@ class RandomPosterization(RandomImageLayer[Shifts]):
     Args:
         factor: two integers (low, high) from 1 to 8; the number of bits that an image keeps is
             drawn from ``low`` to ``high - 1``. One number ``n`` stands for (1, n).
-        value_range: two numbers, the minimum and the maximum of values of images, which are
-            computed with as bytes.
 
     Raises:
         ValueError: an argument is out of range.
@@ -223,7 +219,7 @@ class RandomPosterization(RandomImageLayer[Shifts]):
         self.value_range = sorted_range("RandomPosterization", value_range)
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> Shifts:
-        batch, _, _ = self._batch_and_size(shape)
+        batch = self._batch_size(shape)
         low, high = map(int, self.factor)
         bits = [random.randrange(low, high) if low < high else low for _ in range(batch)]
         return {"shift_factor": wt.tensor([8 - count for count in bits])}
@@ -257,7 +253,6 @@ class Solarization(RandomImageLayer[Thresholds]):
         addition_factor: two numbers from 0 to 1, the bounds of the added number, as a part of
             255; or one number ``f`` for (0, f).
         threshold_factor: likewise, the bounds of the threshold.
-        value_range: two numbers, the minimum and the maximum of values of images.
 
     Raises:
         ValueError: an argument is out of range.
@@ -291,7 +286,7 @@ class Solarization(RandomImageLayer[Thresholds]):
         self.value_range = sorted_range("Solarization", value_range)
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> Thresholds:
-        batch, _, _ = self._batch_and_size(shape)
+        batch = self._batch_size(shape)
         additions, thresholds = (
             # As in Keras, only the upper bound is a part of 255.
             per_image(uniform(random, batch, (low, high * 255.0)))

@@ -366,7 +366,7 @@ class RandomZoom(ShapedWarp[Zooms]):
             self._width_bounds = range_within(kind, "width_factor", width_factor, open_low=True)
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> Zooms:
-        batch, _, _ = self._batch_and_size(shape)
+        batch = self._batch_size(shape)
         heights = [1 + factor for factor in uniform(random, batch, self._height_bounds)]
         widths = heights
         if self.width_factor is not None:
@@ -453,7 +453,7 @@ class RandomShear(ShapedWarp[Shears]):
         return range_within("RandomShear", name, factor, 0, 1)
 
     def _draw(self, random: Random, shape: tuple[int, ...]) -> Shears:
-        batch, _, _ = self._batch_and_size(shape)
+        batch = self._batch_size(shape)
         factors = []
         for _ in range(batch):
             sign = random.choice((-1, 1))
