@@ -45,7 +45,7 @@ _SAME_TYPES = (TypeError, ValueError, IndexError, OutOfMemoryError, TensorSizeEr
 #: Packages that functions of this one may call.
 _OWN_PACKAGES = {"webtensor", "numpy", "wasmtime", *sys.stdlib_module_names} - {"__main__"}
 
-_MOST_CHARACTERS = 500
+_MAX_CHARACTERS = 500
 #: The name of a function that the text of an error begins with.
 _PREFIX = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*: ")
 
@@ -53,7 +53,7 @@ _short = Repr()
 _short.maxstring = _short.maxother = _short.maxlong = 60
 
 
-#: Functions by their wrappers.
+#: The wrappers of functions.
 _explained: dict[Callable[..., Any], Any] = {}
 
 
@@ -78,10 +78,10 @@ def explained(function: Callable[Arguments, Result]) -> Callable[Arguments, Resu
         except MISUSE as error:
             raise_explained(function, error, args, kwargs)
 
-    chosen: Any = call_async if iscoroutinefunction(function) else call
-    chosen.explains_errors = True
-    _explained[function] = chosen
-    return chosen  # type: ignore[no-any-return]
+    wrapper: Any = call_async if iscoroutinefunction(function) else call
+    wrapper.explains_errors = True
+    _explained[function] = wrapper
+    return wrapper  # type: ignore[no-any-return]
 
 
 def explained_functions(namespace: ModuleType) -> dict[str, Any]:
@@ -104,15 +104,16 @@ def raise_explained(
     """Raise a call's error, or a similar one that adds the missing names of function and arguments.
 
     The name of an inner function that the text begins with gives way to that of the called one.
-    If no argument is named, all are listed; so they are if a value is wrong and not all are
-    named, since it may be wrong beside another only. What a function of the user's raises stays.
+    All arguments are listed if the text names none of them, or if it is about a value and names
+    only some, since the value may be wrong only in combination with another. Errors of the user's
+    own functions are not changed.
     """
     completed = _completed(function, error, args, kwargs)
     try:
         if completed is error:
             raise error
         raise completed from error
-    finally:  # this frame is part of the traceback, and must not hold what holds that
+    finally:  # the traceback refers to this frame, which must not refer to the traceback
         del error, completed
 
 
@@ -122,14 +123,14 @@ def _completed(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> Exception:
-    """Return the error to raise."""
+    """Return the error to raise: the same one, with a longer text, or one of another type."""
     name = function.__name__
-    form = signature(function)
+    called_signature = signature(function)
     try:
-        arguments = form.bind(*args, **kwargs).arguments
-    except TypeError:  # Python says which argument is missing, or unknown
+        arguments = called_signature.bind(*args, **kwargs).arguments
+    except TypeError:  # Python names the argument that is missing or unknown
         return error
-    if not _is_own(error) or isinstance(error, FloatingPointError):  # a result's, of debug mode
+    if not _is_own(error) or isinstance(error, FloatingPointError):  # debug mode, about a result
         return error
     reason = _reason(error)
     prefix = _PREFIX.match(reason)
@@ -139,7 +140,7 @@ def _completed(
     named = [argument for argument in arguments if _names(complaint, argument)]
     text = reason if re.search(rf"\b{name}\b", reason) else f"{name}: {about}"
     if not named and kind is not ValueError:
-        misfit = _misfit(arguments, form)
+        misfit = _misfit(arguments, called_signature)
         if misfit is not None:
             kind, text, named = TypeError, f"{name}: {misfit}", [*arguments]
     if not named or (kind is not TypeError and len(named) < len(arguments)):
@@ -161,10 +162,10 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
 }
 
 
-def _misfit(arguments: Mapping[str, Any], form: Signature) -> str | None:
+def _misfit(arguments: Mapping[str, Any], called_signature: Signature) -> str | None:
     """Return which of the arguments does not fit its annotation, if one does not."""
     for argument, value in arguments.items():
-        parameter = form.parameters[argument]
+        parameter = called_signature.parameters[argument]
         if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
             continue
         annotation, _, other = str(parameter.annotation).partition(" | ")
@@ -183,11 +184,11 @@ def _is_own(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """Return what an error says, in few characters, before another function completed it."""
+    """Return the text of an error, shortened, as it was before another function completed it."""
     if isinstance(error, RecursionError):
         return "an argument is nested too deeply"
     text = getattr(error, "unexplained", None) or str(error) or type(error).__name__
-    return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[:_MAX_CHARACTERS]}…"
 
 
 def _kind(error: Exception, is_deliberate: bool, is_own: bool) -> type[Exception]:

@@ -1,8 +1,9 @@
 """The library's JavaScript: modules that the page registered, else text of the wheel.
 
 A page registers them under the name ``webtensor_javascript`` (``docs/content_security.md``), and
-then needs no permission to evaluate text. Without that, as in a console into which somebody has
-installed the wheel, the files are evaluated. Each but those of workers exports one function.
+then needs no permission to evaluate text. Without that, as in a console where the wheel was
+installed, the text of the files is evaluated. Each file exports one function, except those of
+workers.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def function_of(path: str) -> Any:
 
 
 def worker_url(path: str) -> str:
-    """Return an address at which a worker can start a file; revoke it when it is used no more."""
+    """Return a URL from which a worker can start a file, to be revoked after use."""
     import js
 
     registered = _registered()
@@ -54,7 +55,7 @@ def worker_url(path: str) -> str:
 
 
 def _registered() -> Any:
-    """The modules that the page registered, or None."""
+    """Return the modules that the page registered, or None."""
     try:
         registered = import_module(_MODULE)
     except ModuleNotFoundError:

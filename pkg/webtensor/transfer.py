@@ -20,10 +20,10 @@ __all__ = [
     "zero_bytes",
 ]
 
-#: The longest ASCII text that Pyodide copies character by character, which is right everywhere.
-_SHORT: Final = 63
-#: How many parts of a text are passed in one call.
-_PARTS: Final = 1000
+#: The length of the longest ASCII texts that Pyodide copies character by character, at any address.
+_MAX_SHORT_TEXT: Final = 63
+#: The number of parts of a text that are passed in one call.
+_PARTS_PER_CALL: Final = 1000
 
 
 def zero_bytes(count: int) -> array[int]:
@@ -32,9 +32,9 @@ def zero_bytes(count: int) -> array[int]:
 
 
 def address_of(data: memoryview[Any]) -> tuple[int, array[Any]]:
-    """Return the address of contiguous bytes, and the array that keeps them there.
+    """Return the address of contiguous bytes, and the array that owns them.
 
-    The bytes are those of ``data`` itself where it views a whole array, else of a copy.
+    The array is that of ``data`` if it views a whole one, or else a copy.
     """
     owner = data.obj
     if not isinstance(owner, array) or len(owner) * owner.itemsize != data.nbytes:
@@ -68,18 +68,19 @@ def python_bytes(source: Any) -> bytes:
 
 
 def javascript_text(text: str) -> Any:
-    """Return what JavaScript takes for a string: the text, or an array that becomes it.
+    """Return a text for JavaScript: a string, or an array that is converted to this string.
 
-    Functions of JavaScript and of browsers convert what they take for a string, and an array's
-    string is what its ``join`` returns.
+    Functions of JavaScript and of browsers convert their arguments to strings, and an array to
+    what its ``join`` returns.
     """
-    if len(text) <= _SHORT or not text.isascii():
+    if len(text) <= _MAX_SHORT_TEXT or not text.isascii():
         return text
     import js
 
     parts = js.Array.new()
-    starts = range(0, len(text), _SHORT)
-    for first in range(0, len(starts), _PARTS):
-        parts.push(*(text[start : start + _SHORT] for start in starts[first : first + _PARTS]))
+    starts = range(0, len(text), _MAX_SHORT_TEXT)
+    for first in range(0, len(starts), _PARTS_PER_CALL):
+        part_starts = starts[first : first + _PARTS_PER_CALL]
+        parts.push(*(text[start : start + _MAX_SHORT_TEXT] for start in part_starts))
     parts.join = parts.join.bind(parts, "")
     return parts

@@ -181,9 +181,10 @@ class Backend(ABC):
         return kernel
 
     def _first_call(self, name: str, *arguments: Any) -> Handle:
-        if name in self.kernels:
-            return self.kernel(name)(*arguments)
-        return self._bound(self._table.function(name))(*arguments)
+        kernel = self._bound(self._table.function(name))
+        if isinstance(self.kernels.get(name), partial):
+            self.kernels[name] = kernel
+        return kernel(*arguments)
 
     def _bound(self, function: Kernel) -> Callable[..., Handle]:
         """Return a kernel of this backend's as what is called."""

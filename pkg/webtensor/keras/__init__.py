@@ -1,7 +1,7 @@
-"""The Layers API: what Keras 3 has, under its names, so that a script changes only its imports.
+"""The Layers API: the classes and functions of Keras 3, under the same names.
 
-``from webtensor import keras`` stands where ``import keras`` stood. Each namespace of Keras is a
-module here, which is imported when it is first used:
+A script of Keras needs another import only: ``from webtensor import keras`` in place of
+``import keras``. Each namespace of Keras is a module here, which is imported on first use:
 
 - ``layers``, ``models`` (with ``Sequential``, ``Model``, ``Input``), ``saving``;
 - ``activations``, ``initializers``, ``regularizers``, ``constraints``;
@@ -9,8 +9,11 @@ module here, which is imported when it is first used:
 - ``ops``, ``random``, ``utils``, ``config``;
 - ``datasets``, ``preprocessing``, ``legacy``.
 
-Below them, ``registry`` turns objects into configurations and back, ``names`` gives them names,
-``variables`` and ``symbols`` are what layers are made of.
+Other modules are shared by these. Layers have ``variables`` and ``names``; called with symbolic
+tensors (``symbols``), they make ``nodes`` of functional models, whose shapes come from
+``shape_inference``. ``arguments`` and ``class_documentation`` derive configurations and docstrings
+from the signatures of classes; ``registry`` turns objects into configurations and back; ``budgets``
+limit what reading a file may cost.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ class Budget:
         if count < 0 or self._spent > self.limit:
             raise ModelFormatError(
                 f"{where or self.file} would become {self._spent} bytes, but only {self._size} are "
-                "stored: that is not read"
+                "stored, so it is not read"
             )
 
     def spend_items(self, count: int, where: str = "") -> None:

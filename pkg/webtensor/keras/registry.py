@@ -453,12 +453,12 @@ def _find(
 
 
 def _check_registered_name(registered_name: object, name: str) -> None:
-    """Refuse a configuration that names a Keras class, but a registered name beside it.
+    """Check that a configuration found in Keras's namespaces has no registered name of its own.
 
-    It describes a class that somebody registered under the name of one of Keras.
+    It would be that of a user's class with the same name, which is not registered here.
 
     Raises:
-        ValueError: nothing is registered by the registered name.
+        ValueError: there is such a registered name.
     """
     if isinstance(registered_name, str) and registered_name not in ("", "function", name):
         raise ValueError(

@@ -112,7 +112,7 @@ class KerasFileEditor:
         errors, match_count = _differences(self.weights_dict, model_weights, "")
         for error in errors:
             say(error)
-        say(f"{match_count} weights fit the model, {len(errors)} things do not")
+        say(f"{match_count} weights fit the model, {len(errors)} objects or weights do not")
         return {
             "status": "error" if errors else "success",
             "error_count": len(errors),

@@ -79,7 +79,7 @@ def read_bytes(file: Source) -> bytes:
         content = file.read()
         if isinstance(content, bytes):
             return content
-    raise TypeError(f"a path, bytes or a file opened for reading bytes is wanted, but got {file!r}")
+    raise TypeError(f"expected a path, bytes or a file opened for reading bytes, but got {file!r}")
 
 
 def write_file(file: Target, write: Callable[[IO[bytes]], None], *, overwrite: bool = True) -> None:

@@ -67,7 +67,7 @@ def modernized(layer: object) -> Config:
         ValueError: the configuration is malformed.
     """
     if not isinstance(layer, Mapping) or not isinstance(layer.get("class_name"), str):
-        raise ValueError(f"a configuration with a class_name is wanted, but got {layer!r:.200}")
+        raise ValueError(f"expected a configuration with a class_name, but got {layer!r:.200}")
     class_name = _current_class_name(layer)
     arguments = layer.get("config", {})
     if isinstance(arguments, list) and class_name == "Sequential":

@@ -177,7 +177,7 @@ def _advice(label: str) -> str:
     if "://" not in label:
         return ""
     fetch = "pyodide.http.pyfetch" if IN_BROWSER else "keras.utils.get_file"
-    return f"; what is on the web is fetched first, as with {fetch}"
+    return f"; files on the web must be fetched first, as with {fetch}"
 
 
 def save_weights(

@@ -18,9 +18,9 @@ _GIBIBYTE = 1 << 30
 
 
 def write_shards(path: str, tree: Group, max_shard_size: float, overwrite: bool) -> None:
-    """Write the arrays of a tree into files beside ``path``, which names them.
+    """Write the arrays of a tree into several files, and their names into ``path``.
 
-    Each file has at most ``max_shard_size`` GiB of arrays.
+    Each file has at most ``max_shard_size`` GiB of arrays and is in the folder of ``path``.
 
     Raises:
         ValueError: an array alone is larger.

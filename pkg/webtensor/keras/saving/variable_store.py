@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from sys import modules
 from tempfile import TemporaryDirectory
-from typing import Any, TypeAlias
+from typing import TypeAlias
 from warnings import warn
 
 from webtensor.engine import Tensor, Variable
@@ -79,7 +79,7 @@ def _children(obj: object) -> Iterator[tuple[str, object]]:
 
 def _saveables(
     model: object, *, skipped: Iterable[object] = (), repeated: Iterable[object] = ()
-) -> Iterator[tuple[str, Any]]:
+) -> Iterator[tuple[str, object]]:
     """Yield all objects that may have variables, with their paths.
 
     Each object comes once, under its first path; those in ``repeated`` come under all their paths.
@@ -89,7 +89,7 @@ def _saveables(
     #: The objects that contain the current one, which may lead back to them.
     ancestors: list[int] = []
 
-    def walk(path: str, obj: object) -> Iterator[tuple[str, Any]]:
+    def walk(path: str, obj: object) -> Iterator[tuple[str, object]]:
         identity = id(obj)
         if identity in (ancestors if identity in repeated_ids else visited):
             return
@@ -104,7 +104,7 @@ def _saveables(
                 yield from walk_container(child_path, child)
         ancestors.pop()
 
-    def walk_container(path: str, container: _Container) -> Iterator[tuple[str, Any]]:
+    def walk_container(path: str, container: _Container) -> Iterator[tuple[str, object]]:
         if id(container) in visited:
             return
         visited.add(id(container))
@@ -146,10 +146,11 @@ def saved_state(model: object, skipped: Iterable[object] = ()) -> Group:
         store: dict[str, object] = {}
         obj.save_own_variables(store)
         group = tree.make(f"{path}/vars" if path else "vars")
-        if isinstance(getattr(obj, "name", None), str):
-            group.attributes["name"] = obj.name
-        for name, value in store.items():
-            group.put(name, elements_of(value))
+        name = getattr(obj, "name", None)
+        if isinstance(name, str):
+            group.attributes["name"] = name
+        for variable_name, value in store.items():
+            group.put(variable_name, elements_of(value))
     return tree
 
 
@@ -217,9 +218,9 @@ def load_state(
         (variable, variable.value) for _, obj in saveables for variable in _variables_of(obj)
     ]
     old_value_of = {id(variable): value for variable, value in old_values}
-    failures: dict[int, tuple[str, Any, Exception]] = {}
+    failures: dict[int, tuple[str, object, Exception]] = {}
 
-    def load(path: str, obj: Any) -> None:
+    def load(path: str, obj: object) -> None:
         try:
             _load_object(obj, path, tree, label, assets)
             failures.pop(id(obj), None)

@@ -10,7 +10,8 @@ from webtensor.keras.budgets import Budget, reading
 from webtensor.keras.saving.element_types import Buffer
 from webtensor.keras.saving.hdf5.checksums import without_checksum
 from webtensor.keras.saving.hdf5.library import read_with_h5py
-from webtensor.keras.saving.hdf5.reader import MAX_GROUPS, SIGNATURE, UnsupportedError, read
+from webtensor.keras.saving.hdf5.reader import MAX_GROUPS, UnsupportedError, read
+from webtensor.keras.saving.hdf5.specification import SIGNATURE
 from webtensor.keras.saving.hdf5.tree import Group
 from webtensor.keras.saving.hdf5.writer import pieces
 

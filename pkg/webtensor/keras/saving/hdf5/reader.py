@@ -18,12 +18,11 @@ from typing import NamedTuple
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import Budget
 from webtensor.keras.saving.element_types import ITEM_SIZES, Buffer, Elements
+from webtensor.keras.saving.hdf5.specification import SIGNATURE, UNDEFINED, MessageKind
 from webtensor.keras.saving.hdf5.tree import Attribute, Group
 
-__all__ = ["SIGNATURE", "UnsupportedError", "read"]
+__all__ = ["MAX_GROUPS", "UnsupportedError", "read"]
 
-SIGNATURE = b"\x89HDF\r\n\x1a\n"
-_UNDEFINED = 0xFFFFFFFFFFFFFFFF
 #: The largest depth of nested groups.
 MAX_GROUPS = 64
 
@@ -86,7 +85,7 @@ class _Reader:
     def span(self, address: int, size: int) -> memoryview:
         """Return the bytes at an address."""
         start = self.base + address
-        if address == _UNDEFINED or start < 0 or size < 0 or start + size > len(self.data):
+        if address == UNDEFINED or start < 0 or size < 0 or start + size > len(self.data):
             raise self.broken(f"{size} bytes are needed at {address}, but it has {len(self.data)}")
         return self.data[start : start + size]
 
@@ -131,16 +130,16 @@ class _Reader:
             raise self.broken(f"its groups are nested more than {MAX_GROUPS} levels deep")
         messages = list(self.header(address))
         kinds = {message.kind for message in messages}
-        if 0x0008 in kinds:
+        if MessageKind.DATA_LAYOUT in kinds:
             return self.array(messages)
-        if not kinds & {0x0002, 0x0006, 0x0011}:
+        if not kinds & {MessageKind.LINK_INFO, MessageKind.LINK, MessageKind.SYMBOL_TABLE}:
             raise self.unsupported("objects that are neither groups nor arrays")
         group = Group()
         for message in messages:
-            if message.kind == 0x000C:
+            if message.kind == MessageKind.ATTRIBUTE:
                 name, value = self.attribute(message)
                 group.attributes[name] = value
-            elif message.kind == 0x0015:
+            elif message.kind == MessageKind.ATTRIBUTE_INFO:
                 self.check_dense(message.body, 2 + 2 * (message.body[1] & 1), "many attributes")
         for name, member_address in self.links(messages):
             if name in group.members:
@@ -188,7 +187,7 @@ class _Reader:
                 if end > len(rest):
                     raise self.broken("a message ends too early")
                 body, rest = rest[head_size:end], rest[end:]
-                if kind == 0x0010:
+                if kind == MessageKind.CONTINUATION:
                     chunk = self.span(self.number(body, 0), self.number(body, 8))
                     if version == 2:
                         self.check_signature(chunk, b"OCHK", "continued header")
@@ -201,17 +200,17 @@ class _Reader:
 
     def check_dense(self, body: memoryview, offset: int, what: str) -> None:
         """Refuse members or attributes in a heap, whose address is at the offset."""
-        if self.number(body, offset) != _UNDEFINED:
+        if self.number(body, offset) != UNDEFINED:
             raise self.unsupported(what)
 
     def links(self, messages: list[_Message]) -> Iterator[tuple[str, int]]:
         """Yield the names and addresses of a group's members."""
         for message in messages:
-            if message.kind == 0x0002:
+            if message.kind == MessageKind.LINK_INFO:
                 self.check_dense(message.body, 2 + 8 * (message.body[1] & 1), "large groups")
-            elif message.kind == 0x0006:
+            elif message.kind == MessageKind.LINK:
                 yield self.link(message.body)
-            elif message.kind == 0x0011:
+            elif message.kind == MessageKind.SYMBOL_TABLE:
                 heap = self.local_heap(self.number(message.body, 8))
                 yield from self.symbols(self.number(message.body, 0), heap)
 
@@ -413,17 +412,18 @@ class _Reader:
         parts = {message.kind: message for message in messages}
         if any(message.is_shared for message in parts.values()):
             raise self.unsupported("shared datatypes")
-        if 0x0001 not in parts or 0x0003 not in parts:
+        if MessageKind.DATASPACE not in parts or MessageKind.DATATYPE not in parts:
             raise self.broken("an array has no shape or no datatype")
-        if 0x000B in parts:
+        if MessageKind.FILTERS in parts:
             raise self.unsupported("compressed arrays")
-        if 0x0007 in parts:
+        if MessageKind.EXTERNAL_FILES in parts:
             raise self.broken("an array lies in another file, which is not followed")
-        datatype, shape = self.datatype(parts[0x0003].body), self.shape(parts[0x0001].body)
+        datatype = self.datatype(parts[MessageKind.DATATYPE].body)
+        shape = self.shape(parts[MessageKind.DATASPACE].body)
         if shape is None:
             raise self.broken("an array has no shape")
         count = self.budget.size_of(shape, self.file)
-        data = self.array_data(parts[0x0008].body, count * datatype.size)
+        data = self.array_data(parts[MessageKind.DATA_LAYOUT].body, count * datatype.size)
         if datatype.text:
             self.budget.spend_items(count, self.file)
             return Elements(shape, "string", tuple(self.texts(datatype, count, data)))

@@ -14,12 +14,11 @@ from struct import pack
 
 from webtensor.keras.saving.element_types import ITEM_SIZES, Buffer, Elements
 from webtensor.keras.saving.hdf5.checksums import CHECKSUM, checksum_of
+from webtensor.keras.saving.hdf5.specification import SIGNATURE, UNDEFINED, MessageKind
 from webtensor.keras.saving.hdf5.tree import Attribute, Group
 
 __all__ = ["pieces"]
 
-_SIGNATURE = b"\x89HDF\r\n\x1a\n"
-_UNDEFINED = 0xFFFFFFFFFFFFFFFF
 _SUPERBLOCK_SIZE = 96
 #: Of float formats: the size, the start and the width of the exponent, the width of the mantissa,
 #: and the bias.
@@ -53,10 +52,10 @@ def pieces(root: Group) -> Iterator[Buffer]:
 def _superblock(root_address: int, end: int) -> bytes:
     return b"".join(
         (
-            _SIGNATURE,
+            SIGNATURE,
             bytes((0, 0, 0, 0, 0, 8, 8, 0)),
             pack("<HHI", 4, 16, 0),
-            pack("<QQQQ", 0, _UNDEFINED, end, _UNDEFINED),
+            pack("<QQQQ", 0, UNDEFINED, end, UNDEFINED),
             pack("<QQII16x", 0, root_address, 0, 0),
         )
     )
@@ -98,7 +97,7 @@ class _Layout:
             data = elements.data
             if elements.dtype == "string":
                 data = b"".join(text.ljust(_width(elements), b"\0") for text in data)
-            address = self.append(self.data, data) if data else _UNDEFINED
+            address = self.append(self.data, data) if data else UNDEFINED
             self.array_addresses[id(elements)] = address
 
     # -- texts of attributes -------------------------------------------------------------------
@@ -143,8 +142,8 @@ class _Layout:
         """Append the headers of a group and of all objects in it, and return its address."""
         messages = [
             # The order of creation is not stored, and members are stored in the header.
-            (0x0002, pack("<BBQQ", 0, 0, _UNDEFINED, _UNDEFINED)),
-            (0x000A, bytes((0, 0))),
+            (MessageKind.LINK_INFO, pack("<BBQQ", 0, 0, UNDEFINED, UNDEFINED)),
+            (MessageKind.GROUP_INFO, bytes((0, 0))),
         ]
         for name, member in group.members.items():
             if isinstance(member, Group):
@@ -152,11 +151,10 @@ class _Layout:
             else:
                 address = self.add_header(_array_messages(member, self.array_addresses[id(member)]))
             label = name.encode()
-            messages.append(
-                (0x0006, pack("<BBBH", 1, 0x11, 1, len(label)) + label + pack("<Q", address))
-            )
+            link = pack("<BBBH", 1, 0x11, 1, len(label)) + label + pack("<Q", address)
+            messages.append((MessageKind.LINK, link))
         for name, value in group.attributes.items():
-            messages.append((0x000C, self.attribute(name, value)))
+            messages.append((MessageKind.ATTRIBUTE, self.attribute(name, value)))
         return self.add_header(messages)
 
     def add_header(self, messages: Iterable[tuple[int, bytes]]) -> int:
@@ -232,9 +230,9 @@ def _array_messages(elements: Elements, address: int) -> list[tuple[int, bytes]]
         datatype = _BOOL if elements.dtype == "bool" else _number_type(elements.dtype)
         size = len(elements.data)
     return [
-        (0x0001, _dataspace(elements.shape)),
-        (0x0003, datatype),
+        (MessageKind.DATASPACE, _dataspace(elements.shape)),
+        (MessageKind.DATATYPE, datatype),
         # The fill value of unwritten elements is the default, and is never written.
-        (0x0005, bytes((2, 2, 1, 1, 0, 0, 0, 0))),
-        (0x0008, pack("<BBQQ", 3, 1, address, size)),
+        (MessageKind.FILL_VALUE, bytes((2, 2, 1, 1, 0, 0, 0, 0))),
+        (MessageKind.DATA_LAYOUT, pack("<BBQQ", 3, 1, address, size)),
     ]

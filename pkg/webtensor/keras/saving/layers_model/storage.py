@@ -199,8 +199,8 @@ def load_layers_model(
     if is_address(source):
         if not can_suspend():
             raise ValueError(
-                f"load_layers_model: there is no file {source!r} here; a page waits for what is on "
-                f"the web: await keras.saving.load_layers_model_async({source!r})"
+                f"load_layers_model: there is no file {source!r} here; load a model from the web "
+                f"with: await keras.saving.load_layers_model_async({source!r})"
             )
         return suspended(load_layers_model_async(source, custom_objects, strict, compile))
     label, data, read = _files(source)
