@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ __all__ = [
     "RegularizerLike",
     "SeedLike",
     "Shape",
+    "Shapes",
+    "Structure",
     "SymbolicOrTensor",
 ]
 
@@ -35,6 +37,14 @@ Config: TypeAlias = dict[str, Any]
 CustomObjects: TypeAlias = Mapping[str, Callable[..., Any]]
 #: A shape; the size of a dimension is None where it is unknown, such as that of a batch.
 Shape: TypeAlias = tuple[int | None, ...]
+
+#: The shape of a layer's input or output, or a list, tuple or dictionary of shapes.
+Shapes: TypeAlias = "Shape | Sequence[Shapes] | Mapping[str, Shapes]"
+
+#: A tensor, or a list, tuple or dictionary of tensors, which may be symbolic. None is no tensor.
+Structure: TypeAlias = (
+    "Tensor | KerasTensor | list[Structure] | tuple[Structure, ...] | dict[str, Structure] | None"
+)
 
 #: What functions of ``keras.ops`` take: tensors, arrays, numbers, lists, and symbolic tensors.
 Operand: TypeAlias = "TensorLike | KerasTensor"
