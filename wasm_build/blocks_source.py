@@ -1,7 +1,7 @@
 """Writes the C source of the kernels of formulas on blocks (see ``ops/blocks.py``).
 
 A kernel is called as ``row(x0, x1, …, out, rows, units, part, parts)``: each of the ``rows`` of an
-operand holds its blocks, of ``units`` elements each. Its export is named after the row.
+operand consists of its blocks, of ``units`` elements each. Its export is named after the row.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,14 +29,14 @@ def kernel(row: "BlockFormula") -> Iterator[str]:
     for operand, blocks in enumerate(listing.inputs):
         for block, name in enumerate(blocks):
             if name in used:
-                place = f"(row * {len(blocks)} + {block}) * units + j"
-                yield f"      vf {name} = load(x{operand} + {place});"
+                offset = f"(row * {len(blocks)} + {block}) * units + j"
+                yield f"      vf {name} = load(x{operand} + {offset});"
     for statement in listing.statements:
         yield f"      {statement}"
     for block, result in enumerate(listing.results):
         value = f"vset({result})" if result[0].isdigit() else result
-        place = f"(row * {row.results} + {block}) * units + j"
-        yield f"      store_up_to(out + {place}, {value}, units - j);"
+        offset = f"(row * {row.results} + {block}) * units + j"
+        yield f"      store_up_to(out + {offset}, {value}, units - j);"
     yield "    }"
     yield "  }"
     yield "}"

@@ -25,7 +25,7 @@ GENERATED = HERE / "generated"
 #: one page less than addresses reach, so that every size is an integer of 32 bits.
 INITIAL_BYTES = 16 << 20
 MAXIMUM_BYTES = (4 << 30) - (1 << 16)
-#: The packed blocks of matrix products lie on the stack. As ``backends/wasm/threads.py`` says.
+#: The packed blocks of matrix products are on the stack. As in ``backends/wasm/threads.py``.
 STACK_BYTES = 2 << 20
 
 FLAGS = [
@@ -47,8 +47,10 @@ def generate() -> list[Path]:
     """Write the sources of the tables' kernels, where they changed, and return their paths."""
     sys.path.insert(0, str(ROOT / "pkg"))
     try:
+        from wasm_build.activations_source import activations_source
         from wasm_build.blocks_source import blocks_source
         from wasm_build.elementwise_source import elementwise_source
+        from webtensor.backends.fused_activations import FUSED_ACTIVATIONS
         from webtensor.ops import (  # noqa: F401  (they fill the tables)
             binary,
             cells,
@@ -60,6 +62,7 @@ def generate() -> list[Path]:
         from webtensor.ops.elementwise import ROWS
 
         texts = {
+            "activations.h": activations_source(FUSED_ACTIVATIONS, ROWS),
             "blocks.c": blocks_source(BLOCK_ROWS.values()),
             "elementwise.c": elementwise_source(ROWS.values()),
         }
@@ -76,7 +79,8 @@ def generate() -> list[Path]:
 def compile_module(sources: list[Path], flags: list[str], output: Path) -> None:
     """Compile and link ``sources`` into one module."""
     partial = output.with_name(f".{output.name}.{os.getpid()}")
-    command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, *flags, f"-I{HERE / 'source'}"]
+    headers = [f"-I{HERE / 'source'}", f"-I{GENERATED}"]
+    command = [sys.executable, "-m", "ziglang", "cc", *FLAGS, *flags, *headers]
     # The compiler's scratch files stay out of the current folder.
     environment = {**os.environ, "ZIG_LOCAL_CACHE_DIR": str(GENERATED / "zig-cache")}
     result = subprocess.run(
@@ -102,9 +106,14 @@ def build(output_dir: Path = KERNELS) -> list[Path]:
         RuntimeError: the compiler refused the sources, or is missing.
     """
     generated = generate()
-    sources = [*sorted((HERE / "source").glob("*.c")), *generated]
+    files = [
+        *sorted((HERE / "source").glob("*.c")),
+        *sorted((HERE / "source").glob("*.h")),
+        *generated,
+    ]
+    sources = [file for file in files if file.suffix == ".c"]
     digest = hashlib.sha256()
-    for file in [*sources, *sorted((HERE / "source").glob("*.h"))]:
+    for file in files:
         digest.update(f"{file.name}\n{file.read_text()}\n".encode())
     output_dir.mkdir(parents=True, exist_ok=True)
     outputs = []

@@ -32,11 +32,11 @@ def kernel(row: "Row", dtype: "DType") -> Iterator[str]:
     if row.kernel == "joint":
         yield from _joint(name, row)
     elif row.arity == 1:
-        parameters = "".join(f", {one}" for one in declared)
-        given = "".join(f", {one}" for one in row.parameters)
-        # Commas inside a macro's argument need a macro of their own.
+        parameters = "".join(f", {declaration}" for declaration in declared)
+        arguments = "".join(f", {parameter}" for parameter in row.parameters)
+        # Commas inside a macro's argument need a macro.
         yield f"#define DECLARED {parameters}"
-        yield f"#define GIVEN {given}"
+        yield f"#define GIVEN {arguments}"
         yield f"UNARY({name}, {ELEMENTS[dtype]}, {ELEMENTS[out]}, {name}_lanes, DECLARED, GIVEN)"
         yield "#undef DECLARED"
         yield "#undef GIVEN"
@@ -53,12 +53,12 @@ def _joint(name: str, row: "Row") -> Iterator[str]:
     addresses = ", ".join(f"const float *{letter}" for letter in letters)
     loads = ", ".join(f"load({letter} + i)" for letter in letters)
     declared = "".join(f", float {parameter}" for parameter in row.parameters)
-    given = "".join(f", {parameter}" for parameter in row.parameters)
+    arguments = "".join(f", {parameter}" for parameter in row.parameters)
     yield f"EXPORT({name}) void {name}("
     yield f"    {addresses}, float *out, int size{declared}, int part, int parts) {{"
     yield "  int i, end;"
     yield "  find_piece(size, 16, part, parts, &i, &end);"
-    yield f"  for (; i < end; i += 4) store(out + i, {name}_lanes({loads}{given}));"
+    yield f"  for (; i < end; i += 4) store(out + i, {name}_lanes({loads}{arguments}));"
     yield "}"
 
 

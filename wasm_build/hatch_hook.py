@@ -1,7 +1,7 @@
 """The wheel's build hook: compiles the kernels before hatchling collects the package's files.
 
-Runs for wheels and for editable installs. What is compiled and how is `build.py`'s business; this
-module only calls it, at the moment hatchling asks.
+Runs for wheels and for editable installs. `build.py` does the work; this module only calls it when
+hatchling builds.
 """
 
 import sys

@@ -2,7 +2,7 @@
 
 The site is the pages of `web/` as they are, the documentation as plain text, Pyodide's core
 runtime, the wheel, its JavaScript, and data assets that pages export at build time; `build.json`
-tells the loader where the runtime, the wheel and the JavaScript lie. They lie in folders named
+tells the loader the folders of the runtime, the wheel and the JavaScript, which are named
 after their version or content, so a host may let browsers keep them for ever.
 
 A page adds build-time data with a file `web/<page>/export_data.py` holding
@@ -56,8 +56,10 @@ def source_files(paths: Iterable[Path]) -> Iterator[Path]:
             yield path
             continue
         for file in sorted(path.rglob("*")):
-            made = "__pycache__" in file.parts or any(folder in file.parents for folder in COMPILED)
-            if file.is_file() and not made:
+            is_generated = "__pycache__" in file.parts or any(
+                folder in file.parents for folder in COMPILED
+            )
+            if file.is_file() and not is_generated:
                 yield file
 
 
@@ -162,7 +164,7 @@ def wheel_files(wheel: Path) -> tuple[str, dict[str, Path]]:
 
 
 def copy_changed(source: Path, target: Path) -> None:
-    """Copy a file into place in one step, unless the same content is already there."""
+    """Copy a file in one step, unless the same content is already there."""
     if target.exists() and filecmp.cmp(source, target, shallow=False):
         return
     target.parent.mkdir(parents=True, exist_ok=True)

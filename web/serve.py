@@ -51,7 +51,7 @@ def site_headers(path: str) -> Headers:
 
 
 class RangeError(ValueError):
-    """A request's range lies beyond the end of the file."""
+    """The start of a request's range is beyond the end of the file."""
 
 
 def requested_range(header: str, size: int) -> range | None:
@@ -66,15 +66,15 @@ def requested_range(header: str, size: int) -> range | None:
     if match is None or match[0].endswith("=-"):
         return None
     first, last = match.groups()
-    if not first:  # the last so many bytes
-        wanted = range(max(size - int(last), 0), size)
+    if not first:  # the last bytes of the file
+        requested = range(max(size - int(last), 0), size)
     elif last and int(last) < int(first):
         return None
     else:
-        wanted = range(int(first), min(int(last) + 1, size) if last else size)
-    if not wanted:
+        requested = range(int(first), min(int(last) + 1, size) if last else size)
+    if not requested:
         raise RangeError(header)
-    return wanted
+    return requested
 
 
 def is_well_formed(path: str) -> bool:
@@ -188,8 +188,8 @@ class SiteRequestHandler(SimpleHTTPRequestHandler):
             left_out.update(ISOLATION_HEADERS)
         if any(path.startswith(prefix) for prefix, _ in self.folders if prefix != "/"):
             left_out.add("Content-Security-Policy")
-        kept = {name: value for name, value in headers.items() if name not in left_out}
-        for name, value in (kept | self.own_headers).items():
+        remaining = {name: value for name, value in headers.items() if name not in left_out}
+        for name, value in (remaining | self.own_headers).items():
             self.send_header(name, value)
         super().end_headers()
 

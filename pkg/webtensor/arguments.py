@@ -8,7 +8,7 @@ __all__ = ["as_integer", "as_integers", "as_number", "as_pairs_of_integers"]
 
 
 def as_integer(name: str, argument: str, value: Any) -> int:
-    """Return an integer; True and False are none.
+    """Return an integer; True and False are rejected.
 
     Raises:
         TypeError: the value is something else.
@@ -26,9 +26,9 @@ def as_integers(name: str, argument: str, value: Any) -> list[int]:
     """
     many = value if hasattr(value, "__iter__") else [value]
     try:
-        if any(isinstance(one, bool) for one in many):
+        if any(isinstance(value, bool) for value in many):
             raise TypeError
-        return [one.__index__() for one in many]
+        return [value.__index__() for value in many]
     except (AttributeError, TypeError):
         raise TypeError(f"{name}: {argument} must be integers, but got {value!r}") from None
 

@@ -116,7 +116,7 @@ _BY_NAME: Final[dict[Any, DType]] = {
         for dtype in (int8, int16, int64, uint8, uint16, uint32, uint64, float64, complex128)
     },
 }
-#: Whether tensors get the nearest dtype where they cannot get the one that is asked for.
+#: Whether an unavailable dtype is replaced by the nearest one that tensors have.
 _SUBSTITUTES: Final = "SUBSTITUTE_DTYPES"
 env().register_flag(_SUBSTITUTES, lambda: False, type=BOOLEAN)
 
@@ -132,15 +132,15 @@ def as_dtype(dtype: Any) -> DType:
     """
     if type(dtype) is DType:
         return dtype
-    found = _lookup(dtype)
-    if found is not None and not isinstance(found, UnsupportedDType):
-        return found
+    resolved = _lookup(dtype)
+    if resolved is not None and not isinstance(resolved, UnsupportedDType):
+        return resolved
     advice = ""
-    if found is not None:
-        nearest = _SUPPORTED[found.rank]
+    if resolved is not None:
+        nearest = _SUPPORTED[resolved.rank]
         if env().get_bool(_SUBSTITUTES):
             return nearest
-        advice = f"; instead of {found}, use {nearest}"
+        advice = f"; instead of {resolved}, use {nearest}"
     raise TypeError(
         f"dtype {dtype!r} is not supported; wanted one of {', '.join(_SUPPORTED)}{advice}"
     )
@@ -157,10 +157,12 @@ def dtype_named(dtype: Any) -> DType:
 
 def _lookup(dtype: Any) -> DType | None:
     try:
-        found = _BY_NAME.get(dtype)
+        resolved = _BY_NAME.get(dtype)
     except TypeError:
-        found = None
-    return found or _BY_NAME.get(getattr(dtype, "name", None) or getattr(dtype, "__name__", None))
+        resolved = None
+    return resolved or _BY_NAME.get(
+        getattr(dtype, "name", None) or getattr(dtype, "__name__", None)
+    )
 
 
 def typed_view(data: bytes | bytearray | memoryview[Any], dtype: DType) -> memoryview[Any]:
@@ -170,11 +172,11 @@ def typed_view(data: bytes | bytearray | memoryview[Any], dtype: DType) -> memor
 
 def number_dtype(number: complex) -> DType:
     """Return the dtype of a Python number, which may be of a type derived from Python's own."""
-    known = _BY_NAME.get(type(number))
-    if known is None:
+    dtype = _BY_NAME.get(type(number))
+    if dtype is None:
         kinds = (bool, int, float, complex)
-        known = next(_BY_NAME[kind] for kind in kinds if isinstance(number, kind))
-    return known
+        dtype = next(_BY_NAME[kind] for kind in kinds if isinstance(number, kind))
+    return dtype
 
 
 def promote(first: DType, second: DType) -> DType:

@@ -1,11 +1,11 @@
-"""Where the library runs, and the flags that steer it.
+"""Where the library runs, and the flags that configure it.
 
-A flag is registered with the values that it may have. It is evaluated lazily, once, by its
-registered evaluator, unless it was set: by ``env().set``, by the page's URL
+A flag is registered with its possible values. It is evaluated lazily, once, by its registered
+evaluator, unless it was set: by ``env().set``, by the page's URL
 (``?wtflags=NAME:value,NAME:value``; of several values the last counts) or, outside a browser, by
 the environment variable ``WEBTENSOR_FLAGS`` in the same form. These two are read when the first
-flag is used or the first backend starts, not on import. What they hold that is no flag, or no
-value of one, is ignored with a warning.
+flag is used or the first backend starts, not on import. Unknown flags and invalid values in them
+are ignored with a warning.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def _parse_value(text: str) -> FlagValue:
 
 
 def _parse_flags(text: str) -> dict[str, FlagValue]:
-    """Parse ``NAME:value,NAME:value``; what has no colon has the value ""."""
+    """Parse ``NAME:value,NAME:value``; a name without a colon has the value ""."""
     pairs = (pair.partition(":") for pair in text.split(",") if pair.strip())
     return {name.strip(): _parse_value(value.strip()) for name, _, value in pairs}
 
@@ -144,7 +144,7 @@ class Environment:
         self._setters: dict[str, Callable[[Any], None]] = {}
         self._values: dict[str, FlagValue] = {}
         self._read_given = read_given
-        #: The values from outside, once they were read.
+        #: The values from outside, after they were read.
         self._given: dict[str, FlagValue] | None = None
         self._warnings = 0
 
@@ -155,7 +155,7 @@ class Environment:
         on_set: Callable[[Any], None] | None = None,
         type: FlagType = ANYTHING,
     ) -> None:
-        """Declare a flag with the function that finds its default value, and its type."""
+        """Register a flag with the function that evaluates its default, and its type."""
         self._evaluators[name] = evaluate
         self._types[name] = type
         if on_set is not None:
@@ -164,7 +164,7 @@ class Environment:
             self._take_given(name)
 
     def on_set(self, name: str, hook: Callable[[Any], None]) -> None:
-        """Have a function called with the values that a flag is set to."""
+        """Register a function that is called with the values that a flag is set to."""
         self._require(name)
         self._setters[name] = hook
 
@@ -212,18 +212,18 @@ class Environment:
         self._set(name, value)
 
     def reset(self) -> None:
-        """Forget every value that was set or evaluated, save those given from outside."""
-        given = self._given or {}
-        self._values = {name: given[name] for name in given if name in self._evaluators}
+        """Forget every value that was set or evaluated, except those from outside."""
+        overrides = self._given or {}
+        self._values = {name: overrides[name] for name in overrides if name in self._evaluators}
 
     @property
     def flags(self) -> dict[str, Any]:
-        """Every registered flag with its value, or None where it was not asked for yet."""
+        """Every registered flag with its value, or None if it has not been evaluated yet."""
         self.read_given()
         return {name: self._values.get(name) for name in sorted(self._evaluators)}
 
     def read_given(self) -> None:
-        """Take the values from outside, and warn of what makes no sense; the first call does it."""
+        """Read the values from outside, once, with warnings for invalid ones."""
         if self._given is not None:
             return
         text = self._read_given()

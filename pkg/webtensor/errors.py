@@ -18,11 +18,11 @@ _LONGEST_MESSAGE = 500
 
 
 class AxisError(ValueError, IndexError):
-    """An axis is out of range where the array API standard asks for an ``IndexError``."""
+    """An axis is out of range where the array API standard requires an ``IndexError``."""
 
 
 class BackendError(RuntimeError):
-    """A backend failed while it held resources or ran a kernel."""
+    """A backend failed while it managed resources or ran a kernel."""
 
 
 class BackendUnavailableError(BackendError):
@@ -46,7 +46,7 @@ class ContextLostError(BackendError):
 
 
 class ModelFormatError(ValueError):
-    """A file is broken, hostile or unknown; the message names the file and the place in it."""
+    """A file is broken, hostile or unknown; the message names the file and the position in it."""
 
     def __init__(self, message: str = "") -> None:
         if len(message) > _LONGEST_MESSAGE:

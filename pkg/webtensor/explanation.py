@@ -1,8 +1,8 @@
 """Errors that name the function that was called and the argument that is wrong.
 
-Most checks of the ops say so themselves. What is raised deeper, by an op that the called one is
-composed of or by Python itself, knows neither; it is completed where it leaves the called function.
-A call that succeeds pays for none of this.
+Most checks of the ops name both. An error raised deeper, by another op that the called one is
+composed of or by Python itself, names neither; it is completed where it leaves the called function.
+A call that succeeds costs nothing more.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["MISUSE", "explained", "explained_functions", "raise_explained"]
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-#: What Python raises where an argument is wrong.
+#: Errors that Python raises for a wrong argument.
 MISUSE = (
     ArithmeticError,
     AssertionError,
@@ -39,8 +39,8 @@ MISUSE = (
     struct.error,
 )
 
-#: Errors that stay of their type; others become one of these.
-_KEPT = (TypeError, ValueError, IndexError, OutOfMemoryError, TensorSizeError)
+#: Errors that keep their type; others become one of these.
+_SAME_TYPES = (TypeError, ValueError, IndexError, OutOfMemoryError, TensorSizeError)
 
 #: Packages that functions of this one may call.
 _OWN_PACKAGES = {"webtensor", "numpy", "wasmtime", *sys.stdlib_module_names} - {"__main__"}
@@ -53,7 +53,7 @@ _short = Repr()
 _short.maxstring = _short.maxother = _short.maxlong = 60
 
 
-#: What functions were made into.
+#: Functions by their wrappers.
 _explained: dict[Callable[..., Any], Any] = {}
 
 
@@ -101,7 +101,7 @@ def raise_explained(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> NoReturn:
-    """Raise the error of a call, or one in its place, with the names that it lacks.
+    """Raise a call's error, or a similar one that adds the missing names of function and arguments.
 
     The name of an inner function that the text begins with gives way to that of the called one.
     Where no argument is named, all are listed; so they are where a value is wrong and not all are
@@ -152,7 +152,7 @@ def _completed(
     return completed
 
 
-#: What an argument has to be, by the beginning of its annotation.
+#: Descriptions of valid arguments, by the beginning of the annotation.
 _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "Callable": (callable, "callable"),
     "bool": (lambda value: isinstance(value, bool), "True or False"),
@@ -162,7 +162,7 @@ _KINDS: dict[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def _misfit(arguments: Mapping[str, Any], form: Signature) -> str | None:
-    """Say which of the arguments is not what its annotation says, where there is one."""
+    """Return which of the arguments does not fit its annotation, if one does not."""
     for argument, value in arguments.items():
         parameter = form.parameters[argument]
         if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
@@ -193,7 +193,7 @@ def _reason(error: Exception) -> str:
 def _kind(error: Exception, is_deliberate: bool, is_own: bool) -> type[Exception]:
     """Return what type an error should have; an index that only we computed is no user's."""
     kind = type(error)
-    if kind in _KEPT and (kind is not IndexError or is_deliberate):
+    if kind in _SAME_TYPES and (kind is not IndexError or is_deliberate):
         return kind
     if kind in (AxisError, BufferError) and is_own:
         return kind
@@ -204,16 +204,16 @@ def _kind(error: Exception, is_deliberate: bool, is_own: bool) -> type[Exception
 
 
 def _names(text: str, name: str) -> bool:
-    """Whether a text has an argument's name as a word; ``a`` must not be an article.
+    """Whether a text mentions an argument: its name as a word, but not the article ``a``.
 
-    Nor is an argument named where a text tells of something "of shape (2, 3)".
+    "shape" in "of shape (2, 3)" is no mention of an argument either.
     """
     article = r"(?=[.,=]| (?:and|has|is|must|of)\b)" if name == "a" else ""
     return re.search(rf"(?<![\w.])(?<!of ){name}\b{article}", text) is not None
 
 
 def _described(value: Any) -> str:
-    """Show a value in few characters: of tensors the shape and the dtype."""
+    """Describe a value briefly: a tensor by its shape and dtype."""
     shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
     if shape is None or dtype is None:
         return _short.repr(value)

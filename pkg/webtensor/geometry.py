@@ -27,7 +27,7 @@ Padding = str | int | Sequence[Sequence[int]]
 class MatmulSizes(NamedTuple):
     """Sizes of ``batch`` products of (m, k) by (k, n) matrices.
 
-    A transposed operand lies in memory as (k, m) or (n, k). An operand that is not batched is one
+    A transposed operand has the layout (k, m) or (n, k). An operand that is not batched is one
     matrix, used in every product.
     """
 
@@ -120,7 +120,7 @@ def several(name: str, argument: str, value: Any, count: int) -> tuple[int, ...]
     each = tuple(value) if hasattr(value, "__iter__") else (value,)
     if len(each) == 1:
         each *= count
-    if len(each) != count or not all(isinstance(one, int) and one > 0 for one in each):
+    if len(each) != count or not all(isinstance(value, int) and value > 0 for value in each):
         raise ValueError(
             f"{name}: {argument} must be a positive integer or {_SEVERAL[count]}, but got {value!r}"
         )
@@ -134,7 +134,7 @@ def pair(name: str, argument: str, value: Any) -> tuple[int, int]:
 
 
 def _or_one(dilations: Any) -> Any:
-    """Windows are not dilated unless the caller says so."""
+    """Return the dilations, 1 by default."""
     return 1 if dilations is None else dilations
 
 
@@ -190,11 +190,11 @@ def _axis_paddings(name: str, padding: Padding, axes: int = 2) -> list[Any]:
         if padding >= 0:
             return [(padding, padding)] * axes
     elif hasattr(padding, "__iter__"):
-        pairs = [tuple(one) if hasattr(one, "__iter__") else () for one in padding]
+        pairs = [tuple(pair) if hasattr(pair, "__iter__") else () for pair in padding]
         if (
             len(pairs) == axes + 2
-            and all(len(one) == 2 for one in pairs)
-            and all(isinstance(n, int) and n >= 0 for one in pairs for n in one)
+            and all(len(pair) == 2 for pair in pairs)
+            and all(isinstance(n, int) and n >= 0 for pair in pairs for n in pair)
             and pairs[0] == pairs[-1] == (0, 0)
         ):
             return pairs[1:-1]
@@ -205,7 +205,7 @@ def _axis_paddings(name: str, padding: Padding, axes: int = 2) -> list[Any]:
 
 
 def _rounding(name: str, dim_rounding_mode: str | None, padding: Padding) -> Callable[[float], int]:
-    """Return the function that rounds output lengths; "same" and "valid" leave nothing to round."""
+    """Return the function that rounds output sizes; "same" and "valid" leave nothing to round."""
     if dim_rounding_mode is None:
         return floor
     rounded = _ROUNDING.get(dim_rounding_mode) if isinstance(dim_rounding_mode, str) else None
@@ -232,7 +232,7 @@ def make_window(
     dilations: Any,
     dim_rounding_mode: str | None = None,
 ) -> Window:
-    """Work out the geometry for an input of shape (batch, height, width, channels).
+    """Compute the geometry for an input of shape (batch, height, width, channels).
 
     ``dim_rounding_mode`` ("floor", which is the default, "round" or "ceil") says what becomes of
     an output length that is not whole. Where the filter does not fit, the output length is 0.
@@ -281,7 +281,7 @@ def make_volume_window(
     dilations: Any,
     dim_rounding_mode: str | None = None,
 ) -> tuple[Depth, Window]:
-    """Work out the geometry for an input of shape (batch, depth, height, width, channels).
+    """Compute the geometry for an input of shape (batch, depth, height, width, channels).
 
     A volume is a stack of planes: the window slides over ``batch * out_depth`` of them. Options are
     those of ``make_window`` with one axis more.
@@ -310,7 +310,7 @@ def make_volume_window(
 
 
 class Resize(NamedTuple):
-    """What each pixel of a resized image reads, of (batch, height, width, channels).
+    """The input pixels that each pixel of a resized image reads; (batch, height, width, channels).
 
     Output row ``i`` lies at row ``(i * row_step + row_offset) / row_divisor`` of the input; columns
     likewise. Integers make every backend choose the same pixels.
@@ -353,7 +353,7 @@ def make_resize(
     align_corners: bool,
     half_pixel_centers: bool,
 ) -> Resize:
-    """Work out the geometry for an input of shape (batch, height, width, channels)."""
+    """Compute the geometry for an input of shape (batch, height, width, channels)."""
     batch, in_height, in_width, channels = x_shape
     height, width = size
     options = (nearest, align_corners, half_pixel_centers)

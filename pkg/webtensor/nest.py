@@ -11,12 +11,12 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias, TypeGuard
 
-__all__ = ["Nested", "alike", "flatten", "is_nested", "keys", "map_structure", "pack"]
+__all__ = ["Structure", "alike", "flatten", "is_nested", "keys", "map_structure", "pack"]
 
-Nested: TypeAlias = list[Any] | tuple[Any, ...] | dict[Any, Any] | deque[Any]
+Structure: TypeAlias = list[Any] | tuple[Any, ...] | dict[Any, Any] | deque[Any]
 
 
-def is_nested(structure: object) -> TypeGuard[Nested]:
+def is_nested(structure: object) -> TypeGuard[Structure]:
     """Whether an object is a structure, not a leaf."""
     return isinstance(structure, (list, tuple, dict, deque))
 
@@ -39,7 +39,7 @@ def _collect(structure: object, leaves: list[object]) -> None:
         leaves.append(structure)
 
 
-def keys(structure: Nested) -> Sequence[Any]:
+def keys(structure: Structure) -> Sequence[Any]:
     """Return the indices or keys of a structure's items, in order."""
     if not isinstance(structure, dict):
         return range(len(structure))
@@ -51,7 +51,7 @@ def keys(structure: Nested) -> Sequence[Any]:
         return list(structure)
 
 
-def alike(structure: Nested, items: list[Any]) -> Any:
+def alike(structure: Structure, items: list[Any]) -> Any:
     """Return a structure of the same type with other items, one for each of its ``keys``."""
     if isinstance(structure, dict):
         by_key = dict(zip(keys(structure), items, strict=True))

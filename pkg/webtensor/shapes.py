@@ -28,9 +28,9 @@ Shape = tuple[int, ...]
 SIZE_LIMIT = 2**28
 
 
-def prod(lengths: Iterable[int]) -> int:
-    """Product of lengths; 1 for none."""
-    return math.prod(lengths)
+def prod(sizes: Iterable[int]) -> int:
+    """Return the product of sizes; 1 for no axes."""
+    return math.prod(sizes)
 
 
 def check_size(name: str, argument: str, value: Any, size: float) -> None:
@@ -47,10 +47,10 @@ def check_size(name: str, argument: str, value: Any, size: float) -> None:
 
 
 def as_shape(name: str, shape: int | Sequence[int], argument: str = "shape") -> Shape:
-    """Validate a shape given by a user as ``argument``; an int means one axis."""
-    lengths = (shape,) if isinstance(shape, int) and not isinstance(shape, bool) else shape
+    """Validate a shape passed by a user as ``argument``; an int means one axis."""
+    dimensions = (shape,) if isinstance(shape, int) and not isinstance(shape, bool) else shape
     try:
-        result = tuple(length.__index__() for length in lengths)  # type: ignore[union-attr]
+        result = tuple(length.__index__() for length in dimensions)  # type: ignore[union-attr]
     except (AttributeError, TypeError):
         raise TypeError(f"{name}: {argument} must be integers, but got {shape!r}") from None
     if any(length < 0 for length in result):
@@ -76,7 +76,7 @@ def broadcast_shapes(name: str, first: Shape, second: Shape) -> Shape:
 
 
 def normalize_axis(name: str, axis: int, rank: int) -> int:
-    """Turn a possibly negative axis into one in ``0 … rank - 1``."""
+    """Convert a possibly negative axis to one in ``0 … rank - 1``."""
     if isinstance(axis, bool) or not hasattr(axis, "__index__"):
         raise TypeError(f"{name}: axis must be an integer, but got {axis!r}")
     index = axis.__index__()
@@ -86,19 +86,19 @@ def normalize_axis(name: str, axis: int, rank: int) -> int:
 
 
 def normalize_axes(name: str, axis: int | Sequence[int] | None, rank: int) -> tuple[int, ...]:
-    """Turn the ``axis`` argument of a reduction into sorted, distinct axes; None means all."""
+    """Convert the ``axis`` argument of a reduction to sorted, distinct axes; None means all."""
     if axis is None:
         return tuple(range(rank))
     if not isinstance(axis, Iterable):
         return (normalize_axis(name, axis, rank),)
-    axes = sorted(normalize_axis(name, one, rank) for one in axis)
+    axes = sorted(normalize_axis(name, dimension, rank) for dimension in axis)
     if len(set(axes)) != len(axes):
         raise ValueError(f"{name}: axis {tuple(axis)} names an axis twice (rank {rank})")
     return tuple(axes)
 
 
 def contiguous_strides(shape: Shape) -> Shape:
-    """Strides, in elements, of a row-major tensor of this shape."""
+    """Return the strides, in elements, of a row-major tensor of this shape."""
     strides = []
     stride = 1
     for length in reversed(shape):

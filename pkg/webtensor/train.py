@@ -25,7 +25,7 @@ def _epsilon(epsilon: float | None) -> float:
 
 
 def sgd(learning_rate: float) -> SGD:
-    """Stochastic gradient descent.
+    """Return an optimizer for stochastic gradient descent.
 
     Example:
         >>> import webtensor as wt
@@ -36,19 +36,46 @@ def sgd(learning_rate: float) -> SGD:
 
 
 def momentum(learning_rate: float, momentum: float, use_nesterov: bool = False) -> Momentum:
-    """Gradient descent with momentum, with ``use_nesterov`` Nesterov's momentum."""
+    """Return an optimizer for gradient descent with momentum, or with Nesterov's.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> float(wt.train.momentum(0.5, 0.9).learning_rate)
+        0.5
+    """
     return Momentum(learning_rate, momentum, use_nesterov)
 
 
 def adagrad(learning_rate: float, initial_accumulator_value: float = 0.1) -> Adagrad:
-    """Smaller steps for weights that changed much."""
+    """Return an Adagrad optimizer: parameters with large past gradients make smaller steps.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> float(wt.train.adagrad(0.5).learning_rate)
+        0.5
+    """
     return Adagrad(learning_rate, initial_accumulator_value, _epsilon(None))
 
 
 def adadelta(
     learning_rate: float = 0.001, rho: float = 0.95, epsilon: float | None = None
 ) -> Adadelta:
-    """Step sizes that adapt to the previous steps."""
+    """Return an Adadelta optimizer, whose step sizes follow a window of past gradients and steps.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> float(wt.train.adadelta(0.5).learning_rate)
+        0.5
+    """
     return Adadelta(learning_rate, rho, _epsilon(epsilon))
 
 
@@ -58,7 +85,16 @@ def adam(
     beta2: float = 0.999,
     epsilon: float | None = None,
 ) -> Adam:
-    """Adaptive moment estimation."""
+    """Return an Adam optimizer (adaptive moment estimation).
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> float(wt.train.adam(0.5).learning_rate)
+        0.5
+    """
     return Adam(learning_rate, beta1, beta2, _epsilon(epsilon))
 
 
@@ -69,9 +105,17 @@ def adamax(
     epsilon: float | None = None,
     decay: float = 0.0,
 ) -> Adamax:
-    """Adam with the maximum of the gradients for their mean square.
+    """Return an Adamax optimizer: Adam with the maximum norm of the gradients.
 
     With ``decay`` the learning rate is divided by ``1 + decay * (t - 1)`` at step ``t``.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> float(wt.train.adamax(0.5).learning_rate)
+        0.5
     """
     rate: LearningRateLike = learning_rate
     if non_negative("adamax", "decay", decay):
@@ -86,7 +130,16 @@ def rmsprop(
     epsilon: float | None = None,
     centered: bool = False,
 ) -> RMSprop:
-    """Gradients divided by the root of their decaying mean square."""
+    """Return an RMSprop optimizer, which divides gradients by the root of their mean square.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> float(wt.train.rmsprop(0.5).learning_rate)
+        0.5
+    """
     return RMSprop(learning_rate, decay, momentum, _epsilon(epsilon), centered)
 
 

@@ -1,10 +1,10 @@
-"""Bytes and text between Python and JavaScript, wherever they lie in Python's memory.
+"""Bytes and text between Python and JavaScript, at any address of Python's memory.
 
-JavaScript gets addresses above 2 GiB as negative integers, and many of Pyodide's own ways take
-them for what they seem: buffers in ``to_js``, ``assign``, ``assign_to``, ``to_bytes`` and
-``getBuffer``, and texts of 64 or more ASCII characters. They copy other bytes without a word, or
-raise "offset is out of bounds" (``docs/design/choices.md`` lists what was tried). Addresses that
-Python itself passes on are positive, so the functions here pass on these.
+JavaScript gets addresses above 2 GiB as negative integers, which many of Pyodide's own functions do
+not correct: buffers in ``to_js``, ``assign``, ``assign_to``, ``to_bytes`` and ``getBuffer``, and
+texts of 64 or more ASCII characters. They silently copy wrong bytes, or raise "offset is out of
+bounds" (``docs/design/choices.md`` lists what was tried). Addresses that Python computes are
+positive, so the functions here pass those.
 """
 
 from __future__ import annotations

@@ -10,34 +10,35 @@ __all__ = ["broadcast_strides", "collapse"]
 
 
 def broadcast_strides(operand: Shape, shape: Shape) -> Shape:
-    """Strides with which a contiguous operand is read at the indices of a broadcast shape."""
+    """Return the strides that read a contiguous operand at the indices of a broadcast shape."""
     padded = (1,) * (len(shape) - len(operand)) + operand
     return tuple(
-        0 if length == 1 else stride
-        for length, stride in zip(padded, contiguous_strides(padded), strict=True)
+        0 if size == 1 else stride
+        for size, stride in zip(padded, contiguous_strides(padded), strict=True)
     )
 
 
-def collapse(shape: Shape, *strides: Sequence[int]) -> tuple[list[int], list[list[int]]]:
-    """Merge axes that every view walks over evenly, and drop those of length 1.
+def collapse(shape: Shape, *views: Sequence[int]) -> tuple[list[int], list[list[int]]]:
+    """Merge adjacent axes that are one axis in every view, and drop those of size 1.
 
-    Returns the lengths left and, for each view, the strides left. There is at least one axis.
+    ``views`` are the strides of each view along the axes of ``shape``. Returns the remaining sizes
+    and strides; at least one axis remains.
     """
-    lengths: list[int] = []
-    merged: list[list[int]] = [[] for _ in strides]
+    sizes: list[int] = []
+    collapsed: list[list[int]] = [[] for _ in views]
     for axis in range(len(shape) - 1, -1, -1):
-        length = shape[axis]
-        if length == 1:
+        size = shape[axis]
+        if size == 1:
             continue
-        steps = [view[axis] for view in strides]
-        if lengths and all(
-            step == left[-1] * lengths[-1] for step, left in zip(steps, merged, strict=True)
+        if sizes and all(
+            view[axis] == strides[-1] * sizes[-1]
+            for view, strides in zip(views, collapsed, strict=True)
         ):
-            lengths[-1] *= length
+            sizes[-1] *= size
             continue
-        lengths.append(length)
-        for left, step in zip(merged, steps, strict=True):
-            left.append(step)
-    if not lengths:
-        return [1], [[0] for _ in strides]
-    return lengths[::-1], [left[::-1] for left in merged]
+        sizes.append(size)
+        for view, strides in zip(views, collapsed, strict=True):
+            strides.append(view[axis])
+    if not sizes:
+        return [1], [[1] for _ in views]
+    return sizes[::-1], [strides[::-1] for strides in collapsed]

@@ -18,17 +18,23 @@ __all__ = ["KernelModule", "get_threads_count", "load_module", "set_threads_coun
 
 
 def _backend() -> WasmBackend:
-    found = find_backend("wasm")
-    if found is None:
+    backend = find_backend("wasm")
+    if backend is None:
         raise BackendUnavailableError(unavailable_reason("wasm"))
-    return cast("WasmBackend", found)
+    return cast("WasmBackend", backend)
 
 
 # -- threads ------------------------------------------------------------------------------------
 
 
 def get_threads_count() -> int:
-    """Return how many threads share the work of a large kernel: 1 where they cannot be had."""
+    """Return how many threads share the work of a large kernel: 1 where they cannot be had.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.wasm.get_threads_count() >= 1
+        True
+    """
     return _backend().threads.count
 
 
@@ -40,6 +46,12 @@ def set_threads_count(count: int) -> None:
 
     Raises:
         ValueError: the count is not a positive integer.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.wasm.set_threads_count(1)
+        >>> wt.wasm.get_threads_count()
+        1
     """
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ValueError(f"set_threads_count: count must be a positive integer, but got {count!r}")
@@ -67,13 +79,13 @@ class KernelModule:
         """
         if self._find is None:
             raise ValueError(f"function: the module was closed, so it has no {name!r}")
-        found = self._find(name)
-        if found is None:
+        export = self._find(name)
+        if export is None:
             raise ValueError(f"function: the module exports no function {name!r}")
-        return found
+        return export
 
     def close(self) -> None:
-        """Let go of the module; its memory is the library's, so no tensor is touched."""
+        """Release the module; its memory is the library's, so tensors are not affected."""
         self._find = None
 
     def __enter__(self) -> KernelModule:
@@ -93,6 +105,13 @@ def load_module(source: bytes | str | PathLike[str]) -> KernelModule:
     Raises:
         BackendUnavailableError: the WASM backend cannot start here.
         ValueError: this is no module, or one that does not fit.
+
+    Example:
+        >>> from pathlib import Path
+        >>> import webtensor as wt
+        >>> path = Path("kernels.wasm")
+        >>> if path.exists():
+        ...     scale = wt.wasm.load_module(path).function("scale")
     """
     from webtensor.backends.wasm.binary import check_user_module
 

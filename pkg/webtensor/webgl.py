@@ -1,6 +1,6 @@
 """The WebGL backend's own functions, ``wt.webgl``.
 
-``explain`` tells what a call draws, and with which programs; ``set_context`` gives the backend a
+``explain`` lists a call's draws and their programs; ``set_context`` gives the backend a
 context of the page's; ``force_half_float`` has it compute as on devices without 32-bit floats.
 """
 
@@ -37,17 +37,17 @@ def _shown(shape: Shape, dtype: DType) -> str:
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation and what it drew: nothing where elements are shared or computed elsewhere."""
+    """One operation and its draws: none if elements are shared or computed elsewhere."""
 
     name: str
     inputs: tuple[tuple[Shape, DType], ...]
     output: tuple[Shape, DType]
-    #: Name of the backend that the result lies on, or ``"host"``.
+    #: Name of the backend that has the result, or ``"host"``.
     device: str
     draws: tuple[Draw, ...]
 
     def __str__(self) -> str:
-        inputs = ", ".join(_shown(*one) for one in self.inputs)
+        inputs = ", ".join(_shown(*operand) for operand in self.inputs)
         lines = [f"{self.name}({inputs}) -> {_shown(*self.output)}"]
         lines += [f"  {draw}" for draw in self.draws]
         if not self.draws:
@@ -57,7 +57,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a call drew; shown as text, one line for each operation and each draw."""
+    """The draws of a call; shown as text, one line for each operation and each draw."""
 
     operations: tuple[Operation, ...]
 
@@ -85,7 +85,7 @@ class Explanation:
 
 
 class _Explainer:
-    """Observer that shares the draws out among the operations."""
+    """Observer that assigns the draws to the operations."""
 
     def __init__(self, trace: list[Draw]) -> None:
         self.trace = trace
@@ -128,10 +128,10 @@ def explain(function: Callable[..., Any], *args: Any) -> Explanation:
         >>> if "webgl" in wt.available_backends():
         ...     print(wt.webgl.explain(layer, wt.ones((64, 64))))
     """
-    found = find_backend("webgl")
-    if found is None:
+    webgl_backend = find_backend("webgl")
+    if webgl_backend is None:
         raise BackendUnavailableError(unavailable_reason("webgl"))
-    backend = cast("WebGLBackend", found)
+    backend = cast("WebGLBackend", webgl_backend)
     active = state.backend
     outer, backend.trace = backend.trace, []
     explainer = _Explainer(backend.trace)
@@ -140,14 +140,16 @@ def explain(function: Callable[..., Any], *args: Any) -> Explanation:
     try:
         function(*args)
     finally:
-        state.observers = tuple(one for one in state.observers if one is not explainer)
+        state.observers = tuple(
+            observer for observer in state.observers if observer is not explainer
+        )
         state.backend = active
         backend.trace = outer
     return Explanation(tuple(explainer.operations))
 
 
 def _require_not_started(name: str) -> None:
-    if any(one.name == "webgl" for one in backend_registry.started_backends()):
+    if any(started.name == "webgl" for started in backend_registry.started_backends()):
         raise RuntimeError(
             f"{name}: the webgl backend has started; call this before it computes anything"
         )

@@ -41,10 +41,10 @@ def difference(got: Array, expected: Array, allowed: Array) -> str | None:
     wrong = errors > allowed
     if not wrong.any():
         return None
-    place = np.unravel_index(np.argmax(np.where(wrong, errors, -1)), errors.shape)
+    worst = np.unravel_index(np.argmax(np.where(wrong, errors, -1)), errors.shape)
     return (
-        f"max error {errors[place]:.3g} (allowed {allowed[place]:.3g}) at "
-        f"{tuple(map(int, place))}: {got[place]!r} instead of {expected[place]!r}; "
+        f"max error {errors[worst]:.3g} (allowed {allowed[worst]:.3g}) at "
+        f"{tuple(map(int, worst))}: {got[worst]!r} instead of {expected[worst]!r}; "
         f"{int(wrong.sum())} of {wrong.size} elements are wrong"
     )
 
@@ -76,17 +76,17 @@ def failures(
 
     ``left`` are kernels that the backend leaves to others besides.
     """
-    found = []
+    messages = []
     for case, result in zip(cases, answer["results"], strict=True):
         wrong = check(case, result, backend)
         if wrong is not None:
-            found.append(f"{case.name}: {wrong}")
-    found += [
+            messages.append(f"{case.name}: {wrong}")
+    messages += [
         f"kernel {kernel} ran on {used}"
         for kernel, active, used in answer["fallbacks"]
         if kernel not in LEFT_TO_OTHERS.get(active, ()) and kernel not in left
     ]
     leaked = {name: count for name, count in answer["leaked"].items() if count}
     if leaked:
-        found.append(f"counts after the run differ: {leaked}")
-    return found
+        messages.append(f"counts after the run differ: {leaked}")
+    return messages

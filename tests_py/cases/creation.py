@@ -30,8 +30,8 @@ DTYPES = {"float32": np.float64, "int32": np.int64, "bool": np.bool_}
 
 
 def _full(shape: Any, value: float, dtype: str | None = None) -> Array:
-    made = {bool: np.bool_, int: np.int64, float: np.float64}[type(value)]
-    return np.full(shape, value, DTYPES[dtype] if dtype else made)
+    natural = {bool: np.bool_, int: np.int64, float: np.float64}[type(value)]
+    return np.full(shape, value, DTYPES[dtype] if dtype else natural)
 
 
 def _zeros(shape: Any, dtype: str = "float32") -> Array:

@@ -14,20 +14,20 @@ __all__ = ["gradients", "second_derivatives"]
 
 def _loss(case: Case) -> Callable[[list[Array]], float]:
     """The sum of the result times ``dy``, as a function of the sources."""
-    held: list[Array] = [wide(tensor) for tensor in case.tensors]
+    arrays: list[Array] = [wide(tensor) for tensor in case.tensors]
     dy = wide(case.dy)
 
     def loss(sources: list[Array]) -> float:
-        tensors = list(held)
-        for place, source in zip(case.sources, sources, strict=True):
-            tensors[place] = source
+        tensors = list(arrays)
+        for index, source in zip(case.sources, sources, strict=True):
+            tensors[index] = source
         return float(np.sum(np.real(case.compute(tensors) * np.conj(dy))))
 
     return loss
 
 
 def _sources(case: Case) -> list[Array]:
-    return [wide(case.tensors[place]) for place in case.sources]
+    return [wide(case.tensors[source]) for source in case.sources]
 
 
 def _directions(source: Array) -> tuple[complex, ...]:
@@ -41,13 +41,13 @@ def gradients(case: Case) -> list[Array]:
     sources = _sources(case)
     step = 1e-5
     results = []
-    for place, source in enumerate(sources):
+    for position, source in enumerate(sources):
         result = np.zeros_like(source)
         for index, along in product(np.ndindex(*source.shape), _directions(source)):
             ends = []
             for sign in (1, -1):
-                moved = [one.copy() for one in sources]
-                moved[place][index] += sign * step * along
+                moved = [source.copy() for source in sources]
+                moved[position][index] += sign * step * along
                 ends.append(loss(moved))
             result[index] += along * (ends[0] - ends[1]) / (2 * step)
         results.append(result)
@@ -61,16 +61,16 @@ def second_derivatives(case: Case) -> list[Array]:
     directions = [wide(direction) for direction in case.directions]
     step = 3e-4
     results = []
-    for place, source in enumerate(sources):
+    for position, source in enumerate(sources):
         result = np.zeros_like(source)
         for index, axis in product(np.ndindex(*source.shape), _directions(source)):
             total = 0.0
             for sign, along in product((1, -1), (1, -1)):
                 moved = [
-                    np.array(one + along * step * direction)
-                    for one, direction in zip(sources, directions, strict=True)
+                    np.array(source + along * step * direction)
+                    for source, direction in zip(sources, directions, strict=True)
                 ]
-                moved[place][index] += sign * step * axis
+                moved[position][index] += sign * step * axis
                 total += sign * along * loss(moved)
             result[index] += axis * total / (4 * step * step)
         results.append(result)

@@ -112,7 +112,7 @@ def _multinomial(logits: Any, count: int, seed: int = 0, normalized: bool = Fals
 
 # -- the polynomial that quantiles are made of ----------------------------------------------------
 
-COEFFICIENTS = tuple(1 - place / 8 for place in range(17))
+COEFFICIENTS = tuple(1 - index / 8 for index in range(17))
 POLYNOMIAL = Tolerance(
     "the terms are rounded twice each, the larger ones less than the sum of all sizes",
     ulps=4,
@@ -121,7 +121,7 @@ POLYNOMIAL = Tolerance(
 
 
 def _polynomial(x: Any, *coefficients: float) -> Any:
-    return sum(c * x ** (16 - place) for place, c in enumerate(coefficients))
+    return sum(c * x ** (16 - index) for index, c in enumerate(coefficients))
 
 
 def _polynomial_cases() -> list[Case]:

@@ -30,10 +30,10 @@ def unique(x: Array, axis: int = 0) -> list[Array]:
     seen: list[Array] = []
     indices = []
     for row in rows:
-        known = [place for place, other in enumerate(seen) if np.array_equal(row, other)]
-        if not known:
+        matches = [index for index, other in enumerate(seen) if np.array_equal(row, other)]
+        if not matches:
             seen.append(row)
-        indices.append(known[0] if known else len(seen) - 1)
+        indices.append(matches[0] if matches else len(seen) - 1)
     values = np.array(seen, x.dtype).reshape(len(seen), *rows.shape[1:])
     return [np.moveaxis(values, 0, axis), np.array(indices, np.int64)]
 
@@ -57,8 +57,8 @@ def unique_values(x: Array) -> Array:
 
 
 def setdiff1d(x: Array, y: Array) -> list[Array]:
-    kept = [place for place in range(len(x)) if not any(x[place] == other for other in y)]
-    return [x[kept], np.array(kept, np.int64)]
+    indices = [index for index in range(len(x)) if not any(x[index] == other for other in y)]
+    return [x[indices], np.array(indices, np.int64)]
 
 
 def _cases() -> list[Case]:
@@ -160,8 +160,8 @@ def _gradient_cases() -> list[Case]:
 
     def first(x: Any, name: str, *rest: Any) -> Any:
         # Equal elements share a value; only the first of them is picked.
-        places = {"unique": [0, 1, 3], "unique_all": [1, 0, 3], "setdiff1d": [0, 2, 3]}[name]
-        return x[places]
+        indices = {"unique": [0, 1, 3], "unique_all": [1, 0, 3], "setdiff1d": [0, 2, 3]}[name]
+        return x[indices]
 
     linear = [
         Case("first_output", (x, "unique"), first),

@@ -37,7 +37,7 @@ __all__ = ["FAMILIES"]
 
 def sampled(cases: Sequence[Case]) -> list[Case]:
     """Mark every sixth case as one of the sample."""
-    return [replace(case, sample=place % 6 == 0) for place, case in enumerate(cases)]
+    return [replace(case, sample=index % 6 == 0) for index, case in enumerate(cases)]
 
 
 FAMILIES: dict[str, list[Case]] = {

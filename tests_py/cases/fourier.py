@@ -103,8 +103,8 @@ def _axes(x: Any, s: Any, axes: Any) -> list[int]:
 
 
 def _several(x: Any, sign: int, s: Any, axes: Any, norm: str) -> Any:
-    for place, axis in enumerate(_axes(x, s, axes)):
-        x = _transform(x, sign, None if s is None else s[place], axis, norm)
+    for index, axis in enumerate(_axes(x, s, axes)):
+        x = _transform(x, sign, None if s is None else s[index], axis, norm)
     return x
 
 

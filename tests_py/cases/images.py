@@ -29,24 +29,24 @@ INF, NAN = math.inf, math.nan
 # -- resizing: each axis is a matrix of weights, from exact fractions -----------------------------
 
 
-def _place(
+def _input_coordinate(
     i: int, length: int, outputs: int, nearest: bool, corners: bool, centers: bool
 ) -> Fraction:
     if corners and outputs > 1:
-        place = Fraction(i * (length - 1), outputs - 1)
-        return place + Fraction(1, 2) if nearest else place
+        coordinate = Fraction(i * (length - 1), outputs - 1)
+        return coordinate + Fraction(1, 2) if nearest else coordinate
     if centers:
-        place = (i + Fraction(1, 2)) * Fraction(length, outputs)
-        return place if nearest else place - Fraction(1, 2)
+        coordinate = (i + Fraction(1, 2)) * Fraction(length, outputs)
+        return coordinate if nearest else coordinate - Fraction(1, 2)
     return Fraction(i * length, outputs)
 
 
 def _weights(length: int, outputs: int, nearest: bool, corners: bool, centers: bool) -> Array:
     weights = np.zeros((outputs, length))
     for i in range(outputs):
-        place = _place(i, length, outputs, nearest, corners, centers)
-        low = math.floor(place)
-        share = 0.0 if nearest else float(place - low)
+        coordinate = _input_coordinate(i, length, outputs, nearest, corners, centers)
+        low = math.floor(coordinate)
+        share = 0.0 if nearest else float(coordinate - low)
         weights[i, min(max(low, 0), length - 1)] += 1 - share
         weights[i, min(max(low + 1, 0), length - 1)] += share
     return weights
@@ -105,8 +105,10 @@ def _resize_cases() -> list[Case]:
                 case(ints((1, 4, 5, 3), -100, 100), (7, 3), corners, centers),
             ]
         special = arr([[INF, 1], [NAN, -INF]]).reshape(1, 2, 2, 1)
-        kept = Case(name, (special, (2, 2)), lambda x, size: x, note="of special values, unscaled")
-        cases.append(kept)
+        unscaled = Case(
+            name, (special, (2, 2)), lambda x, size: x, note="of special values, unscaled"
+        )
+        cases.append(unscaled)
     large = arr([[2**30 + 1, -(2**31)], [2**24 + 1, 7]], np.int32).reshape(1, 2, 2, 1)
     cases.append(Case("image.resize_nearest_neighbor", (large, (3, 4)), _nearest_of_integers))
     return cases
@@ -181,9 +183,9 @@ def _transform(
     size = output_shape or (height, width)
     result = np.full((batch, *size, channels), fill_value, dtype=float)
     for n, row, column in np.ndindex(batch, *size):
-        place = _projected(transforms[n % len(transforms)], row, column)
-        if place is not None:
-            y, x = _mapped(place[0], height, fill_mode), _mapped(place[1], width, fill_mode)
+        point = _projected(transforms[n % len(transforms)], row, column)
+        if point is not None:
+            y, x = _mapped(point[0], height, fill_mode), _mapped(point[1], width, fill_mode)
             bilinear = interpolation == "bilinear"
             result[n, row, column] = _read(image[n], y, x, bilinear, fill_value)
     if image.dtype.kind == "i" and interpolation == "nearest":
@@ -242,8 +244,8 @@ SAMPLED = Tolerance(
 
 
 def _coordinates(transforms: Array, size: Sequence[int]) -> Array:
-    places = [_projected(t, row, column) for t in transforms for row, column in np.ndindex(*size)]
-    return np.array([place for place in places if place is not None])
+    points = [_projected(t, row, column) for t in transforms for row, column in np.ndindex(*size)]
+    return np.array([point for point in points if point is not None])
 
 
 def _clear_transforms(
@@ -254,10 +256,10 @@ def _clear_transforms(
     identity = np.array([1, 0, 0, 0, 1, 0, 0, 0])
     width = np.array([0.3, 0.3, 4, 0.3, 0.3, 4, 0.02, 0.02]) * spread
     while True:
-        made = (identity + random.uniform(-1, 1, (count, 8)) * width).astype(np.float32)
-        twice = _coordinates(made.astype(np.float64), size) * 2
+        transforms = (identity + random.uniform(-1, 1, (count, 8)) * width).astype(np.float32)
+        twice = _coordinates(transforms.astype(np.float64), size) * 2
         if np.abs(twice - np.round(twice)).min() > 2 * margin:
-            return made
+            return transforms
 
 
 IDENTITY = [1, 0, 0, 0, 1, 0, 0, 0]
@@ -287,12 +289,12 @@ def _transform_cases() -> list[Case]:
         cases.append(case(floats((3, 6, 7, 3)), transforms, method, mode, 0.5, sample=True))
         far = _clear_transforms(2, (4, 5), 8)
         cases.append(case(floats((2, 4, 5, 4)), far, method, mode, -1.0))
-        one = _clear_transforms(1, (5, 3), 1)
+        transform = _clear_transforms(1, (5, 3), 1)
         cases += [
-            case(floats((2, 4, 6, 1)), one, method, mode, 0.0, [5, 3]),
-            case(floats((1, 1, 1, 2)), one, method, mode, 2.0, [5, 3]),
+            case(floats((2, 4, 6, 1)), transform, method, mode, 0.0, [5, 3]),
+            case(floats((1, 1, 1, 2)), transform, method, mode, 2.0, [5, 3]),
             case(floats((1, 4, 4, 5)), _clear_transforms(1, (9, 8), 2), method, mode, 0, [9, 8]),
-            case(floats((0, 4, 4, 2)), one, method, mode),
+            case(floats((0, 4, 4, 2)), transform, method, mode),
         ]
         exact = EXACT_TRANSFORMS if mode == "constant" else EXACT_TRANSFORMS[:6]
         cases.append(case(floats((len(exact), 5, 6, 2)), exact, method, mode, 3.0))
@@ -463,7 +465,7 @@ def _corners(box: Array) -> tuple[float, float, float, float]:
 
 def _overlap(first: Array, second: Array) -> float:
     a, b = _corners(first), _corners(second)
-    areas = [(one[2] - one[0]) * (one[3] - one[1]) for one in (a, b)]
+    areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in (a, b)]
     if min(areas) <= 0:
         return 0.0
     height = max(0.0, min(a[2], b[2]) - max(a[0], b[0]))
@@ -477,18 +479,18 @@ def _chosen(
     """Choose the best; then lower or leave out all those that overlap it; and again."""
     left = {n: float(score) for n, score in enumerate(scores) if score > least}
     indices: list[int] = []
-    found: list[float] = []
+    chosen_scores: list[float] = []
     while left and len(indices) < most:
         best = min(left, key=lambda n: (-left[n], n))
         indices.append(best)
-        found.append(left.pop(best))
+        chosen_scores.append(left.pop(best))
         for other in list(left):
             overlap = _overlap(boxes[best], boxes[other])
             if sigma:
                 left[other] *= math.exp(-0.5 / sigma * overlap**2)
             if overlap >= iou or left[other] <= least:
                 del left[other]
-    return indices, found
+    return indices, chosen_scores
 
 
 def _numbers(indices: list[int]) -> Array:
@@ -504,8 +506,8 @@ def _suppressed(
 def _scored(
     boxes: Array, scores: Array, most: int, iou: float = 0.5, least: float = -INF, sigma: float = 0
 ) -> tuple[Array, Array]:
-    indices, found = _chosen(boxes, scores, most, iou, least, sigma)
-    return _numbers(indices), np.array(found, dtype=np.float64)
+    indices, chosen_scores = _chosen(boxes, scores, most, iou, least, sigma)
+    return _numbers(indices), np.array(chosen_scores, dtype=np.float64)
 
 
 def _padded(

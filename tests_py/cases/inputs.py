@@ -59,12 +59,12 @@ def distinct(shape: Shape, low: float = -2.0, high: float = 2.0, seed: int = 0) 
     )
 
 
-def away_from_ties(shape: Shape, places: Sequence[float], seed: int = 0) -> Array:
+def away_from_ties(shape: Shape, ties: Sequence[float], seed: int = 0) -> Array:
     """Numbers in [-2, 2] at least 0.05 away from ``places``, where a function has a kink."""
     values = floats(shape, seed=seed)
-    for place in places:
-        near = np.abs(values - place) < 0.05
-        values = np.where(near, place + np.where(values < place, -0.1, 0.1), values)
+    for tie in ties:
+        near = np.abs(values - tie) < 0.05
+        values = np.where(near, tie + np.where(values < tie, -0.1, 0.1), values)
     return values.astype(np.float32)
 
 
@@ -75,8 +75,8 @@ def encoded(value: Any) -> Any:
 
 def texts(values: Any) -> Array:
     """An array of ``bytes`` objects, of nested lists of text or bytes."""
-    made = np.array(values, object)
-    return np.array(list(map(encoded, made.ravel().tolist())), object).reshape(made.shape)
+    array = np.array(values, object)
+    return np.array(list(map(encoded, array.ravel().tolist())), object).reshape(array.shape)
 
 
 def arr(values: Any, dtype: Any = np.float32) -> Array:

@@ -20,8 +20,8 @@ __all__ = ["ARRANGING", "GRADIENTS"]
 
 def diag(x: Array) -> Array:
     result = np.zeros(x.shape * 2, x.dtype)
-    for place in np.ndindex(*x.shape):
-        result[place * 2] = x[place]
+    for index in np.ndindex(*x.shape):
+        result[index * 2] = x[index]
     return result
 
 
@@ -41,12 +41,12 @@ def space_to_batch_nd(x: Array, block_shape: Sequence[int], paddings: Any) -> Ar
     batch, space = padded.shape[0], padded.shape[1 : count + 1]
     cells = [length // block for length, block in zip(space, block_shape, strict=True)]
     result = np.zeros((int(np.prod(block_shape)) * batch, *cells, *rest), x.dtype)
-    for place in product(*map(range, (batch, *space))):
+    for index in product(*map(range, (batch, *space))):
         number = 0
-        for at, block in zip(place[1:], block_shape, strict=True):
+        for at, block in zip(index[1:], block_shape, strict=True):
             number = number * block + at % block
-        cell = [at // block for at, block in zip(place[1:], block_shape, strict=True)]
-        result[(number * batch + place[0], *cell)] = padded[place]
+        cell = [at // block for at, block in zip(index[1:], block_shape, strict=True)]
+        result[(number * batch + index[0], *cell)] = padded[index]
     return result
 
 
@@ -56,12 +56,12 @@ def batch_to_space_nd(x: Array, block_shape: Sequence[int], crops: Any) -> Array
     cells, rest = x.shape[1 : count + 1], x.shape[count + 1 :]
     space = [cell * block for cell, block in zip(cells, block_shape, strict=True)]
     result = np.zeros((batch, *space, *rest), x.dtype)
-    for place in product(*map(range, (batch, *space))):
+    for index in product(*map(range, (batch, *space))):
         number = 0
-        for at, block in zip(place[1:], block_shape, strict=True):
+        for at, block in zip(index[1:], block_shape, strict=True):
             number = number * block + at % block
-        cell = [at // block for at, block in zip(place[1:], block_shape, strict=True)]
-        result[place] = x[(number * batch + place[0], *cell)]
+        cell = [at // block for at, block in zip(index[1:], block_shape, strict=True)]
+        result[index] = x[(number * batch + index[0], *cell)]
     ends = [slice(low, length - high) for (low, high), length in zip(crops, space, strict=True)]
     return result[(slice(None), *ends)]
 
@@ -91,18 +91,18 @@ def strided_slice(
 ) -> Array:
     """The same slice, written as Python source."""
     parts = []
-    for place in range(len(begin)):
-        bit = 1 << place
+    for axis in range(len(begin)):
+        bit = 1 << axis
         if ellipsis_mask & bit:
             parts.append("...")
         elif new_axis_mask & bit:
             parts.append("None")
         elif shrink_axis_mask & bit:
-            parts.append(str(begin[place]))
+            parts.append(str(begin[axis]))
         else:
-            first = "" if begin_mask & bit else begin[place]
-            last = "" if end_mask & bit else end[place]
-            parts.append(f"{first}:{last}:{1 if strides is None else strides[place]}")
+            first = "" if begin_mask & bit else begin[axis]
+            last = "" if end_mask & bit else end[axis]
+            parts.append(f"{first}:{last}:{1 if strides is None else strides[axis]}")
     return eval(f"x[{', '.join(parts) or '...'},]", {"x": x})
 
 
@@ -205,8 +205,8 @@ def _grid_cases() -> list[Case]:
     ]
     for indexing in ("xy", "ij"):
         kwargs = {"indexing": indexing}
-        for lengths in ((3,), (3, 2), (3, 2, 4), (2, 1, 3, 2), (0, 2), (3, 5, 1)):
-            arrays = tuple(floats((length,), seed=place) for place, length in enumerate(lengths))
+        for sizes in ((3,), (3, 2), (3, 2, 4), (2, 1, 3, 2), (0, 2), (3, 5, 1)):
+            arrays = tuple(floats((length,), seed=seed) for seed, length in enumerate(sizes))
             cases.append(Case("meshgrid", arrays, meshgrid, kwargs=kwargs))
         mixed = (ints((2,)), bools((3,)), floats(()))
         cases.append(Case("meshgrid", mixed, meshgrid, kwargs=kwargs))
@@ -268,7 +268,7 @@ def _slice_cases() -> list[Case]:
         (bools((5, 7)), ((4, 1), (0, 7), (-2, 3))),
     ]
     rows.append((complexes((5, 7)), ((4, 1), (0, 7), (-2, 3))))
-    return [Case("strided_slice", (held, *args), strided_slice) for held, args in rows]
+    return [Case("strided_slice", (x, *args), strided_slice) for x, args in rows]
 
 
 def _mirror_cases() -> list[Case]:

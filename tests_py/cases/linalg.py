@@ -104,11 +104,11 @@ def _determinant(x: Any) -> Any:
     return np.sum(terms, axis=0)
 
 
-def _slogdet(x: Any, _: str, place: int) -> Any:
+def _slogdet(x: Any, _: str, part: int) -> Any:
     value = _determinant(x)
     with np.errstate(all="ignore"):
         size = np.abs(value)
-        return (np.where(size == 0, 0, value / np.where(size == 0, 1, size)), np.log(size))[place]
+        return (np.where(size == 0, 0, value / np.where(size == 0, 1, size)), np.log(size))[part]
 
 
 def _solve(a: Any, b: Any) -> Any:
@@ -120,8 +120,8 @@ def _cholesky(x: Any, upper: bool = False) -> Any:
     return _adjoint(lower) if upper else lower
 
 
-def _qr_part(x: Any, _: str, place: int, mode: Any = "reduced") -> Any:
-    return np.linalg.qr(x, mode)[place]
+def _qr_part(x: Any, _: str, part: int, mode: Any = "reduced") -> Any:
+    return np.linalg.qr(x, mode)[part]
 
 
 def _qr(x: Any, mode: Any = "reduced") -> list[Any]:
@@ -144,8 +144,8 @@ def _eigenvectors(x: Any, **_: Any) -> Any:
     return np.linalg.eigh((x + _adjoint(x)) / 2)[1]
 
 
-def _singular(place: int) -> Callable[..., Any]:
-    return lambda x, full_matrices=False: np.linalg.svd(x, full_matrices=full_matrices)[place]
+def _singular(part: int) -> Callable[..., Any]:
+    return lambda x, full_matrices=False: np.linalg.svd(x, full_matrices=full_matrices)[part]
 
 
 def _band(x: Any, below: int, above: int) -> Any:
@@ -308,11 +308,13 @@ def _special_cases(make: Callable[..., Any]) -> list[Case]:
     indefinite = positive_definite((2, 3, 3), make)
     indefinite[0, 1, 1] = -1
 
-    def nan_for(place: int, function: Callable[..., Any]) -> Callable[..., Any]:
+    def nan_for(position: int, function: Callable[..., Any]) -> Callable[..., Any]:
         def oracle(x: Any, *others: Any) -> Any:
-            good = np.array([np.eye(3) if one == place else x[one] for one in range(2)], x.dtype)
+            good = np.array(
+                [np.eye(3) if index == position else x[index] for index in range(2)], x.dtype
+            )
             result = function(good, *others)
-            result[place] = NAN
+            result[position] = NAN
             return result
 
         return oracle
@@ -460,8 +462,8 @@ SUMMED = summed(_dot_terms, 8)
 def _product_cases() -> list[Case]:
     x, z = floats((2, 3, 4)), complexes((3, 4))
     cases = [
-        Case("linalg.band_part", (given, below, above), _band, sample=below == 1)
-        for given in (x, ints((4, 3)), z, bools((3, 3)))
+        Case("linalg.band_part", (matrix, below, above), _band, sample=below == 1)
+        for matrix in (x, ints((4, 3)), z, bools((3, 3)))
         for below, above in ((0, 0), (1, 0), (0, 1), (-1, 0), (0, -1), (-1, -1), (2, 3))
     ]
     for offset in (0, 1, 2, 4, 9, -1, -2, -3, -7):
@@ -510,12 +512,12 @@ def _product_cases() -> list[Case]:
             second = floats((4, 2), seed=1)
         elif axes == 2:
             second = floats((3, 4, 5), seed=1)
-        given = axes if isinstance(axes, int) else [tuple(one) for one in axes]
+        plain_axes = axes if isinstance(axes, int) else [tuple(pair) for pair in axes]
         cases.append(
             Case(
                 "tensordot",
                 (first, second),
-                lambda x, y, axes, given=given: np.tensordot(x, y, given),
+                lambda x, y, axes, plain_axes=plain_axes: np.tensordot(x, y, plain_axes),
                 SUMMED,
                 {"axes": axes},
                 sample=axes == 1,
@@ -673,9 +675,9 @@ def _einsum_cases() -> list[Case]:
             (equation, *(floats(shape, seed=n) for n, shape in enumerate(shapes))),
             _numpy_einsum,
             EINSUM_SUM,
-            sample=place % 5 == 0,
+            sample=index % 5 == 0,
         )
-        for place, (equation, shapes) in enumerate(EQUATIONS)
+        for index, (equation, shapes) in enumerate(EQUATIONS)
     ]
     return [
         *cases,
@@ -733,8 +735,8 @@ def _gradient_cases() -> list[Case]:
         add(Case("linalg.matrix_power", (square, -2), np.linalg.matrix_power))
         for shape in ((3, 3), (4, 2), (2, 3), (2, 3, 2)):
             x = make(shape, -1, 1, 3)
-            for place in (0, 1):
-                add(Case("part_of", (x, "linalg.qr", place), _qr_part), shape == (3, 3))
+            for part in (0, 1):
+                add(Case("part_of", (x, "linalg.qr", part), _qr_part), shape == (3, 3))
         add(
             Case(
                 "part_of",

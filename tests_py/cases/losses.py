@@ -141,8 +141,8 @@ def _loss_cases() -> list[Case]:
         some = np.where(bools(last), floats(last, 0, 1), 0).astype(np.float32)
         weights += [some, floats((1,) * len(last), 1, 2), floats((4, 1)[: len(last)], 0, 1)]
         cases += [
-            _case(name, operands, given, kwargs={"reduction": reduction})
-            for given, reduction in product(weights, (NONE, MEAN, SUM, BY_NONZERO))
+            _case(name, operands, weight, kwargs={"reduction": reduction})
+            for weight, reduction in product(weights, (NONE, MEAN, SUM, BY_NONZERO))
         ]
         cases += [_case(name, operands, None, choice) for choice in CHOICES.get(name, ())]
         cases.append(_case(name, operands, sample=True))
@@ -154,16 +154,16 @@ def _loss_cases() -> list[Case]:
         cases.append(_case(name, operands, zero, note="of weights that are all zero"))
     for axis in (0, 1, -1):
         operands = _operands("", (4, 3))
-        kept = (1, 3) if axis == 0 else (4, 1)
-        for given in (None, 0.5, floats(kept, 0, 1)):
-            args = (*operands, axis, given)
+        weights_shape = (1, 3) if axis == 0 else (4, 1)
+        for weight in (None, 0.5, floats(weights_shape, 0, 1)):
+            args = (*operands, axis, weight)
             for reduction in (NONE, MEAN, SUM, BY_NONZERO):
                 kwargs = {"reduction": reduction}
                 cases.append(Case("losses.cosine_distance", args, _cosine, LOSS, kwargs))
     name = "losses.compute_weighted_loss"
-    for given in (None, 2.0, floats((4, 3)), floats((3,)), ints((4, 1), 0, 3)):
+    for weight in (None, 2.0, floats((4, 3)), floats((3,)), ints((4, 1), 0, 3)):
         for reduction in (NONE, MEAN, SUM, BY_NONZERO):
-            cases.append(Case(name, (floats((4, 3), seed=3), given, reduction), _reduced, LOSS))
+            cases.append(Case(name, (floats((4, 3), seed=3), weight, reduction), _reduced, LOSS))
     wide = floats((4, 3), 0, 1, seed=4)
     for reduction in (NONE, MEAN, SUM, BY_NONZERO):
         operands = _operands("softmax_cross_entropy", (3, 3))

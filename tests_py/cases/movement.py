@@ -190,8 +190,8 @@ def _pad_cases() -> list[Case]:
 def _slice(x: Array, begin: Any, size: Any = None) -> Array:
     begins = np.atleast_1d(begin)
     sizes = [-1] * len(begins) if size is None else np.atleast_1d(size)
-    places = tuple(slice(b, None if s == -1 else b + s) for b, s in zip(begins, sizes, strict=True))
-    return x[places]
+    slices = tuple(slice(b, None if s == -1 else b + s) for b, s in zip(begins, sizes, strict=True))
+    return x[slices]
 
 
 def _slice_cases() -> list[Case]:
@@ -260,8 +260,8 @@ KEYS: tuple[tuple[tuple[int, ...], Any], ...] = (
 
 
 def _index(x: Array, key: Any) -> Array:
-    def part(one: Any) -> Any:
-        return np.asarray(one) if isinstance(one, list) else one
+    def part(value: Any) -> Any:
+        return np.asarray(value) if isinstance(value, list) else value
 
     return x[tuple(map(part, key)) if isinstance(key, tuple) else part(key)]
 
@@ -336,11 +336,11 @@ def _split(x: Array, parts: Any, axis: int = 0) -> list[Array]:
 
 
 def _unstack(x: Array, axis: int = 0) -> list[Array]:
-    return [np.take(x, place, axis) for place in range(x.shape[axis])]
+    return [np.take(x, index, axis) for index in range(x.shape[axis])]
 
 
 def _several(shapes: Sequence[tuple[int, ...]], make: Callable[..., Array] = floats) -> list[Array]:
-    return [make(shape, seed=place) for place, shape in enumerate(shapes)]
+    return [make(shape, seed=seed) for seed, shape in enumerate(shapes)]
 
 
 def _join_cases() -> list[Case]:

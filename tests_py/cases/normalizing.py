@@ -156,14 +156,14 @@ def _normalization_cases() -> list[Case]:
         name = "batch_norm" if len(shape) == 1 else f"batch_norm{len(shape)}d"
         for parameters in (shape[-1:], shape):
             offset, scale = floats(parameters, seed=4), floats(parameters, 0.5, 2, seed=5)
-            for given in (
+            for options in (
                 {},
                 {"offset": offset},
                 {"scale": scale},
                 {"offset": offset, "scale": scale},
             ):
-                cases.append(_norm_case(name, shape, parameters, **given))
-                cases.append(_norm_case("batch_norm", shape, parameters, **given))
+                cases.append(_norm_case(name, shape, parameters, **options))
+                cases.append(_norm_case("batch_norm", shape, parameters, **options))
         cases.append(_norm_case(name, shape, shape[-1:], variance_epsilon=1e-5))
     cases += [
         _norm_case("batch_norm", (2, 3, 4, 5), (1, 1, 1, 5)),
@@ -237,8 +237,8 @@ def _fused_cases() -> list[Case]:
             return Case(name, args, oracle, PRODUCT, kwargs)  # noqa: B023
 
         bias, slopes = floats((channels,), seed=3), floats((channels,), 0.1, 0.5, seed=4)
-        for activation, given in product(ACTIVATIONS, (bias, None)):
-            cases.append(case(x, filter, 1, "same", **_options(activation, given, slopes)))
+        for activation, own_bias in product(ACTIVATIONS, (bias, None)):
+            cases.append(case(x, filter, 1, "same", **_options(activation, own_bias, slopes)))
         images = np.ascontiguousarray(x.transpose(0, 3, 1, 2))
         cases += [
             case(x, filter, (2, 1), "valid", "NHWC", 1, bias=floats(()), activation="relu"),
@@ -270,8 +270,8 @@ def _fused_cases() -> list[Case]:
     )
     a, b = floats((5, 7), seed=1), floats((7, 4), seed=2)
     bias, slopes = floats((4,), seed=3), floats((4,), 0.1, 0.5, seed=4)
-    for activation, given in product(ACTIVATIONS, (bias, None)):
-        args, options = (a, b), _options(activation, given, slopes)
+    for activation, own_bias in product(ACTIVATIONS, (bias, None)):
+        args, options = (a, b), _options(activation, own_bias, slopes)
         cases.append(Case("fused.mat_mul", args, _fused_matmul, PRODUCT, options))
         options = {**options, "residual": floats((5, 4), seed=5)}
         cases.append(Case("fused.mat_mul", args, _fused_matmul, PRODUCT, options))

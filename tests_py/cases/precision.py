@@ -21,8 +21,8 @@ Array = np.ndarray[Any, Any]
 
 def _parts(array: Array) -> Array:
     """The real numbers that complex ones are made of."""
-    made = np.asarray(array)
-    return np.stack([made.real, made.imag]) if made.dtype.kind == "c" else made
+    converted = np.asarray(array)
+    return np.stack([converted.real, converted.imag]) if converted.dtype.kind == "c" else converted
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class Precision:
             if self.is_single or argument.dtype.kind not in "fc":
                 return argument
             if argument.dtype.kind == "c":
-                held = np.empty_like(argument)
-                held.real, held.imag = self.held(argument.real), self.held(argument.imag)
-                return held
+                rounded = np.empty_like(argument)
+                rounded.real, rounded.imag = self.held(argument.real), self.held(argument.imag)
+                return rounded
             return self.limited(argument).astype(self.floats).astype(np.float32)
         if isinstance(argument, (list, tuple)):
             return type(argument)(map(self.held, argument))
@@ -76,8 +76,8 @@ class Precision:
         """Whether the device can hold results, and operands as what the results are made of."""
         if any(map(self._is_beyond, results)):
             return False
-        makes_floats = any(one.dtype.kind in "fc" for one in results)
-        integers = [one.astype(np.float64) for one in operands if one.dtype.kind == "i"]
+        makes_floats = any(result.dtype.kind in "fc" for result in results)
+        integers = [operand.astype(np.float64) for operand in operands if operand.dtype.kind == "i"]
         return not (makes_floats and any(map(self._is_beyond, integers)))
 
     def _is_beyond(self, numbers: Array) -> bool:

@@ -61,11 +61,11 @@ EMPTY: list[tuple[tuple[int, ...], Axis]] = [((0,), None), ((2, 0, 3), 1), ((0, 
 
 def _count(x: Any, axis: Axis = None, keepdims: bool = False) -> int:
     axes = range(x.ndim) if axis is None else np.atleast_1d(axis).astype(int)
-    return int(np.prod([x.shape[one] for one in axes]))
+    return int(np.prod([x.shape[dimension] for dimension in axes]))
 
 
-SUM = summed(lambda x, *axes, **kept: np.sum(np.abs(x), *axes, **kept), _count)
-MEAN = summed(lambda x, *axes, **kept: _mean(np.abs(x), *axes, **kept), _count)
+SUM = summed(lambda x, *axes, **options: np.sum(np.abs(x), *axes, **options), _count)
+MEAN = summed(lambda x, *axes, **options: _mean(np.abs(x), *axes, **options), _count)
 PRODUCT = Tolerance("n rounded products, n up to 35", ulps=20)
 
 
@@ -125,9 +125,9 @@ def _reduction_cases() -> list[Case]:
                 continue
             sample = shape in ((5, 3, 7), (70, 33))
             cases.append(_case(name, _data(name, shape), axis, sample=sample))
-        kept = {"keepdims": True}
+        keepdims = {"keepdims": True}
         cases += [
-            _case(name, _data(name, (5, 3, 7)), axis, kwargs=kept) for axis in (None, 1, (0, 2))
+            _case(name, _data(name, (5, 3, 7)), axis, kwargs=keepdims) for axis in (None, 1, (0, 2))
         ]
         cases.append(_case(name, ints((5, 7)), 0))
         cases.append(_case(name, bools((5, 7)), 1))

@@ -55,10 +55,10 @@ def adjoint(x: Any) -> Any:
     return wt.conj(wt.matrix_transpose(x))
 
 
-def part_of(x: Any, function: str, place: int, hermitian: bool = False, **options: Any) -> Any:
+def part_of(x: Any, function: str, index: int, hermitian: bool = False, **options: Any) -> Any:
     """Return one of several results, for the Hermitian part of ``x`` if asked."""
     x = (x + adjoint(x)) * 0.5 if hermitian else x
-    return function_named(function)(x, **options)[place]
+    return function_named(function)(x, **options)[index]
 
 
 def of_hermitian_part(x: Any, function: str, **options: Any) -> Any:
@@ -66,15 +66,15 @@ def of_hermitian_part(x: Any, function: str, **options: Any) -> Any:
     return function_named(function)((x + adjoint(x)) * 0.5, **options)
 
 
-def inner_products(x: Any, function: str, place: int, rows: bool = False, **options: Any) -> Any:
+def inner_products(x: Any, function: str, index: int, rows: bool = False, **options: Any) -> Any:
     """Multiply one of several results by its adjoint: orthonormal columns, or rows, give 1."""
-    part = part_of(x, function, place, **options)
+    part = part_of(x, function, index, **options)
     return part @ adjoint(part) if rows else adjoint(part) @ part
 
 
-def squared_sizes(x: Any, function: str, place: int, **options: Any) -> Any:
+def squared_sizes(x: Any, function: str, index: int, **options: Any) -> Any:
     """Square the sizes of one of several results, which no sign or phase changes."""
-    return wt.square(wt.abs(part_of(x, function, place, **options)))
+    return wt.square(wt.abs(part_of(x, function, index, **options)))
 
 
 def restored(x: Any, function: str, **options: Any) -> Any:
@@ -93,17 +93,17 @@ def restored(x: Any, function: str, **options: Any) -> Any:
 def flat(outputs: Any) -> list[Any]:
     """Nested outputs in one list."""
     if isinstance(outputs, (list, tuple)):
-        return [one for part in outputs for one in flat(part)]
+        return [leaf for part in outputs for leaf in flat(part)]
     return [outputs]
 
 
 def kept_by_dropout(x: Any, rate: float, noise_shape: Any, seed: int) -> Any:
     """What dropout gives had it kept all, and whether it dropped together what it should."""
     y = wt.dropout(x, rate, noise_shape, seed)
-    kept = wt.not_equal(y, 0.0)
+    is_kept = wt.not_equal(y, 0.0)
     axes = tuple(axis for axis, length in enumerate(noise_shape or ()) if length == 1)
-    some, all_of_them = (function(kept, axes, keepdims=True) for function in (wt.any, wt.all))
-    return [wt.where(kept, y, x / (1 - rate)), wt.all(wt.equal(some, all_of_them))]
+    some, all_of_them = (function(is_kept, axes, keepdims=True) for function in (wt.any, wt.all))
+    return [wt.where(is_kept, y, x / (1 - rate)), wt.all(wt.equal(some, all_of_them))]
 
 
 def stacked_lstm_cells(
@@ -190,9 +190,9 @@ def evaluate(case: dict[str, Any]) -> Any:
     function = function_named(case["function"])
     tensors = [as_tensor(encoded) for encoded in case["tensors"]]
 
-    def call(given: list[Any]) -> Any:
-        args = [as_argument(argument, given) for argument in case["args"]]
-        kwargs = {name: as_argument(value, given) for name, value in case["kwargs"].items()}
+    def call(operands: list[Any]) -> Any:
+        args = [as_argument(argument, operands) for argument in case["args"]]
+        kwargs = {name: as_argument(value, operands) for name, value in case["kwargs"].items()}
         return function(*args, **kwargs)
 
     if case["derivative"] == 0:
@@ -202,13 +202,13 @@ def evaluate(case: dict[str, Any]) -> Any:
     dy = as_tensor(case["dy"])
 
     def of_sources(*sources: Any) -> Any:
-        given = list(tensors)
-        for place, source in zip(wrt, sources, strict=True):
-            given[place] = source
-        return call(given)
+        operands = list(tensors)
+        for index, source in zip(wrt, sources, strict=True):
+            operands[index] = source
+        return call(operands)
 
     gradients = wt.grads(of_sources)
-    sources = [tensors[place] for place in wrt]
+    sources = [tensors[index] for index in wrt]
     if case["derivative"] == 1:
         return gradients(*sources, dy=dy)
 

@@ -32,9 +32,9 @@ def _scanned(combine: Callable[..., Any], neutral: float) -> Callable[..., Any]:
         rows = np.moveaxis(x * 1, axis, 0)
         result = np.empty_like(rows)
         total = np.full(rows.shape[1:], neutral, rows.dtype)
-        for place in range(len(rows))[:: -1 if reverse else 1]:
-            after = combine(total, rows[place])
-            result[place] = total if exclusive else after
+        for index in range(len(rows))[:: -1 if reverse else 1]:
+            after = combine(total, rows[index])
+            result[index] = total if exclusive else after
             total = after
         return np.moveaxis(result, 0, axis)
 
@@ -61,18 +61,18 @@ def _array_api(scan: Callable[..., Any], neutral: float) -> Callable[..., Any]:
     def cumulative(
         x: Array, axis: int | None = None, dtype: str | None = None, include_initial: bool = False
     ) -> Array:
-        place = 0 if axis is None else axis
+        dimension = 0 if axis is None else axis
         kind = {None: x.dtype, "int32": np.int64, "float32": np.float64}[dtype]
-        result = scan(x.astype(kind), place)
+        result = scan(x.astype(kind), dimension)
         if include_initial:
             first = np.full_like(
-                np.take(result, [0] if result.shape[place] else [], place), neutral
+                np.take(result, [0] if result.shape[dimension] else [], dimension), neutral
             )
-            if not result.shape[place]:
+            if not result.shape[dimension]:
                 shape = list(result.shape)
-                shape[place] = 1
+                shape[dimension] = 1
                 first = np.full(shape, neutral, result.dtype)
-            result = np.concatenate([first, result], place)
+            result = np.concatenate([first, result], dimension)
         return result
 
     return cumulative
@@ -100,10 +100,10 @@ AXES: list[tuple[tuple[int, ...], int]] = [
 def _cases() -> list[Case]:
     cases = []
     for shape, axis in AXES:
-        for place, (exclusive, reverse) in enumerate(product((False, True), repeat=2)):
-            if place and len(shape) > 3:
+        for index, (exclusive, reverse) in enumerate(product((False, True), repeat=2)):
+            if index and len(shape) > 3:
                 continue
-            options = (axis, exclusive, reverse) if place else (axis,)
+            options = (axis, exclusive, reverse) if index else (axis,)
             sample = shape == (70, 33)
             cases.append(Case("cumsum", (floats(shape), *options), cumsum, SUM, sample=sample))
             # Around 1, so that long products neither vanish nor overflow.

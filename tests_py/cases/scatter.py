@@ -22,21 +22,21 @@ __all__ = ["GATHERING", "GRADIENTS", "SCATTERING"]
 
 
 def gather(x: Array, indices: Any, axis: int = 0, batch_dims: int = 0) -> Array:
-    places = np.asarray(indices)
+    index_array = np.asarray(indices)
     axis %= x.ndim
-    batch_dims += places.ndim if batch_dims < 0 else 0
+    batch_dims += index_array.ndim if batch_dims < 0 else 0
     if batch_dims:
-        parts = zip(x, places, strict=True)
+        parts = zip(x, index_array, strict=True)
         rows = [gather(row, some, axis - 1, batch_dims - 1) for row, some in parts]
-        shape = (*x.shape[:axis], *places.shape[batch_dims:], *x.shape[axis + 1 :])
+        shape = (*x.shape[:axis], *index_array.shape[batch_dims:], *x.shape[axis + 1 :])
         return np.array(rows, x.dtype).reshape(shape)
-    return np.take(x, places.astype(np.int64), axis)
+    return np.take(x, index_array.astype(np.int64), axis)
 
 
 def gather_nd(x: Array, indices: Array) -> Array:
     depth = indices.shape[-1]
     shape = (*indices.shape[:-1], *x.shape[depth:])
-    rows = [x[tuple(place)] for place in indices.reshape(-1, depth).tolist()] if depth else []
+    rows = [x[tuple(index)] for index in indices.reshape(-1, depth).tolist()] if depth else []
     if not depth:
         return np.broadcast_to(x, shape)
     return np.array(rows, x.dtype).reshape(shape)
@@ -52,8 +52,8 @@ def _put(result: Array, indices: Array, updates: Array, add: bool) -> Array:
     depth = indices.shape[-1]
     count = int(np.prod(indices.shape[:-1]))
     rows = updates.reshape(count, *updates.shape[indices.ndim - 1 :])
-    for place, row in zip(indices.reshape(-1, depth).tolist(), rows, strict=True):
-        result[tuple(place)] = result[tuple(place)] + row if add else row
+    for index, row in zip(indices.reshape(-1, depth).tolist(), rows, strict=True):
+        result[tuple(index)] = result[tuple(index)] + row if add else row
     return result
 
 
@@ -67,12 +67,12 @@ def tensor_scatter_update(tensor: Array, indices: Array, updates: Any) -> Array:
 
 
 def sparse_to_dense(indices: Any, values: Any, shape: Any, default: Any = 0) -> Array:
-    held = np.asarray(values)
-    places = np.asarray(indices)
-    places = places.reshape(-1, 1) if places.ndim < 2 else places
-    dtype = np.result_type(held.dtype, np.asarray(default, held.dtype))
+    value_array = np.asarray(values)
+    index_array = np.asarray(indices)
+    index_array = index_array.reshape(-1, 1) if index_array.ndim < 2 else index_array
+    dtype = np.result_type(value_array.dtype, np.asarray(default, value_array.dtype))
     result = np.full(shape, encoded(default), dtype)
-    return _put(result, places, np.broadcast_to(held, (len(places),)), False)
+    return _put(result, index_array, np.broadcast_to(value_array, (len(index_array),)), False)
 
 
 def unsorted_segment_sum(x: Array, segments: Array, count: int) -> Array:
@@ -86,8 +86,8 @@ def unsorted_segment_sum(x: Array, segments: Array, count: int) -> Array:
 def dense_bincount(
     x: Array, weights: Any = None, size: int | None = None, binary_output: bool = False
 ) -> Array:
-    given = None if weights is None else np.asarray(weights)
-    dtype = np.int64 if given is None else (given * 1).dtype
+    weight_array = None if weights is None else np.asarray(weights)
+    dtype = np.int64 if weight_array is None else (weight_array * 1).dtype
     length = x.max() + 1 if size is None and x.size else size or 0
     rows = x.reshape(int(np.prod(x.shape[:-1])), x.shape[-1])
     result = np.zeros((len(rows), length), dtype)
@@ -95,12 +95,12 @@ def dense_bincount(
         for column, number in enumerate(rows[row].tolist()):
             if number < length:
                 weight: Any = 1
-                if given is not None and given.size:
-                    weight = given.reshape(rows.shape)[row, column]
+                if weight_array is not None and weight_array.size:
+                    weight = weight_array.reshape(rows.shape)[row, column]
                 result[row, number] += weight
     if binary_output:
         result = (dense_bincount(x, None, length) > 0).astype(dtype).reshape(result.shape)
-        if given is not None and given.dtype == np.bool_:
+        if weight_array is not None and weight_array.dtype == np.bool_:
             result = result.astype(np.bool_)
     return result.reshape(*x.shape[:-1], length)
 
@@ -122,7 +122,7 @@ def confusion_matrix(labels: Array, predictions: Array, classes: int) -> Array:
 # -- picking -------------------------------------------------------------------------------------
 
 
-def places_in(shape: tuple[int, ...], lead: tuple[int, ...], seed: int = 0) -> Array:
+def indices_in(shape: tuple[int, ...], lead: tuple[int, ...], seed: int = 0) -> Array:
     """Random index tuples within a shape, of shape (*lead, rank)."""
     random = np.random.default_rng([seed, *shape, *lead])
     columns = [random.integers(0, length, lead) for length in shape]
@@ -159,8 +159,8 @@ def _gather_cases() -> list[Case]:
     ]
     cases += [
         Case("gather", (complexes((3, 5)), ints((3, 4), 0, 5), 1, 1), gather),
-        Case("gather_nd", (complexes((3, 5)), places_in((3, 5), (6,))), gather_nd),
-        Case("gather_nd", (complexes((3, 5)), places_in((3,), (2,))), gather_nd),
+        Case("gather_nd", (complexes((3, 5)), indices_in((3, 5), (6,))), gather_nd),
+        Case("gather_nd", (complexes((3, 5)), indices_in((3,), (2,))), gather_nd),
         Case("take_along_axis", (complexes((3, 5)), ints((2, 5), 0, 3), 0), take_along_axis),
         Case("take_along_axis", (complexes((1, 5)), ints((3, 2), 0, 5)), take_along_axis),
     ]
@@ -182,13 +182,13 @@ def _gather_cases() -> list[Case]:
         ((70, 33), (40,), 2),
     ]
     for shape, lead, depth in picks:
-        places = places_in(shape[:depth], lead) if depth else np.zeros((*lead, 0), np.int32)
+        indices = indices_in(shape[:depth], lead) if depth else np.zeros((*lead, 0), np.int32)
         sample = len(shape) == 3
-        cases.append(Case("gather_nd", (floats(shape), places), gather_nd, sample=sample))
-    places = places_in((3, 5), (6,))
+        cases.append(Case("gather_nd", (floats(shape), indices), gather_nd, sample=sample))
+    indices = indices_in((3, 5), (6,))
     cases += [
-        Case("gather_nd", (large_ints((3, 5)), places), gather_nd),
-        Case("gather_nd", (bools((3, 5)), places), gather_nd),
+        Case("gather_nd", (large_ints((3, 5)), indices), gather_nd),
+        Case("gather_nd", (bools((3, 5)), indices), gather_nd),
     ]
     along: list[tuple[tuple[int, ...], tuple[int, ...], int]] = [
         ((5,), (3,), 0),
@@ -240,27 +240,29 @@ def _scatter_cases() -> list[Case]:
         ((1031,), (40,), 1),
     ]
     for shape, lead, depth in puts:
-        places = places_in(shape[:depth], lead)
+        indices = indices_in(shape[:depth], lead)
         updates = floats((*lead, *shape[depth:]))
         sample = len(shape) == 2
-        cases.append(Case("scatter_nd", (places, updates, shape), scatter_nd, sums, sample=sample))
+        cases.append(Case("scatter_nd", (indices, updates, shape), scatter_nd, sums, sample=sample))
         x = floats(shape, seed=1)
         cases.append(
             Case(
-                "tensor_scatter_update", (x, places, updates), tensor_scatter_update, sample=sample
+                "tensor_scatter_update", (x, indices, updates), tensor_scatter_update, sample=sample
             )
         )
-    places = places_in((3, 5), (6,))
-    many = places_in((70, 300), (20_000,))
+    indices = indices_in((3, 5), (6,))
+    many = indices_in((70, 300), (20_000,))
     cases += [
-        Case("scatter_nd", (places, large_ints((6,)), (3, 5)), scatter_nd),
-        Case("scatter_nd", (places, bools((6,)), (3, 5)), lambda *args: scatter_nd(*args) > 0),
+        Case("scatter_nd", (indices, large_ints((6,)), (3, 5)), scatter_nd),
+        Case("scatter_nd", (indices, bools((6,)), (3, 5)), lambda *args: scatter_nd(*args) > 0),
         Case("scatter_nd", (many, ints((20_000,)), (70, 300)), scatter_nd, note="of very many"),
         Case(
-            "tensor_scatter_update", (ints((3, 5)), places, large_ints((6,))), tensor_scatter_update
+            "tensor_scatter_update",
+            (ints((3, 5)), indices, large_ints((6,))),
+            tensor_scatter_update,
         ),
-        Case("tensor_scatter_update", (bools((3, 5)), places, bools((6,))), tensor_scatter_update),
-        Case("tensor_scatter_update", (ints((3, 5)), places, floats((6,))), tensor_scatter_update),
+        Case("tensor_scatter_update", (bools((3, 5)), indices, bools((6,))), tensor_scatter_update),
+        Case("tensor_scatter_update", (ints((3, 5)), indices, floats((6,))), tensor_scatter_update),
         Case(
             "tensor_scatter_update",
             (ints((70, 300)), many, ints((20_000,), 0, 100_000)),
@@ -278,24 +280,24 @@ def _scatter_cases() -> list[Case]:
             )
         ),
         Case("scatter_nd", (arr([3, 1], np.int32), floats(()), (4, 2)), scatter_nd),
-        Case("sparse_to_dense", (places, floats((6,)), (3, 5)), sparse_to_dense),
-        Case("sparse_to_dense", (places, floats((6,)), (3, 5), 7.0), sparse_to_dense),
-        Case("sparse_to_dense", (places, 3, (3, 5), -1), sparse_to_dense),
+        Case("sparse_to_dense", (indices, floats((6,)), (3, 5)), sparse_to_dense),
+        Case("sparse_to_dense", (indices, floats((6,)), (3, 5), 7.0), sparse_to_dense),
+        Case("sparse_to_dense", (indices, 3, (3, 5), -1), sparse_to_dense),
         Case(
             "sparse_to_dense", (arr([4, 0, 2], np.int32), large_ints((3,)), (5,)), sparse_to_dense
         ),
         Case("sparse_to_dense", (3, 2.5, (5,), 1.0), sparse_to_dense),
-        Case("sparse_to_dense", (places[:, :1], bools((6,)), (3,), False), sparse_to_dense),
-        Case("sparse_to_dense", (places[:0], floats((0,)), (3, 5), 2.0), sparse_to_dense),
+        Case("sparse_to_dense", (indices[:, :1], bools((6,)), (3,), False), sparse_to_dense),
+        Case("sparse_to_dense", (indices[:0], floats((0,)), (3, 5), 2.0), sparse_to_dense),
     ]
     z = complexes((3, 5))
     cases += [
-        Case("scatter_nd", (places, complexes((6,)), (3, 5)), scatter_nd, summed(_sum_of, 8)),
-        Case("tensor_scatter_update", (z, places, complexes((6,))), tensor_scatter_update),
-        Case("tensor_scatter_update", (z, places, floats((6,))), tensor_scatter_update),
+        Case("scatter_nd", (indices, complexes((6,)), (3, 5)), scatter_nd, summed(_sum_of, 8)),
+        Case("tensor_scatter_update", (z, indices, complexes((6,))), tensor_scatter_update),
+        Case("tensor_scatter_update", (z, indices, floats((6,))), tensor_scatter_update),
         Case(
             "sparse_to_dense",
-            (places, complexes((6,)), (3, 5), arr(1j, np.complex64)),
+            (indices, complexes((6,)), (3, 5), arr(1j, np.complex64)),
             sparse_to_dense,
         ),
         Case(
@@ -398,22 +400,22 @@ def _scatter_cases() -> list[Case]:
 
 def _gradient_cases() -> list[Case]:
     x = floats((3, 4))
-    places = arr([[0, 1], [2, 3], [0, 1], [1, 0]], np.int32)
+    indices = arr([[0, 1], [2, 3], [0, 1], [1, 0]], np.int32)
     rows = arr([[2], [0], [2]], np.int32)
     linear = [
         Case("gather", (x, ints((3, 5), -4, 4), 1, 1), gather),
         Case("gather", (floats((2, 3, 2, 2)), ints((2, 3), 0, 3), 1, 1), gather),
-        Case("gather_nd", (x, places), gather_nd),
+        Case("gather_nd", (x, indices), gather_nd),
         Case("gather_nd", (x, rows), gather_nd),
         Case("take_along_axis", (x, ints((3, 6), 0, 4), 1), take_along_axis),
         Case("take_along_axis", (floats((1, 4)), ints((3, 2), 0, 4), 1), take_along_axis),
-        Case("scatter_nd", (places, floats((4,)), (3, 4)), scatter_nd),
+        Case("scatter_nd", (indices, floats((4,)), (3, 4)), scatter_nd),
         Case("scatter_nd", (rows, floats((3, 2)), (3, 2)), scatter_nd),
         Case("scatter_nd", (arr([2, 0], np.int32), floats((2, 2)), (3, 2)), scatter_nd),
         Case("gather", (x, ints((3, 5), 0, 4), 1, -1), gather),
-        Case("tensor_scatter_update", (x, places, floats((4,), seed=1)), tensor_scatter_update),
+        Case("tensor_scatter_update", (x, indices, floats((4,), seed=1)), tensor_scatter_update),
         Case("tensor_scatter_update", (x, rows, floats((3, 4), seed=1)), tensor_scatter_update),
-        Case("sparse_to_dense", (places, floats((4,)), (3, 4), 1.5), sparse_to_dense),
+        Case("sparse_to_dense", (indices, floats((4,)), (3, 4), 1.5), sparse_to_dense),
         Case(
             "unsorted_segment_sum",
             (floats((5, 2)), arr([1, 0, -1, 1, 9], np.int32), 3),

@@ -20,7 +20,7 @@ def each(value: Any, axes: int) -> tuple[int, ...]:
     return tuple(value) if isinstance(value, (list, tuple)) else (value,) * axes
 
 
-def _places(
+def _positions(
     length: int, size: int, stride: int, dilation: int, pad: Any, rounding: str | None
 ) -> Array:
     """Input coordinate of each (output, tap) along one axis; outside the input is padding."""
@@ -34,8 +34,8 @@ def _places(
             ROUNDED_LENGTH[rounding or "floor"]((length + before + after - reach) / stride) + 1
         )
     out, tap = np.mgrid[: max(outputs, 0), :size]
-    places: Array = out * stride + tap * dilation - before
-    return places
+    positions: Array = out * stride + tap * dilation - before
+    return positions
 
 
 class Windows:
@@ -58,17 +58,17 @@ class Windows:
         elif isinstance(pad, int):
             pads = [(pad, pad)] * axes
         else:
-            pads = [tuple(one) for one in pad[1:-1]]
+            pads = [tuple(pair) for pair in pad[1:-1]]
         self.index: list[Any] = []
         self.inside: Array = np.array(True)
         for axis, length in enumerate(lengths):
             stride, dilation = self.strides[axis], self.dilations[axis]
-            places = _places(length, size[axis], stride, dilation, pads[axis], rounding)
+            positions = _positions(length, size[axis], stride, dilation, pads[axis], rounding)
             shape = [1] * (2 * axes)
-            shape[axis], shape[axes + axis] = places.shape
-            places = places.reshape(shape)
-            self.inside = self.inside & (places >= 0) & (places < length)
-            self.index.append(np.clip(places, 0, length - 1))
+            shape[axis], shape[axes + axis] = positions.shape
+            positions = positions.reshape(shape)
+            self.inside = self.inside & (positions >= 0) & (positions < length)
+            self.index.append(np.clip(positions, 0, length - 1))
 
     def read(self, x: Array, fill: float = 0.0) -> Array:
         """(batch, *outputs, *taps, channels)."""
@@ -102,9 +102,9 @@ class Windows:
         total = np.zeros(shape)
         if total.size == 0:
             return total
-        held = np.where(self.inside[None, ..., None], parts, 0)
+        inside_parts = np.where(self.inside[None, ..., None], parts, 0)
         index: Any = (slice(None), *self.index)
-        np.add.at(total, index, held)
+        np.add.at(total, index, inside_parts)
         return total
 
 

@@ -20,9 +20,9 @@ def _order(values: list[Any], descending: bool) -> list[int]:
     sign = -1 if descending else 1
     return sorted(
         range(len(values)),
-        key=lambda place: (
-            values[place] != values[place],
-            sign * values[place] if values[place] == values[place] else 0,
+        key=lambda index: (
+            values[index] != values[index],
+            sign * values[index] if values[index] == values[index] else 0,
         ),
     )
 
@@ -32,8 +32,8 @@ def argsort(x: Array, axis: int = -1, descending: bool = False, stable: bool = T
     flat = rows.reshape(-1, rows.shape[-1]) if rows.size else rows
     if not rows.size:
         return np.zeros(x.shape, np.int64)
-    places = np.array([_order((row * 1).tolist(), descending) for row in flat])
-    return np.moveaxis(places.reshape(rows.shape), -1, axis)
+    indices = np.array([_order((row * 1).tolist(), descending) for row in flat])
+    return np.moveaxis(indices.reshape(rows.shape), -1, axis)
 
 
 def sort(x: Array, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
@@ -41,8 +41,8 @@ def sort(x: Array, axis: int = -1, descending: bool = False, stable: bool = True
 
 
 def topk(x: Array, k: int = 1, sorted: bool = True) -> list[Array]:
-    places = argsort(x, -1, True)[..., :k]
-    return [np.take_along_axis(x, places, -1), places]
+    indices = argsort(x, -1, True)[..., :k]
+    return [np.take_along_axis(x, indices, -1), indices]
 
 
 #: (shape, axis): lengths around the blocks that backends sort in other ways.
@@ -125,14 +125,14 @@ def searchsorted(x1: Any, x2: Any, side: str = "left", sorter: Any = None) -> Ar
         values.reshape(count, values.shape[-1]),
         strict=True,
     )
-    found = [np.searchsorted(row, some, side) for row, some in flat]  # type: ignore[call-overload]
-    return np.array(found, np.int64).reshape(values.shape)
+    positions = [np.searchsorted(row, some, side) for row, some in flat]  # type: ignore[call-overload]
+    return np.array(positions, np.int64).reshape(values.shape)
 
 
 def isin(x1: Array, x2: Array, invert: bool = False) -> Array:
-    known = np.asarray(x2).ravel().tolist()
-    found = [one in known for one in x1.ravel().tolist()]
-    result = np.array(found, np.bool_).reshape(x1.shape)
+    members = np.asarray(x2).ravel().tolist()
+    is_member = [element in members for element in x1.ravel().tolist()]
+    result = np.array(is_member, np.bool_).reshape(x1.shape)
     result &= x1 == x1
     return ~result if invert else result
 

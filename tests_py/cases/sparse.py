@@ -23,16 +23,16 @@ def i32(values: Any) -> Array:
 
 def fill_empty_rows(indices: Array, values: Array, shape: Array, default: Any) -> list[Array]:
     rows: list[list[tuple[list[int], Any, int | None]]] = [[] for _ in range(shape[0])]
-    for number, (place, value) in enumerate(zip(indices.tolist(), values, strict=True)):
-        rows[place[0]].append((place, value, number))
+    for number, (index, value) in enumerate(zip(indices.tolist(), values, strict=True)):
+        rows[index[0]].append((index, value, number))
     empty = [not row for row in rows]
     for number, row in enumerate(rows):
         if not row:
             row.append(([number] + [0] * (len(shape) - 1), encoded(default), None))
     elements = [element for row in rows for element in row]
-    went = {number: place for place, (_, _, number) in enumerate(elements)}
+    went = {number: position for position, (_, _, number) in enumerate(elements)}
     return [
-        np.array([place for place, _, _ in elements], np.int64).reshape(-1, len(shape)),
+        np.array([index for index, _, _ in elements], np.int64).reshape(-1, len(shape)),
         np.array([value for _, value, _ in elements], values.dtype),
         np.array(empty, np.bool_),
         np.array([went[number] for number in range(len(values))], np.int64),
@@ -43,10 +43,10 @@ def sparse_reshape(indices: Array, before: Array, after: Array) -> list[Array]:
     """By looking at where the elements of a dense tensor go."""
     dense = np.arange(int(np.prod(before))).reshape(before)
     moved = dense.reshape(after)
-    numbers = [dense[tuple(place)] for place in indices]
-    places = [np.argwhere(moved == number)[0] for number in numbers]
+    numbers = [dense[tuple(index)] for index in indices]
+    new_indices = [np.argwhere(moved == number)[0] for number in numbers]
     return [
-        np.array(places, np.int64).reshape(len(indices), len(after)),
+        np.array(new_indices, np.int64).reshape(len(indices), len(after)),
         np.array(moved.shape, np.int64),
     ]
 
@@ -76,10 +76,10 @@ def _sparse_cases() -> list[Case]:
         ([[0, 1, 2], [2, 1, 0]], [4, 2, 3]),
     ]
     cases = []
-    for places, shape in rows:
+    for coordinates, shape in rows:
         for make in (floats, ints):
-            values = make((len(places),))
-            args = (i32(places), values, i32(shape), -1)
+            values = make((len(coordinates),))
+            args = (i32(coordinates), values, i32(shape), -1)
             cases.append(Case(name, args, fill_empty_rows))
     nothing = np.zeros((0, 2), np.int32)
     cases += [
@@ -100,8 +100,8 @@ def _sparse_cases() -> list[Case]:
         ((3, 4), (-1, 2), []),
         ((2, 2, 1, 2, 2), (4, 4), [[1, 0, 0, 1, 1]]),
     ]
-    for before, after, places in reshapes:
-        indices = np.array(places, np.int32).reshape(len(places), len(before))
+    for before, after, coordinates in reshapes:
+        indices = np.array(coordinates, np.int32).reshape(len(coordinates), len(before))
         cases.append(
             Case("sparse.sparse_reshape", (indices, i32(before), i32(after)), sparse_reshape)
         )
@@ -130,34 +130,34 @@ def _sparse_cases() -> list[Case]:
 
 def _nested(splits: list[Any], values: list[Any]) -> list[Any]:
     """Rows of rows, as lists."""
-    for one in reversed(splits):
-        ends = np.asarray(one).tolist()
+    for row_splits in reversed(splits):
+        ends = np.asarray(row_splits).tolist()
         values = [values[begin:end] for begin, end in pairwise(ends)]
     return values
 
 
 def ragged_gather(splits: list[Any], values: Array, indices: Any, rank: int) -> Any:
-    places = np.asarray(indices)
+    index_array = np.asarray(indices)
     numbers = list(range(len(values)))
     rows = _nested(splits, numbers)
-    level: list[Any] = [rows[index] for index in places.ravel().tolist()]
-    made = []
+    level: list[Any] = [rows[index] for index in index_array.ravel().tolist()]
+    nested_splits = []
     count = 1
-    for length, row in zip(places.shape, places.shape[1:], strict=False):
+    for length, row in zip(index_array.shape, index_array.shape[1:], strict=False):
         count *= length
-        made.append(np.arange(count + 1) * row)
-    if places.ndim == 0:
+        nested_splits.append(np.arange(count + 1) * row)
+    if index_array.ndim == 0:
         level = level[0]
-    for _ in range(len(splits) - (places.ndim == 0)):
-        made.append(np.cumsum([0] + [len(row) for row in level]))
+    for _ in range(len(splits) - (index_array.ndim == 0)):
+        nested_splits.append(np.cumsum([0] + [len(row) for row in level]))
         level = [element for row in level for element in row]
-    return [*made, values[np.array(level, np.int64)]]
+    return [*nested_splits, values[np.array(level, np.int64)]]
 
 
 def ragged_range(starts: Any, limits: Any, deltas: Any) -> list[Array]:
     columns = np.broadcast_arrays(*map(np.atleast_1d, (starts, limits, deltas)))
-    rows = [np.arange(*one) for one in zip(*columns, strict=True)]
-    dtype = np.result_type(*(np.asarray(one) for one in (starts, limits, deltas)))
+    rows = [np.arange(*bounds) for bounds in zip(*columns, strict=True)]
+    dtype = np.result_type(*(np.asarray(value) for value in (starts, limits, deltas)))
     values = np.concatenate([np.zeros(0, dtype), *rows]).astype(dtype)
     return [np.cumsum([0, *map(len, rows)]), values]
 
@@ -181,18 +181,18 @@ def to_tensor(shape: Any, values: Array, default: Any, parts: list[Any], types: 
     for _ in range(depth):
         widths.append(max((len(row) for row in level), default=0))
         level = [element for row in level for element in row]
-    lengths = [*widths, *values.shape[1:]]
+    sizes = [*widths, *values.shape[1:]]
     if np.ndim(shape):
-        lengths = [own if n < 0 else n for n, own in zip(shape, lengths, strict=True)]
-    result = np.empty(lengths, values.dtype)
+        sizes = [own if n < 0 else n for n, own in zip(shape, sizes, strict=True)]
+    result = np.empty(sizes, values.dtype)
     result[...] = encoded(default)
 
     def fill(target: Array, row: Any, left: int) -> None:
-        for place, element in enumerate(row[: len(target)]):
+        for index, element in enumerate(row[: len(target)]):
             if left == 1:
-                target[place] = element
+                target[index] = element
             else:
-                fill(target[place], element, left - 1)
+                fill(target[index], element, left - 1)
 
     fill(result, ragged, depth)
     return result

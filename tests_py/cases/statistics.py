@@ -71,7 +71,7 @@ def norm(x: Array, ord: Any = "euclidean", axis: Any = None, keepdims: bool = Fa
     if axis is None:
         result = norm(size.reshape(-1), ord, 0)
         return result.reshape((1,) * rank) if keepdims else result
-    axes = [one % rank for one in np.atleast_1d(axis)]
+    axes = [dimension % rank for dimension in np.atleast_1d(axis)]
     rows = np.moveaxis(size, axes, range(-len(axes), 0))
     flat = rows.reshape(*rows.shape[: rank - len(axes)], -1) if rows.size else rows
     if ord in ("euclidean", "fro") or (len(axes) == 1 and ord == 2):
@@ -86,8 +86,8 @@ def norm(x: Array, ord: Any = "euclidean", axis: Any = None, keepdims: bool = Fa
     else:
         result = rows.sum(-1).max(-1) if ord > 0 else rows.sum(-1).min(-1)
     if keepdims:
-        for one in sorted(axes):
-            result = np.expand_dims(result, one)
+        for dimension in sorted(axes):
+            result = np.expand_dims(result, dimension)
     return result
 
 
@@ -137,7 +137,7 @@ def _cases() -> list[Case]:
         sample = shape == (3, 5)
         options = (x,) if axis is None else (x, axis)
         relative = Tolerance(
-            SUMMED.why, 60, scale=lambda x, *rest, **kept: np.abs(x).max(initial=0) ** 2
+            SUMMED.why, 60, scale=lambda x, *rest, **options: np.abs(x).max(initial=0) ** 2
         )
         cases += [
             Case("moments", options, moments, relative, sample=sample),
@@ -148,14 +148,14 @@ def _cases() -> list[Case]:
             Case("count_nonzero", (ints(shape, -1, 2), *options[1:]), count_nonzero, EXACT),
         ]
         if shape == (5, 3, 7):
-            kept = {"keepdims": True}
+            keeping = {"keepdims": True}
             cases += [
-                Case("moments", options, moments, relative, kwargs=kept),
-                Case("var", (x, axis, 1), var, relative, kwargs=kept),
+                Case("moments", options, moments, relative, kwargs=keeping),
+                Case("var", (x, axis, 1), var, relative, kwargs=keeping),
                 Case("std", (x, axis, 0.5), std, relative),
-                Case("euclidean_norm", options, euclidean_norm, SUMMED, kwargs=kept),
-                Case("log_sum_exp", options, log_sum_exp, SHIFTED, kwargs=kept),
-                Case("count_nonzero", options, count_nonzero, kwargs=kept),
+                Case("euclidean_norm", options, euclidean_norm, SUMMED, kwargs=keeping),
+                Case("log_sum_exp", options, log_sum_exp, SHIFTED, kwargs=keeping),
+                Case("count_nonzero", options, count_nonzero, kwargs=keeping),
             ]
     vectors: list[tuple[tuple[int, ...], Any]] = [
         ((), None),

@@ -22,13 +22,13 @@ Span = tuple[int, int]
 
 def _runs_of(letter: str) -> Callable[[str], list[Span]]:
     def spans(text: str) -> list[Span]:
-        found, begin = [], 0
-        for one, run in groupby(text):
+        runs, begin = [], 0
+        for character, run in groupby(text):
             end = begin + len(list(run))
-            if one == letter:
-                found.append((begin, end))
+            if character == letter:
+                runs.append((begin, end))
             begin = end
-        return found
+        return runs
 
     return spans
 
@@ -41,13 +41,13 @@ def _before(letter: str) -> Callable[[str], list[Span]]:
     """Pairs of any letter and a given one, from the left, that do not overlap."""
 
     def spans(text: str) -> list[Span]:
-        found, place = [], 0
-        while place + 1 < len(text):
-            matches = text[place + 1] == letter
+        runs, index = [], 0
+        while index + 1 < len(text):
+            matches = text[index + 1] == letter
             if matches:
-                found.append((place, place + 2))
-            place += 2 if matches else 1
-        return found
+                runs.append((index, index + 2))
+            index += 2 if matches else 1
+        return runs
 
     return spans
 
@@ -95,9 +95,9 @@ def string_split(x: Array, delimiter: str, skip_empty: bool = True) -> list[Arra
                 parts[-1] += bytes([byte])
         keeps_empty = bool(marks) and not skip_empty
         rows.append([part for part in parts if part or keeps_empty])
-    places = [(row, number) for row, parts in enumerate(rows) for number in range(len(parts))]
+    indices = [(row, number) for row, parts in enumerate(rows) for number in range(len(parts))]
     return [
-        np.array(places, np.int64).reshape(len(places), 2),
+        np.array(indices, np.int64).reshape(len(indices), 2),
         texts([part for parts in rows for part in parts]),
         np.array([len(rows), max(map(len, rows), default=0)]),
     ]
@@ -120,22 +120,22 @@ def string_n_grams(
     grams: list[str] = []
     ends = [0] * min(1, len(splits))
 
-    def word(row: list[str], place: int) -> str:
-        if place < 0:
+    def word(row: list[str], index: int) -> str:
+        if index < 0:
             return left
-        return row[place] if place < len(row) else right
+        return row[index] if index < len(row) else right
 
     for begin, end in pairwise(splits.tolist()):
         row = words[begin:end]
-        made = []
+        n_grams = []
         for width in widths:
             pads = width - 1 if pad_width < 0 else min(pad_width, width - 1)
             firsts = range(-pads, len(row) + pads - width + 1)
-            made += [[word(row, first + step) for step in range(width)] for first in firsts]
-        if row and not made and preserve_short:
+            n_grams += [[word(row, first + step) for step in range(width)] for first in firsts]
+        if row and not n_grams and preserve_short:
             pads = max(0, pad_width)
-            made.append([word(row, place) for place in range(-pads, len(row) + pads)])
-        grams += [separator.join(gram) for gram in made]
+            n_grams.append([word(row, index) for index in range(-pads, len(row) + pads)])
+        grams += [separator.join(gram) for gram in n_grams]
         ends.append(len(grams))
     return [texts(grams), np.array(ends, np.int64)]
 
@@ -169,8 +169,8 @@ def text_of_length(length: int) -> bytes:
 
 
 def string_to_hash_bucket_fast(x: Array, buckets: int) -> Array:
-    known = {text_of_length(length): number for length, number in FINGERPRINTS.items()}
-    numbers = [known[text] % buckets for text in x.ravel().tolist()]
+    number_of = {text_of_length(length): number for length, number in FINGERPRINTS.items()}
+    numbers = [number_of[text] % buckets for text in x.ravel().tolist()]
     return np.array(numbers, np.int64).reshape(x.shape)
 
 
@@ -221,4 +221,4 @@ def _cases() -> list[Case]:
     ]
 
 
-STRINGS = [replace(case, sample=place % 6 == 0) for place, case in enumerate(_cases())]
+STRINGS = [replace(case, sample=index % 6 == 0) for index, case in enumerate(_cases())]

@@ -201,13 +201,13 @@ class Case:
         """Return the case for a device with other numbers, or None where those do not reach."""
         if not precision.fits_operands([*self.tensors, np.array(self.reach)]):
             return None
-        held = replace(
+        rounded = replace(
             self,
             precision=precision,
             args=precision.held(self.args),
             kwargs={name: precision.held(value) for name, value in self.kwargs.items()},
         )
-        return held if precision.fits(held.tensors, held.expected) else None
+        return rounded if precision.fits(rounded.tensors, rounded.expected) else None
 
     @cached_property
     def name(self) -> str:
@@ -234,9 +234,9 @@ class Case:
 
     def compute(self, tensors: Sequence[Array]) -> Any:
         """Call the oracle with other tensors in the same places."""
-        held = iter(tensors)
-        args = [_filled(argument, held) for argument in self.args]
-        kwargs = {name: _filled(value, held) for name, value in self.kwargs.items()}
+        remaining = iter(tensors)
+        args = [_filled(argument, remaining) for argument in self.args]
+        kwargs = {name: _filled(value, remaining) for name, value in self.kwargs.items()}
         with np.errstate(all="ignore"):
             return self.oracle(*args, **kwargs)
 
@@ -296,9 +296,9 @@ class Case:
     def directions(self) -> list[Array]:
         """One direction per source, for second derivatives."""
         random = np.random.default_rng([2, len(self.sources)])
-        sources = [self.tensors[place] for place in self.sources]
-        made = [_uniform(random, source.shape, np.iscomplexobj(source)) for source in sources]
-        return self.precision.held(made)
+        sources = [self.tensors[source] for source in self.sources]
+        vectors = [_uniform(random, source.shape, np.iscomplexobj(source)) for source in sources]
+        return self.precision.held(vectors)
 
     def encoded(self) -> dict[str, Any]:
         """The case as JSON-able data for `runner`."""
@@ -321,10 +321,10 @@ class Case:
 
 def _uniform(random: np.random.Generator, shape: Sequence[int], is_complex: bool) -> Array:
     """Numbers, or parts of complex ones, in [0.5, 1.5]."""
-    made = random.uniform(0.5, 1.5, tuple(shape)).astype(np.float32)
+    real_part = random.uniform(0.5, 1.5, tuple(shape)).astype(np.float32)
     if not is_complex:
-        return made
-    return (made + 1j * random.uniform(0.5, 1.5, tuple(shape))).astype(np.complex64)
+        return real_part
+    return (real_part + 1j * random.uniform(0.5, 1.5, tuple(shape))).astype(np.complex64)
 
 
 def _encoded(array: Array) -> dict[str, Any]:

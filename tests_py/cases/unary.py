@@ -293,9 +293,9 @@ def _unary_cases() -> list[Case]:
         low, high = row.domain
         plain = Case(row.function, (floats((7, 9), low, high),), row.oracle, row.tolerance)
         cases.append(replace(plain, sample=True))
-        given = (*row.special, *row.more)
+        values = (*row.special, *row.more)
         cases.append(
-            Case(row.function, (arr(given),), row.oracle, row.tolerance, note="of special values")
+            Case(row.function, (arr(values),), row.oracle, row.tolerance, note="of special values")
         )
         as_integers = _on_integers(row)
         cases.append(Case(row.function, (ints((5, 3), -9, 10),), as_integers, row.tolerance))

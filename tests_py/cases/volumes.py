@@ -183,11 +183,11 @@ def _with_argmax(
     numbers = np.arange(batch.size).reshape(batch.shape)
     if not include_batch_in_index:
         numbers = numbers % max(1, int(np.prod(batch.shape[1:])))
-    held = windows.read(numbers, -1).astype(np.int32).reshape(taps.shape)
+    flat_indices = windows.read(numbers, -1).astype(np.int32).reshape(taps.shape)
     first = np.expand_dims(taps.argmax(axis=3), 3)
     greatest = np.take_along_axis(taps, first, 3)[:, :, :, 0]
-    places = np.take_along_axis(held, first, 3)[:, :, :, 0]
-    return (greatest[0], places[0]) if single else (greatest, places)
+    argmax = np.take_along_axis(flat_indices, first, 3)[:, :, :, 0]
+    return (greatest[0], argmax[0]) if single else (greatest, argmax)
 
 
 # -- rows: convolutions --------------------------------------------------------------------------
@@ -197,7 +197,7 @@ def _sum_of(oracle: Any, tensors: int, length: Any) -> Tolerance:
     """Tolerance of a function that sums products of its first tensors."""
 
     def terms(*args: Any, **kwargs: Any) -> Array:
-        sizes = [np.abs(one) for one in args[:tensors]]
+        sizes = [np.abs(array) for array in args[:tensors]]
         result: Array = oracle(*sizes, *args[tensors:], **kwargs)
         return result
 
@@ -272,10 +272,10 @@ def _transposed_cases() -> list[Case]:
         windows = Windows(shape[1:-1], filter[:axes], strides, pad, dilations, *rounding)
         outputs = windows.inside.shape[:axes]
         x = floats((shape[0], *outputs, filter[-1]), seed=3)
-        wanted = list(shape)
+        output_shape = list(shape)
         if single:
-            x, wanted = x[0], wanted[1:]
-        args = (x, floats(filter, seed=4), wanted, strides, pad, *rounding)
+            x, output_shape = x[0], output_shape[1:]
+        args = (x, floats(filter, seed=4), output_shape, strides, pad, *rounding)
         return Case(name, args, _transposed, TRANSPOSED_SUM, dilated, windows.oddities())
 
     two = "conv2d_transpose"

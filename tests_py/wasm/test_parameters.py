@@ -3,9 +3,10 @@
 import pytest
 
 from webtensor.backends.wasm.backend import WasmBackend
-from webtensor.backends.wasm.parameters import broadcast_parameters, collapse, strided_parameters
+from webtensor.backends.wasm.parameters import broadcast_parameters, strided_parameters
 from webtensor.dtypes import int32
 from webtensor.errors import BackendError
+from webtensor.views import collapse
 
 
 def test_dense_axes_become_one() -> None:

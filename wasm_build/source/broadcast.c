@@ -3,9 +3,9 @@
 #include "elementwise.h"
 
 /* Elements in one step of the outermost axis. */
-INLINE int step_size(const int *lengths, int rank) {
+INLINE int step_size(const int *sizes, int rank) {
   int size = 1;
-  for (int axis = 1; axis < rank; axis++) size *= lengths[axis];
+  for (int axis = 1; axis < rank; axis++) size *= sizes[axis];
   return size;
 }
 
@@ -31,14 +31,14 @@ static void NOINLINE run_repeated(run_of_two *run, const byte *x, const byte *y,
 void broadcast_two(run_of_two *run, const byte *x, const byte *y, byte *out, const int *parameters,
                    int item, int out_item, int part, int parts) {
   int rank = parameters[0], outer = rank - 1, first, end;
-  const int *lengths = parameters + 1, *x_strides = lengths + rank, *y_strides = x_strides + rank;
-  int size = lengths[outer], x_step = x_strides[outer], y_step = y_strides[outer];
+  const int *sizes = parameters + 1, *x_strides = sizes + rank, *y_strides = x_strides + rank;
+  int size = sizes[outer], x_step = x_strides[outer], y_step = y_strides[outer];
   int index[MAX_RANK] = {0};
-  find_piece(lengths[0], outer ? 1 : 16, part, parts, &first, &end);
+  find_piece(sizes[0], outer ? 1 : 16, part, parts, &first, &end);
   if (first >= end) return;
   x += first * x_strides[0] * item;
   y += first * y_strides[0] * item;
-  out += first * step_size(lengths, rank) * out_item;
+  out += first * step_size(sizes, rank) * out_item;
   if (rank == 2 && size <= SHORT && x_step == 1 && y_step == 1 &&
       x_strides[0] + y_strides[0] == size && x_strides[0] * y_strides[0] == 0) {
     run_repeated(run, x, y, out, end - first, size, x_strides[0] == 0, item, out_item);
@@ -53,9 +53,9 @@ void broadcast_two(run_of_two *run, const byte *x, const byte *y, byte *out, con
     for (; axis >= 0; axis--) {
       x += x_strides[axis] * item;
       y += y_strides[axis] * item;
-      if (++index[axis] < (axis ? lengths[axis] : end)) break;
-      x -= x_strides[axis] * lengths[axis] * item;
-      y -= y_strides[axis] * lengths[axis] * item;
+      if (++index[axis] < (axis ? sizes[axis] : end)) break;
+      x -= x_strides[axis] * sizes[axis] * item;
+      y -= y_strides[axis] * sizes[axis] * item;
       index[axis] = 0;
     }
     if (axis < 0) return;
@@ -65,16 +65,16 @@ void broadcast_two(run_of_two *run, const byte *x, const byte *y, byte *out, con
 void broadcast_three(run_of_three *run, const byte *x, const byte *y, const byte *z, byte *out,
                      const int *parameters, int x_item, int item, int part, int parts) {
   int rank = parameters[0], outer = rank - 1, first, end;
-  const int *lengths = parameters + 1, *x_strides = lengths + rank, *y_strides = x_strides + rank,
+  const int *sizes = parameters + 1, *x_strides = sizes + rank, *y_strides = x_strides + rank,
             *z_strides = y_strides + rank;
-  int size = lengths[outer];
+  int size = sizes[outer];
   int index[MAX_RANK] = {0};
-  find_piece(lengths[0], outer ? 1 : 16, part, parts, &first, &end);
+  find_piece(sizes[0], outer ? 1 : 16, part, parts, &first, &end);
   if (first >= end) return;
   x += first * x_strides[0] * x_item;
   y += first * y_strides[0] * item;
   z += first * z_strides[0] * item;
-  out += first * step_size(lengths, rank) * item;
+  out += first * step_size(sizes, rank) * item;
   if (!outer) size = end - first;
   index[0] = first;
   for (;;) {
@@ -85,10 +85,10 @@ void broadcast_three(run_of_three *run, const byte *x, const byte *y, const byte
       x += x_strides[axis] * x_item;
       y += y_strides[axis] * item;
       z += z_strides[axis] * item;
-      if (++index[axis] < (axis ? lengths[axis] : end)) break;
-      x -= x_strides[axis] * lengths[axis] * x_item;
-      y -= y_strides[axis] * lengths[axis] * item;
-      z -= z_strides[axis] * lengths[axis] * item;
+      if (++index[axis] < (axis ? sizes[axis] : end)) break;
+      x -= x_strides[axis] * sizes[axis] * x_item;
+      y -= y_strides[axis] * sizes[axis] * item;
+      z -= z_strides[axis] * sizes[axis] * item;
       index[axis] = 0;
     }
     if (axis < 0) return;

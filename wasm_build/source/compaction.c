@@ -1,9 +1,9 @@
-/* Listing where a mask is true. */
+/* Listing the indices of a mask's true elements. */
 #include "vector.h"
 
-/* `out` has room for one more than are listed: each place is written, and kept where the mask is
- * true, without a branch whose outcome no processor could foresee. */
-EXPORT(true_places) void true_places(const byte *mask, int *out, int size) {
+/* Every index is written, and overwritten by the next unless the mask is true there: that avoids a
+ * branch that no processor could predict. `out` therefore has room for one more than are listed. */
+EXPORT(true_indices) void true_indices(const byte *mask, int *out, int size) {
   int count = 0;
   for (int i = 0; i < size; i++) {
     out[count] = i;

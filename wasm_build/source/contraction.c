@@ -1,4 +1,4 @@
-/* matmul and conv2d with its transposes: operands of gemm, packed straight from where they lie.
+/* matmul and conv2d with its transposes: operands of gemm, packed directly from memory.
  *
  * A convolution is the product of the patches of x, one row per output pixel and one column per
  * (filter row, filter column, input channel), with the filter as a matrix. Patches are never
@@ -75,7 +75,7 @@ EXPORT(matmul_float32)
 void matmul_float32(const float *a, const float *b, float *out, const MatmulSizes *sizes,
                     const float *packed_b, const float *bias, int activation, float alpha,
                     const float *slopes, const float *residual, int part, int parts) {
-  Finish finish = {bias, activation, alpha, slopes, residual, out};
+  Epilogue epilogue = {bias, activation, alpha, slopes, residual, out};
   int m = sizes->m, k = sizes->k, n = sizes->n, first = 0, end = sizes->batch;
   if (end >= parts) { /* whole products for each part */
     find_piece(sizes->batch, 1, part, parts, &first, &end);
@@ -101,9 +101,9 @@ void matmul_float32(const float *a, const float *b, float *out, const MatmulSize
       Left rows = {.form = ROWS_IN_PLACE, .source = a, .stride = k};
       Left columns = {.form = PACKED_PANELS, .source = &left, .pack = pack_panels_a};
       gemm(m, n, k, sizes->transpose_a ? columns : rows, (Right){packed_b, pack_panels_b, &right},
-           out, &finish, part, parts);
+           out, &epilogue, part, parts);
     }
-    if (bias && (m == 1 || n == 1)) finish_rows(&finish, out, m, n, 0, n);
+    if (bias && (m == 1 || n == 1)) apply_epilogue(&epilogue, out, m, n, 0, n);
     if (sizes->a_batched) a += m * k;
     if (sizes->b_batched) b += k * n;
     out += m * n;
@@ -205,7 +205,7 @@ typedef struct {
   const Images *images;
   const float *filter, *packed;
   float *out;
-  const Finish *finish;
+  const Epilogue *epilogue;
   int depth;
 } Convolution;
 
@@ -215,7 +215,7 @@ static void multiply_patches(const Convolution *conv, Left patches, int first, i
   int columns = conv->images->window->out_channels;
   Matrix filters = {conv->filter, columns, 1};
   gemm(count, columns, conv->depth, patches, (Right){conv->packed, pack_panels_b, &filters},
-       conv->out + first * columns, conv->finish, part, parts);
+       conv->out + first * columns, conv->epilogue, part, parts);
 }
 
 /* Patches of consecutive pixels, packed from where the first is. */
@@ -236,14 +236,14 @@ static void multiply_packed(const Convolution *conv, int first, int count, int p
   if (count > 0) multiply_patches(conv, patches, first, count, part, parts);
 }
 
-/* Whether patches are pixels of x as they lie. */
+/* Whether patches are pixels of x in place. */
 INLINE int reads_pixels(const Window *w) {
   return w->filter_height * w->filter_width == 1 && w->stride_height * w->stride_width == 1 &&
          w->pad_top + w->pad_left == 0 && w->out_height == w->in_height &&
          w->out_width == w->in_width;
 }
 
-/* Patches of few channels are read where they lie, filter row by filter row, line by line of the
+/* Patches of few channels are read in place, filter row by filter row, line by line of the
  * result; only those that overhang the input are packed. */
 static void multiply_lines(const Convolution *conv, int part, int parts) {
   const Window *w = conv->images->window;
@@ -272,7 +272,7 @@ static void multiply_lines(const Convolution *conv, int part, int parts) {
   }
 }
 
-/* A single patch is multiplied by the filter as it lies, which is read once only. */
+/* A single patch is multiplied by the unpacked filter, which is read only once. */
 static void multiply_patch(const Convolution *conv, int part, int parts) {
   float patch[BLOCK_DEPTH + 4];
   int columns = conv->images->window->out_channels, first, end;
@@ -284,19 +284,19 @@ static void multiply_patch(const Convolution *conv, int part, int parts) {
     add_row_times_matrix(patch, conv->filter + k * columns + first, conv->out + first, depth,
                          end - first, columns);
   }
-  if (conv->finish->bias)
-    finish_rows(conv->finish, conv->out + first, 1, 0, first, end - first);
+  if (conv->epilogue->bias)
+    apply_epilogue(conv->epilogue, conv->out + first, 1, 0, first, end - first);
 }
 
 EXPORT(conv2d)
 void conv2d(const float *x, const float *filter, float *out, const Window *w, const float *packed,
             const float *bias, int activation, float alpha, const float *slopes,
             const float *residual, int part, int parts) {
-  Finish finish = {bias, activation, alpha, slopes, residual, out};
+  Epilogue epilogue = {bias, activation, alpha, slopes, residual, out};
   int pixels = w->batch * w->out_height * w->out_width, channels = w->in_channels;
   int depth = w->filter_height * w->filter_width * channels;
   Images images = {x, w};
-  Convolution conv = {&images, filter, packed, out, &finish, depth};
+  Convolution conv = {&images, filter, packed, out, &epilogue, depth};
   if (pixels == 1)
     multiply_patch(&conv, part, parts);
   else if (reads_pixels(w))
@@ -311,7 +311,7 @@ void conv2d(const float *x, const float *filter, float *out, const Window *w, co
 /* -- conv2d_input_gradient ------------------------------------------------------------------- */
 
 /* With strides, input pixels fall into phases: those whose row and column leave the same remainders
- * are reached by the same taps, and by no others. Each phase is a product of its own. Along an
+ * are reached by the same taps, and by no others. Each phase is a separate product. Along an
  * axis, a phase is every `stride`-th position from `start`, and every `step`-th tap from
  * `first`. */
 typedef struct {
@@ -409,7 +409,7 @@ void conv2d_input_gradient(const float *dy, const float *filter, float *out, con
                            int part, int parts) {
   Phase phase = {{dy, w}, {filter, w}, {0}, {0}};
   int one_phase = w->stride_height * w->stride_width == 1; /* whose rows follow one another */
-  /* A phase that no tap reaches stays zero; parts are only asked for where there is one phase. */
+  /* A phase that no tap reaches stays zero; there are several parts only if there is one phase. */
   if (parts < 2)
     __builtin_memset(out, 0,
                      w->batch * w->in_height * w->in_width * w->in_channels * sizeof(float));

@@ -3,7 +3,7 @@
  * Output channel c * multiplier + m convolves input channel c with filter (:, :, c, m). With a
  * multiplier of 1, the usual case, channels are lanes; otherwise one element at a time.
  */
-#include "finish.h"
+#include "epilogue.h"
 #include "vector.h"
 #include "window.h"
 
@@ -34,7 +34,7 @@ typedef struct {
   vf bias = line->bias, low = line->low, high = line->high;                                        \
   float *out = line->out;
 
-/* Adds what a column is to the outputs that it is the first, the second and the last tap of. */
+/* Adds a column's products to the outputs of which it is the first, the second and the last tap. */
 #define ADD_ROW(I, FIRST, SECOND, LAST)                                                            \
   x = load(r##I);                                                                                  \
   r##I += t##I;                                                                                    \
@@ -110,17 +110,17 @@ typedef struct {
 } Pixels;
 
 /* One row of output pixels, from three rows of the input or those that there are. With dilation,
- * the columns that are `dilation_width` apart make lines of their own. */
+ * the columns that are `dilation_width` apart are separate lines. */
 static void line_3_by_3(const float *const rows[3], int step, const float *filter, Pixels out,
-                        const float *bias, const Early *early, const Window *w) {
+                        const float *bias, const Clipping *clipping, const Window *w) {
   static const float none[4] = {0};
   int apart = w->dilation_width;
   Line line = {.tap_step = w->in_channels,
                .row_step = 3 * w->in_channels,
                .bias = vset(0),
                .out_step = apart * out.step,
-               .low = vset(early->low),
-               .high = vset(early->high)};
+               .low = vset(clipping->low),
+               .high = vset(clipping->high)};
   for (int phase = 0; phase < apart && phase < w->out_width; phase++) {
     int start = phase - w->pad_left;
     line.before = start < 0 ? (apart - 1 - start) / apart : 0;
@@ -145,7 +145,7 @@ static void line_3_by_3(const float *const rows[3], int step, const float *filte
 }
 
 static void directly_3_by_3(const float *x, const float *filter, float *out, const Window *w,
-                            const Early *early, int first, int end) {
+                            const Clipping *clipping, int first, int end) {
   int channels = w->in_channels, row_size = w->in_width * channels;
   for (int line = first; line < end; line++) {
     int image = line / w->out_height, row = line - image * w->out_height;
@@ -155,15 +155,15 @@ static void directly_3_by_3(const float *x, const float *filter, float *out, con
       rows[i] = inside(y, w->in_height) ? x + (image * w->in_height + y) * row_size : 0;
     }
     Pixels to = {out + line * w->out_width * channels, channels, channels};
-    line_3_by_3(rows, channels, filter, to, early->bias, early, w);
+    line_3_by_3(rows, channels, filter, to, clipping->bias, clipping, w);
   }
 }
 
 /* -- through copies -- */
 
-/* Pixels that are a multiple of 512 bytes apart share so few places of the first-level cache, 64 or
+/* Pixels that are a multiple of 512 bytes apart share so few lines of the first-level cache, 64 or
  * fewer, that they displace one another before their neighbouring channels are wanted. Rows of so
- * many channels, a cache line of each pixel, are therefore copied to where they lie side by side,
+ * many channels, a cache line of each pixel, are therefore copied side by side,
  * and results back. */
 #define CHANNELS_AT_ONCE 16
 #define MOST_COPIED_ROWS 9
@@ -187,13 +187,13 @@ static void NOINLINE copy_channels(const float *from, int from_step, float *to, 
 }
 
 static void copying_3_by_3(const float *x, const float *filter, float *out, const Window *w,
-                           const Early *early, int first, int end) {
+                           const Clipping *clipping, int first, int end) {
   float copies[MOST_COPIED];
-  int held[MOST_COPIED_ROWS]; /* which row is where */
+  int copied[MOST_COPIED_ROWS]; /* which row is where */
   int channels = w->in_channels, kept = copied_rows(w), size = w->in_width * CHANNELS_AT_ONCE;
   float *made = copies + kept * size;
   for (int c = 0; c < channels; c += CHANNELS_AT_ONCE) {
-    for (int i = 0; i < kept; i++) held[i] = -1;
+    for (int i = 0; i < kept; i++) copied[i] = -1;
     for (int line = first; line < end; line++) {
       int image = line / w->out_height, row = line - image * w->out_height;
       const float *rows[3];
@@ -201,17 +201,17 @@ static void copying_3_by_3(const float *x, const float *filter, float *out, cons
         int y = row * w->stride_height - w->pad_top + i * w->dilation_height;
         rows[i] = 0;
         if (!inside(y, w->in_height)) continue;
-        int number = image * w->in_height + y, place = y % kept;
-        float *copy = copies + place * size;
-        if (held[place] != number)
+        int number = image * w->in_height + y, slot = y % kept;
+        float *copy = copies + slot * size;
+        if (copied[slot] != number)
           copy_channels(x + number * w->in_width * channels + c, channels, copy, CHANNELS_AT_ONCE,
                         w->in_width);
-        held[place] = number;
+        copied[slot] = number;
         rows[i] = copy;
       }
       line_3_by_3(rows, CHANNELS_AT_ONCE, filter + c,
                   (Pixels){made, CHANNELS_AT_ONCE, CHANNELS_AT_ONCE},
-                  early->bias ? early->bias + c : 0, early, w);
+                  clipping->bias ? clipping->bias + c : 0, clipping, w);
       copy_channels(made, CHANNELS_AT_ONCE, out + line * w->out_width * channels + c, channels,
                     w->out_width);
     }
@@ -330,17 +330,17 @@ EXPORT(depthwise_conv2d)
 void depthwise_conv2d(const float *x, const float *filter, float *out, const Window *w,
                       const float *bias, int activation, float alpha, const float *slopes,
                       const float *residual, int part, int parts) {
-  Finish finish = {bias, activation, alpha, slopes, residual, out};
+  Epilogue epilogue = {bias, activation, alpha, slopes, residual, out};
   int image_size = w->in_height * w->in_width * w->in_channels;
   int line_size = w->out_width * w->out_channels, first, end;
   find_piece(w->batch * w->out_height, 1, part, parts, &first, &end);
   if (is_3_by_3(w)) {
-    Early early = early_finish(&finish);
+    Clipping clipping = clipping_of(&epilogue);
     if (displaces_itself(w) && fits_copies(w))
-      copying_3_by_3(x, filter, out, w, &early, first, end);
+      copying_3_by_3(x, filter, out, w, &clipping, first, end);
     else
-      directly_3_by_3(x, filter, out, w, &early, first, end);
-    if (!finishes_late(&finish)) return;
+      directly_3_by_3(x, filter, out, w, &clipping, first, end);
+    if (!needs_epilogue(&epilogue)) return;
   } else {
     for (int line = first; line < end; line++) {
       int image = line / w->out_height, row = line - image * w->out_height;
@@ -349,13 +349,13 @@ void depthwise_conv2d(const float *x, const float *filter, float *out, const Win
     }
   }
   if (bias)
-    finish_rows(&finish, out + first * line_size, (end - first) * w->out_width, w->out_channels, 0,
-                w->out_channels);
+    apply_epilogue(&epilogue, out + first * line_size, (end - first) * w->out_width,
+                   w->out_channels, 0, w->out_channels);
 }
 
 /* -- transpose with respect to the input ----------------------------------------------------- */
 
-/* The taps that reach one input pixel, at most so many at a time. */
+/* The taps that reach one input pixel, at most SOME_TAPS at a time. */
 #define SOME_TAPS 32
 typedef struct {
   int count;

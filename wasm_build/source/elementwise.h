@@ -6,7 +6,7 @@
  *            row_broadcast(x, y, out, parameters, part, parts) for broadcasting
  *   ternary: row_broadcast(x, y, z, out, parameters, part, parts)
  *
- * Parameters of a broadcast, as ints: rank, lengths[rank], then the strides of each operand in
+ * Parameters of a broadcast, as ints: rank, sizes[rank], then the strides of each operand in
  * elements, strides[rank] each, outermost axis first. Axes are collapsed as far as possible and
  * rank >= 1. Along the innermost axis every operand has stride 1 or 0.
  */

@@ -163,7 +163,7 @@ static void OF(tridiagonalize)(NUMBER *a, NUMBER *taus, double *diagonal, double
     beside[k] = REAL(column[0]);
     column[0] = 1;
     NUMBER *block = a + (k + 1) * (n + 1);
-    /* w = tau B v with B known by its lower triangle */
+    /* w = tau B v with B given by its lower triangle */
     for (int i = 0; i < count; i++) w[i] = 0;
     for (int i = 0; i < count; i++) {
       const NUMBER *row = block + i * n;

@@ -176,8 +176,8 @@ typedef struct {
   int accumulates, ends;
   const int *offsets; /* where rows begin in the result, or 0 where they are `stride` apart */
   int stride;
-  const Finish *finish;
-  Early early;
+  const Epilogue *epilogue;
+  Clipping clipping;
 } Block;
 
 /* A panel of B, and where the block's first row has its columns in the result. */
@@ -226,8 +226,8 @@ static void NOINLINE buffered_tiles(const Block *block, const Panel *panel, Stri
     float *to = row_of(block, panel, i);
     for (int c = 0; c < columns; c += 4)
       store_up_to(to + c, LIMITED(load((const float *)kept + c)), columns - c);
-    if (block->ends && finishes_late(block->finish))
-      finish_rows(block->finish, to, 1, 0, panel->column, columns);
+    if (block->ends && needs_epilogue(block->epilogue))
+      apply_epilogue(block->epilogue, to, 1, 0, panel->column, columns);
   }
 }
 
@@ -243,19 +243,19 @@ static void multiply_tiles(const Block *block, const Panel *panel, int row, int 
                  .a = block->a + row * a_step,
                  .b = panel->b,
                  .out = panel->out + row * block->stride,
-                 .low = block->ends ? block->early.low : -VINF,
-                 .high = block->ends ? block->early.high : VINF};
+                 .low = block->ends ? block->clipping.low : -VINF,
+                 .high = block->ends ? block->clipping.high : VINF};
   if (block->accumulates) {
     strip.from = strip.out;
     strip.from_stride = block->stride;
   } else {
-    strip.from = block->early.bias ? block->early.bias + panel->column : zeros;
+    strip.from = block->clipping.bias ? block->clipping.bias + panel->column : zeros;
   }
   if (panel->columns == TILE_COLUMNS && !block->offsets && row + tiles * height <= block->rows) {
     compute(&strip, height);
-    if (block->ends && finishes_late(block->finish))
-      finish_rows(block->finish, strip.out, tiles * height, block->stride, panel->column,
-                  panel->columns);
+    if (block->ends && needs_epilogue(block->epilogue))
+      apply_epilogue(block->epilogue, strip.out, tiles * height, block->stride, panel->column,
+                     panel->columns);
     return;
   }
   for (; tiles > 0; tiles -= strip.tiles) {
@@ -280,7 +280,7 @@ static void NOINLINE multiply_panel(const Block *block, const Panel *panel) {
   }
 }
 
-void gemm(int m, int n, int k, Left a, Right b, float *out, const Finish *finish, int part,
+void gemm(int m, int n, int k, Left a, Right b, float *out, const Epilogue *epilogue, int part,
           int parts) {
   /* On the stack, because each thread has its own; packed rows are written in whole vectors. */
   float packed_a[BLOCK_A + TILE_ROWS * BLOCK_DEPTH + 4] __attribute__((aligned(64)));
@@ -292,7 +292,7 @@ void gemm(int m, int n, int k, Left a, Right b, float *out, const Finish *finish
     find_piece(n, TILE_COLUMNS, part, parts, &first_column, &end_column);
   else
     find_piece(m, TILE_ROWS, part, parts, &first_row, &end_row);
-  Block block = {.stride = n, .finish = finish, .early = early_finish(finish)};
+  Block block = {.stride = n, .epilogue = epilogue, .clipping = clipping_of(epilogue)};
   block.segments = a.segments ? a.segments : 1;
   block.skip = a.skip;
   if (a.place) block.offsets = offsets;

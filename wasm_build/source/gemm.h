@@ -4,20 +4,20 @@
  * out (m, n) = A (m, k) B (k, n). Neither operand need exist as a matrix: a pack function writes
  * any block of it. B is packed as panels of TILE_COLUMNS columns: (k, column) at
  * [k * TILE_COLUMNS + column]; what lies beyond the last column is packed as zeros. A is best read
- * row by row, where it lies or from packed rows; where neighbours in memory are neighbours in a
+ * row by row, in place or from packed rows; where neighbours in memory are neighbours in a
  * column it is packed as panels of TILE_ROWS rows: (row, k) at [k * TILE_ROWS + row].
  */
 #ifndef WEBTENSOR_GEMM_H
 #define WEBTENSOR_GEMM_H
 
-#include "finish.h"
+#include "epilogue.h"
 #include "vector.h"
 
 #define TILE_ROWS 6
 #define TILE_COLUMNS 8
 
 /* Cache blocks: a block of A (96 KB) stays in the second-level cache while a panel of B (8 KB)
- * stays in the first. Shallow products take more rows at once. Where A lies in place and B is
+ * stays in the first. Shallow products take more rows at once. Where A is read in place and B is
  * packed, panels may be as deep as 32 KB: they are read straight on, and results written once. */
 #define BLOCK_A (96 * 256)
 #define BLOCK_ROWS 384
@@ -34,7 +34,7 @@ typedef void pack_function(const void *source, float *to, int first, int count, 
 /* Writes where rows first … first + count - 1 of the result begin, as offsets from `out`. */
 typedef void place_function(const void *source, int *offsets, int first, int count);
 
-/* A, and where its rows go in the result: one after another where `place` is 0. */
+/* A, and the offsets of its rows in the result: consecutive rows if `place` is 0. */
 typedef struct {
   enum { ROWS_IN_PLACE, PACKED_ROWS, PACKED_PANELS } form;
   const void *source; /* of ROWS_IN_PLACE: the first row */
@@ -53,7 +53,7 @@ typedef struct {
 } Right;
 
 /* Computes one part of the result: rows of it, or columns where it has few rows. */
-void gemm(int m, int n, int k, Left a, Right b, float *out, const Finish *finish, int part,
+void gemm(int m, int n, int k, Left a, Right b, float *out, const Epilogue *epilogue, int part,
           int parts);
 
 /* Element (row, column) is data[row * row_stride + column * column_stride]. */

@@ -1,8 +1,8 @@
 /* Images of (batch, height, width, channels): resizing, projective sampling, boxes in them. */
 #include "vector.h"
 
-INLINE int clamped(int place, int length) {
-  return place < 0 ? 0 : place >= length ? length - 1 : place;
+INLINE int clamped(int index, int length) {
+  return index < 0 ? 0 : index >= length ? length - 1 : index;
 }
 
 /* Elements of four bytes each, few of them: the channels of a pixel. */
@@ -20,9 +20,9 @@ typedef struct {
   int column_step, column_offset, column_divisor;
 } Resize;
 
-/* Walks along the places (i * step + offset) / divisor, rounded down, without dividing. */
+/* Walks along the indices (i * step + offset) / divisor, rounded down, without dividing. */
 typedef struct {
-  int low, rest; /* the place is low + rest / divisor */
+  int low, rest; /* the coordinate is low + rest / divisor */
   int whole_step, rest_step, divisor;
 } Walk;
 
@@ -41,7 +41,7 @@ INLINE float fraction_of(const Walk *w) { return (float)w->rest / (float)w->divi
 #define ROWS walk(r->row_step, r->row_offset, r->row_divisor)
 #define COLUMNS walk(r->column_step, r->column_offset, r->column_divisor)
 
-/* A fraction of 0 keeps what the second pixel holds out, be it infinite or NaN. */
+/* With a fraction of 0, the second pixel does not count, even if it is infinite or NaN. */
 INLINE vf blend(vf first, vf second, float fraction) {
   return fraction == 0 ? first : first + (second - first) * vset(fraction);
 }
@@ -209,7 +209,7 @@ enum { CONSTANT, REFLECT, WRAP, NEAREST, CROP };
 INLINE int is_inside(float x, int length, int mode) {
   if (mode == CONSTANT) return x > -2 && x < length + 1;
   if (mode == CROP) {
-    /* What rounding moved out of the image by a hair lies on its edge. */
+    /* Coordinates that rounding moved just outside the image are moved to its edge. */
     float slack = 1e-6f * (float)length;
     return x >= -slack && x <= (float)(length - 1) + slack;
   }
@@ -336,18 +336,18 @@ INLINE int comes_before(const float *scores, int a, int b) {
   return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
 }
 
-/* Restore the order of a heap whose best element comes first, below `place`. */
-static void sift(int *heap, int size, int place, const float *scores) {
-  int element = heap[place];
+/* Restore the order of a heap whose best element comes first, below `slot`. */
+static void sift(int *heap, int size, int slot, const float *scores) {
+  int element = heap[slot];
   for (;;) {
-    int child = 2 * place + 1;
+    int child = 2 * slot + 1;
     if (child >= size) break;
     if (child + 1 < size && comes_before(scores, heap[child + 1], heap[child])) child++;
     if (!comes_before(scores, heap[child], element)) break;
-    heap[place] = heap[child];
-    place = child;
+    heap[slot] = heap[child];
+    slot = child;
   }
-  heap[place] = element;
+  heap[slot] = element;
 }
 
 /* Stores how many boxes are chosen, then their numbers, the best first; `waiting` has room for
@@ -358,7 +358,7 @@ void non_max_suppression(const float *boxes, const float *scores, int *out, int 
   int size = 0, chosen = 0;
   for (int i = 0; i < count; i++)
     if (scores[i] > score_threshold) waiting[size++] = i;
-  for (int place = size / 2 - 1; place >= 0; place--) sift(waiting, size, place, scores);
+  for (int slot = size / 2 - 1; slot >= 0; slot--) sift(waiting, size, slot, scores);
   while (size > 0 && chosen < most) {
     int index = waiting[0], kept = 1;
     waiting[0] = waiting[--size];

@@ -1,7 +1,7 @@
 /* Factorizations of batches of matrices, in double; see factorizations.h.
  *
  * Each kernel exists for real and for complex numbers (pairs of floats), with `work` in memory that
- * the caller allocated: what it must hold stands beside each function of that file. Matrices that
+ * the caller allocated: its size is given beside each function of that file. Matrices that
  * cannot be factored give NaN.
  */
 #include "vector.h"

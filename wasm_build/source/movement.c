@@ -1,7 +1,7 @@
 /* Moving elements without looking at them: strided copies, padding, concatenation, gathering.
  *
  * Elements are words (four bytes) or bytes. Parameters of a strided copy, as ints: offset, rank,
- * lengths[rank], strides[rank], outermost axis first; axes are collapsed as far as possible and
+ * sizes[rank], strides[rank], outermost axis first; axes are collapsed as far as possible and
  * rank >= 1.
  */
 #include "vector.h"
@@ -52,7 +52,7 @@ static void NOINLINE transpose_block(const int *x, int *out, int rows, int colum
 }
 
 /* In squares of one cache line's width, through a buffer: each line is read and written once, as a
- * whole. Where strides are powers of two, lines compete for the same places in the caches and would
+ * whole. Where strides are powers of two, lines compete for the same cache lines and would
  * not survive until their next use. */
 static void NOINLINE transpose_words(const int *x, int *out, int rows, int columns,
                                      int column_stride) {
@@ -108,14 +108,14 @@ static void NOINLINE short_rows(const int *x, int *out, int rows, int size, int 
 #define STRIDED(NAME, TYPE, ROW)                                                                   \
   EXPORT(NAME) void NAME(const TYPE *x, TYPE *out, const int *parameters) {                        \
     int outer = parameters[1] - 1;                                                                 \
-    const int *lengths = parameters + 2, *strides = lengths + outer + 1;                           \
-    int size = lengths[outer], stride = strides[outer];                                            \
+    const int *sizes = parameters + 2, *strides = sizes + outer + 1;                               \
+    int size = sizes[outer], stride = strides[outer];                                              \
     int index[MAX_RANK] = {0};                                                                     \
     x += parameters[0];                                                                            \
     /* A transposed pair of innermost axes goes through registers. */                              \
     int transposed = sizeof(TYPE) == 4 && outer > 0 && strides[outer - 1] == 1 && stride > 1;      \
     int brief = sizeof(TYPE) == 4 && outer > 0 && stride == 1 && size <= SHORT_ROW;                \
-    int step = transposed || brief ? lengths[outer - 1] : 1;                                       \
+    int step = transposed || brief ? sizes[outer - 1] : 1;                                         \
     if (transposed || brief) outer--;                                                              \
     for (;;) {                                                                                     \
       if (transposed)                                                                              \
@@ -128,8 +128,8 @@ static void NOINLINE short_rows(const int *x, int *out, int rows, int size, int 
       int axis = outer - 1;                                                                        \
       for (; axis >= 0; axis--) {                                                                  \
         x += strides[axis];                                                                        \
-        if (++index[axis] < lengths[axis]) break;                                                  \
-        x -= strides[axis] * lengths[axis];                                                        \
+        if (++index[axis] < sizes[axis]) break;                                                    \
+        x -= strides[axis] * sizes[axis];                                                          \
         index[axis] = 0;                                                                           \
       }                                                                                            \
       if (axis < 0) return;                                                                        \
@@ -142,8 +142,8 @@ STRIDED(strided_bytes, byte, strided_row_of_bytes)
 #define SPREAD(NAME, TYPE)                                                                         \
   EXPORT(NAME) void NAME(const TYPE *x, TYPE *out, const int *parameters) {                        \
     int outer = parameters[1] - 1;                                                                 \
-    const int *lengths = parameters + 2, *strides = lengths + outer + 1;                           \
-    int size = lengths[outer], stride = strides[outer];                                            \
+    const int *sizes = parameters + 2, *strides = sizes + outer + 1;                               \
+    int size = sizes[outer], stride = strides[outer];                                              \
     int index[MAX_RANK] = {0};                                                                     \
     out += parameters[0];                                                                          \
     for (;;) {                                                                                     \
@@ -155,8 +155,8 @@ STRIDED(strided_bytes, byte, strided_row_of_bytes)
       int axis = outer - 1;                                                                        \
       for (; axis >= 0; axis--) {                                                                  \
         out += strides[axis];                                                                      \
-        if (++index[axis] < lengths[axis]) break;                                                  \
-        out -= strides[axis] * lengths[axis];                                                      \
+        if (++index[axis] < sizes[axis]) break;                                                    \
+        out -= strides[axis] * sizes[axis];                                                        \
         index[axis] = 0;                                                                           \
       }                                                                                            \
       if (axis < 0) return;                                                                        \
@@ -207,27 +207,27 @@ EXPORT(gather) void gather(const byte *x, const int *indices, byte *out, int out
 
 /* Places, in row-major order, of rows of coordinates; one past the last for those outside. */
 EXPORT(flat_indices) void flat_indices(const int *x, int *out, int count, int depth,
-                                       const int *lengths) {
+                                       const int *sizes) {
   int end = 1;
-  for (int axis = 0; axis < depth; axis++) end *= lengths[axis];
+  for (int axis = 0; axis < depth; axis++) end *= sizes[axis];
   for (int i = 0; i < count; i++, x += depth) {
-    int place = 0, inside = 1;
+    int flat = 0, inside = 1;
     for (int axis = 0; axis < depth; axis++) {
-      inside &= (unsigned)x[axis] < (unsigned)lengths[axis];
-      place = place * lengths[axis] + x[axis];
+      inside &= (unsigned)x[axis] < (unsigned)sizes[axis];
+      flat = flat * sizes[axis] + x[axis];
     }
-    out[i] = inside ? place : end;
+    out[i] = inside ? flat : end;
   }
 }
 
 /* The reverse. */
-EXPORT(coordinates) void coordinates(const int *places, int *out, int count, int depth,
-                                     const int *lengths) {
+EXPORT(coordinates) void coordinates(const int *flat_indices, int *out, int count, int depth,
+                                     const int *sizes) {
   for (int i = 0; i < count; i++, out += depth) {
-    unsigned rest = places[i];
+    unsigned rest = flat_indices[i];
     for (int axis = depth - 1; axis > 0; axis--) {
-      unsigned whole = rest / (unsigned)lengths[axis];
-      out[axis] = rest - whole * lengths[axis];
+      unsigned whole = rest / (unsigned)sizes[axis];
+      out[axis] = rest - whole * sizes[axis];
       rest = whole;
     }
     out[0] = rest;

@@ -2,7 +2,7 @@
 #include "vector.h"
 #include "window.h"
 
-/* The part of a window that lies inside the input. */
+/* The part of a window inside the input. */
 typedef struct {
   int row, column;   /* input position of its first element */
   int rows, columns; /* how many filter positions */
@@ -89,7 +89,7 @@ INLINE void greatest_of_four(const float *x, float *out, int row_step, int colum
                              int channels) {
   const float *below = x + row_step;
   for (int c = 0; c < channels; c += 4) {
-    vf best = load(x + c); /* if this is NaN it stays the greatest */
+    vf best = load(x + c); /* NaN stays the maximum */
     vi nan = vseti(0);
     take_greatest(&best, &nan, load(x + column_step + c));
     take_greatest(&best, &nan, load(below + c));
@@ -119,8 +119,8 @@ void max_pool(const float *x, float *out, const Window *w, int part, int parts) 
   }
 }
 
-/* Offsets, relative to the part's first element, of the first greatest element for four channels;
- * NaN counts as greatest. */
+/* Offsets, relative to the part's first element, of the first maximum for four channels;
+ * NaN is the maximum. */
 static vi NOINLINE where_greatest(const float *x, Part part, int row_step, int column_step) {
   vf best = load(x);
   vi where = vseti(0);

@@ -67,13 +67,13 @@ EXPORT(scatter_set) void scatter_set(const byte *x, int scalar, const int *indic
 SCATTER_ADD(scatter_add_float32, float)
 SCATTER_ADD(scatter_add_int32, int)
 
-/* out is (length, inner), and row segments[i] of it gets row places[i] of x added. */
+/* out is (length, inner), and row indices[i] of x is added to its row segments[i]. */
 #define SUM_PICKED(NAME, TYPE)                                                                     \
-  EXPORT(NAME) void NAME(const TYPE *x, const int *places, const int *segments, TYPE *out,         \
+  EXPORT(NAME) void NAME(const TYPE *x, const int *indices, const int *segments, TYPE *out,        \
                          int length, int inner, int count) {                                       \
     __builtin_memset(out, 0, length * inner * sizeof(TYPE));                                       \
     for (int i = 0; i < count; i++)                                                                \
-      ADD_ROW(TYPE, x + places[i] * inner, out + segments[i] * inner, inner)                       \
+      ADD_ROW(TYPE, x + indices[i] * inner, out + segments[i] * inner, inner)                      \
   }
 SUM_PICKED(sum_picked_float32, float)
 SUM_PICKED(sum_picked_int32, int)

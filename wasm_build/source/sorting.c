@@ -1,6 +1,6 @@
 /* Sorting rows and searching in sorted ones.
  *
- * Elements are compared as unsigned keys of 32 bits in the same order; NaN is the greatest key, -0
+ * Elements are compared as unsigned keys of 32 bits in the same order; NaN is the largest key, -0
  * and 0 have one. Long rows are sorted by four counting passes over bytes of the keys (least
  * significant first, which keeps equal keys in their order), short ones by insertion.
  */
@@ -26,29 +26,29 @@ INLINE uint32_t descending_int_key(int x) { return ~int_key(x); }
 
 /* -- sorting --------------------------------------------------------------------------------- */
 
-static void NOINLINE insertion_sort(uint32_t *keys, int *places, int size) {
+static void NOINLINE insertion_sort(uint32_t *keys, int *order, int size) {
   for (int i = 0; i < size; i++) {
     uint32_t key = keys[i];
     int j = i;
     for (; j > 0 && keys[j - 1] > key; j--) {
       keys[j] = keys[j - 1];
-      places[j] = places[j - 1];
+      order[j] = order[j - 1];
     }
     keys[j] = key;
-    places[j] = i;
+    order[j] = i;
   }
 }
 
-/* Sorts keys and leaves their places in `places`; the other two are scratch of the same size. */
-static void NOINLINE radix_sort(uint32_t *keys, int *places, uint32_t *other_keys,
-                                int *other_places, int size) {
+/* Sorts keys and writes their order to `order`; the other two are scratch of the same size. */
+static void NOINLINE radix_sort(uint32_t *keys, int *order, uint32_t *other_keys,
+                                int *other_order, int size) {
   uint32_t counts[4][256] = {{0}};
   for (int i = 0; i < size; i++) {
     uint32_t key = keys[i];
     for (int digit = 0; digit < 4; digit++) counts[digit][key >> 8 * digit & 255]++;
-    places[i] = i;
+    order[i] = i;
   }
-  int *result = places;
+  int *result = order;
   for (int digit = 0; digit < 4; digit++) {
     uint32_t *starts = counts[digit];
     int shift = 8 * digit;
@@ -62,16 +62,16 @@ static void NOINLINE radix_sort(uint32_t *keys, int *places, uint32_t *other_key
     for (int i = 0; i < size; i++) {
       uint32_t to = starts[keys[i] >> shift & 255]++;
       other_keys[to] = keys[i];
-      other_places[to] = places[i];
+      other_order[to] = order[i];
     }
     uint32_t *swapped_keys = keys;
-    int *swapped_places = places;
+    int *swapped_order = order;
     keys = other_keys;
-    places = other_places;
+    order = other_order;
     other_keys = swapped_keys;
-    other_places = swapped_places;
+    other_order = swapped_order;
   }
-  if (places != result) __builtin_memcpy(result, places, size * sizeof(int));
+  if (order != result) __builtin_memcpy(result, order, size * sizeof(int));
 }
 
 /* Places of the elements of each row in order; scratch holds 3 * length words. */
@@ -95,7 +95,7 @@ ARGSORT(argsort_int32, int, int_key, descending_int_key)
 
 /* -- selecting ------------------------------------------------------------------------------- */
 
-/* Puts `item` where it belongs in a heap of `size`, from the top down; the greatest is on top. */
+/* Sifts `item` down a heap of `size` from the top; the largest is on top. */
 INLINE void sift(uint64_t *heap, int size, int at, uint64_t item) {
   for (int child; (child = 2 * at + 1) < size; at = child) {
     if (child + 1 < size && heap[child + 1] > heap[child]) child++;
@@ -105,8 +105,8 @@ INLINE void sift(uint64_t *heap, int size, int at, uint64_t item) {
   heap[at] = item;
 }
 
-/* Places of the k greatest elements of each row, the greatest first, of equal ones the first. The k
- * best so far are kept in a heap, the worst on top, as (descending key, place); scratch holds them. */
+/* The indices of the k largest elements of each row, in descending order, of equal ones the first.
+ * A heap in scratch has the k best so far, the worst on top, as (descending key, index). */
 #define TOPK(NAME, TYPE, DESCENDING_KEY)                                                           \
   EXPORT(NAME) void NAME(const TYPE *x, int *out, uint64_t *heap, int outer, int length, int k) {  \
     for (int o = 0; o < outer; o++, x += length, out += k) {                                       \

@@ -25,7 +25,7 @@ __all__ = [
 def grad(function: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
     """Return a function that computes the gradient of ``function`` at its argument.
 
-    The returned function takes ``x`` and optionally ``dy``, the gradient of what follows (ones of
+    The returned function takes ``x`` and optionally ``dy``, the gradient of the result (ones of
     the shape of ``function(x)`` by default), and returns a tensor of the shape of ``x``.
 
     Raises:
@@ -87,7 +87,17 @@ def value_and_grad(function: Callable[[Tensor], Tensor]) -> Callable[..., tuple[
 def value_and_grads(
     function: Callable[..., Tensor],
 ) -> Callable[..., tuple[Tensor, list[Tensor]]]:
-    """Like ``grads``, returning ``(function(*xs), gradients)``."""
+    """Like ``grads``, returning ``(function(*xs), gradients)``.
+
+    Raises:
+        ValueError: the result depends on none of the arguments, or ``dy`` has another shape.
+
+    Example:
+        >>> import webtensor as wt
+        >>> value, gradients = wt.value_and_grads(lambda x, y: x * y)(2.0, 3.0)
+        >>> value.tolist(), [gradient.tolist() for gradient in gradients]
+        (6.0, [3.0, 2.0])
+    """
     _require_callable("value_and_grads", function)
 
     @wraps(function)
@@ -147,17 +157,17 @@ def variable_gradients(
         chosen = [read[id(variable)] for variable in variables if id(variable) in read]
     of_nothing = tape.met_nothing()
     gradients = tape.gradients([loss], [value for _, value in chosen], [_ones_like(loss)])
-    if of_nothing:  # a sum over no elements changes with none of the variables
+    if of_nothing:  # a sum over no elements depends on no variable
         gradients = [
             zero_gradient(value.shape) if gradient is None else gradient
             for (_, value), gradient in zip(chosen, gradients, strict=True)
         ]
-    reached = [place for place, gradient in enumerate(gradients) if gradient is not None]
+    reached = [index for index, gradient in enumerate(gradients) if gradient is not None]
     if not reached:
         raise ValueError(f"{name}: the loss depends on none of the trainable variables")
-    found = _each_its_own([gradient for gradient in gradients if gradient is not None])
+    own_gradients = _each_its_own([gradient for gradient in gradients if gradient is not None])
     return loss, [
-        (chosen[place][0], gradient) for place, gradient in zip(reached, found, strict=True)
+        (chosen[index][0], gradient) for index, gradient in zip(reached, own_gradients, strict=True)
     ]
 
 
@@ -185,13 +195,13 @@ def custom_grad(
         inputs = tuple(as_operand("custom_grad", x) for x in xs)
         if not is_recording():
             return _custom_result(function(*inputs))[0]
-        # What the gradient function refers to lives until the walk back, whatever is disposed.
+        # The tensors that the gradient function uses live until the walk back, even if disposed.
         with outside_scopes():
             inputs = tuple(alias(IDENTITY, x, x.shape) for x in inputs)
             with paused():
                 value, gradient = _custom_result(function(*inputs))
         with paused():
-            # A tensor of its own: the function may return one that is recorded already.
+            # A new tensor: the function may return one that is recorded already.
             value = alias(IDENTITY, value, value.shape)
         primitive = _custom_primitive(gradient, inputs)
         for observer in state.observers:
@@ -213,14 +223,14 @@ def _custom_result(result: Any) -> tuple[Tensor, Callable[..., Any]]:
 
 def _custom_primitive(gradient: Callable[..., Any], inputs: Sequence[Tensor]) -> Primitive:
     """Wrap a user's gradient function, calling it once for all inputs of a walk back."""
-    held: dict[int, Any] = {}
+    cached_gradients: dict[int, Any] = {}
 
     def part(index: int, dy: Tensor) -> Tensor:
-        if id(dy) not in held:
-            held.clear()
+        if id(dy) not in cached_gradients:
+            cached_gradients.clear()
             result = gradient(alias(IDENTITY, dy, dy.shape))
-            held[id(dy)] = dy, [result] if isinstance(result, Tensor) else list(result)
-        parts = held[id(dy)][1]
+            cached_gradients[id(dy)] = dy, [result] if isinstance(result, Tensor) else list(result)
+        parts = cached_gradients[id(dy)][1]
         if len(parts) != len(inputs) or parts[index].shape != inputs[index].shape:
             raise ValueError(
                 "custom_grad: gradient must return one tensor per input, of shapes "
@@ -257,7 +267,7 @@ def _differentiate(
                 f"{name}: dy must have the shape of the function's result, {value.shape}, but its "
                 f"shape is {dy.shape}"
             )
-    # What is computed from nothing, or is nothing, changes with none of the sources.
+    # What is computed from nothing, or is empty, depends on no source.
     of_nothing = tape.met_nothing() or any(0 in operand.shape for operand in (value, *sources))
     gradients = tape.gradients([value], sources, [dy])
     for position, gradient in enumerate(gradients):
@@ -272,7 +282,7 @@ def _differentiate(
 
 
 def _each_its_own(gradients: list[Tensor]) -> list[Tensor]:
-    """Give each source a gradient that can be disposed without harm to another's."""
+    """Return the gradients so that disposing one source's does no harm to another's."""
     seen: set[int] = set()
     for position, gradient in enumerate(gradients):
         if id(gradient) in seen:

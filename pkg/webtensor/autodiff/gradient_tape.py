@@ -21,11 +21,11 @@ _UNCONNECTED = ("none", "zero")
 class GradientTape:
     """A recording of operations, from which gradients are computed afterwards.
 
-    Within ``with tape:`` it records what is computed from trainable variables (without
-    ``watch_accessed_variables``, from none) and from what ``watch`` was called with. ``gradient``,
-    ``jacobian`` and ``batch_jacobian`` then walk back; one of them, once, unless the tape is
-    ``persistent``. A tape that is not frees activations as it walks. Tapes nest: what an outer one
-    records of an inner one's ``gradient`` gives second derivatives.
+    Within ``with tape:`` it records operations that depend on what ``watch`` was called with and,
+    unless ``watch_accessed_variables`` is False, on trainable variables. ``gradient``, ``jacobian``
+    and ``batch_jacobian`` then walk back along the recording. Only one call of them is allowed,
+    since it frees activations as it walks, unless the tape is ``persistent``. Tapes nest: an outer
+    tape that records an inner one's ``gradient`` gives second derivatives.
 
     Example:
         >>> import webtensor as wt
@@ -64,7 +64,7 @@ class GradientTape:
             self._tape.__exit__()
 
     def watch(self, tensor: Any) -> None:
-        """Record what is computed from a tensor, a variable, or a structure of these.
+        """Record operations that depend on a tensor, a variable, or a structure of these.
 
         Raises:
             RuntimeError: the tape was not entered.
@@ -104,7 +104,7 @@ class GradientTape:
             tape.__enter__()
 
     def reset(self) -> None:
-        """Forget what was recorded and watched, and go on recording.
+        """Clear the recording and the watched tensors, and go on recording.
 
         Raises:
             RuntimeError: the tape is not recording.
@@ -133,12 +133,12 @@ class GradientTape:
         output_gradients: Any = None,
         unconnected_gradients: str = "none",
     ) -> Any:
-        """Return the gradient of what ``target`` holds, summed, for each of ``sources``.
+        """Return the gradient of the sum of ``target``'s elements for each of ``sources``.
 
-        ``target`` and ``sources`` may be structures of tensors and variables; the result is like
-        ``sources``. ``output_gradients``, like ``target``, has the gradients that the way back
-        starts from, where they are not ones. A source that the target does not depend on gets None,
-        or zeros where ``unconnected_gradients`` is ``"zero"``.
+        ``target`` and ``sources`` may be structures of tensors and variables; the result has the
+        structure of ``sources``. ``output_gradients`` has the structure of ``target`` and are the
+        gradients that the walk back starts from, ones by default. A source on which the target does
+        not depend gets None, or zeros if ``unconnected_gradients`` is ``"zero"``.
 
         Raises:
             RuntimeError: the tape is not persistent and was used before.
@@ -302,14 +302,14 @@ def _operands(name: str, argument: str, structure: Any) -> list[Any]:
     return operands
 
 
-def _output_gradients(target: Any, targets: Sequence[Any], given: Any) -> list[Tensor]:
-    """Return the gradients that the way back starts from: ones where none are given."""
-    if given is None:
+def _output_gradients(target: Any, targets: Sequence[Any], output_gradients: Any) -> list[Tensor]:
+    """Return the output gradients that the walk back starts from: ones by default."""
+    if output_gradients is None:
         parts: list[Any] = [None] * len(targets)
-    elif is_nested(target) or _operands_only(given):
-        parts = flatten(given)
+    elif is_nested(target) or _operands_only(output_gradients):
+        parts = flatten(output_gradients)
     else:
-        parts = [given]
+        parts = [output_gradients]
     if len(parts) != len(targets):
         raise ValueError(
             f"gradient: output_gradients must be one for each of {len(targets)} targets, but there "
@@ -359,7 +359,7 @@ def _gradients(
 
 
 def _own_sum(parts: list[Tensor | None]) -> Tensor | None:
-    """Add what is not None; the result is a tensor that nothing else refers to."""
+    """Add the gradients that are not None; the result is a new tensor."""
     total: Tensor | None = None
     for part in parts:
         if part is not None:
@@ -379,7 +379,7 @@ def _transposed(rows: list[list[Tensor | None]], sources: list[Any]) -> list[lis
 def _stacked(
     gradients: Sequence[Tensor | None], axis: int, shape: tuple[int, ...]
 ) -> Tensor | None:
-    """Put the gradients of all elements together; ``shape`` takes the place of their axes."""
+    """Stack the gradients of all elements; ``shape`` replaces their axis."""
     some = next((gradient for gradient in gradients if gradient is not None), None)
     if some is None:
         return None
@@ -397,7 +397,7 @@ def _completed(
     shape: tuple[int, ...],
     unconnected: str,
 ) -> list[Tensor | None]:
-    """Return the gradients, with zeros where there are none if that is wanted."""
+    """Return the gradients, with zeros in place of None if that is requested."""
     if unconnected == "none":
         return list(gradients)
     return [

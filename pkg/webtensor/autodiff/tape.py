@@ -1,12 +1,12 @@
-"""The tape: what ran on watched tensors, and the walk back along it. Knows no op.
+"""The tape: it records operations on watched tensors, and walks back along them. It knows no op.
 
 Reverse-mode automatic differentiation (Griewank & Walther, *Evaluating Derivatives*, 2008). While
 a tape is active it records each operation that has a watched input. Gradient rules are themselves
 made of ops, so a tape that is still active while another one walks back records the walk, which
 is how higher derivatives come about.
 
-A tape belongs to the task that opened it, and to the tasks started meanwhile. It keeps the elements
-that the walk back may need, whatever ``dispose`` and ``tidy`` do to the tensors, and lets go of
+A tape belongs to the task that opened it, and to the tasks started in the meantime. It keeps the
+elements that the walk back may need, even if ``dispose`` or ``tidy`` free the tensors, and releases
 them step by step as it walks.
 """
 
@@ -34,10 +34,10 @@ __all__ = [
 
 
 class Gathered(ABC):
-    """A gradient of which each rule gives a piece, put together when all of them are there.
+    """A gradient whose rules each give a piece; the pieces are joined when all have been added.
 
-    A rule may return one instead of a tensor. What is cut into a hundred pieces gets its gradient
-    in one operation, not in a hundred sums of tensors that are nearly all zeros.
+    A rule may return one instead of a tensor. A tensor cut into a hundred pieces then gets its
+    gradient in one operation, not in a hundred sums of tensors that are nearly all zeros.
     """
 
     @abstractmethod
@@ -46,7 +46,7 @@ class Gathered(ABC):
 
     @abstractmethod
     def total(self) -> Tensor:
-        """Put the pieces together."""
+        """Join the pieces."""
 
 
 class _Zero:
@@ -68,7 +68,7 @@ def _sum(first: Any, second: Any) -> Any:
 
 
 def _total(adjoint: Any) -> Any:
-    if type(adjoint) is Tensor:  # nearly always, and much sooner asked
+    if type(adjoint) is Tensor:  # the common case, and the quickest test
         return adjoint
     return adjoint.total() if isinstance(adjoint, Gathered) else adjoint
 
@@ -83,7 +83,7 @@ class _Node(NamedTuple):
     storages: tuple[Storage, ...]
 
     def operands(self) -> tuple[Tensor, ...]:
-        """What gradient rules take: the output and the inputs, also where they were disposed."""
+        """The arguments of gradient rules: output and inputs, even if they were disposed."""
         operands = (self.output, *self.inputs)
         for operand in operands:
             if operand.storage is DISPOSED:
@@ -112,9 +112,9 @@ class Tape:
 
     def __init__(self, watches_variables: bool = True) -> None:
         self._nodes: list[_Node] = []
-        #: Tensors that depend on what is watched, by identity.
+        #: Tensors that depend on watched ones, by identity.
         self._watched: dict[int, Tensor] = {}
-        #: Those among them that do so by step functions alone.
+        #: Those of them that do so through step functions only.
         self._constant: set[int] = set()
         self._watches_variables = watches_variables
         self._chosen_variables: dict[int, Variable] = {}
@@ -134,11 +134,11 @@ class Tape:
         _tapes_of_task.close()
 
     def watch(self, tensor: Tensor) -> None:
-        """Record what is computed from this tensor."""
+        """Record operations that depend on this tensor."""
         self._watched[id(tensor)] = tensor
 
     def watch_variable(self, variable: Variable) -> None:
-        """Watch a variable whenever it is read, though it be none of those that are."""
+        """Watch a variable whenever it is read, even if the tape does not watch variables."""
         self._chosen_variables[id(variable)] = variable
 
     def watched_variables(self) -> tuple[Variable, ...]:
@@ -168,7 +168,7 @@ class Tape:
         output: Tensor,
         attributes: tuple[Any, ...],
     ) -> None:
-        """Observe an operation; it is kept where its result depends on something watched."""
+        """Record an operation if its result depends on a watched tensor."""
         watched, constant = self._watched, self._constant
         depends = False
         for operand in inputs:
@@ -196,33 +196,33 @@ class Tape:
     ) -> list[Tensor | None]:
         """Walk back from ``outputs``, whose gradients are ``dys``, to those of ``sources``.
 
-        Unless the recording is to be kept, it is consumed, and memory is freed along the way. A
-        source that no output depends on gets None; one that they depend on by step functions alone,
-        such as comparisons, gets zeros, or None without ``zeros``.
+        Unless the recording is kept, it is consumed, and memory is freed along the way. A source on
+        which no output depends gets None; if outputs depend on it only through step functions,
+        such as comparisons, it gets zeros, or None without ``zeros``.
         """
         adjoints: dict[int, Any] = {}
         for output, dy in zip(outputs, dys, strict=True):
             adjoints[id(output)] = _sum(adjoints.get(id(output), _ZERO), dy)
-        wanted = set(map(id, sources))
+        source_ids = set(map(id, sources))
         nodes = self._nodes
         if keep:
             for node in reversed(nodes):
-                self._pass_back(node, adjoints, wanted)
+                self._pass_back(node, adjoints, source_ids)
         else:
             while nodes:
-                self._pass_back(nodes[-1], adjoints, wanted)
+                self._pass_back(nodes[-1], adjoints, source_ids)
                 self._watched.pop(id(nodes.pop().output), None)
             self._constant.clear()
         return [_settled(adjoints.get(id(source)), source, zeros) for source in sources]
 
-    def _pass_back(self, node: _Node, adjoints: dict[int, Any], wanted: set[int]) -> None:
-        """Add to the adjoints of a node's inputs what comes from that of its output."""
+    def _pass_back(self, node: _Node, adjoints: dict[int, Any], source_ids: set[int]) -> None:
+        """Add the gradients of a node's inputs to their adjoints, given that of its output."""
         primitive, inputs, output, attributes, _ = node
         key = id(output)
         adjoint = _total(adjoints.pop(key, None))
         if adjoint is None:
             return
-        if key in wanted:
+        if key in source_ids:
             adjoints[key] = adjoint
         watched, constant = self._watched, self._constant
         is_zero = adjoint is _ZERO or key in constant
@@ -255,20 +255,20 @@ _tapes: ContextVar[tuple[Tape, ...]] = ContextVar("tapes", default=())
 
 
 class _TapesOfTask:
-    """The observer that stands for all tapes: it tells those of the task that computes."""
+    """The observer for all tapes: it forwards operations to those of the running task."""
 
     def __init__(self) -> None:
         self._open = 0
 
     def open(self) -> None:
-        """Observe from the first tape on."""
+        """Become an observer when the first tape opens."""
         self._open += 1
         if self._open == 1:
             state.observers += (self,)
             state.variable_readers = (self,)
 
     def close(self) -> None:
-        """Observe no longer when no tape is left."""
+        """Stop observing when no tape is left."""
         self._open -= 1
         if not self._open:
             state.observers = tuple(
@@ -283,13 +283,13 @@ class _TapesOfTask:
         output: Tensor,
         attributes: tuple[Any, ...],
     ) -> None:
-        """Let the tapes see an operation."""
+        """Forward an operation to the tapes."""
         for tape in _tapes.get():
             if tape.is_recording:
                 tape.record(primitive, inputs, output, attributes)
 
     def read_variable(self, variable: Variable, value: Tensor) -> None:
-        """Let the tapes know that a variable was read."""
+        """Notify the tapes that a variable was read."""
         for tape in _tapes.get():
             if tape.is_recording:
                 tape.read_variable(variable, value)
@@ -304,7 +304,7 @@ def is_recording() -> bool:
 
 
 def note_constant(source: Tensor, output: Tensor) -> None:
-    """Tell the tapes that ``output`` was made by the shape of ``source``: its gradient is zero."""
+    """Tell the tapes that ``output`` depends only on the shape of ``source``: no gradient flows."""
     if state.variable_readers:
         _tapes_of_task.record(_CONSTANT, (source,), output, ())
 
@@ -313,7 +313,7 @@ _CONSTANT = Primitive("constant")
 
 
 class paused:  # noqa: N801  (used like a function)
-    """Context in which no tape records what this task computes."""
+    """Return a context in which no tape records what this task computes."""
 
     def __enter__(self) -> None:
         self._tapes = _tapes.get()

@@ -1,6 +1,6 @@
 """Backends: ``api`` is the interface; ``numpy``, ``wasm`` and ``webgl`` are siblings behind it.
 
-All have the same inner layout: ``__init__`` says how a tensor lies in memory, ``backend`` holds the
+All have the same inner layout: ``__init__`` describes a tensor's memory layout, ``backend`` has the
 class, and one module per kernel family fills its table.
 """
 
@@ -18,6 +18,8 @@ from webtensor.backends.api import (
     Operand,
     Priority,
 )
+from webtensor.backends.wasm import flags as _wasm_flags
+from webtensor.backends.webgl import flags as _webgl_flags
 from webtensor.environment import IN_BROWSER
 
 __all__ = [

@@ -1,9 +1,9 @@
-"""What a backend is: the interface between the engine and the devices.
+"""The interface of backends: between the engine and the devices.
 
-A tensor's elements lie on a backend behind a **handle** that only the backend understands (an
+A tensor's elements are on a backend behind a **handle** that only the backend understands (an
 array, an address, a texture). The elements are always dense and row-major, so tensors of any
 shape with the same number of elements can share one handle. A **kernel** is called as
-``kernel(inputs, shape, dtype, *attributes)`` with operands that already lie on the backend, and
+``kernel(inputs, shape, dtype, *attributes)`` with operands that are already on the backend, and
 returns the handle of its freshly allocated result. Operands and results are never empty: the
 engine and the ops answer zero-size cases without a kernel.
 """
@@ -11,11 +11,14 @@ engine and the ops answer zero-size cases without a kernel.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from importlib import import_module
 from math import inf
 from types import MethodType
 from typing import Any, NamedTuple, Protocol
 
+from webtensor.backends.families import FAMILIES
 from webtensor.dtypes import DType
 from webtensor.shapes import Shape
 
@@ -33,12 +36,12 @@ __all__ = [
 
 Handle = Any
 Kernel = Callable[..., Handle]
-#: A kernel's call for operands of given shapes and dtypes; it takes the operands.
+#: A kernel's call for operands of fixed shapes and dtypes; it takes the operands.
 PreparedKernel = Callable[[Sequence["Operand"]], Handle]
 
 
 class Stored(Protocol):
-    """Where an operand's elements lie."""
+    """The memory of an operand's elements."""
 
     @property
     def handle(self) -> Handle: ...
@@ -84,65 +87,107 @@ class Elementwise(Protocol):
 
 
 class Stopwatch(Protocol):
-    """Measures the time that the device takes for what it is asked until ``stop``."""
+    """Measures the device time of the operations from its start until ``stop``."""
 
     def stop(self) -> None: ...
     async def milliseconds(self) -> float | None:
-        """Wait for the measurement; None where the device was interrupted."""
+        """Wait for the measurement; None if the device was interrupted."""
 
 
 class Priority(NamedTuple):
-    """How much a backend is preferred to others, and why that is less than usual, if it is."""
+    """A backend's priority, and the reason if it is lower than usual."""
 
     value: int
     reason: str | None = None
 
 
-class KernelTable(dict[str, Callable[..., Handle]]):
+class KernelTable:
     """Kernels of one backend by name; its modules fill it through the decorator ``table(name)``."""
+
+    def __init__(self, package: str, without: Collection[str] = ()) -> None:
+        """Make the table of the modules in ``package``, which may be ``without`` some kernels."""
+        self._package = package
+        self._functions: dict[str, Kernel] = {}
+        #: The modules of the kernels.
+        self.families = {
+            name: family
+            for family, names in FAMILIES.items()
+            for name in names
+            if name not in without
+        }
 
     def __call__(self, *names: str) -> Callable[[Kernel], Kernel]:
         """Register the decorated ``function(backend, inputs, shape, dtype, …)`` under ``names``."""
 
         def register(function: Kernel) -> Kernel:
-            self.update(dict.fromkeys(names, function))
+            self._functions.update(dict.fromkeys(names, function))
             return function
 
         return register
+
+    def function(self, name: str) -> Kernel:
+        """Return the function of a kernel, whose module is imported where it was not yet."""
+        if name not in self._functions:
+            import_module(f"{self._package}.{self.families[name]}")
+        return self._functions[name]
 
 
 class Backend(ABC):
     """A device that holds elements and runs kernels."""
 
     name: str
-    #: Reading costs a transfer, so the engine keeps the host copy that a read made.
+    #: Whether reading costs a transfer; then the engine keeps the host copy that a read made.
     reads_are_copies: bool = True
-    #: Kernels run on the processor that Python runs on, so that reading is no more than a copy.
+    #: Kernels run on the same processor as Python, so that reading is no more than a copy.
     computes_on_host: bool = False
-    #: Format, as of the module ``struct``, in which the elements of float32 tensors are kept.
+    #: Format, as in the module ``struct``, in which the elements of float32 tensors are stored.
     float_format: str = "f"
-    #: Elements of int32 tensors have all their bits.
+    #: Whether int32 tensors have all 32 bits.
     integers_are_whole: bool = True
     #: A tensor of more elements has no room here, however much memory is free. The engine calls no
     #: kernel for such a result; kernels that would make one for themselves raise
     #: ``KernelNotFoundError``.
     most_elements: float = inf
-    #: Whether other backends may have room for more; not where the host has no more addresses.
+    #: Whether other backends may have room for more; False if the host is out of addresses.
     others_may_have_room: bool = True
 
-    #: What the backend calls once when its device is gone, and with it all that lay on it. Then it
-    #: refuses to compute by ``KernelNotFoundError``, and to read by ``ContextLostError``.
+    #: Called once when the device is lost, with all tensors on it. After that, the backend
+    #: raises ``KernelNotFoundError`` to compute and ``ContextLostError`` to read.
     on_lost: Callable[[], None] | None = None
-    #: The device measures its own time; else the host's clock must do.
+    #: Whether the device measures its own time; otherwise the host's clock is used.
     has_timer: bool = False
     #: Milliseconds spent on copying to the device, and on waiting for it and copying back.
     upload_ms: float = 0.0
     download_ms: float = 0.0
 
-    def __init__(self, table: Mapping[str, Kernel]) -> None:
-        #: Calls that were prepared hold as long as this is the same object.
+    def __init__(self, table: KernelTable) -> None:
+        """Take the kernels of ``table``; a module is imported when its first kernel is called."""
+        #: Prepared calls are valid while this is the same object.
         self.epoch = object()
-        self.kernels = {name: MethodType(function, self) for name, function in table.items()}
+        self._table = table
+        self.kernels: dict[str, Callable[..., Handle]] = {
+            name: partial(self._first_call, name) for name in table.families
+        }
+
+    def kernel(self, name: str) -> Callable[..., Handle]:
+        """Return a kernel, whose module is imported where it was not yet.
+
+        Raises:
+            KeyError: the backend has no such kernel.
+        """
+        kernel = self.kernels[name]
+        if isinstance(kernel, partial) and kernel.func == self._first_call:
+            kernel = self.kernels[name] = self._bound(self._table.function(name))
+        return kernel
+
+    def _first_call(self, name: str, *arguments: Any) -> Handle:
+        if name in self.kernels:
+            return self.kernel(name)(*arguments)
+        return self._bound(self._table.function(name))(*arguments)
+
+    def _bound(self, function: Kernel) -> Callable[..., Handle]:
+        """Return a kernel of this backend's as what is called."""
+        return MethodType(function, self)
 
     def prepared_call(
         self,
@@ -173,7 +218,7 @@ class Backend(ABC):
         return self.read(handle, dtype, size)
 
     def take_pixels(self, source: Any, shape: Shape, dtype: DType) -> Handle | None:
-        """Make elements of (height, width, channels) of what a page shows, or None if it cannot.
+        """Return a tensor's elements (height, width, channels) of pixels, or None if unsupported.
 
         ``source`` is a canvas of this size, or a JavaScript array of four bytes a pixel. int32
         elements are from 0 to 255, float32 ones from 0 to 1.
@@ -183,15 +228,15 @@ class Backend(ABC):
     def show_pixels(self, image: Operand, opacity: float) -> Any:
         """Return a canvas that shows an image until the running task ends, or None if it cannot.
 
-        The values of the image, which has 1, 3 or 4 channels, are known to be colours.
+        The image has 1, 3 or 4 channels, and its values have been checked to be colours.
         """
         return None
 
     def flush(self) -> None:  # noqa: B027
-        """Hand over what waits to be handed over to the device together."""
+        """Submit queued work to the device."""
 
     async def finish(self) -> None:  # noqa: B027
-        """Wait until the device has done all it was asked, without blocking the event loop."""
+        """Wait until the device has executed everything, without blocking the event loop."""
 
     def stopwatch(self) -> Stopwatch | None:
         """Start to measure time on the device: None where it has no timer, or is timed already."""
@@ -199,11 +244,11 @@ class Backend(ABC):
 
     @abstractmethod
     def release(self, handle: Handle) -> None:
-        """Give the memory behind a handle back; the handle is not used again."""
+        """Free the memory behind a handle; the handle is not used again."""
 
     @abstractmethod
     def memory(self) -> dict[str, int]:
-        """Counts of what the backend holds: at least ``bytes`` in use."""
+        """Memory statistics of the backend: at least ``bytes`` in use."""
 
     def epsilon(self) -> float:
         """Smallest number that is safe to divide by in losses on this device."""

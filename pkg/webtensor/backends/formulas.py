@@ -1,8 +1,8 @@
 """Formulas on blocks, as backends see them (see ``ops/blocks.py``).
 
 A formula is a Python function of a namespace, which has ``sigmoid`` and ``tanh``, and of one value
-per block; it may add, subtract and multiply these and numbers. ``Listing`` writes what a formula
-does as statements that C and GLSL share.
+per block; it may add, subtract and multiply these and numbers. ``Listing`` writes a formula as
+statements that are valid in C and in GLSL.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Symbol:
 class Listing:
     """The statements of a row: ``inputs`` are the names of its operands' blocks.
 
-    ``number``, ``sigmoid_name`` and ``tanh_name`` are how the language calls its type and
+    ``number``, ``sigmoid_name`` and ``tanh_name`` are the language's names of the type and the
     functions; ``results`` are the expressions of the result's blocks.
     """
 
@@ -71,8 +71,8 @@ class Listing:
             [f"x{operand}_{block}" for block in range(count)]
             for operand, count in enumerate(row.counts)
         ]
-        given = [_Symbol(self, name) for names in self.inputs for name in names]
-        self.results = [self._text(one) for one in row.formula(self, *given)]
+        symbols = [_Symbol(self, name) for names in self.inputs for name in names]
+        self.results = [self._text(result) for result in row.formula(self, *symbols)]
 
     def sigmoid(self, x: Any) -> _Symbol:
         """Note a call of the sigmoid."""

@@ -1,8 +1,8 @@
-"""Between a page's pixels and tensors: ``from_pixels``, ``to_pixels``, ``draw``.
+"""Conversion between a page's pixels and tensors: ``from_pixels``, ``to_pixels``, ``draw``.
 
-On a GPU what a page shows becomes a tensor, and a tensor a picture, without passing through host
-memory. Elsewhere pixels pass through it as bytes, four to a pixel (red, green, blue, opacity), and
-slices of bytearrays part and join the channels, at the speed of C.
+On a GPU, images become tensors and tensors images without passing through host memory. Elsewhere
+they pass through it as bytes, four to a pixel (red, green, blue, opacity), and slices of bytearrays
+split and join the channels, at the speed of C.
 """
 
 from __future__ import annotations
@@ -52,7 +52,18 @@ def from_pixels(pixels: Any, num_channels: int = 3, as_float: bool = False) -> T
 
 
 async def from_pixels_async(pixels: Any, num_channels: int = 3, as_float: bool = False) -> Tensor:
-    """``from_pixels`` that first waits until an image is loaded and decoded."""
+    """``from_pixels`` that first waits until an image is loaded and decoded.
+
+    The result is as in ``from_pixels``: int32 (height, width, num_channels), or float32 from 0 to
+    1 with ``as_float``.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> pixels = {"data": bytes([1, 2, 3, 255]), "width": 1, "height": 1}
+        >>> asyncio.run(wt.browser.from_pixels_async(pixels)).tolist()
+        [[[1, 2, 3]]]
+    """
     name = "from_pixels_async"
     if IN_BROWSER and _kind(pixels) == "HTMLImageElement":
         await pixels.decode()
@@ -122,15 +133,15 @@ def _bytes(name: str, data: Any) -> bytes:
 
 
 def _from_array(name: str, pixels: Any, channels: int) -> Tensor:
-    held = as_operand(name, pixels)
-    if len(held.shape) != 3 or held.shape[2] < channels:
+    operand = as_operand(name, pixels)
+    if len(operand.shape) != 3 or operand.shape[2] < channels:
         raise ValueError(
             f"{name}: an array of pixels must be (height, width, {channels} or more channels), but "
-            f"its shape is {held.shape}"
+            f"its shape is {operand.shape}"
         )
-    if held.dtype is not int32:
-        raise TypeError(f"{name}: an array of pixels must hold integers, but holds {held.dtype}")
-    return held[:, :, :channels]
+    if operand.dtype is not int32:
+        raise TypeError(f"{name}: an array of pixels must hold integers, but holds {operand.dtype}")
+    return operand[:, :, :channels]
 
 
 # -- in a page -----------------------------------------------------------------------------------
@@ -234,17 +245,17 @@ def _sized(name: str, canvas: Any, shape: tuple[int, ...], attributes: Any) -> A
     if not hasattr(canvas, "getContext"):
         raise TypeError(f"{name}: canvas must be a canvas, but got {canvas}")
     # Firefox's workers refuse to give the context of a page's canvas a second time.
-    known = _known_contexts()
-    context = known.get(canvas) or _context(canvas, dict(attributes or {}))
+    contexts = _contexts_by_canvas()
+    context = contexts.get(canvas) or _context(canvas, dict(attributes or {}))
     if not context:
         raise ValueError(f"{name}: the canvas has a context of another type than '2d'")
-    known.set(canvas, context)
+    contexts.set(canvas, context)
     canvas.height, canvas.width = shape[:2]
     return context
 
 
 @cache
-def _known_contexts() -> Any:
+def _contexts_by_canvas() -> Any:
     """The 2-D contexts of canvases, for as long as the canvases live."""
     import js
 
@@ -264,19 +275,21 @@ def _put(context: Any, rgba: bytes, shape: tuple[int, ...]) -> None:
 
 
 def _checked(name: str, image: TensorLike) -> Tensor:
-    held = as_operand(name, image)
-    if len(held.shape) not in (2, 3) or (len(held.shape) == 3 and held.shape[2] not in (1, 3, 4)):
+    operand = as_operand(name, image)
+    if len(operand.shape) not in (2, 3) or (
+        len(operand.shape) == 3 and operand.shape[2] not in (1, 3, 4)
+    ):
         raise ValueError(
             f"{name}: the image must be (height, width), or (height, width, 1, 3 or 4 channels), "
-            f"but its shape is {held.shape}"
+            f"but its shape is {operand.shape}"
         )
-    if held.dtype not in (float32, int32):
-        raise TypeError(f"{name}: the image must be float32 or int32, but it is {held.dtype}")
-    return held
+    if operand.dtype not in (float32, int32):
+        raise TypeError(f"{name}: the image must be float32 or int32, but it is {operand.dtype}")
+    return operand
 
 
 def _bounds(name: str, image: Tensor, least: float, greatest: float) -> None:
-    """Refuse values that are no colours; NaN is none."""
+    """Raise if values are no colours; NaN is none."""
     limit = 1 if image.dtype is float32 else 255
     if not (least >= 0 and greatest <= limit):
         raise ValueError(
@@ -321,16 +334,16 @@ async def to_pixels(img: TensorLike, canvas: Any = None) -> bytes:
         '000000ffffffffff'
     """
     name = "to_pixels"
-    held = _checked(name, img)
-    if held.size:
-        least, greatest = _min(held), _max(held)
-        levels = _levels(held)
-        _bounds(name, held, (await least.data())[0], (await greatest.data())[0])
-        rgba = _rgba(await levels.data(), held.shape, 1)
+    operand = _checked(name, img)
+    if operand.size:
+        least, greatest = _min(operand), _max(operand)
+        levels = _levels(operand)
+        _bounds(name, operand, (await least.data())[0], (await greatest.data())[0])
+        rgba = _rgba(await levels.data(), operand.shape, 1)
     else:
         rgba = b""
     if canvas is not None:
-        _put(_sized(name, canvas, held.shape, None), rgba, held.shape)
+        _put(_sized(name, canvas, operand.shape, None), rgba, operand.shape)
     return rgba
 
 
@@ -349,29 +362,37 @@ def draw(image: TensorLike, canvas: Any, options: Mapping[str, Any] | None = Non
     the canvas's context is made with.
 
     Raises:
-        TypeError: the image has another dtype, or ``canvas`` is none.
+        TypeError: the image has another dtype, or ``canvas`` is not a canvas.
         ValueError: the image has another shape, values are out of range, or an option is unknown.
+
+    Example:
+        >>> import webtensor as wt
+        >>> if wt.env().get_bool("IS_BROWSER"):
+        ...     from js import document
+        ...     wt.browser.draw(wt.zeros((8, 8, 3)), document.createElement("canvas"))
     """
     name = "draw"
-    held = _checked(name, image)
-    given = _options(name, options)
-    alpha = given["image_options"].get("alpha", 1)
+    operand = _checked(name, image)
+    checked_options = _options(name, options)
+    alpha = checked_options["image_options"].get("alpha", 1)
     if not isinstance(alpha, (int, float)) or not 0 <= alpha <= 1:
         raise ValueError(f"{name}: alpha must lie in [0, 1], but got {alpha!r}")
-    context_type = given["context_options"].get("context_type", "2d")
+    context_type = checked_options["context_options"].get("context_type", "2d")
     if context_type != "2d":
         raise ValueError(f"{name}: context_type must be '2d', but got {context_type!r}")
-    if held.size:
-        _bounds(name, held, _min(held).item(), _max(held).item())
-    context = _sized(name, canvas, held.shape, given["context_options"].get("context_attributes"))
-    if not held.size:
+    if operand.size:
+        _bounds(name, operand, _min(operand).item(), _max(operand).item())
+    context = _sized(
+        name, canvas, operand.shape, checked_options["context_options"].get("context_attributes")
+    )
+    if not operand.size:
         return
     # What the context was set to, such as a transformation, went with the canvas's former size.
-    shown = _shown_by_gpu(held, alpha)
+    shown = _shown_by_gpu(operand, alpha)
     if shown is not None:
         context.drawImage(shown, 0, 0)
     else:
-        _put(context, _rgba(_levels(held).data_sync(), held.shape, alpha), held.shape)
+        _put(context, _rgba(_levels(operand).data_sync(), operand.shape, alpha), operand.shape)
 
 
 def _shown_by_gpu(image: Tensor, alpha: float) -> Any:
@@ -383,14 +404,16 @@ def _shown_by_gpu(image: Tensor, alpha: float) -> Any:
 
 
 def _options(name: str, options: Mapping[str, Any] | None) -> dict[str, Mapping[str, Any]]:
-    held = dict(options or {})
-    for group, given in held.items():
-        known = _OPTIONS.get(group)
-        if known is None:
+    groups = dict(options or {})
+    for group, group_options in groups.items():
+        allowed = _OPTIONS.get(group)
+        if allowed is None:
             raise ValueError(
                 f"{name}: options may hold {' and '.join(_OPTIONS)}, but not {group!r}"
             )
-        for option in given:
-            if option not in known:
-                raise ValueError(f"{name}: {group} may hold {' and '.join(known)}, not {option!r}")
-    return {group: held.get(group) or {} for group in _OPTIONS}
+        for option in group_options:
+            if option not in allowed:
+                raise ValueError(
+                    f"{name}: {group} may hold {' and '.join(allowed)}, not {option!r}"
+                )
+    return {group: groups.get(group) or {} for group in _OPTIONS}

@@ -21,12 +21,12 @@ class TensorBuffer:
         self.shape = as_shape("buffer", shape)
         self.dtype = dtype
         size = prod(self.shape)
-        given = ["" if dtype is string_ else 0] * size if values is None else list(values)
-        if len(given) != size:
+        elements = ["" if dtype is string_ else 0] * size if values is None else list(values)
+        if len(elements) != size:
             raise ValueError(
-                f"buffer: shape {self.shape} holds {size} elements, but values has {len(given)}"
+                f"buffer: shape {self.shape} holds {size} elements, but values has {len(elements)}"
             )
-        self.values = python_numbers(pack("buffer", given, dtype), dtype)
+        self.values = python_numbers(pack("buffer", elements, dtype), dtype)
         self._strides = contiguous_strides(self.shape)
 
     @property
@@ -39,7 +39,7 @@ class TensorBuffer:
         """Number of axes."""
         return len(self.shape)
 
-    def _place(self, name: str, indices: Sequence[int]) -> int:
+    def _flat_index(self, name: str, indices: Sequence[int]) -> int:
         if len(indices) != len(self.shape) or not all(
             0 <= index < length for index, length in zip(indices, self.shape, strict=False)
         ):
@@ -52,7 +52,7 @@ class TensorBuffer:
         Raises:
             IndexError: not one index within the shape for each axis.
         """
-        return self.values[self._place("get", indices)]
+        return self.values[self._flat_index("get", indices)]
 
     def set(self, value: Any, *indices: int) -> None:
         """Set the element at the indices.
@@ -60,19 +60,19 @@ class TensorBuffer:
         Raises:
             IndexError: not one index within the shape for each axis.
         """
-        place = self._place("set", indices)
-        self.values[place] = python_numbers(pack("set", [value], self.dtype), self.dtype)[0]
+        index = self._flat_index("set", indices)
+        self.values[index] = python_numbers(pack("set", [value], self.dtype), self.dtype)[0]
 
     def loc_to_index(self, indices: Sequence[int]) -> int:
-        """Return where in ``values`` the element at the indices lies.
+        """Return the index in ``values`` of the element at the indices.
 
         Raises:
             IndexError: not one index within the shape for each axis.
         """
-        return self._place("loc_to_index", indices)
+        return self._flat_index("loc_to_index", indices)
 
     def index_to_loc(self, index: int) -> tuple[int, ...]:
-        """Return the indices of the element that lies in ``values`` at an index.
+        """Return the indices of the element at an index in ``values``.
 
         Raises:
             IndexError: there is no such element.

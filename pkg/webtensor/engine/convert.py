@@ -24,7 +24,7 @@ from webtensor.shapes import Shape, prod
 __all__ = ["host_buffer", "nested_list", "pack", "python_numbers", "shown_values"]
 
 _INT32_RANGE = range(-(2**31), 2**31)
-#: As many axes as an array of NumPy can have.
+#: The maximum rank of NumPy's arrays.
 _MOST_AXES = 64
 
 
@@ -61,7 +61,7 @@ def pack(name: str, values: Sequence[Any], dtype: DType) -> Any:
 
 
 def _integers(values: Sequence[Any]) -> array[int]:
-    """Integers as they are, which is several times quicker, or what numbers become as such."""
+    """Convert numbers to integers; several times faster if they are integers already."""
     if not isinstance(values, (bytes, bytearray)):
         with suppress(TypeError):
             return array("i", values)
@@ -69,7 +69,7 @@ def _integers(values: Sequence[Any]) -> array[int]:
 
 
 def _utf8(name: str, value: Any) -> bytes:
-    """Text as UTF-8; bytes stay as they are (as do those of other encodings within a str)."""
+    """Encode text as UTF-8; bytes stay as they are, as do undecodable bytes within a str."""
     if isinstance(value, str):
         return value.encode("utf-8", "surrogateescape")
     if not isinstance(value, (bytes, bytearray)):
@@ -124,21 +124,21 @@ def _from_text(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape, 
 
 
 def _from_array(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape, DType]:
-    """Return a flat NumPy array of the element type wanted as it is stored, its shape and dtype."""
+    """Return a flat NumPy array in the dtype that storages use, its shape and its dtype."""
     import numpy
 
-    held = numpy.asarray(value)
-    if held.dtype.kind not in "biufc":
-        raise TypeError(f"{name}: arrays of dtype {held.dtype} are not supported")
-    wanted = dtype or _closest_dtype(held.dtype)
-    if wanted is int32 and held.size and held.dtype.kind != "b":
-        for extreme in (held.min(), held.max()):
+    host_array = numpy.asarray(value)
+    if host_array.dtype.kind not in "biufc":
+        raise TypeError(f"{name}: arrays of dtype {host_array.dtype} are not supported")
+    target_dtype = dtype or _closest_dtype(host_array.dtype)
+    if target_dtype is int32 and host_array.size and host_array.dtype.kind != "b":
+        for extreme in (host_array.min(), host_array.max()):
             if extreme != extreme or int(extreme) not in _INT32_RANGE:
                 raise ValueError(f"{name}: {extreme!r} does not fit dtype int32")
-    if held.dtype.kind == "c" and wanted is not complex64:
-        raise TypeError(f"{name}: complex elements do not fit dtype {wanted}")
-    flat = numpy.array(held, dtype=wanted.name, order="C").reshape(-1)
-    return flat.view(wanted.stored.name), held.shape, wanted
+    if host_array.dtype.kind == "c" and target_dtype is not complex64:
+        raise TypeError(f"{name}: complex elements do not fit dtype {target_dtype}")
+    flat = numpy.array(host_array, dtype=target_dtype.name, order="C").reshape(-1)
+    return flat.view(target_dtype.stored.name), host_array.shape, target_dtype
 
 
 def _from_buffer(
@@ -232,7 +232,7 @@ def python_numbers(flat: Any, dtype: DType) -> list[Any]:
 
 
 def nested_list(flat: Any, shape: Shape, dtype: DType) -> Any:
-    """Return stored elements as nested lists of the given shape (a number for rank 0)."""
+    """Return stored elements as nested lists of ``shape`` (a number for rank 0)."""
     values = python_numbers(flat, dtype)
     if not shape:
         return values[0]
@@ -264,10 +264,10 @@ def shown_values(values: Sequence[Any], shape: Shape, edge: int = 3, most: int =
             return _format(values[start])
         length = shape[axis]
         step = stride // length
-        kept = list(range(length))
+        shown_indices = list(range(length))
         if length > 2 * edge:
-            kept = kept[:edge] + kept[-edge:]
-        parts = [show(start + index * step, step, axis + 1) for index in kept]
+            shown_indices = shown_indices[:edge] + shown_indices[-edge:]
+        parts = [show(start + index * step, step, axis + 1) for index in shown_indices]
         if length > 2 * edge:
             parts.insert(edge, "...")
         return "[" + ", ".join(parts) + "]"

@@ -26,7 +26,7 @@ from webtensor.shapes import SIZE_LIMIT, Shape
 
 __all__ = ["alias", "fallbacks", "no_room", "run"]
 
-#: How often each kernel ran on another backend because the active one has none, by
+#: How often each kernel ran on another backend because the active one lacks it, by
 #: ``(kernel, active backend, backend that ran it)``.
 fallbacks: dict[tuple[str, str, str], int] = {}
 
@@ -86,7 +86,7 @@ def no_room(error: MemoryError, name: str, shape: Shape, dtype: DType) -> OutOfM
 def _check_growth(
     name: str, inputs: tuple[Tensor, ...], shape: Shape, dtype: DType, size: int
 ) -> None:
-    """Refuse a large result whose size follows from arguments, not from the operands' shapes.
+    """Raise for a large result whose size follows from arguments, not from the operands' shapes.
 
     Broadcasting and matrix products make at most as many elements as the product of the operands'
     sizes.

@@ -1,4 +1,4 @@
-"""Looking at the engine: what is alive, and where a NaN first appeared."""
+"""Inspecting the engine: what is alive, and where a NaN first appeared."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from webtensor.dtypes import float32
 from webtensor.engine import backend_registry
-from webtensor.engine.operands import constants_held
+from webtensor.engine.operands import cached_constants
 from webtensor.engine.primitive import Primitive
 from webtensor.engine.state import state
 from webtensor.engine.tensor import Tensor
@@ -19,12 +19,12 @@ __all__ = ["disable_debug_mode", "enable_debug_mode", "memory"]
 def memory() -> dict[str, Any]:
     """Count what is alive: ``num_tensors``, ``num_storages``, ``num_bytes``, and ``backends``.
 
-    ``num_bytes_in_gpu`` are those of textures in use, in whole texels, and
+    ``num_bytes_in_gpu`` counts the bytes of textures in use, in whole texels, and
     ``num_bytes_in_gpu_free`` those of textures kept for reuse; ``num_bytes_in_gpu_allocated`` is
-    their sum. ``backends`` holds what each started backend counts itself, in bytes and objects:
-    for WebGL, ``textures``, ``free_textures``, ``programs`` and ``pending_reads``, too, and
-    ``paged_textures`` and ``paged_bytes``, which wait on the host for room on the GPU. In the first
-    three, constants that the library keeps for reuse are not counted.
+    their sum. ``backends`` has each started backend's own counts of bytes and objects: for WebGL
+    also ``textures``, ``free_textures``, ``programs`` and ``pending_reads``, and ``paged_textures``
+    and ``paged_bytes``, which were moved to the host because the GPU was full. The first three do
+    not count constants that the library caches.
 
     Example:
         >>> import webtensor as wt
@@ -32,10 +32,10 @@ def memory() -> dict[str, Any]:
         >>> wt.memory()["num_bytes"] >= 400
         True
     """
-    constants, constant_bytes = constants_held()
+    constants, constant_bytes = cached_constants()
     started = backend_registry.started_backends()
-    held = {one.name: one.memory() for one in started}
-    on_gpus = [held[one.name] for one in started if not one.computes_on_host]
+    usage = {backend.name: backend.memory() for backend in started}
+    on_gpus = [usage[backend.name] for backend in started if not backend.computes_on_host]
     used = sum(counts["bytes"] for counts in on_gpus)
     free = sum(counts.get("free_bytes", 0) for counts in on_gpus)
     return {
@@ -45,12 +45,12 @@ def memory() -> dict[str, Any]:
         "num_bytes_in_gpu": used,
         "num_bytes_in_gpu_allocated": used + free,
         "num_bytes_in_gpu_free": free,
-        "backends": held,
+        "backends": usage,
     }
 
 
 class _NanCheck:
-    """Observer that raises at the first operation whose result holds a NaN."""
+    """Observer that raises at the first operation whose result contains a NaN."""
 
     def record(
         self,
@@ -76,17 +76,32 @@ _nan_check = _NanCheck()
 
 
 def _set_debug(on: Any) -> None:
-    without = tuple(one for one in state.observers if one is not _nan_check)
+    without = tuple(observer for observer in state.observers if observer is not _nan_check)
     state.observers = (*without, _nan_check) if on else without
 
 
 def enable_debug_mode() -> None:
-    """Print every operation, check its result for NaN, and raise at the first that made one."""
+    """Print every operation, check its result for NaN, and raise at the first that has one.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.enable_debug_mode()
+        >>> wt.env().get_bool("DEBUG")
+        True
+        >>> wt.disable_debug_mode()
+    """
     env().set("DEBUG", True)
 
 
 def disable_debug_mode() -> None:
-    """Stop what ``enable_debug_mode`` started."""
+    """Stop what ``enable_debug_mode`` started.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.disable_debug_mode()
+        >>> wt.env().get_bool("DEBUG")
+        False
+    """
     env().set("DEBUG", False)
 
 

@@ -26,10 +26,10 @@ def can_suspend() -> bool:
 
 
 def suspended(awaitable: Awaitable[Result]) -> Result:
-    """Return what is awaited, with Python suspended until then."""
+    """Return the awaitable's result; Python is suspended until it is there."""
     from pyodide.ffi import run_sync
 
-    # An error that passes through JavaScript is kept by it, and with it all that its frames hold.
+    # An error that passes through JavaScript is kept alive by it, with everything in its frames.
     errors: list[BaseException] = []
 
     async def settled() -> Result | None:
@@ -39,7 +39,7 @@ def suspended(awaitable: Awaitable[Result]) -> Result:
             errors.append(error)
             return None
 
-    found: Result = run_sync(settled())
+    result: Result = run_sync(settled())
     if errors:
         raise errors.pop()
-    return found
+    return result

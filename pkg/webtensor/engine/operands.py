@@ -11,7 +11,7 @@ from webtensor.engine.storage import Storage, host_storage
 from webtensor.engine.tensor import Tensor
 from webtensor.engine.variable import Variable
 
-__all__ = ["TensorLike", "as_operand", "as_operands", "constant", "constants_held", "from_host"]
+__all__ = ["TensorLike", "as_operand", "as_operands", "cached_constants", "constant", "from_host"]
 
 #: What ops accept: a Tensor, a Variable, a Python number, nested lists of numbers, an array.
 TensorLike = Any
@@ -28,27 +28,29 @@ def from_host(name: str, value: Any, dtype: DType | None = None) -> Tensor:
 
 
 def constant(name: str, value: complex, dtype: DType) -> Tensor:
-    """Return a rank-0 tensor for a Python number, made once and kept.
+    """Return a rank-0 tensor for a Python number; it is cached.
 
-    Ops meet the same few numbers again and again; keeping them saves an upload each time. The
-    oldest makes room for a new one: a rate that changes at every step would fill any cache.
+    Ops get the same few numbers again and again; the cache saves an upload each time. A new number
+    replaces the oldest: a learning rate that changes at every step would fill any cache.
     """
     key = (value, dtype)
-    held = _constants.get(key)
+    tensor = _constants.get(key)
     # 0.0 and -0.0 are equal as keys, NaN never is.
     negative_zero = not value and "-" in str(value)
-    if held is None or negative_zero:
+    if tensor is None or negative_zero:
         with outside_scopes():
-            held = Tensor(Storage(dtype.stored, dtype.words, pack(name, [value], dtype)), (), dtype)
+            tensor = Tensor(
+                Storage(dtype.stored, dtype.words, pack(name, [value], dtype)), (), dtype
+            )
         if value == value and not negative_zero:
             if len(_constants) >= _MOST_CONSTANTS:
                 del _constants[next(iter(_constants))]
-            _constants[key] = held
-    return held
+            _constants[key] = tensor
+    return tensor
 
 
-def constants_held() -> tuple[int, int]:
-    """Number of constants kept for reuse, and their bytes."""
+def cached_constants() -> tuple[int, int]:
+    """Return the number of cached constants, and their bytes."""
     return len(_constants), sum(dtype.itemsize for _, dtype in _constants)
 
 
@@ -64,7 +66,7 @@ def as_operand(name: str, value: TensorLike, dtype: DType | None = None) -> Tens
 
 
 def _scalar_dtype(scalar: complex, other: DType) -> DType:
-    """Dtype of a Python number beside a tensor: the tensor's, unless it is of a lesser kind."""
+    """Return a Python number's dtype beside a tensor: the tensor's, unless that is too narrow."""
     return promote(number_dtype(scalar), other)
 
 

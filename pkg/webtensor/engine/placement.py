@@ -1,9 +1,9 @@
-"""Where an op computes: on the active backend, or where its operands are at hand.
+"""Where an op computes: on the active backend, or on the host if its operands are there.
 
-GPUs are poor at what depends on data, such as sorting and counting, and often the host waits for
-how much came out of it. Where all operands are at hand on the host already, such ops compute there,
-as TensorFlow.js has it; ``wt.profile`` and ``fallbacks`` tell. What they make goes to the GPU when
-a kernel there first needs it.
+GPUs are slow at operations whose work depends on the data, such as sorting and counting, and the
+host often waits for the number of their results. If all operands are on the host already, such ops
+compute there, as in TensorFlow.js; ``wt.profile`` and ``fallbacks`` list them. Their results are
+uploaded when a kernel on the GPU first needs them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ def _is_at_hand(operand: Any) -> bool:
 
 
 def _host_backend(active: Backend) -> Backend | None:
-    return next((one for one in backend_registry.others(active) if one.computes_on_host), None)
+    return next(
+        (candidate for candidate in backend_registry.others(active) if candidate.computes_on_host),
+        None,
+    )
 
 
 @contextmanager
@@ -77,10 +80,10 @@ def _on_host(name: str, active: Backend, host: Backend | None) -> Iterator[None]
 
 
 def near_its_operands(function: Callable[P, R]) -> Callable[P, R]:
-    """Compute an op on the host while its operands are there, though a GPU is active.
+    """Compute an op on the host if its operands are there, even if a GPU is active.
 
-    The flag ``WEBGL_CPU_FORWARD`` turns this off. A coroutine function must not wait for anything
-    but reads: on the host, those wait for nothing.
+    The flag ``WEBGL_CPU_FORWARD`` turns this off. A coroutine function must not await anything but
+    reads, which are immediate on the host.
     """
     name = function.__name__
     if iscoroutinefunction(function):

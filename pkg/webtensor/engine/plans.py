@@ -1,13 +1,12 @@
-"""Plans: what an op inferred from its operands' shapes and dtypes, kept for the next such call.
+"""Plans: what an op inferred from its operands' shapes and dtypes, cached for the next such call.
 
-Programs call their ops with the same few shapes over and over. What an op does before its kernel
-runs, checking, promoting, broadcasting, working out a geometry, depends on shapes, dtypes and
-options alone, and in an interpreter takes longer than many kernels do. An op that ends in one
-primitive, applied to its own operands, is therefore remembered as a **plan**: the primitive with
-all that it is called with, and the backend's prepared call of its kernel.
+Programs call their ops with the same few shapes over and over. The work before a kernel runs
+(checking, promoting, broadcasting, computing a geometry) depends on shapes, dtypes and options
+alone, and in an interpreter takes longer than many kernels do. An op that ends in one primitive,
+applied to its own operands, is therefore cached as a **plan**: the primitive with the arguments of
+its call, and the backend's prepared call of its kernel.
 
-A plan holds as long as its backend is active and the backend's ``epoch`` is the one that it was
-made in.
+A plan is valid while its backend is active and in the ``epoch`` in which the plan was made.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ from webtensor.shapes import Shape
 
 __all__ = ["MOST_PLANS", "Plans", "keep_plan", "planned", "run_plan"]
 
-#: How many plans an op keeps; beyond that it starts anew.
+#: The maximum number of an op's plans; then its cache is cleared.
 MOST_PLANS = 1024
 
 Arguments = ParamSpec("Arguments")
 
-#: What options of ops may be, to be part of a key.
+#: The types of options that may be part of a key.
 _OPTIONS = frozenset({bool, int, float, str, tuple, type(None), DType})
 
 
 class Plan:
-    """A primitive with everything it is called with besides the operands."""
+    """A primitive with the arguments of its call, except the operands."""
 
     __slots__ = (
         "attributes",
@@ -76,12 +75,12 @@ class Plan:
         )
 
 
-#: An op's plans by what they depend on; None where there can be none.
+#: An op's plans by their keys; None for a call that cannot be planned.
 Plans = dict[Any, Plan | None]
 
 
 def run_plan(plan: Plan, inputs: tuple[Tensor, ...]) -> Tensor:
-    """Do what ``run`` does, as planned."""
+    """Do what ``run`` does, by a plan."""
     backend = plan.backend
     dtype = plan.dtype
     try:
@@ -110,7 +109,7 @@ def keep_plan(
     attributes: tuple[Any, ...],
     order: tuple[int, ...] = (),
 ) -> None:
-    """Remember how ``output`` was computed, if it was on the active backend."""
+    """Cache the plan of an op that computed ``output``, if it was on the active backend."""
     backend = state.backend
     if len(plans) >= MOST_PLANS:
         plans.clear()
@@ -121,7 +120,7 @@ def keep_plan(
 
 
 class _Recorder:
-    """Observer of what an op runs."""
+    """Observer that records the primitives that an op runs."""
 
     def __init__(self) -> None:
         self.records: list[tuple[Primitive, tuple[Tensor, ...], Tensor, tuple[Any, ...]]] = []
@@ -139,8 +138,8 @@ class _Recorder:
 def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor]:
     """Make an op plan its calls, and complete their errors (see ``explanation``).
 
-    Its result must depend on nothing but its arguments, and what it runs on nothing but the
-    operands' shapes and dtypes and the other arguments.
+    The op's result must depend on its arguments only, and the primitives that it runs only on the
+    operands' shapes and dtypes and on the other arguments.
     """
     plans: Plans = {}
 
@@ -167,9 +166,9 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
                     key.append(value)
                 else:
                     return function(*args, **kwargs)
-            known = tuple(key)
+            plan_key = tuple(key)
             try:
-                plan = plans[known]
+                plan = plans[plan_key]
             except KeyError:
                 pass
             except TypeError:  # a list inside a tuple
@@ -179,7 +178,7 @@ def planned(function: Callable[Arguments, Tensor]) -> Callable[Arguments, Tensor
                     return function(*args, **kwargs)
                 if backend is not None and plan.epoch is backend.epoch:
                     return run_plan(plan, tuple([operands[index] for index in plan.order]))
-            return _recorded(plans, known, operands, partial(function, *args, **kwargs))
+            return _recorded(plans, plan_key, operands, partial(function, *args, **kwargs))
         except MISUSE as error:
             raise_explained(function, error, args, kwargs)
 
@@ -199,13 +198,15 @@ def _recorded(
     try:
         result = call()
     finally:
-        state.observers = tuple(one for one in state.observers if one is not recorder)
-    places = {id(operand): index for index, operand in enumerate(operands)}
-    if len(places) < len(operands):  # which of the two places is meant cannot be told
+        state.observers = tuple(
+            observer for observer in state.observers if observer is not recorder
+        )
+    positions = {id(operand): index for index, operand in enumerate(operands)}
+    if len(positions) < len(operands):  # an operand is passed twice: positions are ambiguous
         return result
     if len(recorder.records) == 1:
         primitive, inputs, output, attributes = recorder.records[0]
-        order = tuple(places.get(id(operand), -1) for operand in inputs)
+        order = tuple(positions.get(id(operand), -1) for operand in inputs)
         is_new = all(output.storage is not operand.storage for operand in inputs)
         takes_them = order == (0,) if len(operands) == 1 else -1 not in order
         if output is result and is_new and takes_them:

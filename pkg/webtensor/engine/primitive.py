@@ -14,10 +14,10 @@ Gradient = Callable[..., Any]
 class Primitive:
     """A named operation with the kernel that computes it and one gradient rule per input.
 
-    ``gradients`` holds, for each input, the rule that maps the output's gradient to that input's,
-    None where none flows. An operation with any number of inputs, like concat, gives one callable
-    ``gradients(index)`` that returns the rule for an input. An operation that no gradient flows
-    through at all has ``gradients=None`` and is never recorded.
+    ``gradients`` has a rule for each input, which maps the output's gradient to the input's; None
+    means that no gradient flows to the input. For any number of inputs, as of concat, it is a
+    callable: ``gradients(index)`` returns the rule of an input. An operation through which no
+    gradient flows at all has ``gradients=None`` and is never recorded.
     """
 
     __slots__ = ("gradients", "kernel", "name")

@@ -1,8 +1,9 @@
-"""How long a function takes, and what its operations are.
+"""How long a function takes, and which operations it runs.
 
-Where the device has a timer (a GPU whose browser has ``EXT_disjoint_timer_query_webgl2``), it is
-asked. Its answer comes when the event loop has had its turn: the functions that don't wait in
-``async`` code can only have it where Python can wait for JavaScript's promises (JSPI).
+Operations are timed by the device if it has a timer (a GPU whose browser has
+``EXT_disjoint_timer_query_webgl2``). Its results are available only after a turn of the event loop,
+so the functions without ``async`` have them only if Python can wait for JavaScript's promises
+(JSPI).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, Literal
 from webtensor.backends.api import Stopwatch
 from webtensor.engine import backend_registry, dispatch
 from webtensor.engine.jspi import can_suspend, suspended
-from webtensor.engine.operands import constants_held
+from webtensor.engine.operands import cached_constants
 from webtensor.engine.primitive import Primitive
 from webtensor.engine.scopes import tensors_in
 from webtensor.engine.state import state
@@ -60,13 +61,13 @@ class KernelRecord:
     total_bytes: int
     #: Host time since the operation before it, in milliseconds; on a GPU the cost of enqueuing.
     time_ms: float
-    #: Time on the GPU, in milliseconds; None where it has no timer, or was interrupted.
+    #: Time on the GPU, in milliseconds; None if it has no timer, or was interrupted.
     gpu_ms: float | None = None
 
 
 @dataclass
 class Profile:
-    """What ``profile`` saw."""
+    """The measurements of ``profile``."""
 
     kernels: list[KernelRecord] = field(default_factory=list)
     result: Any = None
@@ -93,12 +94,12 @@ class _Profiler:
         self.start()
 
     def start(self) -> None:
-        """Measure what the next operation takes."""
+        """Start measuring the next operation."""
         self._running = backend_registry.backend().stopwatch() if self._timed else None
         self._last = perf_counter()
 
     def stop(self) -> None:
-        """Measure no longer."""
+        """Stop measuring."""
         self._measured.append(self._running)
         if self._running is not None:
             self._running.stop()
@@ -115,54 +116,54 @@ class _Profiler:
             return
         now = perf_counter()
         self.stop()
-        held = _held()[1]
-        self.profile.peak_bytes = max(self.profile.peak_bytes, held)
+        bytes_in_use = _memory_in_use()[1]
+        self.profile.peak_bytes = max(self.profile.peak_bytes, bytes_in_use)
         self.profile.kernels.append(
             KernelRecord(
                 name=primitive.name,
                 input_shapes=tuple(operand.shape for operand in inputs),
                 output_shape=output.shape,
                 bytes_added=output.size * output.dtype.itemsize,
-                total_bytes=held,
+                total_bytes=bytes_in_use,
                 time_ms=(now - self._last) * 1000,
             )
         )
         self.start()
 
     async def add_times(self) -> None:
-        """Wait for the device's times; the last stopwatch measured what came after the last one."""
-        times = [None if one is None else await one.milliseconds() for one in self._measured]
+        """Wait for the device's times; the last stopwatch was started after the last operation."""
+        times = [None if timer is None else await timer.milliseconds() for timer in self._measured]
         self.profile.kernels = [
             replace(kernel, gpu_ms=time)
             for kernel, time in zip(self.profile.kernels, times, strict=False)
         ]
 
 
-#: The profilers of this task: what other tasks run meanwhile is not theirs.
+#: The profilers of this task: they ignore what other tasks run.
 _profilers: TaskStack[_Profiler] = TaskStack("profilers")
 
 
-def _held() -> tuple[int, int]:
-    """Tensors and bytes alive, without the constants that the library keeps for reuse."""
-    constants, constant_bytes = constants_held()
+def _memory_in_use() -> tuple[int, int]:
+    """Return the numbers of tensors and bytes in use, without cached constants."""
+    constants, constant_bytes = cached_constants()
     return state.tensors - constants, state.bytes - constant_bytes
 
 
 @contextmanager
 def _profiling(timed: bool) -> Iterator[_Profiler]:
-    tensors, held = _held()
+    tensors, bytes_in_use = _memory_in_use()
     ran_elsewhere = dict(dispatch.fallbacks)
-    seen = Profile(peak_bytes=held)
+    seen = Profile(peak_bytes=bytes_in_use)
     observer = _Profiler(seen, timed)
     state.observers += (observer,)
     try:
         with _profilers.holding(observer):
             yield observer
     finally:
-        state.observers = tuple(one for one in state.observers if one is not observer)
+        state.observers = tuple(other for other in state.observers if other is not observer)
         observer.stop()
-    now = _held()
-    seen.new_tensors, seen.new_bytes = now[0] - tensors, now[1] - held
+    now = _memory_in_use()
+    seen.new_tensors, seen.new_bytes = now[0] - tensors, now[1] - bytes_in_use
     seen.fallbacks = {
         key: count - ran_elsewhere.get(key, 0)
         for key, count in dispatch.fallbacks.items()
@@ -186,10 +187,16 @@ def profile(function: Callable[[], Any]) -> Profile:
 
 
 async def profile_async(function: Callable[[], Any]) -> Profile:
-    """Do what ``profile`` does, without blocking the page while the GPU's times are waited for.
+    """Do what ``profile`` does, without blocking the page while it waits for the GPU's times.
 
-    ``function`` may be a coroutine function. What other tasks compute meanwhile is not listed, but
-    counts in the bytes.
+    ``function`` may be a coroutine function. The operations of other tasks in the meantime are not
+    listed, but their tensors count in the bytes.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> asyncio.run(wt.profile_async(lambda: wt.exp(wt.tensor([1.0])))).kernel_names
+        ['exp']
     """
     with _profiling(timed=True) as observer:
         observer.profile.result = await _result_of(function)
@@ -202,15 +209,15 @@ async def profile_async(function: Callable[[], Any]) -> Profile:
 
 @dataclass(frozen=True)
 class TimingResult:
-    """What ``time`` measured, in milliseconds."""
+    """The measurements of ``time``, in milliseconds."""
 
     #: From the call until the last of its results was read.
     wall_ms: float
     #: The time of the kernels, by the clock that ``clock`` names.
     kernel_ms: float
-    #: ``"gpu"`` where the GPU measured ``kernel_ms`` itself; ``"wall"`` where that is ``wall_ms``.
+    #: ``"gpu"`` if the GPU measured ``kernel_ms`` itself; ``"wall"`` if that is ``wall_ms``.
     clock: Literal["gpu", "wall"]
-    #: What copying to the device took, and waiting for it and copying back.
+    #: The time for copying to the device, and for waiting for it and copying back.
     upload_wait_ms: float
     download_wait_ms: float
 
@@ -224,7 +231,7 @@ class _Watch:
         self._start = perf_counter()
 
     def read(self) -> TimingResult:
-        """Tell the wall time until now."""
+        """Return the wall time so far."""
         wall_ms = (perf_counter() - self._start) * 1000
         return TimingResult(
             wall_ms=wall_ms,
@@ -256,6 +263,12 @@ async def time_async(function: Callable[[], Any]) -> TimingResult:
     """Do what ``time`` does, without blocking the page.
 
     ``function`` may be a coroutine function.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> asyncio.run(wt.time_async(lambda: wt.exp(wt.tensor([1.0])))).wall_ms > 0
+        True
     """
     watch = _Watch()
     on_gpu = watch.backend.stopwatch()

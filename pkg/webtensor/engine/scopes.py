@@ -1,11 +1,11 @@
 """Scopes in TensorFlow.js's manner: ``tidy``, ``keep``, ``dispose``.
 
-Python frees a tensor with its last reference, so these are seldom needed: for cycles, for code
-carried over from TensorFlow.js, and to be sure.
+Python frees a tensor with its last reference, so scopes are needed only for reference cycles, for
+code ported from TensorFlow.js, and to be sure.
 
-A scope belongs to the task that opened it, and to the tasks that were started in it: what another
-task computes while this one waits is none of its business. Scopes that don't nest, such as those of
-generators that are closed late, each end by themselves.
+A scope belongs to the task that opened it and to the tasks started in it: it ignores the tensors
+that another task makes while this one waits. Scopes that don't nest, such as those of generators
+that are closed late, end independently.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _innermost: ContextVar[Scope | None] = ContextVar("innermost_scope", default=Non
 
 
 def tensors_in(container: Any) -> Iterator[Tensor]:
-    """Every tensor in nested lists, tuples, sets and mappings."""
+    """Yield every tensor in nested lists, tuples, sets and mappings."""
     if isinstance(container, Tensor):
         yield container
     elif isinstance(container, Mapping):
@@ -52,11 +52,11 @@ def _current_task() -> asyncio.Task[Any] | None:
 
 
 class Scope:
-    """A block after which the tensors made in it are disposed, save those kept."""
+    """A block at whose end the tensors made in it are disposed, except those kept."""
 
     def __init__(self) -> None:
         self._kept: list[Tensor] = []
-        #: By identity: a tensor made at the address of one that is gone takes its entry.
+        #: By identity: a tensor made at the address of one that is gone replaces its entry.
         self._tensors: dict[int, ref[Tensor]] = {}
         self._outer: Scope | None = None
         self._task: ref[asyncio.Task[Any]] | None = None
@@ -79,12 +79,12 @@ class Scope:
         return self
 
     def keep(self, container: Any) -> Any:
-        """Let tensors made in this block outlive it; returns what it was given."""
+        """Let tensors made in this block outlive it; return the argument."""
         self._kept.extend(tensors_in(container))
         return container
 
     def add(self, tensor: Tensor) -> None:
-        """Note a tensor that was made in this block, or, where it has ended, in one around it."""
+        """Register a new tensor with this block, or, if it has ended, with one around it."""
         scope = self._innermost_open()
         if scope is not None:
             scope._tensors[id(tensor)] = ref(tensor)
@@ -111,12 +111,12 @@ class Scope:
         innermost = _innermost.get()
         if innermost is not None:
             _innermost.set(innermost._innermost_open())
-        kept = set(map(id, self._kept))
+        kept_ids = set(map(id, self._kept))
         for entry in self._tensors.values():
             tensor = entry()
             if tensor is None:
                 continue
-            if id(tensor) not in kept:
+            if id(tensor) not in kept_ids:
                 tensor.dispose()
             elif outer is not None:
                 outer.add(tensor)
@@ -124,7 +124,7 @@ class Scope:
         self._require_own_task()
 
     def _require_own_task(self) -> None:
-        """Complain where the block ends in another task: it did not see what that one made."""
+        """Warn that the block ends in another task, whose tensors it did not register."""
         opened_in = None if self._task is None else self._task()
         task = _current_task()
         if task is not opened_in:
@@ -136,7 +136,7 @@ class Scope:
 
 
 class ScopesOfTask:
-    """What is told of new tensors: it tells the innermost scope of the task that made them."""
+    """The listener for new tensors: it registers them with the innermost scope of their task."""
 
     def add(self, tensor: Tensor) -> None:
         """Note a tensor."""
@@ -162,8 +162,8 @@ def tidy(function: Callable[[], Result] | None = None) -> Scope | Result:
     """Dispose the tensors that a block or a function made, except what it returns or keeps.
 
     With a function, calls it and returns its result, whose tensors live on. Without one, returns a
-    context manager whose ``keep`` names the tensors that live on. A block may await: what other
-    tasks make meanwhile is left alone, save for tasks that were started in the block.
+    context manager; its ``keep`` lets tensors live on. A block may await: the tensors that other
+    tasks make in the meantime are not disposed, unless the task was started in the block.
 
     Raises:
         RuntimeError: a block ends in another task than it began, or is entered twice.
@@ -204,6 +204,13 @@ def keep(tensor: Tensor) -> Tensor:
 
     Raises:
         TypeError: not a tensor.
+
+    Example:
+        >>> import webtensor as wt
+        >>> with wt.tidy():
+        ...     x = wt.keep(wt.tensor([1.0]))
+        >>> x.tolist()
+        [1.0]
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"keep: tensor must be a Tensor, but got {type(tensor).__name__}")
@@ -213,7 +220,15 @@ def keep(tensor: Tensor) -> Tensor:
 
 
 def dispose(container: Any) -> None:
-    """Dispose a tensor, or every tensor in nested lists, tuples and dictionaries."""
+    """Dispose a tensor, or every tensor in nested lists, tuples and dictionaries.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x = wt.tensor([1.0])
+        >>> wt.dispose({"x": [x]})
+        >>> x.is_disposed
+        True
+    """
     for tensor in tensors_in(container):
         tensor.dispose()
 

@@ -14,7 +14,7 @@ __all__ = ["Observer", "state"]
 
 
 class Observer(Protocol):
-    """Something told of every operation that ran: a tape, a profiler, the debug mode."""
+    """A listener for every operation that ran: a tape, a profiler, the debug mode."""
 
     def record(
         self,
@@ -41,7 +41,7 @@ class EngineState:
     def __init__(self) -> None:
         self.backend: Backend | None = None
         self.observers: tuple[Observer, ...] = ()
-        #: Told of each new tensor while a scope is open in any task, else None.
+        #: Called with each new tensor while a scope is open in any task, else None.
         self.scopes: ScopesOfTask | None = None
         self.variable_readers: tuple[Any, ...] = ()
         self.tensors = 0

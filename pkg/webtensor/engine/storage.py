@@ -54,10 +54,10 @@ class Storage:
         if backend is not None:
             backend.release(self.handle)
 
-    def move_to(self, backend: Backend, wanted_by: str) -> None:
-        """Put the elements on ``backend``, leaving the one they were on.
+    def move_to(self, backend: Backend, operation: str) -> None:
+        """Move the elements to ``backend``.
 
-        ``wanted_by`` is the operation that errors will name.
+        ``operation`` is the operation that errors will name.
 
         Raises:
             KernelNotFoundError: no tensor of this size fits the backend's device.
@@ -67,7 +67,7 @@ class Storage:
             return
         if self.size > backend.most_elements:
             raise KernelNotFoundError(
-                f"{wanted_by}: an operand of {self.size:,} elements does not fit backend "
+                f"{operation}: an operand of {self.size:,} elements does not fit backend "
                 f"{backend.name!r}, which has room for {backend.most_elements:,}"
             )
         host = self.read()
@@ -76,7 +76,7 @@ class Storage:
         except MemoryError as error:
             elements = f"{self.size:,} {self.dtype} elements"
             raise OutOfMemoryError(
-                f"{wanted_by}: no room for an operand of {elements}: {error}"
+                f"{operation}: no room for an operand of {elements}: {error}"
             ) from None
         if self.backend is not None:
             self.backend.release(self.handle)
@@ -86,7 +86,7 @@ class Storage:
             self.host = host  # the device may be lost
 
     def bounds(self) -> tuple[Any, Any]:
-        """Return the least and the greatest of elements that the host knows."""
+        """Return the minimum and the maximum of elements that are on the host."""
         if self._bounds is None:
             assert self.host is not None
             self._bounds = min(self.host), max(self.host)
@@ -130,7 +130,7 @@ class Storage:
 
 
 class StringStorage(Storage):
-    """Text: a tuple of bytes on the host, which it never leaves."""
+    """Text: a tuple of bytes, which stays on the host."""
 
     __slots__ = ()
 
@@ -138,13 +138,13 @@ class StringStorage(Storage):
 
     def __init__(self, elements: tuple[bytes, ...]) -> None:
         super().__init__(string_, len(elements), cast("Any", elements))
-        # Joining them tells their length five times sooner than a sum of lengths.
+        # The length of the joined bytes is five times quicker to get than a sum of lengths.
         nbytes = len(b"".join(elements))
         state.bytes += nbytes - self.nbytes
         self.nbytes = nbytes
 
-    def move_to(self, backend: Backend, wanted_by: str) -> None:
-        raise TypeError(f"{wanted_by}: string operands are not supported")
+    def move_to(self, backend: Backend, operation: str) -> None:
+        raise TypeError(f"{operation}: string operands are not supported")
 
 
 def host_storage(dtype: DType, host: Any) -> Storage:
@@ -153,7 +153,7 @@ def host_storage(dtype: DType, host: Any) -> Storage:
 
 
 class _DisposedStorage:
-    """Stands in for the storage of a disposed tensor; touching it says what happened."""
+    """Replaces the storage of a disposed tensor; any use of it raises."""
 
     __slots__ = ()
 
@@ -171,7 +171,7 @@ class _DisposedStorage:
     async def read_async(self) -> memoryview[Any]:
         self._refuse()
 
-    def move_to(self, backend: Backend, wanted_by: str) -> None:
+    def move_to(self, backend: Backend, operation: str) -> None:
         self._refuse()
 
 

@@ -1,6 +1,6 @@
-"""What belongs to a task: a stack of its own, though there be one name for all.
+"""State with a separate value for each task of the event loop.
 
-While a task awaits within a ``with``, others compute; what the block means is not meant for them.
+While a task awaits within a ``with``, other tasks run; the block must not affect them.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ Item = TypeVar("Item")
 
 
 class TaskStack(Generic[Item]):
-    """A stack of which each task has its own; it begins with that of the task that started it.
+    """A stack for each task; a new task starts with a copy of its parent's.
 
-    Blocks may end in another order than that in which they began.
+    Blocks may end in another order than they began.
     """
 
     __slots__ = ("_items", "get")
 
     def __init__(self, name: str) -> None:
         self._items: ContextVar[tuple[Item, ...]] = ContextVar(name, default=())
-        #: Return all items, the innermost last. Calls of layers ask, so it is bound once.
+        #: Return all items, the innermost last. Every call of a layer uses it, so it is bound once.
         self.get = self._items.get
 
     def push(self, item: Item) -> None:
-        """Put an item on top."""
+        """Push an item."""
         self._items.set((*self._items.get(), item))
 
     def remove(self, item: Item) -> None:
-        """Take an item away, the uppermost if it is there several times."""
+        """Remove an item, the innermost if it is there several times."""
         items = self._items.get()
         if items and items[-1] is item:
             self._items.set(items[:-1])
@@ -45,7 +45,7 @@ class TaskStack(Generic[Item]):
 
     @contextmanager
     def holding(self, item: Item) -> Iterator[Item]:
-        """Hold an item within the ``with``."""
+        """Have an item on the stack within the ``with``."""
         self.push(item)
         try:
             yield item
@@ -58,7 +58,7 @@ class TaskStack(Generic[Item]):
         return self._items.get()[-1]
 
     def __iter__(self) -> Iterator[Item]:
-        """From the outermost item to the innermost."""
+        """Iterate from the outermost item to the innermost."""
         return iter(self._items.get())
 
     def __reversed__(self) -> Iterator[Item]:

@@ -1,4 +1,4 @@
-"""Tensor: an immutable array of one dtype whose elements lie in a Storage.
+"""Tensor: an immutable array of one dtype whose elements are in a Storage.
 
 The operators and the methods named after ops are attached by ``ops/methods.py``; they are declared
 here for type checkers only, since the engine must not know the ops.
@@ -22,7 +22,7 @@ __all__ = ["Tensor"]
 
 
 def _read_only(elements: Any) -> Any:
-    """A host buffer that cannot be written to; text, which is a tuple, itself."""
+    """Return a view of a host buffer that cannot be written to; text is a tuple anyway."""
     return elements if type(elements) is tuple else elements.toreadonly()
 
 
@@ -31,7 +31,7 @@ def _bytes(elements: Any) -> Any:
 
 
 def _unpickled(dtype: DType, shape: Shape, elements: Any) -> Tensor:
-    """Return a tensor of elements on the host: bytes as they lie in memory, or texts."""
+    """Return a tensor of elements on the host: bytes in memory order, or a list of texts."""
     if dtype is not string_:
         stored = dtype.stored
         elements = typed_view(elements, stored) if elements else empty_host(stored)
@@ -41,9 +41,9 @@ def _unpickled(dtype: DType, shape: Shape, elements: Any) -> Tensor:
 class Tensor:
     """An immutable, multi-dimensional array on a backend.
 
-    Make one with ``wt.tensor``, ``wt.zeros`` and the like. ``shape`` is a tuple of lengths and
+    Make one with ``wt.tensor``, ``wt.zeros`` and the like. ``shape`` is a tuple of sizes and
     ``dtype`` one of ``wt.float32``, ``wt.int32`` and ``wt.bool``. Its memory is freed when the
-    last reference to it goes, or earlier by ``dispose``.
+    last reference to it is dropped, or earlier by ``dispose``.
 
     Example:
         >>> import webtensor as wt
@@ -57,7 +57,7 @@ class Tensor:
     storage: Storage
     shape: Shape
     dtype: DType
-    #: Which steps count, where a layer that masks some has said so.
+    #: The mask of steps that count, if a layer that masks steps has set one.
     _keras_mask: Tensor | None
 
     def __init__(self, storage: Storage, shape: Shape, dtype: DType) -> None:
@@ -88,15 +88,15 @@ class Tensor:
 
     @property
     def device(self) -> str:
-        """Name of the backend that the elements lie on, or ``"host"`` before their first use."""
+        """Name of the backend that has the elements, or ``"host"`` before their first use."""
         owner = self.storage.backend
         return "host" if owner is None else owner.name
 
     def to_device(self, device: str, /, *, stream: Any = None) -> Tensor:
-        """Put the elements on a backend, by its name, and return the tensor itself.
+        """Move the elements to a backend, by its name, and return the tensor itself.
 
-        Tensors go to the active backend by themselves when an operation uses them; this only saves
-        the time then. ``stream`` is for the array API standard and must be None.
+        An operation moves its operands to the active backend anyway; this only does it earlier.
+        ``stream`` is for the array API standard and must be None.
 
         Raises:
             TypeError: the tensor holds text.
@@ -106,20 +106,20 @@ class Tensor:
             raise ValueError(f"to_device: stream must be None, but got {stream!r}")
         if device in ("host", self.device):
             return self
-        known = device in backend_registry.registered_backends()
-        found = backend_registry.find_backend(device) if known else None
-        if found is None:
+        is_registered = device in backend_registry.registered_backends()
+        target = backend_registry.find_backend(device) if is_registered else None
+        if target is None:
             raise ValueError(
                 f"to_device: device must be one of {backend_registry.available_backends()}, "
                 f"but got {device!r}"
             )
-        self.storage.move_to(found, "to_device")
+        self.storage.move_to(target, "to_device")
         return self
 
     # -- its life -----------------------------------------------------------------------------
 
     def dispose(self) -> None:
-        """Give the memory back now; using the tensor afterwards raises ``ValueError``."""
+        """Free the memory now; using the tensor afterwards raises ``ValueError``."""
         if not self.is_disposed:
             state.tensors -= 1
             self.storage = DISPOSED
@@ -167,9 +167,9 @@ class Tensor:
     def data_sync(self) -> Any:
         """Return the elements as a flat, read-only memoryview, waiting for the device.
 
-        Complex elements come as pairs of float32, real and imaginary part, and text comes as a
-        tuple of UTF-8 bytes. A page goes on meanwhile where the browser can suspend Python, and
-        nothing observes operations: neither a tape, nor a profile, nor the debug mode.
+        Complex elements are pairs of float32 (real and imaginary part), and text is a tuple of
+        UTF-8 bytes. The page does not block if the browser can suspend Python and nothing observes
+        operations (a tape, a profile or the debug mode).
         """
         storage = self.storage
         if storage.host is None and not state.observers:
@@ -211,13 +211,13 @@ class Tensor:
         return python_numbers(self.data_sync(), self.dtype)[0]
 
     def numpy(self) -> Any:
-        """Return the elements as a NumPy array of their own, which may be written to."""
+        """Return the elements as a new NumPy array, which may be written to."""
         return self.__array__(copy=True)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         """Return the elements as NumPy sees them: read-only, and not copied where they need not be.
 
-        With ``copy``, or as another ``dtype``, it is an array of its own, which may be written to.
+        With ``copy``, or as another ``dtype``, it is a new array, which may be written to.
         """
         import numpy
 
@@ -242,7 +242,7 @@ class Tensor:
         return array
 
     def _is_on_host(self) -> bool:
-        """Whether the elements lie where NumPy can see them."""
+        """Whether the elements are in memory that NumPy can read."""
         backend = self.storage.backend
         on_host = self.storage.host is not None or backend is None or not backend.reads_are_copies
         return on_host and self.dtype is not string_
@@ -261,7 +261,7 @@ class Tensor:
 
         Raises:
             BufferError: ``dl_device`` is not that of host memory, or the elements are text.
-            ValueError: ``stream`` is not None, which host memory has none of.
+            ValueError: ``stream`` is not None: host memory has no streams.
         """
         if stream is not None:
             raise ValueError(f"__dlpack__: stream must be None, but got {stream!r}")

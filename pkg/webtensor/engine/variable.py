@@ -1,4 +1,4 @@
-"""Variable: a named place that holds a tensor and can be given another one."""
+"""Variable: a reference to a tensor, to which another one can be assigned."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _numbers = count()
 class Variable:
     """A value that training changes.
 
-    It can be used wherever a tensor can; ``value`` is the tensor it holds now. ``assign`` accepts
-    only the shape and dtype it was made with.
+    It can be used wherever a tensor can; ``value`` is its current tensor. ``assign`` accepts only
+    tensors of the variable's shape and dtype.
 
     Example:
         >>> import webtensor as wt
@@ -57,14 +57,14 @@ class Variable:
 
     @property
     def value(self) -> Tensor:
-        """The tensor held now. Tapes that are recording note that it was read."""
+        """The current tensor. Tapes that are recording note that it was read."""
         for reader in state.variable_readers:
             reader.read_variable(self, self._value)
         return self._value
 
     @property
     def shape(self) -> Shape:
-        """Lengths of the axes."""
+        """Sizes of the axes."""
         return self._value.shape
 
     @property
@@ -83,30 +83,30 @@ class Variable:
         return len(self._value.shape)
 
     def assign(self, value: Any) -> None:
-        """Hold another value from now on; the old one is freed when nothing else refers to it.
+        """Replace the value; the old one is freed when nothing else refers to it.
 
         Raises:
             ValueError: the shape or the dtype differs from the variable's.
         """
         now = self._value
         if type(value) is Tensor and value.shape == now.shape and value.dtype is now.dtype:
-            # What optimizers do for each weight, in a fifth of the time of what follows.
+            # The case of optimizers' updates, in a fifth of the time of the general one.
             storage = value.storage
             storage.size  # noqa: B018  (raises where the tensor is disposed)
             scopes, state.scopes = state.scopes, None
             self._value = Tensor(storage, now.shape, now.dtype)
             state.scopes = scopes
             return
-        held = self._hold(value, None if isinstance(value, (Tensor, Variable)) else self.dtype)
-        if held.shape != self.shape or held.dtype is not self.dtype:
+        new_value = self._hold(value, None if isinstance(value, (Tensor, Variable)) else self.dtype)
+        if new_value.shape != self.shape or new_value.dtype is not self.dtype:
             raise ValueError(
                 f"assign: variable {self.name!r} holds {self.dtype} of shape {self.shape}, "
-                f"but value is {held.dtype} of shape {held.shape}"
+                f"but value is {new_value.dtype} of shape {new_value.shape}"
             )
-        self._value = held
+        self._value = new_value
 
     def dispose(self) -> None:
-        """Give the memory back now; using the variable afterwards raises ``ValueError``."""
+        """Free the memory now; using the variable afterwards raises ``ValueError``."""
         self._value.dispose()
 
     def __getattr__(self, name: str) -> Any:

@@ -1,5 +1,5 @@
 """The functions of ``webtensor.nest``, under the name that the modules of Keras import."""
 
-from webtensor.nest import Nested, alike, flatten, is_nested, keys, map_structure, pack
+from webtensor.nest import Structure, alike, flatten, is_nested, keys, map_structure, pack
 
-__all__ = ["Nested", "alike", "flatten", "is_nested", "keys", "map_structure", "pack"]
+__all__ = ["Structure", "alike", "flatten", "is_nested", "keys", "map_structure", "pack"]

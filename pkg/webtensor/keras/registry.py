@@ -477,8 +477,9 @@ class Namespace:
     Args:
         kind: what errors call the objects, such as ``"loss"``.
         objects: classes and functions by their names; the names in snake case stand for them, too.
+            A class or function is only looked up when its name is used.
         modules: the namespaces of Keras whose classes and functions count as objects of this kind.
-        aliases: further names, such as ``mse``.
+        aliases: further names, such as ``mse``, with the names that they stand for.
     """
 
     def __init__(
@@ -486,13 +487,18 @@ class Namespace:
         kind: str,
         objects: CustomObjects,
         modules: tuple[str, ...] = (),
-        **aliases: Callable[..., Any],
+        **aliases: str,
     ) -> None:
         self.kind = kind
         _namespaces[kind] = self
         self._modules = tuple(f"{_PACKAGE}.{module}." for module in modules)
-        in_snake_case = {to_snake_case(name): value for name, value in objects.items()}
-        self._objects: CustomObjects = {**in_snake_case, **objects, **aliases}
+        self._objects = objects
+        in_snake_case = {to_snake_case(name): name for name in objects}
+        self._names = {**in_snake_case, **{name: name for name in objects}, **aliases}
+
+    def _find(self, name: str) -> Any:
+        """Return the class or function that a name stands for, or None."""
+        return self._objects[self._names[name]] if name in self._names else None
 
     def get(self, identifier: Any) -> Any:
         """Return the object that a name, a configuration, a class or an object stands for.
@@ -507,14 +513,15 @@ class Namespace:
         if isinstance(identifier, Mapping):
             obj = self.deserialize(identifier)
         elif isinstance(identifier, str):
-            obj = get_registered_object(identifier, module_objects=self._objects)
+            obj = get_registered_object(identifier)
+            obj = self._find(identifier) if obj is None else obj
         else:
             obj = identifier
         if isinstance(obj, type):
             obj = obj()
         if not callable(obj):
             raise ValueError(
-                f"{self.kind} {identifier!r} is not known{nearest(identifier, self._objects)}"
+                f"{self.kind} {identifier!r} is not known{nearest(identifier, self._names)}"
             )
         return obj
 
@@ -525,7 +532,7 @@ class Namespace:
                 return self.get(config)
         if isinstance(config, Mapping) and not config.get("module"):
             name = str(config.get("class_name"))
-            cls = self._objects.get(name)
+            cls = self._find(name)
             if cls is not None and not get_registered_object(name, custom_objects):
                 return deserialize_keras_object(
                     {**config, "class_name": cls.__name__}, {cls.__name__: cls}
@@ -551,7 +558,7 @@ class Namespace:
     def serialize(self, obj: object) -> Any:
         """Return the configuration of an object; a function's is the name that stands for it."""
         name = getattr(obj, "__name__", None)
-        if name is not None and self._objects.get(name) is obj and not isinstance(obj, type):
+        if name is not None and self._find(name) is obj and not isinstance(obj, type):
             return name
         return serialize_keras_object(obj)
 

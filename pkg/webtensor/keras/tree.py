@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-from webtensor.keras.nest import Nested, alike, flatten, is_nested, keys, pack
+from webtensor.keras.nest import Structure, alike, flatten, is_nested, keys, pack
 from webtensor.keras.symbols import is_shape
 
 __all__ = [
@@ -85,7 +85,7 @@ def _kind(structure: object) -> type:
     return dict if isinstance(structure, dict) else type(structure)
 
 
-def _check_pair(function: str, first: Nested, second: Any) -> None:
+def _check_pair(function: str, first: Structure, second: Any) -> None:
     """Compare the outermost level of two structures."""
     prefix = f"{function}: the structures don't have the same nested structure: "
     if _kind(first) is not _kind(second):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
     from webtensor.dtypes import DType
     from webtensor.engine import Tensor, TensorLike
     from webtensor.keras.constraints import Constraint
@@ -17,34 +20,46 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ActivationLike",
+    "Axis",
     "Config",
     "ConstraintLike",
     "CustomObjects",
     "DTypeLike",
     "InitializerLike",
+    "Nested",
     "Operand",
+    "PathLike",
     "RegularizerLike",
     "SeedLike",
     "Shape",
     "Shapes",
-    "Structure",
     "SymbolicOrTensor",
+    "Tensors",
 ]
+
+_Leaf = TypeVar("_Leaf")
 
 #: What ``get_config`` returns: arguments by their names, as JSON can hold them.
 Config: TypeAlias = dict[str, Any]
 #: Classes and functions by the names that configurations have for them.
 CustomObjects: TypeAlias = Mapping[str, Callable[..., Any]]
+#: The path of a file or folder.
+PathLike: TypeAlias = "str | os.PathLike[str]"
 #: A shape; the size of a dimension is None where it is unknown, such as that of a batch.
 Shape: TypeAlias = tuple[int | None, ...]
+#: One axis, several, or None for all.
+Axis: TypeAlias = "int | Sequence[int] | None"
 
-#: The shape of a layer's input or output, or a list, tuple or dictionary of shapes.
-Shapes: TypeAlias = "Shape | Sequence[Shapes] | Mapping[str, Shapes]"
-
-#: A tensor, or a list, tuple or dictionary of tensors, which may be symbolic. None is no tensor.
-Structure: TypeAlias = (
-    "Tensor | KerasTensor | list[Structure] | tuple[Structure, ...] | dict[str, Structure] | None"
+#: Something, or a structure of it: lists, tuples and dictionaries of structures.
+Nested: TypeAlias = (
+    "_Leaf | list[Nested[_Leaf]] | tuple[Nested[_Leaf], ...] | dict[str, Nested[_Leaf]]"
 )
+
+#: The shape of a layer's input or output, or a structure of shapes.
+Shapes: TypeAlias = "Nested[Shape]"
+
+#: A tensor, which may be symbolic, or a structure of tensors. None is no tensor.
+Tensors: TypeAlias = "Nested[Tensor | KerasTensor | None]"
 
 #: What functions of ``keras.ops`` take: tensors, arrays, numbers, lists, and symbolic tensors.
 Operand: TypeAlias = "TensorLike | KerasTensor"

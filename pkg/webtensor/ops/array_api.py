@@ -1,4 +1,4 @@
-"""What the array API standard asks for beside operations: constants, dtypes, inspection.
+"""What the array API standard requires beside operations: constants, dtypes, inspection.
 
 ``wt`` is a namespace of the standard, of version ``wt.__array_api_version__``. It differs where the
 library's design does: tensors are immutable, have four of the standard's dtypes, and mixed dtypes
@@ -72,7 +72,7 @@ nan = math.nan
 newaxis = None
 pi = math.pi
 
-#: What ``wt`` computes.
+#: The dtypes that ``wt`` computes in.
 _COMPUTED = (bool_, int32, float32, complex64)
 
 _SIGNED = (int8, int16, int32, int64)
@@ -95,7 +95,7 @@ _KINDS: dict[str, tuple[DType, ...]] = {
 
 
 class InfoDType:
-    """The dtype that ``finfo`` and ``iinfo`` tell of: equal to it, taken in its place, but no str.
+    """The dtype in a result of ``finfo`` or ``iinfo``: equal to it and accepted for it, but no str.
 
     A :class:`DType` is a string, which the standard's test suite does not want here.
     """
@@ -124,7 +124,7 @@ class InfoDType:
 
 
 class FloatInfo(NamedTuple):
-    """What ``finfo`` tells of a float dtype, or of the parts of a complex one."""
+    """The properties that ``finfo`` returns of a float dtype, or of the parts of a complex one."""
 
     bits: int
     eps: float
@@ -135,7 +135,7 @@ class FloatInfo(NamedTuple):
 
 
 class IntegerInfo(NamedTuple):
-    """What ``iinfo`` tells of an integer dtype."""
+    """The properties that ``iinfo`` returns of an integer dtype."""
 
     bits: int
     max: int
@@ -212,13 +212,13 @@ def isdtype(dtype: Any, kind: Any) -> bool:
         >>> wt.isdtype(wt.float32, ("integral", "real floating"))
         True
     """
-    held = _dtype_of("isdtype", dtype)
+    resolved = _dtype_of("isdtype", dtype)
     if isinstance(kind, tuple):
-        return any(isdtype(held, one) for one in kind)
+        return any(isdtype(resolved, single_kind) for single_kind in kind)
     if not isinstance(kind, DType) and kind in _KINDS:
-        return held in _KINDS[kind]
+        return resolved in _KINDS[kind]
     try:
-        return held is dtype_named(kind)
+        return resolved is dtype_named(kind)
     except TypeError:
         raise ValueError(
             f"isdtype: kind must be a dtype or one of {', '.join(_KINDS)}, but got {kind!r}"
@@ -271,6 +271,9 @@ def _promoted(first: DType, second: DType) -> DType:
 def can_cast(from_: Any, to: Any, /) -> bool:
     """Whether a dtype, or a tensor's, converts to another without losing a kind of numbers.
 
+    Raises:
+        TypeError: an argument is not a dtype.
+
     Example:
         >>> import webtensor as wt
         >>> wt.can_cast(wt.int32, wt.float32), wt.can_cast(wt.float32, wt.int32)
@@ -311,11 +314,11 @@ def broadcast_arrays(*arrays: TensorLike) -> list[Tensor]:
         >>> [x.tolist() for x in wt.broadcast_arrays([[1], [2]], [3, 4])]
         [[[1, 1], [2, 2]], [[3, 4], [3, 4]]]
     """
-    held = [as_operand("broadcast_arrays", array) for array in arrays]
+    operands = [as_operand("broadcast_arrays", array) for array in arrays]
     shape: Shape = ()
-    for one in held:
-        shape = _broadcast_two("broadcast_arrays", shape, one.shape)
-    return [broadcast_to(one, shape) for one in held]
+    for operand in operands:
+        shape = _broadcast_two("broadcast_arrays", shape, operand.shape)
+    return [broadcast_to(operand, shape) for operand in operands]
 
 
 def positive(x: TensorLike, /) -> Tensor:
@@ -329,24 +332,24 @@ def positive(x: TensorLike, /) -> Tensor:
         >>> wt.positive([1, -2]).tolist()
         [1, -2]
     """
-    held = as_operand("positive", x)
-    if held.dtype not in _KINDS["numeric"]:
-        raise TypeError(f"positive: x must hold numbers, but its dtype is {held.dtype}")
-    return clone(held)
+    operand = as_operand("positive", x)
+    if operand.dtype not in _KINDS["numeric"]:
+        raise TypeError(f"positive: x must hold numbers, but its dtype is {operand.dtype}")
+    return clone(operand)
 
 
 # -- inspection ---------------------------------------------------------------------------------
 
 
 class NamespaceInfo:
-    """What a namespace of the array API standard can do here."""
+    """The capabilities of the library as a namespace of the array API standard."""
 
     def capabilities(self) -> dict[str, Any]:
-        """What is optional in the standard. Kernels have been tried with up to 8 axes."""
+        """Optional parts of the standard. Kernels have been tested with up to 8 axes."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
 
     def default_device(self) -> str:
-        """Name of the active backend, where operations compute."""
+        """Name of the active backend, which computes operations."""
         return get_backend()
 
     def devices(self) -> list[str]:

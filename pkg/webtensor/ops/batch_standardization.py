@@ -1,7 +1,7 @@
 """Normalization by statistics of the operand itself, as layers need it in training.
 
-These functions are for ``keras.layers``. What they compute is ``moments`` and ``batch_norm``; their
-gradients are written out, as most of what the chain rule gives cancels: with ``y`` of mean 0 and
+These functions are for ``keras.layers``. They compute ``moments`` and ``batch_norm``; their
+gradients are written out, as most terms of the chain rule cancel: with ``y`` of mean 0 and
 variance 1, ``dx = (dy - mean(dy) - y * mean(dy * y)) / deviation`` (Ioffe and Szegedy, 2015).
 """
 
@@ -36,16 +36,16 @@ def standardized(x: Tensor, axes: Sequence[int], epsilon: float) -> Tensor:
 
     @custom_grad
     def recorded(x: Tensor) -> tuple[Tensor, Callable[[Tensor], Any]]:
-        known = computed(x)
+        standardized = computed(x)
 
         def gradient(dy: Tensor) -> Tensor:
-            # To a tape that records the walk back, what is known is not made of ``x``.
-            y, factor = computed(x) if is_recording() else known
+            # If a tape records the walk back, the results must be computed from ``x`` again.
+            y, factor = computed(x) if is_recording() else standardized
             level = _mean(dy, axes, keepdims=True)
             slope = _mean(multiply(dy, y), axes, keepdims=True)
             return multiply(subtract(subtract(dy, level), multiply(y, slope)), factor)
 
-        return known[0], gradient
+        return standardized[0], gradient
 
     return recorded(x)
 
@@ -83,29 +83,29 @@ def batch_standardized(
 
     if not is_recording():
         return BatchStandardized(*computed(x, scale, offset)[:3])
-    found: list[_Parts] = []
+    cached_parts: list[_Parts] = []
 
     @custom_grad
     def recorded(x: Tensor, *parameters: Tensor) -> tuple[Tensor, Callable[[Tensor], Any]]:
         own_scale = None if scale is None else parameters[0]
         own_offset = None if offset is None else parameters[-1]
-        found.append(computed(x, own_scale, own_offset))
+        cached_parts.append(computed(x, own_scale, own_offset))
 
         def gradient(dy: Tensor) -> list[Tensor]:
-            # To a tape that records the walk back, what is known is not made of the operands.
-            parts = computed(x, own_scale, own_offset) if is_recording() else found[0]
+            # If a tape records the walk back, the results must be computed from the operands again.
+            parts = computed(x, own_scale, own_offset) if is_recording() else cached_parts[0]
             total = _sum(dy, axes)
             tilt = _sum(multiply(dy, subtract(x, parts.mean)), axes)
             for_scale = multiply(tilt, parts.inverse)
             slope = multiply(multiply(for_scale, parts.inverse), 1 / count)
             level = multiply(total, 1 / count)
             apart = subtract(dy, normalized(x, parts.mean, slope, level))
-            made = [multiply(apart, parts.factor)]
+            gradients = [multiply(apart, parts.factor)]
             if scale is not None:
-                made.append(for_scale)
-            return made if offset is None else [*made, total]
+                gradients.append(for_scale)
+            return gradients if offset is None else [*gradients, total]
 
-        return found[0].y, gradient
+        return cached_parts[0].y, gradient
 
-    y = recorded(*(one for one in (x, scale, offset) if one is not None))
-    return BatchStandardized(y, found[0].mean, found[0].variance)
+    y = recorded(*(operand for operand in (x, scale, offset) if operand is not None))
+    return BatchStandardized(y, cached_parts[0].mean, cached_parts[0].variance)

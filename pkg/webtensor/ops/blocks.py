@@ -1,10 +1,10 @@
-"""Formulas on blocks: what cells of recurrent networks compute of their gates, in one pass.
+"""Formulas on blocks: the computation of a recurrent cell from its gates, in one pass.
 
-The last axis of an operand is several blocks of one length side by side, such as the gates of a
-cell. A row here is a formula of the blocks of all operands, element by element; it returns the
-blocks of the result. It is written once, in Python, for four uses: given arrays it computes, given
-tensors it is composed of ops, which is how a row without gradient rules is differentiated, and
-given symbols it writes the statements of C and of GLSL.
+The last axis of an operand consists of several blocks of equal size, such as the gates of a cell. A
+row here is a formula of the blocks of all operands, element by element; it returns the blocks of
+the result. It is written once, in Python, for four uses: called with arrays, it computes; called
+with tensors, it is composed of ops, which is how a row without gradient rules is differentiated;
+called with symbols, it writes the statements of C and of GLSL.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["BLOCK_ROWS", "BlockRow", "blocks"]
 
 
 class _Ops:
-    """What a formula of tensors may call."""
+    """The functions that a formula may call, for tensors."""
 
     sigmoid = staticmethod(sigmoid)
     tanh = staticmethod(tanh)
@@ -54,19 +54,19 @@ class BlockRow(Primitive):
         for operand, count in zip(operands, self.counts, strict=True):
             parts += split(operand, count, -1) if count > 1 else [operand]
         results = self.formula(_Ops, *parts)
-        blocks = [one if isinstance(one, Tensor) else zeros_like(parts[0]) for one in results]
+        blocks = [block if isinstance(block, Tensor) else zeros_like(parts[0]) for block in results]
         return concat(blocks, -1) if len(blocks) > 1 else blocks[0]
 
     def _rule_for(self, index: int) -> Gradient:
         """The gradient of the formula composed of ops."""
 
-        def rule(dy: Tensor, y: Tensor, *given: Any) -> Tensor:
-            *operands, _ = given
+        def rule(dy: Tensor, y: Tensor, *arguments: Any) -> Tensor:
+            *operands, _ = arguments
             with Tape() as tape:
                 tape.watch(operands[index])
                 result = self.composed(*operands)
-            found = tape.gradients([result], [operands[index]], [dy])[0]
-            return zeros_like(operands[index]) if found is None else found
+            gradient = tape.gradients([result], [operands[index]], [dy])[0]
+            return zeros_like(operands[index]) if gradient is None else gradient
 
         return rule
 

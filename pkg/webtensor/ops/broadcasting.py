@@ -32,20 +32,20 @@ def broadcast_to(x: TensorLike, shape: int | Sequence[int]) -> Tensor:
         [[1, 2], [1, 2]]
     """
     x = as_operand("broadcast_to", x)
-    wanted = as_shape("broadcast_to", shape)
-    if wanted == x.shape:
+    target = as_shape("broadcast_to", shape)
+    if target == x.shape:
         return clone(x)
-    if broadcast_shapes("broadcast_to", x.shape, wanted) != wanted:
-        raise ValueError(f"broadcast_to: shape {x.shape} cannot be broadcast to {wanted}")
+    if broadcast_shapes("broadcast_to", x.shape, target) != target:
+        raise ValueError(f"broadcast_to: shape {x.shape} cannot be broadcast to {target}")
     if x.dtype is complex64:
-        aligned = reshape(x, (1,) * (len(wanted) - len(x.shape)) + x.shape)
-        return from_pairs(broadcast_to(as_pairs(aligned), (*wanted, 2)))
-    padded = (1,) * (len(wanted) - len(x.shape)) + x.shape
+        aligned = reshape(x, (1,) * (len(target) - len(x.shape)) + x.shape)
+        return from_pairs(broadcast_to(as_pairs(aligned), (*target, 2)))
+    padded = (1,) * (len(target) - len(x.shape)) + x.shape
     strides = tuple(
         0 if length == 1 else stride
         for length, stride in zip(padded, contiguous_strides(padded), strict=True)
     )
-    return strided_view(_BROADCAST, x, wanted, strides, 0)
+    return strided_view(_BROADCAST, x, target, strides, 0)
 
 
 def sum_to(x: Tensor, shape: Shape) -> Tensor:

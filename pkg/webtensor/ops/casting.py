@@ -34,10 +34,10 @@ def as_float(name: str, argument: str, value: TensorLike) -> Tensor:
     Raises:
         TypeError: it is complex, whose imaginary part would be lost, or holds strings.
     """
-    held = as_operand(name, value)
-    if held.dtype in (complex64, string_):
-        raise TypeError(f"{name}: {argument} must hold real numbers, but it is {held.dtype}")
-    return cast_to(held, float32)
+    operand = as_operand(name, value)
+    if operand.dtype in (complex64, string_):
+        raise TypeError(f"{name}: {argument} must hold real numbers, but it is {operand.dtype}")
+    return cast_to(operand, float32)
 
 
 def astype(x: TensorLike, dtype: Any, copy: bool = True, device: str | None = None) -> Tensor:
@@ -47,17 +47,20 @@ def astype(x: TensorLike, dtype: Any, copy: bool = True, device: str | None = No
     bool tells whether it differs from zero. Without ``copy``, a tensor of the dtype is returned
     itself. ``device`` names the backend that the result goes to at once.
 
+    Raises:
+        TypeError: ``dtype`` is not a dtype, or the elements do not convert to it.
+
     Example:
         >>> import webtensor as wt
         >>> wt.astype([1.7, -1.7, 0.0], wt.int32).tolist()
         [1, -1, 0]
     """
     x = as_operand("astype", x)
-    wanted = as_dtype(dtype)
-    made = cast_to(x, wanted)
-    if made is x and copy:
-        made = alias(_SAME, x, x.shape)
-    return made if device is None else made.to_device(device)
+    target_dtype = as_dtype(dtype)
+    converted = cast_to(x, target_dtype)
+    if converted is x and copy:
+        converted = alias(_SAME, x, x.shape)
+    return converted if device is None else converted.to_device(device)
 
 
 _CAST = Primitive("cast")

@@ -1,4 +1,4 @@
-"""What cells of recurrent networks compute of their gates: formulas on blocks.
+"""The computations of recurrent cells from their gates: formulas on blocks.
 
 These functions are for ``keras.layers``: operands are float32, and their shapes are not checked.
 Each formula stands beside its derivatives, whose operands are those of the formula, as far as
@@ -59,14 +59,14 @@ def lstm_memory_gradient(
     d_shown: Any,
     d_memory: Any,
 ) -> tuple[Any, ...]:
-    """Derivative for the memory before."""
+    """Derivative for the previous memory."""
     visible = m.tanh(new_memory)
     change = d_memory + d_shown * m.sigmoid(leave) * (1 - visible * visible)
     return (change * m.sigmoid(forget),)
 
 
 def _lstm_state_gradient(gates: Tensor, state: Tensor, y: Tensor, dy: Tensor) -> Pieces:
-    """Derivative for the state before: what it showed has come in through the gates."""
+    """Derivative for the previous state: what it contributed through the gates."""
     *axes, last = state.shape
     return Pieces(state.shape, (*(0 for _ in axes), last // 2), lstm_memory_gradient(gates, y, dy))
 
@@ -84,8 +84,8 @@ def lstm_state(
     m: Any, enter: Any, forget: Any, candidate: Any, leave: Any, _: Any, memory: Any
 ) -> tuple[Any, ...]:
     """The next state of a cell."""
-    kept = m.sigmoid(forget) * memory + m.sigmoid(enter) * m.tanh(candidate)
-    return m.sigmoid(leave) * m.tanh(kept), kept
+    new_memory = m.sigmoid(forget) * memory + m.sigmoid(enter) * m.tanh(candidate)
+    return m.sigmoid(leave) * m.tanh(new_memory), new_memory
 
 
 # -- gated recurrent unit (Cho et al., 2014) -----------------------------------------------------
@@ -130,7 +130,7 @@ def gru_state_gradient(
     _own_candidate: Any,
     dy: Any,
 ) -> tuple[Any, ...]:
-    """Derivative for the state before, as far as it is kept."""
+    """Derivative for the previous state, as far as the update gate keeps it."""
     return (dy * m.sigmoid(update + own_update),)
 
 
@@ -227,6 +227,6 @@ def gru_mixed_own_gradient(m: Any, update: Any, _reset: Any, dy: Any) -> tuple[A
 def gru_mixed_state(
     m: Any, update: Any, _reset: Any, candidate: Any, state: Any
 ) -> tuple[Any, ...]:
-    """The next state of a cell whose candidate is known."""
+    """The next state of a cell, from its candidate state."""
     z = m.sigmoid(update)
     return (z * state + (1 - z) * m.tanh(candidate),)

@@ -1,4 +1,4 @@
-"""Where a mask is true. How often it is must be read from the device; the places stay there."""
+"""Indices of a mask's true elements; their number must be read from the device."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from webtensor.dtypes import int32
 from webtensor.engine import Primitive, Tensor, run
 from webtensor.ops.reduction import sum as _sum
 
-__all__ = ["count_true", "count_true_async", "true_places"]
+__all__ = ["count_true", "count_true_async", "true_indices"]
 
-_TRUE_PLACES = Primitive("true_places")
+_TRUE_INDICES = Primitive("true_indices")
 
 
 def count_true(mask: Tensor) -> int:
-    """How many elements of a bool tensor are true, read from the device."""
+    """Return the number of a bool tensor's true elements, read from the device."""
     count: int = _sum(mask).item()
     return count
 
@@ -23,6 +23,6 @@ async def count_true_async(mask: Tensor) -> int:
     return count
 
 
-def true_places(mask: Tensor, count: int) -> Tensor:
-    """Indices, in the flat tensor, of the elements that are true, of which there are ``count``."""
-    return run(_TRUE_PLACES, (mask,), (count,), int32)
+def true_indices(mask: Tensor, count: int) -> Tensor:
+    """Return the indices, in the flat tensor, of the ``count`` true elements."""
+    return run(_TRUE_INDICES, (mask,), (count,), int32)

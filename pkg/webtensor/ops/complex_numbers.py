@@ -58,6 +58,11 @@ __all__ = ["angle", "complex", "conj", "imag", "real"]
 def complex(real: TensorLike, imag: TensorLike) -> Tensor:
     """Complex tensor from its real and imaginary parts, which broadcast together.
 
+    The result is complex64.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.complex([1.0, 2.0], [0.5, 0.0]).tolist()
@@ -72,53 +77,73 @@ def complex(real: TensorLike, imag: TensorLike) -> Tensor:
 def real(x: TensorLike) -> Tensor:
     """Real part; of a real tensor, the tensor itself.
 
+    The result has the shape of ``x`` and is float32 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.real([1 + 2j]).tolist()
         [1.0]
     """
-    held = as_operand("real", x)
-    held.throw_if_disposed()
-    return as_pairs(held)[..., 0] if held.dtype is complex64 else held
+    operand = as_operand("real", x)
+    operand.throw_if_disposed()
+    return as_pairs(operand)[..., 0] if operand.dtype is complex64 else operand
 
 
 def imag(x: TensorLike) -> Tensor:
     """Imaginary part; zeros for a real tensor.
+
+    The result has the shape of ``x`` and is float32 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
         >>> wt.imag([1 + 2j]).tolist()
         [2.0]
     """
-    held = as_operand("imag", x)
-    return as_pairs(held)[..., 1] if held.dtype is complex64 else zeros_like(held)
+    operand = as_operand("imag", x)
+    return as_pairs(operand)[..., 1] if operand.dtype is complex64 else zeros_like(operand)
 
 
 def conj(x: TensorLike) -> Tensor:
     """Complex conjugate.
+
+    The result has the shape and dtype of ``x``; real tensors stay as they are.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
         >>> wt.conj([1 + 2j]).tolist()
         [(1-2j)]
     """
-    held = as_operand("conj", x)
-    held.throw_if_disposed()
-    if held.dtype is not complex64:
-        return held
-    return from_pairs(multiply(as_pairs(held), [1.0, -1.0]))
+    operand = as_operand("conj", x)
+    operand.throw_if_disposed()
+    if operand.dtype is not complex64:
+        return operand
+    return from_pairs(multiply(as_pairs(operand), [1.0, -1.0]))
 
 
 def angle(x: TensorLike) -> Tensor:
     """Argument of complex numbers, in radians.
+
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
         >>> wt.angle([1 + 0j]).tolist()
         [0.0]
     """
-    held = as_operand("angle", x)
-    return atan2(imag(held), real(held))
+    operand = as_operand("angle", x)
+    return atan2(imag(operand), real(operand))
 
 
 # -- rules --------------------------------------------------------------------------------------
@@ -148,12 +173,12 @@ def _with_derivative(derivative: Callable[[Tensor], Tensor]) -> Callable[[Rule],
 
 
 def _by_parts(name: str, function: Rule) -> None:
-    """A function that acts on real and imaginary parts alike."""
+    """Return a function that acts on real and imaginary parts alike."""
     COMPLEX_RULES[name] = lambda *operands: from_pairs(function(*map(as_pairs, _aligned(operands))))
 
 
 def _aligned(operands: tuple[Tensor, ...]) -> list[Tensor]:
-    """Give operands one rank, so that their pairs broadcast together."""
+    """Reshape operands to one rank, so that their pairs broadcast together."""
     rank = max(len(operand.shape) for operand in operands)
     return [
         operand.reshape((1,) * (rank - len(operand.shape)) + operand.shape) for operand in operands
@@ -246,7 +271,7 @@ def _expm1(x: Tensor) -> Tensor:
 
 @_rule("log")
 def _log(x: Tensor) -> Tensor:
-    # Near the unit circle, the logarithm of the size is that of 1 plus something small.
+    # Near the unit circle, the logarithm of the absolute value is that of 1 plus a small number.
     size, a, b = _abs(x), abs(real(x)), abs(imag(x))
     near = logical_and(size > 0.5, size < 2.0)
     larger, smaller = where(a > b, a, b).where(near, 1.0), where(a > b, b, a).where(near, 0.0)
@@ -296,8 +321,8 @@ def _pow(x: Tensor, y: Tensor) -> Tensor:
 # -- trigonometry and hyperbolic functions ------------------------------------------------------
 #
 # Functions of an angle are hyperbolic functions of ``iz``: ``sin(z) = -i sinh(iz)``, and so on.
-# Inverse functions follow W. Kahan, *Branch cuts for complex elementary functions* (1987). What
-# operands give that are not finite stands in annex G of the C standard.
+# Inverse functions follow W. Kahan, *Branch cuts for complex elementary functions* (1987). The
+# results for infinities and NaN are those of annex G of the C standard.
 
 
 #: A complex number's real and imaginary part.
@@ -336,7 +361,7 @@ def _tanh(a: Tensor, b: Tensor) -> Parts:
 
 
 def _of_parts(name: str, function: Callable[[Tensor, Tensor], Parts]) -> None:
-    """A function of the real and imaginary part."""
+    """Return a complex function as one of the real and imaginary part."""
     COMPLEX_RULES[name] = lambda x: complex(*function(real(x), imag(x)))
 
 
@@ -361,7 +386,7 @@ def _by_turns(function: Rule, x: Tensor) -> Tensor:
 
 
 def _finite_or_limit(x: Tensor, result: Tensor, limit: Callable[..., Tensor]) -> Tensor:
-    """``result`` where ``x`` is finite, else ``limit(a, b, abs(x))`` of its parts and its size."""
+    """``result`` where ``x = a + b i`` is finite, else ``limit(a, b, abs(x))``."""
     finite = _isfinite(x)
     others = where(finite, 1.0, x)  # so that no gradient passes through a limit
     return where(finite, result, limit(real(others), imag(others), _abs(others)))

@@ -1,8 +1,8 @@
-"""Complex tensors as pairs of float32: the same elements with one axis more, of length 2.
+"""Complex tensors as pairs of float32: the same elements with one more axis, of size 2.
 
-No kernel knows complex numbers. Ops that move elements move pairs; ops that compute, compute with
-the real and imaginary parts (see ``complexes.py``). Gradients follow: the gradient of a real result
-with respect to z = x + iy is its derivative by x plus i times its derivative by y.
+Kernels have no complex numbers. Ops that move elements move pairs; ops that compute do so with the
+real and imaginary parts (see ``complex_numbers.py``). Gradients follow: the gradient of a real
+result with respect to z = x + iy is its derivative by x plus i times its derivative by y.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from webtensor.ops.broadcasting import broadcast_to, sum_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import zeros
 from webtensor.ops.elementwise import COMPLEX_RULES
-from webtensor.ops.epilogue import Finish, check_residual, finished_primitive
+from webtensor.ops.epilogue import Epilogue, check_residual, fused_primitive
 from webtensor.ops.movement import reshape
 from webtensor.ops.shared_operands import OfRows
 from webtensor.shapes import Shape, broadcast_shapes, prod
@@ -36,7 +36,7 @@ def _gradient_b(dy: Tensor, y: Tensor, a: Tensor, b: Tensor, sizes: MatmulSizes)
 
 
 _MATMUL = Primitive("matmul", gradients=(_gradient_a, _gradient_b))
-_FINISHED = finished_primitive(_MATMUL)
+_FUSED_MATMUL = fused_primitive(_MATMUL)
 
 
 @planned
@@ -49,7 +49,7 @@ def matmul(
     from the result, as in NumPy. The result is float32, or int32 for two int32 operands.
 
     Raises:
-        ValueError: an operand is a scalar, the inner lengths differ, or the batches do not
+        ValueError: an operand is a scalar, the inner sizes differ, or the batches do not
             broadcast.
 
     Example:
@@ -57,13 +57,13 @@ def matmul(
         >>> wt.matmul([[1.0, 2.0]], [[3.0], [4.0]]).tolist()
         [[11.0]]
     """
-    return finished_matmul(a, b, transpose_a, transpose_b, None)
+    return fused_matmul(a, b, transpose_a, transpose_b, None)
 
 
-def finished_matmul(
-    a: TensorLike, b: TensorLike, transpose_a: bool, transpose_b: bool, finish: Finish | None
+def fused_matmul(
+    a: TensorLike, b: TensorLike, transpose_a: bool, transpose_b: bool, epilogue: Epilogue | None
 ) -> Tensor:
-    """``matmul``, in float32 with a bias and an activation in the same kernel."""
+    """``matmul``; in float32 with an epilogue in the same kernel."""
     a, b = as_operands("matmul", a, b)
     if not a.shape or not b.shape:
         raise ValueError(f"matmul: operands must have axes, but got shapes {a.shape}, {b.shape}")
@@ -73,7 +73,7 @@ def finished_matmul(
         return COMPLEX_RULES["matmul"](a, b, transpose_a, transpose_b)
     if len(a.shape) == 1 or len(b.shape) == 1:
         product = _vector_product(a, b, transpose_a, transpose_b)
-        return product if finish is None else finish.after(product)
+        return product if epilogue is None else epilogue.apply(product)
     m, k = a.shape[:-3:-1] if transpose_a else a.shape[-2:]
     other, n = b.shape[:-3:-1] if transpose_b else b.shape[-2:]
     if k != other:
@@ -83,25 +83,25 @@ def finished_matmul(
         )
     batches = broadcast_shapes("matmul", a.shape[:-2], b.shape[:-2])
     shape = (*batches, m, n)
-    if finish is not None and finish.residual is not None:
-        check_residual("fused.mat_mul", finish.residual, shape)
+    if epilogue is not None and epilogue.residual is not None:
+        check_residual("fused.mat_mul", epilogue.residual, shape)
     if k == 0:
-        return zeros(shape, dtype) if finish is None else finish.after(zeros(shape, dtype))
+        return zeros(shape, dtype) if epilogue is None else epilogue.apply(zeros(shape, dtype))
     if len(b.shape) == 2 < len(a.shape) and not transpose_a:
         rows = reshape(a, (prod(a.shape[:-1]), k))
-        if finish is not None and finish.residual is not None:
-            finish = finish._replace(residual=reshape(finish.residual, (rows.shape[0], n)))
-        return reshape(finished_matmul(rows, b, False, transpose_b, finish), shape)
+        if epilogue is not None and epilogue.residual is not None:
+            epilogue = epilogue._replace(residual=reshape(epilogue.residual, (rows.shape[0], n)))
+        return reshape(fused_matmul(rows, b, False, transpose_b, epilogue), shape)
     a = _batched(a, batches)
     b = _batched(b, batches)
     batch = prod(batches)
     a_batched = prod(a.shape[:-2]) == batch > 1
     b_batched = prod(b.shape[:-2]) == batch > 1
     sizes = MatmulSizes(batch, m, k, n, bool(transpose_a), bool(transpose_b), a_batched, b_batched)
-    if finish is None:
+    if epilogue is None:
         return run(_MATMUL, (a, b), shape, dtype, sizes)
-    operands = (a, b, *finish.operands)
-    return run(_FINISHED, operands, shape, dtype, sizes, finish.row, *finish.parameters)
+    operands = (a, b, *epilogue.operands)
+    return run(_FUSED_MATMUL, operands, shape, dtype, sizes, epilogue.row, *epilogue.parameters)
 
 
 def _batched(x: Tensor, batches: Shape) -> Tensor:
@@ -125,6 +125,11 @@ def _vector_product(a: Tensor, b: Tensor, transpose_a: bool, transpose_b: bool) 
 
 def dot(a: TensorLike, b: TensorLike) -> Tensor:
     """Product of vectors and matrices of rank 1 or 2.
+
+    The last axis of ``a`` and the first of ``b`` have the same size and are summed over.
+
+    Raises:
+        ValueError: a rank is neither 1 nor 2, or the sizes differ.
 
     Example:
         >>> import webtensor as wt

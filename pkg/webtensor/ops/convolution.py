@@ -2,8 +2,8 @@
 
 Two-dimensional convolution is linear in each operand, so three primitives are closed under
 differentiation: the convolution and its transposes with respect to the input and the filter.
-Everything else composes them. A volume is a stack of planes: a convolution over it is one over
-planes that hold the channels of all the planes that the filter reaches, side by side.
+Everything else composes them. A volume is a stack of planes. Its convolution is a two-dimensional
+one of planes whose channels are those of all planes that the filter covers, side by side.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, planned,
 from webtensor.geometry import Depth, Padding, Window, make_volume_window, make_window, several
 from webtensor.ops.casting import as_float
 from webtensor.ops.creation import zeros
-from webtensor.ops.epilogue import Finish, check_residual, finished_primitive
+from webtensor.ops.epilogue import Epilogue, check_residual, fused_primitive
 from webtensor.ops.movement import concat, permute_dims, reshape, slice, spread, stepped_slice
 from webtensor.shapes import Shape, as_shape
 
@@ -43,10 +43,10 @@ def _input_shape(window: Window) -> Shape:
 
 
 class _Convolution(NamedTuple):
-    """A convolution, also with a bias and an activation, and its transposes."""
+    """A convolution, the same with an epilogue, and its transposes."""
 
     forward: Primitive
-    finished: Primitive
+    fused: Primitive
     to_input: Primitive
     to_filter: Primitive
 
@@ -79,7 +79,7 @@ def _family(prefix: str) -> _Convolution:
     )
     family = _Convolution(
         forward,
-        finished_primitive(forward),
+        fused_primitive(forward),
         Primitive(
             f"{prefix}_input_gradient",
             gradients=(
@@ -113,7 +113,7 @@ def _images(name: str, x: TensorLike, data_format: str) -> tuple[Tensor, bool]:
 
 
 def _in_order(pad: Padding, data_format: str) -> Padding:
-    """Bring paddings for each axis into the order of (batch, height, width, channels)."""
+    """Reorder paddings for each axis as (batch, height, width, channels)."""
     if data_format == "NHWC" or isinstance(pad, str) or not hasattr(pad, "__iter__"):
         return pad
     first, *others = pad
@@ -122,18 +122,18 @@ def _in_order(pad: Padding, data_format: str) -> Padding:
 
 def _batch(name: str, x: TensorLike, rank: int) -> tuple[Tensor, bool]:
     """Return ``x`` as a float tensor of a rank, and whether the batch axis had to be added."""
-    held = as_float(name, "x", x)
-    single = len(held.shape) == rank - 1
+    batched = as_float(name, "x", x)
+    single = len(batched.shape) == rank - 1
     if single:
-        held = reshape(held, (1, *held.shape))
-    if len(held.shape) != rank:
+        batched = reshape(batched, (1, *batched.shape))
+    if len(batched.shape) != rank:
         raise ValueError(
-            f"{name}: x must have rank {rank - 1} or {rank}, but its shape is {held.shape}"
+            f"{name}: x must have rank {rank - 1} or {rank}, but its shape is {batched.shape}"
         )
-    return held, single
+    return batched, single
 
 
-def _as_given(y: Tensor, single: bool, data_format: str = "NHWC") -> Tensor:
+def _as_input_layout(y: Tensor, single: bool, data_format: str = "NHWC") -> Tensor:
     """Undo what ``_images`` or ``_batch`` did to the layout."""
     if data_format == "NCHW":
         y = permute_dims(y, (0, 3, 1, 2))
@@ -142,22 +142,22 @@ def _as_given(y: Tensor, single: bool, data_format: str = "NHWC") -> Tensor:
 
 def _as_filter(name: str, x: Tensor, filter: TensorLike, transposed: bool = False) -> Tensor:
     """Return a filter that fits the channels of ``x``."""
-    held = as_float(name, "filter", filter)
+    filters = as_float(name, "filter", filter)
     rank = len(x.shape)
-    if len(held.shape) != rank:
-        raise ValueError(f"{name}: filter must have rank {rank}, but its shape is {held.shape}")
+    if len(filters.shape) != rank:
+        raise ValueError(f"{name}: filter must have rank {rank}, but its shape is {filters.shape}")
     axis = -1 if transposed else -2
-    if held.shape[axis] != x.shape[-1]:
+    if filters.shape[axis] != x.shape[-1]:
         raise ValueError(
-            f"{name}: filter has {held.shape[axis]} input channels, but x has {x.shape[-1]} "
-            f"(x.shape={x.shape}, filter.shape={held.shape})"
+            f"{name}: filter has {filters.shape[axis]} input channels, but x has {x.shape[-1]} "
+            f"(x.shape={x.shape}, filter.shape={filters.shape})"
         )
-    return held
+    return filters
 
 
-def _only(name: str, data_format: str, wanted: str) -> None:
-    if data_format != wanted:
-        raise ValueError(f"{name}: data_format must be {wanted!r}, but got {data_format!r}")
+def _only(name: str, data_format: str, required: str) -> None:
+    if data_format != required:
+        raise ValueError(f"{name}: data_format must be {required!r}, but got {data_format!r}")
 
 
 # -- two dimensions -----------------------------------------------------------------------------
@@ -169,24 +169,24 @@ def _convolve(
     filter: Tensor,
     channels: int,
     options: tuple[Any, ...],
-    finish: Finish | None = None,
+    epilogue: Epilogue | None = None,
 ) -> Tensor:
     name = family.forward.name
     size = (filter.shape[0], filter.shape[1])
     window = make_window(name, x.shape, channels, size, *options)
     shape = _output_shape(window)
-    if finish is None:
+    if epilogue is None:
         return _apply(family.forward, x, filter, shape, window)
     if x.size == 0 or filter.size == 0:
-        return finish.after(zeros(shape))
-    if finish.residual is not None:
-        check_residual(f"fused.{name}", finish.residual, shape)
-    operands = (x, filter, *finish.operands)
-    return run(family.finished, operands, shape, float32, window, finish.row, *finish.parameters)
+        return epilogue.apply(zeros(shape))
+    if epilogue.residual is not None:
+        check_residual(f"fused.{name}", epilogue.residual, shape)
+    operands = (x, filter, *epilogue.operands)
+    return run(family.fused, operands, shape, float32, window, epilogue.row, *epilogue.parameters)
 
 
 def _groups(images: Shape, filter: Shape) -> int:
-    """In how many groups of channels, each with filters of its own, a filter takes images."""
+    """Return the number of groups of channels, each with its own filters."""
     if len(filter) != 4 or not filter[2]:
         return 1
     groups, rest = divmod(images[3], filter[2])
@@ -194,7 +194,7 @@ def _groups(images: Shape, filter: Shape) -> int:
 
 
 def _grouped(x: Tensor, filter: Tensor, groups: int, options: tuple[Any, ...]) -> Tensor:
-    """Convolve groups of channels with the filters that are theirs."""
+    """Convolve each group of channels with its own filters."""
     filter = as_float("conv2d", "filter", filter)
     *size, depth, channels = filter.shape
     each = channels // groups
@@ -216,7 +216,7 @@ def _grouped(x: Tensor, filter: Tensor, groups: int, options: tuple[Any, ...]) -
     )
 
 
-def finished_convolution(
+def fused_convolution(
     name: str,
     x: TensorLike,
     filter: TensorLike,
@@ -225,9 +225,9 @@ def finished_convolution(
     data_format: str,
     dilations: Any,
     dim_rounding_mode: str | None,
-    finish: Finish | None,
+    epilogue: Epilogue | None,
 ) -> Tensor:
-    """``conv2d`` or ``depthwise_conv2d``, with a bias and an activation in the same kernel."""
+    """``conv2d`` or ``depthwise_conv2d``, with an epilogue in the same kernel."""
     images, single = _images(name, x, data_format)
     pad = _in_order(pad, data_format)
     options = (strides, pad, dilations, dim_rounding_mode)
@@ -236,14 +236,14 @@ def finished_convolution(
         groups = _groups(images.shape, filter.shape)
         if groups > 1:
             y = _grouped(images, filter, groups, options)
-            y = y if finish is None else finish.after(y)
-            return _as_given(y, single, data_format)
+            y = y if epilogue is None else epilogue.apply(y)
+            return _as_input_layout(y, single, data_format)
     filter = _as_filter(name, images, filter)
     family, channels = _CONV2D, filter.shape[3]
     if name == "depthwise_conv2d":
         family, channels = _DEPTHWISE_CONV2D, filter.shape[2] * filter.shape[3]
-    y = _convolve(family, images, filter, channels, options, finish)
-    return _as_given(y, single, data_format)
+    y = _convolve(family, images, filter, channels, options, epilogue)
+    return _as_input_layout(y, single, data_format)
 
 
 @planned
@@ -277,7 +277,7 @@ def conv2d(
         [[[[4.0]]]]
     """
     options = (strides, pad, data_format, dilations, dim_rounding_mode)
-    return finished_convolution("conv2d", x, filter, *options, None)
+    return fused_convolution("conv2d", x, filter, *options, None)
 
 
 @planned
@@ -295,13 +295,16 @@ def depthwise_conv2d(
     ``filter`` is (height, width, in_channels, multiplier); the result has in_channels × multiplier
     channels, those of one input channel side by side. The rest is as in ``conv2d``.
 
+    Raises:
+        ValueError: ranks or shapes do not fit.
+
     Example:
         >>> import webtensor as wt
         >>> wt.depthwise_conv2d(wt.ones((1, 2, 2, 2)), wt.ones((2, 2, 2, 1))).tolist()
         [[[[4.0, 4.0]]]]
     """
     options = (strides, pad, data_format, dilations, dim_rounding_mode)
-    return finished_convolution("depthwise_conv2d", x, filter, *options, None)
+    return fused_convolution("depthwise_conv2d", x, filter, *options, None)
 
 
 def separable_conv2d(
@@ -339,7 +342,7 @@ def separable_conv2d(
         )
     pad = _in_order(pad, data_format)
     y = depthwise_conv2d(images, depthwise, strides, pad, "NHWC", dilation)
-    return _as_given(conv2d(y, pointwise, 1, "same"), single, data_format)
+    return _as_input_layout(conv2d(y, pointwise, 1, "same"), single, data_format)
 
 
 @planned
@@ -369,17 +372,17 @@ def conv2d_transpose(
     """
     name = "conv2d_transpose"
     images, single = _batch(name, x, 4)
-    held = _as_filter(name, images, filter, transposed=True)
-    shape = _wanted_shape(name, output_shape, images, held, single)
-    size = (held.shape[0], held.shape[1])
+    filters = _as_filter(name, images, filter, transposed=True)
+    shape = _transposed_shape(name, output_shape, images, filters, single)
+    size = (filters.shape[0], filters.shape[1])
     window = make_window(
         name, shape, images.shape[3], size, strides, pad, dilations, dim_rounding_mode
     )
     _check_transposed(name, images, shape, _output_shape(window))
-    return _as_given(_apply(_CONV2D.to_input, images, held, shape, window), single)
+    return _as_input_layout(_apply(_CONV2D.to_input, images, filters, shape, window), single)
 
 
-def _wanted_shape(
+def _transposed_shape(
     name: str, output_shape: Sequence[int], x: Tensor, filter: Tensor, single: bool
 ) -> Shape:
     """Return the output shape with its batch, having checked all of it that needs no window."""
@@ -440,15 +443,15 @@ def conv1d(
     rows, single = _batch(name, x, 3)
     if data_format == "NCW":
         rows = permute_dims(rows, (0, 2, 1))
-    held = _as_filter(name, rows, filter)
+    filters = _as_filter(name, rows, filter)
     padding = _row_padding(name, pad, data_format)
     # A row is an image of height 1.
     images = reshape(rows, (rows.shape[0], 1, *rows.shape[1:]))
-    weights = reshape(held, (1, *held.shape))
+    weights = reshape(filters, (1, *filters.shape))
     strides = (1, _one(name, "stride", stride))
     dilations = (1, _one(name, "dilation", dilation))
     window = make_window(
-        name, images.shape, held.shape[2], (1, held.shape[0]), strides, padding, dilations,
+        name, images.shape, filters.shape[2], (1, filters.shape[0]), strides, padding, dilations,
         dim_rounding_mode,
     )  # fmt: skip
     shape = _output_shape(window)
@@ -456,7 +459,7 @@ def conv1d(
     y = reshape(y, (shape[0], *shape[2:]))
     if data_format == "NCW":
         y = permute_dims(y, (0, 2, 1))
-    return _as_given(y, single)
+    return _as_input_layout(y, single)
 
 
 def _row_padding(name: str, pad: Padding, data_format: str) -> Padding:
@@ -546,18 +549,20 @@ def conv3d(
     name = "conv3d"
     _only(name, data_format, "NDHWC")
     volumes, single = _batch(name, x, 5)
-    held = _as_filter(name, volumes, filter)
-    size = (held.shape[0], held.shape[1], held.shape[2])
+    filters = _as_filter(name, volumes, filter)
+    size = (filters.shape[0], filters.shape[1], filters.shape[2])
     depth, window = make_volume_window(
-        name, volumes.shape, held.shape[4], size, strides, pad, dilations
+        name, volumes.shape, filters.shape[4], size, strides, pad, dilations
     )
     shape = (volumes.shape[0], depth.out_length, *_output_shape(window)[1:])
-    if held.size == 0 or volumes.size == 0:
-        return _as_given(zeros(shape), single)
+    if filters.size == 0 or volumes.size == 0:
+        return _as_input_layout(zeros(shape), single)
     window = window._replace(in_channels=depth.filter_length * window.in_channels)
     planes = _planes(volumes, depth, window)
-    y = run(_CONV2D.forward, (planes, _flat_filter(held)), _output_shape(window), float32, window)
-    return _as_given(reshape(y, shape), single)
+    y = run(
+        _CONV2D.forward, (planes, _flat_filter(filters)), _output_shape(window), float32, window
+    )
+    return _as_input_layout(reshape(y, shape), single)
 
 
 def conv3d_transpose(
@@ -584,21 +589,21 @@ def conv3d_transpose(
     """
     name = "conv3d_transpose"
     volumes, single = _batch(name, x, 5)
-    held = _as_filter(name, volumes, filter, transposed=True)
-    shape = _wanted_shape(name, output_shape, volumes, held, single)
-    size = (held.shape[0], held.shape[1], held.shape[2])
+    filters = _as_filter(name, volumes, filter, transposed=True)
+    shape = _transposed_shape(name, output_shape, volumes, filters, single)
+    size = (filters.shape[0], filters.shape[1], filters.shape[2])
     strides = several(name, "strides", strides, 3)
     depth, window = make_volume_window(name, shape, volumes.shape[4], size, strides, pad, dilations)
     convolved = (shape[0], depth.out_length, *_output_shape(window)[1:])
     _check_transposed(name, volumes, shape, convolved)
-    if held.size == 0 or volumes.size == 0:
-        return _as_given(zeros(shape), single)
+    if filters.size == 0 or volumes.size == 0:
+        return _as_input_layout(zeros(shape), single)
     window = window._replace(in_channels=depth.filter_length * window.in_channels)
     planes = reshape(volumes, _output_shape(window))
     taps = run(
-        _CONV2D.to_input, (planes, _flat_filter(held)), _input_shape(window), float32, window
+        _CONV2D.to_input, (planes, _flat_filter(filters)), _input_shape(window), float32, window
     )
-    return _as_given(_volume(taps, shape, depth), single)
+    return _as_input_layout(_volume(taps, shape, depth), single)
 
 
 def _volume(taps: Tensor, shape: Shape, depth: Depth) -> Tensor:

@@ -1,4 +1,4 @@
-"""Rows of coordinates and places in row-major order, each turned into the other."""
+"""Conversion between rows of coordinates and flat indices in row-major order."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from webtensor.engine import Primitive, Tensor, run
 from webtensor.ops.creation import zeros
 from webtensor.shapes import Shape
 
-__all__ = ["to_coordinates", "to_places"]
+__all__ = ["to_coordinates", "to_flat_indices"]
 
 _FLAT_INDICES = Primitive("flat_indices")
 _COORDINATES = Primitive("coordinates")
 
 
-def to_places(rows: Tensor, lengths: Shape) -> Tensor:
-    """Places, as int32, of rows of coordinates in a tensor of these lengths.
+def to_flat_indices(rows: Tensor, sizes: Shape) -> Tensor:
+    """Return the flat indices, int32, of rows of coordinates in a tensor of shape ``sizes``.
 
-    ``rows`` has shape (count, len(lengths)). Where coordinates are outside, the place is the one
-    past the last.
+    ``rows`` has shape (count, len(sizes)). Coordinates outside the tensor get the flat index one
+    past the last element.
     """
     count, depth = rows.shape
     if depth == 0:
         return zeros((count,), int32)
-    return run(_FLAT_INDICES, (rows,), (count,), int32, lengths)
+    return run(_FLAT_INDICES, (rows,), (count,), int32, sizes)
 
 
-def to_coordinates(places: Tensor, lengths: Shape) -> Tensor:
-    """Rows of coordinates, int32 of shape (count, len(lengths)), of places that are inside."""
-    shape = (places.size, len(lengths))
-    if 0 in lengths:
+def to_coordinates(flat_indices: Tensor, sizes: Shape) -> Tensor:
+    """Return rows of coordinates, int32 of shape (count, len(sizes)), of valid flat indices."""
+    shape = (flat_indices.size, len(sizes))
+    if 0 in sizes:
         return zeros(shape, int32)
-    return run(_COORDINATES, (places,), shape, int32, lengths)
+    return run(_COORDINATES, (flat_indices,), shape, int32, sizes)

@@ -1,7 +1,7 @@
 """Making tensors: from host values, filled, in sequence.
 
-``device`` names the backend that a tensor goes to at once; without it, tensors go to the active
-backend when an operation first uses them.
+``device`` names the backend that a tensor is moved to at once; by default, tensors are moved to the
+active backend when an operation first uses them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _SEQUENCE = Primitive("sequence")
 _RAGGED_SEQUENCE = Primitive("ragged_sequence")
 _EYE = Primitive("eye")
 
-#: Up to so many elements are made on the host, where ops that use them as indices know them.
+#: Up to this many elements are made on the host, so that ops can check them as indices.
 _MOST_ON_HOST = 1024
 
 
@@ -67,29 +67,29 @@ def tensor(values: TensorLike, shape: Sequence[int] | None = None, dtype: Any = 
         >>> wt.tensor([1, 2, 3, 4], shape=(2, 2)).tolist()
         [[1, 2], [3, 4]]
     """
-    wanted = None if dtype is None else as_dtype(dtype)
+    target_dtype = None if dtype is None else as_dtype(dtype)
     if isinstance(values, (Tensor, Variable)):
-        made = as_operand("tensor", values)
-        made = made if wanted is None else cast_to(made, wanted)
+        result = as_operand("tensor", values)
+        result = result if target_dtype is None else cast_to(result, target_dtype)
     else:
-        made = from_host("tensor", values, wanted)
+        result = from_host("tensor", values, target_dtype)
     if shape is None:
-        return clone(made) if made is values else made
+        return clone(result) if result is values else result
     shape = as_shape("tensor", shape)
-    if prod(shape) != made.size:
+    if prod(shape) != result.size:
         raise ValueError(
-            f"tensor: shape {shape} holds {prod(shape)} elements, but values has {made.size}"
+            f"tensor: shape {shape} holds {prod(shape)} elements, but values has {result.size}"
         )
-    is_nested = len(made.shape) > 1 and not isinstance(values, (Tensor, Variable))
-    if is_nested and made.shape[:-1] != shape[: len(made.shape) - 1]:
+    is_nested = len(result.shape) > 1 and not isinstance(values, (Tensor, Variable))
+    if is_nested and result.shape[:-1] != shape[: len(result.shape) - 1]:
         raise ValueError(
-            f"tensor: values of shape {made.shape} cannot have shape {shape}; reshape them after"
+            f"tensor: values of shape {result.shape} cannot have shape {shape}; reshape them after"
         )
-    return reshape(made, shape)
+    return reshape(result, shape)
 
 
-def _placed(made: Tensor, device: str | None) -> Tensor:
-    return made if device is None else made.to_device(device)
+def _placed(result: Tensor, device: str | None) -> Tensor:
+    return result if device is None else result.to_device(device)
 
 
 def asarray(
@@ -105,18 +105,18 @@ def asarray(
         >>> wt.asarray([1.0, 2.0]).dtype
         'float32'
     """
-    wanted = None if dtype is None else as_dtype(dtype)
+    target_dtype = None if dtype is None else as_dtype(dtype)
     is_tensor = isinstance(obj, (Tensor, Variable))
-    if copy is False and (not is_tensor or wanted not in (None, obj.dtype)):
+    if copy is False and (not is_tensor or target_dtype not in (None, obj.dtype)):
         raise ValueError(
             "asarray: copy must not be False for values of the host or of another dtype"
         )
     if not is_tensor:
-        return _placed(from_host("asarray", obj, wanted), device)
-    made = as_operand("asarray", obj)
-    made.throw_if_disposed()
-    made = made if wanted is None else cast_to(made, wanted)
-    return _placed(clone(made) if copy and made is obj else made, device)
+        return _placed(from_host("asarray", obj, target_dtype), device)
+    result = as_operand("asarray", obj)
+    result.throw_if_disposed()
+    result = result if target_dtype is None else cast_to(result, target_dtype)
+    return _placed(clone(result) if copy and result is obj else result, device)
 
 
 def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Tensor:
@@ -150,6 +150,10 @@ def full(
 ) -> Tensor:
     """Tensor of a shape with every element the same; the dtype follows ``fill_value``.
 
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+        ValueError: a size in ``shape`` is negative.
+
     Example:
         >>> import webtensor as wt
         >>> wt.full((2,), 7).tolist()
@@ -166,21 +170,25 @@ def _filled(name: str, shape: int | Sequence[int], fill_value: Any, dtype: Any) 
     if hasattr(fill_value, "item"):  # a tensor, a variable, a number of NumPy's
         fill_value = fill_value.item()
     if isinstance(fill_value, (str, bytes)):
-        made = string_ if dtype is None else as_dtype(dtype)
+        result_dtype = string_ if dtype is None else as_dtype(dtype)
         check_size(name, "shape", shape, prod(shape))
-        return text_tensor(pack(name, [fill_value], made) * prod(shape), shape)
+        return text_tensor(pack(name, [fill_value], result_dtype) * prod(shape), shape)
     if not isinstance(fill_value, (bool, int, float, complex)):
         raise TypeError(f"{name}: fill_value must be a number, but got {fill_value!r}")
-    made = number_dtype(fill_value) if dtype is None else as_dtype(dtype)
-    stored = pack(name, [fill_value], made)
-    if made is complex64:
+    result_dtype = number_dtype(fill_value) if dtype is None else as_dtype(dtype)
+    stored = pack(name, [fill_value], result_dtype)
+    if result_dtype is complex64:
         filled = concat([full((*shape, 1), part) for part in stored], -1)
         return from_pairs(filled)
-    return run(_FILL, (), shape, made, stored[0])
+    return run(_FILL, (), shape, result_dtype, stored[0])
 
 
 def zeros(shape: int | Sequence[int], dtype: Any = float32, device: str | None = None) -> Tensor:
     """Tensor of zeros; of empty texts, where the dtype is string.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+        ValueError: a size in ``shape`` is negative.
 
     Example:
         >>> import webtensor as wt
@@ -193,6 +201,10 @@ def zeros(shape: int | Sequence[int], dtype: Any = float32, device: str | None =
 def empty(shape: int | Sequence[int], dtype: Any = float32, device: str | None = None) -> Tensor:
     """Tensor whose elements don't matter, for the array API standard: zeros.
 
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+        ValueError: a size in ``shape`` is negative.
+
     Example:
         >>> import webtensor as wt
         >>> wt.empty((2, 1)).shape
@@ -203,6 +215,10 @@ def empty(shape: int | Sequence[int], dtype: Any = float32, device: str | None =
 
 def ones(shape: int | Sequence[int], dtype: Any = float32, device: str | None = None) -> Tensor:
     """Tensor of ones.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+        ValueError: a size in ``shape`` is negative.
 
     Example:
         >>> import webtensor as wt
@@ -215,7 +231,16 @@ def ones(shape: int | Sequence[int], dtype: Any = float32, device: str | None = 
 def full_like(
     x: TensorLike, fill_value: float, dtype: Any = None, device: str | None = None
 ) -> Tensor:
-    """Tensor with the shape of ``x``, and its dtype by default, with every element the same."""
+    """Tensor with the shape of ``x``, and its dtype by default, with every element the same.
+
+    Raises:
+        TypeError: ``fill_value`` is not a number.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.full_like([1, 2], 7).tolist()
+        [7, 7]
+    """
     return _like("full_like", x, fill_value, dtype, device)
 
 
@@ -228,17 +253,44 @@ def _like(name: str, x: TensorLike, fill_value: Any, dtype: Any, device: str | N
 
 
 def zeros_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Tensor:
-    """Tensor of zeros with the shape of ``x``, and its dtype by default."""
+    """Tensor of zeros with the shape of ``x``, and its dtype by default.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.zeros_like([5, 6]).tolist()
+        [0, 0]
+    """
     return _like("zeros_like", x, _ZERO, dtype, device)
 
 
 def empty_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Tensor:
-    """Tensor like ``x`` whose elements don't matter, for the array API standard: zeros."""
+    """Tensor like ``x`` whose elements don't matter, for the array API standard: zeros.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.empty_like([[1, 2]]).shape
+        (1, 2)
+    """
     return _like("empty_like", x, _ZERO, dtype, device)
 
 
 def ones_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Tensor:
-    """Tensor of ones with the shape of ``x``, and its dtype by default."""
+    """Tensor of ones with the shape of ``x``, and its dtype by default.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.ones_like([5, 6]).tolist()
+        [1, 1]
+    """
     return _like("ones_like", x, 1, dtype, device)
 
 
@@ -312,11 +364,11 @@ def arange(
         raise ValueError("arange: step must not be 0")
     is_whole = all(isinstance(number, int) for number in (start, stop, step))
     natural = int32 if is_whole else float32
-    made = natural if dtype is None else as_dtype(dtype)
+    result_dtype = natural if dtype is None else as_dtype(dtype)
     steps = -((start - stop) // step) if is_whole else (stop - start) / step
     check_size("arange", "stop", stop, steps)
     count = ceil(max(0, steps))
-    numbers = _sequence("arange", count, start, step, start + (count - 1) * step, made)
+    numbers = _sequence("arange", count, start, step, start + (count - 1) * step, result_dtype)
     return _placed(numbers, device)
 
 
@@ -340,6 +392,11 @@ def linspace(
 ) -> Tensor:
     """``num`` evenly spaced numbers from ``start`` to ``stop`` inclusive, as float32.
 
+    The result has shape (num,).
+
+    Raises:
+        ValueError: ``num`` is negative.
+
     Example:
         >>> import webtensor as wt
         >>> wt.linspace(0, 1, 3).tolist()
@@ -353,8 +410,8 @@ def linspace(
     intervals = count - 1 if endpoint else count
     step = (end - first) / intervals if intervals > 0 else 0.0
     last = end if endpoint and count > 1 else first + (count - 1) * step
-    made = float32 if dtype is None else as_dtype(dtype)
-    return _placed(_sequence("linspace", count, first, step, last, made), device)
+    result_dtype = float32 if dtype is None else as_dtype(dtype)
+    return _placed(_sequence("linspace", count, first, step, last, result_dtype), device)
 
 
 def eye(
@@ -371,6 +428,9 @@ def eye(
     With ``batch_shape`` there is one for each of its elements: the result's shape is
     ``(*batch_shape, n_rows, n_cols)``. A sequence in the place of ``k``, or None, is taken for it,
     as in TensorFlow.js.
+
+    Raises:
+        ValueError: a number of rows or columns is negative.
 
     Example:
         >>> import webtensor as wt
@@ -391,10 +451,10 @@ def eye(
     columns = rows if n_cols is None else as_integer("eye", "n_cols", n_cols)
     diagonal = as_integer("eye", "k", k)
     shape = as_shape("eye", (rows, columns), "(n_rows, n_cols)")
-    made = float32 if dtype is None else as_dtype(dtype)
+    result_dtype = float32 if dtype is None else as_dtype(dtype)
     diagonal = max(-rows, min(diagonal, columns))  # beside the matrix, wherever
     if prod(shape) <= _MOST_ON_HOST:
         values = [int(column == row + diagonal) for row in range(rows) for column in range(columns)]
-        return _placed(reshape(from_host("eye", values, made), shape), device)
-    computed = made if made in (float32, int32, bool_) else float32
-    return _placed(cast_to(run(_EYE, (), shape, computed, diagonal), made), device)
+        return _placed(reshape(from_host("eye", values, result_dtype), shape), device)
+    computed = result_dtype if result_dtype in (float32, int32, bool_) else float32
+    return _placed(cast_to(run(_EYE, (), shape, computed, diagonal), result_dtype), device)

@@ -1,4 +1,4 @@
-"""Random numbers of other distributions; ``random`` says where bits come from.
+"""Random numbers of other distributions, from the bits of ``random``.
 
 All are made by inversion, from a fixed number of uniform numbers for each: nothing is rejected, so
 the same seed gives the same numbers on every backend, to rounding.
@@ -40,6 +40,12 @@ def random_standard_normal(
     """Numbers with the normal distribution of mean 0 and standard deviation 1.
 
     With dtype int32, they are rounded.
+
+    The result has the given shape and dtype.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+        ValueError: a size in ``shape`` is negative.
 
     Example:
         >>> import webtensor as wt
@@ -91,12 +97,12 @@ def rand(
         >>> wt.rand((2, 2), lambda: 0.5).tolist()
         [[0.5, 0.5], [0.5, 0.5]]
     """
-    lengths = as_shape("rand", shape)
+    dimensions = as_shape("rand", shape)
     if not callable(rand_function):
         raise TypeError(f"rand: rand_function must be callable, but got {rand_function!r}")
-    values = [rand_function() for _ in range(prod(lengths))]
+    values = [rand_function() for _ in range(prod(dimensions))]
     return reshape(
-        from_host("rand", values, float32 if dtype is None else as_dtype(dtype)), lengths
+        from_host("rand", values, float32 if dtype is None else as_dtype(dtype)), dimensions
     )
 
 
@@ -117,23 +123,23 @@ def multinomial(
         >>> wt.multinomial([0.0, 1.0], 3, normalized=True).tolist()
         [1, 1, 1]
     """
-    held = as_operand("multinomial", logits)
-    if held.dtype is complex64:
+    operand = as_operand("multinomial", logits)
+    if operand.dtype is complex64:
         raise TypeError("multinomial: logits must be real, but got complex64")
-    if len(held.shape) not in (1, 2) or held.shape[-1] == 0:
+    if len(operand.shape) not in (1, 2) or operand.shape[-1] == 0:
         raise ValueError(
             "multinomial: logits must be (classes,) or (batch, classes), with one class at least, "
-            f"but their shape is {held.shape}"
+            f"but their shape is {operand.shape}"
         )
     if isinstance(num_samples, bool) or not isinstance(num_samples, int):
         raise TypeError(f"multinomial: num_samples must be an integer, but got {num_samples!r}")
     if num_samples < 0:
         raise ValueError(f"multinomial: num_samples must not be negative, but got {num_samples}")
-    shape = (*held.shape[:-1], num_samples)
-    if held.shape[-1] == 1:
+    shape = (*operand.shape[:-1], num_samples)
+    if operand.shape[-1] == 1:
         return zeros(shape, int32)
-    held = cast_to(held, float32)
-    probabilities = held if normalized else softmax(held)
+    operand = cast_to(operand, float32)
+    probabilities = operand if normalized else softmax(operand)
     # Class k is drawn between the sums of the probabilities before it and up to it; the last one
     # has all the rest.
     edges = cumsum(probabilities[..., :-1], axis=-1)
@@ -142,7 +148,7 @@ def multinomial(
 
 # -- gamma ----------------------------------------------------------------------------------------
 
-#: Beyond this many standard deviations no normal number is drawn from 24 bits.
+#: Normal numbers drawn from 24 bits are within this many standard deviations.
 _FARTHEST = 5.5
 #: From this shape on the logarithm of the quantile is smooth enough for the polynomial.
 _SMOOTH = 2.0
@@ -181,12 +187,12 @@ def _log_quantile(a: float, z: float) -> float:
     if a > 1e5:
         return guess
     # Newton's method, on the logarithm of the smaller tail.
-    wanted = _log(0.5 * erfc(abs(z) / sqrt(2)))
+    target = _log(0.5 * erfc(abs(z) / sqrt(2)))
     for _ in range(50):
         x = a * exp(guess)
         tail = _regularized_gamma(a, x)[0 if z < 0 else 1]
         slope = exp(a * _log(x) - x - lgamma(a)) / tail
-        step = (_log(tail) - wanted) / (slope if z < 0 else -slope)
+        step = (_log(tail) - target) / (slope if z < 0 else -slope)
         guess -= max(-1.0, min(1.0, step))
         if abs(step) < 1e-13:
             break
@@ -206,7 +212,7 @@ def _quantile_polynomial(a: float) -> tuple[float, ...]:
         weight *= (1 if n == 0 else 2) / _TERMS
         for power, coefficient in enumerate(before):
             result[power] += weight * coefficient
-        following = [0.0, *(2 * one for one in current)]
+        following = [0.0, *(2 * coefficient for coefficient in current)]
         for power, coefficient in enumerate(before):
             following[power] -= coefficient
         before, current = current, following
@@ -239,14 +245,14 @@ def random_gamma(
             raise TypeError(f"random_gamma: {what} must be a number, but got {number!r}")
         if not 0 < number < float("inf"):
             raise ValueError(f"random_gamma: {what} must be positive, but got {number}")
-    lengths = as_shape("random_gamma", shape)
+    dimensions = as_shape("random_gamma", shape)
     # A number of shape a is one of shape a + 1 times a uniform one to the power 1 / a.
     boosts = 0
     while alpha + boosts < _SMOOTH:
         boosts += 1
-    unit = unit_numbers("random_gamma", (boosts + 1, *lengths), seed)
-    place = multiply(normal_between(unit[0], -1.0, 1.0), 1 / _FARTHEST)
-    power = polynomial(place, *_quantile_polynomial(float(alpha + boosts)))
+    unit = unit_numbers("random_gamma", (boosts + 1, *dimensions), seed)
+    position = multiply(normal_between(unit[0], -1.0, 1.0), 1 / _FARTHEST)
+    power = polynomial(position, *_quantile_polynomial(float(alpha + boosts)))
     for boost in range(boosts):
         uniform = add(unit[boost + 1], 2.0**-25)
         power = add(power, multiply(log(uniform), 1 / (alpha + boost)))

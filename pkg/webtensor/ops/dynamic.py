@@ -1,8 +1,8 @@
 """Ops whose result's shape depends on values: nonzero, unique, setdiff1d.
 
-Each reads something to the host once, which waits for the device: as little as a count where the
-device can do the rest. Where TensorFlow.js has the op as an asynchronous one, ``…_async`` reads
-without blocking the page. Values are picked on the device, so that gradients flow through them.
+Each reads something to the host once, which waits for the device: only a count if the device can do
+the rest. Where TensorFlow.js has an asynchronous op, ``…_async`` reads without blocking the page.
+Values are picked on the device, so that gradients flow through them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from webtensor.engine import (
 from webtensor.engine.convert import python_numbers
 from webtensor.ops.binary import not_equal
 from webtensor.ops.casting import cast_to
-from webtensor.ops.compaction import count_true, count_true_async, true_places
+from webtensor.ops.compaction import count_true, count_true_async, true_indices
 from webtensor.ops.coordinates import to_coordinates
 from webtensor.ops.creation import full, zeros
 from webtensor.ops.indexing import check_mask, masked
@@ -47,14 +47,14 @@ __all__ = [
     "where_async",
 ]
 
-# -- places ---------------------------------------------------------------------------------------
+# -- indices of true elements ----------------------------------------------------------------------
 
 
 def _stacked(truth: Tensor, count: int) -> Tensor:
-    """Coordinates of the elements that are true, in row-major order: one row for each."""
+    """Return the coordinates of the true elements, in row-major order: one row for each."""
     if not truth.shape:
         return zeros((count, 0), int32)
-    return to_coordinates(true_places(truth, count), truth.shape)
+    return to_coordinates(true_indices(truth, count), truth.shape)
 
 
 @near_its_operands
@@ -71,10 +71,10 @@ def nonzero(x: TensorLike) -> tuple[Tensor, ...]:
         >>> [axis.tolist() for axis in wt.nonzero([[0, 1], [2, 0]])]
         [[0, 1], [1, 0]]
     """
-    held = as_operand("nonzero", x)
-    if not held.shape:
+    operand = as_operand("nonzero", x)
+    if not operand.shape:
         raise ValueError("nonzero: x must have at least one axis, but its shape is ()")
-    truth = cast_to(held, bool_)
+    truth = cast_to(operand, bool_)
     return tuple(unstack(_stacked(truth, count_true(truth)), 1))
 
 
@@ -83,6 +83,9 @@ def argwhere(condition: TensorLike) -> Tensor:
     """Indices of the elements that are true, as int32 of shape (count, rank).
 
     They come in row-major order. How many there are is read to the host.
+
+    Raises:
+        TypeError: ``condition`` has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -95,30 +98,51 @@ def argwhere(condition: TensorLike) -> Tensor:
 
 @near_its_operands
 async def where_async(condition: TensorLike) -> Tensor:
-    """Do what ``argwhere`` does, without blocking the page while their number is read."""
+    """Do what ``argwhere`` does, without blocking the page while their number is read.
+
+    Raises:
+        TypeError: ``condition`` has dtype string.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> asyncio.run(wt.where_async([True, False, True])).tolist()
+        [[0], [2]]
+    """
     truth = cast_to(as_operand("where_async", condition), bool_)
     return _stacked(truth, await count_true_async(truth))
 
 
 @near_its_operands
 async def boolean_mask_async(x: TensorLike, mask: TensorLike, axis: int = 0) -> Tensor:
-    """Do what ``boolean_mask`` does, without blocking the page while the mask is read."""
-    held, chosen, first = check_mask("boolean_mask_async", x, mask, axis)
-    return masked(held, chosen, await count_true_async(chosen), first)
+    """Do what ``boolean_mask`` does, without blocking the page while the mask is read.
+
+    Raises:
+        TypeError: the mask is not bool.
+        ValueError: the mask does not fit the axes.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> asyncio.run(wt.boolean_mask_async([1, 2, 3], [True, False, True])).tolist()
+        [1, 3]
+    """
+    operand, chosen, first = check_mask("boolean_mask_async", x, mask, axis)
+    return masked(operand, chosen, await count_true_async(chosen), first)
 
 
 # -- distinct values ------------------------------------------------------------------------------
 
 
 class Unique(NamedTuple):
-    """Distinct slices in the order of their first appearance, and for each slice which it is."""
+    """Distinct slices in the order of their first appearance, and each slice's index among them."""
 
     values: Tensor
     indices: Tensor
 
 
 class UniqueAll(NamedTuple):
-    """Distinct elements, where each is first, which of them each element is, and how often."""
+    """Distinct elements, their first indices, each element's index among them, and their counts."""
 
     values: Tensor
     indices: Tensor
@@ -127,21 +151,21 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """Distinct elements, and how often each occurs."""
+    """Distinct elements, and their counts."""
 
     values: Tensor
     counts: Tensor
 
 
 class UniqueInverse(NamedTuple):
-    """Distinct elements, and which of them each element is."""
+    """Distinct elements, and each element's index among them."""
 
     values: Tensor
     inverse_indices: Tensor
 
 
 class _Groups(NamedTuple):
-    """For each distinct element its first place and its count; for each element which it is."""
+    """Groups of equal elements: each group's first index and count, and each element's group."""
 
     first: Tensor
     inverse: Tensor
@@ -149,18 +173,18 @@ class _Groups(NamedTuple):
 
 
 def _groups(name: str, x: Tensor, slices: list[Any] | None = None) -> _Groups:
-    """Find the distinct elements of a tensor of rank 1, or slices of it, which stay as they are.
+    """Group the equal elements of a tensor of rank 1, or its equal slices.
 
-    They come in order where backends sort, NaN last, else in the order of their first appearance.
-    NaN equals nothing. Sorting takes a GPU longer than hashing takes the host, so that there, and
-    for what has no order, the values are read; else only how many are distinct.
+    Groups are sorted if the backend sorts, NaN last, else in the order of their first appearance.
+    NaN equals nothing. A GPU sorts more slowly than the host hashes, so there, and for values
+    without an order, the values are read; otherwise only the number of groups is.
     """
     if slices is None and _sorts(x):
         return _sorted_groups(x)
     elements = python_numbers(x.data_sync(), x.dtype) if slices is None else slices
     numbers = {element: number for number, element in enumerate(dict.fromkeys(elements))}
-    places = range(len(elements) - 1, -1, -1)
-    first = dict(zip(reversed(elements), places, strict=True))
+    indices = range(len(elements) - 1, -1, -1)
+    first = dict(zip(reversed(elements), indices, strict=True))
     counts = Counter(elements)
     return _Groups(
         _indices(name, map(first.__getitem__, numbers)),
@@ -183,7 +207,7 @@ def _sorted_groups(x: Tensor) -> _Groups:
     ordered = gather(x, order)
     fresh = concat([full(1, True), not_equal(ordered[1:], ordered[:-1])])
     runs = cumsum(fresh) - 1
-    starts = true_places(fresh, count_true(fresh))
+    starts = true_indices(fresh, count_true(fresh))
     return _Groups(
         gather(order, starts),
         put(runs, order, runs),
@@ -191,9 +215,9 @@ def _sorted_groups(x: Tensor) -> _Groups:
     )
 
 
-def _in_order(x: Tensor, found: _Groups) -> _Groups:
-    """Put distinct elements in order, NaN last and complex ones by their real part first."""
-    elements = python_numbers(gather(x, found.first).data_sync(), x.dtype)
+def _in_order(x: Tensor, groups: _Groups) -> _Groups:
+    """Sort the groups, NaN last and complex elements by their real part first."""
+    elements = python_numbers(gather(x, groups.first).data_sync(), x.dtype)
 
     def key(number: int) -> Any:
         element = elements[number]
@@ -202,21 +226,21 @@ def _in_order(x: Tensor, found: _Groups) -> _Groups:
         return element != element, element
 
     order = sorted(range(len(elements)), key=key)
-    places = sorted(range(len(order)), key=order.__getitem__)
-    return _renumbered(found, _indices("unique", order), _indices("unique", places))
+    inverse_order = sorted(range(len(order)), key=order.__getitem__)
+    return _renumbered(groups, _indices("unique", order), _indices("unique", inverse_order))
 
 
-def _by_first_appearance(found: _Groups) -> _Groups:
-    order = argsort(found.first)
-    return _renumbered(found, order, argsort(order))
+def _by_first_appearance(groups: _Groups) -> _Groups:
+    order = argsort(groups.first)
+    return _renumbered(groups, order, argsort(order))
 
 
-def _renumbered(found: _Groups, order: Tensor, places: Tensor) -> _Groups:
-    """Take distinct elements in another order, and number elements by their new places."""
+def _renumbered(groups: _Groups, order: Tensor, inverse_order: Tensor) -> _Groups:
+    """Reorder groups by ``order``, and renumber the elements' groups by its inverse."""
     return _Groups(
-        gather(found.first, order),
-        gather(places, found.inverse),
-        gather(found.counts, order),
+        gather(groups.first, order),
+        gather(inverse_order, groups.inverse),
+        gather(groups.counts, order),
     )
 
 
@@ -237,18 +261,18 @@ def unique(x: TensorLike, axis: int = 0) -> Unique:
         >>> values.tolist(), indices.tolist()
         ([3, 1, 2], [0, 1, 0, 2])
     """
-    held = as_operand("unique", x)
-    axis = normalize_axis("unique", axis, len(held.shape))
-    if len(held.shape) == 1:
-        found = _by_first_appearance(_groups("unique", held))
+    operand = as_operand("unique", x)
+    axis = normalize_axis("unique", axis, len(operand.shape))
+    if len(operand.shape) == 1:
+        groups = _by_first_appearance(_groups("unique", operand))
     else:
-        found = _groups("unique", held, _slices(held, axis))
-    return Unique(gather(held, found.first, axis), found.inverse)
+        groups = _groups("unique", operand, _slices(operand, axis))
+    return Unique(gather(operand, groups.first, axis), groups.inverse)
 
 
 def _slices(x: Tensor, axis: int) -> list[Any]:
     """The slices of a tensor along an axis as tuples of numbers."""
-    order = [axis, *(one for one in range(len(x.shape)) if one != axis)]
+    order = [axis, *(other_axis for other_axis in range(len(x.shape)) if other_axis != axis)]
     elements = python_numbers(permute_dims(x, order).data_sync(), x.dtype)
     length = x.shape[axis]
     size = x.size // length if length else 0
@@ -272,43 +296,49 @@ def unique_all(x: TensorLike) -> UniqueAll:
 
 
 def _unique_all(name: str, x: TensorLike) -> UniqueAll:
-    held = as_operand(name, x)
-    flat = flatten(held)
-    found = _groups(name, flat)
-    found = found if _sorts(flat) else _in_order(flat, found)
-    inverse = reshape(found.inverse, held.shape)
-    return UniqueAll(gather(flat, found.first), found.first, inverse, found.counts)
+    operand = as_operand(name, x)
+    flat = flatten(operand)
+    groups = _groups(name, flat)
+    groups = groups if _sorts(flat) else _in_order(flat, groups)
+    inverse = reshape(groups.inverse, operand.shape)
+    return UniqueAll(gather(flat, groups.first), groups.first, inverse, groups.counts)
 
 
 @near_its_operands
 def unique_counts(x: TensorLike) -> UniqueCounts:
     """Distinct elements in order, and how often each occurs. See ``unique_all``.
 
+    The elements and the int32 counts have rank 1.
+
     Example:
         >>> import webtensor as wt
         >>> [part.tolist() for part in wt.unique_counts([3, 1, 3])]
         [[1, 3], [1, 2]]
     """
-    found = _unique_all("unique_counts", x)
-    return UniqueCounts(found.values, found.counts)
+    elements = _unique_all("unique_counts", x)
+    return UniqueCounts(elements.values, elements.counts)
 
 
 @near_its_operands
 def unique_inverse(x: TensorLike) -> UniqueInverse:
     """Distinct elements in order, and which of them each element is. See ``unique_all``.
 
+    The elements have rank 1; the int32 indices have the shape of ``x``.
+
     Example:
         >>> import webtensor as wt
         >>> [part.tolist() for part in wt.unique_inverse([3, 1, 3])]
         [[1, 3], [1, 0, 1]]
     """
-    found = _unique_all("unique_inverse", x)
-    return UniqueInverse(found.values, found.inverse_indices)
+    elements = _unique_all("unique_inverse", x)
+    return UniqueInverse(elements.values, elements.inverse_indices)
 
 
 @near_its_operands
 def unique_values(x: TensorLike) -> Tensor:
     """Distinct elements in order. See ``unique_all``.
+
+    The result has rank 1 and the dtype of ``x``.
 
     Example:
         >>> import webtensor as wt
@@ -319,7 +349,7 @@ def unique_values(x: TensorLike) -> Tensor:
 
 
 class SetDifference(NamedTuple):
-    """Elements of one tensor that are not in another, and where they were."""
+    """Elements of one tensor that are not in another, and their indices."""
 
     values: Tensor
     indices: Tensor
@@ -327,9 +357,11 @@ class SetDifference(NamedTuple):
 
 def _lists(name: str, x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]:
     first, second = as_operand(name, x), as_operand(name, y)
-    for argument, held in (("x", first), ("y", second)):
-        if len(held.shape) != 1:
-            raise ValueError(f"{name}: {argument} must have rank 1, but its shape is {held.shape}")
+    for argument, operand in (("x", first), ("y", second)):
+        if len(operand.shape) != 1:
+            raise ValueError(
+                f"{name}: {argument} must have rank 1, but its shape is {operand.shape}"
+            )
     if first.dtype is not second.dtype and first.size and second.size:
         raise TypeError(
             f"{name}: x and y must have one dtype, but got {first.dtype} and {second.dtype}"
@@ -342,13 +374,13 @@ def _remaining(name: str, x: TensorLike, y: TensorLike) -> tuple[Tensor, Tensor]
     first, second = _lists(name, x, y)
     if first.dtype is not string_:
         return first, isin(first, second, invert=True)
-    known = set(second.data_sync())
-    return first, from_host(name, [text not in known for text in first.data_sync()], bool_)
+    excluded = set(second.data_sync())
+    return first, from_host(name, [text not in excluded for text in first.data_sync()], bool_)
 
 
 def _difference(x: Tensor, remaining: Tensor, count: int) -> SetDifference:
-    places = true_places(remaining, count)
-    return SetDifference(gather(x, places), places)
+    indices = true_indices(remaining, count)
+    return SetDifference(gather(x, indices), indices)
 
 
 @near_its_operands
@@ -374,6 +406,16 @@ def setdiff1d(x: TensorLike, y: TensorLike) -> SetDifference:
 
 @near_its_operands
 async def setdiff1d_async(x: TensorLike, y: TensorLike) -> SetDifference:
-    """Do what ``setdiff1d`` does, without blocking the page while their number is read."""
+    """Do what ``setdiff1d`` does, without blocking the page while their number is read.
+
+    Raises:
+        ValueError: an operand does not have rank 1.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> asyncio.run(wt.setdiff1d_async([1, 2, 3], [2])).values.tolist()
+        [1, 3]
+    """
     first, remaining = _remaining("setdiff1d_async", x, y)
     return _difference(first, remaining, await count_true_async(remaining))

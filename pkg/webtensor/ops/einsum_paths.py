@@ -58,14 +58,14 @@ def einsum(equation: str, *tensors: TensorLike) -> Tensor:
     if len(operands) == 1 and operands[0].dtype is bool_:
         dtype = bool_
     labels, result = _parse(equation, [operand.shape for operand in operands])
-    lengths = _lengths(equation, labels, operands)
+    sizes = _sizes(equation, labels, operands)
     terms = [
-        _without_repeats(_broadcast_dropped(_Term(cast_to(operand, dtype), own), lengths))
+        _without_repeats(_broadcast_dropped(_Term(cast_to(operand, dtype), own), sizes))
         for operand, own in zip(operands, labels, strict=True)
     ]
     while len(terms) > 1:
-        first, second = _next_pair(terms, result, lengths)
-        others = [term for place, term in enumerate(terms) if place not in (first, second)]
+        first, second = _next_pair(terms, result, sizes)
+        others = [term for index, term in enumerate(terms) if index not in (first, second)]
         needed = {*result, *(label for term in others for label in term.labels)}
         joined = _contract(
             _summed(terms[first], {*needed, *terms[second].labels}),
@@ -134,40 +134,40 @@ def _axis_labels(equation: str, part: str, rank: int) -> tuple[str, ...]:
     return (*before, *(str(distance) for distance in range(hidden - 1, -1, -1)), *after)
 
 
-def _lengths(
+def _sizes(
     equation: str, labels: Sequence[tuple[str, ...]], operands: Sequence[Tensor]
 ) -> dict[str, int]:
     """Return the length of each label's axes."""
-    lengths: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for own, operand in zip(labels, operands, strict=True):
         for label, length in zip(own, operand.shape, strict=True):
-            held = lengths.setdefault(label, length)
-            if held == length:
+            size = sizes.setdefault(label, length)
+            if size == length:
                 continue
-            if label.isdigit() and 1 in (held, length):
-                lengths[label] = max(held, length) if 0 not in (held, length) else 0
+            if label.isdigit() and 1 in (size, length):
+                sizes[label] = max(size, length) if 0 not in (size, length) else 0
                 continue
             what = "axes under '...'" if label.isdigit() else f"axes {label!r}"
             raise ValueError(
-                f"einsum: {what} of equation {equation!r} have lengths {held} and {length}"
+                f"einsum: {what} of equation {equation!r} have lengths {size} and {length}"
             )
-    return lengths
+    return sizes
 
 
 # -- contraction --------------------------------------------------------------------------------
 
 
-def _broadcast_dropped(term: _Term, lengths: dict[str, int]) -> _Term:
-    """Leave out the axes of length 1 that broadcast: multiplying does the rest."""
-    kept = [
+def _broadcast_dropped(term: _Term, sizes: dict[str, int]) -> _Term:
+    """Drop the axes of size 1 that broadcast: multiplication repeats them anyway."""
+    remaining = [
         (label, length)
         for label, length in zip(term.labels, term.tensor.shape, strict=True)
-        if length == lengths[label]
+        if length == sizes[label]
     ]
-    shape = tuple(length for _, length in kept)
-    if len(kept) == len(term.labels):
+    shape = tuple(length for _, length in remaining)
+    if len(remaining) == len(term.labels):
         return term
-    return _Term(reshape(term.tensor, shape), tuple(label for label, _ in kept))
+    return _Term(reshape(term.tensor, shape), tuple(label for label, _ in remaining))
 
 
 def _without_repeats(term: _Term) -> _Term:
@@ -188,23 +188,23 @@ def _summed(term: _Term, needed: set[str]) -> _Term:
     axes = [axis for axis, label in enumerate(term.labels) if label not in needed]
     if not axes:
         return term
-    kept = tuple(label for label in term.labels if label in needed)
-    return _Term(_sum(term.tensor, axes), kept)
+    remaining = tuple(label for label in term.labels if label in needed)
+    return _Term(_sum(term.tensor, axes), remaining)
 
 
 def _next_pair(
-    terms: Sequence[_Term], result: Sequence[str], lengths: dict[str, int]
+    terms: Sequence[_Term], result: Sequence[str], sizes: dict[str, int]
 ) -> tuple[int, int]:
-    """Choose the two terms whose product grows the least over them."""
+    """Choose the two terms whose product has the fewest elements in addition to theirs."""
     if len(terms) == 2:
         return 0, 1
 
     def growth(pair: tuple[int, int]) -> int:
         joined = {*terms[pair[0]].labels, *terms[pair[1]].labels}
         elsewhere = set(result).union(
-            *(term.labels for place, term in enumerate(terms) if place not in pair)
+            *(term.labels for index, term in enumerate(terms) if index not in pair)
         )
-        size = prod(lengths[label] for label in joined & elsewhere)
+        size = prod(sizes[label] for label in joined & elsewhere)
         return size - terms[pair[0]].tensor.size - terms[pair[1]].tensor.size
 
     return min(combinations(range(len(terms)), 2), key=growth)
@@ -222,17 +222,19 @@ def _contract(first: _Term, second: _Term, needed: set[str]) -> _Term:
     sizes.update(zip(second.labels, second.tensor.shape, strict=True))
 
     def arranged(term: _Term, order: Sequence[str], *groups: Sequence[str]) -> Tensor:
-        """The term's axes in an order, joined by groups after those of the batch."""
+        """The term with its axes in an order, joined by groups after the batch axes."""
         tensor = permute_dims(term.tensor, [term.labels.index(label) for label in order])
         shape = [sizes[label] for label in batch]
-        return reshape(tensor, (*shape, *(prod(sizes[one] for one in group) for group in groups)))
+        return reshape(
+            tensor, (*shape, *(prod(sizes[label] for label in group) for group in groups))
+        )
 
     if not summed:
         left = arranged(first, (*batch, *rows), rows, ())
         right = arranged(second, (*batch, *columns), (), columns)
         product = multiply(left, right)
     else:
-        # Operands that lie transposed are left as they are.
+        # Operands that are transposed matrices already are left as they are.
         over = [label for label in first.labels if label in summed]
         turned = bool(rows) and first.labels == (*batch, *over, *rows)
         left = (

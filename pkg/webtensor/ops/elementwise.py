@@ -6,7 +6,7 @@ from them here. ``unary.py``, ``binary.py`` and ``ternary.py`` hold the rows.
 
 Expressions see the operands as ``x``, ``y``, ``z`` and the parameters by name. GLSL expressions are
 scalar and may call the functions of ``backends/webgl/glsl.py``; C expressions are four lanes wide
-(``vf`` or ``vi``, see ``wasm_build/vector.h``) and may call the functions declared there.
+(``vf`` or ``vi``, see ``wasm_build/source/vector.h``) and may call the functions declared there.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Function = TypeVar("Function", bound=Callable[..., Tensor])
 
 
 class Kind(Enum):
-    """Which dtypes a row computes in, and which it returns."""
+    """The dtypes in which a row computes, and those that it returns."""
 
     #: Computes in float32: int32 and bool operands are converted.
     FLOAT = "float"
@@ -116,13 +116,13 @@ class Row(Primitive):
         return (float32, int32)
 
     def output_dtype(self, dtype: DType) -> DType:
-        """Dtype of the result for operands of ``dtype``."""
+        """Return the dtype of the result for operands of ``dtype``."""
         if self.kind is Kind.BITS:
             return float32
         return bool_ if self.kind in (Kind.TEST, Kind.LOGICAL) else dtype
 
     def compute_dtype(self, dtype: DType) -> DType:
-        """Dtype that operands of ``dtype`` are converted to.
+        """Return the dtype to which operands of ``dtype`` are converted.
 
         Raises:
             TypeError: the row does not take that dtype.
@@ -145,7 +145,7 @@ ROWS: dict[str, Row] = {}
 BOOL_RULES: dict[str, Callable[..., Tensor]] = {}
 
 
-#: How rows compute with complex tensors, by name; ``complexes.py`` fills it.
+#: How rows compute with complex tensors, by name; ``complex_numbers.py`` fills it.
 COMPLEX_RULES: dict[str, Callable[..., Tensor]] = {}
 
 
@@ -158,7 +158,7 @@ def _complex(row: Row, *operands: Tensor) -> Tensor:
 
 
 def _of_text(row: Row, x: Tensor, y: Tensor) -> Tensor:
-    """Compare text, which is all that rows do with it."""
+    """Compare text; no other row takes text."""
     comparison = _TEXT_COMPARISONS.get(row.name)
     if comparison is None:
         raise TypeError(f"{row.name}: string operands are not supported")
@@ -250,10 +250,10 @@ def unary(
         def apply_with_parameters(*args: Any, **kwargs: Any) -> Tensor:
             bound = form.bind(*args, **kwargs)
             bound.apply_defaults()
-            x, *given = bound.args
+            x, *values = bound.args
             numbers = [
                 as_number(name, parameter, value)
-                for parameter, value in zip(row.parameters, given, strict=True)
+                for parameter, value in zip(row.parameters, values, strict=True)
             ]
             x = as_operand(name, x)
             if x.dtype is complex64:
@@ -325,7 +325,7 @@ def binary(
                 backend = state.backend
                 if plan is not None and backend is not None and plan.epoch is backend.epoch:
                     return run_plan(plan, (x, y))
-                given = x, y
+                operands = x, y
                 if any_float and x.dtype is float32 and y.dtype is float32:
                     dtype = float_result
                 else:
@@ -343,8 +343,8 @@ def binary(
                 if shape != y.shape:
                     shape = broadcast_shapes(name, shape, y.shape)
                 result = run(row, (x, y), shape, dtype, row)
-                if x is given[0] and y is given[1]:
-                    keep_plan(plans, key, row, given, result, (row,))
+                if x is operands[0] and y is operands[1]:
+                    keep_plan(plans, key, row, operands, result, (row,))
                 return result
             except MISUSE as error:
                 raise_explained(function, error, (x, y), {})

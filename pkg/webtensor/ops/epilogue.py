@@ -1,14 +1,14 @@
-"""What products can end with in the same kernel: a bias for each column, a residual, an activation.
+"""Epilogues: a bias for each column, a residual and an activation, in the kernel of a product.
 
-Most of the activations are those whose slope their result tells, so that no sum before them need be
-kept; for PReLU's gradient it is computed again.
+The gradient of an activation of one operand reads the kernel's result only, so that the sum before
+it need not be stored; for PReLU's gradient the sum is computed again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from webtensor.backends.fused_activations import FUSED_ACTIVATIONS, epilogue_operands
 from webtensor.engine import Gradient, Primitive, Tensor, run
 from webtensor.ops import unary
 from webtensor.ops.binary import add, prelu
@@ -17,35 +17,27 @@ from webtensor.ops.elementwise import ROWS, Row
 from webtensor.ops.shared_operands import OfRows
 from webtensor.shapes import Shape
 
-__all__ = ["Finish", "activated", "check_residual", "finished_primitive"]
+__all__ = ["ACTIVATIONS", "Epilogue", "activate", "check_residual", "fused_primitive"]
 
-_FUNCTIONS: dict[str, Callable[..., Tensor]] = {
-    "relu": unary.relu,
-    "relu6": unary.relu6,
-    "elu": unary.elu,
-    "sigmoid": unary.sigmoid,
-    "leaky_relu": unary.leaky_relu,
-}
+#: The fused activations by their names in ``wt.fused``.
+ACTIVATIONS = {activation.name: activation for activation in FUSED_ACTIVATIONS}
 
-#: Slope times ``dy`` for the result ``y``.
-_SLOPES: dict[str, Callable[..., Any]] = {
-    "relu": lambda dy, y: dy * y.step(),
-    "relu6": lambda dy, y: dy * y.step() * (6 - y).step(),
-    "elu": lambda dy, y, alpha: dy * (y + alpha).where(y < 0, 1.0),
-    "sigmoid": lambda dy, y: dy * y * (1 - y),
-    "leaky_relu": lambda dy, y, alpha: dy * y.step(alpha),
+_FUNCTIONS = {
+    activation.row: getattr(unary, activation.row)
+    for activation in FUSED_ACTIVATIONS
+    if activation.row is not None and ROWS[activation.row].arity == 1
 }
 
 
-def activated(y: Tensor, activation: str | None, parameters: tuple[float, ...]) -> Tensor:
-    """Apply an activation, given by its name in the table, or none."""
-    return _FUNCTIONS[activation](y, *parameters) if activation else y
+def activate(y: Tensor, row: str | None, parameters: tuple[float, ...]) -> Tensor:
+    """Apply an activation of one operand, which a row of the elementwise table computes."""
+    return _FUNCTIONS[row](y, *parameters) if row else y
 
 
-class Finish(NamedTuple):
-    """A float32 bias for each column; an activation by its name in the table, or none.
+class Epilogue(NamedTuple):
+    """A float32 bias for each column, and an activation by its name in the elementwise table.
 
-    ``slopes`` is PReLU's, one for each column; ``residual``, of the result's shape, is added.
+    ``slopes`` are PReLU's, one for each column; ``residual``, of the result's shape, is added.
     """
 
     bias: Tensor
@@ -61,32 +53,32 @@ class Finish(NamedTuple):
 
     @property
     def operands(self) -> tuple[Tensor, ...]:
-        """What a kernel takes after a product's two operands."""
-        return tuple(one for one in (self.bias, self.slopes, self.residual) if one is not None)
+        """The operands that a kernel takes after the product's two."""
+        operands = self.bias, self.slopes, self.residual
+        return tuple(operand for operand in operands if operand is not None)
 
-    def after(self, y: Tensor) -> Tensor:
-        """Finish a product by ops of their own."""
-        return _finished(y, self.operands, self.row, *self.parameters)
+    def apply(self, y: Tensor) -> Tensor:
+        """Apply the epilogue to a product, by separate ops."""
+        return _applied(y, self.operands, self.row, *self.parameters)
 
 
-def _finished(
+def _applied(
     y: Tensor, operands: tuple[Tensor, ...], row: Row | None, *parameters: float
 ) -> Tensor:
-    bias, *others = operands
+    bias, slopes, residual = epilogue_operands(operands, row)
     y = add(y, bias)
-    slopes = others.pop(0) if row is not None and row.arity == 2 else None
-    for residual in others:
+    if residual is not None:
         y = add(y, residual)
     if slopes is not None:
         return prelu(y, slopes)
-    return activated(y, row.name if row else None, parameters)
+    return activate(y, row.name if row else None, parameters)
 
 
 def check_residual(name: str, residual: Tensor, shape: Shape) -> None:
-    """Check that what is to be added has the result's shape.
+    """Check that a residual has the result's shape.
 
     Raises:
-        ValueError: it has not.
+        ValueError: it has another shape.
     """
     if residual.shape != shape:
         raise ValueError(
@@ -98,26 +90,26 @@ def _sum_of_rows(dy: Tensor) -> Tensor:
     return sum_to(dy, dy.shape[1:])
 
 
-def finished_primitive(plain: Primitive) -> Primitive:
-    """The primitive ``fused_…`` of a product of two operands, which also takes what finishes it.
+def fused_primitive(plain: Primitive) -> Primitive:
+    """Make the primitive ``fused_…`` of a product: the product with an epilogue.
 
-    Its operands are the product's two, then those of a ``Finish``; its attributes are the product's
-    only one, the activation's row or None, and its parameters.
+    Its operands are the product's two and those of an ``Epilogue``; its attributes are the
+    product's only one, the activation's row or None, and the row's parameters.
     """
 
     def gradient_for(index: int) -> Gradient:
-        def rule(dy: Tensor, y: Tensor, *given: Any) -> Tensor | OfRows:
-            a, b, *operands = (one for one in given if isinstance(one, Tensor))
-            geometry, row, *parameters = given[2 + len(operands) :]
+        def rule(dy: Tensor, y: Tensor, *arguments: Any) -> Tensor | OfRows:
+            a, b, *operands = (argument for argument in arguments if isinstance(argument, Tensor))
+            geometry, row, *parameters = arguments[2 + len(operands) :]
             if row is not None and row.arity == 2:
                 slopes = operands[1]
-                unfinished = run(plain, (a, b), y.shape, y.dtype, geometry)
-                x = _finished(unfinished, (operands[0], *operands[2:]), None)
+                product = run(plain, (a, b), y.shape, y.dtype, geometry)
+                x = _applied(product, (operands[0], *operands[2:]), None)
                 if index == 3:
                     return sum_to((dy * x).where(x < 0, 0.0), slopes.shape)
                 dy = dy.where(x >= 0, dy * slopes)
             elif row is not None:
-                dy = _SLOPES[row.name](dy, y, *parameters)
+                dy = row.gradient_for(0)(dy, y, y, row, *parameters)
             if index < 2:
                 factor = plain.gradient_for(index)
                 assert factor is not None

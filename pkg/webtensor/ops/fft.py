@@ -1,8 +1,8 @@
 """``wt.fft``: the Fourier transforms of the array API standard.
 
-``n`` or ``s`` cut or pad axes before the transform; ``norm`` says which direction is divided by the
-number of elements: "backward" (the inverse), "forward", or "ortho" (both, by its square root).
-``TypeError`` and ``ValueError`` tell of arguments that do not fit.
+``n`` or ``s`` cut or pad axes before the transform; ``norm`` selects which direction is divided by
+the number of elements: "backward" (the inverse), "forward", or "ortho" (both, by its square root).
+Invalid arguments raise ``TypeError`` or ``ValueError``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _OTHER_NORM = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
 def _factor(name: str, norm: str, length: int, inverse: bool) -> float:
-    """What the transform of a length is multiplied by."""
+    """Return the factor of a transform of this size."""
     if norm not in _OTHER_NORM:
         raise ValueError(f"{name}: norm must be 'backward', 'ortho' or 'forward', but got {norm!r}")
     if norm == "ortho":
@@ -64,21 +64,21 @@ def _positive(name: str, what: str, number: Any) -> int:
 
 
 def _operand(name: str, x: TensorLike, only_real: bool = False) -> Tensor:
-    held = as_operand(name, x)
+    operand = as_operand(name, x)
     if not only_real:
-        return cast_to(held, complex64)
-    if held.dtype is complex64:
+        return cast_to(operand, complex64)
+    if operand.dtype is complex64:
         raise TypeError(f"{name}: x must be real, but got complex64")
-    return cast_to(held, float32)
+    return cast_to(operand, float32)
 
 
 def _last(name: str, x: Tensor, axis: int, n: int | None) -> tuple[Tensor, int]:
-    """Move an axis to the end; returns the length it is to have, too."""
-    place = normalize_axis(name, axis, len(x.shape))
-    length = x.shape[place] if n is None else _positive(name, "n", n)
-    if x.shape[place] == 0 or length == 0:
+    """Move an axis to the end; also return the size of the transform along it."""
+    axis_index = normalize_axis(name, axis, len(x.shape))
+    length = x.shape[axis_index] if n is None else _positive(name, "n", n)
+    if x.shape[axis_index] == 0 or length == 0:
         raise ValueError(f"{name}: axis {axis} of shape {x.shape} has no elements")
-    return moveaxis(x, place, -1), length
+    return moveaxis(x, axis_index, -1), length
 
 
 def _several(
@@ -89,22 +89,22 @@ def _several(
     if s is not None:
         s = as_integers(name, "s", s)
     if axes is None:
-        places = list(range(0 if s is None else rank - len(s), rank))
+        chosen_axes = list(range(0 if s is None else rank - len(s), rank))
     else:
-        places = [normalize_axis(name, axis, rank) for axis in as_integers(name, "axes", axes)]
-        if len(set(places)) != len(places):
+        chosen_axes = [normalize_axis(name, axis, rank) for axis in as_integers(name, "axes", axes)]
+        if len(set(chosen_axes)) != len(chosen_axes):
             raise ValueError(f"{name}: axes {tuple(axes)} name an axis twice (rank {rank})")
-    lengths = [None] * len(places) if s is None else list(s)
-    if len(lengths) != len(places) or min(places, default=0) < 0:
+    sizes = [None] * len(chosen_axes) if s is None else list(s)
+    if len(sizes) != len(chosen_axes) or min(chosen_axes, default=0) < 0:
         raise ValueError(
             f"{name}: s and axes must have the same length, at most the rank of x, but got "
             f"s={s} and axes={axes} (x.shape={x.shape})"
         )
     shape = list(x.shape)
-    for place, length in zip(places, lengths, strict=True):
-        shape[place] = shape[place] if length is None else max(length, 0)
+    for index, length in zip(chosen_axes, sizes, strict=True):
+        shape[index] = shape[index] if length is None else max(length, 0)
     check_size(name, "s", s, prod(shape))
-    return list(zip(places, lengths, strict=True))
+    return list(zip(chosen_axes, sizes, strict=True))
 
 
 def _transform(name: str, x: Tensor, n: int | None, axis: int, norm: str, inverse: bool) -> Tensor:
@@ -141,6 +141,12 @@ def fft(
 
     ``y[k]`` is the sum over ``j`` of ``x[j] * exp(-2 * pi * i * j * k / n)``.
 
+    The axis is cropped or padded with zeros to ``n`` elements.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range, ``n`` is not positive, or ``norm`` is unknown.
+
     Example:
         >>> import webtensor as wt
         >>> wt.fft.fft([1.0, 0.0, 0.0]).tolist()
@@ -153,6 +159,12 @@ def ifft(
     x: TensorLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
 ) -> Tensor:
     """Inverse of ``fft`` along an axis, complex64.
+
+    The axis is cropped or padded with zeros to ``n`` elements.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range, ``n`` is not positive, or ``norm`` is unknown.
 
     Example:
         >>> import webtensor as wt
@@ -174,15 +186,19 @@ def fftn(
 
     ``s`` holds the length that each of the axes is cut or padded to.
 
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: an axis is out of range, ``s`` does not fit the axes, or ``norm`` is unknown.
+
     Example:
         >>> import webtensor as wt
         >>> wt.fft.fftn([[1.0, 2.0], [3.0, 4.0]]).tolist()
         [[(10+0j), (-2+0j)], [(-4+0j), 0j]]
     """
-    held = _operand("fftn", x)
-    for axis, n in _several("fftn", held, s, axes):
-        held = _transform("fftn", held, n, axis, norm, False)
-    return held
+    transformed = _operand("fftn", x)
+    for axis, n in _several("fftn", transformed, s, axes):
+        transformed = _transform("fftn", transformed, n, axis, norm, False)
+    return transformed
 
 
 def ifftn(
@@ -195,15 +211,19 @@ def ifftn(
 ) -> Tensor:
     """Inverse of ``fftn`` along several axes (all by default), complex64.
 
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: an axis is out of range, ``s`` does not fit the axes, or ``norm`` is unknown.
+
     Example:
         >>> import webtensor as wt
         >>> wt.fft.ifftn([[4.0, 0.0], [0.0, 0.0]]).tolist()
         [[(1+0j), (1+0j)], [(1+0j), (1+0j)]]
     """
-    held = _operand("ifftn", x)
-    for axis, n in _several("ifftn", held, s, axes):
-        held = _transform("ifftn", held, n, axis, norm, True)
-    return held
+    transformed = _operand("ifftn", x)
+    for axis, n in _several("ifftn", transformed, s, axes):
+        transformed = _transform("ifftn", transformed, n, axis, norm, True)
+    return transformed
 
 
 # -- transforms of real signals -----------------------------------------------------------------
@@ -213,6 +233,12 @@ def rfft(
     x: TensorLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
 ) -> Tensor:
     """First ``n // 2 + 1`` elements of the Fourier transform of a real tensor, complex64.
+
+    Other axes keep their sizes.
+
+    Raises:
+        TypeError: ``x`` is not real.
+        ValueError: ``axis`` is out of range, ``n`` is not positive, or ``norm`` is unknown.
 
     Example:
         >>> import webtensor as wt
@@ -226,6 +252,10 @@ def irfft(
     x: TensorLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
 ) -> Tensor:
     """Inverse of ``rfft``, float32; ``n`` is the length of the result, even by default.
+
+    Raises:
+        ValueError: ``axis`` is out of range or has fewer than 2 elements, ``n`` is not positive,
+            or ``norm`` is unknown.
 
     Example:
         >>> import webtensor as wt
@@ -245,20 +275,28 @@ def rfftn(
 ) -> Tensor:
     """Fourier transform of a real tensor along several axes; half of the last is left out.
 
+    The result is complex64; its last transformed axis has ``n // 2 + 1`` elements.
+
+    Raises:
+        TypeError: ``x`` is not real.
+        ValueError: an axis is out of range, ``s`` does not fit the axes, or ``norm`` is unknown.
+
     Example:
         >>> import webtensor as wt
         >>> wt.fft.rfftn([[1.0, 2.0], [3.0, 4.0]]).tolist()
         [[(10+0j), (-2+0j)], [(-4+0j), 0j]]
     """
-    held = _operand("rfftn", x, only_real=True)
-    places = _several("rfftn", held, s, axes)
-    if not places:
-        raise ValueError(f"rfftn: wanted at least one axis, but got axes={axes} (rank {held.ndim})")
-    axis, n = places[-1]
-    held = _half_transform("rfftn", held, n, axis, norm)
-    for axis, n in places[:-1]:
-        held = _transform("rfftn", held, n, axis, norm, False)
-    return held
+    transformed = _operand("rfftn", x, only_real=True)
+    axis_sizes = _several("rfftn", transformed, s, axes)
+    if not axis_sizes:
+        raise ValueError(
+            f"rfftn: wanted at least one axis, but got axes={axes} (rank {transformed.ndim})"
+        )
+    axis, n = axis_sizes[-1]
+    transformed = _half_transform("rfftn", transformed, n, axis, norm)
+    for axis, n in axis_sizes[:-1]:
+        transformed = _transform("rfftn", transformed, n, axis, norm, False)
+    return transformed
 
 
 def irfftn(
@@ -271,21 +309,24 @@ def irfftn(
 ) -> Tensor:
     """Inverse of ``rfftn``, float32; the last of ``s`` is the last axis's length in the result.
 
+    Raises:
+        ValueError: an axis is out of range, ``s`` does not fit the axes, or ``norm`` is unknown.
+
     Example:
         >>> import webtensor as wt
         >>> wt.fft.irfftn([[10 + 0j, -2 + 0j], [-4 + 0j, 0j]]).tolist()
         [[1.0, 2.0], [3.0, 4.0]]
     """
-    held = _operand("irfftn", x)
-    places = _several("irfftn", held, s, axes)
-    if not places:
+    transformed = _operand("irfftn", x)
+    axis_sizes = _several("irfftn", transformed, s, axes)
+    if not axis_sizes:
         raise ValueError(
-            f"irfftn: wanted at least one axis, but got axes={axes} (rank {held.ndim})"
+            f"irfftn: wanted at least one axis, but got axes={axes} (rank {transformed.ndim})"
         )
-    for axis, n in places[:-1]:
-        held = _transform("irfftn", held, n, axis, norm, True)
-    axis, n = places[-1]
-    return _half_inverse("irfftn", held, n, axis, norm)
+    for axis, n in axis_sizes[:-1]:
+        transformed = _transform("irfftn", transformed, n, axis, norm, True)
+    axis, n = axis_sizes[-1]
+    return _half_inverse("irfftn", transformed, n, axis, norm)
 
 
 def hfft(
@@ -294,6 +335,10 @@ def hfft(
     """Fourier transform of a signal whose second half mirrors ``x`` (Hermitian), float32.
 
     ``n`` is the length of the result, even by default.
+
+    Raises:
+        ValueError: ``axis`` is out of range or has fewer than 2 elements, ``n`` is not positive,
+            or ``norm`` is unknown.
 
     Example:
         >>> import webtensor as wt
@@ -310,6 +355,12 @@ def ihfft(
 ) -> Tensor:
     """Inverse of ``hfft``: the first ``n // 2 + 1`` elements of a Hermitian signal, complex64.
 
+    Other axes keep their sizes.
+
+    Raises:
+        TypeError: ``x`` is not real.
+        ValueError: ``axis`` is out of range, ``n`` is not positive, or ``norm`` is unknown.
+
     Example:
         >>> import webtensor as wt
         >>> wt.fft.ihfft([3.0, -1.0]).tolist()
@@ -317,29 +368,34 @@ def ihfft(
     """
     if norm not in _OTHER_NORM:
         _factor("ihfft", norm, 1, False)
-    held = _operand("ihfft", x, only_real=True)
-    return conj(_half_transform("ihfft", held, n, axis, _OTHER_NORM[norm]))
+    operand = _operand("ihfft", x, only_real=True)
+    return conj(_half_transform("ihfft", operand, n, axis, _OTHER_NORM[norm]))
 
 
 # -- frequencies --------------------------------------------------------------------------------
 
 
 def _frequencies(name: str, n: int, d: float, count: int, dtype: Any, device: Any) -> Tensor:
-    made = float32 if dtype is None else as_dtype(dtype)
-    if made is not float32:
-        raise TypeError(f"{name}: dtype must be float32, but got {made}")
+    result_dtype = float32 if dtype is None else as_dtype(dtype)
+    if result_dtype is not float32:
+        raise TypeError(f"{name}: dtype must be float32, but got {result_dtype}")
     spacing = n * as_number(name, "d", d)
     if not spacing:
         raise ValueError(f"{name}: d must not be 0, but got {d!r}")
     check_size(name, "n", n, count)
     positive = (n - 1) // 2 + 1 if name == "fftfreq" else count
     numbers = concat([arange(positive), arange(positive - n, count - n)])
-    frequencies = multiply(cast_to(numbers, made), 1 / spacing)
+    frequencies = multiply(cast_to(numbers, result_dtype), 1 / spacing)
     return frequencies if device is None else frequencies.to_device(device)
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """Frequencies of the elements of ``fft``, for samples ``d`` apart.
+
+    The result is float32 (n,).
+
+    Raises:
+        ValueError: ``n`` is not positive, or ``d`` is 0.
 
     Example:
         >>> import webtensor as wt
@@ -353,6 +409,11 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """Frequencies of the elements of ``rfft`` of ``n`` samples, ``d`` apart.
 
+    The result is float32 (n // 2 + 1,).
+
+    Raises:
+        ValueError: ``n`` is not positive, or ``d`` is 0.
+
     Example:
         >>> import webtensor as wt
         >>> wt.fft.rfftfreq(4).tolist()
@@ -363,14 +424,19 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None
 
 
 def _shifted(name: str, x: TensorLike, axes: int | Sequence[int] | None, inverse: bool) -> Tensor:
-    """Exchange the halves of axes; of an odd length, the middle goes with the front or the back."""
-    held = as_operand(name, x)
-    chosen = normalize_axes(name, axes, len(held.shape))
-    return roll(held, [(held.shape[one] + inverse) // 2 for one in chosen], chosen)
+    """Exchange the halves of axes; of an odd size, the middle goes with the front or the back."""
+    operand = as_operand(name, x)
+    chosen = normalize_axes(name, axes, len(operand.shape))
+    return roll(operand, [(operand.shape[index] + inverse) // 2 for index in chosen], chosen)
 
 
 def fftshift(x: TensorLike, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
     """Move frequency 0 to the middle of the axes (all by default).
+
+    The result has the shape and dtype of ``x``.
+
+    Raises:
+        ValueError: an axis is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -382,6 +448,11 @@ def fftshift(x: TensorLike, /, *, axes: int | Sequence[int] | None = None) -> Te
 
 def ifftshift(x: TensorLike, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
     """Undo ``fftshift``.
+
+    The result has the shape and dtype of ``x``.
+
+    Raises:
+        ValueError: an axis is out of range.
 
     Example:
         >>> import webtensor as wt

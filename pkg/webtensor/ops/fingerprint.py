@@ -3,9 +3,9 @@
 TensorFlow's ``string_to_hash_bucket_fast`` is this number modulo the number of buckets. Names are
 those of the original, `farmhashna::Hash64`; numbers are unsigned, of 64 bits.
 
-Short texts of one length take the same steps with the same factors, so that one great integer holds
-the numbers of many: each has a lane of 128 bits or more, in which sums and products find room, and
-what spills into the upper half of a lane is masked away. Python works on such integers in C.
+Short texts of equal length take the same steps with the same factors, so their numbers are packed
+into one large integer: each has a lane of 128 bits or more, with room for sums and products, and
+the overflow in the upper half of a lane is masked away. Python computes with such integers in C.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _BATCH = 4096
 
 def fingerprints64(texts: Iterable[bytes]) -> dict[bytes, int]:
     """Return the 64-bit fingerprints of texts."""
-    found: dict[bytes, int] = {}
+    hashes: dict[bytes, int] = {}
     for length, group in groupby(sorted(dict.fromkeys(texts), key=len), len):
         alike = list(group)
         if length > 64:
-            found.update(zip(alike, map(_hash_over_64, alike), strict=True))
+            hashes.update(zip(alike, map(_hash_over_64, alike), strict=True))
             continue
         for begin in range(0, len(alike), _BATCH):
             batch = alike[begin : begin + _BATCH]
-            found.update(zip(batch, _hash_to_64(batch, length), strict=True))
-    return found
+            hashes.update(zip(batch, _hash_to_64(batch, length), strict=True))
+    return hashes
 
 
 # -- steps, with a mask of the lower 64 bits of each lane -----------------------------------------

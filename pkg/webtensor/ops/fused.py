@@ -11,55 +11,45 @@ from webtensor.geometry import Padding
 from webtensor.ops import contraction, convolution
 from webtensor.ops.binary import add, prelu
 from webtensor.ops.casting import as_float, cast_to
-from webtensor.ops.epilogue import Finish, activated, check_residual
+from webtensor.ops.epilogue import ACTIVATIONS, Epilogue, activate, check_residual
 from webtensor.ops.movement import reshape
 from webtensor.shapes import Shape, broadcast_shapes, prod
 
 __all__ = ["conv2d", "depthwise_conv2d", "mat_mul"]
 
-#: Names in the elementwise table, with parameters, of the activations without numbers as options.
-_ACTIVATIONS: dict[str, tuple[str | None, tuple[float, ...]]] = {
-    "linear": (None, ()),
-    "elu": ("elu", (1.0,)),
-    "relu": ("relu", ()),
-    "relu6": ("relu6", ()),
-    "sigmoid": ("sigmoid", ()),
-    "prelu": ("prelu", ()),
-}
-_NAMES = (*_ACTIVATIONS, "leakyrelu")
-
 
 def _check(name: str, activation: str | None, prelu_weights: TensorLike | None) -> str:
-    chosen = activation or "linear"
-    if chosen not in _NAMES:
+    activation_name = activation or "linear"
+    if activation_name not in ACTIVATIONS:
         raise ValueError(
-            f"{name}: activation must be one of {', '.join(_NAMES)}, but got {activation!r}"
+            f"{name}: activation must be one of {', '.join(ACTIVATIONS)}, but got {activation!r}"
         )
-    if chosen == "prelu" and prelu_weights is None:
+    if activation_name == "prelu" and prelu_weights is None:
         raise ValueError(f"{name}: activation 'prelu' needs prelu_activation_weights")
-    return chosen
+    return activation_name
 
 
 def _row(
     name: str, activation: str, leakyrelu_alpha: float
 ) -> tuple[str | None, tuple[float, ...]]:
-    """The activation's name in the elementwise table, and its parameters."""
+    """Return the activation's name in the elementwise table, and its parameters."""
+    _, row, parameters = ACTIVATIONS[activation]
     if activation == "leakyrelu":
-        return "leaky_relu", (as_number(name, "leakyrelu_alpha", leakyrelu_alpha),)
-    return _ACTIVATIONS[activation]
+        parameters = (as_number(name, "leakyrelu_alpha", leakyrelu_alpha),)
+    return row, parameters
 
 
 def _per_column(name: str, value: TensorLike, columns: Shape) -> Tensor | None:
-    """Return a number for each column, if that is what the value is."""
-    held = as_operand(name, value)
-    if held.dtype in (complex64, string_) or held.shape[-1:] != columns:
+    """Return the value as one number for each column, or None if it has another shape."""
+    operand = as_operand(name, value)
+    if operand.dtype in (complex64, string_) or operand.shape[-1:] != columns:
         return None
-    if held.shape != columns and held.size == columns[0]:
-        held = reshape(held, columns)
-    return cast_to(held, float32) if held.shape == columns else None
+    if operand.shape != columns and operand.size == columns[0]:
+        operand = reshape(operand, columns)
+    return cast_to(operand, float32) if operand.shape == columns else None
 
 
-def _in_kernel(
+def _epilogue(
     name: str,
     columns: Shape,
     bias: TensorLike | None,
@@ -67,27 +57,28 @@ def _in_kernel(
     prelu_weights: TensorLike | None,
     leakyrelu_alpha: float,
     residual: TensorLike | None,
-) -> Finish | None:
-    """The finish that kernels apply, or None where it takes ops of their own."""
+) -> Epilogue | None:
+    """Return the epilogue for the kernel, or None if it must be computed by separate ops."""
     if bias is None:
         return None
-    held = _per_column(name, bias, columns)
+    biases = _per_column(name, bias, columns)
     row, parameters = _row(name, activation, leakyrelu_alpha)
-    if held is None or not all(number >= 0 for number in parameters):
-        return None  # a negative one does not tell on which side of 0 the operand was
-    slopes = added = None
+    # With a negative parameter, the sign of the result does not tell that of the operand.
+    if biases is None or not all(number >= 0 for number in parameters):
+        return None
+    slopes = addend = None
     if activation == "prelu":
         slopes = _per_column(name, prelu_weights, columns)
         if slopes is None:
             return None
     if residual is not None:
-        added = as_operand(name, residual)
-        if added.dtype is not float32:
+        addend = as_operand(name, residual)
+        if addend.dtype is not float32:
             return None
-    return Finish(held, row, parameters, slopes, added)
+    return Epilogue(biases, row, parameters, slopes, addend)
 
 
-def _finish(
+def _with_separate_ops(
     name: str,
     y: Tensor,
     bias: TensorLike | None,
@@ -97,32 +88,57 @@ def _finish(
     residual: TensorLike | None,
     channels_first: bool = False,
 ) -> Tensor:
-    """Add the bias and the residual, and apply the activation."""
+    """Add the bias and the residual, and apply the activation, by separate ops."""
 
     def fitted(argument: str, value: TensorLike) -> Tensor:
-        held = cast_to(as_operand(name, value), y.dtype)
-        if channels_first and len(held.shape) == 1:
-            held = reshape(held, (held.shape[0], 1, 1))
+        operand = cast_to(as_operand(name, value), y.dtype)
+        if channels_first and len(operand.shape) == 1:
+            operand = reshape(operand, (operand.shape[0], 1, 1))
         try:
-            fits = broadcast_shapes(name, held.shape, y.shape) == y.shape
+            fits = broadcast_shapes(name, operand.shape, y.shape) == y.shape
         except ValueError:
             fits = False
         if not fits:
             raise ValueError(
-                f"{name}: {argument} has shape {held.shape}, which does not broadcast to that of "
-                f"the result, {y.shape}"
+                f"{name}: {argument} has shape {operand.shape}, which does not broadcast to that "
+                f"of the result, {y.shape}"
             )
-        return held
+        return operand
 
     if bias is not None:
         y = add(y, fitted("bias", bias))
     if residual is not None:
-        added = cast_to(as_operand(name, residual), y.dtype)
-        check_residual(name, added, y.shape)
-        y = add(y, added)
+        addend = cast_to(as_operand(name, residual), y.dtype)
+        check_residual(name, addend, y.shape)
+        y = add(y, addend)
     if activation == "prelu":
         return prelu(y, fitted("prelu_activation_weights", prelu_weights))
-    return activated(y, *_row(name, activation, leakyrelu_alpha))
+    return activate(y, *_row(name, activation, leakyrelu_alpha))
+
+
+def _convolution(
+    op: str,
+    x: TensorLike,
+    filter: TensorLike,
+    options: tuple[Any, Padding, str, Any, str | None],
+    arguments: tuple[Any, ...],
+) -> Tensor:
+    """Convolve; ``options`` are the convolution's, ``arguments`` those of the epilogue."""
+    name = f"fused.{op}"
+    bias, activation, prelu_weights, leakyrelu_alpha, residual = arguments
+    activation_name = _check(name, activation, prelu_weights)
+    arguments = (bias, activation_name, prelu_weights, leakyrelu_alpha, residual)
+    channels_first = options[2] == "NCHW"
+    filter, x = as_operand(name, filter), as_operand(name, x)
+    epilogue = None
+    if residual is None or (len(x.shape) == 4 and not channels_first):
+        shape = filter.shape
+        columns = shape[-1:] if op == "conv2d" else (prod(shape[-2:]),)
+        epilogue = _epilogue(name, columns, *arguments)
+    y = convolution.fused_convolution(op, x, filter, *options, epilogue)
+    if epilogue is not None:
+        return y
+    return _with_separate_ops(name, y, *arguments, channels_first)
 
 
 @planned
@@ -155,19 +171,9 @@ def conv2d(
         >>> wt.fused.conv2d(x, filter, 1, "valid", bias=[-5.0], activation="relu").tolist()
         [[[0.0]]]
     """
-    name = "fused.conv2d"
-    chosen = _check(name, activation, prelu_activation_weights)
-    weights, first = prelu_activation_weights, data_format == "NCHW"
     options = (strides, pad, data_format, dilations, dim_rounding_mode)
-    filter, x = as_operand(name, filter), as_operand(name, x)
-    finish = None
-    if residual is None or (len(x.shape) == 4 and not first):
-        ends = (bias, chosen, weights, leakyrelu_alpha, residual)
-        finish = _in_kernel(name, filter.shape[-1:], *ends)
-    y = convolution.finished_convolution("conv2d", x, filter, *options, finish)
-    if finish is not None:
-        return y
-    return _finish(name, y, bias, chosen, weights, leakyrelu_alpha, residual, first)
+    arguments = (bias, activation, prelu_activation_weights, leakyrelu_alpha, residual)
+    return _convolution("conv2d", x, filter, options, arguments)
 
 
 @planned
@@ -196,19 +202,9 @@ def depthwise_conv2d(
         >>> wt.fused.depthwise_conv2d(x, filter, 1, "valid", bias=1.0).tolist()
         [[[5.0]]]
     """
-    name = "fused.depthwise_conv2d"
-    chosen = _check(name, activation, prelu_activation_weights)
-    weights, first = prelu_activation_weights, data_format == "NCHW"
     options = (strides, pad, data_format, dilations, dim_rounding_mode)
-    filter, x = as_operand(name, filter), as_operand(name, x)
-    finish = None
-    if residual is None or (len(x.shape) == 4 and not first):
-        ends = (bias, chosen, weights, leakyrelu_alpha, residual)
-        finish = _in_kernel(name, (prod(filter.shape[-2:]),), *ends)
-    y = convolution.finished_convolution("depthwise_conv2d", x, filter, *options, finish)
-    if finish is not None:
-        return y
-    return _finish(name, y, bias, chosen, weights, leakyrelu_alpha, residual, first)
+    arguments = (bias, activation, prelu_activation_weights, leakyrelu_alpha, residual)
+    return _convolution("depthwise_conv2d", x, filter, options, arguments)
 
 
 @planned
@@ -235,16 +231,16 @@ def mat_mul(
         [[0.0]]
     """
     name = "fused.mat_mul"
-    chosen = _check(name, activation, prelu_activation_weights)
+    activation_name = _check(name, activation, prelu_activation_weights)
+    arguments = (bias, activation_name, prelu_activation_weights, leakyrelu_alpha, residual)
     a, b = as_operands(name, a, b)
-    finish = None
+    epilogue = None
     if a.dtype is b.dtype is float32 and len(b.shape) > 1:
         columns = b.shape[-2] if transpose_b else b.shape[-1]
-        ends = (bias, chosen, prelu_activation_weights, leakyrelu_alpha, residual)
-        finish = _in_kernel(name, (columns,), *ends)
-    if finish is not None:
-        return contraction.finished_matmul(a, b, transpose_a, transpose_b, finish)
+        epilogue = _epilogue(name, (columns,), *arguments)
+    if epilogue is not None:
+        return contraction.fused_matmul(a, b, transpose_a, transpose_b, epilogue)
     y = contraction.matmul(a, b, transpose_a, transpose_b)
-    if bias is not None or residual is not None or chosen != "linear":
+    if bias is not None or residual is not None or activation_name != "linear":
         y = as_float(name, "the product", y)
-    return _finish(name, y, bias, chosen, prelu_activation_weights, leakyrelu_alpha, residual)
+    return _with_separate_ops(name, y, *arguments)

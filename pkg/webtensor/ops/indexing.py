@@ -1,8 +1,9 @@
-"""What ``tensor[key]`` means: what it does in NumPy.
+"""Indexing: ``tensor[key]`` as in NumPy.
 
-Integers, slices, ``None`` and ``...`` cut a tensor. Tensors, arrays and lists pick: integers along
-an axis, a mask along as many axes as it has; several are broadcast with each other. What they pick
-takes the place of their axes where they stand side by side in the key, else it comes first.
+Integers, slices, ``None`` and ``...`` slice a tensor. Tensors, arrays and lists pick elements: by
+integers along an axis, or by a mask along as many axes as it has; several are broadcast with each
+other. The axes of their result replace the indexed axes if these are adjacent in the key, and
+come first otherwise.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import Any, NamedTuple
 from webtensor.dtypes import bool_, int32
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host, near_its_operands
 from webtensor.ops.broadcasting import broadcast_to
-from webtensor.ops.compaction import count_true, true_places
-from webtensor.ops.coordinates import to_places
+from webtensor.ops.compaction import count_true, true_indices
+from webtensor.ops.coordinates import to_flat_indices
 from webtensor.ops.creation import zeros
 from webtensor.ops.movement import (
     flip,
@@ -84,7 +85,7 @@ def _is_picking(part: Any) -> bool:
 
 
 def _axes_of(part: Any) -> int:
-    """Number of axes that a part of a key is for."""
+    """Return the number of axes that a part of a key indexes."""
     if part is None or part is Ellipsis or isinstance(part, bool):
         return 0
     return len(part.shape) if _is_mask(part) else 1
@@ -95,11 +96,11 @@ def _fill_ellipsis(parts: list[Any], rank: int) -> list[Any]:
     used = sum(map(_axes_of, parts))
     if used > rank:
         raise IndexError(f"index: {used} indices for a tensor of rank {rank}")
-    ellipses = [place for place, part in enumerate(parts) if part is Ellipsis]
+    ellipses = [index for index, part in enumerate(parts) if part is Ellipsis]
     if len(ellipses) > 1:
         raise IndexError("index: only one ellipsis is allowed")
-    place = ellipses[0] if ellipses else len(parts)
-    return parts[:place] + [_slice(None)] * (rank - used) + parts[place + 1 :]
+    position = ellipses[0] if ellipses else len(parts)
+    return parts[:position] + [_slice(None)] * (rank - used) + parts[position + 1 :]
 
 
 # -- cutting --------------------------------------------------------------------------------------
@@ -117,7 +118,7 @@ def _cut(x: Tensor, parts: list[Any]) -> tuple[Tensor, list[_Pick]]:
     """Apply all parts but those that pick, for which the result has an axis each."""
     begins: list[int] = []
     steps: list[int] = []
-    lengths: list[int] = []
+    dimensions: list[int] = []
     flipped: list[int] = []
     shape: list[int] = []
     picks: list[_Pick] = []
@@ -133,7 +134,7 @@ def _cut(x: Tensor, parts: list[Any]) -> tuple[Tensor, list[_Pick]]:
             picks.append(_Pick(len(shape), prod(whole), _indices_of(part, whole, axis)))
             begins += [0] * len(whole)
             steps += [1] * len(whole)
-            lengths += whole
+            dimensions += whole
             shape.append(prod(whole))
         elif isinstance(part, int):
             length = x.shape[axis]
@@ -141,7 +142,7 @@ def _cut(x: Tensor, parts: list[Any]) -> tuple[Tensor, list[_Pick]]:
                 raise IndexError(f"index {part} is out of range for axis {axis} of {x.shape}")
             begins.append(part % length)
             steps.append(1)
-            lengths.append(1)
+            dimensions.append(1)
         else:
             length = x.shape[axis]
             start, stop, step = part.indices(length)
@@ -151,50 +152,50 @@ def _cut(x: Tensor, parts: list[Any]) -> tuple[Tensor, list[_Pick]]:
                 start = length - 1 - start
             begins.append(start if count else 0)
             steps.append(abs(step))
-            lengths.append(count)
+            dimensions.append(count)
             shape.append(count)
     turned = flip(x, flipped) if flipped else x
-    cut = stepped_slice(turned, tuple(begins), tuple(lengths), tuple(steps))
+    cut = stepped_slice(turned, tuple(begins), tuple(dimensions), tuple(steps))
     return reshape(cut, shape), picks
 
 
-def _indices_of(part: Tensor, lengths: Shape, axis: int) -> Tensor:
-    """Return indices, or those where a mask over axes of these lengths is true."""
+def _indices_of(part: Tensor, sizes: Shape, axis: int) -> Tensor:
+    """Return indices; for a mask over axes of these sizes, the indices of its true elements."""
     if part.dtype is not bool_:
         return part
-    if part.shape != lengths:
+    if part.shape != sizes:
         raise IndexError(
             f"index: a mask of shape {part.shape} does not fit the axes from {axis} on, of lengths "
-            f"{lengths}"
+            f"{sizes}"
         )
-    return true_places(part, count_true(part))
+    return true_indices(part, count_true(part))
 
 
 # -- picking --------------------------------------------------------------------------------------
 
 
 def _picked(x: Tensor, picks: list[_Pick], at: int) -> Tensor:
-    """Pick along several axes at once; what is picked has the axes from ``at`` on."""
+    """Index several axes at once; the axes of the result replace them at ``at``."""
     axes = [pick.axis for pick in picks]
     first, count = axes[0], len(axes)
     if axes != [*range(first, first + count)]:
         others = [axis for axis in range(len(x.shape)) if axis not in axes]
         x, first = permute_dims(x, axes + others), 0
-    before, lengths, after = (
+    before, sizes, after = (
         x.shape[:first],
         x.shape[first : first + count],
         x.shape[first + count :],
     )
-    indices = picks[0].indices if count == 1 else _flat_indices(picks, lengths)
-    picked = gather(reshape(x, (*before, prod(lengths), *after)), indices, first)
+    indices = picks[0].indices if count == 1 else _flat_indices(picks, sizes)
+    picked = gather(reshape(x, (*before, prod(sizes), *after)), indices, first)
     if at == first:
         return picked
     rank, moved = len(picked.shape), range(first, first + len(indices.shape))
     return permute_dims(picked, [*moved, *(axis for axis in range(rank) if axis not in moved)])
 
 
-def _flat_indices(picks: list[_Pick], lengths: Shape) -> Tensor:
-    """Return indices of several axes, broadcast with each other, as those of one."""
+def _flat_indices(picks: list[_Pick], sizes: Shape) -> Tensor:
+    """Return the indices of several axes, broadcast with each other, as flat indices."""
     shapes = [pick.indices.shape for pick in picks]
     try:
         shape = reduce(lambda first, second: broadcast_shapes("index", first, second), shapes)
@@ -205,7 +206,7 @@ def _flat_indices(picks: list[_Pick], lengths: Shape) -> Tensor:
         ) from None
     columns = [broadcast_to(_from_start(pick), shape) for pick in picks]
     rows = reshape(stack(columns, -1), (prod(shape), len(picks)))
-    return reshape(to_places(rows, lengths), shape)
+    return reshape(to_flat_indices(rows, sizes), shape)
 
 
 def _from_start(pick: _Pick) -> Tensor:
@@ -238,28 +239,28 @@ def boolean_mask(x: TensorLike, mask: TensorLike, axis: int = 0) -> Tensor:
         >>> wt.boolean_mask([1, 2, 3], [True, False, True]).tolist()
         [1, 3]
     """
-    held, chosen, first = check_mask("boolean_mask", x, mask, axis)
-    return masked(held, chosen, count_true(chosen), first)
+    operand, chosen, first = check_mask("boolean_mask", x, mask, axis)
+    return masked(operand, chosen, count_true(chosen), first)
 
 
 def check_mask(name: str, x: TensorLike, mask: TensorLike, axis: int) -> tuple[Tensor, Tensor, int]:
     """Validate a mask over the axes of ``x`` from ``axis`` on."""
-    held = as_operand(name, x)
+    operand = as_operand(name, x)
     chosen = as_operand(name, mask)
-    first = normalize_axis(name, axis, len(held.shape))
+    first = normalize_axis(name, axis, len(operand.shape))
     if chosen.dtype is not bool_:
         raise TypeError(f"{name}: mask must be bool, but got {chosen.dtype}")
     rank = len(chosen.shape)
-    if rank == 0 or held.shape[first : first + rank] != chosen.shape:
+    if rank == 0 or operand.shape[first : first + rank] != chosen.shape:
         raise IndexError(
-            f"{name}: mask of shape {chosen.shape} does not fit the axes of {held.shape} from "
+            f"{name}: mask of shape {chosen.shape} does not fit the axes of {operand.shape} from "
             f"axis {first} on"
         )
-    return held, chosen, first
+    return operand, chosen, first
 
 
 def masked(x: Tensor, mask: Tensor, count: int, axis: int) -> Tensor:
     """Pick the ``count`` slices where a mask is true."""
     rest = x.shape[axis + len(mask.shape) :]
     rows = reshape(x, (*x.shape[:axis], prod(mask.shape), *rest))
-    return gather(rows, true_places(mask, count), axis)
+    return gather(rows, true_indices(mask, count), axis)

@@ -37,7 +37,7 @@ __all__ = [
 
 
 class Reduction(IntEnum):
-    """What becomes of weighted losses."""
+    """How weighted losses are reduced."""
 
     #: They stay as they are.
     NONE = 0
@@ -58,29 +58,29 @@ def _reduced(
     try:
         chosen = Reduction(reduction)
     except ValueError:
-        known = ", ".join(f"Reduction.{one.name}" for one in Reduction)
+        names = ", ".join(f"Reduction.{member.name}" for member in Reduction)
         raise ValueError(
-            f"{name}: reduction must be one of {known}, but got {reduction!r}"
+            f"{name}: reduction must be one of {names}, but got {reduction!r}"
         ) from None
     if weights is None:
         if chosen is Reduction.NONE:
             return losses
         return _sum(losses) if chosen is Reduction.SUM else _mean(losses)
-    held = as_float(name, "weights", weights)
+    factors = as_float(name, "weights", weights)
     try:
-        shape = broadcast_shapes(name, held.shape, losses.shape)
+        shape = broadcast_shapes(name, factors.shape, losses.shape)
     except ValueError:
         raise ValueError(
-            f"{name}: weights have shape {held.shape}, which does not broadcast with that of the "
-            f"losses, {losses.shape}"
+            f"{name}: weights have shape {factors.shape}, which does not broadcast with that of "
+            f"the losses, {losses.shape}"
         ) from None
-    weighted = multiply(losses, held)
+    weighted = multiply(losses, factors)
     if chosen is Reduction.NONE:
         return weighted
     total = _sum(weighted)
     if chosen is Reduction.SUM:
         return total
-    each = broadcast_to(held, shape)
+    each = broadcast_to(factors, shape)
     if chosen is Reduction.MEAN:
         return divide(total, _sum(each))
     return divide(total, cast_to(_sum(not_equal(each, 0.0)), float32))

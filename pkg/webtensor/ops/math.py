@@ -38,12 +38,14 @@ def confusion_matrix(labels: TensorLike, predictions: TensorLike, num_classes: i
     if not isinstance(num_classes, int) or num_classes < 1:
         raise ValueError(f"{name}: num_classes must be a positive integer, but got {num_classes!r}")
     cells = num_classes * num_classes
-    known = (actual >= 0).logical_and(actual < num_classes)
-    known = known.logical_and(predicted >= 0).logical_and(predicted < num_classes)
-    pairs = where(known, actual * num_classes + predicted, cells)
+    valid = (actual >= 0).logical_and(actual < num_classes)
+    valid = valid.logical_and(predicted >= 0).logical_and(predicted < num_classes)
+    pairs = where(valid, actual * num_classes + predicted, cells)
     return reshape(bincount(pairs, None, cells), (num_classes, num_classes))
 
 
 def _classes(name: str, argument: str, value: TensorLike) -> Tensor:
-    held = as_operand(name, value)
-    return as_indices(name, cast_to(held, int32) if held.dtype is float32 else held, argument)
+    operand = as_operand(name, value)
+    return as_indices(
+        name, cast_to(operand, int32) if operand.dtype is float32 else operand, argument
+    )

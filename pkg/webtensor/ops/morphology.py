@@ -19,7 +19,7 @@ __all__ = ["dilation2d"]
 
 
 class _Taps:
-    """What each place of the filter adds to the windows: views of the padded images."""
+    """The cells of the filter, and views of the padded images that they add to the windows."""
 
     def __init__(self, x: Tensor, window: Window) -> None:
         self.window = window
@@ -37,8 +37,8 @@ class _Taps:
         self.step = (1, window.stride_height, window.stride_width, 1)
         self.x = spread(x, self.shape, self.low, (1,) * 4, float("-inf"))
 
-    def places(self) -> list[tuple[int, int]]:
-        """Rows and columns of the filter, in order."""
+    def offsets_of_cells(self) -> list[tuple[int, int]]:
+        """Rows and columns of the filter's cells, in row-major order."""
         rows, columns = range(self.window.filter_height), range(self.window.filter_width)
         return [(row, column) for row in rows for column in columns]
 
@@ -46,27 +46,27 @@ class _Taps:
         return 0, row * self.window.dilation_height, column * self.window.dilation_width, 0
 
     def read(self, row: int, column: int) -> Tensor:
-        """What every window reads at one place of the filter."""
+        """Return the element of every window at one cell of the filter."""
         window = self.window
         shape = (window.batch, window.out_height, window.out_width, window.in_channels)
         return stepped_slice(self.x, self._begin(row, column), shape, self.step)
 
     def spread(self, part: Tensor, row: int, column: int) -> Tensor:
-        """Put a value for every window where it reads at one place of the filter."""
+        """Add a value for every window to the element at one cell of the filter."""
         return spread(part, self.shape, self._begin(row, column), self.step, 0.0)
 
 
 def _shares(
     dy: Tensor, y: Tensor, x: Tensor, filter: Tensor, window: Window
 ) -> tuple[_Taps, list[Tensor]]:
-    """For each place of the filter, the gradient of the windows whose first greatest it is."""
+    """For each cell of the filter, the gradient of the windows whose first maximum it is."""
     taps = _Taps(x, window)
-    found = full(y.shape, False)
+    assigned = full(y.shape, False)
     shares = []
-    for row, column in taps.places():
+    for row, column in taps.offsets_of_cells():
         hit = equal(add(taps.read(row, column), filter[row, column]), y)
-        hit = logical_and(hit, logical_not(found))
-        found = logical_or(found, hit)
+        hit = logical_and(hit, logical_not(assigned))
+        assigned = logical_or(assigned, hit)
         shares.append(where(hit, dy, 0.0))
     return taps, shares
 
@@ -74,8 +74,8 @@ def _shares(
 def _input_gradient(dy: Tensor, y: Tensor, x: Tensor, filter: Tensor, window: Window) -> Tensor:
     taps, shares = _shares(dy, y, x, filter, window)
     total: Any = 0.0
-    for place, share in zip(taps.places(), shares, strict=True):
-        total = add(total, taps.spread(share, *place))
+    for offsets, share in zip(taps.offsets_of_cells(), shares, strict=True):
+        total = add(total, taps.spread(share, *offsets))
     return slice(total, taps.low, x.shape)
 
 
@@ -119,21 +119,21 @@ def dilation2d(
         images = reshape(images, (1, *images.shape))
     if len(images.shape) != 4:
         raise ValueError(f"{name}: x must have rank 3 or 4, but its shape is {images.shape}")
-    held = as_float(name, "filter", filter)
-    if len(held.shape) != 3:
-        raise ValueError(f"{name}: filter must have rank 3, but its shape is {held.shape}")
+    filters = as_float(name, "filter", filter)
+    if len(filters.shape) != 3:
+        raise ValueError(f"{name}: filter must have rank 3, but its shape is {filters.shape}")
     channels = images.shape[3]
-    if held.shape[2] != channels:
+    if filters.shape[2] != channels:
         raise ValueError(
-            f"{name}: filter has {held.shape[2]} channels, but x has {channels} "
-            f"(x.shape={images.shape}, filter.shape={held.shape})"
+            f"{name}: filter has {filters.shape[2]} channels, but x has {channels} "
+            f"(x.shape={images.shape}, filter.shape={filters.shape})"
         )
-    size = (held.shape[0], held.shape[1])
+    size = (filters.shape[0], filters.shape[1])
     if 0 in size:
-        raise ValueError(f"{name}: filter must not be empty, but its shape is {held.shape}")
+        raise ValueError(f"{name}: filter must not be empty, but its shape is {filters.shape}")
     window = make_window(name, images.shape, channels, size, strides, pad, dilations)
     shape = (window.batch, window.out_height, window.out_width, channels)
     if images.size == 0:
         return full(shape[1:] if single else shape, float("-inf"))
-    y = run(_DILATION2D, (images, held), shape, float32, window)
+    y = run(_DILATION2D, (images, filters), shape, float32, window)
     return reshape(y, shape[1:]) if single else y

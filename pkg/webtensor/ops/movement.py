@@ -83,23 +83,27 @@ def reshape(x: TensorLike, shape: int | Sequence[int], copy: bool | None = None)
     if isinstance(shape, int):
         shape = (shape,)
     try:
-        wanted = tuple(length.__index__() for length in shape)
+        dimensions = tuple(length.__index__() for length in shape)
     except (AttributeError, TypeError):
         raise TypeError(f"reshape: shape must be integers, but got {shape!r}") from None
     size = prod(x.shape)
-    if -1 in wanted:
-        known = prod([length for length in wanted if length != -1])
-        if wanted.count(-1) == 1 and known > 0 and size % known == 0:
-            wanted = tuple(size // known if length == -1 else length for length in wanted)
-    if min(wanted, default=0) < 0 or prod(wanted) != size:
+    if -1 in dimensions:
+        other_size = prod([length for length in dimensions if length != -1])
+        if dimensions.count(-1) == 1 and other_size > 0 and size % other_size == 0:
+            dimensions = tuple(
+                size // other_size if length == -1 else length for length in dimensions
+            )
+    if min(dimensions, default=0) < 0 or prod(dimensions) != size:
         raise ValueError(
             f"reshape: shape {tuple(shape)} does not hold {size} elements of {x.shape}"
         )
-    return alias(_RESHAPE, x, wanted)
+    return alias(_RESHAPE, x, dimensions)
 
 
 def clone(x: TensorLike) -> Tensor:
     """Another tensor with the same elements, which are shared.
+
+    The result has the shape and dtype of ``x``.
 
     Example:
         >>> import webtensor as wt
@@ -112,6 +116,8 @@ def clone(x: TensorLike) -> Tensor:
 
 def flatten(x: TensorLike) -> Tensor:
     """The elements along one axis.
+
+    The result has rank 1 and the dtype of ``x``.
 
     Example:
         >>> import webtensor as wt
@@ -156,9 +162,9 @@ def squeeze(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
     if axis is None:
         return reshape(x, tuple(length for length in x.shape if length != 1))
     axes = normalize_axes("squeeze", axis, len(x.shape))
-    for one in axes:
-        if x.shape[one] != 1:
-            raise ValueError(f"squeeze: axis {one} of shape {x.shape} does not have length 1")
+    for index in axes:
+        if x.shape[index] != 1:
+            raise ValueError(f"squeeze: axis {index} of shape {x.shape} does not have length 1")
     return reshape(x, tuple(n for index, n in enumerate(x.shape) if index not in axes))
 
 
@@ -191,7 +197,10 @@ _FLIP = Primitive(
 
 
 class Pieces(Gathered):
-    """Gradients of parts of a tensor of ``shape``, by where the parts lie; elsewhere it is zero."""
+    """The gradient of a tensor of ``shape`` that is zero outside a few pieces.
+
+    ``pieces`` has them by (begin, shape, step): where each lies in the tensor.
+    """
 
     def __init__(
         self, shape: Shape, begin: Shape, piece: Tensor, step: Shape | None = None
@@ -204,8 +213,8 @@ class Pieces(Gathered):
     def plus(self, other: Any) -> Pieces:
         if isinstance(other, Pieces):
             for key, piece in other.pieces.items():
-                held = self.pieces.get(key)
-                self.pieces[key] = piece if held is None else held + piece
+                previous = self.pieces.get(key)
+                self.pieces[key] = piece if previous is None else previous + piece
             other = other.rest
         if other is not None:
             if isinstance(other, Gathered):
@@ -224,66 +233,69 @@ class Pieces(Gathered):
             spread(piece, self.shape, begin, step, 0.0)
             for (begin, _, step), piece in self.pieces.items()
         ]
-        whole = spreads[0]
-        for one in spreads[1:]:
-            whole = whole + one
-        return whole
+        total, *others = spreads
+        for other in others:
+            total = total + other
+        return total
 
     def _joined(self, joining: _Joining) -> Tensor:
         pieces = tuple(self.pieces.values())
         dtype = pieces[0].dtype
         parts = tuple(
             [
-                pieces[one] if type(one) is int else _constant(one, 0.0, dtype)  # type: ignore[arg-type]
-                for one in joining.parts
+                pieces[part] if type(part) is int else _constant(part, 0.0, dtype)  # type: ignore[arg-type]
+                for part in joining.parts
             ]
         )
         if dtype is complex64:
             return concat(parts, joining.axis)
-        return run(_CONCAT, parts, self.shape, dtype, joining.outer, joining.lengths)
+        return run(_CONCAT, parts, self.shape, dtype, joining.outer, joining.row_sizes)
 
 
 class _Joining(NamedTuple):
-    """Pieces side by side along an axis: a piece's number, or the shape of zeros between."""
+    """How pieces are joined along an axis: each part is the index of a piece or a shape of zeros.
+
+    ``outer`` and ``row_sizes`` are attributes of the primitive "concat".
+    """
 
     axis: int
     parts: tuple[int | Shape, ...]
     outer: int
-    lengths: tuple[int, ...]
+    row_sizes: tuple[int, ...]
 
 
 @lru_cache(maxsize=256)
-def _joining(shape: Shape, places: tuple[tuple[Shape, Shape, Shape], ...]) -> _Joining | None:
-    """How to join pieces; None where there is one, or they differ in more than one axis."""
+def _joining(shape: Shape, placements: tuple[tuple[Shape, Shape, Shape], ...]) -> _Joining | None:
+    """Return how to join pieces, or None if there is one or they differ along several axes."""
     cut = {
         axis
-        for _, lengths, step in places
-        for axis, length in enumerate(lengths)
+        for _, dimensions, step in placements
+        for axis, length in enumerate(dimensions)
         if length != shape[axis] or step[axis] != 1
     }
-    filled = sum(0 not in lengths for _, lengths, _ in places)
-    if filled < 2 or len(cut) != 1 or any(max(step) > 1 for _, _, step in places):
+    filled = sum(0 not in dimensions for _, dimensions, _ in placements)
+    if filled < 2 or len(cut) != 1 or any(max(step) > 1 for _, _, step in placements):
         return None
     (axis,) = cut
     outer, _, inner = axis_group(shape, axis, axis)
-    order = sorted(range(len(places)), key=lambda index: places[index][0][axis])
+    order = sorted(range(len(placements)), key=lambda index: placements[index][0][axis])
     parts: list[int | Shape] = []
-    lengths = []
+    row_sizes = []
     end = 0
     for index in (*order, None):
-        begin = shape[axis] if index is None else places[index][0][axis]
+        begin = shape[axis] if index is None else placements[index][0][axis]
         if begin < end:
             return None
         if begin > end:
             parts.append((*shape[:axis], begin - end, *shape[axis + 1 :]))
-            lengths.append((begin - end) * inner)
+            row_sizes.append((begin - end) * inner)
         if index is not None:
-            length = places[index][1][axis]
+            length = placements[index][1][axis]
             if length:
                 parts.append(index)
-                lengths.append(length * inner)
+                row_sizes.append(length * inner)
                 end = begin + length
-    return _Joining(axis, tuple(parts), outer, tuple(lengths))
+    return _Joining(axis, tuple(parts), outer, tuple(row_sizes))
 
 
 _SLICE = Primitive(
@@ -356,6 +368,11 @@ def transpose(x: TensorLike, perm: Sequence[int] | None = None, conjugate: bool 
 def flip(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
     """Reverse the order of the elements along the given axes, or all.
 
+    The result has the shape and dtype of ``x``.
+
+    Raises:
+        ValueError: an axis is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.flip([[1, 2], [3, 4]], axis=1).tolist()
@@ -367,9 +384,9 @@ def flip(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
         return from_pairs(flip(as_pairs(x), axes))
     strides = list(contiguous_strides(x.shape))
     offset = 0
-    for one in axes:
-        offset += strides[one] * (x.shape[one] - 1)
-        strides[one] = -strides[one]
+    for index in axes:
+        offset += strides[index] * (x.shape[index] - 1)
+        strides[index] = -strides[index]
     return strided_view(_FLIP, x, x.shape, tuple(strides), offset, axes)
 
 
@@ -398,11 +415,11 @@ def slice(
     begins += [0] * (rank - len(begins))
     sizes += [-1] * (rank - len(sizes))
     shape = tuple(
-        length - start if wanted == -1 else wanted
-        for start, wanted, length in zip(begins, sizes, x.shape, strict=True)
+        length - start if size == -1 else size
+        for start, size, length in zip(begins, sizes, x.shape, strict=True)
     )
-    for start, wanted, length in zip(begins, shape, x.shape, strict=True):
-        if start < 0 or wanted < 0 or start + wanted > length:
+    for start, count, length in zip(begins, shape, x.shape, strict=True):
+        if start < 0 or count < 0 or start + count > length:
             raise ValueError(
                 f"slice: begin={tuple(begins)} and size={tuple(sizes)} do not lie within {x.shape}"
             )
@@ -478,13 +495,13 @@ def pad(x: TensorLike, paddings: Sequence[Sequence[int]], constant_value: comple
 
 
 def _concat_gradient(index: int) -> Callable[..., Tensor]:
-    """The part of the gradient that belongs to input ``index``; attributes are (outer, lengths)."""
+    """The gradient of input ``index``: a slice of ``dy``; attributes are (outer, row_sizes)."""
 
     def rule(dy: Tensor, y: Tensor, *operands: Any) -> Tensor:
-        *inputs, outer, lengths = operands
-        rows = dy.reshape((outer, sum(lengths)))
-        begin = sum(lengths[:index])
-        return slice(rows, (0, begin), (outer, lengths[index])).reshape(inputs[index].shape)  # type: ignore[no-any-return]
+        *inputs, outer, row_sizes = operands
+        rows = dy.reshape((outer, sum(row_sizes)))
+        begin = sum(row_sizes[:index])
+        return slice(rows, (0, begin), (outer, row_sizes[index])).reshape(inputs[index].shape)  # type: ignore[no-any-return]
 
     return rule
 
@@ -517,26 +534,26 @@ def concat(tensors: Sequence[TensorLike], axis: int | None = 0) -> Tensor:
         ):
             raise ValueError(
                 f"concat: shapes must be equal except along axis {axis}, but got "
-                f"{[one.shape for one in operands]}"
+                f"{[operand.shape for operand in operands]}"
             )
     total = sum(operand.shape[axis] for operand in operands)
     joined = (*shape[:axis], total, *shape[axis + 1 :])
-    held = tuple(operand for operand in operands if operand.shape[axis])
-    if len(held) == 1:
-        return clone(held[0])
+    nonempty = tuple(operand for operand in operands if operand.shape[axis])
+    if len(nonempty) == 1:
+        return clone(nonempty[0])
     if operands[0].dtype is complex64:
-        return from_pairs(concat([as_pairs(operand) for operand in held], axis))
+        return from_pairs(concat([as_pairs(operand) for operand in nonempty], axis))
     outer, _, inner = axis_group(shape, axis, axis)
-    lengths = tuple(operand.shape[axis] * inner for operand in held)
+    row_sizes = tuple(operand.shape[axis] * inner for operand in nonempty)
     if operands[0].dtype is string_:
-        return joined_texts(held, joined, outer)
-    return run(_CONCAT, held, joined, operands[0].dtype, outer, lengths)
+        return joined_texts(nonempty, joined, outer)
+    return run(_CONCAT, nonempty, joined, operands[0].dtype, outer, row_sizes)
 
 
 def _same_dtype(name: str, tensors: Sequence[TensorLike]) -> list[Tensor]:
     if isinstance(tensors, Tensor) or not hasattr(tensors, "__iter__"):
         raise TypeError(f"{name}: tensors must be a sequence of tensors, but got {tensors!r}")
-    operands = [as_operand(name, one) for one in tensors]
+    operands = [as_operand(name, value) for value in tensors]
     if not operands:
         raise ValueError(f"{name}: tensors must not be empty")
     check_all_text(name, [operand.dtype for operand in operands])
@@ -549,6 +566,11 @@ def _same_dtype(name: str, tensors: Sequence[TensorLike]) -> list[Tensor]:
 def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
     """Join tensors of one shape along a new axis.
 
+    The result has a further axis, of the number of tensors.
+
+    Raises:
+        ValueError: the shapes differ, or ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.stack([[1, 2], [3, 4]], axis=1).tolist()
@@ -557,26 +579,28 @@ def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
     operands = _same_dtype("stack", tensors)
     shapes = {operand.shape for operand in operands}
     if len(shapes) != 1:
-        raise ValueError(f"stack: shapes must be equal, but got {[one.shape for one in operands]}")
+        raise ValueError(
+            f"stack: shapes must be equal, but got {[operand.shape for operand in operands]}"
+        )
     first = operands[0]
     axis = normalize_axis("stack", axis, len(first.shape) + 1)
     if len(operands) == 1 or first.size == 0 or first.dtype in (complex64, string_):
         return concat([expand_dims(operand, axis) for operand in operands], axis)
     shape = (*first.shape[:axis], len(operands), *first.shape[axis:])
     outer = prod(first.shape[:axis])
-    lengths = (first.size // outer,) * len(operands)
-    return run(_STACK, tuple(operands), shape, first.dtype, outer, lengths)
+    row_sizes = (first.size // outer,) * len(operands)
+    return run(_STACK, tuple(operands), shape, first.dtype, outer, row_sizes)
 
 
 def _stack_gradient(index: int) -> Callable[..., Tensor]:
-    """The part of the gradient that belongs to input ``index``; attributes are (outer, lengths)."""
+    """The gradient of input ``index``: a slice of ``dy``; attributes are (outer, row_sizes)."""
 
     def rule(dy: Tensor, y: Tensor, *operands: Any) -> Tensor:
-        *inputs, outer, lengths = operands
-        layers = (outer, len(lengths), lengths[0])
-        found = part(dy if dy.shape == layers else reshape(dy, layers), 1, index)
+        *inputs, outer, row_sizes = operands
+        layers = (outer, len(row_sizes), row_sizes[0])
+        gradient = part(dy if dy.shape == layers else reshape(dy, layers), 1, index)
         shape = inputs[index].shape
-        return found if found.shape == shape else reshape(found, shape)
+        return gradient if gradient.shape == shape else reshape(gradient, shape)
 
     return rule
 
@@ -586,6 +610,11 @@ _STACK = Primitive("stack", kernel="concat", gradients=_stack_gradient)
 
 def unstack(x: TensorLike, axis: int = 0) -> tuple[Tensor, ...]:
     """Part a tensor into its slices along an axis, which is removed.
+
+    Each has the dtype of ``x``.
+
+    Raises:
+        ValueError: ``axis`` is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -606,7 +635,7 @@ _PART = Primitive(
 
 
 def _whole_of(dy: Tensor, x: Tensor, axis: int, index: int) -> Pieces:
-    begin = tuple(index if one == axis else 0 for one in range(len(x.shape)))
+    begin = tuple(index if dimension == axis else 0 for dimension in range(len(x.shape)))
     piece = reshape(dy, (*x.shape[:axis], 1, *x.shape[axis + 1 :]))
     return Pieces(x.shape, begin, piece)
 
@@ -620,8 +649,8 @@ def part(x: Tensor, axis: int, index: int) -> Tensor:
     if x.dtype is complex64:
         return from_pairs(part(as_pairs(x), axis, index))
     strides = contiguous_strides(shape)
-    kept = (*strides[:axis], *strides[axis + 1 :])
-    return strided_view(_PART, x, rest, kept, index * strides[axis], axis, index)
+    remaining_strides = (*strides[:axis], *strides[axis + 1 :])
+    return strided_view(_PART, x, rest, remaining_strides, index * strides[axis], axis, index)
 
 
 def split(x: TensorLike, num_or_size_splits: int | Sequence[int], axis: int = 0) -> list[Tensor]:
@@ -736,7 +765,7 @@ def gather(x: TensorLike, indices: TensorLike, axis: int = 0, batch_dims: int = 
     return run(_GATHER, (x, indices), shape, x.dtype, *group)
 
 
-#: Indices that lie on a device are looked at on the host only up to so many.
+#: Indices on a device are checked on the host only up to this many.
 _MOST_CHECKED = 4096
 
 
@@ -754,22 +783,28 @@ def host_indices(indices: Tensor) -> memoryview[Any] | None:
 
 
 def index_bounds(indices: Tensor) -> tuple[int, int] | None:
-    """The least and the greatest of such indices as ``host_indices`` gives."""
+    """Return the minimum and the maximum of indices that ``host_indices`` returned."""
     return None if host_indices(indices) is None else indices.storage.bounds()
 
 
 def as_indices(name: str, indices: TensorLike, argument: str = "indices") -> Tensor:
     """Return indices as a tensor, after checking that they are int32."""
-    held = as_operand(name, indices)
-    if held.size == 0:
-        return cast_to(held, int32)
-    if held.dtype is not int32:
-        raise TypeError(f"{name}: {argument} must be int32, but got {held.dtype}")
-    return held
+    operand = as_operand(name, indices)
+    if operand.size == 0:
+        return cast_to(operand, int32)
+    if operand.dtype is not int32:
+        raise TypeError(f"{name}: {argument} must be int32, but got {operand.dtype}")
+    return operand
 
 
 def take(x: TensorLike, indices: TensorLike, axis: int | None = None) -> Tensor:
     """Pick elements along an axis, or of the flat tensor (array API standard). See ``gather``.
+
+    The shape of ``indices`` takes the place of the axis.
+
+    Raises:
+        IndexError: an index is out of range.
+        TypeError: ``indices`` are not int32.
 
     Example:
         >>> import webtensor as wt
@@ -786,6 +821,11 @@ def tile(x: TensorLike, repetitions: Sequence[int]) -> Tensor:
     """Repeat a tensor ``repetitions[i]`` times along axis ``i``.
 
     Fewer repetitions than axes apply to the last axes, more add axes in front, as in NumPy.
+
+    The result has the dtype of ``x``.
+
+    Raises:
+        ValueError: a number of repetitions is negative.
 
     Example:
         >>> import webtensor as wt

@@ -1,4 +1,4 @@
-"""Softmax and what is built on it, clip and one_hot."""
+"""Softmax and its relatives, clip and one_hot."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _normalized(primitive: Primitive, logits: TensorLike, axis: int) -> Tensor:
     rank = len(x.shape)
     axis = normalize_axis(name, axis, rank)
     if axis != rank - 1:
-        order = (*(one for one in range(rank) if one != axis), axis)
+        order = (*(dimension for dimension in range(rank) if dimension != axis), axis)
         back = sorted(range(rank), key=order.__getitem__)
         return permute_dims(_normalized(primitive, permute_dims(x, order), -1), back)
     length = x.shape[-1]
@@ -45,6 +45,12 @@ def _normalized(primitive: Primitive, logits: TensorLike, axis: int) -> Tensor:
 @planned
 def softmax(logits: TensorLike, axis: int = -1) -> Tensor:
     """Exponentials along an axis divided by their sum, without overflow.
+
+    The result has the shape of ``logits`` and is float32.
+
+    Raises:
+        TypeError: ``logits`` has dtype string.
+        ValueError: ``axis`` is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -57,6 +63,12 @@ def softmax(logits: TensorLike, axis: int = -1) -> Tensor:
 @planned
 def log_softmax(logits: TensorLike, axis: int = -1) -> Tensor:
     """Logarithm of the softmax, without overflow or underflow.
+
+    The result has the shape of ``logits`` and is float32.
+
+    Raises:
+        TypeError: ``logits`` has dtype string.
+        ValueError: ``axis`` is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -101,23 +113,31 @@ def one_hot(
 
     An index outside ``range(depth)`` gives only ``off_value``.
 
+    The result has the shape of ``indices`` with the new axis last.
+
+    Raises:
+        TypeError: ``indices`` are not int32.
+        ValueError: ``depth`` is negative.
+
     Example:
         >>> import webtensor as wt
         >>> wt.one_hot([2, 0], 3).tolist()
         [[0, 0, 1], [1, 0, 0]]
     """
-    held = as_operand("one_hot", indices)
-    if held.dtype is not int32:
-        raise TypeError(f"one_hot: indices must be int32, but got {held.dtype}")
+    operand = as_operand("one_hot", indices)
+    if operand.dtype is not int32:
+        raise TypeError(f"one_hot: indices must be int32, but got {operand.dtype}")
     if as_integer("one_hot", "depth", depth) < 0:
         raise ValueError(f"one_hot: depth must not be negative, but got {depth}")
-    made = as_dtype(dtype)
-    shape = (*held.shape, depth)
-    if _is_stored(on_value, made) and _is_stored(off_value, made):
-        number = float if made is float32 else int
-        return run(_ONE_HOT, (held,), shape, made, depth, number(on_value), number(off_value))
-    hot = run(_ONE_HOT, (held,), shape, bool_, depth, 1, 0)
-    return cast_to(where(hot, *as_operands("one_hot", on_value, off_value)), made)
+    result_dtype = as_dtype(dtype)
+    shape = (*operand.shape, depth)
+    if _is_stored(on_value, result_dtype) and _is_stored(off_value, result_dtype):
+        number = float if result_dtype is float32 else int
+        return run(
+            _ONE_HOT, (operand,), shape, result_dtype, depth, number(on_value), number(off_value)
+        )
+    hot = run(_ONE_HOT, (operand,), shape, bool_, depth, 1, 0)
+    return cast_to(where(hot, *as_operands("one_hot", on_value, off_value)), result_dtype)
 
 
 def _is_stored(value: Any, dtype: DType) -> bool:
@@ -132,17 +152,22 @@ def clip(x: TensorLike, min: Any = None, max: Any = None) -> Tensor:
     As in NumPy, where ``min`` exceeds ``max`` every element becomes ``max``, and a bound of NaN
     makes NaN.
 
+    The result has the shape of ``x``. It is int32 if ``x`` and the bounds are, else float32.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.clip([-2, 5], 0, 3).tolist()
         [0, 3]
     """
-    held = as_operand("clip", x)
+    operand = as_operand("clip", x)
     numbers = all(isinstance(bound, (int, float)) and bound == bound for bound in (min, max))
-    if held.dtype is float32 and numbers:
-        return clip_by_value(held, min, max)
+    if operand.dtype is float32 and numbers:
+        return clip_by_value(operand, min, max)
     if min is not None:
-        held = maximum(*as_operands("clip", held, min))
+        operand = maximum(*as_operands("clip", operand, min))
     if max is not None:
-        held = minimum(*as_operands("clip", held, max))
-    return clone(held) if min is None and max is None else held
+        operand = minimum(*as_operands("clip", operand, max))
+    return clone(operand) if min is None and max is None else operand

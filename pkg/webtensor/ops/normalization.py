@@ -89,9 +89,9 @@ def _batch_norm(
     rank: int | None = None,
 ) -> Tensor:
     """Normalize; with ``rank``, ``x`` must have that rank, and parameters that rank or 1."""
-    held = as_float(name, "x", x)
-    if rank is not None and len(held.shape) != rank:
-        raise ValueError(f"{name}: x must have rank {rank}, but its shape is {held.shape}")
+    operand = as_float(name, "x", x)
+    if rank is not None and len(operand.shape) != rank:
+        raise ValueError(f"{name}: x must have rank {rank}, but its shape is {operand.shape}")
     if not isinstance(variance_epsilon, (int, float)) or not variance_epsilon >= 0:
         raise ValueError(
             f"{name}: variance_epsilon must be a non-negative number, but got {variance_epsilon!r}"
@@ -104,10 +104,10 @@ def _batch_norm(
             raise ValueError(
                 f"{name}: {argument} must have rank 1 or {rank}, but has shape {shape}"
             )
-        if not _broadcasts_to(shape, held.shape):
+        if not _broadcasts_to(shape, operand.shape):
             raise ValueError(
                 f"{name}: {argument} has shape {shape}, which does not broadcast to that of x, "
-                f"{held.shape}"
+                f"{operand.shape}"
             )
         return number
 
@@ -116,18 +116,18 @@ def _batch_norm(
     if scale is not None:
         factor = multiply(factor, parameter("scale", scale))
     shift = None if offset is None else parameter("offset", offset)
-    channels = held.shape[-1:]
+    channels = operand.shape[-1:]
     if len(channels) == 1 and middle.shape == factor.shape == channels:
         shift = zeros(channels) if shift is None else shift
         if shift.shape == channels:
-            return normalized(held, middle, factor, shift)
-    y = multiply(subtract(held, middle), factor)
+            return normalized(operand, middle, factor, shift)
+    y = multiply(subtract(operand, middle), factor)
     return y if shift is None else add(y, shift)
 
 
-def _broadcasts_to(shape: Shape, wanted: Shape) -> bool:
+def _broadcasts_to(shape: Shape, target: Shape) -> bool:
     try:
-        return broadcast_shapes("", shape, wanted) == wanted
+        return broadcast_shapes("", shape, target) == target
     except ValueError:
         return False
 
@@ -161,7 +161,16 @@ def batch_norm3d(
     scale: TensorLike | None = None,
     variance_epsilon: float = 0.001,
 ) -> Tensor:
-    """``batch_norm`` of a tensor of rank 3, by parameters of rank 1 or 3. See ``batch_norm2d``."""
+    """``batch_norm`` of a tensor of rank 3, by parameters of rank 1 or 3. See ``batch_norm2d``.
+
+    Raises:
+        ValueError: ranks or shapes that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.batch_norm3d([[[1.0], [3.0]]], [2.0], [0.25], variance_epsilon=0.0).tolist()
+        [[[-2.0], [2.0]]]
+    """
     return _batch_norm("batch_norm3d", x, mean, variance, offset, scale, variance_epsilon, 3)
 
 
@@ -173,7 +182,16 @@ def batch_norm4d(
     scale: TensorLike | None = None,
     variance_epsilon: float = 0.001,
 ) -> Tensor:
-    """``batch_norm`` of a tensor of rank 4, by parameters of rank 1 or 4. See ``batch_norm2d``."""
+    """``batch_norm`` of a tensor of rank 4, by parameters of rank 1 or 4. See ``batch_norm2d``.
+
+    Raises:
+        ValueError: ranks or shapes that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.batch_norm4d([[[[1.0], [3.0]]]], [2.0], [0.25], variance_epsilon=0.0).tolist()
+        [[[[-2.0], [2.0]]]]
+    """
     return _batch_norm("batch_norm4d", x, mean, variance, offset, scale, variance_epsilon, 4)
 
 
@@ -210,9 +228,9 @@ def local_response_normalization(
         [[[0.5, 0.5, 0.0]]]
     """
     name = "local_response_normalization"
-    held = as_float(name, "x", x)
-    if len(held.shape) not in (3, 4):
-        raise ValueError(f"{name}: x must have rank 3 or 4, but its shape is {held.shape}")
+    operand = as_float(name, "x", x)
+    if len(operand.shape) not in (3, 4):
+        raise ValueError(f"{name}: x must have rank 3 or 4, but its shape is {operand.shape}")
     if not isinstance(depth_radius, int) or isinstance(depth_radius, bool):
         raise TypeError(f"{name}: depth_radius must be an integer, but got {depth_radius!r}")
     if depth_radius < 0:
@@ -220,12 +238,12 @@ def local_response_normalization(
     for argument, value in (("bias", bias), ("alpha", alpha), ("beta", beta)):
         if not isinstance(value, (int, float)):
             raise TypeError(f"{name}: {argument} must be a number, but got {value!r}")
-    channels = held.shape[-1]
-    outer = held.size // channels if channels else 0
+    channels = operand.shape[-1]
+    outer = operand.size // channels if channels else 0
     radius = min(depth_radius, max(channels - 1, 0))
-    sums = run(_WINDOW_SUM, (square(held),), held.shape, float32, outer, channels, radius)
+    sums = run(_WINDOW_SUM, (square(operand),), operand.shape, float32, outer, channels, radius)
     norm = add(multiply(sums, float(alpha)), float(bias))
-    return multiply(held, _negative_power(norm, float(beta)))
+    return multiply(operand, _negative_power(norm, float(beta)))
 
 
 def _negative_power(x: Tensor, beta: float) -> Tensor:
@@ -264,25 +282,26 @@ def dropout(
         >>> sorted(set(wt.dropout(wt.ones((50,)), 0.5, seed=1).tolist()))
         [0.0, 2.0]
     """
-    held = as_operand("dropout", x, float32)
-    if held.dtype is not float32:
-        raise TypeError(f"dropout: x must be float32, but got {held.dtype}")
+    operand = as_operand("dropout", x, float32)
+    if operand.dtype is not float32:
+        raise TypeError(f"dropout: x must be float32, but got {operand.dtype}")
     if not isinstance(rate, (int, float)) or not 0 <= rate < 1:
         raise ValueError(f"dropout: rate must lie in [0, 1), but got {rate!r}")
     if rate == 0:
-        return clone(held)
-    shape = held.shape
+        return clone(operand)
+    shape = operand.shape
     if noise_shape is not None:
         if not hasattr(noise_shape, "__iter__"):
             raise TypeError(
                 f"dropout: noise_shape must be integers or None, but got {noise_shape!r}"
             )
-        lengths: list[Any] = list(noise_shape)
-        if len(lengths) == len(shape):
-            lengths = [
-                length if one is None else one for one, length in zip(lengths, shape, strict=True)
+        dimensions: list[Any] = list(noise_shape)
+        if len(dimensions) == len(shape):
+            dimensions = [
+                length if dimension is None else dimension
+                for dimension, length in zip(dimensions, shape, strict=True)
             ]
-        noise = as_shape("dropout", lengths, "noise_shape")
+        noise = as_shape("dropout", dimensions, "noise_shape")
         if not _broadcasts_to(noise, shape):
             raise ValueError(
                 f"dropout: noise_shape {tuple(noise_shape)} does not broadcast to the shape of x, "
@@ -290,5 +309,5 @@ def dropout(
             )
         shape = noise
     bits = random_bits("dropout", shape, seed)
-    # What a divisor of 0 gives is 0, also where the element is not finite.
-    return divide_no_nan(held, divisor_of_kept(bits, float(rate), 1 - rate))
+    # Dividing by 0 gives 0, even for elements that are not finite.
+    return divide_no_nan(operand, divisor_of_kept(bits, float(rate), 1 - rate))

@@ -1,8 +1,8 @@
-"""What NumPy's own functions do with tensors: they take their elements, and return arrays.
+"""Support for NumPy's own functions called with tensors: they convert them, and return arrays.
 
-NumPy looks for these methods on what it is called with (NEP 13 and NEP 18). An operator between an
-array and a tensor is one of NumPy's functions, too, and stays with the tensor. Functions that write
-to their arguments get read-only arrays, and so raise.
+NumPy looks for these methods on its arguments (NEP 13 and NEP 18). An operator between an array and
+a tensor is one of NumPy's functions, too, but is computed by the tensor. Functions that write to
+their arguments get read-only arrays, and therefore raise.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def array_function(
 
 @contextmanager
 def _writing_refused(name: str) -> Iterator[None]:
-    """Say why one of NumPy's functions cannot write to its argument."""
+    """Return an error that says why one of NumPy's functions cannot write to its argument."""
     try:
         yield
     except ValueError as error:
@@ -78,5 +78,5 @@ def _on_host(value: Any) -> Any:
     if type(value) in (list, tuple):
         return type(value)(map(_on_host, value))
     if isinstance(value, dict):
-        return {key: _on_host(one) for key, one in value.items()}
+        return {key: _on_host(item) for key, item in value.items()}
     return value

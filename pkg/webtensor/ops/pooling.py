@@ -1,7 +1,7 @@
 """Pooling over sliding windows.
 
 Average pooling is linear, so it and its transpose are each other's gradients. Max pooling picks one
-element per window, the first greatest: its gradient scatters to those elements, and the gradient of
+element per window, the first maximum: its gradient scatters to those elements, and the gradient of
 that picks them. A three-dimensional window is pooled over its planes first, then over its depth.
 """
 
@@ -40,7 +40,7 @@ def _input_shape(window: Window) -> tuple[int, int, int, int]:
 
 
 def _to_input(primitive: Primitive, window: Window, dy: Tensor, *operands: Tensor) -> Tensor:
-    """Spread a gradient over the input; that of no windows is zero, and no kernel's business."""
+    """Spread a gradient over the input; without windows it is zero, and no kernel runs."""
     shape = _input_shape(window)
     return run(primitive, (dy, *operands), shape, float32, window) if dy.size else zeros(shape)
 
@@ -49,7 +49,7 @@ _MAX_POOL: Primitive = Primitive(
     "max_pool",
     gradients=(lambda dy, y, x, window: _to_input(_MAX_POOL_SCATTER, window, dy, x),),
 )
-#: Adds each element of ``dy`` where the greatest element of its window of ``x`` is.
+#: Adds each element of ``dy`` at the maximum of its window of ``x``.
 _MAX_POOL_SCATTER: Primitive = Primitive(
     "max_pool_scatter",
     gradients=(
@@ -59,7 +59,7 @@ _MAX_POOL_SCATTER: Primitive = Primitive(
         None,
     ),
 )
-#: Picks from the first operand what lies where the greatest element of each window of ``x`` is.
+#: Picks from the first operand at the maximum of each window of ``x``.
 _MAX_POOL_PICK: Primitive = Primitive(
     "max_pool_pick",
     gradients=(
@@ -90,7 +90,7 @@ def _images(name: str, x: TensorLike) -> tuple[Tensor, bool]:
     return images, single
 
 
-#: What a window picks of nothing, and the mean of nothing.
+#: The value of an empty window: its maximum, and its mean.
 _OF_NOTHING = {_MAX_POOL: float("-inf"), _AVG_POOL: float("nan")}
 
 
@@ -131,6 +131,11 @@ def max_pool(
     ``filter_size`` and ``strides`` (the size by default) are a number or (height, width); ``pad``
     and ``dim_rounding_mode`` are as in ``conv2d``, and padding is never picked.
 
+    The result is float32.
+
+    Raises:
+        ValueError: ``x`` has neither rank 3 nor 4, or the windows do not fit.
+
     Example:
         >>> import webtensor as wt
         >>> wt.max_pool(wt.tensor([1.0, 2.0, 3.0, 4.0], shape=(1, 2, 2, 1)), 2).tolist()
@@ -148,6 +153,11 @@ def avg_pool(
     dim_rounding_mode: str | None = None,
 ) -> Tensor:
     """Mean of the elements of each window, padding not counted. See ``max_pool``.
+
+    The result is float32.
+
+    Raises:
+        ValueError: ``x`` has neither rank 3 nor 4, or the windows do not fit.
 
     Example:
         >>> import webtensor as wt
@@ -224,23 +234,23 @@ def max_pool_with_argmax(
     strides = size if strides is None else strides
     window = make_window(name, images.shape, images.shape[3], size, strides, pad, 1)
     greatest = _over_windows(_MAX_POOL, images, window)
-    places = _places(images, window)
+    flat_indices = _cell_indices(images, window)
     batch, height, width, channels = images.shape
-    places = add(multiply(places, channels), arange(channels))
+    flat_indices = add(multiply(flat_indices, channels), arange(channels))
     if include_batch_in_index:
         starts = multiply(arange(batch), height * width * channels)
-        places = add(places, reshape(starts, (batch, 1, 1, 1)))
+        flat_indices = add(flat_indices, reshape(starts, (batch, 1, 1, 1)))
     if single:
-        return reshape(greatest, greatest.shape[1:]), reshape(places, places.shape[1:])
-    return greatest, places
+        return reshape(greatest, greatest.shape[1:]), reshape(flat_indices, flat_indices.shape[1:])
+    return greatest, flat_indices
 
 
 #: Integers up to this are exact in float32.
 _EXACT = 1 << 24
 
 
-def _places(images: Tensor, window: Window) -> Tensor:
-    """Place of the greatest element of each window, ``row * width + column``, as int32."""
+def _cell_indices(images: Tensor, window: Window) -> Tensor:
+    """Index of the maximum of each window, ``row * width + column``, as int32."""
     if images.size == 0:
         return full(_output_shape(window), 0, int32)
     window = trimmed(window)
@@ -250,8 +260,8 @@ def _places(images: Tensor, window: Window) -> Tensor:
 
     def picked(values: Tensor) -> Tensor:
         spread = broadcast_to(values, images.shape)
-        found = run(_MAX_POOL_PICK, (spread, images), _output_shape(window), float32, window)
-        return cast_to(found, int32)
+        elements = run(_MAX_POOL_PICK, (spread, images), _output_shape(window), float32, window)
+        return cast_to(elements, int32)
 
     if height * width <= _EXACT:
         return picked(add(multiply(row, width), column))

@@ -1,4 +1,4 @@
-"""Ragged tensors: rows of unequal lengths, as dense values and where each row ends.
+"""Ragged tensors: rows of unequal lengths, as dense values and the splits between rows.
 
 Row ``i`` of an axis is ``values[splits[i]:splits[i + 1]]``. Splits decide the shapes of results, so
 they are read to the host. Values are picked on the device, and gradients flow through them.
@@ -33,7 +33,7 @@ class RaggedGather(NamedTuple):
 
 
 class RaggedRange(NamedTuple):
-    """Where each range ends, and the numbers of all."""
+    """The splits between the ranges, and the numbers of all ranges."""
 
     rt_nested_splits: Tensor
     rt_dense_values: Tensor
@@ -41,10 +41,10 @@ class RaggedRange(NamedTuple):
 
 def _splits(name: str, argument: str, value: TensorLike) -> list[int]:
     """Read splits to the host."""
-    held = as_indices(name, value, argument)
-    if len(held.shape) != 1:
-        raise ValueError(f"{name}: {argument} must have rank 1, but its shape is {held.shape}")
-    return list(held.data_sync())
+    operand = as_indices(name, value, argument)
+    if len(operand.shape) != 1:
+        raise ValueError(f"{name}: {argument} must have rank 1, but its shape is {operand.shape}")
+    return list(operand.data_sync())
 
 
 def ragged_gather(
@@ -75,20 +75,20 @@ def ragged_gather(
             f"{name}: params_nested_splits must be a sequence, but got {params_nested_splits!r}"
         )
     nested = [
-        _splits(name, f"params_nested_splits[{place}]", one)
-        for place, one in enumerate(params_nested_splits)
+        _splits(name, f"params_nested_splits[{level}]", splits)
+        for level, splits in enumerate(params_nested_splits)
     ]
-    held = as_operand(name, params_dense_values)
+    operand = as_operand(name, params_dense_values)
     chosen = as_indices(name, indices)
     if not nested:
         raise ValueError(f"{name}: params_nested_splits must not be empty")
-    if not held.shape:
+    if not operand.shape:
         raise ValueError(f"{name}: params_dense_values must have at least one axis")
-    for place, splits in enumerate(nested):
-        limit = len(nested[place + 1]) - 1 if place + 1 < len(nested) else held.shape[0]
+    for level, splits in enumerate(nested):
+        limit = len(nested[level + 1]) - 1 if level + 1 < len(nested) else operand.shape[0]
         if not splits or splits[0] < 0 or splits != sorted(splits) or splits[-1] > limit:
             raise ValueError(
-                f"{name}: params_nested_splits[{place}] must rise from 0 or more to at most "
+                f"{name}: params_nested_splits[{level}] must rise from 0 or more to at most "
                 f"{limit}, but is {splits}"
             )
     natural = len(nested) + len(chosen.shape) - 1
@@ -104,25 +104,27 @@ def ragged_gather(
             f"{name}: indices must lie in [0, {rows}), but they range from {min(numbers)} to "
             f"{max(numbers)}"
         )
-    made: list[list[int]] = []
+    nested_splits: list[list[int]] = []
     count = 1
     for length, row_length in pairwise(chosen.shape):
         count *= length
-        made.append([row * row_length for row in range(count + 1)])
+        nested_splits.append([row * row_length for row in range(count + 1)])
     # The ranges of rows that are picked, followed down one ragged axis after the other.
     ranges = [(number, number + 1) for number in numbers]
-    for place, splits in enumerate(nested):
-        if place or chosen.shape:
+    for level, splits in enumerate(nested):
+        if level or chosen.shape:
             ends = [0]
             for begin, end in ranges:
                 ends += [ends[-1] + splits[row + 1] - splits[begin] for row in range(begin, end)]
-            made.append(ends)
+            nested_splits.append(ends)
         ranges = [(splits[begin], splits[end]) for begin, end in ranges]
     ends = list(accumulate(end - begin for begin, end in ranges))
-    check_size(name, "indices", numbers, sum(ends[-1:]) * prod(held.shape[1:]))
+    check_size(name, "indices", numbers, sum(ends[-1:]) * prod(operand.shape[1:]))
     begins = [begin for begin, _ in ranges]
-    places = ragged_sequence(name, begins, [1] * len(begins), ends, int32)
-    return RaggedGather([from_host(name, ends, int32) for ends in made], gather(held, places))
+    row_indices = ragged_sequence(name, begins, [1] * len(begins), ends, int32)
+    return RaggedGather(
+        [from_host(name, ends, int32) for ends in nested_splits], gather(operand, row_indices)
+    )
 
 
 def ragged_range(starts: TensorLike, limits: TensorLike, deltas: TensorLike) -> RaggedRange:
@@ -142,20 +144,20 @@ def ragged_range(starts: TensorLike, limits: TensorLike, deltas: TensorLike) -> 
         ([0, 3, 3, 5], [0, 1, 2, 8, 5])
     """
     name = "ragged_range"
-    operands = [as_operand(name, one) for one in (starts, limits, deltas)]
+    operands = [as_operand(name, value) for value in (starts, limits, deltas)]
     dtype = operands[0].dtype
     for operand in operands:
         dtype = promote(dtype, operand.dtype)
     dtype = promote(dtype, int32)
     if dtype in (complex64, string_):
         raise TypeError(f"{name}: {dtype} operands are not supported")
-    lengths = {operand.shape for operand in operands if operand.shape}
-    if len(lengths) > 1 or any(len(operand.shape) > 1 for operand in operands):
+    shapes = {operand.shape for operand in operands if operand.shape}
+    if len(shapes) > 1 or any(len(operand.shape) > 1 for operand in operands):
         raise ValueError(
             f"{name}: starts, limits and deltas must be scalars or of rank 1 and equally long, but "
             f"got shapes {[operand.shape for operand in operands]}"
         )
-    rows = lengths.pop()[0] if lengths else 1
+    rows = shapes.pop()[0] if shapes else 1
     columns = [
         python_numbers(operand.data_sync(), operand.dtype) * (1 if operand.shape else rows)
         for operand in operands
@@ -203,14 +205,16 @@ def ragged_tensor_to_tensor(
         [[1, 0, 0], [0, 0, 0], [2, 3, 4]]
     """
     name = "ragged_tensor_to_tensor"
-    held = as_operand(name, values)
-    default = as_operand(name, default_value, held.dtype)
-    check_all_text(name, [held.dtype, default.dtype])
-    default = cast_to(default, held.dtype)
-    if not held.shape:
+    operand = as_operand(name, values)
+    default = as_operand(name, default_value, operand.dtype)
+    check_all_text(name, [operand.dtype, default.dtype])
+    default = cast_to(default, operand.dtype)
+    if not operand.shape:
         raise ValueError(f"{name}: values must have at least one axis, but its shape is ()")
-    first, rows_of = _row_numbers(name, row_partition_tensors, row_partition_types, held.shape[0])
-    element = held.shape[1:]
+    first, rows_of = _row_numbers(
+        name, row_partition_tensors, row_partition_types, operand.shape[0]
+    )
+    element = operand.shape[1:]
     if len(default.shape) > len(element):
         raise ValueError(
             f"{name}: default_value of shape {default.shape} does not fit elements of shape "
@@ -219,46 +223,51 @@ def ragged_tensor_to_tensor(
     # The column of each value of a ragged axis, and the length of its longest row.
     columns = [_columns(rows) for rows in rows_of]
     widths = [max(column, default=-1) + 1 for column in columns]
-    lengths = _output_shape(name, shape, [first, *widths], element)
-    outer = lengths[: 1 + len(widths)]
-    check_size(name, "shape", lengths, prod(lengths))
-    # The place of each row among those of the result; None, or past the end, where it is cut off.
-    places: Sequence[int | None] = range(min(first, outer[0]))
+    output_shape = _output_shape(name, shape, [first, *widths], element)
+    outer = output_shape[: 1 + len(widths)]
+    check_size(name, "shape", output_shape, prod(output_shape))
+    # Each row's position in the result; None, or a position past the end, if it is cut off.
+    positions: Sequence[int | None] = range(min(first, outer[0]))
     for rows, column, width in zip(rows_of, columns, outer[1:], strict=True):
         inside: list[int | None] = []
         for row, number in zip(rows, column, strict=True):
-            above = places[row] if row < len(places) else None
+            above = positions[row] if row < len(positions) else None
             inside.append(None if above is None or number >= width else above * width + number)
-        places = inside
-    count = held.shape[0]
-    kept = {place: number for number, place in enumerate(places) if place is not None}
+        positions = inside
+    count = operand.shape[0]
+    numbers_by_position = {
+        position: number for number, position in enumerate(positions) if position is not None
+    }
     sources = full(prod(outer), count, int32)
-    if kept:
-        targets, numbers = from_host(name, [*kept], int32), from_host(name, [*kept.values()], int32)
+    if numbers_by_position:
+        targets, numbers = (
+            from_host(name, [*numbers_by_position], int32),
+            from_host(name, [*numbers_by_position.values()], int32),
+        )
         sources = put(sources, targets, numbers)
     background = reshape(broadcast_to(default, element), (1, *element))
-    candidates = concat([held, background])
-    return reshape(gather(candidates, sources), lengths)
+    candidates = concat([operand, background])
+    return reshape(gather(candidates, sources), output_shape)
 
 
 def _row_numbers(
     name: str, tensors: Sequence[TensorLike], types: Sequence[str], count: int
 ) -> tuple[int, list[list[int]]]:
-    """The number of outermost rows, and for each ragged axis the row that each value lies in."""
-    for argument, given in (("row_partition_tensors", tensors), ("row_partition_types", types)):
-        if not hasattr(given, "__len__"):
-            raise TypeError(f"{name}: {argument} must be a sequence, but got {given!r}")
+    """The number of outermost rows, and for each ragged axis the row of each value."""
+    for argument, value in (("row_partition_tensors", tensors), ("row_partition_types", types)):
+        if not hasattr(value, "__len__"):
+            raise TypeError(f"{name}: {argument} must be a sequence, but got {value!r}")
     kinds = list(types)
     if not kinds or len(kinds) != len(tensors) or any(kind not in _PARTITIONS for kind in kinds):
         raise ValueError(
             f"{name}: row_partition_types must be one of {_PARTITIONS} for each of the "
             f"{len(tensors)} row_partition_tensors, but got {kinds}"
         )
-    held = [
-        as_indices(name, tensor, f"row_partition_tensors[{place}]")
-        for place, tensor in enumerate(tensors)
+    partitions = [
+        as_indices(name, tensor, f"row_partition_tensors[{index}]")
+        for index, tensor in enumerate(tensors)
     ]
-    parts = [list(tensor.data_sync()) for tensor in held]
+    parts = [list(tensor.data_sync()) for tensor in partitions]
     rows_of: list[list[int]] = []
     if kinds[0] == "FIRST_DIM_SIZE":
         if len(parts[0]) != 1 or parts[0][0] < 0:
@@ -294,28 +303,31 @@ def _row_numbers(
 
 
 def _columns(rows: Sequence[int]) -> list[int]:
-    """How many values of its row come before each value."""
+    """Return each value's index within its row."""
     columns: list[int] = []
-    for place, row in enumerate(rows):
-        same = place > 0 and rows[place - 1] == row
+    for index, row in enumerate(rows):
+        same = index > 0 and rows[index - 1] == row
         columns.append(columns[-1] + 1 if same else 0)
     return columns
 
 
 def _output_shape(name: str, shape: TensorLike, natural: Sequence[int], element: Shape) -> Shape:
-    """Fill in the lengths of a shape that are -1, and check the others."""
-    held = as_indices(name, shape, "shape")
-    given: list[Any] = list(held.data_sync())
-    wanted = (*natural, *element)
-    if not held.shape:
-        if given != [-1]:
-            raise ValueError(f"{name}: a scalar shape must be -1, but got {given[0]}")
-        return wanted
-    if len(held.shape) != 1 or len(given) != len(wanted):
+    """Replace -1 in a shape by the natural sizes, and check the others."""
+    operand = as_indices(name, shape, "shape")
+    requested: list[Any] = list(operand.data_sync())
+    natural_shape = (*natural, *element)
+    if not operand.shape:
+        if requested != [-1]:
+            raise ValueError(f"{name}: a scalar shape must be -1, but got {requested[0]}")
+        return natural_shape
+    if len(operand.shape) != 1 or len(requested) != len(natural_shape):
         raise ValueError(
-            f"{name}: shape must give {len(wanted)} lengths for these values, but is {given}"
+            f"{name}: shape must give {len(natural_shape)} lengths for these values, but is "
+            f"{requested}"
         )
-    full = tuple(own if length < 0 else length for length, own in zip(given, wanted, strict=True))
-    if min(given, default=0) < -1 or full[len(natural) :] != element:
-        raise ValueError(f"{name}: shape {given} does not fit elements of shape {element}")
+    full = tuple(
+        own if length < 0 else length for length, own in zip(requested, natural_shape, strict=True)
+    )
+    if min(requested, default=0) < -1 or full[len(natural) :] != element:
+        raise ValueError(f"{name}: shape {requested} does not fit elements of shape {element}")
     return full

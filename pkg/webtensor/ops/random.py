@@ -69,14 +69,14 @@ def unit_numbers(name: str, shape: int | Sequence[int], seed: float | None) -> T
     unit = unit_float(random_bits(name, shape, seed))
     active = backend()
     if active.float_format == "e" and not active.integers_are_whole:
-        return minimum(unit, 1 - 2.0**-11)  # made elsewhere, and rounded on the way
+        return minimum(unit, 1 - 2.0**-11)  # another backend made them, and rounding may give 1
     return unit
 
 
 def in_dtype(drawn: Tensor, dtype: Any, whole: Callable[[Tensor], Tensor]) -> Tensor:
     """Convert random numbers to a dtype, float32 if it is None, by way of whole numbers."""
-    wanted = float32 if dtype is None else as_dtype(dtype)
-    return drawn if wanted is float32 else cast_to(whole(drawn), wanted)
+    target_dtype = float32 if dtype is None else as_dtype(dtype)
+    return drawn if target_dtype is float32 else cast_to(whole(drawn), target_dtype)
 
 
 def random_uniform(
@@ -87,6 +87,12 @@ def random_uniform(
     seed: float | None = None,
 ) -> Tensor:
     """Numbers uniformly distributed in [minval, maxval); whole ones for int32.
+
+    The result has the given shape and dtype.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+        ValueError: a size in ``shape`` is negative.
 
     Example:
         >>> import webtensor as wt
@@ -105,19 +111,19 @@ def random_uniform(
 
 
 def _float_below(bound: float) -> float:
-    """Greatest number less than ``bound`` of those that the active backend keeps."""
-    kept = backend().float_format
-    bits, least = {"f": ("i", 2.0**-149), "e": ("h", 2.0**-24)}[kept]
+    """Return the largest number below ``bound`` in the active backend's format of floats."""
+    float_format = backend().float_format
+    bits, least = {"f": ("i", 2.0**-149), "e": ("h", 2.0**-24)}[float_format]
     try:
-        (rounded,) = unpack(kept, pack(kept, bound))
-    except OverflowError:  # then it is far from all that can be drawn
+        (rounded,) = unpack(float_format, pack(float_format, bound))
+    except OverflowError:  # it is far above all numbers that can be drawn
         return bound
     if rounded < bound:
         return float(rounded)
     if rounded == 0:
         return -least
-    (number,) = unpack(bits, pack(kept, rounded))
-    return float(unpack(kept, pack(bits, number - 1 if rounded > 0 else number + 1))[0])
+    (number,) = unpack(bits, pack(float_format, rounded))
+    return float(unpack(float_format, pack(bits, number - 1 if rounded > 0 else number + 1))[0])
 
 
 def normal_between(unit: Tensor, low: float, high: float) -> Tensor:
@@ -137,6 +143,12 @@ def random_normal(
 ) -> Tensor:
     """Numbers with a normal distribution; with dtype int32, they are rounded.
 
+    The result has the given shape and dtype.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+        ValueError: a size in ``shape`` is negative.
+
     Example:
         >>> import webtensor as wt
         >>> wt.random_normal((2, 3), seed=1).shape
@@ -148,7 +160,7 @@ def random_normal(
 
 
 def _spread(name: str, normal: Tensor, mean: Any, stddev: Any, dtype: Any) -> Tensor:
-    """Give normal numbers another mean and standard deviation."""
+    """Scale normal numbers to another mean and standard deviation."""
     factor, offset = as_number(name, "stddev", stddev), as_number(name, "mean", mean)
     drawn = normal if factor == 1 else multiply(normal, factor)
     return in_dtype(drawn if offset == 0 else add(drawn, offset), dtype, round)
@@ -164,6 +176,12 @@ def truncated_normal(
     """Normal numbers, none of them farther than two standard deviations from the mean.
 
     With dtype int32, they are rounded.
+
+    The result has the given shape and dtype.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+        ValueError: a size in ``shape`` is negative.
 
     Example:
         >>> import webtensor as wt

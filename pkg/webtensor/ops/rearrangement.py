@@ -47,8 +47,8 @@ __all__ = [
 
 
 def axes_in_order(name: str, axis: int | Sequence[int], rank: int) -> list[int]:
-    """Turn one axis or several, possibly negative, into a list in the order given."""
-    return [normalize_axis(name, one, rank) for one in as_integers(name, "axis", axis)]
+    """Return one axis or several, possibly negative, as a list in the same order."""
+    return [normalize_axis(name, index, rank) for index in as_integers(name, "axis", axis)]
 
 
 def part_along(x: Tensor, axis: int, begin: int, size: int) -> Tensor:
@@ -77,22 +77,28 @@ def roll(
         >>> wt.roll([1, 2, 3, 4], 1).tolist()
         [4, 1, 2, 3]
     """
-    held = as_operand("roll", x)
+    operand = as_operand("roll", x)
     shifts = as_integers("roll", "shift", shift)
     if axis is None:
-        return reshape(roll(flatten(held), sum(shifts), 0), held.shape)
-    axes = axes_in_order("roll", axis, len(held.shape))
+        return reshape(roll(flatten(operand), sum(shifts), 0), operand.shape)
+    axes = axes_in_order("roll", axis, len(operand.shape))
     if len(shifts) not in (1, len(axes)):
         raise ValueError(
             f"roll: shift must be one number, or one for each axis of {axes}, but got {shift}"
         )
     shifts = shifts * len(axes) if len(shifts) == 1 else shifts
-    for one, by in zip(axes, shifts, strict=True):
-        length = held.shape[one]
+    for dimension, by in zip(axes, shifts, strict=True):
+        length = operand.shape[dimension]
         start = -by % length if length else 0
         if start:
-            held = concat([part_along(held, one, start, -1), part_along(held, one, 0, start)], one)
-    return held if held is not x else held.clone()
+            operand = concat(
+                [
+                    part_along(operand, dimension, start, -1),
+                    part_along(operand, dimension, 0, start),
+                ],
+                dimension,
+            )
+    return operand if operand is not x else operand.clone()
 
 
 def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> Tensor:
@@ -110,12 +116,12 @@ def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> Tenso
         >>> wt.repeat([1, 2], 2).tolist(), wt.repeat([[1, 2]], [2, 1], axis=1).tolist()
         ([1, 1, 2, 2], [[1, 1, 2]])
     """
-    held = as_operand("repeat", x)
+    operand = as_operand("repeat", x)
     if axis is None:
-        held, axis = flatten(held), 0
-    axis = normalize_axis("repeat", axis, len(held.shape))
-    length = held.shape[axis]
-    before, after = held.shape[:axis], held.shape[axis + 1 :]
+        operand, axis = flatten(operand), 0
+    axis = normalize_axis("repeat", axis, len(operand.shape))
+    length = operand.shape[axis]
+    before, after = operand.shape[:axis], operand.shape[axis + 1 :]
     if isinstance(repeats, int) and not isinstance(repeats, bool):
         counts = [repeats]
     else:
@@ -131,9 +137,9 @@ def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> Tenso
     total = counts[0] * length if len(counts) == 1 else sum(counts)
     check_size("repeat", "repeats", repeats, total * prod(before) * prod(after))
     if len(counts) == 1:
-        spread = broadcast_to(expand_dims(held, axis + 1), (*before, length, counts[0], *after))
+        spread = broadcast_to(expand_dims(operand, axis + 1), (*before, length, counts[0], *after))
         return reshape(spread, (*before, length * counts[0], *after))
-    return gather(held, row_numbers("repeat", counts), axis)
+    return gather(operand, row_numbers("repeat", counts), axis)
 
 
 def moveaxis(
@@ -149,10 +155,10 @@ def moveaxis(
         >>> wt.moveaxis(wt.zeros((2, 3, 4)), 0, -1).shape
         (3, 4, 2)
     """
-    held = as_operand("moveaxis", x)
-    rank = len(held.shape)
+    operand = as_operand("moveaxis", x)
+    rank = len(operand.shape)
     sources, targets = (
-        [normalize_axis("moveaxis", one, rank) for one in as_integers("moveaxis", name, axes)]
+        [normalize_axis("moveaxis", index, rank) for index in as_integers("moveaxis", name, axes)]
         for name, axes in (("source", source), ("destination", destination))
     )
     if len(sources) != len(targets):
@@ -168,20 +174,20 @@ def moveaxis(
     order = [axis for axis in range(rank) if axis not in sources]
     for target, axis in sorted(zip(targets, sources, strict=True)):
         order.insert(target, axis)
-    return permute_dims(held, order)
+    return permute_dims(operand, order)
 
 
 # -- diagonals, triangles, grids ------------------------------------------------------------------
 
 
 def _triangle(name: str, x: TensorLike, k: int, lower: bool) -> Tensor:
-    held = as_operand(name, x)
-    if len(held.shape) < 2:
-        raise ValueError(f"{name}: x must have at least two axes, but its shape is {held.shape}")
+    operand = as_operand(name, x)
+    if len(operand.shape) < 2:
+        raise ValueError(f"{name}: x must have at least two axes, but its shape is {operand.shape}")
     (diagonal,) = as_integers(name, "k", k)
-    rows = arange(diagonal, diagonal + held.shape[-2]).reshape((-1, 1))
+    rows = arange(diagonal, diagonal + operand.shape[-2]).reshape((-1, 1))
     keep = greater_equal if lower else less_equal
-    return where(keep(rows, arange(held.shape[-1])), held, False)
+    return where(keep(rows, arange(operand.shape[-1])), operand, False)
 
 
 def tril(x: TensorLike, k: int = 0) -> Tensor:
@@ -203,6 +209,11 @@ def tril(x: TensorLike, k: int = 0) -> Tensor:
 def triu(x: TensorLike, k: int = 0) -> Tensor:
     """Matrices with zeros below the diagonal number ``k`` (array API standard). See ``tril``.
 
+    ``x`` has shape (..., rows, columns), as the result has.
+
+    Raises:
+        ValueError: ``x`` has fewer than two axes.
+
     Example:
         >>> import webtensor as wt
         >>> wt.triu([[1, 2], [3, 4]]).tolist()
@@ -216,16 +227,19 @@ def diag(x: TensorLike) -> Tensor:
 
     For ``x`` of rank 1, that is a diagonal matrix.
 
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.diag([1, 2]).tolist()
         [[1, 0], [0, 2]]
     """
-    held = as_operand("diag", x)
-    size = held.size
-    # With size zeros after each element, the next lies one column further in the next row.
-    spread = flatten(pad(reshape(held, (size, 1)), [(0, 0), (0, size)]))
-    return reshape(_slice(spread, 0, size * size), held.shape * 2)
+    operand = as_operand("diag", x)
+    size = operand.size
+    # With ``size`` zeros after each element, the next is one column further in the next row.
+    spread = flatten(pad(reshape(operand, (size, 1)), [(0, 0), (0, size)]))
+    return reshape(_slice(spread, 0, size * size), operand.shape * 2)
 
 
 def meshgrid(*arrays: TensorLike, indexing: str = "xy") -> list[Tensor]:
@@ -246,17 +260,17 @@ def meshgrid(*arrays: TensorLike, indexing: str = "xy") -> list[Tensor]:
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', but got {indexing!r}")
-    operands = [as_operand("meshgrid", one) for one in arrays]
-    places = list(range(len(operands)))
+    operands = [as_operand("meshgrid", array) for array in arrays]
+    grid_axes = list(range(len(operands)))
     if indexing == "xy" and len(operands) > 1:
-        places[:2] = [1, 0]
-    lengths = [0] * len(operands)
-    for operand, place in zip(operands, places, strict=True):
-        lengths[place] = operand.size
+        grid_axes[:2] = [1, 0]
+    sizes = [0] * len(operands)
+    for operand, grid_axis in zip(operands, grid_axes, strict=True):
+        sizes[grid_axis] = operand.size
     grids = []
-    for operand, place in zip(operands, places, strict=True):
-        own = [operand.size if index == place else 1 for index in range(len(operands))]
-        grids.append(broadcast_to(reshape(operand, own), lengths))
+    for operand, grid_axis in zip(operands, grid_axes, strict=True):
+        own = [operand.size if index == grid_axis else 1 for index in range(len(operands))]
+        grids.append(broadcast_to(reshape(operand, own), sizes))
     return grids
 
 
@@ -277,12 +291,12 @@ def broadcast_args(s0: TensorLike, s1: TensorLike) -> Tensor:
     """
     shapes = []
     for argument, value in (("s0", s0), ("s1", s1)):
-        held = as_indices("broadcast_args", value, argument)
-        if len(held.shape) != 1:
+        operand = as_indices("broadcast_args", value, argument)
+        if len(operand.shape) != 1:
             raise ValueError(
-                f"broadcast_args: {argument} must have rank 1, but its shape is {held.shape}"
+                f"broadcast_args: {argument} must have rank 1, but its shape is {operand.shape}"
             )
-        shapes.append(tuple(held.data_sync()))
+        shapes.append(tuple(operand.data_sync()))
     joined = broadcast_shapes("broadcast_args", *shapes)
     return from_host("broadcast_args", list(joined), int32)
 
@@ -298,15 +312,15 @@ def ensure_shape(x: TensorLike, shape: Sequence[int | None]) -> Tensor:
         >>> wt.ensure_shape([[1, 2]], (None, 2)).tolist()
         [[1, 2]]
     """
-    held = as_operand("ensure_shape", x)
+    operand = as_operand("ensure_shape", x)
     if not hasattr(shape, "__iter__"):
         raise TypeError(f"ensure_shape: shape must be integers or None, but got {shape!r}")
-    wanted = tuple(shape)
-    if len(wanted) != len(held.shape) or any(
-        length not in (None, own) for length, own in zip(wanted, held.shape, strict=True)
+    expected = tuple(shape)
+    if len(expected) != len(operand.shape) or any(
+        length not in (None, own) for length, own in zip(expected, operand.shape, strict=True)
     ):
-        raise ValueError(f"ensure_shape: wanted shape {wanted}, but x has shape {held.shape}")
-    return held
+        raise ValueError(f"ensure_shape: wanted shape {expected}, but x has shape {operand.shape}")
+    return operand
 
 
 # -- slices and mirrors ---------------------------------------------------------------------------
@@ -341,7 +355,7 @@ def strided_slice(
         [[3, 2], [6, 5]]
     """
     name = "strided_slice"
-    held = as_operand(name, x)
+    operand = as_operand(name, x)
     begins, ends = as_integers(name, "begin", begin), as_integers(name, "end", end)
     steps = [1] * len(begins) if strides is None else as_integers(name, "strides", strides)
     if not len(begins) == len(ends) == len(steps):
@@ -363,8 +377,8 @@ def strided_slice(
     if ellipsis_mask & (ellipsis_mask - 1):
         raise ValueError(f"{name}: ellipsis_mask must have one bit set, but got {ellipsis_mask}")
     key: list[Any] = []
-    for place, (first, last, step) in enumerate(zip(begins, ends, steps, strict=True)):
-        bit = 1 << place
+    for index, (first, last, step) in enumerate(zip(begins, ends, steps, strict=True)):
+        bit = 1 << index
         if ellipsis_mask & bit:
             key.append(...)
         elif new_axis_mask & bit:
@@ -379,7 +393,7 @@ def strided_slice(
             start = None if begin_mask & bit else first
             key.append(slice(start, None if end_mask & bit else last, step))
     try:
-        return get_item(held, tuple(key))
+        return get_item(operand, tuple(key))
     except IndexError as error:
         raise IndexError(f"{name}: {error}") from None
 
@@ -400,35 +414,36 @@ def mirror_pad(x: TensorLike, paddings: Sequence[Sequence[int]], mode: str) -> T
         >>> wt.mirror_pad([1, 2, 3], [(0, 2)], "symmetric").tolist()
         [1, 2, 3, 3, 2]
     """
-    held = as_operand("mirror_pad", x)
+    operand = as_operand("mirror_pad", x)
     if mode not in ("reflect", "symmetric"):
         raise ValueError(f"mirror_pad: mode must be 'reflect' or 'symmetric', but got {mode!r}")
     pairs = as_pairs_of_integers("mirror_pad", "paddings", paddings)
     skipped = 1 if mode == "reflect" else 0
-    if len(pairs) != len(held.shape) or any(
+    if len(pairs) != len(operand.shape) or any(
         len(pair) != 2 or min(pair) < 0 or max(pair) > max(length - skipped, 0)
-        for pair, length in zip(pairs, held.shape, strict=True)
+        for pair, length in zip(pairs, operand.shape, strict=True)
     ):
         raise ValueError(
             "mirror_pad: paddings must be one (before, after) pair for each axis, not longer than "
-            f"its mirror image, but got {paddings} for shape {held.shape}, mode={mode!r}"
+            f"its mirror image, but got {paddings} for shape {operand.shape}, mode={mode!r}"
         )
     shape = tuple(
-        length + before + after for length, (before, after) in zip(held.shape, pairs, strict=True)
+        length + before + after
+        for length, (before, after) in zip(operand.shape, pairs, strict=True)
     )
-    if shape == held.shape:
-        return held.clone()  # type: ignore[no-any-return]
-    if held.dtype is complex64:
-        return from_pairs(mirror_pad(as_pairs(held), [*pairs, (0, 0)], mode))
-    if held.dtype is string_:
-        places = mirror_pad(reshape(arange(held.size), held.shape), pairs, mode)
-        return gather(flatten(held), places)
+    if shape == operand.shape:
+        return operand.clone()  # type: ignore[no-any-return]
+    if operand.dtype is complex64:
+        return from_pairs(mirror_pad(as_pairs(operand), [*pairs, (0, 0)], mode))
+    if operand.dtype is string_:
+        flat_indices = mirror_pad(reshape(arange(operand.size), operand.shape), pairs, mode)
+        return gather(flatten(operand), flat_indices)
     low = tuple(before for before, _ in pairs)
-    return run(_MIRROR_PAD, (held,), shape, held.dtype, low, skipped)
+    return run(_MIRROR_PAD, (operand,), shape, operand.dtype, low, skipped)
 
 
 def _mirror_pad_gradient(dy: Tensor, y: Tensor, x: Tensor, low: Shape, skipped: int) -> Tensor:
-    """Fold the mirror images back onto what they show."""
+    """Add the gradients of mirror images to the elements that they mirror."""
     for axis, (own, before) in enumerate(zip(x.shape, low, strict=True)):
         after = dy.shape[axis] - own - before
         middle = part_along(dy, axis, before, own)
@@ -488,15 +503,15 @@ def space_to_batch_nd(
         [[[1], [3]], [[2], [4]]]
     """
     name = "space_to_batch_nd"
-    held = as_operand(name, x)
-    blocks, pairs = _check_blocks(name, held, block_shape, "paddings", paddings)
+    operand = as_operand(name, x)
+    blocks, pairs = _check_blocks(name, operand, block_shape, "paddings", paddings)
     count = len(blocks)
-    padded = pad(held, [(0, 0), *pairs, *[(0, 0)] * (len(held.shape) - count - 1)])
+    padded = pad(operand, [(0, 0), *pairs, *[(0, 0)] * (len(operand.shape) - count - 1)])
     batch, space, rest = padded.shape[0], padded.shape[1 : count + 1], padded.shape[count + 1 :]
     if any(length % block for length, block in zip(space, blocks, strict=True)):
         raise ValueError(
             f"{name}: the padded lengths {space} must be multiples of block_shape {block_shape} "
-            f"(x.shape={held.shape}, paddings={paddings})"
+            f"(x.shape={operand.shape}, paddings={paddings})"
         )
     cells = [length // block for length, block in zip(space, blocks, strict=True)]
     split = [part for pair in zip(cells, blocks, strict=True) for part in pair]
@@ -524,10 +539,10 @@ def batch_to_space_nd(
         [[[1], [2], [3]]]
     """
     name = "batch_to_space_nd"
-    held = as_operand(name, x)
-    blocks, pairs = _check_blocks(name, held, block_shape, "crops", crops)
+    operand = as_operand(name, x)
+    blocks, pairs = _check_blocks(name, operand, block_shape, "crops", crops)
     count = len(blocks)
-    batch, cells, rest = held.shape[0], held.shape[1 : count + 1], held.shape[count + 1 :]
+    batch, cells, rest = operand.shape[0], operand.shape[1 : count + 1], operand.shape[count + 1 :]
     if batch % prod(blocks):
         raise ValueError(
             f"{name}: the batch of {batch} must be a multiple of the {prod(blocks)} places in "
@@ -537,7 +552,7 @@ def batch_to_space_nd(
     if any(length < sum(pair) for length, pair in zip(space, pairs, strict=True)):
         raise ValueError(f"{name}: crops {crops} are longer than the space {space}")
     batch //= prod(blocks)
-    split = reshape(held, (*blocks, batch, *cells, *rest))
+    split = reshape(operand, (*blocks, batch, *cells, *rest))
     order = [count]
     for axis in range(count):
         order += [count + 1 + axis, axis]
@@ -564,16 +579,16 @@ def depth_to_space(x: TensorLike, block_size: int, data_format: str = "NHWC") ->
         [[[[1], [2]], [[3], [4]]]]
     """
     name = "depth_to_space"
-    held = as_operand(name, x)
+    operand = as_operand(name, x)
     (block,) = as_integers(name, "block_size", block_size)
     if data_format not in ("NHWC", "NCHW"):
         raise ValueError(f"{name}: data_format must be 'NHWC' or 'NCHW', but got {data_format!r}")
-    if len(held.shape) != 4:
-        raise ValueError(f"{name}: x must have rank 4, but its shape is {held.shape}")
+    if len(operand.shape) != 4:
+        raise ValueError(f"{name}: x must have rank 4, but its shape is {operand.shape}")
     if data_format == "NCHW":
-        batch, channels, height, width = held.shape
+        batch, channels, height, width = operand.shape
     else:
-        batch, height, width, channels = held.shape
+        batch, height, width, channels = operand.shape
     if block < 1 or channels % (block * block):
         raise ValueError(
             f"{name}: the channels must be a multiple of block_size squared, but got {channels} "
@@ -581,9 +596,9 @@ def depth_to_space(x: TensorLike, block_size: int, data_format: str = "NHWC") ->
         )
     depth = channels // (block * block)
     if data_format == "NCHW":
-        parts = reshape(held, (batch, block, block, depth, height, width))
+        parts = reshape(operand, (batch, block, block, depth, height, width))
         moved = permute_dims(parts, (0, 3, 4, 1, 5, 2))
         return reshape(moved, (batch, depth, height * block, width * block))
-    parts = reshape(held, (batch, height, width, block, block, depth))
+    parts = reshape(operand, (batch, height, width, block, block, depth))
     moved = permute_dims(parts, (0, 1, 3, 2, 4, 5))
     return reshape(moved, (batch, height * block, width * block, depth))

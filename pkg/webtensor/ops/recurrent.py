@@ -43,12 +43,12 @@ def basic_lstm_cell(
     name = "basic_lstm_cell"
 
     def operand(argument: str, value: TensorLike, rank: int | None) -> Tensor:
-        held = as_float(name, argument, value)
-        if rank is not None and len(held.shape) != rank:
+        tensor = as_float(name, argument, value)
+        if rank is not None and len(tensor.shape) != rank:
             raise ValueError(
-                f"{name}: {argument} must have rank {rank}, but its shape is {held.shape}"
+                f"{name}: {argument} must have rank {rank}, but its shape is {tensor.shape}"
             )
-        return held
+        return tensor
 
     inputs, memory, state = operand("data", data, 2), operand("c", c, 2), operand("h", h, 2)
     kernel, bias = operand("lstm_kernel", lstm_kernel, 2), operand("lstm_bias", lstm_bias, 1)
@@ -58,17 +58,17 @@ def basic_lstm_cell(
             f"{name}: c and h must be (batch, units) for the batch of data, but data.shape="
             f"{inputs.shape}, c.shape={memory.shape} and h.shape={state.shape}"
         )
-    wanted = (inputs.shape[1] + units, 4 * units)
-    if kernel.shape != wanted or bias.shape != (4 * units,):
+    kernel_shape = (inputs.shape[1] + units, 4 * units)
+    if kernel.shape != kernel_shape or bias.shape != (4 * units,):
         raise ValueError(
-            f"{name}: lstm_kernel must have shape {wanted} and lstm_bias {(4 * units,)} for "
+            f"{name}: lstm_kernel must have shape {kernel_shape} and lstm_bias {(4 * units,)} for "
             f"{inputs.shape[1]} inputs and {units} units, but they have {kernel.shape} and "
             f"{bias.shape}"
         )
     gates = add(matmul(concat([inputs, state], 1), kernel), bias)
     enter, candidate, forget, leave = split(gates, 4, 1)
-    kept = multiply(memory, sigmoid(add(forget, operand("forget_bias", forget_bias, None))))
-    new_memory = add(kept, multiply(sigmoid(enter), tanh(candidate)))
+    remembered = multiply(memory, sigmoid(add(forget, operand("forget_bias", forget_bias, None))))
+    new_memory = add(remembered, multiply(sigmoid(enter), tanh(candidate)))
     return new_memory, multiply(tanh(new_memory), sigmoid(leave))
 
 
@@ -94,9 +94,9 @@ def multi_rnn_cell(
         >>> len(c), h[1].tolist()
         (2, [[0.0]])
     """
-    for argument, given in (("lstm_cells", lstm_cells), ("c", c), ("h", h)):
-        if not hasattr(given, "__len__"):
-            raise TypeError(f"multi_rnn_cell: {argument} must be a sequence, but got {given!r}")
+    for argument, sequence in (("lstm_cells", lstm_cells), ("c", c), ("h", h)):
+        if not hasattr(sequence, "__len__"):
+            raise TypeError(f"multi_rnn_cell: {argument} must be a sequence, but got {sequence!r}")
     cells = list(lstm_cells)
     if not len(cells) == len(c) == len(h):
         raise ValueError(
@@ -106,10 +106,10 @@ def multi_rnn_cell(
     signal = as_operand("multi_rnn_cell", data)
     new_c, new_h = [], []
     for cell, memory, state in zip(cells, c, h, strict=True):
-        made = cell(
+        new_state = cell(
             signal, as_operand("multi_rnn_cell", memory), as_operand("multi_rnn_cell", state)
         )
-        new_c.append(made[0])
-        new_h.append(made[1])
-        signal = made[1]
+        new_c.append(new_state[0])
+        new_h.append(new_state[1])
+        signal = new_state[1]
     return new_c, new_h

@@ -56,7 +56,7 @@ def _prod_gradient(dy: Tensor, y: Tensor, x: Tensor, kind: str, *group: int) -> 
 
 
 _SUM = Primitive("sum", kernel="reduce", gradients=(_sum_gradient,))
-#: On devices of 16-bit floats alone, where means are within range, and sums often are not.
+#: Only for devices of 16-bit floats, where means are within range, and sums often are not.
 _MEAN = Primitive("mean", kernel="reduce", gradients=(_mean_gradient,))
 _PROD = Primitive("prod", kernel="reduce", gradients=(_prod_gradient,))
 _MAX = Primitive("max", kernel="reduce", gradients=(_extremum_gradient,))
@@ -74,7 +74,7 @@ def _reduce(
 ) -> Tensor:
     """Reduce ``x``, one group of adjacent axes at a time."""
     name = primitive.name
-    given = x = as_operand(name, x)
+    operand = x = as_operand(name, x)
     if x.dtype is string_:
         raise TypeError(f"{name}: string operands are not supported")
     if x.dtype is complex64 and dtype is None:
@@ -83,31 +83,31 @@ def _reduce(
         dtype = int32
     if dtype is not None:
         x = cast_to(x, dtype)
-    plan = _known_plan if axis is None or type(axis) is int else _plan
-    kept, steps = plan(name, x.shape, axis, keepdims)
+    plan = _cached_plan if axis is None or type(axis) is int else _plan
+    result_shape, steps = plan(name, x.shape, axis, keepdims)
     if x.size == 0:
-        if name not in _EMPTY and _prod(kept):
+        if name not in _EMPTY and _prod(result_shape):
             raise ValueError(f"{name}: no elements to reduce (x.shape={x.shape}, axis={axis})")
-        return full(kept, _EMPTY.get(name, 0), x.dtype)
+        return full(result_shape, _EMPTY.get(name, 0), x.dtype)
     for shape, group in steps:
         if group[1] == 1:
             x = reshape(x, shape)
         else:
             x = run(primitive, (x,), shape, x.dtype, name, *group)
-    return x if x.shape == kept and x is not given else reshape(x, kept)
+    return x if x.shape == result_shape and x is not operand else reshape(x, result_shape)
 
 
 class _Plan(NamedTuple):
     """The shape of a reduction's result, and each step's shape and (outer, reduced, inner)."""
 
-    kept: Shape
+    shape: Shape
     steps: list[tuple[Shape, tuple[int, int, int]]]
 
 
 def _plan(name: str, shape: Shape, axis: Axis, keepdims: bool) -> _Plan:
-    """Work out how to reduce, the last axes first."""
+    """Plan a reduction, the last axes first."""
     axes = normalize_axes(name, axis, len(shape))
-    kept: Shape = tuple(
+    result_shape: Shape = tuple(
         1 if index in axes else length
         for index, length in enumerate(shape)
         if keepdims or index not in axes
@@ -117,11 +117,11 @@ def _plan(name: str, shape: Shape, axis: Axis, keepdims: bool) -> _Plan:
         group = axis_group(shape, first, last)
         shape = shape[:first] + shape[last + 1 :]
         steps.append((shape, group))
-    return _Plan(kept, steps)
+    return _Plan(result_shape, steps)
 
 
-#: Of axes that can be told apart by equality: True equals 1, but is refused.
-_known_plan = lru_cache(1024)(_plan)
+#: For axes that are equal only if they mean the same: True equals 1, but is an error.
+_cached_plan = lru_cache(1024)(_plan)
 
 
 def _reduce_complex(primitive: Primitive, x: Tensor, axis: Axis, keepdims: bool) -> Tensor:
@@ -131,20 +131,22 @@ def _reduce_complex(primitive: Primitive, x: Tensor, axis: Axis, keepdims: bool)
         return from_pairs(_reduce(primitive, as_pairs(x), axes, keepdims))
     if primitive is not _PROD:
         raise TypeError(f"{primitive.name}: complex64 is not ordered")
-    kept = tuple(
+    result_shape = tuple(
         1 if index in axes else length
         for index, length in enumerate(x.shape)
         if keepdims or index not in axes
     )
     order = (*axes, *(index for index in range(len(x.shape)) if index not in axes))
-    factors = x.permute_dims(order).reshape((-1, *(x.shape[one] for one in order[len(axes) :])))
+    factors = x.permute_dims(order).reshape(
+        (-1, *(x.shape[dimension] for dimension in order[len(axes) :]))
+    )
     while factors.shape[0] > 1:
         half = factors.shape[0] // 2
         odd = factors[2 * half :]
         factors = factors[:half] * factors[half : 2 * half]
         if odd.shape[0]:
             factors = concat([factors[:-1], factors[-1:] * odd])
-    return factors.reshape(kept) if factors.shape[0] else full(kept, 1, x.dtype)
+    return factors.reshape(result_shape) if factors.shape[0] else full(result_shape, 1, x.dtype)
 
 
 def _adjacent(axes: Sequence[int]) -> list[tuple[int, int]]:
@@ -165,6 +167,13 @@ def sum(x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: Any = N
     """Sum of the elements along ``axis`` (all axes by default); bool is summed as int32.
 
     With ``dtype``, they are converted first.
+
+    The result is float32, int32 or complex64. It lacks the axes, or has them of size 1 with
+    ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -188,6 +197,13 @@ def prod(x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: Any = 
 
     With ``dtype``, they are converted first.
 
+    The result is float32, int32 or complex64. It lacks the axes, or has them of size 1 with
+    ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.prod([[1, 2], [3, 4]]).tolist()
@@ -199,6 +215,13 @@ def prod(x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: Any = 
 def mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Arithmetic mean along ``axis`` (all axes by default), as float32; NaN over no elements.
 
+    The result is complex64 for complex64. It lacks the axes, or has them of size 1 with
+    ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.mean([[1, 2], [3, 4]]).tolist()
@@ -206,7 +229,7 @@ def mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """
     x = as_operand("mean", x)
     axes = normalize_axes("mean", axis, len(x.shape))
-    count = _prod([x.shape[one] for one in axes])
+    count = _prod([x.shape[dimension] for dimension in axes])
     if x.dtype is not complex64:
         x = cast_to(x, float32)
     return divided_sum(x, axis, keepdims, count, float(count))
@@ -217,6 +240,13 @@ def max(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Greatest element along ``axis`` (all axes by default); NaN where there is one.
 
     The gradient is shared evenly among equal greatest elements.
+
+    The result is float32 or int32, as ``x`` is. It lacks the axes, or has them of size 1 with
+    ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+        ValueError: ``axis`` is out of range, or there are no elements.
 
     Example:
         >>> import webtensor as wt
@@ -232,6 +262,13 @@ def min(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
 
     The gradient is shared evenly among equal least elements.
 
+    The result is float32 or int32, as ``x`` is. It lacks the axes, or has them of size 1 with
+    ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+        ValueError: ``axis`` is out of range, or there are no elements.
+
     Example:
         >>> import webtensor as wt
         >>> wt.min([[1, 2], [3, 4]], axis=1).tolist()
@@ -243,6 +280,12 @@ def min(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
 def any(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Whether any element along ``axis`` (all axes by default) is true.
 
+    The result is bool. It lacks the axes, or has them of size 1 with ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.any([[True, False], [False, False]], axis=1).tolist()
@@ -253,6 +296,12 @@ def any(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
 
 def all(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Whether all elements along ``axis`` (all axes by default) are true.
+
+    The result is bool. It lacks the axes, or has them of size 1 with ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -269,19 +318,23 @@ def _arg_reduce(primitive: Primitive, x: TensorLike, axis: int | None, keepdims:
         x = cast_to(x, int32)
     shape = x.shape
     if axis is None:
-        first, last, kept = 0, len(shape) - 1, (1,) * len(shape) if keepdims else ()
+        first, last, result_shape = 0, len(shape) - 1, (1,) * len(shape) if keepdims else ()
         reduced = x.size
     else:
         first = last = normalize_axis(name, axis, len(shape))
-        kept = shape[:first] + ((1,) if keepdims else ()) + shape[first + 1 :]
+        result_shape = shape[:first] + ((1,) if keepdims else ()) + shape[first + 1 :]
         reduced = shape[first]
     if reduced == 0:
         raise ValueError(f"{name}: no elements to compare (x.shape={shape}, axis={axis})")
-    return run(primitive, (x,), kept, int32, name, *axis_group(shape, first, last))
+    return run(primitive, (x,), result_shape, int32, name, *axis_group(shape, first, last))
 
 
 def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Index of the first greatest element along ``axis`` (of the flat tensor by default), int32.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range, or there are no elements.
 
     Example:
         >>> import webtensor as wt
@@ -293,6 +346,10 @@ def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Te
 
 def argmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Index of the first least element along ``axis`` (of the flat tensor by default), int32.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range, or there are no elements.
 
     Example:
         >>> import webtensor as wt

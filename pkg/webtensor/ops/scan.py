@@ -26,9 +26,9 @@ def _cumsum_gradient(
 def _cumprod_gradient(
     dy: Tensor, y: Tensor, x: Tensor, kind: str, exclusive: bool, reverse: bool, *group: int
 ) -> Tensor:
-    """The product of what is before ``x[k]``, times what follows.
+    """Return the product of the elements before ``x[k]``, times those after it.
 
-    That is a sum s[k] of products that start after ``k``, found from its neighbour:
+    That is a sum s[k] of products that start after ``k``, computed from its neighbour:
     s[k] = dy[k] + x[k + 1] s[k + 1]. Nothing is divided, so zeros do no harm.
     """
     before = run(_CUMPROD, (x,), x.shape, x.dtype, kind, True, reverse, *group)
@@ -55,9 +55,9 @@ def _shifted(x: Tensor, reverse: bool, group: tuple[int, ...]) -> Tensor:
     if not x.size:
         return x
     outer, length, inner = group
-    kept = slice(reshape(x, group), (0, int(reverse), 0), (outer, length - 1, inner))
+    remaining = slice(reshape(x, group), (0, int(reverse), 0), (outer, length - 1, inner))
     ends = (0, 1) if reverse else (1, 0)
-    return reshape(pad(kept, [(0, 0), ends, (0, 0)]), x.shape)
+    return reshape(pad(remaining, [(0, 0), ends, (0, 0)]), x.shape)
 
 
 _CUMSUM: Primitive = Primitive("cumsum", kernel="scan", gradients=(_cumsum_gradient,))
@@ -159,6 +159,10 @@ def cumulative_prod(
     x: TensorLike, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Tensor:
     """Running product along an axis (array API standard). See ``cumulative_sum``.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range, or missing for a rank above 1.
 
     Example:
         >>> import webtensor as wt

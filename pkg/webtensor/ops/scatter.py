@@ -1,8 +1,8 @@
 """Picking and putting elements by tensors of indices: gather_nd, scatter_nd, segments, bins.
 
-Everything comes down to picking, adding or replacing rows of a matrix by flat indices. Indices that
-are known on the host are checked; on a device, where looking at them would mean waiting, those out
-of range pick zeros and put nothing.
+Everything is composed of picking, adding or replacing rows of a matrix by flat indices. Indices on
+the host are checked. Checking them on a device would mean waiting, so there, indices out of range
+pick zeros and put nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from webtensor.ops.binary import equal
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
-from webtensor.ops.coordinates import to_places
+from webtensor.ops.coordinates import to_flat_indices
 from webtensor.ops.creation import arange, full, ones, zeros_like
 from webtensor.ops.movement import (
     as_indices,
@@ -61,18 +61,18 @@ __all__ = [
 # -- the primitive: attributes are (length, inner, count); a scalar is put into as a whole tensor --
 
 
-def _kept(
+def _unreplaced(
     dy: Tensor, y: Tensor, x: Tensor, indices: Tensor, updates: Tensor, *group: int
 ) -> Tensor:
-    """The gradient of what is not replaced."""
-    kept = run(_SCATTER_SET, (dy, indices, zeros_like(updates)), y.shape, x.dtype, *group)
-    return kept if x.shape == y.shape else total(kept)
+    """The gradient of the elements that are not replaced."""
+    gradient = run(_SCATTER_SET, (dy, indices, zeros_like(updates)), y.shape, x.dtype, *group)
+    return gradient if x.shape == y.shape else total(gradient)
 
 
 def _replaced(
     dy: Tensor, y: Tensor, x: Tensor, indices: Tensor, updates: Tensor, *group: int
 ) -> Tensor:
-    """The gradient of the updates; where several name one place, only the last counts."""
+    """The gradient of the updates; of several with the same index, only the last has one."""
     length, _, count = group
     numbers = arange(count)
     winners = run(
@@ -82,7 +82,7 @@ def _replaced(
     return gather(reshape(dy, group[:2]), indices).where(counts, 0.0).reshape(updates.shape)  # type: ignore[no-any-return]
 
 
-_SCATTER_SET: Primitive = Primitive("scatter_set", gradients=(_kept, None, _replaced))
+_SCATTER_SET: Primitive = Primitive("scatter_set", gradients=(_unreplaced, None, _replaced))
 
 
 def put(x: Tensor, indices: Tensor, updates: Tensor, shape: Shape | None = None) -> Tensor:
@@ -109,9 +109,9 @@ def _check_range(name: str, indices: Tensor, length: int) -> None:
 
 
 def _wrapped(indices: Tensor, length: int) -> Tensor:
-    """Indices along an axis, negative ones counted from its end.
+    """Return indices along an axis, negative ones counted from its end.
 
-    Those out of range become ones that no flat index can be mistaken for.
+    Indices out of range become invalid ones, which cannot be mistaken for a flat index.
     """
     bounds = index_bounds(indices)
     if bounds is not None and bounds[0] >= 0:
@@ -124,35 +124,35 @@ def _wrapped(indices: Tensor, length: int) -> Tensor:
 _NOWHERE = 2**30
 
 
-def _fit(bounds: tuple[int, int], lengths: Shape) -> bool:
-    """Whether indices within bounds are within each of several lengths."""
-    return bounds[0] >= 0 and bounds[1] < min(lengths, default=0)
+def _fit(bounds: tuple[int, int], sizes: Shape) -> bool:
+    """Whether the bounds of indices are valid along each of several axes."""
+    return bounds[0] >= 0 and bounds[1] < min(sizes, default=0)
 
 
-def _flat_indices(name: str, indices: Tensor, lengths: Shape) -> Tensor:
-    """Turn indices of shape (…, len(lengths)) into flat ones of rows, along one axis.
+def _flat_indices(name: str, indices: Tensor, sizes: Shape) -> Tensor:
+    """Convert indices of shape (…, len(sizes)) to flat indices of rows, along one axis.
 
-    Those out of range become the one past the last.
+    Indices out of range become the index past the last row.
 
     Raises:
         IndexError: one of them, known on the host, is negative or too great.
         OutOfMemoryError: there are more elements than indices of 32 bits count.
     """
-    if prod(lengths) >= 1 << 31:
+    if prod(sizes) >= 1 << 31:
         raise OutOfMemoryError(
-            f"{name}: no room for a tensor of shape {lengths}: flat indices must fit int32"
+            f"{name}: no room for a tensor of shape {sizes}: flat indices must fit int32"
         )
-    known, bounds = host_indices(indices), index_bounds(indices)
-    depth = len(lengths)
-    if known is not None and bounds is not None and not _fit(bounds, lengths):
-        for place, length in enumerate(lengths):
-            column = known[place::depth]
+    values, bounds = host_indices(indices), index_bounds(indices)
+    depth = len(sizes)
+    if values is not None and bounds is not None and not _fit(bounds, sizes):
+        for axis, length in enumerate(sizes):
+            column = values[axis::depth]
             if not (min(column) >= 0 and max(column) < length):
                 raise IndexError(
-                    f"{name}: indices along axis {place} must lie in [0, {length}), but they range "
+                    f"{name}: indices along axis {axis} must lie in [0, {length}), but they range "
                     f"from {min(column)} to {max(column)}"
                 )
-    return to_places(reshape(indices, (prod(indices.shape[:-1]), depth)), lengths)
+    return to_flat_indices(reshape(indices, (prod(indices.shape[:-1]), depth)), sizes)
 
 
 def _split_at(name: str, indices: Tensor, shape: Shape) -> tuple[Shape, Shape]:
@@ -189,16 +189,16 @@ def gather_nd(x: TensorLike, indices: TensorLike) -> Tensor:
         >>> wt.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).tolist()
         [2, 3]
     """
-    held = as_operand("gather_nd", x)
-    places = as_indices("gather_nd", indices)
-    counted, rest = _split_at("gather_nd", places, held.shape)
-    if held.dtype is complex64:
-        return from_pairs(gather_nd(as_pairs(held), places))
-    shape = (*places.shape[:-1], *rest)
-    if held.size == 0 and prod(shape):
-        raise IndexError(f"gather_nd: x of shape {held.shape} has no elements to pick")
-    flat = _flat_indices("gather_nd", places, counted)
-    return reshape(gather(reshape(held, (prod(counted), prod(rest))), flat), shape)
+    operand = as_operand("gather_nd", x)
+    index_tensor = as_indices("gather_nd", indices)
+    counted, rest = _split_at("gather_nd", index_tensor, operand.shape)
+    if operand.dtype is complex64:
+        return from_pairs(gather_nd(as_pairs(operand), index_tensor))
+    shape = (*index_tensor.shape[:-1], *rest)
+    if operand.size == 0 and prod(shape):
+        raise IndexError(f"gather_nd: x of shape {operand.shape} has no elements to pick")
+    flat = _flat_indices("gather_nd", index_tensor, counted)
+    return reshape(gather(reshape(operand, (prod(counted), prod(rest))), flat), shape)
 
 
 def batched_gather(x: Tensor, indices: Tensor, axis: int, batch_dims: int) -> Tensor:
@@ -243,19 +243,19 @@ def take_along_axis(x: TensorLike, indices: TensorLike, axis: int = -1) -> Tenso
         >>> wt.take_along_axis([[1, 2], [3, 4]], [[1], [0]], axis=1).tolist()
         [[2], [3]]
     """
-    held = as_operand("take_along_axis", x)
-    places = as_indices("take_along_axis", indices)
-    rank = len(held.shape)
+    operand = as_operand("take_along_axis", x)
+    index_tensor = as_indices("take_along_axis", indices)
+    rank = len(operand.shape)
     axis = normalize_axis("take_along_axis", axis, rank)
-    if len(places.shape) != rank:
+    if len(index_tensor.shape) != rank:
         raise ValueError(
             f"take_along_axis: indices must have the rank of x, {rank}, but got x.shape="
-            f"{held.shape}, indices.shape={places.shape}"
+            f"{operand.shape}, indices.shape={index_tensor.shape}"
         )
-    _check_range("take_along_axis", places, held.shape[axis])
-    order = [*(one for one in range(rank) if one != axis), axis]
+    _check_range("take_along_axis", index_tensor, operand.shape[axis])
+    order = [*(dimension for dimension in range(rank) if dimension != axis), axis]
     back = sorted(range(rank), key=order.__getitem__)
-    rows, columns = permute_dims(held, order), permute_dims(places, order)
+    rows, columns = permute_dims(operand, order), permute_dims(index_tensor, order)
     others = broadcast_shapes("take_along_axis", rows.shape[:-1], columns.shape[:-1])
     rows = broadcast_to(rows, (*others, rows.shape[-1]))
     columns = broadcast_to(columns, (*others, columns.shape[-1]))
@@ -266,19 +266,19 @@ def take_along_axis(x: TensorLike, indices: TensorLike, axis: int = -1) -> Tenso
 
 
 def _as_columns(indices: Tensor, updates: Tensor, rank: int) -> Tensor:
-    """Return indices of rank 1 that count along the first axis, one per update, as a column.
+    """Return indices of rank 1 along the first axis, one for each update, as a column.
 
-    The updates' rank tells them from a single index along several axes.
+    The updates' rank distinguishes them from a single index along several axes.
     """
     several = indices.shape == updates.shape[:1] and len(updates.shape) == rank
     return reshape(indices, (indices.size, 1)) if several else indices
 
 
 def _check_updates(name: str, updates: Tensor, indices: Tensor, rest: Shape) -> None:
-    wanted = (*indices.shape[:-1], *rest)
-    if updates.shape != wanted:
+    expected = (*indices.shape[:-1], *rest)
+    if updates.shape != expected:
         raise ValueError(
-            f"{name}: updates must have shape {wanted} for these indices, but got {updates.shape}"
+            f"{name}: updates must have shape {expected} for these indices, but got {updates.shape}"
         )
 
 
@@ -300,19 +300,19 @@ def scatter_nd(indices: TensorLike, updates: TensorLike, shape: Any) -> Tensor:
         >>> wt.scatter_nd([[1], [3], [1]], [5, 6, 7], (4,)).tolist()
         [0, 12, 0, 6]
     """
-    places = as_indices("scatter_nd", indices)
-    held = as_operand("scatter_nd", updates)
-    wanted = as_shape("scatter_nd", shape)
-    places = _as_columns(places, held, len(wanted))
-    counted, rest = _split_at("scatter_nd", places, wanted)
-    _check_updates("scatter_nd", held, places, rest)
-    if held.dtype is complex64:
-        return from_pairs(scatter_nd(places, as_pairs(held), (*wanted, 2)))
-    if held.dtype is bool_:
-        return cast_to(scatter_nd(places, cast_to(held, int32), wanted), bool_)
-    flat = _flat_indices("scatter_nd", places, counted)
+    index_tensor = as_indices("scatter_nd", indices)
+    operand = as_operand("scatter_nd", updates)
+    output_shape = as_shape("scatter_nd", shape)
+    index_tensor = _as_columns(index_tensor, operand, len(output_shape))
+    counted, rest = _split_at("scatter_nd", index_tensor, output_shape)
+    _check_updates("scatter_nd", operand, index_tensor, rest)
+    if operand.dtype is complex64:
+        return from_pairs(scatter_nd(index_tensor, as_pairs(operand), (*output_shape, 2)))
+    if operand.dtype is bool_:
+        return cast_to(scatter_nd(index_tensor, cast_to(operand, int32), output_shape), bool_)
+    flat = _flat_indices("scatter_nd", index_tensor, counted)
     group = (1, prod(counted), prod(rest), flat.size)
-    return scatter_add(held, flat, wanted, held.dtype, *group)
+    return scatter_add(operand, flat, output_shape, operand.dtype, *group)
 
 
 def tensor_scatter_update(tensor: TensorLike, indices: TensorLike, updates: TensorLike) -> Tensor:
@@ -331,24 +331,26 @@ def tensor_scatter_update(tensor: TensorLike, indices: TensorLike, updates: Tens
         [8, 2, 9]
     """
     name = "tensor_scatter_update"
-    held = as_operand(name, tensor)
-    places = as_indices(name, indices)
-    given = as_operand(name, updates, held.dtype)
-    places = _as_columns(places, given, len(held.shape))
-    counted, rest = _split_at(name, places, held.shape)
-    _check_updates(name, given, places, rest)
-    check_all_text(name, [held.dtype, given.dtype])
-    dtype = promote(held.dtype, given.dtype)
-    held, given = cast_to(held, dtype), cast_to(given, dtype)
+    operand = as_operand(name, tensor)
+    index_tensor = as_indices(name, indices)
+    new_values = as_operand(name, updates, operand.dtype)
+    index_tensor = _as_columns(index_tensor, new_values, len(operand.shape))
+    counted, rest = _split_at(name, index_tensor, operand.shape)
+    _check_updates(name, new_values, index_tensor, rest)
+    check_all_text(name, [operand.dtype, new_values.dtype])
+    dtype = promote(operand.dtype, new_values.dtype)
+    operand, new_values = cast_to(operand, dtype), cast_to(new_values, dtype)
     if dtype is complex64:
-        return from_pairs(tensor_scatter_update(as_pairs(held), places, as_pairs(given)))
-    if given.size == 0 or held.size == 0:
-        return held.clone()  # type: ignore[no-any-return]
-    flat = _flat_indices(name, places, counted)
+        return from_pairs(
+            tensor_scatter_update(as_pairs(operand), index_tensor, as_pairs(new_values))
+        )
+    if new_values.size == 0 or operand.size == 0:
+        return operand.clone()  # type: ignore[no-any-return]
+    flat = _flat_indices(name, index_tensor, counted)
     group = (prod(counted), prod(rest), flat.size)
     if dtype is string_:
-        return put_texts(held, flat, given, *group[:2])
-    return run(_SCATTER_SET, (held, flat, given), held.shape, dtype, *group)
+        return put_texts(operand, flat, new_values, *group[:2])
+    return run(_SCATTER_SET, (operand, flat, new_values), operand.shape, dtype, *group)
 
 
 def sparse_to_dense(
@@ -374,16 +376,17 @@ def sparse_to_dense(
         [[-1, 5], [6, -1]]
     """
     name = "sparse_to_dense"
-    places = as_indices(name, sparse_indices, "sparse_indices")
+    index_tensor = as_indices(name, sparse_indices, "sparse_indices")
     values = as_operand(name, sparse_values)
     shape = as_shape(name, output_shape, "output_shape")
-    if len(places.shape) > 2:
+    if len(index_tensor.shape) > 2:
         raise ValueError(
-            f"{name}: sparse_indices must have rank 0, 1 or 2, but its shape is {places.shape}"
+            f"{name}: sparse_indices must have rank 0, 1 or 2, but its shape is "
+            f"{index_tensor.shape}"
         )
-    if len(places.shape) < 2:
-        places = reshape(places, (places.size, 1))
-    count, depth = places.shape
+    if len(index_tensor.shape) < 2:
+        index_tensor = reshape(index_tensor, (index_tensor.size, 1))
+    count, depth = index_tensor.shape
     if depth != len(shape):
         raise ValueError(
             f"{name}: sparse_indices give {depth} coordinates, but output_shape is {shape}"
@@ -402,8 +405,8 @@ def sparse_to_dense(
     dtype = promote(values.dtype, default.dtype)
     default, updates = cast_to(default, dtype), broadcast_to(cast_to(values, dtype), (count,))
     if dtype in (complex64, string_) or count == 0 or prod(shape) == 0:
-        return tensor_scatter_update(broadcast_to(default, shape), places, updates)
-    return put(default, _flat_indices(name, places, shape), updates, shape)
+        return tensor_scatter_update(broadcast_to(default, shape), index_tensor, updates)
+    return put(default, _flat_indices(name, index_tensor, shape), updates, shape)
 
 
 # -- segments and bins ----------------------------------------------------------------------------
@@ -441,18 +444,18 @@ def unsorted_segment_sum(x: TensorLike, segment_ids: TensorLike, num_segments: i
         [2, 8, 0]
     """
     name = "unsorted_segment_sum"
-    held = as_operand(name, x)
+    operand = as_operand(name, x)
     segments = as_indices(name, segment_ids, "segment_ids")
-    if not held.shape or segments.shape != held.shape[:1]:
+    if not operand.shape or segments.shape != operand.shape[:1]:
         raise ValueError(
             f"{name}: segment_ids must have one number for each slice along the first axis of x, "
-            f"but got x.shape={held.shape}, segment_ids.shape={segments.shape}"
+            f"but got x.shape={operand.shape}, segment_ids.shape={segments.shape}"
         )
     (count,) = as_shape(name, num_segments, "num_segments")
-    if held.dtype is complex64:
-        return from_pairs(unsorted_segment_sum(as_pairs(held), segments, count))
-    held = cast_to(held, int32) if held.dtype is bool_ else held
-    return _add_up(name, "segment_ids", held, segments, count, False)
+    if operand.dtype is complex64:
+        return from_pairs(unsorted_segment_sum(as_pairs(operand), segments, count))
+    operand = cast_to(operand, int32) if operand.dtype is bool_ else operand
+    return _add_up(name, "segment_ids", operand, segments, count, False)
 
 
 @near_its_operands
@@ -479,13 +482,13 @@ def bincount(
         >>> wt.bincount([1, 1, 2], [], 4).tolist(), wt.bincount([1, 1, 2]).tolist()
         ([0.0, 2.0, 1.0, 0.0], [0, 2, 1])
     """
-    held = as_indices("bincount", x, "x")
-    if len(held.shape) != 1:
-        raise ValueError(f"bincount: x must have rank 1, but its shape is {held.shape}")
+    operand = as_indices("bincount", x, "x")
+    if len(operand.shape) != 1:
+        raise ValueError(f"bincount: x must have rank 1, but its shape is {operand.shape}")
     (least,) = as_shape("bincount", minlength, "minlength")
     if size is None:
-        size = max(_size_of_counts(held), least)
-    return _bincount("bincount", held, weights, size)
+        size = max(_size_of_counts(operand), least)
+    return _bincount("bincount", operand, weights, size)
 
 
 @near_its_operands
@@ -508,30 +511,36 @@ def dense_bincount(
         >>> wt.dense_bincount([[1, 1, 2], [0, 3, 9]], size=4).tolist()
         [[0, 2, 1, 0], [1, 0, 0, 1]]
     """
-    held = as_indices("dense_bincount", x, "x")
-    if len(held.shape) not in (1, 2):
-        raise ValueError(f"dense_bincount: x must have rank 1 or 2, but its shape is {held.shape}")
+    operand = as_indices("dense_bincount", x, "x")
+    if len(operand.shape) not in (1, 2):
+        raise ValueError(
+            f"dense_bincount: x must have rank 1 or 2, but its shape is {operand.shape}"
+        )
     if not binary_output:
-        return _bincount("dense_bincount", held, weights, size)
+        return _bincount("dense_bincount", operand, weights, size)
     dtype = int32 if weights is None else as_operand("dense_bincount", weights).dtype
-    return cast_to(_bincount("dense_bincount", held, None, size) > 0, dtype)
+    return cast_to(_bincount("dense_bincount", operand, None, size) > 0, dtype)
 
 
 def _size_of_counts(x: Tensor) -> int:
-    """One more than the greatest number, which is read from the device."""
+    """One more than the maximum, which is read from the device."""
     return int(max(x.data_sync(), default=-1)) + 1
 
 
 def _bincount(name: str, x: Tensor, weights: TensorLike | None, size: int | None) -> Tensor:
-    given = None if weights is None else as_operand(name, weights)
-    if given is not None and given.size and given.shape != x.shape:
+    weight_tensor = None if weights is None else as_operand(name, weights)
+    if weight_tensor is not None and weight_tensor.size and weight_tensor.shape != x.shape:
         raise ValueError(
             f"{name}: weights must be empty or have the shape of x, {x.shape}, but its shape is "
-            f"{given.shape}"
+            f"{weight_tensor.shape}"
         )
     (length,) = as_shape(name, _size_of_counts(x) if size is None else size, "size")
-    dtype = int32 if given is None else promote(given.dtype, int32)
-    amounts = ones(x.shape, dtype) if given is None or not given.size else cast_to(given, dtype)
+    dtype = int32 if weight_tensor is None else promote(weight_tensor.dtype, int32)
+    amounts = (
+        ones(x.shape, dtype)
+        if weight_tensor is None or not weight_tensor.size
+        else cast_to(weight_tensor, dtype)
+    )
     numbers = x
     if len(x.shape) == 2:
         bounds = index_bounds(x)

@@ -34,5 +34,5 @@ class OfRows(Gathered):
     def total(self) -> Tensor:
         """Compute the gradient."""
         columns = zip(*self.rows, strict=True)
-        whole = self.rule(*(concat(one) if len(one) > 1 else one[0] for one in columns))
+        whole = self.rule(*(concat(column) if len(column) > 1 else column[0] for column in columns))
         return whole if self.rest is None else self.rest + whole

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-#: Windows of up to so many elements are computed on the host, in double precision.
+#: Windows of up to this many elements are computed on the host, in double precision.
 _MOST_ON_HOST = 4096
 
 
@@ -70,6 +70,10 @@ def cosine_window(window_length: int, a: float, b: float) -> Tensor:
 def hann_window(window_length: int) -> Tensor:
     """Hann window, float32 of shape (window_length,). See ``cosine_window``.
 
+    Raises:
+        TypeError: ``window_length`` is not an integer.
+        ValueError: ``window_length`` is not positive.
+
     Example:
         >>> import webtensor as wt
         >>> wt.signal.hann_window(2).tolist()
@@ -81,6 +85,10 @@ def hann_window(window_length: int) -> Tensor:
 def hamming_window(window_length: int) -> Tensor:
     """Hamming window, float32 of shape (window_length,). See ``cosine_window``.
 
+    Raises:
+        TypeError: ``window_length`` is not an integer.
+        ValueError: ``window_length`` is not positive.
+
     Example:
         >>> import webtensor as wt
         >>> wt.round(wt.signal.hamming_window(4) * 100).tolist()
@@ -90,19 +98,19 @@ def hamming_window(window_length: int) -> Tensor:
 
 
 def _signal(name: str, signal: TensorLike) -> Tensor:
-    held = as_operand(name, signal)
-    if held.dtype is complex64:
+    operand = as_operand(name, signal)
+    if operand.dtype is complex64:
         raise TypeError(f"{name}: signal must be real, but got complex64")
-    if not held.shape:
+    if not operand.shape:
         raise ValueError(f"{name}: signal must have at least one axis, but its shape is ()")
-    return held
+    return operand
 
 
 # -- frames -------------------------------------------------------------------------------------
 
 
 def _overlap_add(frames: Tensor, step: int, samples: int) -> Tensor:
-    """Add frames (..., count, length) up where they lie in a signal of so many samples."""
+    """Sum overlapping frames (..., count, length) to a signal of ``samples`` elements."""
     *batch, count, length = frames.shape
     chunks = -(-length // step)
     padded = resized(frames, chunks * step)
@@ -146,20 +154,20 @@ def frame(
         >>> wt.signal.frame([1, 2, 3, 4], 2, 1).tolist()
         [[1, 2], [2, 3], [3, 4]]
     """
-    held = _signal("frame", signal)
+    operand = _signal("frame", signal)
     length = _positive("frame", "frame_length", frame_length)
-    *batch, samples = held.shape
+    *batch, samples = operand.shape
     begins = range(samples if pad_end else max(0, samples - length + 1))
     step = _positive("frame", "frame_step", frame_step) if begins or frame_step != 0 else 1
     count = -(-len(begins) // step)
     shape = (*batch, count, length)
     missing = (count - 1) * step + length - samples
     if count and missing > 0:
-        held = pad(held, [(0, 0)] * len(batch) + [(0, missing)], pad_value)
+        operand = pad(operand, [(0, 0)] * len(batch) + [(0, missing)], pad_value)
     if 0 in shape:
-        return zeros(shape, held.dtype)
-    strides = contiguous_strides(held.shape)
-    return strided_view(_FRAME, held, shape, (*strides[:-1], step, 1), 0, step)
+        return zeros(shape, operand.dtype)
+    strides = contiguous_strides(operand.shape)
+    return strided_view(_FRAME, operand, shape, (*strides[:-1], step, 1), 0, step)
 
 
 def enclosing_power_of_two(value: float) -> int:

@@ -1,7 +1,7 @@
-"""Sorting along an axis, and searching in what is sorted.
+"""Sorting along an axis, and searching sorted rows.
 
-Sorting finds places, and values are gathered from them, so their gradient goes back to where they
-came from. Equal elements keep their order, and NaN comes last whatever the direction.
+Kernels sort indices, and values are gathered by them, so that gradients are scattered back. Equal
+elements keep their order, and NaN is last in either direction.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ def _ordered(name: str, x: Tensor, descending: bool) -> Tensor:
     return run(_ARGSORT, (keys,), x.shape, int32, bool(descending), outer, length)
 
 
-def _pick(x: Tensor, places: Tensor) -> Tensor:
-    """Elements of each row of ``x`` at places within the row, all in range."""
+def _pick(x: Tensor, indices: Tensor) -> Tensor:
+    """Return elements of each row of ``x`` by indices within the row, all in range."""
     outer, length = prod(x.shape[:-1]), x.shape[-1]
-    flat = places
+    flat = indices
     if outer > 1:
         starts = arange(0, outer * length, length) if length else full(outer, 0)
-        flat = reshape(places, (outer, places.shape[-1])) + expand_dims(starts, 1)
-    return reshape(gather(flatten(x), flatten(flat)), places.shape)
+        flat = reshape(indices, (outer, indices.shape[-1])) + expand_dims(starts, 1)
+    return reshape(gather(flatten(x), flatten(flat)), indices.shape)
 
 
 def _to_last(x: Tensor, axis: int) -> tuple[Tensor, list[int] | None]:
@@ -84,7 +84,7 @@ def _to_last(x: Tensor, axis: int) -> tuple[Tensor, list[int] | None]:
     rank = len(x.shape)
     if axis == rank - 1:
         return x, None
-    order = [*(one for one in range(rank) if one != axis), axis]
+    order = [*(dimension for dimension in range(rank) if dimension != axis), axis]
     return permute_dims(x, order), sorted(range(rank), key=order.__getitem__)
 
 
@@ -104,8 +104,8 @@ def argsort(x: TensorLike, axis: int = -1, descending: bool = False, stable: boo
     x = as_operand("argsort", x)
     axis = normalize_axis("argsort", axis, len(x.shape))
     rows, back = _to_last(x, axis)
-    places = _ordered("argsort", rows, descending)
-    return places if back is None else permute_dims(places, back)
+    indices = _ordered("argsort", rows, descending)
+    return indices if back is None else permute_dims(indices, back)
 
 
 def sort(x: TensorLike, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
@@ -153,8 +153,8 @@ def topk(x: TensorLike, k: int = 1, sorted: bool = True) -> TopK:
         )
     keys = _keys("topk", x)
     shape = (*x.shape[:-1], k)
-    places = run(_TOPK, (keys,), shape, int32, prod(x.shape[:-1]), x.shape[-1], k)
-    return TopK(_pick(x, places), places)
+    indices = run(_TOPK, (keys,), shape, int32, prod(x.shape[:-1]), x.shape[-1], k)
+    return TopK(_pick(x, indices), indices)
 
 
 def searchsorted(
@@ -179,22 +179,25 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side must be 'left' or 'right', but got {side!r}")
-    held = as_operand("searchsorted", x1)
+    operand = as_operand("searchsorted", x1)
     if sorter is not None:
         order = as_operand("searchsorted", sorter)
-        if len(held.shape) != 1 or order.shape != held.shape:
+        if len(operand.shape) != 1 or order.shape != operand.shape:
             raise ValueError(
                 "searchsorted: sorter needs x1 of rank 1 and of its own shape, but got "
-                f"x1.shape={held.shape}, sorter.shape={order.shape}"
+                f"x1.shape={operand.shape}, sorter.shape={order.shape}"
             )
-        held = gather(held, order)
-    return _search("searchsorted", "x1", "x2", held, x2, side)
+        operand = gather(operand, order)
+    return _search("searchsorted", "x1", "x2", operand, x2, side)
 
 
 def lower_bound(sorted_sequence: TensorLike, values: TensorLike) -> Tensor:
     """Indices of the first elements of a sorted sequence that are not less than the values.
 
     See ``searchsorted``.
+
+    Raises:
+        ValueError: the shapes differ in more than the last axis.
 
     Example:
         >>> import webtensor as wt
@@ -209,6 +212,9 @@ def upper_bound(sorted_sequence: TensorLike, values: TensorLike) -> Tensor:
 
     See ``searchsorted``.
 
+    Raises:
+        ValueError: the shapes differ in more than the last axis.
+
     Example:
         >>> import webtensor as wt
         >>> wt.upper_bound([1, 3, 3, 5], [3, 4]).tolist()
@@ -220,29 +226,29 @@ def upper_bound(sorted_sequence: TensorLike, values: TensorLike) -> Tensor:
 def _search(
     name: str, first: str, second: str, rows: TensorLike, values: TensorLike, side: str
 ) -> Tensor:
-    held, wanted = as_operands(name, rows, values)
-    dtype = promote(promote(held.dtype, wanted.dtype), int32)
+    sorted_rows, targets = as_operands(name, rows, values)
+    dtype = promote(promote(sorted_rows.dtype, targets.dtype), int32)
     if dtype is complex64:
         raise TypeError(f"{name}: complex64 is not ordered")
-    if not held.shape:
+    if not sorted_rows.shape:
         raise ValueError(f"{name}: {first} must have at least one axis, but its shape is ()")
-    outer, length = prod(held.shape[:-1]), held.shape[-1]
-    if len(held.shape) > 1 and held.shape[:-1] != wanted.shape[:-1]:
+    outer, length = prod(sorted_rows.shape[:-1]), sorted_rows.shape[-1]
+    if len(sorted_rows.shape) > 1 and sorted_rows.shape[:-1] != targets.shape[:-1]:
         raise ValueError(
             f"{name}: {first} and {second} must have equal shapes except for the last axis, but "
-            f"got {held.shape} and {wanted.shape}"
+            f"got {sorted_rows.shape} and {targets.shape}"
         )
     if length == 0:
-        return full(wanted.shape, 0, int32)
+        return full(targets.shape, 0, int32)
     return run(
         _SEARCH_SORTED,
-        (cast_to(held, dtype), cast_to(wanted, dtype)),
-        wanted.shape,
+        (cast_to(sorted_rows, dtype), cast_to(targets, dtype)),
+        targets.shape,
         int32,
         side == "right",
         outer,
         length,
-        wanted.size // outer if outer else 0,
+        targets.size // outer if outer else 0,
     )
 
 
@@ -250,6 +256,11 @@ def isin(x1: TensorLike, x2: TensorLike, invert: bool = False) -> Tensor:
     """Whether each element of ``x1`` is among those of ``x2``, as bool (array API standard).
 
     NaN is among nothing. ``invert`` tells the opposite.
+
+    The result has the shape of ``x1``.
+
+    Raises:
+        TypeError: an operand has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -259,14 +270,16 @@ def isin(x1: TensorLike, x2: TensorLike, invert: bool = False) -> Tensor:
     x, candidates = as_operands("isin", x1, x2)
     if complex64 in (x.dtype, candidates.dtype):
         pairs = equal(expand_dims(x, -1), flatten(candidates))
-        found = pairs.any(-1)
+        is_member = pairs.any(-1)
     elif candidates.size == 0:
-        found = full(x.shape, False)
+        is_member = full(x.shape, False)
     else:
-        known = sort(flatten(candidates))
-        places = minimum(_search("isin", "x2", "x1", known, x, "left"), known.size - 1)
-        found = equal(gather(known, places), x)
-    return logical_not(found) if invert else found
+        sorted_candidates = sort(flatten(candidates))
+        indices = minimum(
+            _search("isin", "x2", "x1", sorted_candidates, x, "left"), sorted_candidates.size - 1
+        )
+        is_member = equal(gather(sorted_candidates, indices), x)
+    return logical_not(is_member) if invert else is_member
 
 
 def in_top_k(predictions: TensorLike, targets: TensorLike, k: int = 1) -> Tensor:
@@ -309,5 +322,15 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: int = 1) -> Tensor
 
 
 async def in_top_k_async(predictions: TensorLike, targets: TensorLike, k: int = 1) -> Tensor:
-    """Do what ``in_top_k`` does, which waits for nothing; for code that awaits it."""
+    """Do what ``in_top_k`` does, which waits for nothing; for code that awaits it.
+
+    Raises:
+        ValueError: the shapes do not fit, or ``k`` is out of range.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> asyncio.run(wt.in_top_k_async([[0.1, 0.9], [0.8, 0.2]], [1, 1])).tolist()
+        [True, False]
+    """
     return in_top_k(predictions, targets, k)

@@ -1,6 +1,6 @@
 """``wt.sparse``: sparse tensors given by the coordinates, the values and the shape.
 
-Where coordinates decide the shape of a result they are read to the host. Values are picked and
+Coordinates that determine the shape of a result are read to the host. Values are picked and
 added on the device, and gradients flow through them.
 """
 
@@ -20,9 +20,9 @@ from webtensor.engine import (
 )
 from webtensor.ops.binary import divide_no_nan, equal, maximum
 from webtensor.ops.casting import cast_to
-from webtensor.ops.compaction import count_true, true_places
+from webtensor.ops.compaction import count_true, true_indices
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
-from webtensor.ops.coordinates import to_coordinates, to_places
+from webtensor.ops.coordinates import to_coordinates, to_flat_indices
 from webtensor.ops.creation import full, zeros
 from webtensor.ops.movement import (
     as_indices,
@@ -72,14 +72,16 @@ class Reshaped(NamedTuple):
 
 def _read(name: str, argument: str, value: TensorLike, rank: int) -> Tensor:
     """Return int32 numbers of a rank."""
-    held = as_indices(name, value, argument)
-    if len(held.shape) != rank:
-        raise ValueError(f"{name}: {argument} must have rank {rank}, but its shape is {held.shape}")
-    return held
+    operand = as_indices(name, value, argument)
+    if len(operand.shape) != rank:
+        raise ValueError(
+            f"{name}: {argument} must have rank {rank}, but its shape is {operand.shape}"
+        )
+    return operand
 
 
 def _bounds(numbers: Tensor) -> tuple[int, int]:
-    """The least and the greatest of numbers: by kernels on a host, else of what is read once."""
+    """Return the minimum and the maximum: by kernels on a host, else of elements read once."""
     storage = numbers.storage
     if storage.backend is None or not storage.backend.computes_on_host:
         storage.read()
@@ -110,14 +112,14 @@ def sparse_fill_empty_rows(
         ([[0, 1], [1, 0], [2, 0]], [5, -1, 6])
     """
     name = "sparse_fill_empty_rows"
-    places = _read(name, "indices", indices, 2)
-    held = as_operand(name, values)
+    index_tensor = _read(name, "indices", indices, 2)
+    operand = as_operand(name, values)
     shape = _read(name, "dense_shape", dense_shape, 1)
-    default = as_operand(name, default_value, held.dtype)
-    count, rank = places.shape
-    if held.shape != (count,):
+    default = as_operand(name, default_value, operand.dtype)
+    count, rank = index_tensor.shape
+    if operand.shape != (count,):
         raise ValueError(
-            f"{name}: values must have shape {(count,)}, but its shape is {held.shape}"
+            f"{name}: values must have shape {(count,)}, but its shape is {operand.shape}"
         )
     if shape.size != rank or rank == 0:
         raise ValueError(
@@ -126,41 +128,43 @@ def sparse_fill_empty_rows(
         )
     if default.shape:
         raise ValueError(f"{name}: default_value must be a scalar, but got shape {default.shape}")
-    check_all_text(name, [held.dtype, default.dtype])
-    places.data_sync()  # how many rows are empty must be read anyway: all the rest is near then
-    all_places, is_empty, went, order = _filled(name, places, shape.data_sync()[0])
-    candidates = concat([held, cast_to(reshape(default, (1,)), held.dtype)])
-    return FilledRows(all_places, gather(candidates, order), is_empty, went)
+    check_all_text(name, [operand.dtype, default.dtype])
+    index_tensor.data_sync()  # the number of empty rows must be read anyway
+    all_indices, is_empty, went, order = _filled(name, index_tensor, shape.data_sync()[0])
+    candidates = concat([operand, cast_to(reshape(default, (1,)), operand.dtype)])
+    return FilledRows(all_indices, gather(candidates, order), is_empty, went)
 
 
 @near_its_operands
-def _filled(name: str, places: Tensor, dense_rows: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The filled places, which rows are empty, where elements go, and which go to each place.
+def _filled(
+    name: str, index_tensor: Tensor, dense_rows: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return the filled indices, the empty rows, and the order that merges both.
 
     The default value counts as the element after the last.
     """
-    count, rank = places.shape
-    rows = flatten(slice(places, (0, 0), (count, 1)))
+    count, rank = index_tensor.shape
+    rows = flatten(slice(index_tensor, (0, 0), (count, 1)))
     _check_rows(name, rows, dense_rows)
     counts = bincount(rows, None, dense_rows)
     is_empty = equal(counts, 0)
     missing_count = count_true(is_empty)
-    missing = true_places(is_empty, missing_count)
+    missing = true_indices(is_empty, missing_count)
     filled = count + missing_count
-    # A row ends where all up to it are counted. Elements, by their rows, take the places that
-    # empty rows leave.
+    # An empty row counts as one element. So the cumulative counts give the index after each row,
+    # and the elements get the indices that no empty row's default value has.
     fillers = gather(cumsum(maximum(counts, 1)), missing) - 1
     left = full(filled, True)
     if missing_count:
         left = put(left, fillers, full(missing_count, False))
-    went, order = true_places(left, count), full(filled, count)
+    went, order = true_indices(left, count), full(filled, count)
     if count:
         sources = argsort(rows)
         went, order = put(went, sources, went), put(order, went, sources)
     coordinates = pad(expand_dims(missing, 1), ((0, 0), (0, rank - 1)))
     background = unsorted_segment_sum(coordinates, fillers, filled)
-    all_places = tensor_scatter_update(background, reshape(went, (count, 1)), places)
-    return all_places, is_empty, went, order
+    all_indices = tensor_scatter_update(background, reshape(went, (count, 1)), index_tensor)
+    return all_indices, is_empty, went, order
 
 
 def _check_rows(name: str, rows: Tensor, count: int) -> None:
@@ -194,29 +198,29 @@ def sparse_reshape(
         ([[0, 1], [2, 1]], [3, 2])
     """
     name = "sparse_reshape"
-    places = _read(name, "input_indices", input_indices, 2)
+    index_tensor = _read(name, "input_indices", input_indices, 2)
     before = tuple(_read(name, "input_shape", input_shape, 1).data_sync())
-    wanted = tuple(_read(name, "new_shape", new_shape, 1).data_sync())
-    rank = places.shape[1]
+    requested = tuple(_read(name, "new_shape", new_shape, 1).data_sync())
+    rank = index_tensor.shape[1]
     if len(before) != rank:
         raise ValueError(
             f"{name}: input_shape must give {rank} lengths for these indices, but is {before}"
         )
     size = prod(before)
-    after = wanted
-    known = prod(length for length in wanted if length != -1)
-    if wanted.count(-1) == 1 and known > 0 and size % known == 0:
-        after = tuple(size // known if length == -1 else length for length in wanted)
+    after = requested
+    other_size = prod(length for length in requested if length != -1)
+    if requested.count(-1) == 1 and other_size > 0 and size % other_size == 0:
+        after = tuple(size // other_size if length == -1 else length for length in requested)
     if min(after, default=0) < 0 or prod(after) != size:
-        raise ValueError(f"{name}: new_shape {wanted} does not hold {size} elements of {before}")
-    return Reshaped(_moved(places, before, after), from_host(name, list(after), int32))
+        raise ValueError(f"{name}: new_shape {requested} does not hold {size} elements of {before}")
+    return Reshaped(_moved(index_tensor, before, after), from_host(name, list(after), int32))
 
 
-def _moved(places: Tensor, before: Shape, after: Shape) -> Tensor:
+def _moved(index_tensor: Tensor, before: Shape, after: Shape) -> Tensor:
     """Coordinates in another shape, computed on the device."""
     if not before or not after:
-        return zeros((places.shape[0], len(after)), int32)
-    return to_coordinates(to_places(places, before), after)
+        return zeros((index_tensor.shape[0], len(after)), int32)
+    return to_coordinates(to_flat_indices(index_tensor, before), after)
 
 
 # -- sums of segments -----------------------------------------------------------------------------
@@ -226,45 +230,45 @@ def _segments(
     name: str, data: TensorLike, indices: TensorLike, segment_ids: TensorLike
 ) -> tuple[Tensor, Tensor, Tensor, int]:
     """The operands, checked, and how many segments there are."""
-    held = as_operand(name, data)
-    places = _read(name, "indices", indices, 1)
+    operand = as_operand(name, data)
+    index_tensor = _read(name, "indices", indices, 1)
     segments = _read(name, "segment_ids", segment_ids, 1)
-    if not held.shape:
+    if not operand.shape:
         raise ValueError(f"{name}: data must have at least one axis, but its shape is ()")
-    if held.dtype is string_:
+    if operand.dtype is string_:
         raise TypeError(f"{name}: string operands are not supported")
-    if places.shape != segments.shape:
+    if index_tensor.shape != segments.shape:
         raise ValueError(
-            f"{name}: indices and segment_ids must be equally many, but got {places.size} and "
-            f"{segments.size}"
+            f"{name}: indices and segment_ids must be equally many, but got {index_tensor.size} "
+            f"and {segments.size}"
         )
     numbers = segments.data_sync().tolist()
     if numbers != sorted(numbers) or (numbers and numbers[0] < 0):
         raise ValueError(f"{name}: segment_ids must rise from 0 or more, but got {numbers}")
-    least, most = _bounds(places) if places.size else (0, -1)
-    if not (least >= 0 and most < held.shape[0]):
+    least, most = _bounds(index_tensor) if index_tensor.size else (0, -1)
+    if not (least >= 0 and most < operand.shape[0]):
         raise IndexError(
-            f"{name}: indices must lie in [0, {held.shape[0]}), but they range from {least} to "
+            f"{name}: indices must lie in [0, {operand.shape[0]}), but they range from {least} to "
             f"{most}"
         )
-    return held, places, segments, numbers[-1] + 1 if numbers else 0
+    return operand, index_tensor, segments, numbers[-1] + 1 if numbers else 0
 
 
-def _sum_picked(x: Tensor, places: Tensor, segments: Tensor, count: int) -> Tensor:
-    """Sums of the slices of ``x`` at their places, by segment."""
+def _sum_picked(x: Tensor, indices: Tensor, segments: Tensor, count: int) -> Tensor:
+    """Sums of the slices of ``x`` at the indices, by segment."""
     if x.dtype is complex64:
-        return from_pairs(_sum_picked(as_pairs(x), places, segments, count))
+        return from_pairs(_sum_picked(as_pairs(x), indices, segments, count))
     shape = (count, *x.shape[1:])
-    if x.size == 0 or places.size == 0:
+    if x.size == 0 or indices.size == 0:
         return zeros(shape, x.dtype)
-    group = (count, prod(x.shape[1:]), places.size)
-    return run(_SUM_PICKED, (x, places, segments), shape, x.dtype, *group)
+    group = (count, prod(x.shape[1:]), indices.size)
+    return run(_SUM_PICKED, (x, indices, segments), shape, x.dtype, *group)
 
 
 _SUM_PICKED = Primitive(
     "sum_picked",
     gradients=(
-        lambda dy, y, x, places, segments, *group: _sum_picked(dy, segments, places, x.shape[0]),
+        lambda dy, y, x, indices, segments, *group: _sum_picked(dy, segments, indices, x.shape[0]),
         None,
         None,
     ),
@@ -289,9 +293,9 @@ def sparse_segment_sum(data: TensorLike, indices: TensorLike, segment_ids: Tenso
         [[6, 8], [0, 0], [3, 4]]
     """
     name = "sparse_segment_sum"
-    held, places, segments, count = _segments(name, data, indices, segment_ids)
-    held = cast_to(held, int32) if held.dtype is bool_ else held
-    return _sum_picked(held, places, segments, count)
+    operand, index_tensor, segments, count = _segments(name, data, indices, segment_ids)
+    operand = cast_to(operand, int32) if operand.dtype is bool_ else operand
+    return _sum_picked(operand, index_tensor, segments, count)
 
 
 @near_its_operands
@@ -300,13 +304,17 @@ def sparse_segment_mean(data: TensorLike, indices: TensorLike, segment_ids: Tens
 
     See ``sparse_segment_sum``.
 
+    Raises:
+        IndexError: an index is out of range.
+        TypeError: ``indices`` or ``segment_ids`` are not int32.
+
     Example:
         >>> import webtensor as wt
         >>> wt.sparse.sparse_segment_mean([[1, 2], [3, 4], [5, 6]], [0, 2, 1], [0, 0, 2]).tolist()
         [[3.0, 4.0], [0.0, 0.0], [3.0, 4.0]]
     """
     name = "sparse_segment_mean"
-    held, places, segments, count = _segments(name, data, indices, segment_ids)
-    totals = _sum_picked(cast_to(held, float32), places, segments, count)
+    operand, index_tensor, segments, count = _segments(name, data, indices, segment_ids)
+    totals = _sum_picked(cast_to(operand, float32), index_tensor, segments, count)
     sizes = bincount(segments, None, count)
     return divide_no_nan(totals, reshape(sizes, (count,) + (1,) * (len(totals.shape) - 1)))

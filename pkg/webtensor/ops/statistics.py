@@ -57,13 +57,13 @@ def _real(name: str, x: TensorLike) -> Tensor:
     Raises:
         TypeError: it is complex.
     """
-    held = as_operand(name, x)
-    if held.dtype is complex64:
+    operand = as_operand(name, x)
+    if operand.dtype is complex64:
         raise TypeError(f"{name}: complex64 is not supported")
-    return cast_to(held, float32)
+    return cast_to(operand, float32)
 
 
-def _kept(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
+def _reduced_shape(x: Tensor, axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
     return tuple(
         1 if axis in axes else length
         for axis, length in enumerate(x.shape)
@@ -81,8 +81,8 @@ def _moments_gradient(
     shares = divide(dy, float(reduced))
     shape = (outer, 1, inner) if outer > 1 else (inner,)
     mean, for_mean, for_variance = (
-        reshape(part_along(of, 0, place, 1), shape)
-        for of, place in ((y, 0), (shares, 0), (shares, 1))
+        reshape(part_along(of, 0, index, 1), shape)
+        for of, index in ((y, 0), (shares, 0), (shares, 1))
     )
     slope = multiply(for_variance, 2.0)
     if outer == 1:
@@ -99,22 +99,28 @@ _MOMENTS = Primitive("moments", gradients=(_moments_gradient,))
 def moments(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Moments:
     """Mean and variance along ``axis`` (all axes by default), as float32.
 
+    Both lack the axes, or have them of size 1 with ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+        ValueError: ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> mean, variance = wt.moments([1.0, 3.0])
         >>> mean.tolist(), variance.tolist()
         (2.0, 1.0)
     """
-    held = _real("moments", x)
-    axes = normalize_axes("moments", axis, len(held.shape))
-    kept = _kept(held, axes, keepdims)
-    if held.size and axes and axes[-1] - axes[0] < len(axes) and "moments" in backend().kernels:
-        outer, reduced, inner = axis_group(held.shape, axes[0], axes[-1])
-        both = run(_MOMENTS, (held,), (2, outer, inner), float32, outer, reduced, inner)
-        return Moments(*(reshape(part_along(both, 0, place, 1), kept) for place in (0, 1)))
-    center = mean(held, axes, keepdims=True)
-    variance = mean(squared_difference(held, center), axes, keepdims)
-    return Moments(reshape(center, kept), variance)
+    operand = _real("moments", x)
+    axes = normalize_axes("moments", axis, len(operand.shape))
+    result_shape = _reduced_shape(operand, axes, keepdims)
+    if operand.size and axes and axes[-1] - axes[0] < len(axes) and "moments" in backend().kernels:
+        outer, reduced, inner = axis_group(operand.shape, axes[0], axes[-1])
+        both = run(_MOMENTS, (operand,), (2, outer, inner), float32, outer, reduced, inner)
+        return Moments(*(reshape(part_along(both, 0, index, 1), result_shape) for index in (0, 1)))
+    center = mean(operand, axes, keepdims=True)
+    variance = mean(squared_difference(operand, center), axes, keepdims)
+    return Moments(reshape(center, result_shape), variance)
 
 
 def var(
@@ -124,6 +130,12 @@ def var(
 
     The squares are divided by the number of elements less ``correction``: 1 gives the unbiased
     estimate from a sample.
+
+    The result lacks the axes, or has them of size 1 with ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+        ValueError: ``axis`` is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -138,6 +150,12 @@ def std(
 ) -> Tensor:
     """Standard deviation along ``axis``, as float32 (array API standard). See ``var``.
 
+    The result lacks the axes, or has them of size 1 with ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+        ValueError: ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.std([1.0, 3.0]).tolist()
@@ -147,12 +165,12 @@ def std(
 
 
 def _variance(name: str, x: TensorLike, axis: Axis, correction: float, keepdims: bool) -> Tensor:
-    held = _real(name, x)
+    operand = _real(name, x)
     if not isinstance(correction, (int, float)):
         raise TypeError(f"{name}: correction must be a number, but got {correction!r}")
-    axes = normalize_axes(name, axis, len(held.shape))
-    count = prod(held.shape[one] for one in axes)
-    squares = square(subtract(held, mean(held, axes, keepdims=True)))
+    axes = normalize_axes(name, axis, len(operand.shape))
+    count = prod(operand.shape[dimension] for dimension in axes)
+    squares = square(subtract(operand, mean(operand, axes, keepdims=True)))
     divisor = float(count - correction) if count > correction else 0.0
     return divided_sum(squares, axes, keepdims, count, divisor)
 
@@ -160,14 +178,20 @@ def _variance(name: str, x: TensorLike, axis: Axis, correction: float, keepdims:
 def count_nonzero(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """How many elements along ``axis`` are not zero, as int32 (array API standard).
 
+    The result lacks the axes, or has them of size 1 with ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.count_nonzero([[0, 1], [2, 3]], axis=1).tolist()
         [1, 2]
     """
-    held = as_operand("count_nonzero", x)
-    axes = normalize_axes("count_nonzero", axis, len(held.shape))
-    return _sum(not_equal(held, 0), axes, keepdims)
+    operand = as_operand("count_nonzero", x)
+    axes = normalize_axes("count_nonzero", axis, len(operand.shape))
+    return _sum(not_equal(operand, 0), axes, keepdims)
 
 
 # -- norms ----------------------------------------------------------------------------------------
@@ -192,8 +216,8 @@ def norm(
         >>> wt.norm([3.0, 4.0]).tolist(), wt.norm([[1.0, -2.0], [3.0, 4.0]], 1, (0, 1)).tolist()
         (5.0, 6.0)
     """
-    held = as_operand("norm", x)
-    size = abs(held if held.dtype is complex64 else cast_to(held, float32))
+    operand = as_operand("norm", x)
+    size = abs(operand if operand.dtype is complex64 else cast_to(operand, float32))
     rank = len(size.shape)
     if axis is None:
         flat = _vector_norm("norm", reshape(size, (-1,) if size.size else (0,)), ord, 0)
@@ -205,7 +229,7 @@ def norm(
         result = _vector_norm("norm", size, ord, axes[0])
     else:
         result = _matrix_norm("norm", size, ord, *axes)
-    return reshape(result, _kept(size, tuple(axes), keepdims))
+    return reshape(result, _reduced_shape(size, tuple(axes), keepdims))
 
 
 def _vector_norm(name: str, size: Tensor, ord: float | str, axis: int) -> Tensor:
@@ -244,13 +268,19 @@ def _matrix_norm(name: str, size: Tensor, ord: float | str, row: int, column: in
 def euclidean_norm(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Root of the sum of squares along ``axis`` (all axes by default), which may be any axes.
 
+    The result is float32. It lacks the axes, or has them of size 1 with ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.euclidean_norm([[3.0, 4.0], [6.0, 8.0]], axis=1).tolist()
         [5.0, 10.0]
     """
-    held = as_operand("euclidean_norm", x)
-    size = abs(held) if held.dtype is complex64 else cast_to(held, float32)
+    operand = as_operand("euclidean_norm", x)
+    size = abs(operand) if operand.dtype is complex64 else cast_to(operand, float32)
     axes = normalize_axes("euclidean_norm", axis, len(size.shape))
     return sqrt(_sum(square(size), axes, keepdims))
 
@@ -258,20 +288,26 @@ def euclidean_norm(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> 
 def log_sum_exp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Logarithm of the sum of exponentials along ``axis`` (all by default), without overflow.
 
+    The result is float32. It lacks the axes, or has them of size 1 with ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+        ValueError: ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.log_sum_exp([1000.0, 0.0]).tolist()
         1000.0
     """
-    held = _real("log_sum_exp", x)
-    axes = normalize_axes("log_sum_exp", axis, len(held.shape))
-    if held.size == 0:
-        return log(_sum(exp(held), axes, keepdims))
-    # The greatest element is only a shift, which cancels: no gradient flows through it.
+    operand = _real("log_sum_exp", x)
+    axes = normalize_axes("log_sum_exp", axis, len(operand.shape))
+    if operand.size == 0:
+        return log(_sum(exp(operand), axes, keepdims))
+    # The maximum is only a shift, which cancels: no gradient flows through it.
     with paused():
-        greatest = _max(held, axes, keepdims=True)
+        greatest = _max(operand, axes, keepdims=True)
         shift = where(isfinite(greatest), greatest, 0.0)
-    total = _sum(exp(subtract(held, shift)), axes, keepdims)
+    total = _sum(exp(subtract(operand, shift)), axes, keepdims)
     return add(log(total), reshape(shift, total.shape))
 
 
@@ -292,15 +328,17 @@ def add_n(tensors: Sequence[TensorLike]) -> Tensor:
     """
     if isinstance(tensors, Tensor) or not hasattr(tensors, "__iter__"):
         raise TypeError(f"add_n: tensors must be a sequence of tensors, but got {tensors!r}")
-    operands = [as_operand("add_n", one) for one in tensors]
+    operands = [as_operand("add_n", tensor) for tensor in tensors]
     if not operands:
         raise ValueError("add_n: tensors must not be empty")
     if len({operand.dtype for operand in operands}) > 1:
         raise TypeError(
-            f"add_n: dtypes must be equal, but got {[str(one.dtype) for one in operands]}"
+            f"add_n: dtypes must be equal, but got {[str(operand.dtype) for operand in operands]}"
         )
     if len({operand.shape for operand in operands}) > 1:
-        raise ValueError(f"add_n: shapes must be equal, but got {[one.shape for one in operands]}")
+        raise ValueError(
+            f"add_n: shapes must be equal, but got {[operand.shape for operand in operands]}"
+        )
     return reduce(add, operands) if len(operands) > 1 else operands[0].clone()
 
 
@@ -324,22 +362,22 @@ def diff(
         >>> wt.diff([1, 4, 9]).tolist(), wt.diff([1, 4, 9], n=2).tolist()
         ([3, 5], [2])
     """
-    held = as_operand("diff", x)
-    axis = normalize_axis("diff", axis, len(held.shape))
+    operand = as_operand("diff", x)
+    axis = normalize_axis("diff", axis, len(operand.shape))
     if not isinstance(n, int) or n < 0:
         raise ValueError(f"diff: n must be an integer that is not negative, but got {n!r}")
-    parts = [held]
+    parts = [operand]
     for argument, end in (("prepend", prepend), ("append", append)):
         if end is not None:
             part = as_operand("diff", end)
             others = (*part.shape[:axis], *part.shape[axis + 1 :])
-            if others != (*held.shape[:axis], *held.shape[axis + 1 :]) or not part.shape:
+            if others != (*operand.shape[:axis], *operand.shape[axis + 1 :]) or not part.shape:
                 raise ValueError(
-                    f"diff: {argument} must have the shape of x, {held.shape}, except along axis "
-                    f"{axis}, but its shape is {part.shape}"
+                    f"diff: {argument} must have the shape of x, {operand.shape}, except along "
+                    f"axis {axis}, but its shape is {part.shape}"
                 )
             parts.insert(0 if argument == "prepend" else len(parts), part)
-    result = concat(parts, axis) if n and len(parts) > 1 else held
+    result = concat(parts, axis) if n and len(parts) > 1 else operand
     for _ in range(n):
         length = result.shape[axis] - 1
         if length < 0:

@@ -61,23 +61,23 @@ def static_regex_replace(
         ['format_this', 'a_b']
     """
     name = "static_regex_replace"
-    held = as_text(name, "input", input)
+    operand = as_text(name, "input", input)
     for argument, value in (("pattern", pattern), ("rewrite", rewrite)):
         if not isinstance(value, str):
             raise TypeError(f"{name}: {argument} must be text, but got {value!r}")
     count = 0 if replace_global else 1
-    whole = re.sub(r"(\\\\)|\\0(?![0-7])", lambda found: found[1] or r"\g<0>", rewrite)
+    whole = re.sub(r"(\\\\)|\\0(?![0-7])", lambda match: match[1] or r"\g<0>", rewrite)
     try:
         expression = re.compile(pattern)
         changed = [
             expression.sub(whole, text.decode("utf-8", "surrogateescape"), count)
-            for text in texts_of(held)
+            for text in texts_of(operand)
         ]
     except re.error as error:
         raise ValueError(
             f"{name}: pattern {pattern!r} with rewrite {rewrite!r} is malformed: {error}"
         ) from None
-    return text_tensor(pack(name, changed, string_), held.shape)
+    return text_tensor(pack(name, changed, string_), operand.shape)
 
 
 def string_n_grams(
@@ -109,9 +109,9 @@ def string_n_grams(
         (['<|a', 'a|b', 'b|>', '<|c', 'c|>'], [0, 3, 5])
     """
     name = "string_n_grams"
-    held = as_text(name, "data", data)
+    operand = as_text(name, "data", data)
     marks = as_indices(name, data_splits, "data_splits")
-    for argument, tensor in (("data", held), ("data_splits", marks)):
+    for argument, tensor in (("data", operand), ("data_splits", marks)):
         if len(tensor.shape) != 1:
             raise ValueError(
                 f"{name}: {argument} must have rank 1, but its shape is {tensor.shape}"
@@ -120,7 +120,7 @@ def string_n_grams(
     pad_width = as_integer(name, "pad_width", pad_width)
     if min(widths, default=1) < 1:
         raise ValueError(f"{name}: ngram_widths must be positive integers, but got {ngram_widths}")
-    words, splits = texts_of(held), list(marks.data_sync())
+    words, splits = texts_of(operand), list(marks.data_sync())
     if splits and (splits[0] != 0 or splits[-1] != len(words) or splits != sorted(splits)):
         raise ValueError(
             f"{name}: data_splits must rise from 0 to the {len(words)} elements of data, but got "
@@ -131,15 +131,17 @@ def string_n_grams(
     ends = [0] if splits else []
     for begin, end in pairwise(splits):
         row = words[begin:end]
-        made: list[bytes] = []
+        n_grams: list[bytes] = []
         for width in widths:
             pads = min(width - 1 if pad_width < 0 else pad_width, width - 1)
             padded = [left] * pads + list(row) + [right] * pads
-            made += [middle.join(padded[at : at + width]) for at in range(len(padded) - width + 1)]
-        if preserve_short_sequences and row and not made:
+            n_grams += [
+                middle.join(padded[at : at + width]) for at in range(len(padded) - width + 1)
+            ]
+        if preserve_short_sequences and row and not n_grams:
             pads = max(pad_width, 0)
-            made.append(middle.join([left] * pads + list(row) + [right] * pads))
-        grams += made
+            n_grams.append(middle.join([left] * pads + list(row) + [right] * pads))
+        grams += n_grams
         ends.append(len(grams))
     return NGrams(text_tensor(grams, (len(grams),)), from_host(name, ends, int32))
 
@@ -161,18 +163,18 @@ def string_split(input: TensorLike, delimiter: str, skip_empty: bool = True) -> 
         (['hello', 'world', 'a', 'b', 'c'], [[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]], [2, 3])
     """
     name = "string_split"
-    held = as_text(name, "input", input)
+    operand = as_text(name, "input", input)
     mark = as_text(name, "delimiter", delimiter)
-    if len(held.shape) != 1:
-        raise ValueError(f"{name}: input must have rank 1, but its shape is {held.shape}")
+    if len(operand.shape) != 1:
+        raise ValueError(f"{name}: input must have rank 1, but its shape is {operand.shape}")
     if mark.shape:
         raise ValueError(f"{name}: delimiter must be a scalar, but its shape is {mark.shape}")
     (delimiters,) = texts_of(mark)
-    values, counts = _split(texts_of(held), delimiters, skip_empty)
+    values, counts = _split(texts_of(operand), delimiters, skip_empty)
     return Split(
         reshape(from_host(name, _coordinates(counts), int32), (len(values), 2)),
         text_tensor(values, (len(values),)),
-        from_host(name, [held.size, max(counts, default=0)], int32),
+        from_host(name, [operand.size, max(counts, default=0)], int32),
     )
 
 
@@ -197,20 +199,20 @@ def _split(
 
 
 def _coordinates(counts: Sequence[int]) -> array[int]:
-    """Row and number of each part, where rows have so many."""
+    """Row and column of each part, with ``counts`` parts in the rows."""
     rows, width = len(counts), max(counts, default=0)
     size = sum(counts)
-    found = array("i", bytes(8 * size))
+    coordinates = array("i", bytes(8 * size))
     if size == rows * width and width <= rows:  # equally long rows are numbered by columns
         numbers = array("i", list(range(rows)))
         for column in range(width):
-            found[2 * column :: 2 * width] = numbers
-        found[1::2] = array("i", range(width)) * rows
+            coordinates[2 * column :: 2 * width] = numbers
+        coordinates[1::2] = array("i", range(width)) * rows
     else:
         numbers_of = {count: array("i", range(count)).tobytes() for count in set(counts)}
-        found[::2] = array("i", list(chain.from_iterable(map(repeat, range(rows), counts))))
-        found[1::2] = array("i", b"".join(map(numbers_of.__getitem__, counts)))
-    return found
+        coordinates[::2] = array("i", list(chain.from_iterable(map(repeat, range(rows), counts))))
+        coordinates[1::2] = array("i", b"".join(map(numbers_of.__getitem__, counts)))
+    return coordinates
 
 
 def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int) -> Tensor:
@@ -228,10 +230,10 @@ def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int) -> Tensor:
         [9, 2, 2, 5]
     """
     name = "string_to_hash_bucket_fast"
-    held = as_text(name, "input", input)
+    operand = as_text(name, "input", input)
     if not isinstance(num_buckets, int) or num_buckets < 1:
         raise ValueError(f"{name}: num_buckets must be a positive integer, but got {num_buckets!r}")
-    texts = texts_of(held)
+    texts = texts_of(operand)
     buckets = {text: number % num_buckets for text, number in fingerprints64(texts).items()}
     numbers = pack(name, list(map(buckets.__getitem__, texts)), int32)
-    return reshape(from_host(name, numbers, int32), held.shape)
+    return reshape(from_host(name, numbers, int32), operand.shape)

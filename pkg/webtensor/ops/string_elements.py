@@ -1,7 +1,7 @@
-"""Moving and comparing the elements of string tensors, which lie on the host.
+"""Rearranging and comparing the elements of string tensors, which are on the host.
 
-No backend knows text. The few primitives through which every op moves elements have their forms for
-it here, on tuples of bytes; all others raise ``TypeError``. No gradient flows through text.
+Backends have no text. The few primitives through which every op moves elements are implemented for
+text here, on tuples of bytes; all others raise ``TypeError``. No gradient flows through text.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ def as_text(name: str, argument: str, value: TensorLike) -> Tensor:
     Raises:
         TypeError: it holds something else than text.
     """
-    held = as_operand(name, value, string_)
-    if held.dtype is not string_:
-        raise TypeError(f"{name}: {argument} must be string, but got {held.dtype}")
-    return held
+    operand = as_operand(name, value, string_)
+    if operand.dtype is not string_:
+        raise TypeError(f"{name}: {argument} must be string, but got {operand.dtype}")
+    return operand
 
 
 def check_all_text(name: str, dtypes: Sequence[DType]) -> None:
-    """Check that operands which are joined are all text, or none of them.
+    """Check that operands to be joined are all text, or that none is.
 
     Raises:
         TypeError: text beside numbers.
@@ -67,11 +67,11 @@ def check_all_text(name: str, dtypes: Sequence[DType]) -> None:
 
 def viewed_texts(x: Tensor, shape: Shape, strides: Sequence[int], offset: int) -> Tensor:
     """Copy a strided view out."""
-    places = [offset]
+    offsets = [offset]
     for length, stride in zip(shape, strides, strict=True):
-        places = [place + index * stride for place in places for index in range(length)]
+        offsets = [start + index * stride for start in offsets for index in range(length)]
     texts = texts_of(x)
-    return text_tensor((texts[place] for place in places), shape)
+    return text_tensor((texts[start] for start in offsets), shape)
 
 
 def joined_texts(tensors: Sequence[Tensor], shape: Shape, outer: int) -> Tensor:
@@ -92,9 +92,9 @@ def gathered_texts(
     texts = texts_of(x)
     empty = (b"",) * inner
     picked: list[bytes] = []
-    wanted = [index + length if index < 0 else index for index in indices.data_sync()]
+    positions = [index + length if index < 0 else index for index in indices.data_sync()]
     for row in range(outer):
-        for index in wanted:
+        for index in positions:
             start = (row * length + index) * inner
             picked += texts[start : start + inner] if 0 <= index < length else empty
     return text_tensor(picked, shape)
@@ -103,10 +103,10 @@ def gathered_texts(
 def put_texts(x: Tensor, indices: Tensor, updates: Tensor, length: int, inner: int) -> Tensor:
     """Replace slices of a copy at their indices; those out of range are left out."""
     texts = list(texts_of(x))
-    given = texts_of(updates)
+    new_texts = texts_of(updates)
     for number, index in enumerate(indices.data_sync()):
         if 0 <= index < length:
-            part = given[number * inner : (number + 1) * inner]
+            part = new_texts[number * inner : (number + 1) * inner]
             texts[index * inner : (index + 1) * inner] = part
     return text_tensor(texts, x.shape)
 
@@ -130,4 +130,6 @@ def chosen_texts(condition: Tensor, x: Tensor, y: Tensor, shape: Shape) -> Tenso
         for side in (x, y)
     ]
     yes = condition.broadcast_to(shape).data_sync()
-    return text_tensor((a if one else b for one, a, b in zip(yes, *sides, strict=True)), shape)
+    return text_tensor(
+        (a if condition else b for condition, a, b in zip(yes, *sides, strict=True)), shape
+    )

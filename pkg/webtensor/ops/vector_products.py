@@ -30,13 +30,13 @@ def matrix_transpose(x: TensorLike) -> Tensor:
         >>> wt.matrix_transpose([[1, 2], [3, 4]]).tolist()
         [[1, 3], [2, 4]]
     """
-    held = as_operand("matrix_transpose", x)
-    rank = len(held.shape)
+    operand = as_operand("matrix_transpose", x)
+    rank = len(operand.shape)
     if rank < 2:
         raise ValueError(
-            f"matrix_transpose: x must have at least two axes, but its shape is {held.shape}"
+            f"matrix_transpose: x must have at least two axes, but its shape is {operand.shape}"
         )
-    return permute_dims(held, (*range(rank - 2), rank - 1, rank - 2))
+    return permute_dims(operand, (*range(rank - 2), rank - 1, rank - 2))
 
 
 def _numbers(name: str, x1: TensorLike, x2: TensorLike) -> tuple[Tensor, Tensor]:
@@ -61,8 +61,10 @@ def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
         [17, 39]
     """
     x, y = _numbers("vecdot", x1, x2)
-    lengths = [one.shape[normalize_axis("vecdot", axis, len(one.shape))] for one in (x, y)]
-    if lengths[0] != lengths[1] or (axis >= 0 and len(x.shape) != len(y.shape)):
+    sizes = [
+        operand.shape[normalize_axis("vecdot", axis, len(operand.shape))] for operand in (x, y)
+    ]
+    if sizes[0] != sizes[1] or (axis >= 0 and len(x.shape) != len(y.shape)):
         raise ValueError(
             f"vecdot: operands must have the same length along axis {axis}, but got shapes "
             f"{x.shape} and {y.shape}"
@@ -91,10 +93,12 @@ def _contracted_axes(
     if len(axes) != 2:
         raise ValueError(f"tensordot: axes must be a pair of sequences, but got {axes!r}")
     names = [
-        [normalize_axis("tensordot", axis, len(operand.shape)) for axis in given]
-        for operand, given in zip((x, y), axes, strict=True)
+        [normalize_axis("tensordot", axis, len(operand.shape)) for axis in own_axes]
+        for operand, own_axes in zip((x, y), axes, strict=True)
     ]
-    if len(names[0]) != len(names[1]) or any(len(set(one)) != len(one) for one in names):
+    if len(names[0]) != len(names[1]) or any(
+        len(set(own_names)) != len(own_names) for own_names in names
+    ):
         raise ValueError(
             f"tensordot: axes must name as many, different axes of both operands, but got {axes}"
         )
@@ -120,19 +124,19 @@ def tensordot(
     """
     x, y = _numbers("tensordot", x1, x2)
     first, second = _contracted_axes(x, y, axes)
-    lengths = [x.shape[axis] for axis in first]
-    if lengths != [y.shape[axis] for axis in second]:
+    sizes = [x.shape[axis] for axis in first]
+    if sizes != [y.shape[axis] for axis in second]:
         raise ValueError(
             f"tensordot: axes {tuple(first)} of shape {x.shape} and {tuple(second)} of {y.shape} "
             "have different lengths"
         )
     rows = [axis for axis in range(len(x.shape)) if axis not in first]
     columns = [axis for axis in range(len(y.shape)) if axis not in second]
-    row_lengths = [x.shape[axis] for axis in rows]
-    column_lengths = [y.shape[axis] for axis in columns]
-    left = reshape(permute_dims(x, (*rows, *first)), (prod(row_lengths), prod(lengths)))
-    right = reshape(permute_dims(y, (*second, *columns)), (prod(lengths), prod(column_lengths)))
-    return reshape(matmul(left, right), (*row_lengths, *column_lengths))
+    row_sizes = [x.shape[axis] for axis in rows]
+    column_sizes = [y.shape[axis] for axis in columns]
+    left = reshape(permute_dims(x, (*rows, *first)), (prod(row_sizes), prod(sizes)))
+    right = reshape(permute_dims(y, (*second, *columns)), (prod(sizes), prod(column_sizes)))
+    return reshape(matmul(left, right), (*row_sizes, *column_sizes))
 
 
 def outer_product(v1: TensorLike, v2: TensorLike) -> Tensor:

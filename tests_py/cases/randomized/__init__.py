@@ -72,7 +72,7 @@ def _calls(function: str, generator: Generator) -> list[Case]:
 
 RANDOM_FAMILIES: dict[str, list[Case]] = {
     f"random {name}": one_of_each_name(
-        [case for function, one in group.items() for case in _calls(function, one)]
+        [case for function, entry in group.items() for case in _calls(function, entry)]
     )
     for name, group in GROUPS.items()
 }

@@ -38,13 +38,13 @@ def call(
     """Make a case; oracle and tolerance are those of the function's first row if not given."""
     if oracle is not None and tolerance is not None:
         return Case(function, args, oracle, tolerance, kwargs)
-    known = _first_case(function)
+    first = _first_case(function)
     return replace(
-        known,
+        first,
         args=args,
         kwargs=kwargs,
-        oracle=oracle or known.oracle,
-        tolerance=tolerance or known.tolerance,
+        oracle=oracle or first.oracle,
+        tolerance=tolerance or first.tolerance,
         note="",
         sample=False,
     )

@@ -74,7 +74,7 @@ class Draw:
 
     def filled_shape(self, least_rank: int = 0, most_rank: int = 6, most: int = 500) -> Shape:
         """Draw a shape without axes of length 0."""
-        return self.shape(least_rank, most_rank, [one for one in LENGTHS if one], most)
+        return self.shape(least_rank, most_rank, [length for length in LENGTHS if length], most)
 
     def long_shape(self) -> Shape:
         """Draw a shape with axes longer than the blocks that backends scan and sort in."""
@@ -82,8 +82,8 @@ class Draw:
 
     def broadcastable(self, shape: Shape) -> Shape:
         """Draw a shape that broadcasts to ``shape``: axes of length 1, and fewer axes."""
-        kept = tuple(1 if self.chance(4) else length for length in shape)
-        return kept[self.integer(0, len(kept)) :] if self.chance(3) else kept
+        repeated = tuple(1 if self.chance(4) else length for length in shape)
+        return repeated[self.integer(0, len(repeated)) :] if self.chance(3) else repeated
 
     def axis(self, rank: int) -> int:
         """Draw an axis, counted from either end."""
@@ -153,5 +153,5 @@ class Draw:
             "t": self.texts,
             "s": self.specials,
         }[kind]
-        made: Array = draw(shape)
-        return made
+        values: Array = draw(shape)
+        return values

@@ -30,7 +30,7 @@ def _few(draw: Draw, shape: Shape, kinds: str = "fibct") -> Array:
     return draw.texts(shape, 2, "ab") if kind == "t" else draw.bools(shape)
 
 
-def _true_places(function: str, draw: Draw) -> Case:
+def _true_indices(function: str, draw: Draw) -> Case:
     shape = draw.shape(1 if function == "nonzero" else 0)
     return call(function, _few(draw, shape, "fib" if function == "where_async" else "fibc"))
 
@@ -63,7 +63,7 @@ def _setdiff1d(function: str, draw: Draw) -> Case:
 
 
 GENERATORS: dict[str, Generator] = {
-    **{name: partial(_true_places, name) for name in ("nonzero", "argwhere", "where_async")},
+    **{name: partial(_true_indices, name) for name in ("nonzero", "argwhere", "where_async")},
     **{name: partial(_boolean_mask, name) for name in ("boolean_mask", "boolean_mask_async")},
     "unique": _unique,
     **{

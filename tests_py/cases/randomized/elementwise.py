@@ -129,22 +129,22 @@ REFLECTED = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
 
 def operator(name: str, row: Any, draw: Draw) -> Case:
     x, y = _operands(row, draw)
-    known = call(row.function, x, y)
-    return call(f"Tensor.__{name}__", x, y, oracle=known.oracle, tolerance=known.tolerance)
+    row_call = call(row.function, x, y)
+    return call(f"Tensor.__{name}__", x, y, oracle=row_call.oracle, tolerance=row_call.tolerance)
 
 
 def reflected(name: str, row: Any, draw: Draw) -> Case:
     y = draw.floats(draw.shape(), *row.y)
     x = max(draw.number(*row.x), 0.5)
-    known = call(row.function, x, y)
-    scale = known.tolerance.scale
+    row_call = call(row.function, x, y)
+    scale = row_call.tolerance.scale
     turned = None if scale is None else lambda y, x: scale(x, y)
     return call(
         f"Tensor.__r{name}__",
         y,
         x,
-        oracle=lambda y, x: known.oracle(x, y),
-        tolerance=replace(known.tolerance, scale=turned),
+        oracle=lambda y, x: row_call.oracle(x, y),
+        tolerance=replace(row_call.tolerance, scale=turned),
     )
 
 

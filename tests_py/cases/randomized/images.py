@@ -16,10 +16,10 @@ from tests_py.cases.images import (
     SCORED,
     _coordinates,
     _crop,
+    _input_coordinate,
     _nearest_of_integers,
     _otsu,
     _padded,
-    _place,
     _rotated,
     _scored,
     _suppressed,
@@ -42,9 +42,9 @@ def random_numbers(draw: Draw) -> Iterator[np.random.Generator]:
     raise AssertionError("none of a thousand draws gives what is wanted")
 
 
-def are_clear(places: Array, margin: float = 2e-3, of_wholes: bool = True) -> bool:
+def are_clear(points: Array, margin: float = 2e-3, of_wholes: bool = True) -> bool:
     """Whether no place is near the middle between two whole numbers, or near one of those."""
-    shifted = np.asarray(places) * 2 if of_wholes else places - 0.5
+    shifted = np.asarray(points) * 2 if of_wholes else points - 0.5
     return bool((np.abs(shifted - np.round(shifted)) > 2 * margin).all())
 
 
@@ -66,22 +66,24 @@ def size_of_image(draw: Draw, most: int = 8) -> Shape:
 def rounded_by_doubles(i: int, length: int, outputs: int, corners: bool, centers: bool) -> int:
     """The nearest pixel by a ratio of lengths that is rounded to a double."""
     ratio = (length - 1) / (outputs - 1) if corners and outputs > 1 else length / outputs
-    place = ratio * (i + 0.5) if centers else ratio * i
-    return math.floor(place + 0.5) if corners else math.floor(place)
+    coordinate = ratio * (i + 0.5) if centers else ratio * i
+    return math.floor(coordinate + 0.5) if corners else math.floor(coordinate)
 
 
 def doubles_miss(length: int, outputs: int, corners: bool, centers: bool) -> bool:
     """Whether that is another pixel than the nearest."""
     return any(
         min(rounded_by_doubles(i, length, outputs, corners, centers), length - 1)
-        != min(math.floor(_place(i, length, outputs, True, corners, centers)), length - 1)
+        != min(
+            math.floor(_input_coordinate(i, length, outputs, True, corners, centers)), length - 1
+        )
         for i in range(outputs)
     )
 
 
 def resize(name: str, draw: Draw) -> Case:
-    lengths, size = size_of_image(draw), size_of_image(draw, 12)
-    x = batch(draw, lengths)
+    image_size, size = size_of_image(draw), size_of_image(draw, 12)
+    x = batch(draw, image_size)
     if draw.chance(4):
         x = draw.floats(x.shape[1:])
     corners, centers = draw.pick(((False, False), (True, False), (False, True)))
@@ -93,7 +95,7 @@ def resize(name: str, draw: Draw) -> Case:
     case = call(name, x, draw.pick((list(size), size)), corners, centers)
     missed = is_nearest and any(
         doubles_miss(length, outputs, corners, centers)
-        for length, outputs in zip(lengths, size, strict=True)
+        for length, outputs in zip(image_size, size, strict=True)
     )
     return replace(case, note="missed by doubles" if missed else "")
 
@@ -101,32 +103,34 @@ def resize(name: str, draw: Draw) -> Case:
 # -- sampling ------------------------------------------------------------------------------------
 
 
-def crop_places(boxes: Array, lengths: Shape, size: Shape) -> list[Array]:
+def crop_coordinates(boxes: Array, image_size: Shape, size: Shape) -> list[Array]:
     """Rows and columns of the image that the crops show."""
-    places = []
+    coordinates = []
     for axis in (0, 1):
         first, last = (boxes[:, axis + end].astype(np.float64) for end in (0, 2))
         shares = np.linspace(0, 1, size[axis]) if size[axis] > 1 else np.array([0.5])
         along = first[:, None] + shares * (last - first)[:, None]
-        places.append(along * (lengths[axis] - 1))
-    return places
+        coordinates.append(along * (image_size[axis] - 1))
+    return coordinates
 
 
 def crop_and_resize(draw: Draw) -> Case:
-    lengths, size = size_of_image(draw), size_of_image(draw, 6)
-    x = batch(draw, lengths)
+    image_size, size = size_of_image(draw), size_of_image(draw, 6)
+    x = batch(draw, image_size)
     count = draw.integer(0, 4) if len(x) else 0
     method = draw.pick(("bilinear", "nearest"))
-    if 1 in lengths or draw.chance(4):
+    if 1 in image_size or draw.chance(4):
         # Of one pixel only what lies on it is inside.
         corners = draw.pick(([0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 1, 0]))
         boxes = np.tile(np.array(corners, np.float32), (count, 1))
-        size, method = lengths if min(lengths) > 1 else (1, 1), "bilinear"
+        size, method = image_size if min(image_size) > 1 else (1, 1), "bilinear"
         size = (2, 2) if size != (1, 1) else size
     else:
         for random in random_numbers(draw):
             boxes = random.uniform(-0.3, 1.3, (count, 4)).astype(np.float32)
-            if all(are_clear(places) for places in crop_places(boxes, lengths, size)):
+            if all(
+                are_clear(coordinates) for coordinates in crop_coordinates(boxes, image_size, size)
+            ):
                 break
     numbers = draw.ints((count,), 0, max(1, len(x)))
     fill = draw.number(-3, 3)
@@ -136,22 +140,22 @@ def crop_and_resize(draw: Draw) -> Case:
 
 
 def transform(draw: Draw) -> Case:
-    lengths = size_of_image(draw, 6)
-    x = batch(draw, lengths)
-    wanted = [draw.integer(1, 5), draw.integer(1, 5)] if draw.chance() else None
+    image_size = size_of_image(draw, 6)
+    x = batch(draw, image_size)
+    output_size = [draw.integer(1, 5), draw.integer(1, 5)] if draw.chance() else None
     count = 1 if draw.chance() else len(x)
     method = draw.pick(("nearest", "bilinear"))
     mode = draw.pick(("constant", "reflect", "wrap", "nearest"))
     identity = np.array([1, 0, 0, 0, 1, 0, 0, 0])
     width = np.array([0.3, 0.3, 4, 0.3, 0.3, 4, 0.02, 0.02]) * draw.pick((1, 1, 3))
     for random in random_numbers(draw):
-        made = (identity + random.uniform(-1, 1, (count, 8)) * width).astype(np.float32)
-        places = _coordinates(made.astype(np.float64), wanted or lengths)
+        transforms = (identity + random.uniform(-1, 1, (count, 8)) * width).astype(np.float32)
+        points = _coordinates(transforms.astype(np.float64), output_size or image_size)
         # SAMPLED is for coordinates of up to 20 pixels.
-        if are_clear(places) and np.abs(places).max(initial=0) < 20:
+        if are_clear(points) and np.abs(points).max(initial=0) < 20:
             break
     tolerance = SAMPLED if method == "bilinear" else EXACT
-    args = (x, made, method, mode, draw.number(-2, 2), wanted)
+    args = (x, transforms, method, mode, draw.number(-2, 2), output_size)
     return call("image.transform", *args, oracle=_transform, tolerance=tolerance)
 
 
@@ -162,18 +166,20 @@ def rotate_with_offset(draw: Draw) -> Case:
     center: Any = draw.number(-0.5, 1.5)
     if draw.chance():
         center = (center, draw.number(0, 1))
-    cx, cy = (width * one for one in (center if isinstance(center, tuple) else (center, center)))
+    cx, cy = (
+        width * share for share in (center if isinstance(center, tuple) else (center, center))
+    )
     rows, columns = np.mgrid[:height, :width]
     for random in random_numbers(draw):
         angle = float(random.uniform(-7, 7))
         across = (columns - cx) * math.cos(angle) - (rows - cy) * math.sin(angle) + cx
         down = (columns - cx) * math.sin(angle) + (rows - cy) * math.cos(angle) + cy
-        if all(are_clear(places, of_wholes=False) for places in (across, down)):
+        if all(are_clear(points, of_wholes=False) for points in (across, down)):
             break
     fill: Any = draw.integer(-3, 9)
     if channels and draw.chance():
-        known = 3 if channels == 4 and draw.chance() else channels
-        fill = [float(draw.integer(-3, 9)) for _ in range(known)]
+        count = 3 if channels == 4 and draw.chance() else channels
+        fill = [float(draw.integer(-3, 9)) for _ in range(count)]
     case = call("image.rotate_with_offset", x, angle, fill, center, oracle=_rotated)
     is_opacity_given = isinstance(fill, list) and len(fill) > 3
     return replace(case, note="with a fill of opacity" if is_opacity_given else "")

@@ -31,7 +31,7 @@ def _rectangles(draw: Draw, least: int = 1) -> Shape:
     return (*_stack(draw), draw.integer(least, 6), draw.integer(least, 6))
 
 
-def _made(draw: Draw, make: Any, shape: Shape) -> Array:
+def _matrix(draw: Draw, make: Any, shape: Shape) -> Array:
     """Matrices of a sort, real or complex, with a seed of their own."""
     matrices: Array = make(shape, draw.pick([floats, complexes]), draw.integer(0, 10**6))
     return matrices
@@ -42,11 +42,11 @@ def _made(draw: Draw, make: Any, shape: Shape) -> Array:
 
 def _cholesky(draw: Draw) -> Case:
     options: dict[str, Any] = {"upper": draw.chance()} if draw.chance() else {}
-    return call("linalg.cholesky", _made(draw, positive_definite, _squares(draw)), **options)
+    return call("linalg.cholesky", _matrix(draw, positive_definite, _squares(draw)), **options)
 
 
 def _of_squares(function: str, draw: Draw) -> Case:
-    return call(function, _made(draw, well_conditioned, _squares(draw)))
+    return call(function, _matrix(draw, well_conditioned, _squares(draw)))
 
 
 def _solve(draw: Draw) -> Case:
@@ -56,16 +56,16 @@ def _solve(draw: Draw) -> Case:
         right: Shape = (n,)
     else:
         right = (*draw.broadcastable(shape[:-2]), n, draw.integer(0, 3))
-    return call("linalg.solve", _made(draw, well_conditioned, shape), draw.numbers(right, "fc"))
+    return call("linalg.solve", _matrix(draw, well_conditioned, shape), draw.numbers(right, "fc"))
 
 
 def _slogdet(draw: Draw) -> Case:
-    x = _made(draw, well_conditioned, _squares(draw))
+    x = _matrix(draw, well_conditioned, _squares(draw))
     return call("part_of", x, "linalg.slogdet", draw.integer(0, 1), oracle=linalg._slogdet)
 
 
 def _eigvalsh(draw: Draw) -> Case:
-    return call("linalg.eigvalsh", _made(draw, hermitian, _squares(draw, 1)))
+    return call("linalg.eigvalsh", _matrix(draw, hermitian, _squares(draw, 1)))
 
 
 def _identities(length: int) -> Any:
@@ -78,7 +78,7 @@ def _same(x: Array, *_: Any, **__: Any) -> Array:
 
 def _eigh(draw: Draw) -> Case:
     shape = _squares(draw, 1)
-    x = _made(draw, hermitian, shape)
+    x = _matrix(draw, hermitian, shape)
     if draw.chance():
         return call("restored", x, "linalg.eigh", oracle=_same, tolerance=RESTORED)
     orthonormal = _identities(shape[-1])
@@ -91,18 +91,18 @@ def _svd(draw: Draw) -> Case:
     full = draw.chance()
     (m, n), k = shape[-2:], min(shape[-2:])
     options: dict[str, Any] = {"full_matrices": full, "tolerance": RESTORED}
-    place = draw.integer(0, 2)
-    if place == 1:
+    part = draw.integer(0, 2)
+    if part == 1:
         return call("restored", x, "linalg.svd", oracle=_same, **options)
-    length = (m if place == 0 else n) if full else k
-    options |= {"rows": True} if place == 2 else {}
-    return call("inner_products", x, "linalg.svd", place, oracle=_identities(length), **options)
+    length = (m if part == 0 else n) if full else k
+    options |= {"rows": True} if part == 2 else {}
+    return call("inner_products", x, "linalg.svd", part, oracle=_identities(length), **options)
 
 
 def _qr(draw: Draw) -> Case:
     options: dict[str, Any] = {"mode": draw.pick(["reduced", "complete"])} if draw.chance() else {}
     shape = _rectangles(draw)
-    x = _made(draw, well_conditioned, shape if draw.chance(3) else shape[-2:])
+    x = _matrix(draw, well_conditioned, shape if draw.chance(3) else shape[-2:])
     return call("linalg.qr", x, **options)
 
 
@@ -111,7 +111,7 @@ def _of_rectangles(function: str, draw: Draw) -> Case:
 
 
 def _pinv(draw: Draw) -> Case:
-    return call("linalg.pinv", _made(draw, well_conditioned, _rectangles(draw)))
+    return call("linalg.pinv", _matrix(draw, well_conditioned, _rectangles(draw)))
 
 
 def _matrix_rank(draw: Draw) -> Case:
@@ -125,7 +125,7 @@ def _matrix_rank(draw: Draw) -> Case:
 
 def _matrix_power(draw: Draw) -> Case:
     n = draw.integer(-3, 6)
-    x = _made(draw, well_conditioned, _squares(draw, 1))
+    x = _matrix(draw, well_conditioned, _squares(draw, 1))
 
     def sizes(x: Array, n: int) -> Any:
         factor = np.abs(x if n >= 0 else np.linalg.inv(x))
@@ -181,8 +181,8 @@ def _cross(draw: Draw) -> Case:
         other = tuple(1 if draw.chance(4) else length for length in rest)
 
     def with_three(shape: Shape) -> Shape:
-        place = axis if axis >= 0 else len(shape) + 1 + axis
-        return (*shape[:place], 3, *shape[place:])
+        index = axis if axis >= 0 else len(shape) + 1 + axis
+        return (*shape[:index], 3, *shape[index:])
 
     def cross(x: Array, y: Array, axis: int = -1) -> Array:
         return np.cross(x * 1, y * 1, axis=axis)
@@ -212,9 +212,9 @@ def _outer(function: str, draw: Draw) -> Case:
 
 def _vecdot(function: str, draw: Draw) -> Case:
     rest, length = draw.shape(0, 4, most_elements=60), draw.integer(0, 9)
-    other = tuple(1 if draw.chance(4) else one for one in rest)
+    other = tuple(1 if draw.chance(4) else length for length in rest)
     axis = draw.axis(len(rest) + 1)
-    place = axis % (len(rest) + 1)
+    index = axis % (len(rest) + 1)
 
     def product(x: Array, y: Array, axis: int = -1) -> Any:
         return np.sum(np.conj(x * 1) * (y * 1), axis)
@@ -224,8 +224,8 @@ def _vecdot(function: str, draw: Draw) -> Case:
 
     x, y = _pair(
         draw,
-        (*rest[:place], length, *rest[place:]),
-        (*other[:place], length, *other[place:]),
+        (*rest[:index], length, *rest[index:]),
+        (*other[:index], length, *other[index:]),
     )
     options = {} if axis == -1 else {"axis": axis}
     return call(function, x, y, oracle=product, tolerance=summed(sizes, 2 * length), **options)
@@ -245,13 +245,16 @@ def _tensordot(function: str, draw: Draw) -> Case:
     axes: Any = len(shared)
     if draw.chance():
         # The axes of both sides in any order, the shared ones found by their number.
-        one, two = draw.shuffled(range(len(first))), draw.shuffled(range(len(second)))
+        first_order, second_order = (
+            draw.shuffled(range(len(first))),
+            draw.shuffled(range(len(second))),
+        )
         axes = [
-            [one.index(len(left) + n) for n in range(len(shared))],
-            [two.index(n) - len(second) for n in range(len(shared))],
+            [first_order.index(len(left) + n) for n in range(len(shared))],
+            [second_order.index(n) - len(second) for n in range(len(shared))],
         ]
-        first = tuple(first[n] for n in one)
-        second = tuple(second[n] for n in two)
+        first = tuple(first[n] for n in first_order)
+        second = tuple(second[n] for n in second_order)
     x, y = _pair(draw, first, second)
     tolerance = summed(sizes, 2 * int(np.prod(shared)))
     return call(function, x, y, axes=axes, oracle=product, tolerance=tolerance)
@@ -312,9 +315,9 @@ LETTERS = "abcde"
 
 
 def _einsum(draw: Draw) -> Case:
-    lengths = {letter: draw.pick((1, 2, 2, 3, 4)) for letter in LETTERS}
+    sizes = {letter: draw.pick((1, 2, 2, 3, 4)) for letter in LETTERS}
     if draw.chance(10):
-        lengths[draw.pick(LETTERS)] = 0
+        sizes[draw.pick(LETTERS)] = 0
     batch = draw.shape(0, 2, (1, 2, 3), 6) if draw.chance(4) else ()
     dots = "..." if batch else ""
     labels: list[str] = []
@@ -324,13 +327,13 @@ def _einsum(draw: Draw) -> Case:
             chosen.append(draw.pick(chosen))
         labels.append("".join(chosen))
     used = sorted(set("".join(labels)))
-    equation = ",".join(dots + one for one in labels)
+    equation = ",".join(dots + label for label in labels)
     if dots or draw.chance(4) is False:
-        kept = draw.shuffled(used)[: draw.integer(0, min(len(used), 4))]
-        equation += "->" + dots + "".join(kept)
+        output = draw.shuffled(used)[: draw.integer(0, min(len(used), 4))]
+        equation += "->" + dots + "".join(output)
     kinds = draw.pick(["f", "f", "i", "c"])
     operands = [
-        draw.numbers((*batch, *(lengths[letter] for letter in one)), kinds) for one in labels
+        draw.numbers((*batch, *(sizes[letter] for letter in label)), kinds) for label in labels
     ]
     return call("einsum", equation, *operands)
 

@@ -64,9 +64,9 @@ def loss(name: str, draw: Draw) -> Case:
 def cosine_distance(draw: Draw) -> Case:
     shape = draw.shape(1, 4, most_elements=24)
     axis = draw.axis(len(shape))
-    kept = list(shape)
-    kept[axis] = 1
-    weights = weighting(draw, tuple(kept))
+    weights_shape = list(shape)
+    weights_shape[axis] = 1
+    weights = weighting(draw, tuple(weights_shape))
     return call("losses.cosine_distance", *operands(draw, "", shape), axis, *weights)
 
 

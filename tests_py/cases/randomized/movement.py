@@ -35,14 +35,14 @@ def reshape(draw: Draw) -> Case:
 
 def reshape_method(function: str, ranks: int, draw: Draw) -> Case:
     x = draw.numbers(draw.filled_shape(0, 6, 60))
-    lengths = [1] * ranks
+    sizes = [1] * ranks
     for length in _factored(draw, x.size):
-        lengths[draw.integer(0, ranks - 1)] *= length
-    lengths = lengths if ranks > 1 else []
+        sizes[draw.integer(0, ranks - 1)] *= length
+    sizes = sizes if ranks > 1 else []
     return call(
         function,
         x,
-        *lengths,
+        *sizes,
         oracle=lambda x, *shape: x.reshape(shape or (-1,)),
         tolerance=EXACT,
     )
@@ -93,8 +93,10 @@ def expand_dims(draw: Draw) -> Case:
 
 def squeeze(draw: Draw) -> Case:
     x = draw.numbers(draw.shape())
-    ones = [axis for axis, length in enumerate(x.shape) if length == 1]
-    axis = tuple(ones[: draw.integer(1, len(ones))]) if ones and draw.chance() else None
+    unit_axes = [axis for axis, length in enumerate(x.shape) if length == 1]
+    axis = (
+        tuple(unit_axes[: draw.integer(1, len(unit_axes))]) if unit_axes and draw.chance() else None
+    )
     return call("squeeze", x, axis)
 
 
@@ -194,11 +196,11 @@ def slice_(draw: Draw) -> Case:
 def strided_slice(draw: Draw) -> Case:
     x = draw.numbers(draw.filled_shape(1, 5, 300), "fi")
     begin, end, strides, shrink = [], [], [], 0
-    for place, length in enumerate(x.shape):
+    for index, length in enumerate(x.shape):
         stride = draw.pick((1, 1, 2, 3, -1, -2))
         first, last = sorted((draw.integer(0, length - 1), draw.integer(0, length - 1)))
         if draw.chance(5):
-            shrink |= 1 << place
+            shrink |= 1 << index
             stride = 1
         if stride < 0:
             first, last = last, first

@@ -33,21 +33,23 @@ def batch_norm(name: str, ranks: tuple[int, int], draw: Draw) -> Case:
 
     def parameter(low: float) -> Array:
         if are_alike or not shape or draw.chance():
-            wanted = shape[-1:]
+            parameter_shape = shape[-1:]
         elif rank is None:
-            wanted = draw.broadcastable(shape)
+            parameter_shape = draw.broadcastable(shape)
         else:
-            wanted = draw.pick((shape, tuple(1 if draw.chance(3) else n for n in shape)))
-        return draw.floats(wanted, low)
+            parameter_shape = draw.pick((shape, tuple(1 if draw.chance(3) else n for n in shape)))
+        return draw.floats(parameter_shape, low)
 
     x = draw.ints(shape) if draw.chance(6) else draw.floats(shape)
     mean, variance = parameter(-2.0), parameter(0.05)
     offset = parameter(-2.0) if draw.chance() else None
     scale = parameter(0.5) if draw.chance() else None
-    parameters = [one for one in (mean, variance, offset, scale) if one is not None]
+    parameters = [
+        parameter for parameter in (mean, variance, offset, scale) if parameter is not None
+    ]
     epsilon = draw.pick((0.001, 0.001, 0.0, 0.125))
     case = call(name, x, mean, variance, offset, scale, epsilon)
-    repeated = not all(is_last_axes(one.shape, shape) for one in parameters)
+    repeated = not all(is_last_axes(parameter.shape, shape) for parameter in parameters)
     return replace(case, note="repeated within" if repeated else "")
 
 
@@ -102,12 +104,12 @@ def stacked(
     h: list[Array],
 ) -> tuple[Array, ...]:
     """The new memories of all cells, then the new states."""
-    made = []
+    states = []
     for parameters in zip(kernels, biases, c, h, strict=True):
         kernel, bias, memory, state = parameters
-        made.append(_lstm(forget_bias, kernel, bias, data, memory, state))
-        data = made[-1][1]
-    return (*(memory for memory, _ in made), *(state for _, state in made))
+        states.append(_lstm(forget_bias, kernel, bias, data, memory, state))
+        data = states[-1][1]
+    return (*(memory for memory, _ in states), *(state for _, state in states))
 
 
 def multi_rnn_cell(draw: Draw) -> Case:

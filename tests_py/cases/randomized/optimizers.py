@@ -22,11 +22,11 @@ EPSILON = 1e-7
 
 def formula(name: str, options: list[Any]) -> Step:
     """The step of an optimizer of ``wt.train`` with these options."""
-    given = [EPSILON if option is None else option for option in options]
+    numbers = [EPSILON if option is None else option for option in options]
     if name == "adagrad":
-        given.append(EPSILON)
-    made: Callable[..., Step] = getattr(formulas, name)
-    return made(*given)
+        numbers.append(EPSILON)
+    make: Callable[..., Step] = getattr(formulas, name)
+    return make(*numbers)
 
 
 def steps_by_formula(

@@ -61,7 +61,7 @@ def norm(draw: Draw) -> Case:
     x = draw.floats(draw.filled_shape(1, 5), 0.1, 2)
     if x.ndim > 1 and draw.chance():
         axes = draw.axes(x.ndim)[:2]
-        axes = tuple(sorted(one % x.ndim for one in axes)) if len(axes) == 2 else (0, 1)
+        axes = tuple(sorted(dimension % x.ndim for dimension in axes)) if len(axes) == 2 else (0, 1)
         ord = draw.pick(("euclidean", "fro", 1, INF, -INF))
         return call("norm", x, ord, axes, draw.chance())
     return call("norm", x, draw.pick(("euclidean", 1, 2)), draw.axis(x.ndim), draw.chance())

@@ -57,9 +57,9 @@ def _diff(draw: Draw) -> Case:
     axis = draw.axis(len(shape))
 
     def end() -> Array:
-        lengths = list(shape)
-        lengths[axis] = draw.integer(0, 3)
-        return draw.numbers(lengths, kind)
+        sizes = list(shape)
+        sizes[axis] = draw.integer(0, 3)
+        return draw.numbers(sizes, kind)
 
     ends: dict[str, Any] = {name: end() for name in ("prepend", "append") if draw.chance(3)}
     x, n = draw.numbers(shape, kind), draw.integer(0, 3)

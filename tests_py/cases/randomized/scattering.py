@@ -14,7 +14,7 @@ from tests_py.cases.table import Array, Case, summed
 __all__ = ["GENERATORS"]
 
 
-def _places(draw: Draw, counted: Shape) -> Array:
+def _indices(draw: Draw, counted: Shape) -> Array:
     """Index tuples along axes, with repetitions; none where there is nothing to point at."""
     lead = (0,) if 0 in counted else draw.shape(0, 2, most_elements=20)
     columns = [draw.ints(lead, 0, length) for length in counted]
@@ -28,43 +28,45 @@ def _counted(draw: Draw, shape: Shape, least: int = 0) -> Shape:
 
 def _gather_nd(draw: Draw) -> Case:
     shape = draw.shape()
-    places = _places(draw, _counted(draw, shape))
-    return call("gather_nd", draw.numbers(shape, "fibcts"), places)
+    indices = _indices(draw, _counted(draw, shape))
+    return call("gather_nd", draw.numbers(shape, "fibcts"), indices)
 
 
 def _scatter_nd(draw: Draw) -> Case:
     shape = draw.shape(1)
     counted = _counted(draw, shape, 1)
-    places = _places(draw, counted)
-    updates = draw.numbers((*places.shape[:-1], *shape[len(counted) :]), "ffibc")
+    indices = _indices(draw, counted)
+    updates = draw.numbers((*indices.shape[:-1], *shape[len(counted) :]), "ffibc")
 
     def sizes(indices: Array, updates: Array, shape: Shape) -> Array:
         return scatter.scatter_nd(indices, np.abs(updates), shape)
 
-    return call("scatter_nd", places, updates, shape, tolerance=summed(sizes, places.size))
+    return call("scatter_nd", indices, updates, shape, tolerance=summed(sizes, indices.size))
 
 
 def _tensor_scatter_update(draw: Draw) -> Case:
     shape = draw.shape(1)
     counted = _counted(draw, shape, 1)
-    places = _places(draw, counted)
+    indices = _indices(draw, counted)
     kinds = draw.pick(["ff", "ii", "bb", "cc", "tt", "ss", "if", "fi", "fc"])
     x = draw.numbers(shape, kinds[0])
-    updates = draw.numbers((*places.shape[:-1], *shape[len(counted) :]), kinds[1])
-    return call("tensor_scatter_update", x, places, updates)
+    updates = draw.numbers((*indices.shape[:-1], *shape[len(counted) :]), kinds[1])
+    return call("tensor_scatter_update", x, indices, updates)
 
 
 def _sparse_to_dense(draw: Draw) -> Case:
     shape = draw.shape(1)
-    places = _places(draw, shape)
-    places = places.reshape(-1, len(shape)) if places.size else np.zeros((0, len(shape)), np.int32)
-    values = draw.numbers((len(places),), "fibts")
+    indices = _indices(draw, shape)
+    indices = (
+        indices.reshape(-1, len(shape)) if indices.size else np.zeros((0, len(shape)), np.int32)
+    )
+    values = draw.numbers((len(indices),), "fibts")
     default: Any = {"f": 1.5, "i": -1, "b": True, "O": "-"}[values.dtype.kind]
     if len(shape) == 1 and draw.chance():
-        places = places[:, 0]
+        indices = indices[:, 0]
     if values.dtype.kind == "f" and draw.chance(3):
         values = draw.floats(())
-    args: list[Any] = [places, values, shape]
+    args: list[Any] = [indices, values, shape]
     if values.dtype.kind == "O" or draw.chance():
         args.append(default)
     return call("sparse_to_dense", *args)

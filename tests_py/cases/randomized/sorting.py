@@ -51,10 +51,10 @@ def _wanted(draw: Draw, shape: Shape) -> Array:
 
 def _search(function: str, draw: Draw) -> Case:
     rows = draw.shape(1, 4)
-    wanted = (*rows[:-1], draw.integer(0, 6)) if len(rows) > 1 else draw.shape()
-    sorted_rows, values = _sequence(draw, rows), _wanted(draw, wanted)
+    values_shape = (*rows[:-1], draw.integer(0, 6)) if len(rows) > 1 else draw.shape()
+    sorted_rows, values = _sequence(draw, rows), _wanted(draw, values_shape)
     if function == "searchsorted" and draw.chance(6):
-        args = (np.sort(draw.specials(rows), -1), draw.specials(wanted))
+        args = (np.sort(draw.specials(rows), -1), draw.specials(values_shape))
         return replace(call(function, *args), note="of special values")
     if function != "searchsorted":
         return call(function, sorted_rows, values)

@@ -30,20 +30,20 @@ def _coordinates(draw: Draw, shape: Shape) -> Array:
 
 def _fill_empty_rows(draw: Draw) -> Case:
     shape = draw.shape(1, 4, most_elements=60)
-    places = _coordinates(draw, shape)
-    values = draw.numbers((len(places),), "fsibt")
+    indices = _coordinates(draw, shape)
+    values = draw.numbers((len(indices),), "fsibt")
     default: Any = {"f": -1.5, "i": 7, "b": True, "O": "-"}[values.dtype.kind]
-    return call("sparse.sparse_fill_empty_rows", places, values, i32(shape), default)
+    return call("sparse.sparse_fill_empty_rows", indices, values, i32(shape), default)
 
 
 def _regrouped(draw: Draw, shape: Shape) -> list[int]:
     """Another shape of as many elements."""
     left = prod(shape)
-    lengths: list[int] = []
-    while left > 1 and len(lengths) < 4:
-        lengths.append(draw.pick([n for n in range(1, left + 1) if left % n == 0]))
-        left //= lengths[-1]
-    return [*lengths, left] if left != 1 or not lengths else lengths
+    factors: list[int] = []
+    while left > 1 and len(factors) < 4:
+        factors.append(draw.pick([n for n in range(1, left + 1) if left % n == 0]))
+        left //= factors[-1]
+    return [*factors, left] if left != 1 or not factors else factors
 
 
 def _sparse_reshape(draw: Draw) -> Case:
@@ -51,8 +51,8 @@ def _sparse_reshape(draw: Draw) -> Case:
     after = _regrouped(draw, before)
     if draw.chance():
         after[draw.integer(0, len(after) - 1)] = -1
-    places = _coordinates(draw, before)
-    return call("sparse.sparse_reshape", places, i32(before), i32(after))
+    indices = _coordinates(draw, before)
+    return call("sparse.sparse_reshape", indices, i32(before), i32(after))
 
 
 def _segments(function: str, draw: Draw) -> Case:
@@ -112,14 +112,14 @@ def _partitions(draw: Draw) -> tuple[list[Array], list[str], list[int], int]:
     rows = draw.integer(0, 4)
     parts: list[Array] = []
     types: list[str] = []
-    lengths = [rows]
+    sizes = [rows]
     named = draw.chance()
     if named:
         parts.append(i32(rows) if draw.chance() else i32([rows]))
         types.append(sparse.FIRST)
     for _ in range(draw.integer(0 if named else 1, 3)):
         splits = _splits(draw, rows, 3)
-        lengths.append(max(np.diff(splits).tolist(), default=0))
+        sizes.append(max(np.diff(splits).tolist(), default=0))
         if types and draw.chance():
             parts.append(i32(np.repeat(np.arange(rows), np.diff(splits))))
             types.append(sparse.IDS)
@@ -127,7 +127,7 @@ def _partitions(draw: Draw) -> tuple[list[Array], list[str], list[int], int]:
             parts.append(i32(splits))
             types.append(sparse.SPLITS)
         rows = splits[-1]
-    return parts, types, lengths, rows
+    return parts, types, sizes, rows
 
 
 def _ragged_tensor_to_tensor(draw: Draw) -> Case:

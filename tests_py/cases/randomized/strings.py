@@ -47,7 +47,7 @@ def _string_to_hash_bucket_fast(draw: Draw) -> Case:
     shape = draw.shape(0, 4, most_elements=60)
     lengths = list(FINGERPRINTS)
     drawn = draw.ints(shape, 0, len(lengths)).ravel().tolist()
-    words = texts([text_of_length(lengths[place]) for place in drawn]).reshape(shape)
+    words = texts([text_of_length(lengths[index]) for index in drawn]).reshape(shape)
     buckets = draw.pick([1, 2, 7, 10, 1000, 2**31 - 1])
     return call("string.string_to_hash_bucket_fast", words, buckets)
 

@@ -85,20 +85,20 @@ def sliding(
     elif kind == "e":
         sides = [(draw.integer(0, 3), draw.integer(0, 3)) for _ in range(axes)]
         pad = [[0, 0], *map(list, sides), [0, 0]]
-    lengths = []
+    input_sizes = []
     for n, dilation, (before, after) in zip(size, each(dilations, axes), sides, strict=True):
         least = 0 if kind == "s" else max(0, (n - 1) * dilation + 1 - before - after)
-        lengths.append(draw.integer(least, max(least, most)))
+        input_sizes.append(draw.integer(least, max(least, most)))
     # Only numbers as padding leave something to round.
     is_rounded = rounded and kind in "ne" and draw.chance(2 if kind == "n" else 9)
     rounding = draw.pick(("floor", "round", "ceil")) if is_rounded else None
-    return Sliding(tuple(lengths), size, strides, pad, dilations, rounding)
+    return Sliding(tuple(input_sizes), size, strides, pad, dilations, rounding)
 
 
-def images(draw: Draw, lengths: Shape, channels: int | None = None, low: float = -2.0) -> Array:
+def images(draw: Draw, sizes: Shape, channels: int | None = None, low: float = -2.0) -> Array:
     """Draw a batch, or now and then a single one, of float32 and rarely of int32."""
     channels = draw.pick(CHANNELS) if channels is None else channels
-    shape = (*lengths, channels)
+    shape = (*sizes, channels)
     if not draw.chance(4):
         shape = (draw.pick(BATCHES), *shape)
     return draw.ints(shape) if draw.chance(12) else draw.floats(shape, low)
@@ -115,24 +115,26 @@ def channels_first(x: Array, pad: Any) -> tuple[Array, Any]:
 
 
 def conv1d(draw: Draw) -> Case:
-    made = sliding(draw, 1, most=12, pads="svn")
-    x = images(draw, made.lengths)
-    filter = draw.floats((*made.size, x.shape[-1], draw.pick(CHANNELS)))
+    window = sliding(draw, 1, most=12, pads="svn")
+    x = images(draw, window.lengths)
+    filter = draw.floats((*window.size, x.shape[-1], draw.pick(CHANNELS)))
     layout = "NCW" if draw.chance(5) else "NWC"
     if layout == "NCW":
         x = np.ascontiguousarray(np.moveaxis(x, -1, -2))
-    return call("conv1d", x, filter, made.strides, made.pad, layout, made.dilations, made.rounding)
+    return call(
+        "conv1d", x, filter, window.strides, window.pad, layout, window.dilations, window.rounding
+    )
 
 
 def conv2d(name: str, draw: Draw) -> Case:
-    made = sliding(draw, 2)
-    x = images(draw, made.lengths)
-    filter = draw.floats((*made.size, x.shape[-1], draw.pick(CHANNELS[:6])))
-    layout, pad = draw.pick(LAYOUTS), made.pad
+    window = sliding(draw, 2)
+    x = images(draw, window.lengths)
+    filter = draw.floats((*window.size, x.shape[-1], draw.pick(CHANNELS[:6])))
+    layout, pad = draw.pick(LAYOUTS), window.pad
     if layout == "NCHW":
         x, pad = channels_first(x, pad)
-    options = (made.strides, pad, layout, made.dilations, made.rounding)
-    return made.noted(call(name, x, filter, *options))
+    options = (window.strides, pad, layout, window.dilations, window.rounding)
+    return window.noted(call(name, x, filter, *options))
 
 
 ACTIVATIONS = (None, "linear", "relu", "relu6", "elu", "sigmoid", "prelu", "leakyrelu")
@@ -165,59 +167,59 @@ def fused_options(draw: Draw, shape: Shape, by_channel: bool = False) -> dict[st
 
 
 def fused_conv2d(name: str, draw: Draw) -> Case:
-    made = sliding(draw, 2, most=7, sizes=(1, 2, 3))
-    x = images(draw, made.lengths, draw.pick((1, 2, 3, 4)))
+    window = sliding(draw, 2, most=7, sizes=(1, 2, 3))
+    x = images(draw, window.lengths, draw.pick((1, 2, 3, 4)))
     outputs = draw.pick((1, 2, 4))
-    filter = draw.floats((*made.size, x.shape[-1], outputs))
+    filter = draw.floats((*window.size, x.shape[-1], outputs))
     channels = outputs * (x.shape[-1] if "depthwise" in name else 1)
-    shape = (*x.shape[:-3], *made.outputs, channels)
-    layout, pad = draw.pick(LAYOUTS), made.pad
+    shape = (*x.shape[:-3], *window.outputs, channels)
+    layout, pad = draw.pick(LAYOUTS), window.pad
     if layout == "NCHW":
         x, pad = channels_first(x, pad)
     options = fused_options(draw, shape, layout == "NCHW")
-    dilations, rounding = made.dilations, made.rounding
-    case = call(name, x, filter, made.strides, pad, layout, dilations, rounding, **options)
-    return made.noted(case)
+    dilations, rounding = window.dilations, window.rounding
+    case = call(name, x, filter, window.strides, pad, layout, dilations, rounding, **options)
+    return window.noted(case)
 
 
 def separable_conv2d(draw: Draw) -> Case:
-    made = sliding(draw, 2, rounded=False)
-    x = images(draw, made.lengths)
+    window = sliding(draw, 2, rounded=False)
+    x = images(draw, window.lengths)
     channels, multiplier = x.shape[-1], draw.integer(1, 3)
-    depthwise = draw.floats((*made.size, channels, multiplier))
+    depthwise = draw.floats((*window.size, channels, multiplier))
     pointwise = draw.floats((1, 1, channels * multiplier, draw.pick(CHANNELS)))
-    layout, pad = draw.pick(LAYOUTS), made.pad
+    layout, pad = draw.pick(LAYOUTS), window.pad
     if layout == "NCHW":
         x, pad = channels_first(x, pad)
-    options = (made.strides, pad, made.dilations, layout)
-    return made.noted(call("separable_conv2d", x, depthwise, pointwise, *options))
+    options = (window.strides, pad, window.dilations, layout)
+    return window.noted(call("separable_conv2d", x, depthwise, pointwise, *options))
 
 
 def transposed(name: str, axes: int, draw: Draw) -> Case:
     most, rounded = (9, True) if axes == 2 else (5, False)
-    made = sliding(draw, axes, most, (1, 2, 3), dilated=False, rounded=rounded)
+    window = sliding(draw, axes, most, (1, 2, 3), dilated=False, rounded=rounded)
     inputs, outputs = draw.pick(CHANNELS[1:]), draw.pick(CHANNELS[:6])
-    x = images(draw, made.outputs, inputs)
-    filter = draw.floats((*made.size, outputs, inputs))
-    shape = [*x.shape[: -axes - 1], *made.lengths, outputs]
-    rounding = (made.rounding,) if rounded else ()
-    return made.noted(call(name, x, filter, shape, made.strides, made.pad, *rounding))
+    x = images(draw, window.outputs, inputs)
+    filter = draw.floats((*window.size, outputs, inputs))
+    shape = [*x.shape[: -axes - 1], *window.lengths, outputs]
+    rounding = (window.rounding,) if rounded else ()
+    return window.noted(call(name, x, filter, shape, window.strides, window.pad, *rounding))
 
 
 def conv3d(draw: Draw) -> Case:
-    made = sliding(draw, 3, 5, (1, 2, 3), rounded=False)
-    x = images(draw, made.lengths, draw.pick((0, 1, 2, 3)))
-    filter = draw.floats((*made.size, x.shape[-1], draw.pick((0, 1, 2, 3))))
-    options = (made.strides, made.pad, "NDHWC", made.dilations)
-    return made.noted(call("conv3d", x, filter, *options))
+    window = sliding(draw, 3, 5, (1, 2, 3), rounded=False)
+    x = images(draw, window.lengths, draw.pick((0, 1, 2, 3)))
+    filter = draw.floats((*window.size, x.shape[-1], draw.pick((0, 1, 2, 3))))
+    options = (window.strides, window.pad, "NDHWC", window.dilations)
+    return window.noted(call("conv3d", x, filter, *options))
 
 
 def dilation2d(draw: Draw) -> Case:
-    made = sliding(draw, 2, rounded=False)
-    x = images(draw, made.lengths)
-    filter = draw.floats((*made.size, x.shape[-1]))
-    options = (made.strides, made.pad, made.dilations)
-    return made.noted(call("dilation2d", x, filter, *options))
+    window = sliding(draw, 2, rounded=False)
+    x = images(draw, window.lengths)
+    filter = draw.floats((*window.size, x.shape[-1]))
+    options = (window.strides, window.pad, window.dilations)
+    return window.noted(call("dilation2d", x, filter, *options))
 
 
 # -- pools ---------------------------------------------------------------------------------------
@@ -235,31 +237,31 @@ def with_odd_values(draw: Draw, x: Array) -> tuple[Array, bool]:
 
 def max_or_avg(name: str, axes: int, draw: Draw) -> Case:
     most, sizes = (9, (1, 2, 2, 3, 4)) if axes == 2 else (5, (1, 2, 3))
-    made = sliding(draw, axes, most, sizes, dilated=False)
-    x, odd = with_odd_values(draw, images(draw, made.lengths, low=draw.pick((-2.0, -9.0))))
-    strides = made.strides
+    window = sliding(draw, axes, most, sizes, dilated=False)
+    x, odd = with_odd_values(draw, images(draw, window.lengths, low=draw.pick((-2.0, -9.0))))
+    strides = window.strides
     if draw.chance(4):
-        strides, made = None, replace(made, strides=made.size)
-    case = made.noted(call(name, x, made.size, strides, made.pad, made.rounding))
+        strides, window = None, replace(window, strides=window.size)
+    case = window.noted(call(name, x, window.size, strides, window.pad, window.rounding))
     return replace(case, note=f"{case.note} of special values".strip()) if odd else case
 
 
 def pool(draw: Draw) -> Case:
-    made = sliding(draw, 2)
-    x = images(draw, made.lengths)
+    window = sliding(draw, 2)
+    x = images(draw, window.lengths)
     kind = draw.pick(("max", "avg"))
-    options = (made.pad, made.dilations, made.strides, made.rounding)
+    options = (window.pad, window.dilations, window.strides, window.rounding)
     tolerance = EXACT if kind == "max" else POOL_SUM
-    return made.noted(call("pool", x, made.size, kind, *options, tolerance=tolerance))
+    return window.noted(call("pool", x, window.size, kind, *options, tolerance=tolerance))
 
 
 def max_pool_with_argmax(draw: Draw) -> Case:
-    while (made := sliding(draw, 2, dilated=False, rounded=False)).windows.has_empty_ones():
+    while (window := sliding(draw, 2, dilated=False, rounded=False)).windows.has_empty_ones():
         continue
-    x = images(draw, made.lengths)
+    x = images(draw, window.lengths)
     x = draw.ints(x.shape, -2, 3) if draw.chance(4) else x
-    options = (made.size, made.strides, made.pad, draw.chance())
-    return made.noted(call("max_pool_with_argmax", x, *options))
+    options = (window.size, window.strides, window.pad, draw.chance())
+    return window.noted(call("max_pool_with_argmax", x, *options))
 
 
 GENERATORS: dict[str, Generator] = {

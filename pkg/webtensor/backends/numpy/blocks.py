@@ -17,7 +17,7 @@ __all__: list[str] = []
 
 
 class _Arrays:
-    """What a formula of arrays may call."""
+    """The functions that a formula may call, for arrays."""
 
     tanh = staticmethod(np.tanh)
 
@@ -37,7 +37,7 @@ def blocks(
         for part in np.split(array_of(operand), count, -1)
     ]
     result = np.empty(shape, dtype.name)
-    places = np.split(result, row.results, -1)
-    for place, values in zip(places, row.formula(_Arrays, *parts), strict=True):
-        place[...] = values
+    result_blocks = np.split(result, row.results, -1)
+    for block, values in zip(result_blocks, row.formula(_Arrays, *parts), strict=True):
+        block[...] = values
     return result

@@ -14,7 +14,7 @@ from webtensor.shapes import Shape
 __all__: list[str] = []
 
 
-@kernel("true_places")
-def true_places(backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType) -> Handle:
-    """Places of the elements that are true, of which there are as many as the result has."""
+@kernel("true_indices")
+def true_indices(backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType) -> Handle:
+    """List the indices of the true elements; the result has as many elements."""
     return np.flatnonzero(array_of(inputs[0]))

@@ -24,10 +24,10 @@ Array = np.ndarray[Any, Any]
 def _taps(
     length: int, outputs: int, step: int, offset: int, divisor: int
 ) -> tuple[Array, Array, Array]:
-    """The two places that each output reads along an axis, and the weight of the second."""
-    places = np.arange(outputs) * step + offset
-    low = places // divisor
-    fraction = (places - low * divisor).astype(np.float32) / np.float32(divisor)
+    """Return the two indices that each output reads along an axis, and the second's weight."""
+    positions = np.arange(outputs) * step + offset
+    low = positions // divisor
+    fraction = (positions - low * divisor).astype(np.float32) / np.float32(divisor)
     return np.clip(low, 0, length - 1), np.clip(low + 1, 0, length - 1), fraction
 
 
@@ -38,7 +38,7 @@ def _axes(sizes: Resize) -> tuple[tuple[Array, Array, Array], tuple[Array, Array
 
 
 def _along(axis: int, fraction: Array) -> Array:
-    """Shape weights so that they broadcast along an axis of images."""
+    """Reshape weights so that they broadcast along an axis of images."""
     return fraction.reshape((-1,) + (1,) * (3 - axis))
 
 
@@ -66,8 +66,8 @@ def resize_bilinear_gradient(
     for axis, (first, second, fraction) in ((1, rows), (2, columns)):
         weight = _along(axis, fraction)
         total = np.zeros((*dy.shape[:axis], shape[axis], *dy.shape[axis + 1 :]), dtype=dy.dtype)
-        for places, share in ((first, 1 - weight), (second, weight)):
-            index: Any = (slice(None),) * axis + (places,)
+        for indices, share in ((first, 1 - weight), (second, weight)):
+            index: Any = (slice(None),) * axis + (indices,)
             np.add.at(total, index, dy * share)
         dy = total
     return dy
@@ -98,7 +98,7 @@ def resize_nearest_gradient(
 
 
 def _reflected(x: Array, length: int) -> Array:
-    """[abcd] goes on as [dcba|abcd|dcba]."""
+    """Reflect indices: [abcd] continues as [dcba|abcd|dcba]."""
     if length <= 1:
         return np.zeros_like(x)
     period = np.float32(2 * length)
@@ -110,7 +110,7 @@ def _reflected(x: Array, length: int) -> Array:
 
 
 def _wrapped(x: Array, length: int) -> Array:
-    """[abcd] goes on as [abcd|abcd|abcd]."""
+    """Wrap indices: [abcd] continues as [abcd|abcd|abcd]."""
     if length <= 1:
         return np.zeros_like(x)
     period, last = np.float32(length), np.float32(length - 1)
@@ -120,7 +120,7 @@ def _wrapped(x: Array, length: int) -> Array:
 
 
 def _mapped(x: Array, length: int, fill_mode: int) -> Array:
-    """Where in an image a coordinate outside it is read."""
+    """Map a coordinate, which may be outside the image, to the one that is read."""
     if fill_mode == 0:
         return x
     if fill_mode == 1:
@@ -146,7 +146,7 @@ def _nearest(x: Array) -> Array:
 
 
 def _blend(first: Array, second: Array, weight: Array) -> Array:
-    """Interpolate; a weight of 0 keeps what the second holds out, be it infinite or NaN."""
+    """Interpolate; with a weight of 0 the second does not count, even if it is infinite or NaN."""
     return np.where(weight == 0, first, (np.float32(1) - weight) * first + weight * second)
 
 
@@ -159,18 +159,18 @@ def sample(
     sizes: Sampling,
     fill: float,
 ) -> Handle:
-    """Read images at projected places; see ``wasm_build/source/image.c``."""
+    """Read images at projected coordinates; see ``wasm_build/source/image.c``."""
     images, transforms, indices = map(array_of, inputs)
     t = transforms[:, :, None, None]
     x = np.arange(sizes.out_width, dtype=np.float32)
     y = np.arange(sizes.out_height, dtype=np.float32)[:, None]
     projection = t[:, 6] * x + t[:, 7] * y + np.float32(1)
-    places = []
+    coordinates = []
     inside = (projection != 0) & ((indices >= 0) & (indices < sizes.batch))[:, None, None]
     for row, length in ((3, sizes.in_height), (0, sizes.in_width)):
-        place = (t[:, row] * x + t[:, row + 1] * y + t[:, row + 2]) / projection
-        inside &= _inside(place, length, sizes.fill_mode)
-        places.append(_mapped(np.where(inside, place, 0), length, sizes.fill_mode))
+        coordinate = (t[:, row] * x + t[:, row + 1] * y + t[:, row + 2]) / projection
+        inside &= _inside(coordinate, length, sizes.fill_mode)
+        coordinates.append(_mapped(np.where(inside, coordinate, 0), length, sizes.fill_mode))
     at = np.clip(indices, 0, sizes.batch - 1)[:, None, None]
 
     def read(row: Array, column: Array) -> Array:
@@ -179,7 +179,7 @@ def sample(
         columns = np.clip(column, 0, sizes.in_width - 1).astype(np.int64)
         return np.where(valid[..., None], images[at, rows, columns], np.float32(fill))
 
-    down, across = places
+    down, across = coordinates
     if not sizes.bilinear:
         result = read(_nearest(down), _nearest(across))
     else:

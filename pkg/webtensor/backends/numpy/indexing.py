@@ -1,4 +1,4 @@
-"""Kernels that pick slices, and turn coordinates into places and back."""
+"""Kernels that pick slices, and convert between coordinates and flat indices."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ def gather(
 
 @kernel("flat_indices")
 def flat_indices(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
 ) -> Handle:
-    """Places, in row-major order, of rows of coordinates; one past the last for those outside."""
-    rows = array_of(inputs[0]).reshape(-1, len(lengths))
-    inside = ((rows >= 0) & (rows < lengths)).all(axis=1)
-    places = rows @ np.array(contiguous_strides(lengths), np.int32)
-    return np.where(inside, places, np.int32(prod(lengths)))
+    """Return the flat indices of rows of coordinates; one past the last for those outside."""
+    rows = array_of(inputs[0]).reshape(-1, len(sizes))
+    inside = ((rows >= 0) & (rows < sizes)).all(axis=1)
+    flat = rows @ np.array(contiguous_strides(sizes), np.int32)
+    return np.where(inside, flat, np.int32(prod(sizes)))
 
 
 @kernel("coordinates")
 def coordinates(
-    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+    backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
 ) -> Handle:
-    """Coordinates of places in row-major order."""
-    columns = np.unravel_index(array_of(inputs[0]), lengths)
+    """Return the coordinates of flat indices in row-major order."""
+    columns = np.unravel_index(array_of(inputs[0]), sizes)
     return np.stack(columns, axis=1).astype(np.int32)

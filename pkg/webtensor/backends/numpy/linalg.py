@@ -1,7 +1,8 @@
 """Kernels that factor batches of matrices, by LAPACK in double precision.
 
 ``words`` is 1 for real matrices and 2 for complex ones, whose elements are pairs. Results of
-several parts are packed one after the other, per matrix. What cannot be factored gives NaN.
+several parts are packed one after the other, per matrix. A matrix that cannot be factored gives
+NaN.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def _wide(words: int) -> Any:
 
 
 def _packed(shape: Shape, *parts: Array) -> Handle:
-    """Put the parts of each matrix's result one after the other, as float32."""
+    """Concatenate the parts of each matrix's result, as float32."""
     rows = []
     for part in parts:
         narrow = np.ascontiguousarray(part, np.complex64 if part.dtype.kind == "c" else np.float32)
@@ -40,7 +41,9 @@ def _packed(shape: Shape, *parts: Array) -> Handle:
     return np.concatenate(rows, axis=1).reshape(shape)
 
 
-def _each(function: Callable[..., Any], lengths: Sequence[Shape], *matrices: Array) -> list[Array]:
+def _each(
+    function: Callable[..., Any], part_shapes: Sequence[Shape], *matrices: Array
+) -> list[Array]:
     """Apply a function to batches, or to each matrix where one of them fails, which gives NaN."""
     try:
         results = function(*matrices)
@@ -48,17 +51,17 @@ def _each(function: Callable[..., Any], lengths: Sequence[Shape], *matrices: Arr
     except np.linalg.LinAlgError:
         batch = len(matrices[0])
         dtype = matrices[0].dtype
-        found = [np.full((batch, *length), np.nan, dtype) for length in lengths]
-        for place in range(batch):
+        parts = [np.full((batch, *length), np.nan, dtype) for length in part_shapes]
+        for index in range(batch):
             try:
-                results = function(*(one[place] for one in matrices))
+                results = function(*(stack[index] for stack in matrices))
             except np.linalg.LinAlgError:
                 continue
             for to, result in zip(
-                found, results if isinstance(results, tuple) else [results], strict=True
+                parts, results if isinstance(results, tuple) else [results], strict=True
             ):
-                to[place] = result
-        return found
+                to[index] = result
+        return parts
 
 
 @kernel("cholesky")
@@ -71,7 +74,7 @@ def cholesky(
     batch: int,
     n: int,
 ) -> Handle:
-    """Lower triangle L of x = L L*."""
+    """Return the lower triangle L of x = L L*."""
     x = _matrices(inputs[0], words, batch, n, n)
     return _packed(shape, *_each(np.linalg.cholesky, [(n, n)], x))
 
@@ -87,7 +90,7 @@ def solve(
     n: int,
     m: int,
 ) -> Handle:
-    """Solution x of a x = b."""
+    """Return the solution x of a x = b."""
     a = _matrices(inputs[0], words, batch, n, n)
     b = _matrices(inputs[1], words, batch, n, m)
     return _packed(shape, *_each(np.linalg.solve, [(n, m)], a, b))
@@ -104,7 +107,7 @@ def determinant(
     n: int,
     logarithm: bool,
 ) -> Handle:
-    """Determinants, or their signs beside the logarithms of their sizes."""
+    """Return determinants, or their signs beside the logarithms of their absolute values."""
     x = _matrices(inputs[0], words, batch, n, n)
     if not logarithm:
         return _packed(shape, np.linalg.det(x))
@@ -124,7 +127,7 @@ def qr(
     n: int,
     full: bool,
 ) -> Handle:
-    """Orthonormal Q beside upper triangular R."""
+    """Return orthonormal Q beside upper triangular R."""
     x = _matrices(inputs[0], words, batch, m, n)
     return _packed(shape, *np.linalg.qr(x, "complete" if full else "reduced"))
 
@@ -139,7 +142,7 @@ def eigh(
     batch: int,
     n: int,
 ) -> Handle:
-    """Eigenvalues, ascending, beside eigenvectors; the lower triangle counts."""
+    """Return eigenvalues, ascending, beside eigenvectors; only the lower triangle is read."""
     x = _matrices(inputs[0], words, batch, n, n)
     values, vectors = _each(np.linalg.eigh, [(n,), (n, n)], x)
     return _packed(shape, values.real, vectors)
@@ -157,9 +160,9 @@ def svd(
     n: int,
     full: bool,
 ) -> Handle:
-    """Singular values, descending, beside U and V*."""
+    """Return singular values, descending, beside U and V*."""
     x = _matrices(inputs[0], words, batch, m, n)
     k = min(m, n)
-    lengths = [(m, m if full else k), (k,), (n if full else k, n)]
-    u, values, vh = _each(lambda one: np.linalg.svd(one, full_matrices=full), lengths, x)
+    part_shapes = [(m, m if full else k), (k,), (n if full else k, n)]
+    u, values, vh = _each(lambda matrix: np.linalg.svd(matrix, full_matrices=full), part_shapes, x)
     return _packed(shape, values.real, u, vh)

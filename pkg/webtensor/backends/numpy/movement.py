@@ -38,8 +38,8 @@ def concat(
     shape: Shape,
     dtype: DType,
     outer: int,
-    lengths: tuple[int, ...],
+    row_sizes: tuple[int, ...],
 ) -> Handle:
     """Join rows side by side."""
-    rows = [array_of(x).reshape(outer, length) for x, length in zip(inputs, lengths, strict=True)]
+    rows = [array_of(x).reshape(outer, length) for x, length in zip(inputs, row_sizes, strict=True)]
     return np.concatenate(rows, axis=1).reshape(shape)

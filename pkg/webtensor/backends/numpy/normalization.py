@@ -56,8 +56,8 @@ def window_sum(
 ) -> Handle:
     """Sum of each element and of up to ``radius`` neighbours on either side."""
     x = array_of(inputs[0]).reshape(outer, length)
-    held = np.pad(x, ((0, 0), (radius, radius)))
-    windows = np.lib.stride_tricks.sliding_window_view(held, 2 * radius + 1, axis=1)
+    padded = np.pad(x, ((0, 0), (radius, radius)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * radius + 1, axis=1)
     return windows.sum(axis=2, dtype=x.dtype).reshape(shape)
 
 

@@ -24,14 +24,14 @@ def pad(
     step: Shape,
     value: float,
 ) -> Handle:
-    """Spread elements over a constant, ``step`` apart from ``low`` on."""
+    """Write elements over a constant, ``step`` apart from ``low`` on."""
     x = array_of(inputs[0])
     result = np.full(shape, value, dtype=dtype.name)
-    places = tuple(
+    slices = tuple(
         slice(start, start + (length - 1) * by + 1, by)
         for start, length, by in zip(low, x.shape, step, strict=True)
     )
-    result[places] = x
+    result[slices] = x
     return result
 
 
@@ -44,7 +44,7 @@ def mirror_pad(
     low: Shape,
     skipped: int,
 ) -> Handle:
-    """Surround elements with their mirror images; ``skipped`` outermost ones are not repeated."""
+    """Pad with mirror images of the elements; the ``skipped`` outermost ones are not repeated."""
     (x,) = inputs
     pairs = [
         (before, length - own - before)

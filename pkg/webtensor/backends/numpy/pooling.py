@@ -24,20 +24,20 @@ def _cells(x: Array, window: Window, value: float) -> Array:
 
 
 def _greatest(x: Array, window: Window) -> Array:
-    """Cell of the first greatest element of each window, never one of the padding."""
+    """Return the cell of the first maximum of each window, never one of the padding."""
     inside = _cells(np.ones_like(x), window, 0.0) > 0
     cells = np.where(inside, _cells(x, window, 0.0), -np.inf)
-    places: Array = np.where(inside & (cells == -np.inf), np.finfo(np.float32).min, cells).argmax(
+    indices: Array = np.where(inside & (cells == -np.inf), np.finfo(np.float32).min, cells).argmax(
         axis=3
     )
-    return places
+    return indices
 
 
 @kernel("max_pool")
 def max_pool(
     backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Greatest element of each window."""
+    """Return the maximum of each window."""
     return _cells(array_of(inputs[0]), window, -np.inf).max(axis=3)
 
 
@@ -45,7 +45,7 @@ def max_pool(
 def max_pool_pick(
     backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Pick from the first operand where the windows of the second are greatest."""
+    """Pick from the first operand at the maximum of each window of the second."""
     values, x = map(array_of, inputs)
     cells = _cells(values, window, 0.0)
     return np.take_along_axis(cells, _greatest(x, window)[:, :, :, None], axis=3)[:, :, :, 0]
@@ -55,7 +55,7 @@ def max_pool_pick(
 def max_pool_scatter(
     backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Add the first operand where the windows of the second are greatest."""
+    """Add the first operand at the maximum of each window of the second."""
     dy, x = map(array_of, inputs)
     count = window.filter_height * window.filter_width
     cells = np.zeros((*dy.shape[:3], count, dy.shape[3]), dtype=dy.dtype)
@@ -65,7 +65,7 @@ def max_pool_scatter(
 
 
 def _counts(x_channels: int, window: Window) -> Array:
-    """How many elements of each window lie in the image."""
+    """Return the number of each window's elements inside the image."""
     ones = np.ones((window.batch, window.in_height, window.in_width, x_channels), dtype=np.float32)
     counts: Array = _cells(ones, window, 0.0).sum(axis=3)
     return counts
@@ -75,7 +75,7 @@ def _counts(x_channels: int, window: Window) -> Array:
 def avg_pool(
     backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Mean of each window, padding not counted."""
+    """Return the mean of each window, not counting padding."""
     x = array_of(inputs[0])
     return _cells(x, window, 0.0).sum(axis=3) / _counts(x.shape[3], window)
 
@@ -95,7 +95,7 @@ def avg_pool_gradient(
 def dilation2d(
     backend: Backend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Greatest sum of each window and the filter."""
+    """Return the maximum sum of each window and the filter."""
     x, filter = map(array_of, inputs)
     cells = _cells(x, window, -np.inf)
     return (cells + filter.reshape(-1, filter.shape[2])).max(axis=3)

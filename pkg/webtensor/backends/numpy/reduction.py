@@ -40,5 +40,5 @@ def arg_reduce(
     kind: str,
     *group: int,
 ) -> Handle:
-    """Find the place of the first extremum along the middle axis."""
+    """Find the index of the first extremum along the middle axis."""
     return getattr(np, kind)(array_of(inputs[0]).reshape(group), axis=1).reshape(shape)

@@ -25,7 +25,7 @@ def scan(
     reverse: bool,
     *group: int,
 ) -> Handle:
-    """Combine each element with all before it, or leave itself out where exclusive."""
+    """Combine each element with all before it, and with itself unless exclusive."""
     function, neutral = (np.cumsum, 0) if kind == "cumsum" else (np.cumprod, 1)
     x = array_of(inputs[0]).reshape(group)
     ordered = x[:, ::-1] if reverse else x
@@ -44,7 +44,7 @@ def recurrence(
     reverse: bool,
     *group: int,
 ) -> Handle:
-    """``y[k] = a[k] * y[k - 1] + b[k]``, from the other end where reverse."""
+    """``y[k] = a[k] * y[k - 1] + b[k]``, from the other end if reverse."""
     a, b = (array_of(operand).reshape(group) for operand in inputs)
     result = np.empty_like(b)
     y = np.zeros_like(b[:, 0])

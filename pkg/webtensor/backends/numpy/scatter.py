@@ -24,18 +24,18 @@ def scatter_set(
     inner: int,
     count: int,
 ) -> Handle:
-    """Replace slices of a copy at their indices: the last of equal ones, none out of range."""
+    """Replace slices of a copy; the last of equal indices wins, others out of range are ignored."""
     x = array_of(inputs[0])
     result = np.broadcast_to(x.reshape(-1, inner if x.size > 1 else 1), (length, inner)).copy()
     indices = array_of(inputs[1]).reshape(count)
     updates = array_of(inputs[2]).reshape(count, inner)
     wrapped = np.where(indices < 0, indices + length, indices)
     inside = (wrapped >= 0) & (wrapped < length)
-    # Which of equal indices wins is not defined where NumPy assigns; so only the last are kept.
+    # NumPy does not define which of equal indices wins an assignment, so only the last are used.
     last = np.full(length, -1)
     np.maximum.at(last, wrapped[inside], np.arange(count)[inside])
-    held = last >= 0
-    result[held] = updates[last[held]]
+    is_set = last >= 0
+    result[is_set] = updates[last[is_set]]
     return result.reshape(shape)
 
 
@@ -50,9 +50,9 @@ def sum_picked(
     count: int,
 ) -> Handle:
     """Pick slices at the second operand's indices, and add them up at the third's."""
-    x, places, segments = map(array_of, inputs)
+    x, indices, segments = map(array_of, inputs)
     result = np.zeros((length, inner), dtype=dtype.name)
-    np.add.at(result, segments, x.reshape(-1, inner)[places])
+    np.add.at(result, segments, x.reshape(-1, inner)[indices])
     return result.reshape(shape)
 
 

@@ -40,9 +40,9 @@ def ragged_sequence(
     """Element ``i`` of row ``r`` is ``starts[r] + i * deltas[r]``; rows begin at ``splits``."""
     starts, deltas, splits = (operand.storage.handle for operand in inputs)
     counts = np.diff(splits)
-    places = np.arange(prod(shape)) - np.repeat(splits[:-1], counts)
+    index_in_row = np.arange(prod(shape)) - np.repeat(splits[:-1], counts)
     double = np.float64
-    steps = places * np.repeat(deltas.astype(double), counts)
+    steps = index_in_row * np.repeat(deltas.astype(double), counts)
     return (np.repeat(starts.astype(double), counts) + steps).astype(dtype.name)
 
 

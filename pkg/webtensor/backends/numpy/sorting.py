@@ -1,4 +1,4 @@
-"""Kernels that sort the last axis and search in what is sorted. NaN comes last in every order."""
+"""Kernels that sort the last axis and search sorted rows. NaN is last in every order."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def argsort(
     outer: int,
     length: int,
 ) -> Handle:
-    """Places of the elements of each row in order; equal ones stay as they were."""
+    """Return the indices that sort each row, stably."""
     x = array_of(inputs[0]).reshape(outer, length)
     if descending:
         x = ~x if inputs[0].dtype is int32 else -x
@@ -42,9 +42,9 @@ def topk(
     length: int,
     k: int,
 ) -> Handle:
-    """Places of the greatest elements of each row, the greatest first."""
-    places = argsort(backend, inputs, (outer, length), dtype, True, outer, length)
-    return places[:, :k].reshape(shape)
+    """Return the indices of the k largest elements of each row, in descending order."""
+    order = argsort(backend, inputs, (outer, length), dtype, True, outer, length)
+    return order[:, :k].reshape(shape)
 
 
 @kernel("search_sorted")
@@ -58,9 +58,9 @@ def search_sorted(
     length: int,
     count: int,
 ) -> Handle:
-    """Where each value would be inserted into its sorted row."""
+    """Return the index at which each value would be inserted into its sorted row."""
     rows = array_of(inputs[0]).reshape(outer, length)
     values = array_of(inputs[1]).reshape(outer, count)
     side: Any = "right" if right else "left"
-    found = [np.searchsorted(row, some, side) for row, some in zip(rows, values, strict=True)]
-    return np.stack(found).reshape(shape)
+    positions = [np.searchsorted(row, some, side) for row, some in zip(rows, values, strict=True)]
+    return np.stack(positions).reshape(shape)

@@ -14,7 +14,7 @@ Array = np.ndarray[Any, Any]
 
 
 def _extent(window: Window) -> tuple[int, int]:
-    """Height and width that the windows reach over, padding included."""
+    """Return the height and width that the windows cover, padding included."""
     height = (window.out_height - 1) * window.stride_height + 1
     width = (window.out_width - 1) * window.stride_width + 1
     height += (window.filter_height - 1) * window.dilation_height
@@ -26,7 +26,7 @@ def _extent(window: Window) -> tuple[int, int]:
 
 
 def padded(x: Array, window: Window, value: float = 0.0) -> Array:
-    """Surround images with a value so that every window lies inside."""
+    """Pad images with a value so that every window is inside."""
     height, width = _extent(window)
     result = np.full((window.batch, height, width, x.shape[3]), value, dtype=x.dtype)
     result[

@@ -20,9 +20,9 @@ from webtensor.shapes import Shape
 __all__ = ["Functions", "WasmBackend", "kernel"]
 
 #: Registers a kernel: ``@kernel("name")``.
-kernel = KernelTable()
+kernel = KernelTable(__package__)
 
-Found = TypeVar("Found")
+Export = TypeVar("Export")
 
 
 class Functions(dict[tuple[str, ...], Callable[..., Any]]):
@@ -31,13 +31,13 @@ class Functions(dict[tuple[str, ...], Callable[..., Any]]):
     """
 
     def __init__(self, host: Host) -> None:
-        """Bind nothing yet."""
+        """Start without any export bound."""
         super().__init__()
         self._host = host
 
     def __missing__(self, key: tuple[str, ...]) -> Callable[..., Any]:
         """Bind an export."""
-        function = self[key] = _found(self._host.function, key)
+        function = self[key] = _export(self._host.function, key)
         return function
 
 
@@ -49,11 +49,11 @@ class Numbers(dict[tuple[str, ...], int]):
         self._host = host
 
     def __missing__(self, key: tuple[str, ...]) -> int:
-        number = self[key] = _found(self._host.number, key)
+        number = self[key] = _export(self._host.number, key)
         return number
 
 
-def _found(find: Callable[[str], Found], key: tuple[str, ...]) -> Found:
+def _export(find: Callable[[str], Export], key: tuple[str, ...]) -> Export:
     name = "_".join(key)
     try:
         return find(name)
@@ -71,10 +71,8 @@ class WasmBackend(Backend):
     others_may_have_room = False
 
     def __init__(self, host: Host) -> None:
-        """Take over a host that was started."""
-        from webtensor.backends.wasm import families
-
-        super().__init__(families.TABLE)
+        """Take a started host."""
+        super().__init__(kernel)
         self.host = host
         self.functions = Functions(host)
         self.parameters = ParameterSlots(host, self._begin_epoch)
@@ -88,9 +86,10 @@ class WasmBackend(Backend):
         self.packed_weights = PackedWeights(self).address
 
     def compute(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
-        """Call a kernel that threads can share; ``work`` is about how many instructions it takes.
+        """Call a kernel that threads can share; ``work`` estimates its instructions.
 
-        Such kernels take a part and the number of parts last (see ``wasm_build/source/vector.h``).
+        The last arguments of such kernels are a part and the number of parts (see
+        ``wasm_build/source/vector.h``).
         """
         if work < self.threads.least_work:
             self.call(key, work, *arguments)
@@ -98,9 +97,9 @@ class WasmBackend(Backend):
             self.threads.run(key, work, *arguments)
 
     def call(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
-        """Call a kernel that one thread does alone.
+        """Call a kernel that runs on one thread.
 
-        It may run later, where it is little work, but before anything else that touches memory.
+        A small one may run later, but before anything else accesses memory.
         """
         if 0 < work < self.threads.waiting_work:
             waiting = self._waiting
@@ -122,7 +121,7 @@ class WasmBackend(Backend):
     ) -> PreparedKernel:
         """Return a kernel's call; if all it does is one call of an export, just that."""
         generic = super().prepared_call(kernel, inputs, shape, dtype, attributes)
-        method = self.kernels[kernel]
+        method = self.kernel(kernel)
         assert isinstance(method, MethodType)
         return prepared(self, method.__func__, inputs, shape, dtype, attributes) or generic
 
@@ -147,7 +146,7 @@ class WasmBackend(Backend):
         return elements
 
     def release(self, handle: Handle) -> None:
-        """Take a block back (an instance calls its pool directly)."""
+        """Free a block (an instance calls its pool directly)."""
         self.pool.release(handle)
 
     def flush(self) -> None:
@@ -160,7 +159,7 @@ class WasmBackend(Backend):
         return self.pool.counts()
 
     def close(self) -> None:
-        """Let go of the module and its memory."""
+        """Release the module and its memory."""
         self.threads.close()
         self.functions.clear()
         self.host.close()

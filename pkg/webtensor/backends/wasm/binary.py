@@ -1,10 +1,9 @@
-"""Makes a compiled module fit for memory that threads share.
+"""Rewrites a compiled module for memory that threads share.
 
-Three things in a module tie it to a memory of its own: a bit that says that the memory it imports
-is not shared, its data, and its start function, which clears variables: every instance would write
-both to memory anew, over what was computed since. So the bit is set, data and start are taken out,
-and the data is written once, to memory that is clear. (WebAssembly Core Specification, 5.5:
-sections; threads proposal: limits.)
+Three things in a module assume unshared memory: a flag of the memory import, the data segments, and
+the start function, which clears variables. Every new instance would write the last two over what
+other threads have computed. So the flag is set, data and start are removed, and the data is written
+once, to zeroed memory. (WebAssembly Core Specification, 5.5: sections; threads proposal: limits.)
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ _I32_CONST, _END = 0x41, 0x0B
 class _Reader:
     """Reads numbers from a module's bytes."""
 
-    def __init__(self, data: bytes, place: int = 0) -> None:
+    def __init__(self, data: bytes, offset: int = 0) -> None:
         self.data = data
-        self.place = place
+        self.offset = offset
 
     def byte(self) -> int:
         return self.take(1)[0]
@@ -43,26 +42,26 @@ class _Reader:
                 return result
 
     def take(self, count: int) -> bytes:
-        if self.place + count > len(self.data):
+        if self.offset + count > len(self.data):
             raise ValueError("the module is cut off")
-        self.place += count
-        return self.data[self.place - count : self.place]
+        self.offset += count
+        return self.data[self.offset - count : self.offset]
 
 
 def shareable(module: bytes) -> tuple[bytes, list[tuple[int, bytes]]]:
-    """Return the module for shared memory, and what is to be written there once, by address."""
+    """Return the module for shared memory, and the data to write there once, by address."""
     reader = _Reader(module, _HEADER_BYTES)
-    kept = [module[:_HEADER_BYTES]]
+    chunks = [module[:_HEADER_BYTES]]
     data: list[tuple[int, bytes]] = []
-    while reader.place < len(module):
-        start = reader.place
+    while reader.offset < len(module):
+        start = reader.offset
         section = reader.byte()
         content = reader.take(reader.number())
         if section == _DATA:
             data = _segments(content)
         elif section not in (_START, _DATA_COUNT):
-            kept.append(module[start : reader.place])
-    return shared(b"".join(kept)), data
+            chunks.append(module[start : reader.offset])
+    return shared(b"".join(chunks)), data
 
 
 def shared(module: bytes) -> bytes:
@@ -74,13 +73,13 @@ def check_user_module(module: bytes) -> None:
     """Check that a module can live in the library's memory beside the library's kernels.
 
     Raises:
-        ValueError: it is no module, brings data of its own, which would overwrite what lies in
+        ValueError: it is no module, has static data, which would overwrite the library's
             memory, or does not import its memory as the library's kernels do.
     """
     if not module.startswith(_MAGIC):
         raise ValueError("these bytes are no WebAssembly module")
     reader = _Reader(module, _HEADER_BYTES)
-    while reader.place < len(module):
+    while reader.offset < len(module):
         section = reader.byte()
         reader.take(reader.number())
         if section in (_START, _DATA):
@@ -96,9 +95,9 @@ def check_user_module(module: bytes) -> None:
 
 
 def _segments(section: bytes) -> list[tuple[int, bytes]]:
-    """Segments of a data section that are not all zeros, as memory is from the beginning."""
+    """Return the segments of a data section that are not all zeros, as new memory is."""
     reader = _Reader(section)
-    found = []
+    segments = []
     for _ in range(reader.number()):
         form = (reader.byte(), reader.byte())
         address = reader.number()
@@ -106,5 +105,5 @@ def _segments(section: bytes) -> list[tuple[int, bytes]]:
             raise ValueError("the module's data is not placed at constant addresses")
         content = reader.take(reader.number())
         if any(content):
-            found.append((address, content))
-    return found
+            segments.append((address, content))
+    return segments

@@ -13,7 +13,7 @@ from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
-#: About how many instructions the elements of all blocks at one place take (LSTM: 70 µs for 8192).
+#: About how many instructions the elements of all blocks at one index take (LSTM: 70 µs for 8192).
 _WORK = 20
 
 

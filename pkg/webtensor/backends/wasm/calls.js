@@ -24,7 +24,7 @@ export default function calls(module, memory, exports, python) {
       new Uint8Array(python.HEAPU8.buffer, to, count).set(new Uint8Array(memory.buffer, from, count));
     },
 
-    // Run the calls in so many words that lie at an address of Python's memory.
+    // Run the calls that are recorded in some words at an address of Python's memory.
     run(address, count) {
       const words = python.HEAPF64;
       let at = address / 8;

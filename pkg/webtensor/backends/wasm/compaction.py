@@ -1,4 +1,4 @@
-"""Kernels that list where a mask is true."""
+"""Kernels that list the indices of a mask's true elements."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from webtensor.shapes import Shape
 __all__: list[str] = []
 
 
-@kernel("true_places")
-def true_places(
+@kernel("true_indices")
+def true_indices(
     backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType
 ) -> Handle:
-    """Places of the elements that are true, of which there are as many as the result has."""
+    """List the indices of the true elements; the result has as many elements."""
     (mask,) = inputs
-    run = backend.functions["true", "places"]
+    run = backend.functions["true", "indices"]
     out = backend.allocate((shape[0] + 1) * 4)
     run(mask.storage.handle, out, mask.size)
     return out

@@ -1,8 +1,8 @@
 """What WebAssembly can do here, as flags of ``wt.env()``.
 
-Set before the backend starts, they choose what it uses.
+If they are set before the backend starts, they select what it uses.
 
-Outside browsers it is wasmtime's, which has SIMD in all its forms and no threads.
+Outside browsers WebAssembly is wasmtime's, which has SIMD, also relaxed, but no threads.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Kernel of the discrete Fourier transform.
 
-What a length needs, its plan (see ``wasm_build/source/fourier.c``), is made once and kept for the
-lengths used last.
+The plan of a transform's length (see ``wasm_build/source/fourier.c``) is made once and cached for
+the most recent lengths.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _plans: WeakKeyDictionary[WasmBackend, dict[int, tuple[int, int]]] = WeakKeyDict
 
 def _plan(backend: WasmBackend, length: int) -> tuple[int, int]:
     plans = _plans.setdefault(backend, {})
-    found = plans.pop(length, None)
-    if found is None:
+    plan = plans.pop(length, None)
+    if plan is None:
         if len(plans) >= _MOST_PLANS:
             backend.release(plans.pop(next(iter(plans)))[0])
         functions = backend.functions
@@ -37,9 +37,9 @@ def _plan(backend: WasmBackend, length: int) -> tuple[int, int]:
             functions["fft", "plan"](address, work, length)
         finally:
             backend.release(work)
-        found = address, work_bytes
-    plans[length] = found  # the one used last comes last
-    return found
+        plan = address, work_bytes
+    plans[length] = plan  # the most recently used is last
+    return plan
 
 
 @kernel("fft")

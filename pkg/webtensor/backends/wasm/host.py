@@ -1,7 +1,7 @@
-"""What runs the compiled module, and which variant of it.
+"""Hosts, which run the compiled module, and the choice of its variant.
 
-A host owns the linear memory and calls the module's exports with numbers. Everything else about the
-backend is the same on both hosts.
+A host owns the linear memory and calls the module's exports with numbers. The rest of the backend
+is the same on both hosts.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ PAGE: Final = 65536
 #: As the module was linked (``wasm_build/build.py``).
 INITIAL_PAGES: Final = (16 << 20) // PAGE
 MAXIMUM_PAGES: Final = (4 << 30) // PAGE - 1
-#: Calls that wait are run when they are so many words.
+#: Waiting calls are run when they have this many words.
 MOST_WORDS: Final = 3000
 
 
 class Host(ABC):
     """A running module with its memory."""
 
-    #: Which variant of the kernels runs: "simd" or "relaxed".
+    #: The variant of the kernels: "simd" or "relaxed".
     variant: str
-    #: How many threads can compute at once; more than one only where memory can be shared.
+    #: How many threads can compute at once; more than one only if memory can be shared.
     most_threads: int = 1
     #: Whether calls can wait in ``waiting``, because crossing to the module costs more than small
     #: kernels do.
     defers: bool = False
 
     def __init__(self) -> None:
-        """Let no call wait yet."""
+        """Start with no waiting calls."""
         #: Calls that wait, one after another: the kernel's number, the number of its arguments, and
         #: these. Everything else that touches memory runs them before.
         self.waiting: list[float] = []
@@ -87,7 +87,7 @@ class Host(ABC):
         """
 
     def make_threads(self, on_failure: Callable[[str], None]) -> Any:
-        """Return what starts threads and runs kernels on them, where there may be several.
+        """Return the object that starts threads and runs kernels on them, if there may be several.
 
         ``on_failure`` is called with the reason when threads cannot be started.
         """
@@ -95,7 +95,7 @@ class Host(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the module and its memory."""
+        """Release the module and its memory."""
 
 
 def module_bytes(variant: str) -> bytes:

@@ -2,7 +2,7 @@
 
 Crossing from Python to JavaScript costs about 2 µs a call and 0.4 µs an argument, so exports are
 bound once and called with plain numbers, and bulk data moves through typed arrays. Calls of small
-kernels wait until somebody looks at memory, or many wait, and cross together (``calls.js``).
+kernels are queued until memory is accessed or the queue is full, and cross together (``calls.js``).
 
 Where the page is cross-origin isolated the memory is shared, so that workers can run parts of
 kernels (``threads.js``). The compiled module is the same, see ``binary``; it needs no atomic
@@ -37,8 +37,8 @@ _PROBES: Final = {
     "0a0f010d00" "4101fd0f4102fd0ffd80020b",
 }  # fmt: skip
 
-#: More bytes than these, if they are no array's, are copied in pieces, by way of an array that the
-#: cache holds. Copying all of them to an array first took four times as long.
+#: Larger buffers, unless they are arrays, are copied in pieces, through an array that fits the
+#: cache. Copying all of them to an array first took four times as long.
 _STAGING_BYTES: Final = 1 << 18
 
 
@@ -83,7 +83,7 @@ def _make_memory(shared: bool) -> Any:
 
 
 def _processors() -> int:
-    """How many threads the machine runs at once, as far as the browser tells."""
+    """Return how many threads the machine runs at once, according to the browser."""
     return int(getattr(js.navigator, "hardwareConcurrency", 1) or 1)
 
 

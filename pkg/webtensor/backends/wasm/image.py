@@ -47,7 +47,7 @@ def sample(
     sizes: Sampling,
     fill: float,
 ) -> Handle:
-    """Read images at projected places."""
+    """Read images at projected coordinates."""
     run = backend.functions[("sample",)]
     geometry = backend.parameters.integers(sizes)
     out = backend.allocate(prod(shape) * 4)

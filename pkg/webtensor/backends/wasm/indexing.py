@@ -1,4 +1,4 @@
-"""Kernels that pick slices, and turn coordinates into places and back."""
+"""Kernels that pick slices, and convert between coordinates and flat indices."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
-#: The kernels' word for an element of so many bytes.
+#: The kernels' word for an element of 1 or 4 bytes.
 _ELEMENTS = {1: "bytes", 4: "words"}
 
 
@@ -39,23 +39,23 @@ def gather(
 
 @kernel("flat_indices")
 def flat_indices(
-    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
 ) -> Handle:
-    """Places, in row-major order, of rows of coordinates; one past the last for those outside."""
+    """Return the flat indices of rows of coordinates; one past the last for those outside."""
     run = backend.functions["flat", "indices"]
-    geometry = backend.parameters.integers(lengths)
+    geometry = backend.parameters.integers(sizes)
     out = backend.allocate(prod(shape) * dtype.itemsize)
-    run(inputs[0].storage.handle, out, prod(shape), len(lengths), geometry)
+    run(inputs[0].storage.handle, out, prod(shape), len(sizes), geometry)
     return out
 
 
 @kernel("coordinates")
 def coordinates(
-    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+    backend: WasmBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
 ) -> Handle:
-    """Coordinates of places in row-major order."""
+    """Return the coordinates of flat indices in row-major order."""
     run = backend.functions[("coordinates",)]
-    geometry = backend.parameters.integers(lengths)
+    geometry = backend.parameters.integers(sizes)
     out = backend.allocate(prod(shape) * dtype.itemsize)
     run(inputs[0].storage.handle, out, *shape, geometry)
     return out

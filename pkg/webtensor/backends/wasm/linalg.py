@@ -1,7 +1,7 @@
 """Kernels that factor batches of matrices (``wasm_build/source/linalg.c``).
 
 ``words`` is 1 for real matrices and 2 for complex ones. Each kernel gets a work area, whose size in
-doubles stands in ``wasm_build/source/factorizations.h``.
+doubles is given in ``wasm_build/source/factorizations.h``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def cholesky(
     batch: int,
     n: int,
 ) -> Handle:
-    """Lower triangle L of x = L L*."""
+    """Return the lower triangle L of x = L L*."""
     return _run("cholesky", backend, inputs, shape, words * n * n, words, batch, n)
 
 
@@ -63,7 +63,7 @@ def solve(
     n: int,
     m: int,
 ) -> Handle:
-    """Solution x of a x = b."""
+    """Return the solution x of a x = b."""
     work = words * (n * n + 2 * n * m) + n
     return _run("solve", backend, inputs, shape, work, words, batch, n, m)
 
@@ -79,7 +79,7 @@ def determinant(
     n: int,
     logarithm: bool,
 ) -> Handle:
-    """Determinants, or their signs beside the logarithms of their sizes."""
+    """Return determinants, or their signs beside the logarithms of their absolute values."""
     work = words * n * n + n
     return _run("determinant", backend, inputs, shape, work, words, batch, n, int(logarithm))
 
@@ -96,7 +96,7 @@ def qr(
     n: int,
     full: bool,
 ) -> Handle:
-    """Orthonormal Q beside upper triangular R."""
+    """Return orthonormal Q beside upper triangular R."""
     work = words * (m * n + (m if full else min(m, n)) * m + n)
     return _run("qr", backend, inputs, shape, work, words, batch, m, n, int(full))
 
@@ -111,7 +111,7 @@ def eigh(
     batch: int,
     n: int,
 ) -> Handle:
-    """Eigenvalues, ascending, beside eigenvectors; the lower triangle counts."""
+    """Return eigenvalues, ascending, beside eigenvectors; only the lower triangle is read."""
     work = words * (2 * n * n + 3 * n) + 2 * n
     return _run("eigh", backend, inputs, shape, work, words, batch, n)
 
@@ -128,7 +128,7 @@ def svd(
     n: int,
     full: bool,
 ) -> Handle:
-    """Singular values, descending, beside U and V*."""
+    """Return singular values, descending, beside U and V*."""
     k, most = min(m, n), max(m, n)
     work = words * (2 * m * n + 2 * k * k + most * most + 4 * most) + 2 * k
     return _run("svd", backend, inputs, shape, work, words, batch, m, n, int(full))

@@ -1,12 +1,12 @@
-"""Blocks of linear memory: handing them out, and keeping freed ones for the next tensor.
+"""Blocks of linear memory: allocating them, and keeping freed ones for the next tensor.
 
-The allocator lives in the module (``wasm_build/source/allocator.c``). Crossing to it for every
-tensor would cost more than many kernels do, so freed blocks are **parked** here by size class:
+The allocator is in the module (``wasm_build/source/allocator.c``). Calling it for every tensor
+would cost more than many kernels do, so freed blocks are **parked** here by size class:
 training steps, which make tensors of the same sizes over and over, soon allocate without crossing.
 Parked blocks go back to the allocator, which joins neighbours, before memory would have to grow.
 
-Addresses and sizes are unsigned, but exports return integers with a sign, so those above 2 GiB come
-back negative; exports take either.
+Addresses and sizes are unsigned, but exports return signed integers, so those above 2 GiB are
+returned as negative numbers; exports take either.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["LARGEST_BLOCK", "BlockPool", "size_class"]
 
 #: How many addresses fit into the module's exchange area.
 _EXCHANGE_LENGTH = 1024
-#: Kernels count bytes in 32-bit integers with a sign, as C counts those of one object.
+#: Kernels count bytes in signed 32-bit integers, as C does within one object.
 LARGEST_BLOCK = 0x7FFF0000
 
 
@@ -38,7 +38,7 @@ def size_class(count: int) -> int:
 
 
 class BlockPool:
-    """Hands out blocks of linear memory by address."""
+    """Allocates blocks of linear memory by address."""
 
     def __init__(self, host: Host) -> None:
         """Bind the allocator's exports."""
@@ -49,9 +49,9 @@ class BlockPool:
         self._exchange = host.function("exchange_area")()
         #: Addresses of freed blocks by size class.
         self._parked: dict[int, list[int]] = {}
-        #: Where each block that the allocator handed out is parked when freed, by address.
+        #: The list in which each allocated block is parked when freed, by address.
         self._homes: dict[int, list[int]] = {}
-        self._held_bytes = 0
+        self._allocated_bytes = 0
 
     def allocate(self, count: int) -> int:
         """Return the address of at least ``count`` bytes, with arbitrary contents.
@@ -68,23 +68,23 @@ class BlockPool:
         return self._parked.setdefault(size_class(count), [])
 
     def release(self, handle: int) -> None:
-        """Take back the block at an address."""
+        """Free the block at an address."""
         self._homes[handle].append(handle)
 
     def counts(self) -> dict[str, int]:
         """Bytes and blocks in use, and the size of the linear memory."""
         parked_bytes = self._parked_bytes()
         return {
-            "bytes": self._held_bytes - parked_bytes,
+            "bytes": self._allocated_bytes - parked_bytes,
             "blocks": len(self._homes) - sum(map(len, self._parked.values())),
             "parked_bytes": parked_bytes,
             "heap_bytes": _unsigned(self._heap_bytes()),
         }
 
     def trim(self) -> None:
-        """Give every parked block back to the allocator."""
+        """Return every parked block to the allocator."""
         addresses = [address for parked in self._parked.values() for address in parked]
-        self._held_bytes -= self._parked_bytes()
+        self._allocated_bytes -= self._parked_bytes()
         for parked in self._parked.values():
             parked.clear()
         for address in addresses:
@@ -107,19 +107,19 @@ class BlockPool:
         address = self._find(min(size, LARGEST_BLOCK))
         if address:
             self._homes[address] = self._parked.setdefault(size, [])
-            self._held_bytes += size
+            self._allocated_bytes += size
             return address
-        held = self.counts()
+        counts = self.counts()
         raise OutOfMemoryError(
-            f"the wasm backend has no room for {count:,} bytes: {held['bytes']:,} bytes are in use "
-            f"by {held['blocks']:,} tensors, and its memory cannot grow beyond "
-            f"{held['heap_bytes']:,}"
+            f"the wasm backend has no room for {count:,} bytes: {counts['bytes']:,} bytes are in "
+            f"use by {counts['blocks']:,} tensors, and its memory cannot grow beyond "
+            f"{counts['heap_bytes']:,}"
         )
 
     def _find(self, size: int) -> int:
-        """Ask the allocator for a block, only as a last resort by growing memory; 0 for none."""
+        """Return a block, growing memory as a last resort; 0 if there is no room."""
         address = self._ask(size, may_grow=False)
-        # Trimming for a few bytes would only cost the reuse of those blocks.
+        # Trimming for a few bytes would only prevent the reuse of those blocks.
         if not address and 8 * self._parked_bytes() >= _unsigned(self._heap_bytes()):
             self.trim()
             address = self._ask(size, may_grow=False)

@@ -14,7 +14,7 @@ from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
-#: The kernels' word for an element of so many bytes.
+#: The kernels' word for an element of 1 or 4 bytes.
 _ELEMENTS = {1: "bytes", 4: "words"}
 
 
@@ -46,13 +46,13 @@ def concat(
     shape: Shape,
     dtype: DType,
     outer: int,
-    lengths: tuple[int, ...],
+    row_sizes: tuple[int, ...],
 ) -> Handle:
     """Join rows side by side."""
     out = backend.allocate(prod(shape) * dtype.itemsize)
-    row = sum(lengths) * dtype.itemsize
+    row = sum(row_sizes) * dtype.itemsize
     to: int = out
-    for x, length in zip(inputs, lengths, strict=True):
+    for x, length in zip(inputs, row_sizes, strict=True):
         width = length * dtype.itemsize
         work = outer * length
         backend.call(("copy", "rows"), work, x.storage.handle, to, outer, width, row)

@@ -1,8 +1,8 @@
-"""Weights in the form that matrix products read: packed once, kept as long as the weights live.
+"""Weights packed for matrix products: once, and cached as long as the weights live.
 
-Packing a filter can cost as much as multiplying by it. Elements never change, so what was packed
-stays true. It is done when the same weights are multiplied by for the second time: those of a
-network that predicts come back, those of one that learns are new at every step and cost nothing.
+Packing a filter can cost as much as multiplying by it. Elements never change, so packed weights
+stay valid. They are packed at the second multiplication by the same weights: a network that
+predicts uses its weights again, one that learns has new ones at every step and never packs.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _LEAST_SIZE: Final = 512
 
 
 class _Use(_Reference):
-    """Weights that were multiplied by, as a matrix of ``columns`` columns."""
+    """Use of weights in a product, as a matrix of ``columns`` columns."""
 
     __slots__ = ("address", "columns", "key")
 
     key: int
     columns: int
-    #: Of the panels; 0 as long as there are none.
+    #: Address of the panels; 0 before they are packed.
     address: int
 
 
@@ -49,15 +49,15 @@ class PackedWeights:
     """Finds packed weights by the storage of the weights."""
 
     def __init__(self, backend: WasmBackend) -> None:
-        """Hold nothing yet."""
+        """Start without packed weights."""
         self._backend = backend
-        #: By the storage's identity, an even number, plus one where the matrix is transposed.
+        #: By the storage's identity, an even number, plus one if the matrix is transposed.
         self._uses: dict[int, _Use] = {}
 
     def address(self, weights: Operand, columns: int, transposed: bool = False) -> int:
-        """Return the address of weights packed as a matrix, or 0 where they are not packed.
+        """Return the address of weights packed as a matrix, or 0 if they are not packed.
 
-        Transposed, each of the matrix' columns lies together in memory, otherwise each of its rows.
+        The matrix is column-major if ``transposed``, else row-major.
         """
         key = id(weights.storage) + transposed
         use = self._uses.get(key)
@@ -68,7 +68,7 @@ class PackedWeights:
         return use.address or self._pack(use, weights, transposed)
 
     def _begin(self, key: int, storage: Stored, columns: int) -> None:
-        """Remember the first use in this form; the form before, if any, is given up."""
+        """Remember the first use in this form; panels in another form are freed."""
         if key in self._uses:
             self._end(self._uses[key])
         use = _Use(storage, self._end)
@@ -78,7 +78,7 @@ class PackedWeights:
         self._uses[key] = use
 
     def _end(self, use: ref[Stored]) -> None:
-        """Free what was packed; called when the storage dies."""
+        """Free the panels; called when the storage dies."""
         assert isinstance(use, _Use)
         del self._uses[use.key]
         if use.address:

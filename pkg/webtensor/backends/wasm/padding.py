@@ -13,7 +13,7 @@ from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
-#: The kernels' word for an element of so many bytes.
+#: The kernels' word for an element of 1 or 4 bytes.
 _ELEMENTS = {1: "bytes", 4: "words"}
 
 
@@ -27,7 +27,7 @@ def pad(
     step: Shape,
     value: float,
 ) -> Handle:
-    """Spread elements over a constant, ``step`` apart from ``low`` on."""
+    """Write elements over a constant, ``step`` apart from ``low`` on."""
     (x,) = inputs
     geometry = backend.parameters.address(
         ("spread", x.shape, shape, low, step), spread_parameters, x.shape, shape, low, step
@@ -49,7 +49,7 @@ def mirror_pad(
     low: Shape,
     skipped: int,
 ) -> Handle:
-    """Surround elements with their mirror images; ``skipped`` outermost ones are not repeated."""
+    """Pad with mirror images of the elements; the ``skipped`` outermost ones are not repeated."""
     (x,) = inputs
     once = (1,) * len(shape)
     geometry = backend.parameters.address(

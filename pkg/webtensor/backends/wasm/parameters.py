@@ -1,7 +1,7 @@
-"""Geometry for kernels: shapes, strides, windows, written once and kept.
+"""Geometry for kernels: shapes, strides and windows in linear memory.
 
 A program calls its kernels with the same few geometries over and over. Each is written once to a
-slot in linear memory, and kernels get its address, one argument in place of dozens.
+slot in linear memory, and kernels get its address: one argument in place of dozens.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from collections.abc import Callable, Hashable, Sequence
 from webtensor.backends.wasm.host import Host
 from webtensor.errors import BackendError
 from webtensor.shapes import Shape, contiguous_strides
+from webtensor.views import broadcast_strides, collapse
 
 __all__ = [
     "ParameterSlots",
     "broadcast_parameters",
-    "collapse",
     "spread_parameters",
     "strided_parameters",
 ]
@@ -27,10 +27,10 @@ _SLOT_BYTES = 512
 
 
 class ParameterSlots:
-    """Addresses of geometries by key; the slot longest ago filled is used again."""
+    """Addresses of geometries by key; when all slots are full, the oldest is overwritten."""
 
     def __init__(self, host: Host, on_reuse: Callable[[], None]) -> None:
-        """Find the area of slots; ``on_reuse`` hears when an address gets another geometry."""
+        """Find the area of slots; ``on_reuse`` is called before a geometry is overwritten."""
         self._host = host
         self._on_reuse = on_reuse
         self._base: int = host.function("parameter_area")()
@@ -39,18 +39,18 @@ class ParameterSlots:
         self._next = 0
 
     def address(self, key: Hashable, make: Callable[..., Sequence[int]], *arguments: object) -> int:
-        """Return where the integers ``make(*arguments)``, known by ``key``, lie.
+        """Return the address of the integers ``make(*arguments)``, which ``key`` identifies.
 
         Raises:
             BackendError: they do not fit into a slot.
         """
-        found = self._addresses.get(key)
-        return self._fill(key, make(*arguments)) if found is None else found
+        address = self._addresses.get(key)
+        return self._fill(key, make(*arguments)) if address is None else address
 
     def integers(self, values: tuple[int, ...]) -> int:
-        """Return where the given integers lie."""
-        found = self._addresses.get(values)
-        return self._fill(values, values) if found is None else found
+        """Return the address of a slot that contains ``values``."""
+        address = self._addresses.get(values)
+        return self._fill(values, values) if address is None else address
 
     def _fill(self, key: Hashable, values: Sequence[int]) -> int:
         if len(values) * 4 > _SLOT_BYTES:
@@ -69,55 +69,26 @@ class ParameterSlots:
         return address
 
 
-def collapse(lengths: Shape, *strides: Shape) -> tuple[list[int], list[list[int]]]:
-    """Join axes that all operands step through as through one, and drop those of length 1.
-
-    Returns the lengths and the strides of each operand; at least one axis remains.
-    """
-    joined: list[int] = []
-    steps: list[list[int]] = [[] for _ in strides]
-    for axis, length in enumerate(lengths):
-        if length == 1:
-            continue
-        if joined and all(
-            own[-1] == one[axis] * length for own, one in zip(steps, strides, strict=True)
-        ):
-            joined[-1] *= length
-            for own, one in zip(steps, strides, strict=True):
-                own[-1] = one[axis]
-        else:
-            joined.append(length)
-            for own, one in zip(steps, strides, strict=True):
-                own.append(one[axis])
-    if not joined:
-        return [1], [[1] for _ in strides]
-    return joined, steps
-
-
-def _broadcast_strides(shape: Shape, rank: int) -> Shape:
-    """Strides of an operand along the axes of a result of ``rank``: 0 where it is repeated."""
-    strides = contiguous_strides(shape)
-    own = tuple(0 if length == 1 else by for length, by in zip(shape, strides, strict=True))
-    return (0,) * (rank - len(shape)) + own
-
-
 def broadcast_parameters(shape: Shape, *operands: Shape) -> list[int]:
-    """Parameters of an elementwise kernel (see ``wasm_build/source/elementwise.h``)."""
-    strides = (_broadcast_strides(operand, len(shape)) for operand in operands)
-    lengths, steps = collapse(shape, *strides)
-    return [len(lengths), *lengths, *(step for own in steps for step in own)]
+    """Return the parameters of an elementwise kernel (``wasm_build/source/elementwise.h``)."""
+    sizes, views = collapse(shape, *(broadcast_strides(operand, shape) for operand in operands))
+    return [len(sizes), *sizes, *(stride for strides in views for stride in strides)]
 
 
 def strided_parameters(shape: Shape, strides: Shape, offset: int) -> list[int]:
-    """Parameters of a strided copy (see ``wasm_build/source/movement.c``)."""
-    lengths, (steps,) = collapse(shape, strides)
-    return [offset, len(lengths), *lengths, *steps]
+    """Return the parameters of a strided copy (``wasm_build/source/movement.c``)."""
+    sizes, (collapsed_strides,) = collapse(shape, strides)
+    return [offset, len(sizes), *sizes, *collapsed_strides]
 
 
 def spread_parameters(x_shape: Shape, shape: Shape, low: Shape, step: Shape) -> list[int]:
-    """Parameters of the strided copy that pads: where the elements of ``x`` go in the result."""
+    """Return the parameters of the strided copy that writes ``x`` into a padded result.
+
+    Along each axis, element ``i`` of ``x`` goes to index ``low + i * step``.
+    """
     strides = contiguous_strides(shape)
     offset = sum(start * stride for start, stride in zip(low, strides, strict=True))
-    return strided_parameters(
-        x_shape, tuple(by * one for by, one in zip(step, strides, strict=True)), offset
+    spread_strides = tuple(
+        axis_step * stride for axis_step, stride in zip(step, strides, strict=True)
     )
+    return strided_parameters(x_shape, spread_strides, offset)

@@ -17,7 +17,7 @@ __all__: list[str] = []
 def _pooling(name: str) -> Kernel:
     """Make a kernel that slides a window over one operand, or two."""
     key = (name,)
-    # Where windows overlap, the others write to the same elements.
+    # The other kernels write to the same elements if windows overlap.
     shared = name in ("max_pool", "avg_pool", "dilation2d")
 
     def pool(

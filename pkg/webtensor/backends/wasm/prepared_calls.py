@@ -1,9 +1,9 @@
-"""Prepared calls: what a kernel does with operands of given shapes, found out once.
+"""Prepared calls: a kernel's call for operands of fixed shapes, worked out once.
 
-Most kernels allocate a block and call one export with the operands' addresses, that of the block,
-and numbers that shapes and dtypes alone decide. Which ones, the kernel itself tells: it is run with
-stand-ins for the operands and for the backend, which note what it wants called. A kernel that does
-anything else is called as always.
+Most kernels allocate a block and call one export with the operands' addresses, the block's, and
+numbers that depend on shapes and dtypes alone. To learn them, the kernel is run once with stand-ins
+for the operands and for the backend, which record the call. A kernel that does anything else is not
+prepared.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["prepared"]
 
 
 class _Address:
-    """Stands for an address: nothing can be computed with it."""
+    """Stand-in for an address: arithmetic with it is impossible."""
 
     __slots__ = ()
 
@@ -45,7 +45,7 @@ class _StandIn(NamedTuple):
 
 
 class _Packed(NamedTuple):
-    """Stands for the address of an operand's packed elements."""
+    """Stand-in for the address of an operand's packed elements."""
 
     operand: _StandIn
     columns: int
@@ -57,7 +57,7 @@ class _NotOneCallError(Exception):
 
 
 class _Notes:
-    """Stands for the backend, and notes the kernel's only call."""
+    """Stand-in for the backend, which records the kernel's only call."""
 
     def __init__(self, backend: WasmBackend) -> None:
         self.parameters = backend.parameters
@@ -107,7 +107,7 @@ def prepared(
     if notes.key is None or notes.count is None or result is not notes.block:
         return None
     waits = 0 < notes.work < backend.threads.waiting_work
-    addresses = [*(one.storage.handle for one in stand_ins), notes.block]
+    addresses = [*(stand_in.storage.handle for stand_in in stand_ins), notes.block]
     numbers = notes.arguments[len(addresses) :]
     in_order = all(a is b for a, b in zip(notes.arguments, addresses, strict=False))
     if waits and in_order and len(inputs) in _OF_FEW and not any(map(_is_address, numbers)):
@@ -133,34 +133,34 @@ def _filling(
     backend: WasmBackend, template: tuple[Any, ...], stand_ins: list[_StandIn], block: _Address
 ) -> Filling:
     """Return what puts the addresses of operands and of the result into a call's arguments."""
-    packed = next((one for one in template if isinstance(one, _Packed)), None)
-    numbers = [one for one in template if not _is_address(one)]
-    given = [*(one.storage.handle for one in stand_ins), block, packed]
-    after = iter(range(len(given), len(given) + len(numbers)))
-    place = itemgetter(
+    packed = next((argument for argument in template if isinstance(argument, _Packed)), None)
+    numbers = [argument for argument in template if not _is_address(argument)]
+    addresses = [*(stand_in.storage.handle for stand_in in stand_ins), block, packed]
+    after = iter(range(len(addresses), len(addresses) + len(numbers)))
+    pick = itemgetter(
         *(
-            next(index for index, other in enumerate(given) if other is one)
-            if _is_address(one)
+            next(index for index, other in enumerate(addresses) if other is argument)
+            if _is_address(argument)
             else next(after)
-            for one in template
+            for argument in template
         )
     )
     packed_weights = backend.packed_weights
 
     def fill(inputs: Sequence[Operand], out: int) -> Sequence[float]:
-        found = [x.storage.handle for x in inputs]
-        found += (out, 0, *numbers)
-        return place(found)  # type: ignore[no-any-return]
+        arguments = [x.storage.handle for x in inputs]
+        arguments += (out, 0, *numbers)
+        return pick(arguments)  # type: ignore[no-any-return]
 
     if packed is None:
         return fill
-    operand = next(index for index, one in enumerate(stand_ins) if one is packed.operand)
+    operand = next(index for index, stand_in in enumerate(stand_ins) if stand_in is packed.operand)
     _, columns, transposed = packed
 
     def fill_with_packed(inputs: Sequence[Operand], out: int) -> Sequence[float]:
-        found = [x.storage.handle for x in inputs]
-        found += (out, packed_weights(inputs[operand], columns, transposed), *numbers)
-        return place(found)  # type: ignore[no-any-return]
+        arguments = [x.storage.handle for x in inputs]
+        arguments += (out, packed_weights(inputs[operand], columns, transposed), *numbers)
+        return pick(arguments)  # type: ignore[no-any-return]
 
     return fill_with_packed
 
@@ -179,13 +179,13 @@ def _calling(
 def _waiting(
     backend: WasmBackend, key: tuple[str, ...], count: int, length: int, fill: Filling
 ) -> PreparedKernel:
-    """A call that waits."""
+    """Prepare a call that is queued."""
     allocate, run_waiting = backend.allocate, backend.host.run_waiting
     waiting, head = backend.host.waiting, (backend.numbers[key], length)
 
     def run(inputs: Sequence[Operand]) -> Handle:
         out = allocate(count)
-        # Packing weights runs what waits, so the call's words must come together.
+        # Packing weights runs the queue, so the call's words must be appended together.
         arguments = fill(inputs, out)
         waiting.extend(head)
         waiting.extend(arguments)
@@ -199,7 +199,7 @@ def _waiting(
 def _of_one(
     backend: WasmBackend, key: tuple[str, ...], count: int, numbers: tuple[float, ...]
 ) -> PreparedKernel:
-    """A call that waits, of a kernel with one operand."""
+    """Prepare a queued call of a kernel with one operand."""
     allocate, run_waiting = backend.allocate, backend.host.run_waiting
     parked, waiting = backend.pool.parked(count), backend.host.waiting
     number, length = backend.numbers[key], 2 + len(numbers)
@@ -218,7 +218,7 @@ def _of_one(
 def _of_two(
     backend: WasmBackend, key: tuple[str, ...], count: int, numbers: tuple[float, ...]
 ) -> PreparedKernel:
-    """A call that waits, of a kernel with two operands."""
+    """Prepare a queued call of a kernel with two operands."""
     allocate, run_waiting = backend.allocate, backend.host.run_waiting
     parked, waiting = backend.pool.parked(count), backend.host.waiting
     number, length = backend.numbers[key], 3 + len(numbers)
@@ -235,5 +235,5 @@ def _of_two(
     return run
 
 
-#: Makes the calls that are most frequent, by the number of operands.
+#: Makes the most frequent calls, by the number of operands.
 _OF_FEW = {1: _of_one, 2: _of_two}

@@ -43,7 +43,7 @@ def arg_reduce(
     reduced: int,
     inner: int,
 ) -> Handle:
-    """Find the place of the first extremum along the middle axis."""
+    """Find the index of the first extremum along the middle axis."""
     (x,) = inputs
     out = backend.allocate(outer * inner * dtype.itemsize)
     work = outer * reduced * inner

@@ -25,7 +25,7 @@ def scan(
     length: int,
     inner: int,
 ) -> Handle:
-    """Combine each element with all before it, or leave itself out where exclusive."""
+    """Combine each element with all before it, and with itself unless exclusive."""
     run = backend.functions[kind, dtype]
     out = backend.allocate(outer * length * inner * 4)
     run(inputs[0].storage.handle, out, outer, length, inner, int(exclusive), int(reverse))
@@ -43,7 +43,7 @@ def recurrence(
     length: int,
     inner: int,
 ) -> Handle:
-    """``y[k] = a[k] * y[k - 1] + b[k]``, from the other end where reverse."""
+    """``y[k] = a[k] * y[k - 1] + b[k]``, from the other end if reverse."""
     a, b = inputs
     run = backend.functions[("recurrence",)]
     out = backend.allocate(outer * length * inner * 4)

@@ -22,7 +22,7 @@ def scatter_set(
     inner: int,
     count: int,
 ) -> Handle:
-    """Replace slices of a copy at their indices: the last of equal ones, none out of range."""
+    """Replace slices of a copy; the last of equal indices wins, others out of range are ignored."""
     x, indices, updates = (operand.storage.handle for operand in inputs)
     width = inner * dtype.itemsize
     run = backend.functions["scatter", "set"]
@@ -43,10 +43,10 @@ def sum_picked(
     count: int,
 ) -> Handle:
     """Pick slices at the second operand's indices, and add them up at the third's."""
-    x, places, segments = (operand.storage.handle for operand in inputs)
+    x, indices, segments = (operand.storage.handle for operand in inputs)
     run = backend.functions["sum_picked", dtype]
     out = backend.allocate(length * inner * dtype.itemsize)
-    run(x, places, segments, out, length, inner, count)
+    run(x, indices, segments, out, length, inner, count)
     return out
 
 

@@ -1,4 +1,4 @@
-"""Kernels that sort the last axis and search in what is sorted. NaN comes last in every order."""
+"""Kernels that sort the last axis and search sorted rows. NaN is last in every order."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def argsort(
     outer: int,
     length: int,
 ) -> Handle:
-    """Places of the elements of each row in order; equal ones stay as they were."""
+    """Return the indices that sort each row, stably."""
     (x,) = inputs
     run = backend.functions["argsort", x.dtype]
     scratch = backend.allocate(length * 3 * 4)
@@ -44,7 +44,7 @@ def topk(
     length: int,
     k: int,
 ) -> Handle:
-    """Places of the greatest elements of each row, the greatest first."""
+    """Return the indices of the k largest elements of each row, in descending order."""
     (x,) = inputs
     run = backend.functions["topk", x.dtype]
     scratch = backend.allocate(k * 8)
@@ -67,7 +67,7 @@ def search_sorted(
     length: int,
     count: int,
 ) -> Handle:
-    """Where each value would be inserted into its sorted row."""
+    """Return the index at which each value would be inserted into its sorted row."""
     rows, values = inputs
     run = backend.functions["search_sorted", rows.dtype]
     out = backend.allocate(outer * count * 4)

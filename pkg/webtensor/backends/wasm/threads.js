@@ -1,6 +1,6 @@
 // Threads of the WASM backend: workers that run parts of kernels on the shared memory.
 //
-// Everything a thread needs to know lies in shared integers and numbers, so handing out work costs
+// The arguments of a kernel are in shared integers and numbers, so starting work costs
 // no message. The calling thread takes parts like the others, and is done when no other is inside.
 // A worker that wakes late finds the work closed and sleeps again: nobody ever waits for a worker to
 // start. Idle workers spin for a moment, because the next kernel is often microseconds away, and
@@ -59,7 +59,7 @@ export default function threads(module, memory, exports, address, onFailure) {
       return names.indexOf(name);
     },
 
-    // Run a kernel in so many parts.
+    // Run a kernel in `parts` parts.
     run(kernel, parts, ...values) {
       const { KERNEL, COUNT, PARTS, NEXT, OPEN, INSIDE, ROUND, FAILED } = CONTROL;
       control[KERNEL] = kernel;

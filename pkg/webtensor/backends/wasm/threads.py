@@ -1,7 +1,7 @@
 """Threads that share the work of large kernels, where the page is cross-origin isolated.
 
-Workers are started by the first kernel that is large enough, and end with the backend. Each has the
-same compiled module on the same memory, and a stack of its own in it. See ``threads.js``.
+Workers are started by the first kernel that is large enough, and end with the backend. Each runs
+the same compiled module on the same memory, with a separate stack. See ``threads.js``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LITTLE_WORK: Final = 20_000
 class Threads:
     """The calling thread and its helpers."""
 
-    #: The least work that is worth a part of its own: waking a thread takes about as long.
+    #: The minimum work for a part: waking a thread takes about as long.
     GRAIN: Final = 100_000
 
     def __init__(
@@ -40,7 +40,7 @@ class Threads:
     ) -> None:
         """Plan for as many threads as the host has processors; start none yet.
 
-        ``on_change`` hears when other kernels than before are shared.
+        ``on_change`` is called when the set of shared kernels changes.
         """
         self._host = host
         self._on_change = on_change
@@ -54,7 +54,7 @@ class Threads:
 
     @property
     def count(self) -> int:
-        """How many threads share the work of a large kernel."""
+        """The number of threads that share a large kernel."""
         return self._count
 
     @count.setter
@@ -65,7 +65,7 @@ class Threads:
 
     @property
     def grain(self) -> float:
-        """The least work that gets a part of its own; tests lower it."""
+        """The minimum work of a part; tests lower it."""
         return self._grain
 
     @grain.setter
@@ -76,14 +76,14 @@ class Threads:
     def _set_least_work(self) -> None:
         #: Kernels of less work run on the calling thread alone,
         self.least_work = 2 * self._grain if self._count > 1 else inf
-        #: and of less than this, if it is known, they may wait for others.
+        #: and kernels whose work is less than this may be queued.
         self.waiting_work = min(_LITTLE_WORK, self.least_work) if self._host.defers else 0
         self._on_change()
 
     def run(self, key: tuple[str, ...], work: float, *arguments: float) -> None:
-        """Run a kernel in parts on all threads, starting them if they are not there.
+        """Run a kernel in parts on all threads, starting them if necessary.
 
-        Where memory has no room for their stacks, this thread runs it alone.
+        If memory has no room for their stacks, this thread runs the kernel alone.
         """
         try:
             helpers = self._helpers or self._start()
@@ -120,7 +120,7 @@ class Threads:
         )
 
     def close(self) -> None:
-        """End the helpers, and free their stacks."""
+        """End the workers, and free their stacks."""
         if self._helpers is None:
             return
         self._helpers.stop()

@@ -1,22 +1,22 @@
 """The WebGL backend: the GPU through the page's own WebGL context.
 
-How a tensor lies in memory: its elements, in row-major order, fill the texels of one 2-D texture,
-four to a texel (RGBA), row by row, whatever the tensor's shape. So a reshape costs nothing, an
+A tensor's memory layout: its elements, in row-major order, fill the texels of one 2-D texture, four
+to a texel (RGBA), row by row, whatever the tensor's shape. So a reshape costs nothing, an
 elementwise operation on equal shapes reads the texel that it writes, and upload and read-back move
 bytes as they are. The texture's width is a power of two, for large tensors about a quarter of the
 square root of the number of texels, so that texel ``t`` lies at column ``t & (width - 1)`` and row
 ``t >> shift``. A float32 tensor is an RGBA32F texture, int32 is RGBA32I (all 32 bits are exact) and
-bool is RGBA8UI. Lanes beyond the last element hold anything. Lesser devices, which have fewer
-formats, are ``precision_modes``. What is larger than the largest texture is left to another backend
-(``docs/design/webgl.md``).
+bool is RGBA8UI. Lanes beyond the last element have arbitrary values. Devices with fewer
+formats are handled by ``precision_modes``. Tensors larger than the largest texture are left to
+another backend (``docs/design/webgl.md``).
 
-``context`` opens the context and knows its device, ``flags`` are what it can do and is to do;
+``context`` opens the context and examines its device; ``flags`` has its capabilities and settings;
 ``device.js`` executes draws that ``queue`` packed, and ``sharing.js`` keeps it from disturbing a
 page that draws with the context, too; ``textures`` allocates and recycles; ``compiler`` turns
 kernels' logical code into GLSL, with the functions of ``glsl``; ``programs`` compiles and caches
-it; ``pixels`` takes images in and shows them. For WebGL 1 there are ``webgl1_backend``,
-``webgl1.js``, and the shaders of ``webgl1_compiler``, which ``glsl_es_100`` makes of kernels' code
-with the functions of ``webgl1_functions``. The other modules are kernel families.
+it; ``pixels`` converts between images and tensors. For WebGL 1 there are ``webgl1_backend``,
+``webgl1.js`` and ``webgl1_compiler``, which translates kernels' code by ``glsl_es_100`` and adds
+the functions of ``webgl1_functions``. The other modules are kernel families.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def create_backend() -> Backend:
 
 
 def priority() -> Priority:
-    """Say how much the backend is preferred: not to WebAssembly where the processor draws."""
+    """Return the backend's priority: below WebAssembly's if the processor draws."""
     if IN_BROWSER:
         from webtensor.backends.webgl.context import slow_reason
 

@@ -11,6 +11,7 @@ from time import perf_counter
 from typing import Any, NoReturn
 
 from webtensor.backends.api import Backend, Handle, Kernel, KernelTable, Operand, Stopwatch
+from webtensor.backends.families import FAMILIES
 from webtensor.backends.webgl import compiler
 from webtensor.backends.webgl.compiler import Shader
 from webtensor.backends.webgl.flags import DELETE_THRESHOLD, MAX_TEXTURE_SIZE
@@ -31,15 +32,17 @@ from webtensor.transfer import address_of, javascript_text, zero_bytes
 __all__ = ["WebGLBackend", "kernel"]
 
 #: Registers a kernel: ``@kernel("name")``.
-kernel = KernelTable()
+kernel = KernelTable(
+    __package__, without=[*FAMILIES["linalg"], "moments", "non_max_suppression", "ragged_sequence"]
+)
 
 _BYTES_PER_TEXEL_READ = 16
 
-#: Stands where a draw has its program, for copies of so many textures into one.
+#: Replaces the program in the record of a copy of this many textures into one.
 _COPY = 0
 _COPIES = {count: Struct(f"={count + 5}i") for count in (4, 8)}
 
-#: Smallest number that is safe to divide by among 16-bit floats, as TensorFlow.js has it.
+#: Smallest number that is safe to divide by among 16-bit floats, as in TensorFlow.js.
 _HALF_EPSILON = 1e-4
 
 _LOST = (
@@ -58,9 +61,7 @@ class WebGLBackend(Backend):
         import pyodide_js
         from pyodide.ffi import create_proxy
 
-        from webtensor.backends.webgl import families
-
-        super().__init__(families.TABLE)
+        super().__init__(kernel)
         if mode.version == 1:
             gl = function_of("backends/webgl/webgl1.js")(gl, mode.is_half)
         self.gl = gl
@@ -85,7 +86,7 @@ class WebGLBackend(Backend):
         self.has_timer = bool(self._device.hasTimer)
         self._is_timing = False
         self._settling = 0
-        #: Where draws are described while somebody wants to know.
+        #: Collects descriptions of draws during ``explain``, else None.
         self.trace: list[Draw] | None = None
         self._queue = DrawQueue(
             self._device, self.programs.pending, self._note_failure, self._refuse
@@ -152,10 +153,10 @@ class WebGLBackend(Backend):
         size: int,
         *uniforms: float,
     ) -> Texture:
-        """Queue one draw into ``count`` textures of ``part`` float32 elements, and their copies.
+        """Queue one draw into ``count`` textures of ``part`` float32 elements, and join these.
 
-        Returns a new texture of ``size`` elements, which has those of the parts one after the
-        other; a part is a multiple of four, and there may be more than fit in the end.
+        Returns a new texture of ``size`` elements: the parts, one after the other. ``part`` is a
+        multiple of four; elements past ``size`` are left out.
         """
         output = self.textures.allocate(size, float32)
         width = output.width
@@ -221,11 +222,11 @@ class WebGLBackend(Backend):
     def upload(self, host: memoryview[Any], dtype: DType) -> Texture:
         start = perf_counter()
         if self.programs.pending:
-            # To flush would be to wait for the programs.
+            # Flushing would wait for the programs.
             texture = self.textures.allocate_new(len(host), dtype)
         else:
             texture = self.textures.allocate(len(host), dtype)
-            # Queued draws may still read what the texture held before it was recycled.
+            # Queued draws may still read the recycled texture's former elements.
             self._queue.flush()
         try:
             self._fill(texture, host)
@@ -241,10 +242,10 @@ class WebGLBackend(Backend):
     def _fill(self, texture: Texture, host: memoryview[Any]) -> None:
         address, _owner = address_of(host)
         if not self._device.upload(texture.id, address, len(host)):
-            self._lose()  # what draws with the texture will be refused
+            self._lose()  # draws with the texture will be refused
 
     def _use(self, textures: Collection[Texture]) -> None:
-        """Have textures on the GPU, which may be short of memory."""
+        """Move textures to the GPU, which may be short of memory."""
         if self._is_lost or self.gl.isContextLost():
             self._refuse()
         self._pager.use(textures)
@@ -260,7 +261,7 @@ class WebGLBackend(Backend):
         return _elements(pixels, dtype, size)
 
     def add_kernel(self, name: str, kernel: Kernel) -> None:
-        # A user's shader may have mistakes, which its op must tell, not a read that comes later.
+        # Errors in a user's shader must be raised by its op, not by a later read.
         def checked(backend: WebGLBackend, *arguments: Any) -> Handle:
             handle = kernel(backend, *arguments)
             try:
@@ -274,7 +275,7 @@ class WebGLBackend(Backend):
 
     def read(self, handle: Texture, dtype: DType, size: int) -> memoryview[Any]:
         if handle.is_paged:
-            return _known(handle, size)
+            return _host_elements(handle, size)
         start = perf_counter()
         self._flush_for_read()
         handle.host = self._read(handle, dtype, size)
@@ -287,7 +288,7 @@ class WebGLBackend(Backend):
         during = "" if self._is_lost else " during a read"
         await self._settle()
         if handle.is_paged:
-            return _known(handle, size)
+            return _host_elements(handle, size)
         self._flush_for_read(during)
         rows = self._rows(handle, size)
         ticket = device.beginRead(handle.id, rows)
@@ -307,7 +308,7 @@ class WebGLBackend(Backend):
         height, width, channels = shape
         if self._is_lost or not self.textures.fits(width, height):
             return None
-        is_compiling = bool(self.programs.pending)  # to flush would be to wait
+        is_compiling = bool(self.programs.pending)  # flushing would wait
         pixels = self.textures.allocate_pixels(width, height, new=is_compiling)
         try:
             if not is_compiling:
@@ -326,7 +327,7 @@ class WebGLBackend(Backend):
     def show_pixels(self, image: Operand, opacity: float) -> Any:
         height, width, channels = (*image.shape, 1)[:3]
         if self._is_lost or self._is_shared or not self.textures.fits(width, height):
-            return None  # a canvas that is shared shows what others draw
+            return None  # a shared canvas shows what others draw
         canvas = self._device.resizeCanvas(width, height)
         if canvas < 0:
             return None
@@ -404,18 +405,18 @@ class WebGLBackend(Backend):
 
     @staticmethod
     def _rows(texture: Texture, size: int) -> int:
-        """Rows of the texture that hold elements."""
+        """Return the number of the texture's rows that have elements."""
         return -(-texel_count(size) // texture.width)
 
     def _note_failure(self) -> None:
-        """Keep the error of a program that failed for whoever next waits for a result."""
+        """Keep the error of a failed program for the next call that waits for a result."""
         try:
             self.programs.check()
         except BackendError as error:
             self._failure = error
 
     async def _settle(self) -> None:
-        """Wait for programs that are compiled; those who wait get their turn in order."""
+        """Wait for programs that are compiling; waiting calls continue in order."""
         if self.programs.pending or self._settling:
             self._settling += 1
             try:
@@ -430,7 +431,7 @@ class WebGLBackend(Backend):
             try:
                 raise failure
             finally:
-                del failure  # else it would hold this frame, which holds it
+                del failure  # otherwise it would refer to this frame, which refers to it
         self._check_context(during)
 
     def _check_context(self, during: str) -> None:
@@ -441,19 +442,19 @@ class WebGLBackend(Backend):
     # -- when the context is lost -------------------------------------------------------------
 
     def _lose(self) -> None:
-        """End, and tell who can put another backend in the place of this one."""
+        """End, and notify those who can replace this backend by another."""
         if not self._is_lost:
             self._end()
             if self.on_lost is not None:
                 self.on_lost()
 
     def _refuse(self, *_: Any) -> NoReturn:
-        """Let dispatch run a kernel on another backend, such as the one in the place of this."""
+        """Let dispatch run a kernel on another backend, such as the successor of this one."""
         self._lose()
         raise KernelNotFoundError("webgl: the context was lost")
 
     def _end(self) -> None:
-        """Neither draw nor call back any more."""
+        """Stop drawing and calling back."""
         self._is_lost = True
         self._push = self._refuse
         self._device.close()
@@ -475,14 +476,14 @@ class _Timing:
         return None if isnan(measured) else measured
 
 
-def _known(texture: Texture, size: int) -> memoryview[Any]:
-    """Elements that wait on the host, perhaps with what fills the last texels."""
+def _host_elements(texture: Texture, size: int) -> memoryview[Any]:
+    """Return elements of a texture on the host, possibly with the padding of its last texels."""
     assert texture.host is not None
     return texture.host[:size]
 
 
 def _elements(pixels: array[int], dtype: DType, size: int) -> memoryview[Any]:
-    """Cut the elements out of the pixels; bool comes as 32-bit integers, 0 or 1."""
+    """Read the elements of the pixels; bool comes as 32-bit integers, 0 or 1."""
     if dtype is bool_:
         return memoryview(pixels[: size * 4 : 4]).cast("?")
     return typed_view(memoryview(pixels)[: size * dtype.itemsize], dtype)

@@ -1,7 +1,7 @@
-"""Kernels that list where a mask is true.
+"""Kernels that list the indices of a mask's true elements.
 
-A running count of true elements says for each how many there are up to it; the place of the n-th is
-found in the counts by bisection.
+A cumulative sum counts the true elements up to each index; the index of the n-th is found in the
+counts by bisection.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ int compute(int n) {
 """
 
 
-@kernel("true_places")
-def true_places(
+@kernel("true_indices")
+def true_indices(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType
 ) -> Handle:
-    """Places of the elements that are true, of which there are as many as the result has."""
+    """List the indices of the true elements; the result has as many elements."""
     (mask,) = inputs
     size = mask.size
 
@@ -49,11 +49,11 @@ def true_places(
 
     def nth() -> Shader:
         inputs = [Input("counts", int32, 1)]
-        return Shader("true_places", inputs, int32, 1, [("size", "int")], _NTH)
+        return Shader("true_indices", inputs, int32, 1, [("size", "int")], _NTH)
 
     with ExitStack() as temporary:
-        ones = backend.run("counted", counted, inputs, size, int32)
-        temporary.callback(backend.release, ones)
-        counts = cumsum_texture(backend, ones, int32, (1, size, 1))
+        flags = backend.run("counted", counted, inputs, size, int32)
+        temporary.callback(backend.release, flags)
+        counts = cumsum_texture(backend, flags, int32, (1, size, 1))
         temporary.callback(backend.release, counts)
-        return backend.draw(backend.program("true_places", nth), [counts], shape[0], int32, size)
+        return backend.draw(backend.program("true_indices", nth), [counts], shape[0], int32, size)

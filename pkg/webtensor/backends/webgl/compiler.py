@@ -5,15 +5,15 @@ an output to its value, with ``getX(index)`` to read an input named ``x``. A sha
 element at a time (``lanes=1``: indices count elements, values are scalars) or on the four of a
 texel at once (``lanes=4``: indices count texels, values are vectors); an input can be read either
 way, whatever the output's. ``getXAt(t)`` reads a texel whose index is a float, exact up to 2**24;
-that is faster than by an integer where the index is a float already. ``getXHere()`` reads the texel
-that lies where the result's does: the same elements, where both have as many. ``getXRun(i)`` reads
-the four elements from ``i`` on, which may lie in two texels; what comes of those before the first
-element or after the last does not matter. ``V`` names the value type, ``T`` its scalar. Shapes come
-in as uniforms, so one program serves every shape of a kind.
+that is faster than an integer index if the index is a float already. ``getXHere()`` reads the texel
+at the result's own coordinates: the same elements, if both have as many. ``getXRun(i)`` reads the
+four elements from ``i`` on, which may be in two texels; those before the first element or after the
+last are arbitrary. ``V`` names the value type, ``T`` its scalar. Shapes are uniforms, so one
+program serves every shape of a kind.
 
-Texels are sampled by normalized coordinates, which the vertex shader interpolates where they are
-the result's own. Fetching them by integers, shifting bits, be it to divide by four, and asking for
-``gl_FragCoord`` all take longer on devices that are emulated.
+Texels are sampled by normalized coordinates; the result's own are interpolated by the vertex
+shader. Fetching texels by integers, shifting bits (even to divide by four) and reading
+``gl_FragCoord`` all take longer on emulated devices.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 
-# One triangle that covers the viewport, without vertex buffers; and where each fragment lies.
+# One triangle that covers the viewport, without vertex buffers, and the fragments' coordinates.
 VERTEX_SOURCE = """#version 300 es
 uniform vec2 hereSize;
 out vec2 hereUv;
@@ -76,7 +76,7 @@ class Input(NamedTuple):
     lanes: int
 
 
-#: Name and type ("int" or "float") of a number given with each draw.
+#: Name and type ("int" or "float") of a uniform.
 Uniform = tuple[str, str]
 
 
@@ -86,7 +86,7 @@ def array_uniform(name: str, length: int) -> list[Uniform]:
 
 
 class Shader(NamedTuple):
-    """A kernel's logical code with all that it reads and writes."""
+    """A kernel's logical code with its inputs, its output and its uniforms."""
 
     name: str
     inputs: Sequence[Input]
@@ -111,17 +111,17 @@ def target_names(count: int) -> list[str]:
 
 def declarations(uniforms: Sequence[Uniform]) -> str:
     """Declare uniforms."""
-    lengths: dict[tuple[str, str], int] = {}
+    array_lengths: dict[tuple[str, str], int] = {}
     for name, kind in uniforms:
         plain, bracket, _ = name.partition("[")
-        lengths[plain, kind] = lengths.get((plain, kind), 0) + 1 if bracket else 0
+        array_lengths[plain, kind] = array_lengths.get((plain, kind), 0) + 1 if bracket else 0
     return "\n".join(
         f"uniform {kind} {name}{f'[{length}]' if length else ''};"
-        for (name, kind), length in lengths.items()
+        for (name, kind), length in array_lengths.items()
     )
 
 
-# The elements of two texels, shifted by one place and by two. ``mix`` chooses among floats alone.
+# The elements of two texels, shifted by one and by two. ``mix`` chooses among floats alone.
 _FLOAT_RUN = """
 vec4 GETTERRun(int i) {
   vec4 a = GETTERTexel(i);
@@ -161,14 +161,14 @@ def _run(getter: str, dtype: DType) -> str:
 
 
 def getter_name(name: str) -> str:
-    """What the function is called that reads an input."""
+    """Return the name of the function that reads an input."""
     return f"get{name[0].upper()}{name[1:]}"
 
 
 def reader_at(name: str, vector: str, value: str) -> list[str]:
-    """The function that reads texel ``t``, a float, of an input whose sampler has this name.
+    """Return the function that reads texel ``t``, a float, of the input with this sampler.
 
-    ``value`` says what is at coordinates ``place``; widths of textures are powers of two.
+    ``value`` is the expression for the coordinates ``place``; textures' widths are powers of two.
     """
     return [
         f"{vector} {getter_name(name)}At(float t) {{",

@@ -23,8 +23,8 @@ __all__ = [
 
 _HALF_TARGETS = "EXT_color_buffer_half_float"
 
-#: By version, the extensions that targets of 32-bit floats need, and those of 16-bit ones; either
-#: of two sets may do.
+#: By version, the extensions that targets of 32-bit floats need, and those of 16-bit ones: all of
+#: one of two sets.
 _EXTENSIONS: dict[int, tuple[list[tuple[str, ...]], list[tuple[str, ...]]]] = {
     2: ([("EXT_color_buffer_float",)], [("EXT_color_buffer_float",), (_HALF_TARGETS,)]),
     1: (
@@ -58,15 +58,15 @@ _SOFTWARE: Final = (
 
 
 class Device:
-    """A WebGL context, and what can be done with it."""
+    """A WebGL context and its capabilities."""
 
     version: int
     renders_float32: bool
-    #: Texels in a row or column.
+    #: The maximum size of textures.
     largest_texture: int
 
     def __init__(self, gl: Any, version: int, *, is_slow: bool = False) -> None:
-        """Look at a context, which the browser may have said is slow.
+        """Examine a context, which the browser may have called slow.
 
         Raises:
             BackendUnavailableError: the context is lost, or has no targets of floats.
@@ -90,7 +90,7 @@ class Device:
 
     @property
     def mode(self) -> Mode:
-        """How the backend computes on the device."""
+        """The precision mode in which the backend computes on the device."""
         is_full = self.renders_float32 and env().get_bool(RENDER_FLOAT32_ENABLED)
         return Mode(self.version, self._renders_float16 and not is_full)
 
@@ -113,7 +113,7 @@ class _Contexts:
 
 
 def set_context(gl: Any) -> None:
-    """Use a context of the page's from now on, or, given None, one of our own."""
+    """Use a context of the page's from now on, or, with None, one of our own."""
     if gl is not None:
         Device(gl, version=2)
     _Contexts.given = gl
@@ -138,7 +138,7 @@ def device() -> Device:
 
 
 def create_context() -> tuple[Any, Mode]:
-    """Return a context for a backend, one of its own or the one that was given, and its mode.
+    """Return a context for a backend, a new one or the page's, and its precision mode.
 
     Raises:
         BackendUnavailableError: WebGL is lacking, or targets of floats of any precision are.
@@ -152,7 +152,7 @@ def create_context() -> tuple[Any, Mode]:
 
 
 def slow_reason() -> str | None:
-    """Say why WebAssembly is to be preferred here; None where it is not."""
+    """Return the reason why WebAssembly is preferred here, or None."""
     if is_context_given() or env().get_bool(ALLOW_SOFTWARE):
         return None
     try:
@@ -176,7 +176,7 @@ def renderer(gl: Any) -> str:
 
 
 def _canvases() -> Iterator[Any]:
-    """Canvases of our own to ask for a context; WebKitGTK's OffscreenCanvas has none."""
+    """Yield canvases of our own to open a context on; WebKitGTK's OffscreenCanvas has none."""
     import js
 
     if hasattr(js, "OffscreenCanvas"):
@@ -186,13 +186,13 @@ def _canvases() -> Iterator[Any]:
 
 
 def _open_any() -> Device:
-    """Open a context of WebGL 2, else of WebGL 1, or of what the flag says.
+    """Open a context of the version that the flag requests, else of WebGL 2, else of WebGL 1.
 
-    The flag says the version of an earlier context, too, so that one in the place of a lost one is
-    of the same version.
+    After a first context the flag has its version, so the successor of a lost context has the same
+    version.
     """
-    wanted = env().flags[VERSION]
-    versions = (wanted,) if wanted else (2, 1)
+    requested = env().flags[VERSION]
+    versions = (requested,) if requested else (2, 1)
     for version in versions:
         for is_slow in (False, True):
             gl = _open(version, is_slow)
@@ -206,7 +206,7 @@ def _open_any() -> Device:
 
 
 def _open(version: int, may_be_slow: bool) -> Any:
-    """A context of our own, or None."""
+    """Return a context of our own, or None."""
     import js
     from pyodide.ffi import to_js
 

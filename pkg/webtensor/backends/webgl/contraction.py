@@ -1,8 +1,8 @@
 """Kernel of the matrix product.
 
-A fragment computes four neighbouring columns of one row where the columns are a multiple of four,
-else one element per lane. Operands are read four at a time along whichever axis lies innermost in
-memory and is a multiple of four.
+If the columns are a multiple of four, a fragment computes four neighbouring columns of one row,
+else one element per lane. Operands are read four at a time along their innermost axis, if that is a
+multiple of four.
 
 Large products are computed in tiles (see ``tiles``).
 """
@@ -15,7 +15,7 @@ from typing import Any
 from webtensor.backends.api import Handle, Operand
 from webtensor.backends.webgl.backend import WebGLBackend, kernel
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.epilogue import UNFINISHED, Finish, finish_of
+from webtensor.backends.webgl.epilogue import NO_EPILOGUE, Epilogue, epilogue_of
 from webtensor.backends.webgl.row_padding import narrowed, whole, widened
 from webtensor.backends.webgl.textures import Texture
 from webtensor.backends.webgl.tiles import (
@@ -33,10 +33,10 @@ from webtensor.shapes import Shape
 
 __all__ = ["multiply"]
 
-#: Multiplications from which two more draws are worth their cost.
+#: The minimum number of multiplications at which two more draws pay off.
 _WORTH_WIDENING = 1 << 16
 
-# A texel of the result; a is read along k by fours.
+# A texel of the result; a is read by fours along k.
 _TEXEL_BY_FOURS = """
 V compute(int t) {
   int columns = n / 4;
@@ -52,14 +52,14 @@ V compute(int t) {
   return total;
 }
 """
-# b lies as (k, n): four rows of b, each scaled by its element of a.
+# b is (k, n): four rows of b, each scaled by its element of a.
 _B_ROWS = (
     "column",
     """left.x * getB(b) + left.y * getB(b + columns)
       + left.z * getB(b + 2 * columns) + left.w * getB(b + 3 * columns);
     b += 4 * columns""",
 )
-# b lies as (n, k): four dot products.
+# b is (n, k): four dot products.
 _B_COLUMNS = (
     "column * k; int next = k / 4",
     """V(inner(left, getB(b)), inner(left, getB(b + next)),
@@ -67,7 +67,7 @@ _B_COLUMNS = (
     b++""",
 )
 
-# A texel of the result, b as (k, n); a is read one by one, wherever it lies.
+# A texel of the result, b being (k, n); a is read element by element, whatever its layout.
 _TEXEL_ONE_BY_ONE = """
 V compute(int t) {
   int columns = n / 4;
@@ -85,7 +85,7 @@ V compute(int t) {
 }
 """
 
-# One element of the result; both operands are read one by one.
+# One element of the result; both operands are read element by element.
 _ELEMENT = """
 V compute(int i) {
   int column = split(i, n);
@@ -102,7 +102,7 @@ V compute(int i) {
 }
 """
 
-# One element of the result; both operands lie along k, read by fours.
+# One element of the result; k is the innermost axis of both operands, read by fours.
 _ELEMENT_DOT = """
 V compute(int i) {
   int column = split(i, n);
@@ -121,9 +121,9 @@ T inner(VECTOR a, VECTOR b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b
 
 
 def _tile_code(rows: int, transpose_a: bool, transpose_b: bool, k: int) -> str:
-    """Code of a tile: ``rows`` rows by four columns, four steps of k at a time.
+    """Return the code of a tile: ``rows`` rows by four columns, four steps of k at a time.
 
-    Numbers count texels: ``k`` is a quarter of the product's.
+    All sizes count texels: ``k`` is a quarter of the product's.
     """
     step = [
         *(f"    vec4 b{step} = getBAt(b + {step}.0 * bNext);" for step in range(4)),
@@ -159,7 +159,7 @@ def _tile_code(rows: int, transpose_a: bool, transpose_b: bool, k: int) -> str:
 
 
 def _tile_steps_along_rows(rows: int) -> list[str]:
-    """The steps where ``a`` lies as (k, m): one texel holds four rows of one step."""
+    """Return the code for ``a`` of shape (k, m): one texel has four rows of one step."""
     lines = []
     for step in range(4):
         for texel in range(rows // 4):
@@ -187,7 +187,7 @@ def _tiles_fit(dtype: DType, sizes: MatmulSizes) -> bool:
 
 
 def _multiply_in_tiles(
-    backend: WebGLBackend, a: Texture, b: Texture, sizes: MatmulSizes, finish: Finish
+    backend: WebGLBackend, a: Texture, b: Texture, sizes: MatmulSizes, epilogue: Epilogue
 ) -> Texture:
     batch, m, k, n, transpose_a, transpose_b, a_batched, b_batched = sizes
     rows = tile_rows(backend)
@@ -199,20 +199,20 @@ def _multiply_in_tiles(
         uniforms = [(name, "int") for name in names]
         code = _tile_code(rows, transpose_a, transpose_b, k >> 2)
         first, step = (f"block * {rows}", "1") if transpose_a else ("block", "blocks")
-        places = [f"(t * rows + {first} + {row} * {step}) * n + column" for row in range(rows)]
+        offsets = [f"(t * rows + {first} + {row} * {step}) * n + column" for row in range(rows)]
         tile = Shader("matmul", sources, float32, 4, uniforms, code, rows)
-        return finish.added_to_tile(tile, "column", places)
+        return epilogue.added_to_tile(tile, "column", offsets)
 
-    key = ("matmul_tiles", rows, transpose_a, transpose_b, paced(k >> 2), finish.key)
+    key = ("matmul_tiles", rows, transpose_a, transpose_b, paced(k >> 2), epilogue.key)
     program = backend.program(key, shader)
-    # All but the rows and their blocks count texels.
+    # All sizes but the rows and their blocks count texels.
     numbers = (
         *(m >> 2, k >> 2, n >> 2, m, blocks),
         m * k >> 2 if a_batched else 0,
         k * n >> 2 if b_batched else 0,
-        *finish.parameters,
+        *epilogue.parameters,
     )
-    inputs = [a, b, *finish.textures]
+    inputs = [a, b, *epilogue.textures]
     return draw_tiles(backend, program, inputs, batch, m, n, transpose_a, *numbers)
 
 
@@ -232,15 +232,15 @@ def _is_worth_widening(dtype: DType, sizes: MatmulSizes) -> bool:
 
 
 def _multiply_wide(
-    backend: WebGLBackend, a: Texture, b: Texture, sizes: MatmulSizes, finish: Finish
+    backend: WebGLBackend, a: Texture, b: Texture, sizes: MatmulSizes, epilogue: Epilogue
 ) -> Texture:
     """Multiply by a matrix with zeros behind its columns, so that its rows are whole texels."""
     _, m, k, n, *_ = sizes
     wide = [widened(backend, b, k, n)]
     try:
-        product = multiply(backend, a, wide[0], float32, sizes._replace(n=whole(n)), UNFINISHED)
+        product = multiply(backend, a, wide[0], float32, sizes._replace(n=whole(n)), NO_EPILOGUE)
         wide.append(product)
-        return narrowed(backend, product, m, n, finish)
+        return narrowed(backend, product, m, n, epilogue)
     finally:
         for texture in wide:
             backend.release(texture)
@@ -253,21 +253,26 @@ def matmul(
     shape: Shape,
     dtype: DType,
     sizes: MatmulSizes,
-    *finish: Any,
+    *epilogue: Any,
 ) -> Handle:
     """Multiply batches of matrices."""
     a, b = (operand.storage.handle for operand in inputs[:2])
-    return multiply(backend, a, b, dtype, sizes, finish_of(inputs, *finish))
+    return multiply(backend, a, b, dtype, sizes, epilogue_of(inputs, *epilogue))
 
 
 def multiply(
-    backend: WebGLBackend, a: Texture, b: Texture, dtype: DType, sizes: MatmulSizes, finish: Finish
+    backend: WebGLBackend,
+    a: Texture,
+    b: Texture,
+    dtype: DType,
+    sizes: MatmulSizes,
+    epilogue: Epilogue,
 ) -> Texture:
-    """Multiply batches of matrices that lie in textures."""
+    """Multiply batches of matrices in textures."""
     if tile_rows(backend) and _tiles_fit(dtype, sizes):
-        return _multiply_in_tiles(backend, a, b, sizes, finish)
+        return _multiply_in_tiles(backend, a, b, sizes, epilogue)
     if _is_worth_widening(dtype, sizes):
-        return _multiply_wide(backend, a, b, sizes, finish)
+        return _multiply_wide(backend, a, b, sizes, epilogue)
     batch, m, k, n, transpose_a, transpose_b, a_batched, b_batched = sizes
     a_along_k = not transpose_a and k % 4 == 0
     b_along_k = transpose_b and k % 4 == 0
@@ -289,11 +294,11 @@ def multiply(
         sources = [Input("a", dtype, a_lanes), Input("b", dtype, b_lanes)]
         names = ("m", "k", "n", "aStep", "bStep", "aRow", "aColumn", "bRow", "bColumn")
         used = [(name, "int") for name in names]
-        return finish.added_to(Shader("matmul", sources, dtype, lanes, used, code))
+        return epilogue.added_to(Shader("matmul", sources, dtype, lanes, used, code))
 
     return backend.draw(
-        backend.program(("matmul", dtype, form, finish.key), shader),
-        [a, b, *finish.textures],
+        backend.program(("matmul", dtype, form, epilogue.key), shader),
+        [a, b, *epilogue.textures],
         batch * m * n,
         dtype,
         m,
@@ -303,5 +308,5 @@ def multiply(
         k * n if b_batched else 0,
         *((1, m) if transpose_a else (k, 1)),
         *((1, k) if transpose_b else (n, 1)),
-        *finish.numbers(n // lanes),
+        *epilogue.numbers(n // lanes),
     )

@@ -1,8 +1,8 @@
 """Kernels of convolutions and of their transposes.
 
-Images are (batch, height, width, channels), channels innermost. Where the channels of the result
-are a multiple of four, a fragment computes four of them; where the channels summed over are, they
-are read by fours. ``CHANNELS`` in the code below counts in units of lanes.
+Images are (batch, height, width, channels), channels innermost. If the result's channels are a
+multiple of four, a fragment computes four of them; if the channels summed over are, they are read
+by fours.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from webtensor.backends.webgl.convolution_tiles import (
     tiles_fit,
     transposed_tiles_fit,
 )
-from webtensor.backends.webgl.epilogue import UNFINISHED, Finish, finish_of
+from webtensor.backends.webgl.epilogue import NO_EPILOGUE, Epilogue, epilogue_of
 from webtensor.backends.webgl.reduction import reduce_texture
 from webtensor.backends.webgl.window_walk import (
     WINDOW_UNIFORMS,
@@ -35,7 +35,7 @@ from webtensor.shapes import Shape
 
 __all__: list[str] = []
 
-# Forward: for each filter cell, the input place that the output place reads.
+# Forward: for each filter cell, the input pixel that the output pixel reads.
 _FORWARD = """
 V compute(int t) {
   int channel = split(t, outChannels / LANES);
@@ -49,7 +49,7 @@ V compute(int t) {
 }
 """
 
-# With respect to the input: for each filter cell, the output place that reads the input place.
+# With respect to the input: for each filter cell, the output pixel that reads the input pixel.
 _TO_INPUT = """
 V compute(int t) {
   int channel = split(t, inChannels / LANES);
@@ -66,7 +66,7 @@ V compute(int t) {
       int c = beside / strideWidth;
       if (beside < 0 || c * strideWidth != beside || c >= outWidth) continue;
       int cell = i * filterWidth + j;
-      int place = (batch * outHeight + r) * outWidth + c;
+      int pixelIndex = (batch * outHeight + r) * outWidth + c;
       BODY
     }
   }
@@ -74,11 +74,12 @@ V compute(int t) {
 }
 """
 
-# With respect to the filter: the batch is split into parts, which a reduction then adds up.
+# With respect to the filter: the batch is split into parts, which a reduction then adds up. The
+# filter's last two axes are MIDDLE and CHANNELS, which counts vectors of lanes.
 _TO_FILTER = """
 V compute(int t) {
-  int channel = split(t, LAST / LANES);
-  int middle = split(t, inChannels);
+  int channel = split(t, CHANNELS);
+  int middle = split(t, MIDDLE);
   int j = split(t, filterWidth);
   int i = t % filterHeight;
   int part = t / filterHeight;
@@ -102,7 +103,7 @@ V compute(int t) {
 
 # The result has four channels: four rows of the filter, each scaled by its element of the input.
 _FORWARD_FOURS = """
-      int from = place * inChannels / 4, next = outChannels / 4;
+      int from = pixelIndex * inChannels / 4, next = outChannels / 4;
       int w = cell * inChannels * next + channel;
       for (int k = 0; k < inChannels; k += 4) {
         vec4 x = within(getX(from++), inside);
@@ -114,12 +115,12 @@ _FORWARD_ONES = """
       int columns = outChannels / LANES;
       int w = cell * inChannels * columns + channel;
       for (int k = 0; k < inChannels; k++) {
-        total += within(getX(place * inChannels + k), inside) * getFilter_(w);
+        total += within(getX(pixelIndex * inChannels + k), inside) * getFilter_(w);
         w += columns;
       }"""
 _TO_INPUT_FOURS = """
       int next = outChannels / 4;
-      int from = place * next, w = (cell * inChannels + channel * 4) * next;
+      int from = pixelIndex * next, w = (cell * inChannels + channel * 4) * next;
       for (int k = 0; k < next; k++) {
         vec4 d = getX(from + k);
         total += vec4(dot(d, getFilter_(w)), dot(d, getFilter_(w + next)),
@@ -128,11 +129,11 @@ _TO_INPUT_FOURS = """
       }"""
 _TO_INPUT_DOT = """
       int next = outChannels / 4;
-      int from = place * next, w = (cell * inChannels + channel) * next;
+      int from = pixelIndex * next, w = (cell * inChannels + channel) * next;
       for (int k = 0; k < next; k++) total += dot(getX(from + k), getFilter_(w + k));"""
 _TO_INPUT_ONES = """
       for (int k = 0; k < outChannels; k++) {
-        total += getX(place * outChannels + k)
+        total += getX(pixelIndex * outChannels + k)
           * getFilter_((cell * inChannels + channel) * outChannels + k);
       }"""
 _TO_FILTER_BODY = """
@@ -143,11 +144,12 @@ _DEPTHWISE_START = """
   int mine = channel / multiplier;"""
 # Depthwise: output channel = input channel * multiplier + one of the multiplier.
 _DEPTHWISE_FORWARD = """
-      total += within(getX(place * own + mine), inside) * getFilter_(cell * columns + channel);"""
+      total += within(getX(pixelIndex * own + mine), inside)
+        * getFilter_(cell * columns + channel);"""
 _DEPTHWISE_TO_INPUT = """
       for (int q = 0; q < multiplier; q++) {
         int k = channel * multiplier + q;
-        total += getX(place * (outChannels / LANES) + k)
+        total += getX(pixelIndex * (outChannels / LANES) + k)
           * getFilter_(cell * (outChannels / LANES) + k);
       }"""
 _DEPTHWISE_TO_FILTER = """
@@ -158,8 +160,8 @@ _DEPTHWISE_TO_FILTER_FOURS = """
         total += getX(from * (inChannels / 4) + middle)
           * getDy(to * (inChannels / 4) + middle);"""
 
-#: Output places that one fragment of a filter gradient adds up at least before it is split.
-_PLACES_PER_PART = 512
+#: Output pixels that one fragment of a filter gradient sums at least before the sum is split.
+_PIXELS_PER_PART = 512
 
 
 def _is_matrix_product(window: Window) -> bool:
@@ -180,11 +182,11 @@ def _multiply(
     n: int,
     transpose_a: bool = False,
     transpose_b: bool = False,
-    finish: Finish = UNFINISHED,
+    epilogue: Epilogue = NO_EPILOGUE,
 ) -> Handle:
     a, b = (operand.storage.handle for operand in inputs[:2])
     sizes = MatmulSizes(1, m, k, n, transpose_a, transpose_b, False, False)
-    return multiply(backend, a, b, float32, sizes, finish)
+    return multiply(backend, a, b, float32, sizes, epilogue)
 
 
 def _pixels(window: Window) -> int:
@@ -201,9 +203,9 @@ def _run(
     body: str,
     lanes: tuple[int, int, int],
     extra: tuple[tuple[str, int], ...] = (),
-    finish: Finish = UNFINISHED,
+    epilogue: Epilogue = NO_EPILOGUE,
 ) -> Handle:
-    """Draw a window shader; ``lanes`` are those of the result and of the two operands."""
+    """Draw a window shader; ``lanes`` are the result's and the two operands'."""
     # Walks with loops in them would make long shaders.
     cells = unrolled(window, lanes[0]) if body is _DEPTHWISE_FORWARD else None
 
@@ -215,14 +217,14 @@ def _run(
         second = "dy" if "getDy" in code else "filter_"
         sources = [Input("x", float32, lanes[1]), Input(second, float32, lanes[2])]
         uniforms = [*WINDOW_UNIFORMS, *((key, "int") for key, _ in extra)]
-        return finish.added_to(Shader(name, sources, float32, lanes[0], uniforms, code))
+        return epilogue.added_to(Shader(name, sources, float32, lanes[0], uniforms, code))
 
     numbers = (
         *window_numbers(window),
         *(value for _, value in extra),
-        *finish.numbers(window.out_channels // lanes[0]),
+        *epilogue.numbers(window.out_channels // lanes[0]),
     )
-    key = (name, body, lanes, cells, finish.key)
+    key = (name, body, lanes, cells, epilogue.key)
     return backend.run(key, shader, inputs, size, float32, *numbers)
 
 
@@ -236,13 +238,13 @@ def conv2d(
     *details: Any,
 ) -> Handle:
     """Multiply each window by the filter."""
-    finish = finish_of(inputs, *details)
+    epilogue = epilogue_of(inputs, *details)
     if _is_matrix_product(window):
         channels = window.in_channels, window.out_channels
-        return _multiply(backend, inputs, _pixels(window), *channels, finish=finish)
+        return _multiply(backend, inputs, _pixels(window), *channels, epilogue=epilogue)
     if tiles_fit(backend, window):
         x, filter = (operand.storage.handle for operand in inputs[:2])
-        return convolve_in_tiles(backend, x, filter, window, finish)
+        return convolve_in_tiles(backend, x, filter, window, epilogue)
     size = window.batch * window.out_height * window.out_width * window.out_channels
     if window.out_channels % 4:
         body, lanes = _FORWARD_ONES, (1, 1, 1)
@@ -250,7 +252,7 @@ def conv2d(
         body, lanes = _FORWARD_ONES, (4, 1, 4)
     else:
         body, lanes = _FORWARD_FOURS, (4, 4, 4)
-    return _run(backend, "conv2d", inputs, size, window, _FORWARD, body, lanes, (), finish)
+    return _run(backend, "conv2d", inputs, size, window, _FORWARD, body, lanes, (), epilogue)
 
 
 @kernel("conv2d_input_gradient")
@@ -283,7 +285,7 @@ def conv2d_filter_gradient(
         sizes = window.in_channels, _pixels(window), window.out_channels
         return _multiply(backend, inputs, *sizes, transpose_a=True)
     lanes = (1, 1, 1) if window.out_channels % 4 else (4, 1, 4)
-    form = _TO_FILTER.replace("LAST", "outChannels")
+    form = _to_filter(middle="inChannels", channels="outChannels / LANES")
     cells = window.filter_height * window.filter_width * window.in_channels
     return _filter_gradient(
         backend,
@@ -295,6 +297,11 @@ def conv2d_filter_gradient(
         _TO_FILTER_BODY,
         lanes,
     )
+
+
+def _to_filter(middle: str, channels: str) -> str:
+    """Return the code of a filter's gradient for the sizes of the filter's last two axes."""
+    return _TO_FILTER.replace("MIDDLE", middle).replace("CHANNELS", channels)
 
 
 def _filter_gradient(
@@ -309,8 +316,8 @@ def _filter_gradient(
     extra: tuple[tuple[str, int], ...] = (),
 ) -> Handle:
     """Add up parts of the batch in parallel, then the parts."""
-    places = window.out_height * window.out_width
-    part = max(1, min(window.batch, -(-_PLACES_PER_PART // places)))
+    pixels = window.out_height * window.out_width
+    part = max(1, min(window.batch, -(-_PIXELS_PER_PART // pixels)))
     parts = -(-window.batch // part)
     numbers = (*extra, ("batchSize", window.batch), ("partSize", part))
     if name == "conv2d_filter_gradient" and transposed_tiles_fit(backend, window):
@@ -349,7 +356,7 @@ def depthwise_conv2d(
         _DEPTHWISE_FORWARD,
         lanes,
         (("multiplier", multiplier),),
-        finish_of(inputs, *details),
+        epilogue_of(inputs, *details),
     )
 
 
@@ -383,12 +390,10 @@ def depthwise_conv2d_filter_gradient(
     size = window.filter_height * window.filter_width * window.out_channels
     name = "depthwise_conv2d_filter_gradient"
     if multiplier == 1 and window.in_channels % 4 == 0:
-        form = _TO_FILTER.replace("LAST / LANES", "1").replace(
-            "split(t, inChannels)", "split(t, inChannels / 4)"
-        )
+        form = _to_filter(middle="inChannels / 4", channels="1")
         body, lanes = _DEPTHWISE_TO_FILTER_FOURS, (4, 4, 4)
     else:
-        form = _TO_FILTER.replace("LAST", "multiplier")
+        form = _to_filter(middle="inChannels", channels="multiplier")
         body, lanes = _DEPTHWISE_TO_FILTER, (1, 1, 1)
     extra = (("multiplier", multiplier),)
     return _filter_gradient(backend, name, inputs, size, window, form, body, lanes, extra)

@@ -1,14 +1,14 @@
 """Convolutions in tiles (see ``tiles``): the rows are pixels, or channels of the filter.
 
-A tile of pixels reads each texel of the filter once for all its pixels; a pixel whose window cell
-falls outside the image reads zeros there.
+A tile of pixels reads each texel of the filter once for all its pixels; window cells outside the
+image are read as zeros.
 """
 
 from __future__ import annotations
 
 from webtensor.backends.webgl.backend import WebGLBackend
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.epilogue import UNFINISHED, Finish
+from webtensor.backends.webgl.epilogue import NO_EPILOGUE, Epilogue
 from webtensor.backends.webgl.row_padding import whole, widened
 from webtensor.backends.webgl.textures import Texture
 from webtensor.backends.webgl.tiles import (
@@ -64,13 +64,13 @@ def _pixel_tile(
     step: str,
     leap: str = "",
 ) -> str:
-    """Code of a tile of ``rows`` pixels of images of a width and a height.
+    """Return the code of a tile of ``rows`` pixels of images of a width and a height.
 
     From ``rowR``, ``columnR`` and ``batchR`` of each pixel ``R``, ``start`` prepares the walk over
-    the filter's cells, and ``cell`` finds for cell (``i``, ``j``) the texel ``atR`` of the other
-    image that the pixel reads first: some texel where it is not ``insideR``. ``add`` says what
-    comes of a texel ``xR`` and ``taps`` texels of the filter, from ``w`` on and ``next`` apart. The
-    next ones are ``step`` on, and those of the next cell ``leap`` after the last.
+    the filter's cells. For cell (``i``, ``j``), ``cell`` computes ``atR``, the first texel that the
+    pixel reads from the other image; it is arbitrary unless ``insideR``. ``add`` adds the product
+    of a texel ``xR`` and ``taps`` texels of the filter, from ``w`` on and ``next`` apart. The next
+    taps are ``step`` further, and the next cell's first is ``leap`` after the last.
     """
 
     def each(*lines: str) -> list[str]:
@@ -109,8 +109,8 @@ def _pixel_tile(
     return "\n".join(lines)
 
 
-# The filter lies as (cell, input channel, column), and is walked through from end to end. A pixel
-# is inside the image where it is no farther from the middle than the border.
+# The filter is (cell, input channel, column), and is read from end to end. A pixel
+# is inside the image if it is no farther from the middle than the border.
 def _forward(rows: int, taps: int, along: int) -> str:
     start = [
         "  float w = float(channel), next = float(columns);",
@@ -159,7 +159,7 @@ def _filter_gradient(rows: int) -> str:
         f"  int block = split(t, blocks) * {rows // 4};",
         "  int j = split(t, filterWidth) * dilationWidth - padLeft;",
         "  int i = split(t, filterHeight) * dilationHeight - padTop;",
-        # The places whose windows' cell lies in the image.
+        # The pixels whose windows have this cell inside the image.
         "  int top = max(0, (strideHeight - 1 - i) / strideHeight);",
         "  int left = max(0, (strideWidth - 1 - j) / strideWidth);",
         "  int bottom = min(outHeight, (inHeight - 1 - i + strideHeight) / strideHeight);",
@@ -236,7 +236,7 @@ def _draw(
     window: Window,
     pixels: int,
     channels: int,
-    finish: Finish,
+    epilogue: Epilogue,
 ) -> Texture:
     rows = tile_rows(backend)
     is_forward = name == "conv2d"
@@ -248,29 +248,29 @@ def _draw(
         code = _forward(rows, taps, along) if is_forward else _transposed(rows, along)
         sources = [Input("x", float32, 4), Input("filter_", float32, 4)]
         uniforms = [*WINDOW_UNIFORMS, *((key, "int") for key in ("columns", "along", "blocks"))]
-        places = [f"(t + {row} * blocks) * columns + channel" for row in range(rows)]
+        offsets = [f"(t + {row} * blocks) * columns + channel" for row in range(rows)]
         tile = Shader(name, sources, float32, 4, uniforms, code, rows)
-        return finish.added_to_tile(tile, "channel", places)
+        return epilogue.added_to_tile(tile, "channel", offsets)
 
-    program = backend.program((name, "tiles", rows, taps, paced(along), finish.key), shader)
+    program = backend.program((name, "tiles", rows, taps, paced(along), epilogue.key), shader)
     blocks = -(-pixels // rows)
-    numbers = (*window_numbers(window), channels >> 2, along, blocks, *finish.parameters)
-    inputs = [x, filter, *finish.textures]
+    numbers = (*window_numbers(window), channels >> 2, along, blocks, *epilogue.parameters)
+    inputs = [x, filter, *epilogue.textures]
     return draw_tiles(backend, program, inputs, 1, pixels, channels, False, *numbers)
 
 
 def convolve_in_tiles(
-    backend: WebGLBackend, x: Texture, filter: Texture, window: Window, finish: Finish
+    backend: WebGLBackend, x: Texture, filter: Texture, window: Window, epilogue: Epilogue
 ) -> Texture:
     """Convolve images; see ``tiles_fit``.
 
-    Where the channels are no multiple of four, zeros are put behind them first: what is read
-    element by element takes as long as four times as much in texels.
+    Channels that are no multiple of four are padded with zeros first: reading single elements takes
+    as long as reading as many texels.
     """
     pixels = window.batch * window.out_height * window.out_width
     channels, columns = window.in_channels, window.out_channels
     if channels % 4 == 0:
-        return _draw(backend, "conv2d", x, filter, window, pixels, columns, finish)
+        return _draw(backend, "conv2d", x, filter, window, pixels, columns, epilogue)
     image_pixels = window.batch * window.in_height * window.in_width
     wide = [widened(backend, x, image_pixels, channels)]
     try:
@@ -278,7 +278,7 @@ def convolve_in_tiles(
             cells = window.filter_height * window.filter_width
             wide.append(widened(backend, filter, cells, channels, columns))
             filter, window = wide[1], window._replace(in_channels=whole(channels))
-        return _draw(backend, "conv2d", wide[0], filter, window, pixels, columns, finish)
+        return _draw(backend, "conv2d", wide[0], filter, window, pixels, columns, epilogue)
     finally:
         for texture in wide:
             backend.release(texture)
@@ -290,4 +290,4 @@ def convolve_transposed_in_tiles(
     """Transpose of the convolution with respect to its input; see ``transposed_tiles_fit``."""
     pixels = window.batch * window.in_height * window.in_width
     name = "conv2d_input_gradient"
-    return _draw(backend, name, dy, filter, window, pixels, window.in_channels, UNFINISHED)
+    return _draw(backend, name, dy, filter, window, pixels, window.in_channels, NO_EPILOGUE)

@@ -2,11 +2,11 @@
 //
 // Calling WebGL from Python costs 2 to 4 µs per call, a draw about 50 µs. Python therefore packs a
 // draw into a few integers in its own memory and this file executes the whole queue in one crossing
-// (about 12 µs per draw, all told). Textures, programs and pending reads are integers in Python too:
+// (about 12 µs per draw in all). Textures, programs and pending reads are integers in Python too:
 // no object crosses, so no proxy can leak. State that is already set is not set again.
 //
-// Whether a program was linked is asked before its first draw, not when it is made: asking waits, and
-// the browser compiles those asked for in the meantime side by side.
+// The link status of a program is queried before its first draw, not when it is made: the query blocks,
+// and until then the browser compiles other programs in parallel.
 //
 // Takes the context, Pyodide's Emscripten module, and the vertex shader's source.
 export default function device(gl, module, vertexSource) {
@@ -83,7 +83,7 @@ export default function device(gl, module, vertexSource) {
     bind(0, texture);
   }
 
-  // Whether memory was lacking since this was last asked.
+  // Whether the device ran out of memory since the last call.
   function isOutOfMemory() {
     let found = false;
     for (let error = gl.getError(); error !== gl.NO_ERROR; error = gl.getError()) {
@@ -113,7 +113,7 @@ export default function device(gl, module, vertexSource) {
     currentTarget = entry;
   }
 
-  // Render to several textures of one size at once, from their numbers at a place of the queue.
+  // Render to several textures of one size at once; their numbers are at an offset of the queue.
   function targets(ints, at, count) {
     const isNew = framebuffers[count] === undefined;
     const { framebuffer, attached } =
@@ -155,7 +155,7 @@ export default function device(gl, module, vertexSource) {
     }
   }
 
-  // Tell a program where its fragments lie in a target of this size.
+  // Set the uniforms of a program that depend on the target's size.
   function describeTarget(entry, { width, height }) {
     if (entry.width === width && entry.height === height) return;
     entry.width = width;
@@ -274,7 +274,7 @@ export default function device(gl, module, vertexSource) {
   }
 
   return {
-    // Make a texture; kind is its place in FORMATS. Returns its number, -1 where the device is asked
+    // Make a texture; kind is its index in FORMATS. Returns its number, -1 where the device is asked
     // whether it had the memory, and had not.
     createTexture(width, height, kind, asks) {
       const texture = gl.createTexture();
@@ -447,7 +447,7 @@ export default function device(gl, module, vertexSource) {
       gl.readPixels(0, 0, entry.width, rows, format, read.type, pixels);
     },
 
-    // Put a fence behind all that was asked of the GPU; its ticket is one of a read of nothing.
+    // Put a fence behind all draws; its ticket is that of an empty read.
     mark() {
       const fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
       gl.flush();
@@ -483,7 +483,7 @@ export default function device(gl, module, vertexSource) {
       return lastPassed;
     },
 
-    // Copy so many bytes of a finished read to an address of Python's memory, and forget it.
+    // Copy the first bytes of a finished read to an address of Python's memory, and release it.
     endRead(ticket, address, count) {
       try {
         gl.bindBuffer(gl.PIXEL_PACK_BUFFER, reads.get(ticket).buffer);
@@ -505,7 +505,7 @@ export default function device(gl, module, vertexSource) {
 
     hasTimer: timer !== null,
 
-    // Measure the time that the GPU takes for what it is asked from now on; one measurement at a time.
+    // Measure the GPU's time from now on; one measurement at a time.
     beginTiming() {
       noteInterruptions();
       timing = { query: gl.createQuery(), interrupted: false };

@@ -18,8 +18,8 @@ __all__ = ["row_shader"]
 _NAMES = ("x", "y", "z", "w")
 _LANES = ("x", "y", "z", "w")
 
-#: How an operand is read: the texel that is written, one element for all, four along the innermost
-#: axis, or one for the four along it.
+#: How an operand is read: the texel at the result's index, one element for all, four along the
+#: innermost axis, or one for the four along it.
 _SAME, _SCALAR, _VECTOR, _SPLAT, _ELEMENT = range(5)
 
 
@@ -61,10 +61,10 @@ def row_shader(
     if strided:
         uniforms += array_uniform("lengths", rank)
     for index, (source, mode) in enumerate(zip(inputs, modes, strict=True)):
-        place = {_SAME: "t", _SCALAR: "0"}.get(mode, f"p{index}")
-        if place[0] == "p":
+        offset = {_SAME: "t", _SCALAR: "0"}.get(mode, f"p{index}")
+        if offset[0] == "p":
             uniforms += array_uniform(f"strides{index}", rank)
-        getter = f"get{source.name.upper()}" + ("Here()" if mode == _SAME else f"({place})")
+        getter = f"get{source.name.upper()}" + ("Here()" if mode == _SAME else f"({offset})")
         reads.append(f"  {vector_type(source.dtype, source.lanes)} a{index} = {getter};")
     walk = _walk(rank, [index for index, mode in enumerate(modes) if mode > _SCALAR])
     if lanes == 4:
@@ -85,7 +85,7 @@ def row_shader(
 
 
 def _walk(rank: int, operands: Sequence[int]) -> str:
-    """Decompose ``t`` by ``lengths`` and find each operand's place ``p…`` by its strides."""
+    """Return code that decomposes ``t`` by ``lengths`` into operands' offsets ``p…``."""
     lines = ["  int rest = t;"]
     lines += [f"  int p{index} = 0;" for index in operands]
     for axis in range(rank - 1, -1, -1):
@@ -108,8 +108,8 @@ def _plan(
     if None not in simple:
         return tuple(mode for mode in simple if mode is not None), 0, ()
     views = [broadcast_strides(operand, shape) for operand in operands]
-    lengths, strides = collapse(shape, *views)
-    aligned = lengths[-1] % 4 == 0 and all(
+    dimensions, strides = collapse(shape, *views)
+    aligned = dimensions[-1] % 4 == 0 and all(
         view[-1] == 0 or (view[-1] == 1 and all(step % 4 == 0 for step in view[:-1]))
         for view in strides
     )
@@ -129,8 +129,8 @@ def _plan(
             modes.append(_SPLAT)
             uniforms += view
     if aligned:
-        lengths[-1] //= 4
-    return tuple(modes), len(lengths), (*lengths, *uniforms)
+        dimensions[-1] //= 4
+    return tuple(modes), len(dimensions), (*dimensions, *uniforms)
 
 
 @kernel("unary", "binary", "ternary", "joint")

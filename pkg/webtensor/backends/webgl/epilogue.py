@@ -1,7 +1,4 @@
-"""What is done with a product in the draw that writes it.
-
-A bias is added to each column, then a tensor of the result's shape, and an activation is applied.
-"""
+"""Epilogues: a bias for each column, a residual and an activation, in the draw of a product."""
 
 from __future__ import annotations
 
@@ -10,28 +7,22 @@ from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 from webtensor.backends.api import Elementwise, Operand
+from webtensor.backends.fused_activations import epilogue_operands
 from webtensor.backends.webgl.compiler import Input, Shader
 from webtensor.backends.webgl.textures import Texture
 from webtensor.dtypes import float32
 
-__all__ = ["UNFINISHED", "Finish", "finish_of"]
+__all__ = ["NO_EPILOGUE", "Epilogue", "epilogue_of"]
 
-_FUNCTION = "float finished(float x, float y) { return EXPRESSION; }\n"
-_CODE = """
-V compute(int t) {
-  V x = unfinished(t) + getBias(t % biasColumns)RESIDUAL;
-  V y = SLOPES;
-  return V(LANES);
-}
-"""
+_FUNCTION = "float activated(float x, float y) { return EXPRESSION; }\n"
 _LANES = {
-    1: "finished(x, y)",
-    4: ", ".join(f"finished(x.{lane}, y.{lane})" for lane in "xyzw"),
+    1: "activated(x, y)",
+    4: ", ".join(f"activated(x.{lane}, y.{lane})" for lane in "xyzw"),
 }
 
 
-class Finish(NamedTuple):
-    """A bias for each column, and a row of the elementwise table; or nothing at all.
+class Epilogue(NamedTuple):
+    """A bias for each column, and a row of the elementwise table; without a bias, no epilogue.
 
     ``slopes`` are the row's second operand, one for each column; ``residual`` is added.
     """
@@ -44,40 +35,46 @@ class Finish(NamedTuple):
 
     @property
     def key(self) -> Hashable:
-        """What a program's key needs to know."""
+        """The part of a program's key that depends on the epilogue."""
         if self.bias is None:
             return None
         return self.row.name if self.row else "bias", self.residual is not None
 
     @property
     def textures(self) -> list[Texture]:
-        """What a draw reads besides."""
-        return [one for one in (self.bias, self.slopes, self.residual) if one is not None]
+        """The operands that a draw reads after the product's."""
+        textures = self.bias, self.slopes, self.residual
+        return [texture for texture in textures if texture is not None]
 
     def numbers(self, columns: int) -> tuple[float, ...]:
-        """The uniforms besides; ``columns`` are those of the result, in its lanes."""
+        """Return the uniforms after the product's; ``columns`` counts vectors of lanes."""
         return () if self.bias is None else (*self.parameters, columns)
 
     def added_to(self, shader: Shader) -> Shader:
-        """A shader of four lanes or one, with the finish after what it computes."""
+        """Return a shader of four lanes or one that applies the epilogue to what it computes."""
         if self.bias is None:
             return shader
         names = self._names
-        code = self._function + re.sub(r"\bV compute\(int", "V unfinished(int", shader.code) + _CODE
-        code = code.replace("RESIDUAL", " + getResidual(t)" if "residual" in names else "")
-        code = code.replace(
-            "SLOPES", "getSlopes(t % biasColumns)" if "slopes" in names else "V(0.0)"
-        )
+        residual = " + getResidual(t)" if "residual" in names else ""
+        slopes = "getSlopes(t % biasColumns)" if "slopes" in names else "V(0.0)"
+        lines = [
+            "V compute(int t) {",
+            f"  V x = productAt(t) + getBias(t % biasColumns){residual};",
+            f"  V y = {slopes};",
+            f"  return V({_LANES[shader.lanes]});",
+            "}\n",
+        ]
+        product = re.sub(r"\bV compute\(int", "V productAt(int", shader.code)
         shader = self._with_operands(shader)
         return shader._replace(
             uniforms=[*shader.uniforms, ("biasColumns", "int")],
-            code=code.replace("LANES", _LANES[shader.lanes]),
+            code=self._function + product + "\n".join(lines),
         )
 
-    def added_to_tile(self, shader: Shader, column: str, places: Sequence[str]) -> Shader:
-        """A shader that sets ``result0`` and so on at the end, with the finish after that.
+    def added_to_tile(self, shader: Shader, column: str, offsets: Sequence[str]) -> Shader:
+        """Return a shader of tiles that applies the epilogue to ``result0`` and so on at its end.
 
-        ``column`` is the texel's place in a row, ``places`` are those in the result.
+        ``column`` is the texel's column; ``offsets`` are those of the rows' texels in the result.
         """
         if self.bias is None:
             return shader
@@ -85,8 +82,8 @@ class Finish(NamedTuple):
         lines = [f"  vec4 bias = getBias({column});", "  vec4 x, y = vec4(0.0);"]
         if "slopes" in names:
             lines.append(f"  y = getSlopes({column});")
-        for row, place in enumerate(places):
-            residual = f" + getResidual({place})" if "residual" in names else ""
+        for row, offset in enumerate(offsets):
+            residual = f" + getResidual({offset})" if "residual" in names else ""
             lines.append(f"  x = result{row} + bias{residual};")
             lines.append(f"  result{row} = vec4({_LANES[4]});")
         body, _, _ = shader.code.rpartition("}")
@@ -110,17 +107,15 @@ class Finish(NamedTuple):
         )
 
 
-UNFINISHED = Finish()
+NO_EPILOGUE = Epilogue()
 
 
-def finish_of(
+def epilogue_of(
     inputs: Sequence[Operand], row: Elementwise | None = None, *parameters: float
-) -> Finish:
-    """The finish of a kernel, whose operands after the first two are for it, if there are any:
-    the bias, the row's second operand if it takes two, and what is added.
-    """
+) -> Epilogue:
+    """Return the epilogue of a kernel: its operands are those after the product's two, if any."""
     if len(inputs) < 3:
-        return UNFINISHED
-    bias, *others = [operand.storage.handle for operand in inputs[2:]]
-    slopes = others.pop(0) if row is not None and row.arity == 2 else None
-    return Finish(bias, row, parameters, slopes, others[0] if others else None)
+        return NO_EPILOGUE
+    textures = [operand.storage.handle for operand in inputs[2:]]
+    bias, slopes, residual = epilogue_operands(textures, row)
+    return Epilogue(bias, row, parameters, slopes, residual)

@@ -1,7 +1,7 @@
 """What WebGL can do here, and how the backend uses it, as flags of ``wt.env()``.
 
-Set before the backend starts, they choose what it uses. Where there is no WebGL, what a device
-could do is 0 or false.
+If they are set before the backend starts, they select what it uses. Without WebGL, the flags of a
+device's capabilities are 0 or false.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ __all__ = [
 
 #: The version of WebGL.
 VERSION = "WEBGL_VERSION"
-#: Whether the device renders to 32-bit floats, and whether it is to.
+#: Whether the device can render to 32-bit floats, and whether the backend does.
 RENDER_FLOAT32_CAPABLE = "WEBGL_RENDER_FLOAT32_CAPABLE"
 RENDER_FLOAT32_ENABLED = "WEBGL_RENDER_FLOAT32_ENABLED"
-#: Asks for textures of 16-bit floats.
+#: Requests textures of 16-bit floats.
 FORCE_HALF = "WEBGL_FORCE_F16_TEXTURES"
-#: Texels in a row or column of the largest texture; at most those of the device count.
+#: The maximum width and height of textures; the device's own maximum also applies.
 MAX_TEXTURE_SIZE = "WEBGL_MAX_TEXTURE_SIZE"
 #: Bytes of freed textures that are kept for reuse before they are deleted.
 RECYCLED_LIMIT = "WEBGL_RECYCLED_BYTES_LIMIT"
 #: Bytes that textures in use may take before others are paged out; -1 for any number.
 DELETE_THRESHOLD = "WEBGL_DELETE_TEXTURE_THRESHOLD"
-#: Prefers the backend to others even where the processor draws for it.
+#: Gives the backend its priority even if the processor draws for it.
 ALLOW_SOFTWARE = "WEBGL_ALLOW_SOFTWARE"
 
 _MOST_BYTES = 600 * 2**20
@@ -69,7 +69,7 @@ def _is_float32_wanted() -> bool:
 def _estimated_threshold() -> int:
     """Estimate from the screen how many bytes the GPU has room for; 600 MiB at most.
 
-    As TensorFlow.js has it, there are 600 bytes for each pixel. A worker knows no screen.
+    As in TensorFlow.js, the estimate is 600 bytes for each pixel. A worker has no screen.
     """
     if not IN_BROWSER:
         return _MOST_BYTES

@@ -22,14 +22,14 @@ from webtensor.shapes import Shape
 __all__: list[str] = []
 
 _PRIMES = (2, 3, 5, 7, 11, 13)
-#: Small prime factors are joined up to this radix: each stage costs a draw, and reads all.
+#: Small prime factors are multiplied up to this radix: each stage costs a draw, and reads all.
 _LARGEST_JOINED = 8
 
 _COMPLEX = """
 vec2 times(vec2 a, vec2 b) { return vec2(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x); }
 """
 
-# exp(turn 2 pi i k / length) for 0 <= k < length < 2**27; the octant is found in integers.
+# exp(turn 2 pi i k / length) for 0 <= k < length < 2**27; the octant is computed in integers.
 _ROOT = """
 vec2 root(int k, int length_) {
   int octant = (8 * k) / length_;
@@ -67,14 +67,14 @@ _PAIR = """
 vec4 compute(int t) { return vec4(number(2 * t), number(2 * t + 1)); }
 """
 
-# Number (q, k) of the result joins numbers (q + j parts, k mod l) of the stage before; the sum is
-# taken as a polynomial in the root (Horner).
+# Number (q, k) of the result joins numbers (q + j parts, k mod l) of the previous stage; the sum is
+# computed as a polynomial in the root (Horner).
 _STAGE = """
 vec2 number(int i) {
   int row = i / n;
-  int place = i - row * n;
-  int q = place / next;
-  int k = place - q * next;
+  int indexInRow = i - row * n;
+  int q = indexInRow / next;
+  int k = indexInRow - q * next;
   int l = next / RADIX;
   int apart = n / RADIX;
   vec2 w = root(k, next);
@@ -119,16 +119,18 @@ vec2 number(int i) {
 def _shader(name: str, code: str, inputs: Sequence[str], uniforms: Sequence[str]) -> Shader:
     """A shader of complex numbers; ``number(i)`` in ``code`` is number ``i`` of the result."""
     readers = "".join(
-        _NUMBER.replace("NAME", one).replace("GETTER", f"get{one[0].upper()}{one[1:]}_")
-        for one in inputs
+        _NUMBER.replace("NAME", input_name).replace(
+            "GETTER", f"get{input_name[0].upper()}{input_name[1:]}_"
+        )
+        for input_name in inputs
     )
     chirp = _CHIRP if "chirp(" in code else ""
     return Shader(
         name,
-        [Input(f"{one}_", float32, 4) for one in inputs],
+        [Input(f"{input_name}_", float32, 4) for input_name in inputs],
         float32,
         4,
-        [*((one, "int") for one in uniforms), ("turn", "float")],
+        [*((uniform, "int") for uniform in uniforms), ("turn", "float")],
         _COMPLEX + _ROOT + readers + chirp + code + _PAIR,
     )
 
@@ -188,17 +190,17 @@ def _convolved(backend: WebGLBackend, x: Texture, rows: int, length: int, turn: 
 
     with ExitStack() as temporary:
 
-        def held(texture: Texture) -> Texture:
+        def released_later(texture: Texture) -> Texture:
             temporary.callback(backend.release, texture)
             return texture
 
-        spread = held(draw("fft_spread", _SPREAD, {"x": x}, rows * over, turn))
-        circle = held(draw("fft_circle", _CIRCLE, {}, over, -turn))
-        spectrum = held(_stages(backend, circle, 1, over, radices, -1.0))
-        transformed = held(_stages(backend, spread, rows, over, radices, -1.0))
+        spread = released_later(draw("fft_spread", _SPREAD, {"x": x}, rows * over, turn))
+        circle = released_later(draw("fft_circle", _CIRCLE, {}, over, -turn))
+        spectrum = released_later(_stages(backend, circle, 1, over, radices, -1.0))
+        transformed = released_later(_stages(backend, spread, rows, over, radices, -1.0))
         sources = {"x": transformed, "spectrum": spectrum}
-        filtered = held(draw("fft_filter", _FILTER, sources, rows * over, turn))
-        back = held(_stages(backend, filtered, rows, over, radices, 1.0))
+        filtered = released_later(draw("fft_filter", _FILTER, sources, rows * over, turn))
+        back = released_later(_stages(backend, filtered, rows, over, radices, 1.0))
         return draw("fft_gather", _GATHER, {"x": back}, rows * length, turn)
 
 

@@ -1,13 +1,13 @@
 """GLSL functions that expressions may call, each with those it needs.
 
-GLSL leaves NaN, infinities and large arguments to the device, so whatever must be right there is
-written out here. NaN is told by its bits: compilers may assume that ``x != x`` never holds.
+GLSL leaves NaN, infinities and large arguments to the device, so functions that must be right there
+are written out here. NaN is recognized by its bits: compilers may assume that ``x != x`` is false.
 Numbers below the smallest normal one count as zero, as they do on many devices.
 
-There are choices, made by ``mix``, rather than branches: the fragments that a device computes
-together go through all branches that any of them takes. What stands right of ``&&`` or ``||`` must
-not call a function, or it becomes a branch. Emulated devices also shift bits and round
-halves to even lane by lane, so exponents are multiplied into place, and ``floor`` rounds numbers.
+Values are chosen by ``mix`` rather than by branches: the fragments that a device computes together
+execute all branches that any of them takes. The right operand of ``&&`` or ``||`` must not call a
+function, or it becomes a branch. Emulated devices also shift bits and round halves to even lane by
+lane, so exponents are scaled by multiplication, and ``floor`` rounds numbers.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ bool is_any_nan(float x, float y) {
   return max(floatBitsToUint(x) & 0x7fffffffu, floatBitsToUint(y) & 0x7fffffffu) > 0x7f800000u;
 }
 """,
-    # Whether x is NaN where y is none, or greater.
+    # Whether x is NaN and y is not, or x is greater.
     "nan_or_greater": """
 bool nan_or_greater(float x, float y) {
   bool first = is_nan(x);
@@ -89,7 +89,7 @@ float scaled_exp(float n, float r) {
 }
 """,
     # exp(x) = 2**n * exp(r), with r in [-ln(2)/2, ln(2)/2] reduced in two parts (Cody & Waite),
-    # where that is a normal number.
+    # if that is a normal number.
     "exp_normal": """
 float exp_normal(float x) {
   float n = floor(x * 1.44269504 + 0.5);
@@ -118,7 +118,7 @@ float expm1_(float x) {
 """,
     # log(x) = e ln(2) + log(m), with m in [sqrt(1/2), sqrt(2)), and
     # log(m) = 2 atanh((m - 1) / (m + 1)).
-    # `or_log_limit` replaces what comes of an x that is not positive and normal.
+    # `or_log_limit` replaces the result if x is not positive and normal.
     "log_parts": """
 float log_parts(float x, out float e) {
   int high = (floatBitsToInt(x) - 0x3f3504f3) & -8388608;
@@ -345,7 +345,7 @@ float sigmoid_(float x) {
   return mix(mix(y, 0.0, x < -87.33654), x, is_nan(x));
 }
 """,
-    # Bits that are, as a signed integer, no more than those of -infinity are no NaN's.
+    # Bits that are, as a signed integer, no more than those of -infinity are not a NaN's.
     "relu_": """
 float relu_(float x) { return mix(x, 0.0, floatBitsToInt(x) <= -8388608); }
 """,
@@ -425,8 +425,8 @@ float erf_inv_(float x) {
   return p * x;
 }
 """,
-    # 2**x, with what lies beyond the normal numbers made 0 or infinite: 2**-127 and 2**128 come out
-    # of putting exponents into place.
+    # 2**x; results beyond the normal numbers become 0 or infinite: 2**-127 and 2**128 result from
+    # setting the exponent's bits.
     "exp2_clamped": """
 float exp2_clamped(float x) {
   float t = clamp(x, -127.0, 128.0);
@@ -445,7 +445,7 @@ float power_product(float x, int n) {
 }
 """,
     # Small whole powers are products, which are exact as long as they can be; others 2**(y log2 x).
-    # Infinite y are made finite, so that powers of 1 are 1; logarithms of 0 and of infinity great.
+    # Infinite y are made finite, so that powers of 1 are 1; logarithms of 0 and of infinity large.
     "float_pow": """
 float float_pow(float x, float y) {
   float a = abs(x);
@@ -526,7 +526,7 @@ bvec4 choose_lanes(bvec4 a, bvec4 b, bvec4 second) {
   return bvec4((ivec4(a) & ~-ivec4(second)) | (ivec4(b) & -ivec4(second)));
 }
 """,
-    # 1 where coordinates lie outside an axis, else 0.
+    # 1 where coordinates are outside an axis, else 0.
     "outside_of": """
 ivec4 outside_of(ivec4 c, int length_) {
   return ivec4(greaterThanEqual(uvec4(c), uvec4(length_)));
@@ -540,14 +540,14 @@ float unit_of_bits(int x) { return float(uint(x) >> 8) * 5.9604644775390625e-8; 
 
 #: Functions for results that are rounded to 16-bit floats.
 _FOR_HALF = {
-    # Of greater numbers, some devices make infinities, others NaN, even of infinities.
+    # Some devices make infinities of larger numbers, others NaN, even of infinities.
     "half_range": """
 vec4 half_range(vec4 x) {
   bvec4 none = greaterThan(floatBitsToUint(x) & 0x7fffffffu, uvec4(0x7f800000u));
   return mix(clamp(x, -65504.0, 65504.0), x, none);
 }
 """,
-    # 1 - 2**-11 is the greatest such number below 1.
+    # 1 - 2**-11 is the largest such number below 1.
     "unit_of_bits": """
 float unit_of_bits(int x) {
   return min(float(uint(x) >> 8) * 5.9604644775390625e-8, 0.99951171875);
@@ -569,10 +569,10 @@ def library_for(code: str, find: Callable[[str], str | None]) -> str:
 
     def require(text: str) -> None:
         for name in dict.fromkeys(_WORD.findall(text)):
-            found = None if name in needed else find(name)
-            if found is not None:
-                require(found.replace(f"{name}(", ""))
-                needed[name] = found.strip()
+            definition = None if name in needed else find(name)
+            if definition is not None:
+                require(definition.replace(f"{name}(", ""))
+                needed[name] = definition.strip()
 
     require(code)
     return "\n".join(needed.values())

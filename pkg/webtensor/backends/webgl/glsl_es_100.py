@@ -1,10 +1,10 @@
-"""From GLSL ES 3.00, which kernels are written in, to the GLSL ES 1.00 of WebGL 1.
+"""Translates GLSL ES 3.00, which kernels are written in, to the GLSL ES 1.00 of WebGL 1.
 
-That has neither remainders nor bits of integers, no loops but those of a constant number of turns,
-no choice by ``mix``, and ``min`` and the like for floats alone. So operators become calls, loops
-count to a constant and are left where they end, and functions of what is not there stand in
-``glsl``. What cannot be said, such as whatever needs the bits of a float or unsigned integers,
-raises ``UntranslatableError``.
+GLSL ES 1.00 has neither remainders nor bitwise operators of integers, loops of a constant number of
+iterations only, no ``mix`` by booleans, and ``min`` and the like for floats alone. So operators
+become calls, loops count to a constant and break at their end, and ``webgl1_functions`` has the
+missing functions. Code that cannot be translated, as it needs the bits of floats or unsigned
+integers, raises ``UntranslatableError``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["UntranslatableError", "translated"]
 
 
 class UntranslatableError(Exception):
-    """WebGL 1 has no words for a shader; the message says for what in it."""
+    """A shader cannot be expressed in WebGL 1; the message names the construct."""
 
 
 _TOKEN = re.compile(
@@ -26,10 +26,10 @@ _TOKEN = re.compile(
 )
 _FORBIDDEN = re.compile(r"\b(?:uint|uvec[234]|\w+Bits\w*|\w+BitsTo\w+|0[xX][0-9a-fA-F]+u|\d+u)\b")
 
-#: Functions that GLSL ES 1.00 has not, or for floats alone, and what they are called here.
+#: Functions that GLSL ES 1.00 lacks, or has for floats alone, and their names here.
 _RENAMED = {name: f"{name}_" for name in ("mix", "min", "max", "abs", "sign", "clamp")}
 
-#: Binary operators by how tightly they bind.
+#: Binary operators by precedence.
 _BINARY = {
     operator: level
     for level, operators in enumerate(
@@ -39,9 +39,9 @@ _BINARY = {
 }
 _ASSIGNMENTS = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
 _QUALIFIERS = {"uniform", "varying", "attribute", "precision", "struct", "layout"}
-#: More turns than any loop takes; as a float it is exact.
+#: More iterations than any loop has; exact as a float.
 _MOST_TURNS = 1 << 24
-#: Loops up to so small a constant may begin late: their index is then a constant of each turn.
+#: Loops up to this constant may start late: their index is then constant in each iteration.
 _FEW_TURNS = 8
 
 
@@ -56,11 +56,11 @@ def translated(source: str) -> str:
     """Translate declarations and functions of GLSL ES 3.00.
 
     Raises:
-        UntranslatableError: it cannot be said in GLSL ES 1.00.
+        UntranslatableError: it cannot be written in GLSL ES 1.00.
     """
-    found = _FORBIDDEN.search(source)
-    if found:
-        raise UntranslatableError(f"{found[0]} is not in GLSL ES 1.00")
+    forbidden = _FORBIDDEN.search(source)
+    if forbidden:
+        raise UntranslatableError(f"{forbidden[0]} is not in GLSL ES 1.00")
     return _Translator(source).whole()
 
 
@@ -73,7 +73,7 @@ def _power_of_two(text: str) -> int | None:
 
 
 def _operation(operator: str, left: str, right: str) -> str:
-    """An operation on integers that GLSL ES 1.00 has no operator for."""
+    """Return an operation on integers for which GLSL ES 1.00 has no operator."""
     if operator == "%":
         return f"rest_of({left}, {right})"
     if operator in ("<<", ">>"):
@@ -153,7 +153,7 @@ class _Translator:
         return f"{head} {self.statement('')}"
 
     def directive(self) -> str:
-        """A macro of parameters stands for an expression."""
+        """Translate a directive: a macro with parameters stands for an expression."""
         line = self.take()
         macro = re.match(r"(#define \w+\([^)]*\)\s*)(.*)", line)
         if macro is None:
@@ -196,7 +196,7 @@ class _Translator:
         return f"{indent}{self.simple()}{self.take(';')}"
 
     def simple(self) -> str:
-        """A declaration or an expression."""
+        """Translate a declaration or an expression."""
         if self.next == "const" or (self.is_name() and self.is_name(1)):
             return self.declaration()
         return self.expression()
@@ -216,7 +216,7 @@ class _Translator:
             self.take()
 
     def block(self, indent: str) -> str:
-        """A statement in braces, so that what it declares is its own."""
+        """Translate a statement in braces, with a scope for its declarations."""
         text = self.statement(indent)
         return text if text.lstrip().startswith("{") else f"{indent}{{\n{text}\n{indent}}}"
 
@@ -273,7 +273,7 @@ class _Translator:
         return self.turns(indent, first, condition, step)
 
     def turns(self, indent: str, first: str, condition: str, step: str) -> str:
-        """A loop of as many turns as it takes, but of no more than a constant."""
+        """Translate a loop, with a constant as the maximum number of iterations."""
         turn = self.new_name("turn")
         inner = f"{indent}    "
         lines = [
@@ -390,8 +390,8 @@ class _Translator:
         return f"lane_of({name}, {index})"
 
 
-def _fetched(sampler: str, place: str) -> str:
-    """A texel by its place; see ``describeSource`` in ``device.js``."""
+def _fetched(sampler: str, coordinates: str) -> str:
+    """Return code for a texel at its coordinates; see ``describeSource`` in ``device.js``."""
     sizes = f"{sampler}Place"
     scale = f"vec2({sizes}.x, {sizes}.y / {sizes}.x)"
-    return f"texture2D({sampler}, vec2({place}) * {scale} + {sizes}.zw)"
+    return f"texture2D({sampler}, vec2({coordinates}) * {scale} + {sizes}.zw)"

@@ -1,7 +1,7 @@
 """Kernels that resample images, four channels at a time where the channels are a multiple of four.
 
-Where they are not, a fragment computes four elements that follow each other in memory, and walks
-from pixel to pixel: dividing an index into its coordinates costs more than reading a texel.
+Otherwise a fragment computes four consecutive elements and steps from pixel to pixel, since
+splitting an index into coordinates costs more than reading a texel.
 Gradients are gathered: a fragment walks over the outputs that may read its input pixel.
 """
 
@@ -30,13 +30,13 @@ _RESIZE_UNIFORMS = [
     )
 ]
 
-# The place (i * step + offset) / divisor, rounded down, and the rest of it. Places are at least -1,
-# and GLSL leaves the division of negative integers to the device.
-_PLACES = """
+# (i * step + offset) / divisor, rounded down, and the fraction. Results are at least -1,
+# because GLSL leaves the division of negative integers to the device.
+_COORDINATES = """
 int low(int i, int step_, int offset, int divisor, out float fraction) {
-  int place = i * step_ + offset + divisor;
-  fraction = float(place % divisor) / float(divisor);
-  return place / divisor - 1;
+  int dividend = i * step_ + offset + divisor;
+  fraction = float(dividend % divisor) / float(divisor);
+  return dividend / divisor - 1;
 }
 int lowRow(int i, out float fraction) { return low(i, rowStep, rowOffset, rowDivisor, fraction); }
 int lowColumn(int i, out float fraction) {
@@ -44,7 +44,7 @@ int lowColumn(int i, out float fraction) {
 }
 """
 
-# ``locate`` finds what an output pixel reads, and ``value`` reads one channel of it, or four.
+# ``locate`` computes the pixels that an output pixel reads; ``value`` reads one channel, or four.
 _FOUR_CHANNELS = """
 V compute(int t) {
   int channel = split(t, channels >> 2);
@@ -52,19 +52,19 @@ V compute(int t) {
   return value(locate(t / outHeight, t % outHeight, column), channel);
 }
 """
-# Four elements of no more than two pixels.
+# Four elements of at most two pixels.
 _TWO_PIXELS = """
 V compute(int t) {
   int channel = (t << 2) % channels; t = (t << 2) / channels;
   int column = split(t, outWidth);
   int row = t % outHeight;
   int image = t / outHeight;
-  Place here = locate(image, row, column);
+  Pixel here = locate(image, row, column);
   if (++column == outWidth) {
     column = 0;
     if (++row == outHeight) { row = 0; image++; }
   }
-  Place next = locate(image, row, column);
+  Pixel next = locate(image, row, column);
   V result;
   for (int lane = 0; lane < 4; lane++) {
     if (channel == channels) { channel = 0; here = next; }
@@ -103,11 +103,11 @@ def _over_outputs(code: str, channels: int) -> tuple[str, int, str]:
 
 
 _BILINEAR = (
-    _PLACES
+    _COORDINATES
     + """
-struct Place { int upperLeft, upperRight, lowerLeft, lowerRight; float across, down; };
-Place locate(int image, int row, int column) {
-  Place p;
+struct Pixel { int upperLeft, upperRight, lowerLeft, lowerRight; float across, down; };
+Pixel locate(int image, int row, int column) {
+  Pixel p;
   int left = lowColumn(column, p.across);
   int top = lowRow(row, p.down);
   int upper = (image * inHeight + clamp(top, 0, inHeight - 1)) * inWidth;
@@ -123,7 +123,7 @@ Place locate(int image, int row, int column) {
 ELEMENT blend(ELEMENT a, ELEMENT b, float fraction) {
   return fraction == 0.0 ? a : a + (b - a) * fraction;
 }
-ELEMENT value(Place p, int channel) {
+ELEMENT value(Pixel p, int channel) {
   ELEMENT above = blend(getX(p.upperLeft + channel), getX(p.upperRight + channel), p.across);
   ELEMENT below = blend(getX(p.lowerLeft + channel), getX(p.lowerRight + channel), p.across);
   return blend(above, below, p.down);
@@ -132,9 +132,9 @@ ELEMENT value(Place p, int channel) {
 )
 
 _NEAREST = (
-    _PLACES
+    _COORDINATES
     + """
-#define Place int
+#define Pixel int
 int locate(int image, int row, int column) {
   float rest;
   int left = clamp(lowColumn(column, rest), 0, inWidth - 1);
@@ -145,20 +145,20 @@ ELEMENT value(int pixel, int channel) { return getX(pixel + channel); }
 """
 )
 
-# Outputs within one pixel of an input place; those beyond the edges read the edges.
+# Outputs within one pixel of an input index; those beyond the edges read the edges.
 _GRADIENT = (
-    _PLACES
+    _COORDINATES
     + """
-int first(int place, int step_, int offset, int divisor) {
-  int start = (place - 1) * divisor - offset;
-  return place == 0 || start < 0 ? 0 : start / step_ + 1;
+int first(int inputIndex, int step_, int offset, int divisor) {
+  int start = (inputIndex - 1) * divisor - offset;
+  return inputIndex == 0 || start < 0 ? 0 : start / step_ + 1;
 }
-int last(int place, int places, int outputs, int step_, int offset, int divisor) {
-  if (place == places - 1) return outputs - 1;
-  int end = (place + 1) * divisor - offset - 1;
+int last(int inputIndex, int inputSize, int outputs, int step_, int offset, int divisor) {
+  if (inputIndex == inputSize - 1) return outputs - 1;
+  int end = (inputIndex + 1) * divisor - offset - 1;
   return end < 0 ? -1 : min(end / step_, outputs - 1);
 }
-float weight(int place, int low_, float fraction, int places) { return WEIGHT; }
+float weight(int inputIndex, int low_, float fraction, int inputSize) { return WEIGHT; }
 V compute(int t) {
   int pixel = channels / LANES;
   int channel = split(t, pixel);
@@ -171,12 +171,12 @@ V compute(int t) {
   V total = V(0.0);
   for (int i = first(row, rowStep, rowOffset, rowDivisor); i <= bottom; i++) {
     float fraction;
-    int place = lowRow(i, fraction);
-    float down = weight(row, place, fraction, inHeight);
+    int inputIndex = lowRow(i, fraction);
+    float down = weight(row, inputIndex, fraction, inHeight);
     if (down == 0.0) continue;
     for (int j = left; j <= right; j++) {
-      place = lowColumn(j, fraction);
-      float across = weight(column, place, fraction, inWidth);
+      inputIndex = lowColumn(j, fraction);
+      float across = weight(column, inputIndex, fraction, inWidth);
       if (across == 0.0) continue;
       total += getDy(((image * outHeight + i) * outWidth + j) * pixel + channel) * (down * across);
     }
@@ -186,10 +186,10 @@ V compute(int t) {
 """
 )
 _BILINEAR_WEIGHT = (
-    "(place == clamp(low_, 0, places - 1) ? 1.0 - fraction : 0.0) "
-    "+ (place == clamp(low_ + 1, 0, places - 1) ? fraction : 0.0)"
+    "(inputIndex == clamp(low_, 0, inputSize - 1) ? 1.0 - fraction : 0.0) "
+    "+ (inputIndex == clamp(low_ + 1, 0, inputSize - 1) ? fraction : 0.0)"
 )
-_NEAREST_WEIGHT = "place == clamp(low_, 0, places - 1) ? 1.0 : 0.0"
+_NEAREST_WEIGHT = "inputIndex == clamp(low_, 0, inputSize - 1) ? 1.0 : 0.0"
 
 
 def _resize(
@@ -272,10 +272,10 @@ _SAMPLE_UNIFORMS = [
     ("fill", "float"),
 ]
 
-#: Whether anything of an image may be read at a coordinate, and where, by fill mode.
+#: Whether a coordinate is inside the image or its extension, and where it is read, by fill mode.
 _INSIDE = {
     0: "x > -2.0 && x < whole + 1.0",
-    # What rounding moved out of the image by a hair lies on its edge.
+    # Coordinates that rounding moved just outside the image are moved to its edge.
     4: "x >= -HAIR * whole && x <= whole - 1.0 + HAIR * whole",
 }
 _MAPPED = {
@@ -308,9 +308,9 @@ float mapped(float x, float whole) {
 MAPPED
 }
 float rounded(float x) { float f = floor(x); return x - f >= 0.5 ? f + 1.0 : f; }
-struct Place { bool inside; PLACE };
-Place locate(int n, int row, int column) {
-  Place p;
+struct Pixel { bool inside; FIELDS };
+Pixel locate(int n, int row, int column) {
+  Pixel p;
   float x = float(column), y = float(row);
   int image = getIndices(n);
   vec4 a = getTransforms(2 * n), b = getTransforms(2 * n + 1);
@@ -329,31 +329,31 @@ ELEMENT weighted(ELEMENT a, ELEMENT b, float w) {
   return either(w == 0.0, a, a * (1.0 - w) + b * w);
 }
 FUNCTIONS
-ELEMENT read(Place p, int channel) {
+ELEMENT read(Pixel p, int channel) {
   READ
 }
-ELEMENT value(Place p, int channel) { return either(p.inside, read(p, channel), ELEMENT(fill)); }
+ELEMENT value(Pixel p, int channel) { return either(p.inside, read(p, channel), ELEMENT(fill)); }
 """
 
 
 class _Reading(NamedTuple):
-    """What a place holds, how it is found, and how its pixels are read."""
+    """How a pixel's index is represented, found and read."""
 
-    place: str
+    fields: str
     locate: str
     read: str
     functions: str = ""
 
 
-# Pixels may lie outside the image, each on its own.
+# Each pixel may be outside the image.
 _PIXEL_OR_FILL = """
 ELEMENT pixelAt(int image, int row, int column, int channel) {
   bool inside = row >= 0 && row < inHeight && column >= 0 && column < inWidth;
-  int place = max(((image * inHeight + row) * inWidth + column) * CHANNELS + channel, 0);
-  return either(inside, getX(place), ELEMENT(fill));
+  int element = max(((image * inHeight + row) * inWidth + column) * CHANNELS + channel, 0);
+  return either(inside, getX(element), ELEMENT(fill));
 }
 """
-#: By whether pixels may lie outside the image, and whether four are read.
+#: By whether pixels may be outside the image, and whether four are read.
 _READINGS = {
     (True, False): _Reading(
         "int image, above, left;",
@@ -406,7 +406,7 @@ def _sampling_code(mode: int, bilinear: bool, is_half: bool) -> str:
     code = _SAMPLE.replace("INSIDE", _INSIDE.get(mode, "is_finite(x)"))
     code = code.replace("HAIR", "5e-4" if is_half else "1e-6")
     code = code.replace("MAPPED", _MAPPED.get(mode, _CLAMPED).strip("\n"))
-    code = code.replace("PLACE", reading.place).replace("LOCATE", reading.locate)
+    code = code.replace("FIELDS", reading.fields).replace("LOCATE", reading.locate)
     return code.replace("FUNCTIONS", reading.functions).replace("READ", reading.read)
 
 
@@ -419,7 +419,7 @@ def sample(
     sizes: Sampling,
     fill: float,
 ) -> Handle:
-    """Read images at projected places; see ``wasm_build/source/image.c``."""
+    """Read images at projected coordinates; see ``wasm_build/source/image.c``."""
     mode, bilinear = sizes.fill_mode, bool(sizes.bilinear)
     code = _sampling_code(mode, bilinear, backend.mode.is_half)
     form, lanes, code = _over_outputs(code, sizes.channels)

@@ -1,4 +1,4 @@
-"""Kernels that pick slices, and turn coordinates into places and back."""
+"""Kernels that pick slices, and convert between coordinates and flat indices."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__: list[str] = []
 _ZERO = {"float32": "0.0", "int32": "0", "bool": "false"}
 
 _GATHER = """
-int place(int index, int row, int j) {
+int sourceIndex(int index, int row, int j) {
   if (index < 0) index += length_;
   return index >= 0 && index < length_ ? (row * length_ + index) * inner + j : -1;
 }
 V compute(int t) {
   int j = split(t, inner);
-  int from = place(getIndices(split(t, count)), t, j);
+  int from = sourceIndex(getIndices(split(t, count)), t, j);
   V x = getX(max(from, 0));
   return from < 0 ? V(ZERO) : x;
 }
 """
 
-# Four single elements of one row, by four indices that lie in one texel.
+# Four single elements of one row, by the four indices in one texel.
 _GATHER_FOURS = """
 T pick(int index, int row) {
   if (index < 0) index += length_;
@@ -72,13 +72,13 @@ def gather(
 
 @kernel("flat_indices")
 def flat_indices(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
 ) -> Handle:
-    """Places, in row-major order, of rows of coordinates; one past the last for those outside."""
-    depth = len(lengths)
+    """Return the flat indices of rows of coordinates; one past the last for those outside."""
+    depth = len(sizes)
 
     def shader() -> Shader:
-        lines = ["ivec4 compute(int t) {", "  ivec4 c, place = ivec4(0), outside = ivec4(0);"]
+        lines = ["ivec4 compute(int t) {", "  ivec4 c, flatIndex = ivec4(0), outside = ivec4(0);"]
         lines += [f"  ivec4 x{texel} = getX(t * {depth} + {texel});" for texel in range(depth)]
         for axis in range(depth):
             numbers = [divmod(row * depth + axis, 4) for row in range(4)]
@@ -86,32 +86,32 @@ def flat_indices(
             lines += [
                 f"  c = ivec4({column});",
                 f"  outside = max(outside, outside_of(c, lengths[{axis}]));",
-                f"  place = place * lengths[{axis}] + c;",
+                f"  flatIndex = flatIndex * lengths[{axis}] + c;",
             ]
-        lines += ["  return place + (end - place) * outside;", "}"]
+        lines += ["  return flatIndex + (end - flatIndex) * outside;", "}"]
         uniforms = [("end", "int"), *array_uniform("lengths", depth)]
         return Shader("flat_indices", [Input("x", int32, 4)], int32, 4, uniforms, "\n".join(lines))
 
-    numbers = (prod(lengths), *lengths)
+    numbers = (prod(sizes), *sizes)
     return backend.run(("flat_indices", depth), shader, inputs, prod(shape), int32, *numbers)
 
 
 @kernel("coordinates")
 def coordinates(
-    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, lengths: Shape
+    backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, sizes: Shape
 ) -> Handle:
-    """Coordinates of places in row-major order."""
-    depth = len(lengths)
+    """Return the coordinates of flat indices in row-major order."""
+    depth = len(sizes)
 
     def shader() -> Shader:
         lines = ["int compute(int i) {", f"  int axis = split(i, {depth});"]
-        lines += ["  int rest = getX(i);", "  int found = 0;"]
-        for one in range(depth - 1, 0, -1):
-            lines.append(f"  int c{one} = split(rest, lengths[{one}]);")
-            lines.append(f"  found = axis == {one} ? c{one} : found;")
-        lines += ["  return axis == 0 ? rest : found;", "}"]
+        lines += ["  int rest = getX(i);", "  int coordinate = 0;"]
+        for axis in range(depth - 1, 0, -1):
+            lines.append(f"  int c{axis} = split(rest, lengths[{axis}]);")
+            lines.append(f"  coordinate = axis == {axis} ? c{axis} : coordinate;")
+        lines += ["  return axis == 0 ? rest : coordinate;", "}"]
         uniforms = array_uniform("lengths", depth)
         code = "\n".join(lines)
         return Shader("coordinates", [Input("x", int32, 1)], int32, 1, uniforms, code)
 
-    return backend.run(("coordinates", depth), shader, inputs, prod(shape), int32, *lengths)
+    return backend.run(("coordinates", depth), shader, inputs, prod(shape), int32, *sizes)

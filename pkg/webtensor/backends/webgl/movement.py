@@ -20,10 +20,10 @@ __all__ = ["RUN", "SHORT_ROW", "SINGLE", "TEXEL"]
 _MOST_INPUTS = 8
 
 
-#: How a kernel reads: element by element, four that follow each other, or texel by texel.
+#: How a kernel reads: element by element, four consecutive elements, or texel by texel.
 SINGLE, RUN, TEXEL = range(3)
 
-#: Rows shorter than this are read element by element: most texels would hold parts of several.
+#: Rows shorter than this are read element by element: most texels would have parts of several.
 SHORT_ROW = 16
 
 _RUN_CODE = """
@@ -31,37 +31,37 @@ int find(int i, out int rest) {
   rest = lengths[LAST];
   int column = split(i, rest);
   rest -= column;
-  PLACE
-  return place;
+  SOURCE_INDEX
+  return sourceIndex;
 }
 V compute(int t) {
   int i = t * 4;
   int rest;
-  int place = find(i, rest);
-  V result = READ(place);
+  int sourceIndex = find(i, rest);
+  V result = READ(sourceIndex);
   REST
   return result;
 }
 """
 
-# Where four elements belong to several rows: a loop, since devices that are emulated go through all
-# branches, but leave a loop that none of their fragments is in.
+# If four elements belong to several rows: a loop, since emulated devices execute all branches,
+# but skip the rest of a loop that all fragments have left.
 _NEXT_ROWS = """
   for (int filled = rest; filled < 4; filled += rest) {
-    place = find(i + filled, rest) - filled * STEP;
-    V more = READ(place);
+    sourceIndex = find(i + filled, rest) - filled * STEP;
+    V more = READ(sourceIndex);
     result = choose_lanes(result, more, greaterThanEqual(ivec4(0, 1, 2, 3), ivec4(filled)));
   }
 """
 _PLAIN_CODE = """
 V compute(int i) {
   int column = split(i, lengths[LAST]);
-  PLACE
-  return READ(place);
+  SOURCE_INDEX
+  return READ(sourceIndex);
 }
 """
 
-#: What reads from a place on, by the way of reading and the innermost step.
+#: The expression that reads from an offset on, by the way of reading and the innermost step.
 _READ = {
     (SINGLE, 0): "getX(p)",
     (RUN, 1): "getXRun(p)",
@@ -73,23 +73,24 @@ _READ = {
 
 
 def _strided_shader(dtype: DType, rank: int, way: int, step: int, whole: bool) -> Shader:
-    """Shader of a view; ``step`` is the innermost one where that is 1 or -1.
+    """Return the shader of a view; ``step`` is the innermost stride if that is 1 or -1, else 0.
 
     With ``whole``, rows are whole texels of the result.
     """
-    lines = [f"int place = offset + column * steps[{rank - 1}];"]
+    lines = [f"int sourceIndex = offset + column * steps[{rank - 1}];"]
     lines += [
-        f"place += split(i, lengths[{axis}]) * steps[{axis}];" for axis in range(rank - 2, 0, -1)
+        f"sourceIndex += split(i, lengths[{axis}]) * steps[{axis}];"
+        for axis in range(rank - 2, 0, -1)
     ]
     if rank > 1:
-        lines.append("place += i * steps[0];")
+        lines.append("sourceIndex += i * steps[0];")
     code = _RUN_CODE if way == RUN else _PLAIN_CODE
     code = f"#define READ(p) {_READ[way, step]}\n{code}"
     if way == RUN and not whole:
         code = code.replace("REST", _NEXT_ROWS.strip())
     for word, meaning in {
         "REST": "",
-        "PLACE": "\n  ".join(lines),
+        "SOURCE_INDEX": "\n  ".join(lines),
         "LAST": str(rank - 1),
         "STEP": str(step) if step else f"steps[{rank - 1}]",
     }.items():
@@ -99,10 +100,10 @@ def _strided_shader(dtype: DType, rank: int, way: int, step: int, whole: bool) -
     return Shader("strided", [source], dtype, 1 if way == SINGLE else 4, uniforms, code)
 
 
-def _is_aligned(lengths: Sequence[int], steps: Sequence[int], offset: int) -> bool:
-    """Whether whole texels are moved, though perhaps turned round."""
+def _is_aligned(sizes: Sequence[int], steps: Sequence[int], offset: int) -> bool:
+    """Whether whole texels are moved, possibly reversed."""
     first = offset if steps[-1] == 1 else offset - 3
-    return lengths[-1] % 4 == 0 and first % 4 == 0 and all(step % 4 == 0 for step in steps[:-1])
+    return sizes[-1] % 4 == 0 and first % 4 == 0 and all(step % 4 == 0 for step in steps[:-1])
 
 
 @kernel("strided")
@@ -116,19 +117,19 @@ def strided(
     *details: Any,
 ) -> Handle:
     """Copy a strided view out."""
-    lengths, (steps,) = collapse(shape, strides)
+    sizes, (steps,) = collapse(shape, strides)
     step = steps[-1] if steps[-1] in (1, -1) else 0
-    if step and _is_aligned(lengths, steps, offset):
+    if step and _is_aligned(sizes, steps, offset):
         way = TEXEL
         offset //= 4
-        lengths[-1] //= 4
-        steps = [*(one // 4 for one in steps[:-1]), step]
-    elif lengths[-1] >= SHORT_ROW:
+        sizes[-1] //= 4
+        steps = [*(stride // 4 for stride in steps[:-1]), step]
+    elif sizes[-1] >= SHORT_ROW:
         way = RUN
     else:
         way, step = SINGLE, 0
-    rank = len(lengths)
-    whole = way == RUN and lengths[-1] % 4 == 0
+    rank = len(sizes)
+    whole = way == RUN and sizes[-1] % 4 == 0
     return backend.run(
         ("strided", dtype, way, step, whole, rank),
         lambda: _strided_shader(dtype, rank, way, step, whole),
@@ -136,7 +137,7 @@ def strided(
         prod(shape),
         dtype,
         offset,
-        *lengths,
+        *sizes,
         *steps,
     )
 
@@ -148,11 +149,11 @@ def concat(
     shape: Shape,
     dtype: DType,
     outer: int,
-    lengths: tuple[int, ...],
+    row_sizes: tuple[int, ...],
 ) -> Handle:
     """Join rows side by side."""
     parts = [
-        (operand.storage.handle, length) for operand, length in zip(inputs, lengths, strict=True)
+        (operand.storage.handle, length) for operand, length in zip(inputs, row_sizes, strict=True)
     ]
     with ExitStack() as temporary:
         while len(parts) > _MOST_INPUTS:
@@ -171,7 +172,7 @@ def concat(
 def _join(
     backend: WebGLBackend, parts: list[tuple[Texture, int]], outer: int, dtype: DType
 ) -> Texture:
-    """Join the rows of a few textures in one draw; each comes with the length of its rows."""
+    """Join the rows of a few textures in one draw; each comes with the size of its rows."""
     sizes = [length for _, length in parts]
     total = outer * sum(sizes)
     lanes = 4 if all(size % 4 == 0 for size in sizes) else 1

@@ -1,6 +1,6 @@
 """Kernels along the last axis: softmax, sums of neighbours, normalization by channel.
 
-A softmax finds the greatest element, the sum of exponentials, then the rest.
+A softmax finds the maximum, the sum of exponentials, then the quotients.
 """
 
 from __future__ import annotations
@@ -81,16 +81,18 @@ def _normalize(
     row = length // lanes
     with ExitStack() as temporary:
 
-        def held(texture: Texture) -> Texture:
+        def released_later(texture: Texture) -> Texture:
             temporary.callback(backend.release, texture)
             return texture
 
-        greatest = held(reduce_texture(backend, x, float32, "max", (outer, length, 1)))
+        greatest = released_later(reduce_texture(backend, x, float32, "max", (outer, length, 1)))
         program = backend.program(
             ("exponentials", lanes), lambda: shader(["x", "greatest"], _EXPONENTIALS[lanes])
         )
-        exponentials = held(backend.draw(program, [x, greatest], size, float32, row))
-        total = held(reduce_texture(backend, exponentials, float32, "sum", (outer, length, 1)))
+        exponentials = released_later(backend.draw(program, [x, greatest], size, float32, row))
+        total = released_later(
+            reduce_texture(backend, exponentials, float32, "sum", (outer, length, 1))
+        )
         if kind == "softmax":
             names, textures = ["exponentials", "total"], [exponentials, total]
         else:
@@ -127,27 +129,27 @@ def log_softmax(
 
 _WINDOW_SUM = """
 float compute(int i) {
-  int place = i % length_;
+  int indexInRow = i % length_;
   float total = 0.0;
-  int end = min(length_ - 1, place + radius);
-  for (int k = max(0, place - radius); k <= end; k++) total += getX(i - place + k);
+  int end = min(length_ - 1, indexInRow + radius);
+  for (int k = max(0, indexInRow - radius); k <= end; k++) total += getX(i - indexInRow + k);
   return total;
 }
 """
-# A texel of sums: each texel that holds a neighbour is read once.
+# A texel of sums: each texel with a neighbour is read once.
 _WINDOW_SUM_BY_FOURS = """
 float near(vec4 x, ivec4 distance_) {
-  vec4 kept = mix(vec4(0.0), x, lessThanEqual(abs(distance_), ivec4(radius)));
-  return kept.x + kept.y + kept.z + kept.w;
+  vec4 nearby = mix(vec4(0.0), x, lessThanEqual(abs(distance_), ivec4(radius)));
+  return nearby.x + nearby.y + nearby.z + nearby.w;
 }
 vec4 compute(int t) {
-  int place = (t << 2) % length_;
-  int row = t - (place >> 2);
-  int end = min(length_ - 1, place + 3 + radius) >> 2;
+  int indexInRow = (t << 2) % length_;
+  int row = t - (indexInRow >> 2);
+  int end = min(length_ - 1, indexInRow + 3 + radius) >> 2;
   vec4 total = vec4(0.0);
-  for (int k = max(0, place - radius) >> 2; k <= end; k++) {
+  for (int k = max(0, indexInRow - radius) >> 2; k <= end; k++) {
     vec4 x = getX(row + k);
-    ivec4 d = ivec4(0, 1, 2, 3) + ((k << 2) - place);
+    ivec4 d = ivec4(0, 1, 2, 3) + ((k << 2) - indexInRow);
     total += vec4(near(x, d), near(x, d - 1), near(x, d - 2), near(x, d - 3));
   }
   return total;

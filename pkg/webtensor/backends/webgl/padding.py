@@ -17,9 +17,10 @@ __all__: list[str] = []
 def _collapse_padding(
     shape: Shape, source: Shape, low: Shape, step: Shape, mirrors: bool
 ) -> list[tuple[int, int, int, int]]:
-    """Merge each axis that is not padded into the one before it; gives (length, own, low, step).
+    """Merge each axis that is not padded into the one before it; return (size, own, low, step)s.
 
-    Mirror images of slices are not those of elements: there, neither of the two is padded.
+    If padding mirrors, axes are merged only if neither is padded: the mirror image of a slice is
+    not that of its elements.
     """
     axes: list[tuple[int, int, int, int]] = []
     for length, own, before, by in zip(shape, source, low, step, strict=True):
@@ -36,7 +37,7 @@ def _collapse_padding(
     return axes or [(1, 1, 0, 1)]
 
 
-# `source` finds the element that lies where element i of the result does, or -1 outside.
+# `source` returns the operand's index for index i of the result, or -1 outside.
 _PAD_PLAIN = """
 V compute(int t) {
   int p = source(t);
@@ -44,7 +45,7 @@ V compute(int t) {
   return p < 0 ? V(CELL) : x;
 }
 """
-# Four elements at a time, save at the ends of rows: a loop, as in `movement`.
+# Four elements at a time, except at the ends of rows: a loop, as in `movement`.
 _PAD_RUN = """
 V compute(int t) {
   int i = t * 4;
@@ -70,7 +71,12 @@ def _pad_shader(
     dtype: DType, lanes: int, way: int, spread: tuple[bool, ...], mirrors: bool
 ) -> Shader:
     last = len(spread) - 1
-    lines = ["int column;", "bool outside = false;", "int source(int i) {", "  int place = 0;"]
+    lines = [
+        "int column;",
+        "bool outside = false;",
+        "int source(int i) {",
+        "  int sourceIndex = 0;",
+    ]
     lines += ["  int c;"] if mirrors else ["  int c;", "  bool gap = false;", "  outside = false;"]
     for axis in range(last, -1, -1):
         lines.append(f"  c = {f'split(i, lengths[{axis}])' if axis else 'i'} - low[{axis}];")
@@ -82,8 +88,11 @@ def _pad_shader(
             lines.append(f"  c /= steps[{axis}];")
         where = _MIRRORED if mirrors else f"{missing} = {missing} || {_BEYOND};"
         lines.append("  " + where.replace("AXIS", str(axis)))
-        lines.append(f"  place += c * strides[{axis}];")
-    lines += ["  return place;" if mirrors else "  return gap || outside ? -1 : place;", "}"]
+        lines.append(f"  sourceIndex += c * strides[{axis}];")
+    lines += [
+        "  return sourceIndex;" if mirrors else "  return gap || outside ? -1 : sourceIndex;",
+        "}",
+    ]
     cell = "value != 0" if dtype is bool_ else "value"
     code = "\n".join(lines) + (_PAD_RUN if way == RUN else _PAD_PLAIN)
     code = code.replace("CELL", cell).replace("LAST", str(last))
@@ -104,7 +113,7 @@ def _pad(
     value: float,
     skipped: int | None,
 ) -> Handle:
-    """Pad with a value or, where it is known how many elements they skip, with mirror images."""
+    """Pad with a value, or with mirror images that skip ``skipped`` elements at the edge."""
     mirrors = skipped is not None
     axes = _collapse_padding(shape, x.shape, low, step, mirrors)
     way = SINGLE
@@ -144,7 +153,7 @@ def pad(
     step: Shape,
     value: float,
 ) -> Handle:
-    """Spread elements over a constant, ``step`` apart from ``low`` on."""
+    """Write elements over a constant, ``step`` apart from ``low`` on."""
     return _pad(backend, inputs[0], shape, low, step, value, None)
 
 
@@ -157,5 +166,5 @@ def mirror_pad(
     low: Shape,
     skipped: int,
 ) -> Handle:
-    """Surround elements with their mirror images; ``skipped`` outermost ones are not repeated."""
+    """Pad with mirror images of the elements; the ``skipped`` outermost ones are not repeated."""
     return _pad(backend, inputs[0], shape, low, (1,) * len(shape), 0, skipped)

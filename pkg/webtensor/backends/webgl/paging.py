@@ -1,9 +1,8 @@
-"""Paging: what the GPU has no room for waits on the host.
+"""Paging: textures that the GPU has no room for are moved to the host.
 
-When the textures in use take more bytes than the flag ``WEBGL_DELETE_TEXTURE_THRESHOLD`` says,
-those that were used the longest time ago are deleted, and uploaded anew when they are next used.
-Where the host knows the elements, such as those of weights, that costs nothing; others are read
-before.
+When the textures in use take more bytes than the flag ``WEBGL_DELETE_TEXTURE_THRESHOLD``, the least
+recently used ones are deleted, and uploaded again when they are next used. If the host has a copy
+of the elements, as of weights, deleting costs nothing; other textures are read first.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ __all__ = ["Pager"]
 
 
 class Pager:
-    """Keeps textures in use below the threshold, beside those that a draw needs at once.
+    """Keeps the textures in use below the threshold, except those that one draw needs.
 
-    ``flush`` executes the draws that wait, ``read`` returns all elements of a texture, ``upload``
+    ``flush`` executes the queued draws, ``read`` returns all elements of a texture, ``upload``
     fills one.
     """
 
@@ -38,7 +37,7 @@ class Pager:
         self._upload = upload
 
     def use(self, needed: Collection[Texture]) -> None:
-        """Have textures on the GPU, and make room by letting go others."""
+        """Upload textures that a draw needs, and make room by moving others to the host."""
         textures = self._textures
         textures.clock += 1
         for texture in needed:

@@ -1,7 +1,7 @@
 """Shaders between the pixels of images and the elements of tensors.
 
-An image is uploaded as it is, one texel a pixel, and its elements are picked from the texels. The
-other way, a tensor is drawn on the context's own canvas, from which other canvases take it.
+An image is uploaded as it is, one texel a pixel, and a shader picks its elements from the texels.
+To be shown, a tensor is drawn on the context's own canvas, which is copied to other canvases.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["shown_shader", "taken_shader"]
 
 _PIXELS = Input("pixels", float32, 4)
 
-_FOUND = {
+_TAKEN = {
     # A texel of the result is a pixel.
     4: """
 V compute(int t) {
@@ -38,12 +38,12 @@ T compute(int i) {
 def taken_shader(channels: int, dtype: DType) -> Shader:
     """Describe the shader that makes elements of an image's pixels.
 
-    Its numbers are the image's width and, unless there are four, the number of channels.
+    Its uniforms are the image's width and, unless there are four, the number of channels.
     """
     lanes = 4 if channels == 4 else 1
     levels = "ivec4(levels)" if dtype is int32 else "(levels / 255.0)"
     uniforms = [("width", "int")] if lanes == 4 else [("width", "int"), ("channels", "int")]
-    code = _FOUND[lanes].replace("LEVELS", levels)
+    code = _TAKEN[lanes].replace("LEVELS", levels)
     return Shader("from_pixels", (_PIXELS,), dtype, lanes, uniforms, code)
 
 
@@ -68,7 +68,7 @@ _LEVELS = {float32: "floor(getX(i) * 255.0 + 0.5) / 255.0", int32: "float(getX(i
 def shown_shader(channels: int, dtype: DType) -> Shader:
     """Describe the shader that draws an image on a canvas.
 
-    Its numbers are the image's height and, unless a channel holds it, the opacity.
+    Its uniforms are the image's height and, unless it is a channel, the opacity.
     """
     code = _SHOWN.replace("LEVEL", _LEVELS[dtype]).replace("COLOR", _COLORS[channels])
     uniforms = [("height", "int")] + ([("opacity", "float")] if channels < 4 else [])

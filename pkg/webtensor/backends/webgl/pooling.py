@@ -44,7 +44,7 @@ bvec4 same(vec4 a, float b) { return equal(a, vec4(b)); }
 """,
 }
 
-# Walks over the window of one output place, in row-major order.
+# Walks over the window of one output pixel, in row-major order.
 _WINDOW = """
 V compute(int t) {
   int channels = outChannels / LANES;
@@ -59,14 +59,14 @@ V compute(int t) {
 """
 
 _BEST = """
-      V x = getX(place * channels + channel);
+      V x = getX(pixelIndex * channels + channel);
       MASK better = wins(greater(x, best), inside, first);
       first = first && !inside;
       best = choose(better, x, best);"""
 _NO_BEST = "V best = V(-infinity()); bool first = true;"
 
-# Walks over the output places whose windows hold one input place.
-_PLACES = """
+# Walks over the output pixels whose windows contain one input pixel.
+_OUTPUTS = """
 V compute(int t) {
   int channels = inChannels / LANES;
   int channel = split(t, channels);
@@ -84,8 +84,8 @@ V compute(int t) {
       if (beside < 0 || c * strideWidth != beside || c >= outWidth) continue;
       int top = r * strideHeight - padTop;
       int left = c * strideWidth - padLeft;
-      int place = ((batch * outHeight + r) * outWidth + c) * channels + channel;
-      V dy = getDy(place);
+      int elementIndex = ((batch * outHeight + r) * outWidth + c) * channels + channel;
+      V dy = getDy(elementIndex);
       BODY
     }
   }
@@ -93,9 +93,9 @@ V compute(int t) {
 }
 """
 
-# The window's greatest element is at this cell of it.
+# The window's maximum is at this cell of it.
 _IF_WON = """
-      total += choose(same(getWinners(place), float(i * filterWidth + j)), dy, V(0.0));"""
+      total += choose(same(getWinners(elementIndex), float(i * filterWidth + j)), dy, V(0.0));"""
 
 _SHARE = """
       int rows = 0;
@@ -121,7 +121,7 @@ def _pool(
     form: str,
     body: str,
 ) -> Texture:
-    """Draw a shader whose ``form`` walks over places, with ``body`` at each."""
+    """Draw a shader whose ``form`` walks over pixels, with ``body`` at each."""
     lanes = 4 if window.in_channels % 4 == 0 else 1
     cells = unrolled(window, lanes) if "CELLS" in form else None
 
@@ -155,7 +155,7 @@ def _in_size(window: Window) -> int:
 def max_pool(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Greatest element of each window."""
+    """Return the maximum of each window."""
     form = _over_window(_NO_BEST, "best")
     return _pool(
         backend, "max_pool", ["x"], _textures(inputs), _out_size(window), window, form, _BEST
@@ -166,9 +166,12 @@ def max_pool(
 def max_pool_pick(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Pick from the first operand where the windows of the second are greatest."""
+    """Pick from the first operand at the maximum of each window of the second."""
     form = _over_window(f"{_NO_BEST} V picked = V(0.0);", "picked")
-    body = _BEST + "\n      picked = choose(better, getValues(place * channels + channel), picked);"
+    body = (
+        _BEST
+        + "\n      picked = choose(better, getValues(pixelIndex * channels + channel), picked);"
+    )
     names, size = ["values", "x"], _out_size(window)
     return _pool(backend, "max_pool_pick", names, _textures(inputs), size, window, form, body)
 
@@ -177,7 +180,7 @@ def max_pool_pick(
 def max_pool_scatter(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Add the first operand where the windows of the second are greatest."""
+    """Add the first operand at the maximum of each window of the second."""
     dy, x = _textures(inputs)
     form = _over_window(f"{_NO_BEST} V winner = V(0.0);", "winner")
     body = _BEST + "\n      winner = choose(better, V(float(cell)), winner);"
@@ -186,7 +189,7 @@ def max_pool_scatter(
     try:
         names, size = ["dy", "winners"], _in_size(window)
         textures = [dy, winners]
-        return _pool(backend, "max_pool_scatter", names, textures, size, window, _PLACES, _IF_WON)
+        return _pool(backend, "max_pool_scatter", names, textures, size, window, _OUTPUTS, _IF_WON)
     finally:
         backend.release(winners)
 
@@ -195,9 +198,9 @@ def max_pool_scatter(
 def avg_pool(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Mean of each window, padding not counted."""
+    """Return the mean of each window, not counting padding."""
     form = _over_window("V total = V(0.0); int count = 0;", "total / float(count)")
-    body = "total += within(getX(place * channels + channel), inside); count += int(inside);"
+    body = "total += within(getX(pixelIndex * channels + channel), inside); count += int(inside);"
     return _pool(
         backend, "avg_pool", ["x"], _textures(inputs), _out_size(window), window, form, body
     )
@@ -210,7 +213,7 @@ def avg_pool_gradient(
     """Spread each element evenly over its window."""
     size = _in_size(window)
     return _pool(
-        backend, "avg_pool_gradient", ["dy"], _textures(inputs), size, window, _PLACES, _SHARE
+        backend, "avg_pool_gradient", ["dy"], _textures(inputs), size, window, _OUTPUTS, _SHARE
     )
 
 
@@ -218,7 +221,7 @@ def avg_pool_gradient(
 def dilation2d(
     backend: WebGLBackend, inputs: Sequence[Operand], shape: Shape, dtype: DType, window: Window
 ) -> Handle:
-    """Greatest sum of each window and the filter."""
+    """Return the maximum sum of each window and the filter."""
     body = _BEST.replace("channel);", "channel) + getFilter_(cell * channels + channel);", 1)
     form, names, size = _over_window(_NO_BEST, "best"), ["x", "filter_"], _out_size(window)
     return _pool(backend, "dilation2d", names, _textures(inputs), size, window, form, body)

@@ -12,7 +12,7 @@ class Mode(NamedTuple):
 
     #: Version of WebGL.
     version: int = 2
-    #: Whether the elements of float32 tensors are kept as 16-bit floats.
+    #: Whether the elements of float32 tensors are stored as 16-bit floats.
     is_half: bool = False
 
 

@@ -27,11 +27,11 @@ class Program:
 
 
 class ProgramCache:
-    """Programs by key. A key names all that the shader's source depends on.
+    """Programs by key. A key has everything that the shader's source depends on.
 
-    A new program is *pending* until somebody asks whether it was linked. Asking waits, so it is put
-    off until a draw needs the program; what is compiled until then is compiled side by side.
-    ``lost`` is called where the context turns out to be lost.
+    A new program is *pending* until its link status is queried. The query blocks, so it is put off
+    until a draw needs the program; programs requested before then are compiled in parallel.
+    ``lost`` is called if the context turns out to be lost.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class ProgramCache:
         return program
 
     def check(self) -> None:
-        """Ask whether the pending programs were linked.
+        """Query the link status of the pending programs.
 
         Raises:
             BackendError: one was not; it is compiled again when it is next wanted.
@@ -87,7 +87,7 @@ class ProgramCache:
 
 
 def _explained(program: Program, failure: str) -> str:
-    """Say what failed for which op; for a shader, with its source by numbered lines."""
+    """Return an error that names the failure and the op; a shader's has its numbered source."""
     what, _, log = failure.partition("\n")
     message = f"webgl: {what} of {program.name} failed: {log}"
     if not what.startswith("compiling"):

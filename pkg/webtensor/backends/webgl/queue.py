@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 __all__ = ["DrawQueue"]
 
 _WORDS = 1 << 15
-#: No record is longer than this many bytes.
+#: The maximum size of a record, in bytes.
 _LONGEST_RECORD = 512
 
 
@@ -18,16 +18,17 @@ class DrawQueue:
     """Draws that wait for one crossing to JavaScript.
 
     They are flushed when a result is read, when the queue is full, and in a microtask, that is,
-    before control returns to the event loop; while programs are ``pending``, once these are ready,
-    so that the event loop does not wait for them. ``asked`` is called when a flush waited for them,
-    and ``lost`` when a draw finds that the context is lost.
+    before control returns to the event loop. While programs are ``pending`` (being linked), the
+    microtask is put off until they are ready, so that the event loop does not wait for them.
+    ``on_wait`` is called when a flush had to wait for programs, and ``lost`` when a draw finds that
+    the context is lost.
     """
 
     def __init__(
         self,
         device: Any,
         pending: Sized,
-        asked: Callable[[], None],
+        on_wait: Callable[[], None],
         lost: Callable[[], NoReturn],
     ) -> None:
         from pyodide.ffi import create_proxy
@@ -38,7 +39,7 @@ class DrawQueue:
         self._schedule = device.schedule
         self._when_settled = device.whenSettled
         self._pending = pending
-        self._asked = asked
+        self._on_wait = on_wait
         self._lost = lost
         self._position = 0
         self._last = len(self._buffer) * 4 - _LONGEST_RECORD
@@ -56,12 +57,12 @@ class DrawQueue:
             self.flush()
 
     def flush(self) -> None:
-        """Execute the waiting draws."""
+        """Execute the queued draws."""
         if self._position:
             self._position = 0
             self._execute(self._address)
         if self._pending:
-            self._asked()
+            self._on_wait()
 
     def _task_ended(self) -> None:
         if self._pending:
@@ -70,7 +71,7 @@ class DrawQueue:
             self.flush()
 
     def close(self) -> None:
-        """Drop what waits and the callbacks."""
+        """Drop the queued draws and the callbacks."""
         self._position = 0
         self._buffer[0] = -1
         self._flush_proxy.destroy()

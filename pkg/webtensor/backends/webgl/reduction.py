@@ -22,7 +22,7 @@ __all__ = ["reduce_texture"]
 #: A reduction longer than this is split into parts of this length.
 _PART = 64
 
-#: How many elements are enough to keep the device busy without splitting the reduction.
+#: The number of elements that keeps the device busy without splitting the reduction.
 _BUSY = 4096
 
 _COMBINE = {
@@ -59,7 +59,7 @@ def _combine(kind: str, dtype: DType, lanes: int) -> str:
     return code
 
 
-# Output index t is (outer, part, inner); a part covers `part` places of the reduced axis.
+# Output index t is (outer, part, inner); a part has `part` elements of the reduced axis.
 _ALONG_INNER = """
 V compute(int t) {
   int j = split(t, inner);
@@ -67,16 +67,16 @@ V compute(int t) {
   int end = min(start + part, reduced);
   int row = (t / parts) * reduced;
   V total = V(NEUTRAL);
-  int place = (row + start) * inner + j;
+  int flatIndex = (row + start) * inner + j;
   for (int k = start; k < end; k++) {
-    total = combine(total, getX(place));
-    place += inner;
+    total = combine(total, getX(flatIndex));
+    flatIndex += inner;
   }
   return SCALE total;
 }
 """
 
-# The reduced axis is innermost and starts at whole texels; lanes beyond its end do not count.
+# The reduced axis is innermost and starts at whole texels; lanes beyond its end are ignored.
 _ALONG_REDUCED = """
 V compute(int t) {
   int start = (t % parts) * part;
@@ -107,7 +107,7 @@ def _stage(
     part: int,
     scale: float,
 ) -> Texture:
-    """Reduce each part of the middle axis; ``scale`` is what sums that make means are times."""
+    """Reduce each part of the middle axis; ``scale`` is the factor that turns sums into means."""
     outer, reduced, inner = group
     if inner % 4 == 0:
         form, lanes, read_lanes = _ALONG_INNER, 4, 4
@@ -180,12 +180,13 @@ def reduce(
     return reduce_texture(backend, x, dtype, kind, (outer, reduced, inner))
 
 
-# Places are looked for among the candidates of the stage before, or all of the axis at first.
+# The extremum is searched among the candidates of the previous stage, or along the whole axis at
+# first.
 _CONSIDER = """
 bool better(VALUE a, VALUE b) { return BETTER; }
-void consider(int place, VALUE other, inout int best, inout VALUE value) {
+void consider(int axisIndex, VALUE other, inout int best, inout VALUE value) {
   bool wins = better(other, value);
-  best = wins ? place : best;
+  best = wins ? axisIndex : best;
   value = wins ? other : value;
 }
 """
@@ -195,17 +196,17 @@ int compute(int t) {
   int start = (t % parts) * part;
   int end = min(start + part, candidates);
   int o = t / parts;
-  int best = PLACE(start);
+  int best = AXIS_INDEX(start);
   VALUE value = getX((o * reduced + best) * inner + j);
   for (int k = start + 1; k < end; k++) {
-    int place = PLACE(k);
-    consider(place, getX((o * reduced + place) * inner + j), best, value);
+    int axisIndex = AXIS_INDEX(k);
+    consider(axisIndex, getX((o * reduced + axisIndex) * inner + j), best, value);
   }
   return best;
 }
 """
 
-# At first, where the axis is innermost and whole texels lie along it.
+# In the first stage, if the axis is innermost and consists of whole texels.
 _ARG_REDUCE_FOURS = """
 int compute(int t) {
   int start = split(t, parts) * part;
@@ -231,11 +232,11 @@ def _arg_shader(kind: str, source: DType, first: bool, fours: bool) -> Shader:
         better = f"nan_or_{'greater' if kind == 'argmax' else 'less'}(a, b)"
     code = _CONSIDER + (_ARG_REDUCE_FOURS if fours else _ARG_REDUCE)
     sources = [Input("x", source, 4 if fours else 1)]
-    place = "(k)"
+    index_code = "(k)"
     if not first:
-        place = "getFound((o * candidates + (k)) * inner + j)"
+        index_code = "getFound((o * candidates + (k)) * inner + j)"
         sources.append(Input("found", int32, 1))
-    code = f"#define PLACE(k) {place}\n{code}".replace("BETTER", better)
+    code = f"#define AXIS_INDEX(k) {index_code}\n{code}".replace("BETTER", better)
     code = code.replace("VALUE", vector_type(source, 1)).replace("VECTOR", vector_type(source, 4))
     names = ("reduced", "candidates", "parts", "part", "inner")
     return Shader(kind, sources, int32, 1, [(name, "int") for name in names], code)
@@ -252,28 +253,28 @@ def arg_reduce(
     reduced: int,
     inner: int,
 ) -> Handle:
-    """Find the place of the first extremum along the middle axis; NaN comes before all else."""
+    """Find the index of the first extremum along the middle axis; NaN precedes all else."""
     x = inputs[0].storage.handle
     source = inputs[0].dtype
-    found: Texture | None = None
+    best: Texture | None = None
     candidates = reduced
     while True:
         parts = 1
         if candidates > 2 * _PART and outer * inner < _BUSY:
             parts = -(-candidates // _PART)
         part = candidates if parts == 1 else _PART
-        first = found is None
+        first = best is None
         fours = first and inner == 1 and reduced % 4 == 0
         program = backend.program(
             (kind, source, first, fours), partial(_arg_shader, kind, source, first, fours)
         )
-        textures = [x] if found is None else [x, found]
+        textures = [x] if best is None else [x, best]
         numbers = (reduced, candidates, parts, part, inner)
         try:
             result = backend.draw(program, textures, outer * parts * inner, int32, *numbers)
         finally:
-            if found is not None:
-                backend.release(found)
+            if best is not None:
+                backend.release(best)
         if parts == 1:
             return result
-        found, candidates = result, parts
+        best, candidates = result, parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webtensor.backends.webgl.backend import WebGLBackend
 from webtensor.backends.webgl.compiler import Input, Shader
-from webtensor.backends.webgl.epilogue import Finish
+from webtensor.backends.webgl.epilogue import Epilogue
 from webtensor.backends.webgl.textures import Texture
 from webtensor.dtypes import float32
 
@@ -53,15 +53,15 @@ def widened(backend: WebGLBackend, x: Texture, outer: int, rows: int, inner: int
 
 
 def narrowed(
-    backend: WebGLBackend, x: Texture, outer: int, columns: int, finish: Finish
+    backend: WebGLBackend, x: Texture, outer: int, columns: int, epilogue: Epilogue
 ) -> Texture:
-    """Take the elements behind the columns out again, and finish what is left."""
+    """Remove the elements behind the columns, and apply the epilogue to the rest."""
 
     def shader() -> Shader:
         uniforms = [("columns", "int"), ("wide", "int")]
         source = Input("x", float32, 1)
-        return finish.added_to(Shader("narrow", [source], float32, 1, uniforms, _NARROW))
+        return epilogue.added_to(Shader("narrow", [source], float32, 1, uniforms, _NARROW))
 
-    program = backend.program(("narrow", finish.key), shader)
-    numbers = (columns, whole(columns), *finish.numbers(columns))
-    return backend.draw(program, [x, *finish.textures], outer * columns, float32, *numbers)
+    program = backend.program(("narrow", epilogue.key), shader)
+    numbers = (columns, whole(columns), *epilogue.numbers(columns))
+    return backend.draw(program, [x, *epilogue.textures], outer * columns, float32, *numbers)

@@ -1,10 +1,10 @@
 """Kernels of running sums, products and recurrences along the middle axis of three.
 
 The axis is cut into blocks. A first draw scans within each block; the last element of each block is
-what the block adds up to, and scanning those (in the same way, recursively) gives what the last
-draw carries into each block. So a million elements take 7 draws. Four lanes work side by side where
-the innermost axis is a multiple of four; where it is 1 and rows begin at whole texels, the four
-elements of a texel are scanned together.
+the block's total. Scanning the totals (recursively, in the same way) gives the carry into each
+block, which the last draw adds. So a million elements take 7 draws. If the innermost axis is a
+multiple of four, four lanes are scanned independently; if it is 1 and rows begin at whole texels,
+the four elements of a texel are scanned together.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NEUTRAL = {
     ("cumprod", "int32"): "1",
     ("recurrence", "float32"): "0.0",
 }
-#: What comes after ``total`` with an element ``x`` (and the coefficient ``a`` of a recurrence).
+#: ``total`` after an element ``x`` (and the coefficient ``a`` of a recurrence).
 _STEP = {
     "cumsum": "total + x",
     "cumprod": "total * x",
@@ -115,7 +115,7 @@ class _Level(NamedTuple):
 
 
 class _Scan:
-    """A scan of one kind, with what all its levels share. Textures live until the stack closes."""
+    """A scan of one kind, with the data that its levels share; its textures live until it ends."""
 
     def __init__(
         self, backend: WebGLBackend, dtype: DType, outer: int, inner: int, temporary: ExitStack
@@ -126,7 +126,7 @@ class _Scan:
         self.inner = inner
         self.temporary = temporary
 
-    def _held(self, texture: Texture) -> Texture:
+    def _temporary(self, texture: Texture) -> Texture:
         self.temporary.callback(self.backend.release, texture)
         return texture
 
@@ -199,11 +199,13 @@ class _Scan:
         blocks = -(-length // block)
         if blocks == 1:
             return self._within_blocks(kind, sources, level, block)
-        parts = [self._held(self._within_blocks(kind, sources, level, block))]
+        parts = [self._temporary(self._within_blocks(kind, sources, level, block))]
         if kind == "recurrence":
-            parts.append(self._held(self._within_blocks("cumprod", [sources[1]], level, block)))
+            parts.append(
+                self._temporary(self._within_blocks("cumprod", [sources[1]], level, block))
+            )
         totals = _Level(blocks, length, block, 0, 0, level.turned)
-        carries = self._held(self.run(kind, parts, totals))
+        carries = self._temporary(self.run(kind, parts, totals))
         lanes = 4 if whole or self.inner % 4 == 0 else 1
         code = _INTO_BLOCKS.replace("STEP", _STEP[kind].replace("a *", "getA(t) *"))
         code = code.replace("PER_TEXEL", "4" if whole else "1")

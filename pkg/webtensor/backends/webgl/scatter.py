@@ -1,9 +1,9 @@
 """Kernels that put or add slices at their indices.
 
-A fragment shader cannot write where it likes, so each output looks for the indices that name its
-place. Where outputs times indices are many, the indices are sorted first, and an output finds its
-own by bisection; else it walks over all of them, in several parts where the outputs are too few to
-keep the device busy.
+A fragment shader cannot choose where it writes, so each output searches for the indices equal to
+its own. If outputs times indices are many, the indices are sorted first and searched by bisection;
+otherwise each output walks over all of them, in several parts if the outputs are too few to keep
+the device busy.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from webtensor.shapes import Shape, prod
 
 __all__: list[str] = []
 
-#: Indices are sorted where looking at all of them for each output would take more reads than this,
-#: and for so many outputs: sorting reads some hundred times per index.
+#: Indices are sorted if comparing all of them for each output would take more reads than this,
+#: and at least this many outputs: sorting reads some hundred times per index.
 _MOST_READS = 1 << 24
 _MANY_OUTPUTS = 512
 
 #: An output walks over at least this many indices.
 _PART = 64
 
-#: How many outputs keep the device busy.
+#: The number of outputs that keeps the device busy.
 _BUSY = 4096
 
 
@@ -106,7 +106,7 @@ def scatter_set(
     inner: int,
     count: int,
 ) -> Handle:
-    """Replace slices of a copy at their indices: the last of equal ones, none out of range."""
+    """Replace slices of a copy; the last of equal indices wins, others out of range are ignored."""
     x, indices, updates = (operand.storage.handle for operand in inputs)
     lanes = 4 if inner % 4 == 0 else 1
     size = length * inner
@@ -125,10 +125,12 @@ def scatter_set(
 
     program = backend.program(("scatter_set", dtype, lanes, must_sort, is_scalar), shader)
     with ExitStack() as temporary:
-        places = [indices]
+        index_textures = [indices]
         if must_sort:
-            places = _sorted_indices(backend, indices, length, count, temporary)
-        return backend.draw(program, [x, updates, *places], size, dtype, length, inner, count)
+            index_textures = _sorted_indices(backend, indices, length, count, temporary)
+        return backend.draw(
+            program, [x, updates, *index_textures], size, dtype, length, inner, count
+        )
 
 
 _ADD = """
@@ -160,7 +162,7 @@ V compute(int t) {
   return total;
 }
 """
-#: Which row of the operand update c is: its own, or one that is picked.
+#: The row of the operand that update c adds: its own, or one that is picked.
 _ROW = {False: "(start + c)", True: "getPicked(c)"}
 
 
@@ -191,8 +193,8 @@ def sum_picked(
     count: int,
 ) -> Handle:
     """Pick slices at the second operand's indices, and add them up at the third's."""
-    x, places, segments = (operand.storage.handle for operand in inputs)
-    return _add(backend, [x, places], segments, dtype, (1, length, inner, count))
+    x, indices, segments = (operand.storage.handle for operand in inputs)
+    return _add(backend, [x, indices], segments, dtype, (1, length, inner, count))
 
 
 def _add(
@@ -222,8 +224,10 @@ def _add(
     program = backend.program(("scatter_add", dtype, lanes, must_sort, picks), shader)
     with ExitStack() as temporary:
         if must_sort:
-            places = _sorted_indices(backend, indices, length, count, temporary)
-            return backend.draw(program, [*rows, *places], size, dtype, length, inner, count)
+            index_textures = _sorted_indices(backend, indices, length, count, temporary)
+            return backend.draw(
+                program, [*rows, *index_textures], size, dtype, length, inner, count
+            )
         parts = max(1, min(count // _PART, _BUSY // size))
         part = -(-count // parts)
         numbers = (length, inner, count, parts, part)

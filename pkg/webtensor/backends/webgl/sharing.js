@@ -4,13 +4,13 @@
 // puts back what was there. That takes some dozens of questions, which browsers answer from what they
 // keep themselves, so draws still wait in Python's queue and share the cost of one call.
 //
-// Takes the context, the function in `device.js`, and what that takes beside the context.
+// Takes the context, the function in `device.js`, and its further arguments.
 export default function sharing(gl, makeDevice, ...given) {
   const CAPABILITIES = [
     gl.BLEND, gl.CULL_FACE, gl.DEPTH_TEST, gl.DITHER, gl.POLYGON_OFFSET_FILL, gl.RASTERIZER_DISCARD,
     gl.SAMPLE_ALPHA_TO_COVERAGE, gl.SAMPLE_COVERAGE, gl.SCISSOR_TEST, gl.STENCIL_TEST,
   ];
-  // How pixels lie in memory, as the device needs it.
+  // The pixel-store parameters that the device needs.
   const STORES = [
     [gl.PACK_ALIGNMENT, 4], [gl.PACK_ROW_LENGTH, 0], [gl.PACK_SKIP_PIXELS, 0], [gl.PACK_SKIP_ROWS, 0],
     [gl.UNPACK_ALIGNMENT, 1], [gl.UNPACK_ROW_LENGTH, 0], [gl.UNPACK_SKIP_PIXELS, 0],
@@ -28,7 +28,7 @@ export default function sharing(gl, makeDevice, ...given) {
   ];
   const UNITS = gl.getParameter(gl.MAX_TEXTURE_IMAGE_UNITS);
 
-  // Put the context into the state that the device needs; a function that puts back what was there.
+  // Put the context into the state that the device needs; return a function that restores the former one.
   function borrow() {
     const get = (name) => gl.getParameter(name);
     const enabled = CAPABILITIES.filter((capability) => gl.isEnabled(capability));

@@ -1,11 +1,11 @@
-"""Kernels that sort the last axis and search in what is sorted. NaN comes last in every order.
+"""Kernels that sort the last axis and search sorted rows. NaN is last in every order.
 
 Rows are sorted in two stages. Blocks of up to 32 elements are sorted by counting: each element's
-place is the number of those that come before it, and a second draw turns places into the order.
-Then further draws merge pairs of runs: an output finds by bisection how many of the elements before
-it come from the first run (Green, McColl & Bader, *GPU merge path*, 2012). So a million elements
-take 17 merges with some 20 bisections each, where a bitonic network takes 210 draws. The greatest
-few elements of a row are found without sorting it, by keeping those of each block, again and again.
+rank is the number of elements that precede it, and a second draw turns ranks into the order. Then
+further draws merge pairs of runs: an output finds by bisection how many of the elements before it
+come from the first run (Green, McColl & Bader, *GPU merge path*, 2012). So a million elements take
+17 merges with some 20 bisections each, where a bitonic network takes 210 draws. The k largest
+elements of a row are found without sorting it, by repeatedly keeping the k largest of each block.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["argsort_texture"]
 
 _BLOCK = 32
 
-#: For more than so many of the greatest elements, rows are sorted.
+#: For a larger k than this, `topk` sorts the rows.
 _MOST_SELECTED = 32
 
 
@@ -40,7 +40,7 @@ def _before(dtype: DType, descending: bool) -> str:
     return f"bool before({_value(dtype)} a, {_value(dtype)} b) {{ return {test}; }}\n"
 
 
-# Element k's place among those of its block.
+# Element k's rank within its block.
 _RANK = """
 int compute(int t) {
   int k = t % length_;
@@ -57,7 +57,7 @@ int compute(int t) {
 }
 """
 
-# The element of the block that has place k.
+# The element of the block that has rank k.
 _ORDER = """
 int compute(int t) {
   int k = t % length_;
@@ -69,7 +69,7 @@ int compute(int t) {
 }
 """
 
-# Values are those of x in the order of places so far.
+# Values are those of x in the current order.
 _MERGE = """
 int compute(int t) {
   int k = t % length_;
@@ -100,7 +100,7 @@ VALUE compute(int t) { return getX(t - t % length_ + getPlaces(t)); }
 """
 
 
-#: Name, texture and dtype of what a shader reads.
+#: Name, texture and dtype of a shader's input.
 _Source = tuple[str, Texture, DType]
 
 
@@ -138,20 +138,24 @@ def argsort_texture(
         ranks = _draw(backend, "rank", _RANK, order, sources, size, length_=length, block=run)
         temporary.callback(backend.release, ranks)
         sources = [("ranks", ranks, int32)]
-        places = _draw(backend, "order", _ORDER, order, sources, size, length_=length, block=run)
+        order_texture = _draw(
+            backend, "order", _ORDER, order, sources, size, length_=length, block=run
+        )
     while run < length:
         with ExitStack() as temporary:
-            temporary.callback(backend.release, places)
-            known = ("places", places, int32)
-            sources = [("x", x, dtype), known]
+            temporary.callback(backend.release, order_texture)
+            order_source = ("places", order_texture, int32)
+            sources = [("x", x, dtype), order_source]
             values = _draw(
                 backend, "ordered values", _VALUES, order, sources, size, dtype, length_=length
             )
             temporary.callback(backend.release, values)
-            sources = [("values", values, dtype), known]
-            places = _draw(backend, "merge", _MERGE, order, sources, size, length_=length, run=run)
+            sources = [("values", values, dtype), order_source]
+            order_texture = _draw(
+                backend, "merge", _MERGE, order, sources, size, length_=length, run=run
+            )
         run *= 2
-    return places
+    return order_texture
 
 
 @kernel("argsort")
@@ -169,9 +173,9 @@ def argsort(
     return argsort_texture(backend, x.storage.handle, x.dtype, descending, outer, length)
 
 
-# -- the greatest elements ------------------------------------------------------------------------
+# -- the largest elements -------------------------------------------------------------------------
 
-# Candidates are places in rows of x, in ascending order within blocks, or -1 for none.
+# Candidates are indices in rows of x, in ascending order within blocks, or -1 for none.
 _CANDIDATE_RANK = """
 int compute(int t) {
   int c = t % candidates;
@@ -192,7 +196,7 @@ int compute(int t) {
 }
 """
 
-# Output (block, r) is the candidate of the block that has place r.
+# Output (block, r) is the candidate of the block that has rank r.
 _SELECT = """
 int compute(int t) {
   int r = split(t, k);
@@ -210,45 +214,49 @@ int compute(int t) {
 def _select(
     backend: WebGLBackend, x: Texture, dtype: DType, outer: int, length: int, k: int
 ) -> Texture:
-    """Places of the k greatest elements of each row, by rounds that keep those of each block."""
+    """Return the indices of the k largest of each row, by rounds that keep those of each block."""
     order = dtype, True
-    # At least twice as many as are kept, so that each round leaves no more than half.
+    # At least twice k, so that each round leaves at most half.
     block = max(16, 1 << (2 * k - 1).bit_length())
-    places: Texture | None = None
+    previous: Texture | None = None
     candidates = length
     while True:
         blocks = -(-candidates // block)
         with ExitStack() as temporary:
-            macro, known, suffix = "#define CANDIDATE(row, c) (c)\n", list[_Source](), "first"
-            if places is not None:
-                temporary.callback(backend.release, places)
+            macro, previous_sources, suffix = (
+                "#define CANDIDATE(row, c) (c)\n",
+                list[_Source](),
+                "first",
+            )
+            if previous is not None:
+                temporary.callback(backend.release, previous)
                 macro = "#define CANDIDATE(row, c) getPlaces((row) * candidates + (c))\n"
-                known, suffix = [("places", places, int32)], "further"
+                previous_sources, suffix = [("places", previous, int32)], "further"
             ranks = _draw(
                 backend,
                 f"candidate rank {suffix}",
                 macro + _CANDIDATE_RANK,
                 order,
-                [("x", x, dtype), *known],
+                [("x", x, dtype), *previous_sources],
                 outer * candidates,
                 candidates=candidates,
                 block=block,
                 length_=length,
             )
             temporary.callback(backend.release, ranks)
-            places = _draw(
+            previous = _draw(
                 backend,
                 f"select {suffix}",
                 macro + _SELECT,
                 order,
-                [("ranks", ranks, int32), *known],
+                [("ranks", ranks, int32), *previous_sources],
                 outer * blocks * k,
                 candidates=candidates,
                 block=block,
                 k=k,
             )
         if blocks == 1:
-            return places
+            return previous
         candidates = blocks * k
 
 
@@ -267,17 +275,17 @@ def topk(
     length: int,
     k: int,
 ) -> Handle:
-    """Places of the greatest elements of each row, the greatest first."""
+    """Return the indices of the k largest elements of each row, in descending order."""
     order = inputs[0].dtype, True
     x: Texture = inputs[0].storage.handle
     if k <= _MOST_SELECTED:
         return _select(backend, x, order[0], outer, length, k)
-    places = argsort_texture(backend, x, *order, outer, length)
+    order_texture = argsort_texture(backend, x, *order, outer, length)
     try:
-        sources = [("places", places, int32)]
+        sources = [("places", order_texture, int32)]
         return _draw(backend, "cut", _CUT, order, sources, outer * k, length_=length, k=k)
     finally:
-        backend.release(places)
+        backend.release(order_texture)
 
 
 # -- searching ------------------------------------------------------------------------------------

@@ -12,14 +12,14 @@ from webtensor.errors import KernelNotFoundError, OutOfMemoryError
 
 __all__ = ["Texture", "TextureManager", "texel_count"]
 
-#: Textures are so many texels wide at least, if they are not smaller: the logarithm.
+#: The minimum width of textures that have as many texels: the logarithm.
 _NARROW = 6
 
-#: Bytes of a texture from which the device is asked whether it had room; asking waits.
-_ASKED = 1 << 22
+#: Bytes of a texture from which the device is checked for running out of memory; this waits.
+_CHECKED_BYTES = 1 << 22
 
-#: Kinds of textures, as ``device.js`` numbers them. One holds pixels of images, of which tensors
-#: are then made, another float32 elements as 16-bit floats; the last three are for WebGL 1.
+#: Kinds of textures, as ``device.js`` numbers them. One is for pixels of images, from which tensors
+#: are made, another for float32 elements as 16-bit floats; the last three are for WebGL 1.
 _FLOAT, _INT, _BOOL, _PIXELS, _HALF, _INT_AS_FLOAT, _INT_AS_HALF, _BOOL_AS_BYTE = range(8)
 _DTYPES = (float32, int32, bool_, float32, float32, int32, int32, bool_)
 _BYTES_PER_TEXEL = (16, 16, 4, 4, 8, 16, 8, 4)
@@ -39,9 +39,9 @@ def texel_count(size: int) -> int:
 class Texture:
     """A handle: the texture's number on the device, and its physical size.
 
-    ``host`` has the elements where the host knows them; ``used`` says when it was last used, by the
-    manager's clock, which stands still until memory is short. A texture that waits on the host has
-    no number.
+    ``host`` has the elements if the host has a copy; ``used`` is the time of its last use, by the
+    manager's clock, which stands still until memory is short. A texture that was moved to the host
+    has no number.
     """
 
     __slots__ = ("height", "host", "id", "kind", "nbytes", "pool", "used", "width")
@@ -76,13 +76,13 @@ class TextureManager:
         self._delete = device.deleteTexture
         self._flush = flush
         self._kinds = _KINDS[mode]
-        #: All there are on the device, by their numbers.
+        #: All textures on the device, by their numbers.
         self._all: dict[int, Texture] = {}
         self._pools: dict[tuple[int, int, int], list[Texture]] = {}
         self._by_size: dict[tuple[int, DType], tuple[list[Texture], int, int, int]] = {}
         self._largest = largest
-        #: How many elements fit the largest texture whose width is a power of two, and have places
-        #: that WebGL 1, which computes them as floats, can tell from each other.
+        #: How many elements fit the largest texture whose width is a power of two, and have indices
+        #: that WebGL 1, which computes them as floats, can distinguish.
         self.most_elements = 4 << 2 * (self._largest.bit_length() - 1)
         if mode.version == 1:
             self.most_elements = min(self.most_elements, 1 << 24)
@@ -94,7 +94,7 @@ class TextureManager:
         self.paged_count = 0
         self.paged_bytes = 0
         self.clock = 0
-        #: Whether there ever were more bytes than the threshold; before that nobody keeps the time.
+        #: Whether the bytes ever exceeded the threshold; before that uses are not timed.
         self.may_be_short = False
 
     def allocate(self, size: int, dtype: DType) -> Texture:
@@ -104,17 +104,17 @@ class TextureManager:
             KernelNotFoundError: the tensor does not fit the largest texture of this device.
             OutOfMemoryError: the device has no memory for it.
         """
-        found = self._by_size.get((size, dtype))
-        if found is None:
-            found = self._plan(size, dtype)
-        return self._recycle(found[0]) if found[0] else self._make(*found)
+        layout = self._by_size.get((size, dtype))
+        if layout is None:
+            layout = self._plan(size, dtype)
+        return self._recycle(layout[0]) if layout[0] else self._make(*layout)
 
     def allocate_new(self, size: int, dtype: DType) -> Texture:
         """Return a texture that no draw has used."""
         return self._make(*(self._by_size.get((size, dtype)) or self._plan(size, dtype)))
 
     def allocate_wide(self, size: int, width: int) -> Texture:
-        """Return a texture for ``size`` float32 elements with so many texels in a row."""
+        """Return a texture for ``size`` float32 elements with ``width`` texels in a row."""
         kind = self._kinds[float32]
         height = -(-texel_count(size) // width)
         pool = self._pools.setdefault((width, height, kind), [])
@@ -132,7 +132,7 @@ class TextureManager:
         return max(width, height) <= self._largest
 
     def release(self, texture: Texture) -> None:
-        """Keep a texture for reuse; delete some where too many bytes are kept."""
+        """Keep a texture for reuse; delete some if they exceed the limit of bytes."""
         texture.host = None
         if texture.id < 0:  # not the property, as this runs for every result
             self.paged_count -= 1
@@ -162,8 +162,12 @@ class TextureManager:
     def in_use(self) -> list[Texture]:
         """The textures that hold elements, the longest unused first."""
         free = {texture.id for pool in self._pools.values() for texture in pool}
-        used = [one for one in self._all.values() if one.kind != _PIXELS and one.id not in free]
-        return sorted(used, key=lambda one: one.used)
+        used = [
+            texture
+            for texture in self._all.values()
+            if texture.kind != _PIXELS and texture.id not in free
+        ]
+        return sorted(used, key=lambda texture: texture.used)
 
     def evict(self, texture: Texture) -> None:
         """Delete a texture whose elements the host knows; no draw that waits may need it."""
@@ -180,7 +184,7 @@ class TextureManager:
         self.paged_bytes -= texture.nbytes
 
     def _create_for(self, texture: Texture) -> None:
-        described = texture.width, texture.height, texture.kind, texture.nbytes >= _ASKED
+        described = texture.width, texture.height, texture.kind, texture.nbytes >= _CHECKED_BYTES
         id = self._create(*described)
         if id < 0:
             self._trim(0)
@@ -216,7 +220,7 @@ class TextureManager:
                 f"{self.most_elements:,} here"
             )
         texels = texel_count(size)
-        # High rather than wide: devices that are emulated share out rows among processors.
+        # High rather than wide: emulated devices divide rows among processors.
         square = ((texels - 1).bit_length() + 1) // 2
         width = 1 << max(square - 2, min(square, _NARROW))
         while width * self._largest < texels:
@@ -227,11 +231,13 @@ class TextureManager:
         plan = self._by_size[size, dtype] = pool, width, height, kind
         return plan
 
-    def _trim(self, kept: int) -> None:
-        """Delete textures kept for reuse, the largest first, down to so many bytes."""
+    def _trim(self, limit: int) -> None:
+        """Delete textures kept for reuse, the largest first, down to ``limit`` bytes."""
         self._flush()
-        for pool in sorted(self._pools.values(), key=lambda one: -one[0].nbytes if one else 0):
-            while pool and self.free_bytes > kept:
+        for pool in sorted(
+            self._pools.values(), key=lambda textures: -textures[0].nbytes if textures else 0
+        ):
+            while pool and self.free_bytes > limit:
                 texture = pool.pop()
                 self._forget(texture)
                 self.free_count -= 1

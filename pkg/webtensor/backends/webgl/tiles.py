@@ -1,9 +1,9 @@
 """Register tiles: fragments that compute four columns of several rows of a result.
 
-What bounds a contraction is the number of texels fetched per multiplication. A fragment that writes
-one texel fetches 5 for 16 multiplications; one that writes eight rows, each to a render target of
-its own, reads what lies along the columns once for all of them: 12 for 128. A second draw then puts
-the rows together. On SwiftShader this made a product of 512 × 512 matrices 3.2 times faster.
+The speed of a contraction is limited by texel fetches. A fragment that writes one texel fetches 5
+texels for 16 multiplications; one that writes eight rows, each to its own render target, reads the
+columns' operand once for all of them: 12 texels for 128. A second draw then joins the rows. On
+SwiftShader this made a product of 512 × 512 matrices 3.2 times faster.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ __all__ = [
     "tile_rows",
 ]
 
-#: Rows of a tile, where the device has so many render targets; a multiple of four.
+#: Rows of a tile, if the device has as many render targets; a multiple of four.
 TILE_ROWS = 8
 
-#: Multiplications from which a second draw is worth its cost.
+#: The minimum number of multiplications at which a second draw pays off.
 WORTH_TILING = 1 << 18
 
 #: Tiles count the texels of their operands in floats, which are exact up to here.
@@ -40,20 +40,20 @@ V compute(int t) {
   int column = split(t, columns);
   int block = split(t, rows);
   int target = PART;
-  float place = float((t * blocks + block) * columns + column);
+  float offset = float((t * blocks + block) * columns + column);
   CHOICES
 }
 """
-#: Which target a row lies in, and from now on ``block`` says where, if each has rows that follow
-#: each other: fragments that the device computes together then read the same target.
+#: The target of a row, where each target has consecutive rows; ``block`` becomes the row within it.
+#: Fragments that the device computes together then read the same target.
 _PART = "block / blocks; block -= target * blocks"
 
 
 def repeated(count: int, name: str, body: list[str]) -> list[str]:
-    """Code that runs ``body`` as often as the uniform ``name`` says, which is ``count``.
+    """Return code that runs ``body`` ``count`` times; the uniform ``name`` has the count.
 
-    A loop over one step is none, and one over an even number takes two steps at a time: loops cost
-    much on devices that are emulated. What a program depends on of the count is ``paced``.
+    Loops cost much on emulated devices: a single step needs none, and an even number of steps is
+    taken two at a time. Programs are therefore keyed by ``paced(count)``, not by the count.
     """
     pace = paced(count)
     if pace == 0:
@@ -66,22 +66,22 @@ def repeated(count: int, name: str, body: list[str]) -> list[str]:
 
 
 def paced(count: int) -> int:
-    """How many steps a loop over so many takes at a time; 0 where there is one."""
+    """Return how many steps a loop of ``count`` steps takes at a time; 0 if there is no loop."""
     return 0 if count == 1 else 2 - count % 2
 
 
 def tile_rows(backend: WebGLBackend) -> int:
-    """Rows of a tile on this device; 0 where it has fewer than four render targets."""
+    """Return the rows of a tile on this device, or 0 if it has fewer than four render targets."""
     return min(TILE_ROWS, backend.most_targets & ~3)
 
 
 def _choice(first: int, count: int) -> str:
-    """Code that returns a texel of ``target``, one of so many."""
+    """Return code that returns a texel of ``target``, one of ``count`` from ``first`` on."""
     if count == 1:
-        return f"return getX{first}At(place);"
+        return f"return getX{first}At(offset);"
     half = count // 2
-    one, other = _choice(first, half), _choice(first + half, count - half)
-    return f"if (target < {first + half}) {{ {one} }} else {{ {other} }}"
+    lower, upper = _choice(first, half), _choice(first + half, count - half)
+    return f"if (target < {first + half}) {{ {lower} }} else {{ {upper} }}"
 
 
 def draw_tiles(
@@ -96,9 +96,10 @@ def draw_tiles(
 ) -> Texture:
     """Draw ``batch`` matrices of (rows, columns) by a program that computes tiles.
 
-    The program's texel ``t`` is ``(batch, block, columns / 4)``; it sets one result for each of so
-    many rows: those from ``block`` times their number on, if they ``are_neighbours``, else every
-    ``blocks``-th from ``block`` on. What it sets for rows past the last is not used.
+    The program's texel ``t`` is ``(batch, block, columns / 4)``; it sets one result for each row of
+    a tile. If the rows ``are_neighbours``, they follow each other from ``block * tile`` on;
+    otherwise they are every ``blocks``-th row from ``block`` on. Results past the last row are not
+    used.
     """
     tile = tile_rows(backend)
     blocks = -(-rows // tile)
@@ -119,5 +120,5 @@ def draw_tiles(
         joining = backend.program(("join_tiles", tile, are_neighbours), join)
         return backend.draw(joining, parts, size, float32, rows, columns >> 2, blocks)
     finally:
-        for one in parts:
-            backend.release(one)
+        for texture in parts:
+            backend.release(texture)

@@ -32,12 +32,12 @@ class Draw(NamedTuple):
 
     #: The program's number on the device; 0 for copies, which have no source.
     program: int
-    #: What the kernel calls the program.
+    #: The kernel's name of the program.
     name: str
     glsl: str
     inputs: tuple[Layout, ...]
     outputs: tuple[Layout, ...]
-    #: Numbers that were given with the draw, mostly lengths and strides.
+    #: The uniforms of the draw, mostly sizes and strides.
     uniforms: tuple[float, ...]
 
     def __str__(self) -> str:

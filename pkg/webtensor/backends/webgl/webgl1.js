@@ -31,7 +31,7 @@ export default function webgl1(real, isHalf) {
   const types = new WeakMap(); // of textures
   const bound = []; // texture of each unit
   let unit = 0;
-  let drawn = -Infinity; // when the last draw was asked for
+  let drawn = -Infinity; // the time of the last draw
 
   // How many textures of floats a draw can write: extensions promise framebuffers with one of these, so
   // more are tried.

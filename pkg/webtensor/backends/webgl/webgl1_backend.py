@@ -1,7 +1,7 @@
 """The backend on WebGL 1.
 
-Nothing is copied behind a fence there, so a read waits until the GPU has done what it was asked,
-and copies then; meanwhile its texture is kept from being used for something else.
+It has no fences and no pixel-pack buffers, so a read waits until the GPU has executed all draws,
+and then copies; until then its texture is not reused.
 """
 
 from __future__ import annotations

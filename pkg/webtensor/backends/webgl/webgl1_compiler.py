@@ -1,7 +1,7 @@
-"""Shaders for WebGL 1: what ``compiler`` makes, in GLSL ES 1.00.
+"""Shaders for WebGL 1: the counterpart of ``compiler`` for GLSL ES 1.00.
 
 There are no textures of integers: int32 elements are floats, exact to 2**24, and bools are bytes.
-``glsl_es_100`` says a kernel's code in the older language.
+``glsl_es_100`` translates a kernel's code to the older language.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ void main() {
 }
 """
 
-#: What a texture's floats stand for, of one lane and of four.
+#: What a texture's floats represent, for one lane and for four.
 _LOADED = {
     float32: ("{}", "{}"),
     int32: ("int({})", "ivec4({})"),
     bool_: ("{} != 0.0", "notEqual({}, vec4(0.0))"),
 }
 
-# The elements of two texels, shifted by one place and by two.
+# The elements of two texels, shifted by one and by two.
 _RUN = """
 VECTOR GETTERRun(int i) {
   vec4 a = GETTERTexel(i);

@@ -1,7 +1,7 @@
-"""Functions in GLSL ES 1.00, for WebGL 1: what the language has not, and what needs bits in 3.00.
+"""Functions in GLSL ES 1.00, for WebGL 1: those that the language lacks, or that use bits in 3.00.
 
-Those that ``glsl_es_100`` calls stand for operators on integers, and, with a name that ends in
-``_``, for built-in functions that are for floats alone there.
+Translated code (``glsl_es_100``) calls some of them in place of operators on integers, others,
+whose names end in ``_``, in place of built-in functions, which take only floats there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ def _choices() -> str:
         ("ivec4", "bvec4"),
         ("bvec4", "bvec4"),
     ):
-        lanes = ", ".join(f"second.{one} ? y.{one} : x.{one}" for one in _LANES[: int(kind[-1])])
+        lanes = ", ".join(
+            f"second.{lane} ? y.{lane} : x.{lane}" for lane in _LANES[: int(kind[-1])]
+        )
         code += _CHOICES.replace("KIND", kind).replace("MASK", mask)
         code = code.replace("CHOSEN", f"{kind}({lanes})")
     for kind in ("float", "vec2", "vec4"):
@@ -41,7 +43,7 @@ def _for_integers(name: str, expression: str) -> str:
         code += f"{kind} {name}_({kind} x, {kind} y) {{ return {name}(x, y); }}\n"
     code += f"vec4 {name}_(vec4 x, float y) {{ return {name}(x, y); }}\n"
     code += f"int {name}_(int x, int y) {{ return {expression}; }}\n"
-    calls = ", ".join(f"{name}_(x.{one}, y.{one})" for one in _LANES)
+    calls = ", ".join(f"{name}_(x.{lane}, y.{lane})" for lane in _LANES)
     code += f"ivec4 {name}_(ivec4 x, ivec4 y) {{ return ivec4({calls}); }}\n"
     return code
 
@@ -69,7 +71,7 @@ int sign_(int x) { return x < 0 ? -1 : (x > 0 ? 1 : 0); }
     "trunc": """
 float trunc(float x) { return x < 0.0 ? ceil(x) : floor(x); }
 """,
-    # Where the last bit counts halves, there are no other fractions.
+    # If the last bit counts halves, there are no other fractions.
     "roundEven": """
 float roundEven(float x) {
   float whole = floor(x);
@@ -123,7 +125,7 @@ float power_of_two(float n) {
   return n < 0.0 ? 1.0 / power : power;
 }
 """,
-    # Times 2**n, in steps that stay among the normal numbers.
+    # Times 2**n, in steps that stay in the range of normal numbers.
     "scaled_by": """
 float scaled_by(float x, float n) {
   float half_ = floor(n * 0.5);

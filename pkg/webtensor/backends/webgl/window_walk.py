@@ -6,7 +6,7 @@ from webtensor.geometry import Window
 
 __all__ = ["WINDOW_UNIFORMS", "over_cells", "unrolled", "window_numbers"]
 
-#: Walks over windows of at most so many reads are written out: loops are slow on some devices, and
+#: Walks over windows of at most this many reads are unrolled: loops are slow on some devices, and
 #: long shaders slow to compile.
 _MOST_READS = 36
 
@@ -37,20 +37,20 @@ def window_numbers(window: Window) -> tuple[int, ...]:
 
 
 def unrolled(window: Window, lanes: int) -> tuple[int, int] | None:
-    """The window's height and width where the walk over it is written out; part of a program's key.
+    """Return the window's size if the walk over it is unrolled, else None; for programs' keys.
 
-    Otherwise one program serves windows of all sizes. ``lanes`` are those of the result.
+    A program that does not unroll it serves windows of all sizes. ``lanes`` are the result's.
     """
     size = window.filter_height, window.filter_width
     return size if size[0] * size[1] * (4 // lanes) <= _MOST_READS else None
 
 
 def over_cells(size: tuple[int, int] | None, body: str) -> str:
-    """Code that runs ``body`` for each cell (``i``, ``j``) of the window at ``row``, ``column``.
+    """Return code that runs ``body`` at each cell (``i``, ``j``) of a window.
 
-    ``cell`` is the cell's number and ``place`` the pixel of the image ``batch`` that it reads, some
-    pixel where it is not ``inside``: ``within(x, inside)`` is 0 there. For a window of known
-    ``size`` the walk is written out.
+    The window starts at ``row`` and ``column``. ``cell`` is the cell's number and ``pixelIndex``
+    the index of the pixel that it reads in the image ``batch``; the pixel is arbitrary unless
+    ``inside``, so read it as ``within(x, inside)``. With a ``size``, the walk is unrolled.
     """
     if size is None:
         return f"""for (int i = 0; i < filterHeight; i++) {{
@@ -85,5 +85,5 @@ def _column(j: str, name: str) -> str:
 def _cell(line: str, column: str, body: str) -> str:
     return f"""bool inside = inRow{line} && inColumn{column};
       int cell = i * filterWidth + j;
-      int place = line{line} + at{column};
+      int pixelIndex = line{line} + at{column};
       {body}"""

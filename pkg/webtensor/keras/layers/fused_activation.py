@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from webtensor.backends.fused_activations import FUSED_ACTIVATIONS
 from webtensor.engine import Tensor
 from webtensor.keras import activations
 
@@ -25,15 +26,12 @@ class Product(NamedTuple):
     has_channels_last: bool = True
 
 
-#: Activations of Keras by the names that ``wt.fused`` has for them, with their defaults.
-_IN_KERNELS: dict[int, str] = {
-    id(activations.elu): "elu",
-    id(activations.leaky_relu): "leakyrelu",
-    id(activations.linear): "linear",
-    id(activations.relu): "relu",
-    id(activations.relu6): "relu6",
-    id(activations.sigmoid): "sigmoid",
-    id(None): "linear",
+#: The names that ``wt.fused`` has for Keras's activations, with the same default parameters; Keras
+#: has no function for PReLU.
+_IN_KERNELS: dict[int, str] = {id(None): "linear"} | {
+    id(getattr(activations, row or name)): name
+    for name, row, _ in FUSED_ACTIVATIONS
+    if name != "prelu"
 }
 
 

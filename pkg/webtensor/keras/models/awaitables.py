@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
 from functools import wraps
+from inspect import Signature, signature
 from time import perf_counter
 from typing import Any, ParamSpec, TypeAlias, TypeVar
 
@@ -94,6 +95,8 @@ def forms_of(
 
     for method, method_name in ((blocking, name), (asynchronous, f"{name}_async")):
         method.__name__, method.__qualname__ = method_name, f"{cls}.{method_name}"
+        # The result is not the generator that the annotation of ``loop`` names.
+        vars(method)["__signature__"] = signature(loop).replace(return_annotation=Signature.empty)
     asynchronous.__doc__ = f"``{name}`` without blocking the page."
     return blocking, asynchronous
 

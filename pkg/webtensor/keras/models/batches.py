@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.keras.nest import flatten, is_nested, map_structure
-from webtensor.keras.types import Structure
+from webtensor.keras.types import Tensors
 from webtensor.keras.utils.datasets import pack_x_y_sample_weight, unpack_x_y_sample_weight
 from webtensor.ops import argmax, astype, minimum, reshape, take, tensor
 
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 #: The inputs, targets and weights of samples.
-Batch: TypeAlias = tuple[Structure, Structure, Structure]
+Batch: TypeAlias = tuple[Tensors, Tensors, Tensors]
 #: The weights of classes, by their indices.
 ClassWeight: TypeAlias = Mapping[int, float]
 

@@ -14,14 +14,14 @@ from webtensor.keras.nest import flatten, is_nested, map_structure, pack
 from webtensor.keras.nodes import Operation
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor
-from webtensor.keras.types import CustomObjects, Structure
+from webtensor.keras.types import CustomObjects, Tensors
 
 __all__ = ["clone_model", "model_from_json"]
 
 
 def clone_model(
     model: Model,
-    input_tensors: Structure = None,
+    input_tensors: Tensors = None,
     clone_function: Callable[[Any], Any] | None = None,
     call_function: Callable[..., Any] | None = None,
     recursive: bool = False,
@@ -92,7 +92,7 @@ class _Cloner:
             self._clones[id(layer)] = (layer, clone)
         return self._clones[id(layer)][1]
 
-    def clone(self, model: Sequential | Functional, input_tensors: Structure = None) -> Model:
+    def clone(self, model: Sequential | Functional, input_tensors: Tensors = None) -> Model:
         """Return a clone of a model."""
         if isinstance(model, Sequential):
             clone: Model = self._clone_sequential(model, input_tensors)
@@ -102,7 +102,7 @@ class _Cloner:
             clone.compile_from_config(model.get_compile_config())
         return clone
 
-    def _clone_sequential(self, model: Sequential, input_tensors: Structure) -> Sequential:
+    def _clone_sequential(self, model: Sequential, input_tensors: Tensors) -> Sequential:
         layers = [self._clone_layer(layer) for layer in model.layers]
         first = model._layers[0] if model._layers else None
         if input_tensors is not None:
@@ -117,7 +117,7 @@ class _Cloner:
             layers.insert(0, InputLayer.from_config(first.get_config()))
         return Sequential(layers, name=model.name, trainable=model.trainable)
 
-    def _clone_functional(self, model: Functional, input_tensors: Structure) -> Functional:
+    def _clone_functional(self, model: Functional, input_tensors: Tensors) -> Functional:
         if input_tensors is None:
             inputs = map_structure(
                 lambda symbol: _input_like(symbol, operation_of(symbol).name), model.input

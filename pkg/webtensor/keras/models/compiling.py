@@ -18,23 +18,21 @@ from webtensor.keras.losses.base import LossFunctionWrapper
 from webtensor.keras.metrics import Mean, Metric
 from webtensor.keras.names import name_scope, nearest, to_snake_case
 from webtensor.keras.nest import flatten, is_nested, keys
-from webtensor.keras.types import Config, Structure
+from webtensor.keras.types import Config, Tensors
 from webtensor.keras.variables import Variable
 
 __all__ = ["CompiledLoss", "CompiledMetrics", "LossLike", "LossWeights", "MetricLike"]
 
-#: A loss, its name, its configuration or a function; or a structure of these.
-LossLike: TypeAlias = (
-    "str | Config | Loss | Callable[..., Tensor] | list[LossLike] | tuple[LossLike, ...] "
-    "| Mapping[str, LossLike] | None"
-)
+#: A loss, its name, its configuration or a function.
+LossIdentifier: TypeAlias = "str | Config | Loss | Callable[..., Any] | None"
+#: A loss, or a structure of losses.
+LossLike: TypeAlias = "LossIdentifier | Sequence[LossLike] | Mapping[str, LossLike]"
 #: Factors of the losses.
 LossWeights: TypeAlias = "float | Sequence[LossWeights] | Mapping[str, LossWeights] | None"
-#: A metric, its name, its configuration or a function; or a structure of these.
-MetricLike: TypeAlias = (
-    "str | Config | Metric | Callable[..., Tensor] | Sequence[MetricLike] "
-    "| Mapping[str, MetricLike] | None"
-)
+#: A metric, its name, its configuration or a function.
+MetricIdentifier: TypeAlias = "str | Config | Metric | Callable[..., Any] | None"
+#: A metric, or a structure of metrics.
+MetricLike: TypeAlias = "MetricIdentifier | Sequence[MetricLike] | Mapping[str, MetricLike]"
 #: The keys and indices that lead to an item of a structure.
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -65,8 +63,8 @@ def _check_names(argument: str, names: Iterable[str], output_names: Iterable[str
 
 def _parts_of(
     argument: str,
-    values: Structure,
-    outputs: Structure,
+    values: Tensors,
+    outputs: Tensors,
     names: Sequence[str] | None,
     used: Sequence[int],
 ) -> list[Any]:
@@ -103,7 +101,7 @@ def _parts_of(
     return parts
 
 
-def _values_by_key(argument: str, values: Structure, outputs: Structure) -> list[Any]:
+def _values_by_key(argument: str, values: Tensors, outputs: Tensors) -> list[Any]:
     """Return the value of each output in a structure, or None for an output without a value."""
     if values is None:
         return [None] * len(flatten(outputs))
@@ -162,7 +160,7 @@ class CompiledLoss:
         #: In the order in which the losses were passed; None before the first batch.
         self._output_losses: list[_OutputLoss] | None = None
 
-    def _build(self, outputs: Structure) -> list[_OutputLoss]:
+    def _build(self, outputs: Tensors) -> list[_OutputLoss]:
         """Make the losses for the structure of the outputs."""
         paths = list(_paths(outputs))
         if is_nested(self._loss):
@@ -192,7 +190,7 @@ class CompiledLoss:
         self._output_losses = output_losses
         return output_losses
 
-    def _output_indices(self, output_paths: list[Path], outputs: Structure) -> list[int]:
+    def _output_indices(self, output_paths: list[Path], outputs: Tensors) -> list[int]:
         """Return the index of the output that each loss is for.
 
         Raises:
@@ -236,7 +234,10 @@ class CompiledLoss:
         return factors if loss_count == count else factors * count
 
     def __call__(
-        self, y_true: Structure, y_pred: Structure, sample_weight: Structure = None
+        self,
+        y_true: Tensors,
+        y_pred: Tensors,
+        sample_weight: Tensors = None,
     ) -> Tensor | None:
         output_losses = self._output_losses
         if output_losses is None:
@@ -303,7 +304,7 @@ def _crossentropy(y_true: Tensor, y_pred: Tensor) -> Tensor:
     return functions[_comparison(y_true, y_pred)](y_true, y_pred)
 
 
-def _make_loss(identifier: LossLike) -> Loss:
+def _make_loss(identifier: LossIdentifier) -> Loss:
     loss = _crossentropy if identifier in _CROSSENTROPIES else losses.get(identifier)
     return loss if isinstance(loss, Loss) else LossFunctionWrapper(loss, name=_name_of(loss))
 
@@ -316,7 +317,7 @@ class _Request:
     """A metric that ``compile`` was called with, and the index of its output."""
 
     index: int
-    identifier: MetricLike
+    identifier: MetricIdentifier
     is_weighted: bool
 
 
@@ -374,7 +375,7 @@ class CompiledMetrics(Metric):
         """The state of all metrics."""
         return [variable for metric in self.metrics for variable in metric.variables]
 
-    def _build(self, requests: list[_Request], targets: list[Any], y_pred: Structure) -> None:
+    def _build(self, requests: list[_Request], targets: list[Any], y_pred: Tensors) -> None:
         """Make the metrics, and name their results."""
         outputs, labels = flatten(y_pred), self._labels(y_pred)
         counts: Counter[str] = Counter()
@@ -391,7 +392,7 @@ class CompiledMetrics(Metric):
                 _OutputMetric(index, metric, unique_name, request.is_weighted)
             )
 
-    def _requests_for(self, y_pred: Structure) -> list[_Request]:
+    def _requests_for(self, y_pred: Tensors) -> list[_Request]:
         requests = []
         for argument, structure in self._identifiers.items():
             by_output = _metrics_by_output(argument, structure, y_pred, self._names)
@@ -402,7 +403,7 @@ class CompiledMetrics(Metric):
             ]
         return requests
 
-    def _labels(self, y_pred: Structure) -> Sequence[str] | None:
+    def _labels(self, y_pred: Tensors) -> Sequence[str] | None:
         """Return the prefixes of results' names: keys or names of the outputs."""
         count = len(flatten(y_pred))
         if count == 1:
@@ -411,7 +412,7 @@ class CompiledMetrics(Metric):
             return [str(key) for key in keys(y_pred)]
         return self._names if self._names is not None and len(self._names) == count else None
 
-    def _output_order(self, y_pred: Structure) -> list[int]:
+    def _output_order(self, y_pred: Tensors) -> list[int]:
         """Return the indices of the outputs, in the order of their names if they have names."""
         if isinstance(y_pred, Mapping) and self._names and set(self._names) == set(y_pred):
             indices = {key: index for index, key in enumerate(keys(y_pred))}
@@ -419,7 +420,10 @@ class CompiledMetrics(Metric):
         return list(range(len(flatten(y_pred))))
 
     def update_state(
-        self, y_true: Structure, y_pred: Structure, sample_weight: Structure = None
+        self,
+        y_true: Tensors,
+        y_pred: Tensors,
+        sample_weight: Tensors = None,
     ) -> None:
         """Update all metrics by a batch."""
         if self._requests is None:
@@ -450,7 +454,7 @@ class CompiledMetrics(Metric):
 
 
 def _metrics_by_output(
-    argument: str, structure: MetricLike, outputs: Structure, names: Sequence[str] | None
+    argument: str, structure: MetricLike, outputs: Tensors, names: Sequence[str] | None
 ) -> list[list[Any]]:
     """Return the metrics of each output."""
     count = len(flatten(outputs))
@@ -477,7 +481,7 @@ def _without_none(structure: MetricLike) -> list[Any]:
 
 
 def _metrics_by_structure(
-    argument: str, structure: MetricLike, outputs: Structure
+    argument: str, structure: MetricLike, outputs: Tensors
 ) -> list[list[Any]]:
     """Return the metrics of each output, from a structure like that of the outputs."""
     if not is_nested(outputs):
@@ -515,7 +519,7 @@ _CLASSES_BY_COMPARISON = {
 }
 
 
-def _make_metric(identifier: MetricLike, y_true: Tensor, y_pred: Tensor) -> Metric:
+def _make_metric(identifier: MetricIdentifier, y_true: Tensor, y_pred: Tensor) -> Metric:
     metric: Metric | Callable[..., Tensor]
     if isinstance(identifier, str) and identifier in _CLASSES_BY_COMPARISON:
         class_name = _CLASSES_BY_COMPARISON[identifier][_comparison(y_true, y_pred)]

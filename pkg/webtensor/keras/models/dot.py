@@ -6,11 +6,11 @@ import subprocess
 from collections.abc import Iterator
 from html import escape
 from itertools import count
-from os import PathLike
 from pathlib import Path
 
 from webtensor.keras.models.diagrams import LayerContainer, PictureOptions, as_container, diagram_of
 from webtensor.keras.nodes import Operation
+from webtensor.keras.types import PathLike
 
 __all__ = ["Dot", "draw_dot", "model_to_dot"]
 
@@ -40,7 +40,7 @@ class Dot(str):
             raise ValueError(f"{prog} cannot draw format {format!r}: {reason}")
         return drawn.stdout
 
-    def write(self, path: str | PathLike[str], prog: str = "dot", format: str = "raw") -> bool:
+    def write(self, path: PathLike, prog: str = "dot", format: str = "raw") -> bool:
         """Write a picture to a file, or with format "raw" the text; return True."""
         Path(path).write_bytes(self.encode() if format == "raw" else self.create(prog, format))
         return True

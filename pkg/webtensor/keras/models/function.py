@@ -14,7 +14,7 @@ from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.nest import flatten, map_structure, pack
 from webtensor.keras.nodes import Node, Operation
 from webtensor.keras.symbols import KerasTensor, map_shapes
-from webtensor.keras.types import Shapes, Structure
+from webtensor.keras.types import Shapes, Tensors
 
 __all__ = ["Function", "Graph", "OperationCall", "call_symbolically", "depths_of", "symbols_in"]
 
@@ -166,6 +166,7 @@ class Function(Operation):
     Args:
         inputs: a symbolic tensor, or a structure of symbolic tensors.
         outputs: a symbolic tensor, or a structure, computed from ``inputs``.
+        name: a string; None makes one of the class's name and a number.
 
     Raises:
         ValueError: ``inputs`` or ``outputs`` contain something else than symbolic tensors, or the
@@ -178,7 +179,7 @@ class Function(Operation):
         [[2.0, 4.0]]
     """
 
-    def __init__(self, inputs: Structure, outputs: Structure, name: str | None = None) -> None:
+    def __init__(self, inputs: Tensors, outputs: Tensors, name: str | None = None) -> None:
         super().__init__(name)
         self._inputs_struct, self._outputs_struct = inputs, outputs
         symbols = symbols_in("inputs", inputs)
@@ -203,7 +204,7 @@ class Function(Operation):
         """The symbolic outputs."""
         return self._graph.outputs
 
-    def __call__(self, inputs: Structure | TensorLike) -> Any:
+    def __call__(self, inputs: Tensors | TensorLike) -> Any:
         from webtensor.ops import tensor
 
         has_one_input = isinstance(self._inputs_struct, KerasTensor)
@@ -216,7 +217,7 @@ class Function(Operation):
         self._check(values)
         return pack(self._outputs_struct, self._graph.run(values))
 
-    def compute_output_spec(self, inputs: Structure) -> Any:
+    def compute_output_spec(self, inputs: Tensors) -> Any:
         """Return symbolic outputs for other symbolic inputs."""
         values = flatten(inputs)
         self._check(values)
@@ -244,7 +245,7 @@ class Function(Operation):
                 )
 
 
-def symbols_in(argument: str, structure: Structure) -> list[KerasTensor]:
+def symbols_in(argument: str, structure: Tensors) -> list[KerasTensor]:
     """Return the symbolic tensors of a structure.
 
     Raises:

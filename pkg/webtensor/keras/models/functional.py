@@ -16,7 +16,7 @@ from webtensor.keras.nest import flatten, is_nested, map_structure, pack
 from webtensor.keras.nodes import Operation
 from webtensor.keras.registry import custom_object_scope, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor, map_shapes
-from webtensor.keras.types import Config, CustomObjects, Shape, Shapes, Structure
+from webtensor.keras.types import Config, CustomObjects, Shapes, Tensors
 from webtensor.ops import expand_dims, squeeze
 
 __all__ = ["Functional"]
@@ -46,7 +46,11 @@ class Functional(Model):
     _converts_inputs = False
 
     def __init__(
-        self, inputs: Structure, outputs: Structure, name: str | None = None, **kwargs: Any
+        self,
+        inputs: Tensors,
+        outputs: Tensors,
+        name: str | None = None,
+        **kwargs: Any,
     ) -> None:
         trainable = kwargs.pop("trainable", None)
         Layer.__init__(self, name=name, **kwargs)
@@ -99,12 +103,12 @@ class Functional(Model):
         return self._outputs_struct
 
     @property
-    def input_shape(self) -> Shape | list[Shape]:
+    def input_shape(self) -> Shapes:
         """The shape of the input, or a list of the inputs' shapes."""
         return _shapes(self.inputs)
 
     @property
-    def output_shape(self) -> Shape | list[Shape]:
+    def output_shape(self) -> Shapes:
         """The shape of the output, or a list of the outputs' shapes."""
         return _shapes(self.outputs)
 
@@ -120,7 +124,7 @@ class Functional(Model):
 
     # -- computing ----------------------------------------------------------------------------
 
-    def call(self, inputs: Structure, training: bool | None = None, mask: Structure = None) -> Any:
+    def call(self, inputs: Tensors, training: bool | None = None, mask: Tensors = None) -> Any:
         """Run the layers."""
         values = self._standardized(inputs)
         if mask is not None:
@@ -129,7 +133,7 @@ class Functional(Model):
                     value._keras_mask = value_mask
         return pack(self._outputs_struct, self._graph.run(values, _call_in_mode(training)))
 
-    def _infer(self, x: Structure) -> Any:
+    def _infer(self, x: Tensors) -> Any:
         if type(self).call is not Functional.call:
             return super()._infer(x)
         inference = self.__dict__.get("_inference")
@@ -142,7 +146,7 @@ class Functional(Model):
         return pack(self._outputs_struct, inference.run(self._standardized(x)))
 
     def compute_output_spec(
-        self, inputs: Structure, training: bool | None = None, mask: Structure = None
+        self, inputs: Tensors, training: bool | None = None, mask: Tensors = None
     ) -> Any:
         """Return symbolic outputs for other symbolic inputs."""
         shapes = [symbol.shape for symbol in flatten(inputs)]
@@ -158,7 +162,7 @@ class Functional(Model):
         symbols = map_shapes(KerasTensor, input_shape)
         return map_structure(lambda symbol: symbol.shape, self.compute_output_spec(symbols))
 
-    def _in_order(self, inputs: Structure) -> list[Any]:
+    def _in_order(self, inputs: Tensors) -> list[Any]:
         """Return inputs, or masks, as a list in the order of the model's inputs."""
         struct = self._inputs_struct
         if isinstance(inputs, dict) and not isinstance(struct, dict):
@@ -178,7 +182,7 @@ class Functional(Model):
             return flatten({name: inputs[name] for name in struct})
         return flatten(inputs)
 
-    def _standardized(self, inputs: Structure) -> list[Any]:
+    def _standardized(self, inputs: Tensors) -> list[Any]:
         """Return inputs as a list in the model's order, each with the rank of the symbolic one."""
         values, struct = self._in_order(inputs), self._inputs_struct
         if len(values) != len(self.inputs):
@@ -192,7 +196,7 @@ class Functional(Model):
             for value, symbol in zip(values, self.inputs, strict=True)
         ]
 
-    def _check_structure(self, inputs: Structure) -> None:
+    def _check_structure(self, inputs: Tensors) -> None:
         """Warn if the structure of inputs differs from the model's.
 
         Raises:
@@ -331,7 +335,7 @@ def functional_from_config(cls: Callable[..., Any], config: Config) -> Any:
     return cls(inputs, outputs, **others)
 
 
-def _map_to_lists(function: Callable[[KerasTensor], list[str | int]], structure: Structure) -> Any:
+def _map_to_lists(function: Callable[[KerasTensor], list[str | int]], structure: Tensors) -> Any:
     """``map_structure`` for a function that returns lists."""
     return pack(structure, [function(symbol) for symbol in flatten(structure)])
 
@@ -347,7 +351,7 @@ def _call_in_mode(training: bool | None) -> OperationCall:
     return call
 
 
-def _is_like(inputs: Structure, struct: Structure) -> bool:
+def _is_like(inputs: Tensors, struct: Tensors) -> bool:
     """Whether inputs have the structure ``struct``, where lists and tuples are the same."""
     if isinstance(struct, dict):
         return (
@@ -362,8 +366,8 @@ def _is_like(inputs: Structure, struct: Structure) -> bool:
     )
 
 
-def _shapes(symbols: list[KerasTensor]) -> Shape | list[Shape]:
-    shapes = [symbol.shape for symbol in symbols]
+def _shapes(symbols: list[KerasTensor]) -> Shapes:
+    shapes: list[Shapes] = [symbol.shape for symbol in symbols]
     return shapes[0] if len(shapes) == 1 else shapes
 
 
@@ -406,7 +410,7 @@ def _adjusted(
     return value
 
 
-def _from_input_layers(inputs: Structure, outputs: Structure) -> tuple[Structure, Structure]:
+def _from_input_layers(inputs: Tensors, outputs: Tensors) -> tuple[Tensors, Tensors]:
     """Return inputs that are all outputs of input layers, and outputs computed from them.
 
     An input that another layer computes is replaced by a new Input, and the calls are repeated.

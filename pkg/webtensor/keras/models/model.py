@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from inspect import Parameter, signature
-from os import PathLike as PathLikeObject
-from typing import Any, TypeAlias
+from typing import Any
 
 from webtensor.keras.layers import Layer
 from webtensor.keras.models.state_tree import StateTree
@@ -14,11 +13,9 @@ from webtensor.keras.models.training import Trainer
 from webtensor.keras.nest import flatten
 from webtensor.keras.registry import custom_object_scope, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor, map_shapes
-from webtensor.keras.types import Config, CustomObjects, Shapes
+from webtensor.keras.types import Config, CustomObjects, PathLike, Shapes
 
 __all__ = ["Model"]
-
-PathLike: TypeAlias = str | PathLikeObject[str]
 
 
 class Model(Trainer, Layer):
@@ -26,6 +23,11 @@ class Model(Trainer, Layer):
 
     ``Model(inputs, outputs)`` makes a ``Functional`` model. A subclass is made with the arguments
     of a layer, such as ``name``.
+
+    Args:
+        inputs, outputs: symbolic tensors, or structures of symbolic tensors, for a functional
+            model.
+        name: a string; None makes one of the class's name and a number.
 
     Example:
         >>> from webtensor import keras

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 from warnings import warn
@@ -10,6 +9,7 @@ from warnings import warn
 from webtensor.keras.models.diagrams import PictureOptions
 from webtensor.keras.models.dot import draw_dot
 from webtensor.keras.models.svg import Svg, draw_svg
+from webtensor.keras.types import PathLike
 
 if TYPE_CHECKING:
     from webtensor.keras.models.model import Model
@@ -19,7 +19,7 @@ __all__ = ["plot_model"]
 
 def plot_model(
     model: Model,
-    to_file: str | PathLike[str] | None = "model.png",
+    to_file: PathLike | None = "model.png",
     show_shapes: bool = False,
     show_dtype: bool = False,
     show_layer_names: bool = False,

@@ -11,7 +11,7 @@ from webtensor.keras.models.functional import Functional
 from webtensor.keras.models.model import Model
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor, is_shape, standardize_shape
-from webtensor.keras.types import Config, CustomObjects, DTypeLike, Shape, Shapes, Structure
+from webtensor.keras.types import Config, CustomObjects, DTypeLike, Shape, Shapes, Tensors
 
 __all__ = ["Sequential"]
 
@@ -28,9 +28,6 @@ class Sequential(Model):
         >>> model.output_shape
         (None, 2)
     """
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        return Layer.__new__(cls, *args, **kwargs)
 
     def __init__(
         self,
@@ -61,9 +58,13 @@ class Sequential(Model):
             )
         if isinstance(layer, InputLayer) and self._layers:
             raise ValueError("Sequential: the model has begun already, so it takes no InputLayer")
-        if not self._layers and layer._given_shape is not None and not isinstance(layer, Model):
+        if (
+            not self._layers
+            and layer._batch_input_shape is not None
+            and not isinstance(layer, Model)
+        ):
             self._layers.append(
-                InputLayer(batch_shape=layer._given_shape, dtype=_input_dtype(layer))
+                InputLayer(batch_shape=layer._batch_input_shape, dtype=_input_dtype(layer))
             )
         self._layers.append(layer)
         if rebuild:
@@ -136,7 +137,7 @@ class Sequential(Model):
         shape = shapes.get("inputs_shape", next(iter(shapes.values()), None))
         self.build((None, *shape[1:]) if shape and is_shape(shape) else shape)
 
-    def call(self, inputs: Structure, training: bool | None = None, mask: Structure = None) -> Any:
+    def call(self, inputs: Tensors, training: bool | None = None, mask: Tensors = None) -> Any:
         """Run the layers."""
         if self._functional is not None:
             return self._functional.call(inputs, training=training, mask=mask)
@@ -145,7 +146,7 @@ class Sequential(Model):
             x = layer(x)
         return x
 
-    def _infer(self, x: Structure) -> Any:
+    def _infer(self, x: Tensors) -> Any:
         if self._functional is None or type(self).call is not Sequential.call:
             return super()._infer(x)
         return self._functional._infer(x)
@@ -180,7 +181,7 @@ class Sequential(Model):
         return input_shape
 
     def compute_output_spec(
-        self, inputs: Structure, training: bool | None = None, mask: Structure = None
+        self, inputs: Tensors, training: bool | None = None, mask: Tensors = None
     ) -> Any:
         """Return a symbolic output for another symbolic input."""
         if self._functional is not None:

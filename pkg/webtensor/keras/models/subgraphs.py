@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from webtensor.keras.nodes import Operation
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.symbols import KerasTensor
-from webtensor.keras.types import Config, Structure
+from webtensor.keras.types import Config, Tensors
 
 __all__ = ["connected"]
 
@@ -20,7 +20,7 @@ class _NotYetError(ValueError):
     """A call needs the output of another call, which is not made yet."""
 
 
-def connected(config: Config) -> tuple[Structure, Structure]:
+def connected(config: Config) -> tuple[Tensors, Tensors]:
     """Return the symbolic inputs and outputs that a configuration describes.
 
     Raises:

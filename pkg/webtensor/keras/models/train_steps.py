@@ -19,7 +19,7 @@ from webtensor.keras.config import max_epochs, max_steps_per_epoch
 from webtensor.keras.models.awaitables import Wait, required
 from webtensor.keras.models.batches import AsyncBatches, Batch, Batches
 from webtensor.keras.nest import flatten, pack
-from webtensor.keras.types import Structure
+from webtensor.keras.types import Tensors
 from webtensor.ops import concat
 
 if TYPE_CHECKING:
@@ -87,12 +87,12 @@ def as_logs(results: Results) -> Logs:
 # -- batches -----------------------------------------------------------------------------------
 
 
-def concatenated(outputs: Sequence[Structure]) -> Structure:
+def concatenated(outputs: Sequence[Tensors]) -> Tensors:
     """Return the outputs of several batches as those of one batch."""
     if len(outputs) == 1:
         return outputs[0]
     columns = zip(*(flatten(output) for output in outputs), strict=True)
-    structure: Structure = pack(outputs[0], [concat(list(column), axis=0) for column in columns])
+    structure: Tensors = pack(outputs[0], [concat(list(column), axis=0) for column in columns])
     return structure
 
 

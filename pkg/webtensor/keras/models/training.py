@@ -38,7 +38,7 @@ from webtensor.keras.models.train_steps import (
 from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.stateless_scopes import StatelessScope
-from webtensor.keras.types import Config, Structure
+from webtensor.keras.types import Config, Tensors
 from webtensor.keras.utils.datasets import unpack_x_y_sample_weight
 from webtensor.keras.utils.labels import as_array
 from webtensor.ops import sum as _sum
@@ -237,10 +237,10 @@ class Trainer(Layer):
 
     def compute_loss(
         self,
-        x: Structure = None,
-        y: Structure = None,
-        y_pred: Structure = None,
-        sample_weight: Structure = None,
+        x: Tensors = None,
+        y: Tensors = None,
+        y_pred: Tensors = None,
+        sample_weight: Tensors = None,
         training: bool = True,
     ) -> Tensor:
         """Return the loss of a batch: the loss of ``compile`` and those that layers added.
@@ -265,10 +265,10 @@ class Trainer(Layer):
         trainable_variables: Iterable[TensorLike],
         non_trainable_variables: Iterable[TensorLike],
         metrics_variables: Iterable[TensorLike],
-        x: Structure = None,
-        y: Structure = None,
-        y_pred: Structure = None,
-        sample_weight: Structure = None,
+        x: Tensors = None,
+        y: Tensors = None,
+        y_pred: Tensors = None,
+        sample_weight: Tensors = None,
         training: bool = True,
     ) -> tuple[Tensor, tuple[list[TensorLike], list[TensorLike], list[TensorLike]]]:
         """Return ``compute_loss`` for other values of the variables, which do not change.
@@ -290,7 +290,11 @@ class Trainer(Layer):
         return loss, (trainable_variables, state, metrics_state)
 
     def compute_metrics(
-        self, x: Structure, y: Structure, y_pred: Structure, sample_weight: Structure = None
+        self,
+        x: Tensors,
+        y: Tensors,
+        y_pred: Tensors,
+        sample_weight: Tensors = None,
     ) -> Results:
         """Update the metrics by a batch, and return their results."""
         if self._compiled_metrics is not None and y is not None:
@@ -299,10 +303,10 @@ class Trainer(Layer):
 
     def _loss_of(
         self,
-        x: Structure,
-        y: Structure,
-        y_pred: Structure,
-        sample_weight: Structure,
+        x: Tensors,
+        y: Tensors,
+        y_pred: Tensors,
+        sample_weight: Tensors,
         training: bool,
     ) -> Tensor:
         """Call ``compute_loss``; a user's may not accept ``training``."""
@@ -316,7 +320,7 @@ class Trainer(Layer):
         ``self.optimizer.minimize(function, self.trainable_variables)``.
         """
         x, y, sample_weight = unpack_x_y_sample_weight(data)
-        outputs: list[Structure] = []
+        outputs: list[Tensors] = []
 
         def loss() -> Tensor:
             outputs.append(self(x, training=True))
@@ -343,7 +347,11 @@ class Trainer(Layer):
         return self._metrics_of(x, y, y_pred, sample_weight)
 
     def _metrics_of(
-        self, x: Structure, y: Structure, y_pred: Structure, sample_weight: Structure
+        self,
+        x: Tensors,
+        y: Tensors,
+        y_pred: Tensors,
+        sample_weight: Tensors,
     ) -> Results:
         """Call ``compute_metrics``; unless it is overridden, compute results when they are read."""
         if any(getattr(type(self), name) is not getattr(Trainer, name) for name in _STEP_METHODS):
@@ -357,7 +365,7 @@ class Trainer(Layer):
         x, _, _ = unpack_x_y_sample_weight(data)
         return self._infer(x)
 
-    def _infer(self, x: Structure) -> Any:
+    def _infer(self, x: Tensors) -> Any:
         """Return the outputs for inputs, in inference."""
         return self(x, training=False)
 
@@ -647,14 +655,14 @@ class Trainer(Layer):
         breather = Breather()
         predict = self.make_predict_function()
         self.stop_predicting = False
-        outputs: list[Structure] = []
+        outputs: list[Tensors] = []
         count, size = 0, self.steps_per_execution
         try:
             callback_list.on_predict_begin()
             source = data.epoch(round_up(steps, size))
             while batches := (yield from next_batches(source, size)):
                 callback_list.on_predict_batch_begin(count)
-                execution_outputs: list[Structure] = []
+                execution_outputs: list[Tensors] = []
                 while batches:
                     batch_outputs = predict(iter((batches.pop(0),)))
                     execution_outputs.append(batch_outputs)
@@ -754,7 +762,7 @@ def _default_verbosity(verbose: str) -> int:
     return 1 if is_interactive_logging_enabled() else 2
 
 
-def _batch_size(x: Structure) -> int:
+def _batch_size(x: Tensors) -> int:
     return int(next(leaf for leaf in flatten(x) if leaf is not None).shape[0])
 
 

@@ -40,20 +40,23 @@ def flip_left_right(image: TensorLike) -> Tensor:
         >>> wt.image.flip_left_right(wt.tensor([1, 2], shape=(1, 1, 2, 1))).flatten().tolist()
         [2, 1]
     """
-    held = as_operand("flip_left_right", image)
-    if len(held.shape) != 4:
-        raise ValueError(f"flip_left_right: image must have rank 4, but its shape is {held.shape}")
-    return flip(held, 2)
+    images = as_operand("flip_left_right", image)
+    if len(images.shape) != 4:
+        raise ValueError(
+            f"flip_left_right: image must have rank 4, but its shape is {images.shape}"
+        )
+    return flip(images, 2)
 
 
 def _with_channels(name: str, image: TensorLike, channels: int) -> Tensor:
-    held = as_operand(name, image)
-    if len(held.shape) < 2 or held.shape[-1] != channels:
+    operand = as_operand(name, image)
+    if len(operand.shape) < 2 or operand.shape[-1] != channels:
         raise ValueError(
             f"{name}: image must have rank 2 or more, and {channels} "
-            f"channel{'s' if channels > 1 else ''} as its last axis, but its shape is {held.shape}"
+            f"channel{'s' if channels > 1 else ''} as its last axis, but its shape is "
+            f"{operand.shape}"
         )
-    return held
+    return operand
 
 
 def grayscale_to_rgb(image: TensorLike) -> Tensor:
@@ -67,8 +70,8 @@ def grayscale_to_rgb(image: TensorLike) -> Tensor:
         >>> wt.image.grayscale_to_rgb([[5]]).tolist()
         [[5, 5, 5]]
     """
-    held = _with_channels("grayscale_to_rgb", image, 1)
-    return broadcast_to(held, (*held.shape[:-1], 3))
+    operand = _with_channels("grayscale_to_rgb", image, 1)
+    return broadcast_to(operand, (*operand.shape[:-1], 3))
 
 
 def rgb_to_grayscale(image: TensorLike) -> Tensor:
@@ -84,9 +87,9 @@ def rgb_to_grayscale(image: TensorLike) -> Tensor:
         >>> wt.image.rgb_to_grayscale([[255, 0, 0]]).tolist()
         [[76]]
     """
-    held = _with_channels("rgb_to_grayscale", image, 3)
+    operand = _with_channels("rgb_to_grayscale", image, 3)
     weights = from_host("rgb_to_grayscale", [[share] for share in _LUMA])
-    return cast_to(matmul(cast_to(held, float32), weights), held.dtype)
+    return cast_to(matmul(cast_to(operand, float32), weights), operand.dtype)
 
 
 def threshold(
@@ -113,19 +116,20 @@ def threshold(
         [0, 0, 255, 255]
     """
     name = "threshold"
-    held = as_operand(name, image)
-    if len(held.shape) != 3 or held.shape[2] not in (1, 3):
+    operand = as_operand(name, image)
+    if len(operand.shape) != 3 or operand.shape[2] not in (1, 3):
         raise ValueError(
-            f"{name}: image must have shape (height, width, 1 or 3), but its shape is {held.shape}"
+            f"{name}: image must have shape (height, width, 1 or 3), but its shape is "
+            f"{operand.shape}"
         )
-    if held.dtype not in (float32, int32):
-        raise TypeError(f"{name}: image must be float32 or int32, but got {held.dtype}")
+    if operand.dtype not in (float32, int32):
+        raise TypeError(f"{name}: image must be float32 or int32, but got {operand.dtype}")
     if method not in ("binary", "otsu"):
         raise ValueError(f"{name}: method must be 'binary' or 'otsu', but got {method!r}")
     if not isinstance(thresh_value, (int, float)):
         raise TypeError(f"{name}: thresh_value must be a number, but got {thresh_value!r}")
-    grey = cast_to(held, float32)
-    if held.shape[2] == 3:
+    grey = cast_to(operand, float32)
+    if operand.shape[2] == 3:
         grey = matmul(grey, from_host(name, [[share] for share in _LUMA]))
     level: TensorLike = thresh_value * 255.0
     if method == "otsu":

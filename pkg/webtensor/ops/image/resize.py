@@ -42,12 +42,14 @@ _NEAREST = _family("resize_nearest")
 
 def image_size(name: str, argument: str, size: Any) -> tuple[int, int]:
     """Validate a pair of positive integers, (height, width)."""
-    lengths = tuple(size) if hasattr(size, "__iter__") else ()
-    if len(lengths) != 2 or not all(isinstance(one, int) and one > 0 for one in lengths):
+    dimensions = tuple(size) if hasattr(size, "__iter__") else ()
+    if len(dimensions) != 2 or not all(
+        isinstance(dimension, int) and dimension > 0 for dimension in dimensions
+    ):
         raise ValueError(
             f"{name}: {argument} must be two positive integers, (height, width), but got {size!r}"
         )
-    return lengths
+    return dimensions
 
 
 def _resized(
@@ -98,8 +100,8 @@ def resize_bilinear(
         [0.0, 1.0, 2.0, 2.0]
     """
     name = "resize_bilinear"
-    held = as_float(name, "images", images)
-    return _resized(name, _BILINEAR, held, size, align_corners, half_pixel_centers)
+    operand = as_float(name, "images", images)
+    return _resized(name, _BILINEAR, operand, size, align_corners, half_pixel_centers)
 
 
 def resize_nearest_neighbor(
@@ -125,7 +127,7 @@ def resize_nearest_neighbor(
         [7, 7, 8, 8]
     """
     name = "resize_nearest_neighbor"
-    held = as_operand(name, images)
-    if held.dtype not in (float32, int32):
-        raise TypeError(f"{name}: images must be float32 or int32, but got {held.dtype}")
-    return _resized(name, _NEAREST, held, size, align_corners, half_pixel_centers)
+    operand = as_operand(name, images)
+    if operand.dtype not in (float32, int32):
+        raise TypeError(f"{name}: images must be float32 or int32, but got {operand.dtype}")
+    return _resized(name, _NEAREST, operand, size, align_corners, half_pixel_centers)

@@ -62,12 +62,12 @@ def _is_inside(x: Tensor, length: int, mode: int) -> Tensor:
 
 
 def _mapped(x: Tensor, length: int, mode: int) -> Tensor:
-    """Where in the image a coordinate outside it is read."""
+    """Map a coordinate, which may be outside the image, to the one that is read."""
     if mode == _CONSTANT:
         return x
     before, last = less(x, 0.0), length - 1.0
     if mode == _REFLECT and length > 1:
-        # [abcd] goes on as [dcba|abcd|dcba].
+        # Reflection: [abcd] continues as [dcba|abcd|dcba].
         period = 2.0 * length
         below = add(multiply(floor(divide(negative(x), period)), period), x)
         below = where(less(below, -length), add(below, period), subtract(negative(below), 1.0))
@@ -75,7 +75,7 @@ def _mapped(x: Tensor, length: int, mode: int) -> Tensor:
         above = where(greater_equal(above, length), subtract(period - 1.0, above), above)
         x = where(before, below, where(greater(x, last), above, x))
     if mode == _WRAP and length > 1:
-        # [abcd] goes on as [abcd|abcd|abcd].
+        # Wrapping: [abcd] continues as [abcd|abcd|abcd].
         below = add(x, multiply(add(floor(divide(negative(x), last)), 1.0), length))
         above = subtract(x, multiply(floor(divide(x, last)), length))
         x = where(before, below, where(greater(x, last), above, x))
@@ -106,25 +106,25 @@ def _composed(
     projection = where(flat, 1.0, projection)
     across = divide(plane(0, offset(2)), projection)
     down = divide(plane(3, offset(5)), projection)
-    known = logical_and(greater_equal(indices, 0), less(indices, sizes.batch))
-    inside = logical_and(reshape(known, (count, 1, 1)), logical_not(flat))
+    in_batch = logical_and(greater_equal(indices, 0), less(indices, sizes.batch))
+    inside = logical_and(reshape(in_batch, (count, 1, 1)), logical_not(flat))
     inside = logical_and(inside, _is_inside(across, width, mode))
     inside = logical_and(inside, _is_inside(down, height, mode))
     across = _mapped(where(inside, across, 0.0), width, mode)
     down = _mapped(where(inside, down, 0.0), height, mode)
     pixels = reshape(images, (sizes.batch * height * width, sizes.channels))
-    first = reshape(multiply(where(known, indices, 0), height * width), (count, 1, 1))
+    first = reshape(multiply(where(in_batch, indices, 0), height * width), (count, 1, 1))
 
     def read(row: Tensor, column: Tensor) -> Tensor:
-        """Pixels at whole coordinates, and the constant outside."""
+        """Return the pixels at integer coordinates, and the constant outside."""
         rows, columns = cast_to(row, int32), cast_to(column, int32)
-        held_rows, held_columns = clip(rows, 0, height - 1), clip(columns, 0, width - 1)
-        places = add(first, add(multiply(held_rows, width), held_columns))
-        found = gather(pixels, places)
+        clipped_rows, clipped_columns = clip(rows, 0, height - 1), clip(columns, 0, width - 1)
+        flat_indices = add(first, add(multiply(clipped_rows, width), clipped_columns))
+        samples = gather(pixels, flat_indices)
         if mode != _CONSTANT:
-            return found
-        valid = logical_and(equal(rows, held_rows), equal(columns, held_columns))
-        return where(expand_dims(valid, -1), found, fill)
+            return samples
+        valid = logical_and(equal(rows, clipped_rows), equal(columns, clipped_columns))
+        return where(expand_dims(valid, -1), samples, fill)
 
     def blend(before: Tensor, after: Tensor, weight: Tensor) -> Tensor:
         return add(multiply(before, subtract(1.0, weight)), multiply(after, weight))
@@ -201,12 +201,12 @@ def _sample(
 
 def _images(name: str, image: TensorLike) -> tuple[Tensor, bool]:
     """Return images as float32, and whether they were int32."""
-    held = as_operand(name, image)
-    if len(held.shape) != 4:
-        raise ValueError(f"{name}: image must have rank 4, but its shape is {held.shape}")
-    if 0 in held.shape[1:3]:
-        raise ValueError(f"{name}: image must not be empty, but its shape is {held.shape}")
-    return as_float(name, "image", held), held.dtype is int32
+    operand = as_operand(name, image)
+    if len(operand.shape) != 4:
+        raise ValueError(f"{name}: image must have rank 4, but its shape is {operand.shape}")
+    if 0 in operand.shape[1:3]:
+        raise ValueError(f"{name}: image must not be empty, but its shape is {operand.shape}")
+    return as_float(name, "image", operand), operand.dtype is int32
 
 
 def _is_bilinear(name: str, argument: str, method: str) -> bool:
@@ -249,10 +249,10 @@ def crop_and_resize(
     """
     name = "crop_and_resize"
     images, _ = _images(name, image)
-    places = as_float(name, "boxes", boxes)
-    if len(places.shape) != 2 or places.shape[1] != 4:
-        raise ValueError(f"{name}: boxes must have shape (count, 4), but got {places.shape}")
-    count = places.shape[0]
+    box_corners = as_float(name, "boxes", boxes)
+    if len(box_corners.shape) != 2 or box_corners.shape[1] != 4:
+        raise ValueError(f"{name}: boxes must have shape (count, 4), but got {box_corners.shape}")
+    count = box_corners.shape[0]
     indices = _box_indices(name, box_ind, count, images.shape[0])
     size = image_size(name, "crop_size", crop_size)
     bilinear = _is_bilinear(name, "method", method)
@@ -269,7 +269,7 @@ def crop_and_resize(
             first[start] = length - 1.0
         else:
             first[start] = second[start] = 0.5 * (length - 1)
-    transforms = matmul(places, from_host(name, rows))
+    transforms = matmul(box_corners, from_host(name, rows))
     return _sample(images, transforms, indices, size, bilinear, _CROP, fill)
 
 
@@ -349,7 +349,7 @@ def transform(
     return cast_to(y, int32) if whole and not bilinear else y
 
 
-#: What a channel for opacity holds outside the image.
+#: The opacity of pixels outside the image.
 _OPAQUE = 255.0
 
 
@@ -409,8 +409,8 @@ def _center(name: str, center: Any) -> tuple[float, float]:
 
 
 def _channel_fill(name: str, fill_value: Any, channels: int) -> list[float]:
-    given = list(fill_value) if hasattr(fill_value, "__iter__") else [fill_value]
-    values = [as_number(name, "fill_value", one) for one in given]
+    fill_values = list(fill_value) if hasattr(fill_value, "__iter__") else [fill_value]
+    values = [as_number(name, "fill_value", value) for value in fill_values]
     if len(values) == 3 and channels == 4:
         values.append(_OPAQUE)
     if len(values) != channels:

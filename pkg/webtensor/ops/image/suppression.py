@@ -1,9 +1,9 @@
 """Choosing boxes by score, without those that overlap a better one.
 
-How many boxes are chosen depends on their values, and each choice on the ones before. A backend
-may have a kernel for it (the WASM backend does); elsewhere, and where scores are lowered, boxes and
-scores are read to the host and chosen there. The functions in ``…_async`` await what must be read;
-the others wait.
+The number of chosen boxes depends on their values, and each choice on the previous ones. A backend
+may have a kernel for it (the WASM backend does); otherwise, and if scores are lowered, boxes and
+scores are read to the host and chosen there. The functions ``…_async`` await the reads; the others
+block.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ __all__ = [
 
 
 class ScoredSelection(NamedTuple):
-    """Numbers of the chosen boxes, int32, and their scores, float32, which may be lowered."""
+    """Indices of the chosen boxes, int32, and their scores, float32, which may be lowered."""
 
     selected_indices: Tensor
     selected_scores: Tensor
 
 
 class PaddedSelection(NamedTuple):
-    """Numbers of the chosen boxes, int32, perhaps padded with 0, and their count, a scalar."""
+    """Indices of the chosen boxes, int32, perhaps padded with 0, and their number, a scalar."""
 
     selected_indices: Tensor
     valid_outputs: Tensor
@@ -58,11 +58,11 @@ def _checked(
     score_threshold: float,
     soft_nms_sigma: float = 0.0,
 ) -> tuple[Tensor, Tensor, _Options]:
-    places = as_float(name, "boxes", boxes)
+    box_corners = as_float(name, "boxes", boxes)
     ranks = as_float(name, "scores", scores)
-    if len(places.shape) != 2 or places.shape[1] != 4:
-        raise ValueError(f"{name}: boxes must have shape (count, 4), but got {places.shape}")
-    count = places.shape[0]
+    if len(box_corners.shape) != 2 or box_corners.shape[1] != 4:
+        raise ValueError(f"{name}: boxes must have shape (count, 4), but got {box_corners.shape}")
+    count = box_corners.shape[0]
     if ranks.shape != (count,):
         raise ValueError(
             f"{name}: scores must have shape ({count},), one for each box, but got {ranks.shape}"
@@ -77,7 +77,7 @@ def _checked(
         if not isinstance(value, (int, float)) or not 0 <= value <= 1:
             raise ValueError(f"{name}: {argument} must lie in [0, 1], but got {value!r}")
     most = min(max_output_size, count)
-    return places, ranks, _Options(most, iou_threshold, score_threshold, soft_nms_sigma)
+    return box_corners, ranks, _Options(most, iou_threshold, score_threshold, soft_nms_sigma)
 
 
 # -- the algorithm ------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ Box = tuple[float, float, float, float, float]
 
 
 def _box(boxes: Any, index: int) -> Box:
-    """Least y and x, greatest y and x, and area."""
+    """Minimum y and x, maximum y and x, and area."""
     y1, x1, y2, x2 = boxes[4 * index : 4 * index + 4]
     if y1 > y2:
         y1, y2 = y2, y1
@@ -112,13 +112,13 @@ def _overlap(first: Box, second: Box) -> float:
 
 
 def _choose(boxes: Any, scores: Any, options: _Options) -> tuple[list[int], list[float]]:
-    """Return the numbers and the scores of the chosen boxes, the best first.
+    """Return the indices and the scores of the chosen boxes, the best first.
 
-    A box that overlaps a chosen one by the threshold or more is left out. With a ``sigma``, other
-    overlaps lower its score (soft-NMS, Bodla et al., 2017), and it waits for its new turn.
+    A box that overlaps a chosen one by the threshold or more is left out. With a ``sigma``, smaller
+    overlaps lower its score (soft-NMS, Bodla et al., 2017), and it is considered again later.
     """
     most, iou_threshold, score_threshold, sigma = options
-    # The best first, the first of equals; the last number is of chosen boxes compared with already.
+    # Ordered by score, then index. The last number counts the chosen boxes compared with already.
     waiting = [(-score, index, 0) for index, score in enumerate(scores) if score > score_threshold]
     heapify(waiting)
     scale = -0.5 / sigma if sigma > 0 else 0.0
@@ -129,8 +129,8 @@ def _choose(boxes: Any, scores: Any, options: _Options) -> tuple[list[int], list
         negative, index, compared = heappop(waiting)
         score = -negative
         box = _box(boxes, index)
-        for place in range(len(chosen) - 1, compared - 1, -1):
-            overlap = _overlap(box, chosen[place])
+        for other in reversed(chosen[compared:]):
+            overlap = _overlap(box, other)
             if overlap >= iou_threshold:
                 score = -inf
             elif scale:
@@ -147,8 +147,8 @@ def _choose(boxes: Any, scores: Any, options: _Options) -> tuple[list[int], list
     return indices, chosen_scores
 
 
-#: Gives how many boxes are chosen, then their numbers; attributes are (most, IoU threshold, score
-#: threshold).
+#: Returns the number of chosen boxes, then their indices; attributes are (most, IoU threshold,
+#: score threshold).
 _SUPPRESS = Primitive("non_max_suppression")
 
 
@@ -159,17 +159,17 @@ def _on_device(boxes: Tensor, scores: Tensor, options: _Options) -> Tensor | Non
     return run(_SUPPRESS, (boxes, scores), (options.most + 1,), int32, *options[:3])
 
 
-def _counted(found: Any, scores: Any) -> tuple[list[int], list[float]]:
+def _counted(selection: Any, scores: Any) -> tuple[list[int], list[float]]:
     """Read what the kernel gave."""
-    indices = found[1 : 1 + found[0]].tolist()
+    indices = selection[1 : 1 + selection[0]].tolist()
     return indices, [scores[index] for index in indices]
 
 
 def _select(boxes: Tensor, scores: Tensor, options: _Options) -> tuple[list[int], list[float]]:
     """Return the numbers and the scores of the chosen boxes, waiting for the device."""
-    found = _on_device(boxes, scores, options)
-    if found is not None:
-        return _counted(found.data_sync(), scores.data_sync())
+    selection = _on_device(boxes, scores, options)
+    if selection is not None:
+        return _counted(selection.data_sync(), scores.data_sync())
     return _choose(boxes.data_sync(), scores.data_sync(), options)
 
 
@@ -177,9 +177,9 @@ async def _select_async(
     boxes: Tensor, scores: Tensor, options: _Options
 ) -> tuple[list[int], list[float]]:
     """Do what ``_select`` does without blocking the page."""
-    found = _on_device(boxes, scores, options)
-    if found is not None:
-        return _counted(await found.data(), await scores.data())
+    selection = _on_device(boxes, scores, options)
+    if selection is not None:
+        return _counted(await selection.data(), await scores.data())
     return _choose(await boxes.data(), await scores.data(), options)
 
 
@@ -228,10 +228,10 @@ def non_max_suppression(
         [0, 2]
     """
     name = "non_max_suppression"
-    places, ranks, options = _checked(
+    box_corners, ranks, options = _checked(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold
     )
-    return _chosen(name, _select(places, ranks, options)[0])
+    return _chosen(name, _select(box_corners, ranks, options)[0])
 
 
 async def non_max_suppression_async(
@@ -241,12 +241,25 @@ async def non_max_suppression_async(
     iou_threshold: float = 0.5,
     score_threshold: float = -inf,
 ) -> Tensor:
-    """``non_max_suppression`` without blocking the page."""
+    """``non_max_suppression`` without blocking the page.
+
+    The result is int32 (count,).
+
+    Raises:
+        ValueError: a shape or a threshold does not fit.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.9]]
+        >>> asyncio.run(wt.image.non_max_suppression_async(boxes, [0.9, 0.8], 2)).tolist()
+        [0]
+    """
     name = "non_max_suppression_async"
-    places, ranks, options = _checked(
+    box_corners, ranks, options = _checked(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold
     )
-    return _chosen(name, (await _select_async(places, ranks, options))[0])
+    return _chosen(name, (await _select_async(box_corners, ranks, options))[0])
 
 
 def non_max_suppression_with_score(
@@ -274,10 +287,10 @@ def non_max_suppression_with_score(
         ([1, 0], [0.75, 0.5])
     """
     name = "non_max_suppression_with_score"
-    places, ranks, options = _checked(
+    box_corners, ranks, options = _checked(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma
     )
-    return _scored(name, *_select(places, ranks, options))
+    return _scored(name, *_select(box_corners, ranks, options))
 
 
 async def non_max_suppression_with_score_async(
@@ -288,12 +301,28 @@ async def non_max_suppression_with_score_async(
     score_threshold: float = -inf,
     soft_nms_sigma: float = 0.0,
 ) -> ScoredSelection:
-    """``non_max_suppression_with_score`` without blocking the page."""
+    """``non_max_suppression_with_score`` without blocking the page.
+
+    The indices are int32 (count,), the scores float32 (count,).
+
+    Raises:
+        ValueError: a shape or a threshold does not fit.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.9]]
+        >>> async def select():
+        ...     chosen = await wt.image.non_max_suppression_with_score_async(boxes, [0.9, 0.8], 2)
+        ...     return chosen.selected_indices.tolist()
+        >>> asyncio.run(select())
+        [0]
+    """
     name = "non_max_suppression_with_score_async"
-    places, ranks, options = _checked(
+    box_corners, ranks, options = _checked(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma
     )
-    return _scored(name, *(await _select_async(places, ranks, options)))
+    return _scored(name, *(await _select_async(box_corners, ranks, options)))
 
 
 def non_max_suppression_padded(
@@ -323,10 +352,10 @@ def non_max_suppression_padded(
         ([1, 0], 1)
     """
     name = "non_max_suppression_padded"
-    places, ranks, options = _checked(
+    box_corners, ranks, options = _checked(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold
     )
-    indices, _ = _select(places, ranks, options)
+    indices, _ = _select(box_corners, ranks, options)
     return _padded(name, indices, options.most, pad_to_max_output_size)
 
 
@@ -338,10 +367,26 @@ async def non_max_suppression_padded_async(
     score_threshold: float = -inf,
     pad_to_max_output_size: bool = False,
 ) -> PaddedSelection:
-    """``non_max_suppression_padded`` without blocking the page."""
+    """``non_max_suppression_padded`` without blocking the page.
+
+    The indices are int32 (count,), padded or not.
+
+    Raises:
+        ValueError: a shape or a threshold does not fit.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.9]]
+        >>> async def select():
+        ...     chosen = await wt.image.non_max_suppression_padded_async(boxes, [0.9, 0.8], 2)
+        ...     return chosen.valid_outputs.tolist()
+        >>> asyncio.run(select())
+        1
+    """
     name = "non_max_suppression_padded_async"
-    places, ranks, options = _checked(
+    box_corners, ranks, options = _checked(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold
     )
-    indices, _ = await _select_async(places, ranks, options)
+    indices, _ = await _select_async(box_corners, ranks, options)
     return _padded(name, indices, options.most, pad_to_max_output_size)

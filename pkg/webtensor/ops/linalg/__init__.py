@@ -1,9 +1,9 @@
 """``wt.linalg``: the array API standard's linear algebra, and TensorFlow.js's ``band_part`` and
 ``gram_schmidt``.
 
-Functions take stacks of matrices, (..., rows, columns). ``factorizations`` and ``solving`` hold the
-primitives with their gradients, which are computed in double precision; ``matrices``, ``norms`` and
-``rank`` compose others; ``stacks`` is between tensors and kernels.
+Functions take stacks of matrices, (..., rows, columns). ``factorizations`` and ``solving`` have
+the primitives with their gradients, which are computed in double precision; ``matrices``, ``norms``
+and ``rank`` compose other ops; ``stacks`` converts between tensors and kernels' operands.
 """
 
 from webtensor.ops.contraction import matmul as matmul

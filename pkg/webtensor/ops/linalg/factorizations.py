@@ -1,7 +1,7 @@
 """Factorizations of matrices: Cholesky, QR and Gram–Schmidt, eigenvalues, singular values.
 
-Each is a primitive computed in double precision: by LAPACK with NumPy, in C with WebAssembly. Where
-GPUs have no kernel they run on the next backend that has; see ``docs/design/choices.md``.
+Each is a primitive computed in double precision: by LAPACK with NumPy, in C with WebAssembly. GPUs
+have no kernels for them, so they run on the next backend that has; see ``docs/design/choices.md``.
 Gradients are those of Giles, *An extended collection of matrix derivative results* (2008), and for
 complex matrices of Wan and Zhang, *Automatic differentiation for complex valued SVD* (2019); they
 need distinct eigenvalues or singular values. A matrix that cannot be factored gives NaN.
@@ -31,7 +31,7 @@ __all__ = ["cholesky", "eigh", "eigvalsh", "gram_schmidt", "qr", "svd", "svdvals
 
 
 class QR(NamedTuple):
-    """Orthonormal columns, and an upper triangle."""
+    """Orthonormal columns, and an upper triangular matrix."""
 
     Q: Tensor
     R: Tensor
@@ -92,9 +92,9 @@ def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
         >>> wt.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]).tolist()
         [[2.0, 0.0], [1.0, 2.0]]
     """
-    held = matrices("cholesky", x, square=True)
-    n = held.shape[-1]
-    (lower,) = factored(_CHOLESKY, held, [((n, n), False)], n)
+    operand = matrices("cholesky", x, square=True)
+    n = operand.shape[-1]
+    (lower,) = factored(_CHOLESKY, operand, [((n, n), False)], n)
     return adjoint(lower) if upper else lower
 
 
@@ -102,7 +102,7 @@ def cholesky(x: TensorLike, /, *, upper: bool = False) -> Tensor:
 
 
 def _over_adjoint(x: Tensor, upper: Tensor) -> Tensor:
-    """``x`` times the inverse of the adjoint of a triangle."""
+    """Return ``x`` times the inverse of the adjoint of a triangular matrix."""
     return adjoint(solve(upper, adjoint(x)))
 
 
@@ -119,7 +119,7 @@ def _qr_gradient(
     gradient = matmul(q, dr + _over_adjoint(band_part(skew, -1, 0), r))
     gradient = gradient + _over_adjoint(dq - matmul(q, q_slope), r)
     if words == 2:
-        # The diagonal of R is real, so the columns of Q have no phase of their own.
+        # The diagonal of R is real, so the phase of Q's columns is fixed.
         turn = imag(diagonal(r_slope - adjoint(q_slope)))
         phases = _on_diagonal(complex(zeros_like(turn), turn))
         gradient = gradient + _over_adjoint(matmul(q, adjoint(phases)), r)
@@ -146,23 +146,25 @@ def qr(x: TensorLike, /, *, mode: str = "reduced") -> QR:
     """
     if mode not in ("reduced", "complete"):
         raise ValueError(f"qr: mode must be 'reduced' or 'complete', but got {mode!r}")
-    held = matrices("qr", x)
-    m, n = held.shape[-2:]
+    operand = matrices("qr", x)
+    m, n = operand.shape[-2:]
     full = mode == "complete"
     if m < n:
         # The first columns decide Q.
-        q, r = qr(held[..., :m], mode=mode)
-        return QR(q, concat([r, matmul(adjoint(q), held[..., m:])], -1))
+        q, r = qr(operand[..., :m], mode=mode)
+        return QR(q, concat([r, matmul(adjoint(q), operand[..., m:])], -1))
     k = m if full else n
     if n == 0:
-        identity = cast_to(eye(m, k), held.dtype)
-        return QR(broadcast_to(identity, (*held.shape[:-2], m, k)), zeros_like(held[..., :k, :]))
-    q, r = factored(_QR, held, [((m, k), False), ((k, n), False)], m, n, full)
+        identity = cast_to(eye(m, k), operand.dtype)
+        return QR(
+            broadcast_to(identity, (*operand.shape[:-2], m, k)), zeros_like(operand[..., :k, :])
+        )
+    q, r = factored(_QR, operand, [((m, k), False), ((k, n), False)], m, n, full)
     return QR(q, r)
 
 
 def gram_schmidt(xs: TensorLike | Sequence[TensorLike]) -> Any:
-    """Orthonormal vectors that span, one by one, what the given ones do (Gram–Schmidt).
+    """Orthonormal vectors with the same spans as the first 1, 2, … of ``xs`` (Gram–Schmidt).
 
     ``xs`` is a matrix whose rows are the vectors, or a list of vectors; the result is of the same
     kind. It is computed by a QR factorization, which keeps the vectors orthogonal to rounding.
@@ -177,15 +179,15 @@ def gram_schmidt(xs: TensorLike | Sequence[TensorLike]) -> Any:
         [[1.0]]
     """
     listed = isinstance(xs, (list, tuple)) and any(isinstance(x, Tensor) for x in xs)
-    held = stack(xs) if listed else as_operand("gram_schmidt", xs)
-    if held.dtype is complex64:
+    vectors = stack(xs) if listed else as_operand("gram_schmidt", xs)
+    if vectors.dtype is complex64:
         raise TypeError("gram_schmidt: vectors must be real, but got complex64")
-    if len(held.shape) != 2 or held.shape[0] > held.shape[1] or held.shape[0] == 0:
+    if len(vectors.shape) != 2 or vectors.shape[0] > vectors.shape[1] or vectors.shape[0] == 0:
         raise ValueError(
             "gram_schmidt: xs must be vectors of one length, at most as many as they have "
-            f"elements, but their shape is {held.shape}"
+            f"elements, but their shape is {vectors.shape}"
         )
-    q, r = qr(matrix_transpose(cast_to(held, float32)))
+    q, r = qr(matrix_transpose(cast_to(vectors, float32)))
     signs = where(diagonal(r) < 0, -1.0, 1.0)
     rows = matrix_transpose(multiply(q, signs))
     return list(unstack(rows)) if listed else rows
@@ -199,7 +201,7 @@ def _eigh_gradient(dy: Tensor, y: Tensor, x: Tensor, words: int, batch: int, n: 
     values, vectors = parts_of(y, words, parts)
     value_slope, vector_slope = parts_of(dy, words, parts)
     apart = expand_dims(values, -2) - expand_dims(values, -1)
-    # Nothing turns where values are equal.
+    # Differences between equal eigenvalues contribute nothing.
     turns = matmul(adjoint(vectors), vector_slope) * divide_no_nan(1.0, apart)
     inner = _on_diagonal(value_slope) + turns
     outer = matmul(matmul(vectors, inner), adjoint(vectors))
@@ -224,14 +226,19 @@ def eigh(x: TensorLike, /) -> Eigh:
         >>> wt.linalg.eigh([[2.0, 0.0], [0.0, 1.0]]).eigenvalues.tolist()
         [1.0, 2.0]
     """
-    held = matrices("eigh", x, square=True)
-    n = held.shape[-1]
-    values, vectors = factored(_EIGH, held, [((n,), True), ((n, n), False)], n)
+    operand = matrices("eigh", x, square=True)
+    n = operand.shape[-1]
+    values, vectors = factored(_EIGH, operand, [((n,), True), ((n, n), False)], n)
     return Eigh(values, vectors)
 
 
 def eigvalsh(x: TensorLike, /) -> Tensor:
     """Eigenvalues of Hermitian matrices, ascending. See ``eigh``.
+
+    ``x`` has shape (..., n, n); the result is float32 (..., n).
+
+    Raises:
+        ValueError: the matrices are not square.
 
     Example:
         >>> import webtensor as wt
@@ -290,21 +297,26 @@ def svd(x: TensorLike, /, *, full_matrices: bool = True) -> SVD:
         >>> wt.linalg.svd([[0.0, 2.0], [1.0, 0.0]]).S.tolist()
         [2.0, 1.0]
     """
-    held = matrices("svd", x)
-    m, n = held.shape[-2:]
+    operand = matrices("svd", x)
+    m, n = operand.shape[-2:]
     k = min(m, n)
     rows, columns = (m, n) if full_matrices else (k, k)
     if k == 0:
-        u = broadcast_to(cast_to(eye(m, rows), held.dtype), (*held.shape[:-2], m, rows))
-        vh = broadcast_to(cast_to(eye(columns, n), held.dtype), (*held.shape[:-2], columns, n))
-        return SVD(u, real(held).reshape((*held.shape[:-2], 0)), vh)
+        u = broadcast_to(cast_to(eye(m, rows), operand.dtype), (*operand.shape[:-2], m, rows))
+        vh = broadcast_to(
+            cast_to(eye(columns, n), operand.dtype), (*operand.shape[:-2], columns, n)
+        )
+        return SVD(u, real(operand).reshape((*operand.shape[:-2], 0)), vh)
     parts: list[Part] = [((k,), True), ((m, rows), False), ((columns, n), False)]
-    s, u, vh = factored(_SVD, held, parts, m, n, bool(full_matrices))
+    s, u, vh = factored(_SVD, operand, parts, m, n, bool(full_matrices))
     return SVD(u, s, vh)
 
 
 def svdvals(x: TensorLike, /) -> Tensor:
     """Singular values, descending, float32 (..., min(m, n)). See ``svd``.
+
+    Raises:
+        ValueError: ``x`` has fewer than two axes.
 
     Example:
         >>> import webtensor as wt

@@ -20,10 +20,10 @@ __all__ = ["band_part", "cross", "diagonal", "outer", "trace"]
 
 
 def _rows_and_columns(name: str, x: TensorLike) -> tuple[Tensor, int, int]:
-    held = as_operand(name, x)
-    if len(held.shape) < 2:
-        raise ValueError(f"{name}: x must have at least two axes, but its shape is {held.shape}")
-    return held, held.shape[-2], held.shape[-1]
+    operand = as_operand(name, x)
+    if len(operand.shape) < 2:
+        raise ValueError(f"{name}: x must have at least two axes, but its shape is {operand.shape}")
+    return operand, operand.shape[-2], operand.shape[-1]
 
 
 def band_part(a: TensorLike, num_lower: int, num_upper: int) -> Tensor:
@@ -41,18 +41,18 @@ def band_part(a: TensorLike, num_lower: int, num_upper: int) -> Tensor:
         >>> wt.linalg.band_part([[1, 2], [3, 4]], 0, -1).tolist()
         [[1, 2], [0, 4]]
     """
-    held, rows, columns = _rows_and_columns("band_part", a)
+    operand, rows, columns = _rows_and_columns("band_part", a)
     below = as_integer("band_part", "num_lower", num_lower)
     above = as_integer("band_part", "num_upper", num_upper)
     if below > rows or above > columns:
         raise ValueError(
             f"band_part: num_lower={below} and num_upper={above} must not exceed the rows and "
-            f"columns of shape {held.shape}"
+            f"columns of shape {operand.shape}"
         )
     below = rows if below < 0 else below
     above = columns if above < 0 else above
     apart = subtract(arange(columns, dtype=int32), reshape(arange(rows, dtype=int32), (rows, 1)))
-    return where((apart >= -below) & (apart <= above), held, False)
+    return where((apart >= -below) & (apart <= above), operand, False)
 
 
 def diagonal(x: TensorLike, /, *, offset: int = 0) -> Tensor:
@@ -67,12 +67,12 @@ def diagonal(x: TensorLike, /, *, offset: int = 0) -> Tensor:
         >>> wt.linalg.diagonal([[1, 2], [3, 4]]).tolist()
         [1, 4]
     """
-    held, rows, columns = _rows_and_columns("diagonal", x)
+    operand, rows, columns = _rows_and_columns("diagonal", x)
     above = as_integer("diagonal", "offset", offset)
     start = above if above >= 0 else -above * columns
     count = max(0, min(rows, columns - above) if above >= 0 else min(rows + above, columns))
-    # Each element lies one row and one column after the one before.
-    flat = reshape(held, (*held.shape[:-2], rows * columns))
+    # Each element is one row and one column after its predecessor.
+    flat = reshape(operand, (*operand.shape[:-2], rows * columns))
     if count == 0:
         return flat[..., :0]
     return flat[..., start : start + (count - 1) * (columns + 1) + 1 : columns + 1]
@@ -81,13 +81,18 @@ def diagonal(x: TensorLike, /, *, offset: int = 0) -> Tensor:
 def trace(x: TensorLike, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
     """Sums of the diagonals of matrices, (..., rows, columns).
 
+    The result has shape (...).
+
+    Raises:
+        ValueError: ``x`` has fewer than two axes.
+
     Example:
         >>> import webtensor as wt
         >>> wt.linalg.trace([[1, 2], [3, 4]]).tolist()
         5
     """
-    held, _, _ = _rows_and_columns("trace", x)
-    elements = diagonal(held, offset=offset)
+    operand, _, _ = _rows_and_columns("trace", x)
+    elements = diagonal(operand, offset=offset)
     return _sum(elements if dtype is None else cast_to(elements, as_dtype(dtype)), -1)
 
 
@@ -103,17 +108,17 @@ def cross(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
         [0, 0, 1]
     """
     x, y = as_operands("cross", x1, x2)
-    places = [normalize_axis("cross", axis, len(one.shape)) for one in (x, y)]
-    lengths = [one.shape[place] for one, place in zip((x, y), places, strict=True)]
-    if lengths != [3, 3] or (axis >= 0 and len(x.shape) != len(y.shape)):
+    axes = [normalize_axis("cross", axis, len(operand.shape)) for operand in (x, y)]
+    sizes = [operand.shape[own_axis] for operand, own_axis in zip((x, y), axes, strict=True)]
+    if sizes != [3, 3] or (axis >= 0 and len(x.shape) != len(y.shape)):
         raise ValueError(
             f"cross: operands must have length 3 along axis {axis}, but got shapes {x.shape} and "
             f"{y.shape}"
         )
     onward, back = (from_host("cross", turn, int32) for turn in ([1, 2, 0], [2, 0, 1]))
     return subtract(
-        multiply(gather(x, onward, places[0]), gather(y, back, places[1])),
-        multiply(gather(x, back, places[0]), gather(y, onward, places[1])),
+        multiply(gather(x, onward, axes[0]), gather(y, back, axes[1])),
+        multiply(gather(x, back, axes[0]), gather(y, onward, axes[1])),
     )
 
 

@@ -40,11 +40,11 @@ def vector_norm(
         >>> wt.linalg.vector_norm([3.0, 4.0]).tolist()
         5.0
     """
-    held = as_operand("vector_norm", x)
+    operand = as_operand("vector_norm", x)
     if isinstance(ord, (bool, str)) or not hasattr(ord, "__float__"):
         raise TypeError(f"vector_norm: ord must be a number, but got {ord!r}")
-    axes = normalize_axes("vector_norm", axis, len(held.shape))
-    sizes = abs(held if held.dtype is complex64 else cast_to(held, float32))
+    axes = normalize_axes("vector_norm", axis, len(operand.shape))
+    sizes = abs(operand if operand.dtype is complex64 else cast_to(operand, float32))
     if ord == inf:
         return _max(sizes, axes, keepdims)
     if ord == -inf:
@@ -75,20 +75,20 @@ def matrix_norm(
         >>> wt.linalg.matrix_norm([[3.0, 0.0], [0.0, 4.0]]).tolist()
         5.0
     """
-    held = matrices("matrix_norm", x)
+    operand = matrices("matrix_norm", x)
     norms: Tensor
     if ord in ("fro", None):
-        norms = vector_norm(held, axis=(-2, -1))
+        norms = vector_norm(operand, axis=(-2, -1))
     elif ord == "nuc":
-        norms = _sum(svdvals(held), -1)
+        norms = _sum(svdvals(operand), -1)
     elif ord == 2:
-        norms = _max(svdvals(held), -1)
+        norms = _max(svdvals(operand), -1)
     elif ord == -2:
-        norms = _min(svdvals(held), -1)
+        norms = _min(svdvals(operand), -1)
     elif ord in (1, -1):
-        norms = (_max if ord == 1 else _min)(_sum(abs(held), -2), -1)
+        norms = (_max if ord == 1 else _min)(_sum(abs(operand), -2), -1)
     elif ord in (inf, -inf):
-        norms = (_max if ord == inf else _min)(_sum(abs(held), -1), -1)
+        norms = (_max if ord == inf else _min)(_sum(abs(operand), -1), -1)
     else:
         raise ValueError(
             f"matrix_norm: ord must be 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, but got {ord!r}"

@@ -21,7 +21,7 @@ _EPSILON = 2.0**-23
 
 
 def _threshold(name: str, values: Tensor, x: Tensor, rtol: TensorLike | None) -> Tensor:
-    """Singular values up to this count as zero: a part of the greatest."""
+    """Return the value up to which singular values count as zero: ``rtol`` times the maximum."""
     if rtol is None:
         rtol = max(x.shape[-2:]) * _EPSILON
     else:
@@ -42,11 +42,11 @@ def matrix_rank(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
         >>> wt.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]).tolist()
         1
     """
-    held = matrices("matrix_rank", x)
-    if 0 in held.shape[-2:]:
-        return full(held.shape[:-2], 0, int32)
-    values = svdvals(held)
-    return _sum(values > _threshold("matrix_rank", values, held, rtol), -1)
+    operand = matrices("matrix_rank", x)
+    if 0 in operand.shape[-2:]:
+        return full(operand.shape[:-2], 0, int32)
+    values = svdvals(operand)
+    return _sum(values > _threshold("matrix_rank", values, operand, rtol), -1)
 
 
 def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
@@ -63,14 +63,14 @@ def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
         >>> wt.linalg.pinv([[2.0, 0.0], [0.0, 0.0]]).tolist()
         [[0.5, 0.0], [0.0, 0.0]]
     """
-    held = matrices("pinv", x)
-    if 0 in held.shape[-2:]:
-        return held.reshape((*held.shape[:-2], held.shape[-1], held.shape[-2]))  # type: ignore[no-any-return]
+    operand = matrices("pinv", x)
+    if 0 in operand.shape[-2:]:
+        return operand.reshape((*operand.shape[:-2], operand.shape[-1], operand.shape[-2]))  # type: ignore[no-any-return]
 
     def with_gradient(a: Tensor) -> tuple[Tensor, object]:
         u, values, vh = svd(a, full_matrices=False)
-        kept = values.where(values > _threshold("pinv", values, a, rtol), 0.0)
-        inverses = divide_no_nan(1.0, kept)
+        significant = values.where(values > _threshold("pinv", values, a, rtol), 0.0)
+        inverses = divide_no_nan(1.0, significant)
         inverse = matmul(adjoint(vh) * expand_dims(inverses, -2), adjoint(u))
 
         def gradient(dy: Tensor) -> Tensor:
@@ -86,4 +86,4 @@ def pinv(x: TensorLike, /, *, rtol: TensorLike | None = None) -> Tensor:
 
         return inverse, gradient
 
-    return custom_grad(with_gradient)(held)  # type: ignore[arg-type]
+    return custom_grad(with_gradient)(operand)  # type: ignore[arg-type]

@@ -91,12 +91,12 @@ def inv(x: TensorLike, /) -> Tensor:
         >>> wt.linalg.inv([[2.0, 0.0], [0.0, 4.0]]).tolist()
         [[0.5, 0.0], [0.0, 0.25]]
     """
-    held = matrices("inv", x, square=True)
-    return solve(held, eye(held.shape[-1]))
+    operand = matrices("inv", x, square=True)
+    return solve(operand, eye(operand.shape[-1]))
 
 
 def matrix_power(x: TensorLike, n: int, /) -> Tensor:
-    """Matrices multiplied by themselves; negative powers are those of the inverse.
+    """Powers of matrices; a negative power is one of the inverse.
 
     Raises:
         TypeError: ``n`` is not an integer.
@@ -107,12 +107,12 @@ def matrix_power(x: TensorLike, n: int, /) -> Tensor:
         >>> wt.linalg.matrix_power([[1.0, 1.0], [0.0, 1.0]], 3).tolist()
         [[1.0, 3.0], [0.0, 1.0]]
     """
-    held = matrices("matrix_power", x, square=True)
+    operand = matrices("matrix_power", x, square=True)
     if isinstance(n, bool) or not isinstance(n, int):
         raise TypeError(f"matrix_power: n must be an integer, but got {n!r}")
     if n == 0:
-        return broadcast_to(cast_to(eye(held.shape[-1]), held.dtype), held.shape)
-    square = inv(held) if n < 0 else held
+        return broadcast_to(cast_to(eye(operand.shape[-1]), operand.dtype), operand.shape)
+    square = inv(operand) if n < 0 else operand
     left = abs(n)
     power: Tensor | None = None
     while left:
@@ -122,14 +122,14 @@ def matrix_power(x: TensorLike, n: int, /) -> Tensor:
         if left:
             square = matmul(square, square)
     assert power is not None
-    return clone(power) if power is held else power
+    return clone(power) if power is operand else power
 
 
 # -- determinants -------------------------------------------------------------------------------
 
 
 class SlogDet(NamedTuple):
-    """Sign, or phase, of determinants, and the logarithm of their sizes."""
+    """Sign, or phase, of determinants, and the logarithm of their absolute values."""
 
     sign: Tensor
     logabsdet: Tensor
@@ -168,11 +168,11 @@ def det(x: TensorLike, /) -> Tensor:
         >>> wt.linalg.det([[2.0, 1.0], [0.0, 3.0]]).tolist()
         6.0
     """
-    held = matrices("det", x, square=True)
-    n = held.shape[-1]
+    operand = matrices("det", x, square=True)
+    n = operand.shape[-1]
     if n == 0:
-        return full(held.shape[:-2], 1, held.dtype)
-    (value,) = factored(_DETERMINANT, held, [((), False)], n, False)
+        return full(operand.shape[:-2], 1, operand.dtype)
+    (value,) = factored(_DETERMINANT, operand, [((), False)], n, False)
     return value
 
 
@@ -189,9 +189,11 @@ def slogdet(x: TensorLike, /) -> SlogDet:
         >>> wt.linalg.slogdet([[-1.0, 0.0], [0.0, 1.0]]).sign.tolist()
         -1.0
     """
-    held = matrices("slogdet", x, square=True)
-    n = held.shape[-1]
+    operand = matrices("slogdet", x, square=True)
+    n = operand.shape[-1]
     if n == 0:
-        return SlogDet(full(held.shape[:-2], 1, held.dtype), full(held.shape[:-2], 0, float32))
-    sign, size = factored(_DETERMINANT, held, [((), False), ((), True)], n, True)
+        return SlogDet(
+            full(operand.shape[:-2], 1, operand.dtype), full(operand.shape[:-2], 0, float32)
+        )
+    sign, size = factored(_DETERMINANT, operand, [((), False), ((), True)], n, True)
     return SlogDet(sign, size)

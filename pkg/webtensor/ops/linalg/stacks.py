@@ -1,4 +1,4 @@
-"""Stacks of matrices as kernels see them, and back.
+"""Conversion of stacks of matrices to kernels' operands and of kernels' results to tensors.
 
 A kernel gets real matrices, or complex ones as pairs (``words`` is 1 or 2), and returns float32 of
 shape (matrices, numbers), with the parts of each matrix's result one after the other.
@@ -29,11 +29,11 @@ def matrices(name: str, x: TensorLike, square: bool = False, what: str = "x") ->
     Raises:
         ValueError: it has fewer than two axes, or its matrices are not square.
     """
-    held = as_operand(name, x)
-    if len(held.shape) < 2 or (square and held.shape[-1] != held.shape[-2]):
-        wanted = "square matrices, (..., n, n)" if square else "matrices, (..., rows, columns)"
-        raise ValueError(f"{name}: {what} must be {wanted}, but its shape is {held.shape}")
-    return held if held.dtype is complex64 else cast_to(held, float32)
+    operand = as_operand(name, x)
+    if len(operand.shape) < 2 or (square and operand.shape[-1] != operand.shape[-2]):
+        expected = "square matrices, (..., n, n)" if square else "matrices, (..., rows, columns)"
+        raise ValueError(f"{name}: {what} must be {expected}, but its shape is {operand.shape}")
+    return operand if operand.dtype is complex64 else cast_to(operand, float32)
 
 
 def adjoint(x: Tensor) -> Tensor:
@@ -42,7 +42,7 @@ def adjoint(x: Tensor) -> Tensor:
 
 
 def words_of(x: Tensor) -> int:
-    """Floats that store an element."""
+    """Return the number of floats that store an element."""
     return 2 if x.dtype is complex64 else 1
 
 
@@ -52,15 +52,15 @@ def stored(x: Tensor) -> Tensor:
 
 
 def parts_of(packed: Tensor, words: int, parts: Sequence[Part]) -> list[Tensor]:
-    """Take what a kernel packed apart, into (matrices, *shape) each."""
+    """Split a kernel's packed result into parts of shape (matrices, *shape)."""
     batch = packed.shape[0]
     sizes = [prod(shape) * (1 if real else words) for shape, real in parts]
     flat = split(packed, sizes, 1) if len(sizes) > 1 else [packed]
     return [
-        reshape(one, (batch, *shape))
+        reshape(part, (batch, *shape))
         if real or words == 1
-        else from_pairs(reshape(one, (batch, *shape, 2)))
-        for one, (shape, real) in zip(flat, parts, strict=True)
+        else from_pairs(reshape(part, (batch, *shape, 2)))
+        for part, (shape, real) in zip(flat, parts, strict=True)
     ]
 
 
@@ -74,5 +74,5 @@ def factored(
     packed = run(
         primitive, (stored(x),), (prod(stack), size), float32, words, prod(stack), *attributes
     )
-    found = parts_of(packed, words, parts)
-    return [reshape(one, (*stack, *one.shape[1:])) for one in found]
+    unpacked = parts_of(packed, words, parts)
+    return [reshape(part, (*stack, *part.shape[1:])) for part in unpacked]

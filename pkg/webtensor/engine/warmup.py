@@ -35,8 +35,8 @@ def _shape_and_dtype(spec: Any) -> tuple[Shape, DType]:
                 "warm_up: a spec must be a shape, a shape and a dtype, or have a shape and a "
                 f"dtype, but got {spec!r}"
             )
-    known = [1 if length is None else length for length in shape]
-    return as_shape("warm_up", known), as_dtype(dtype)
+    concrete_shape = [1 if length is None else length for length in shape]
+    return as_shape("warm_up", concrete_shape), as_dtype(dtype)
 
 
 def _input(spec: Any) -> Tensor | Variable:
@@ -47,21 +47,20 @@ def _input(spec: Any) -> Tensor | Variable:
     size = prod(shape)
     if dtype is string_:
         return Tensor(host_storage(dtype, (b"",) * size), shape, dtype)
-    # A view of no bytes cannot be cast, so there is at least one element before the cut.
+    # A view of no bytes cannot be cast, so one element is made and then cut off.
     zeros = typed_view(bytearray(max(size, 1) * dtype.itemsize), dtype.stored)
     return Tensor(host_storage(dtype, zeros[: size * dtype.words]), shape, dtype)
 
 
 async def warm_up(function: Callable[..., Any], *specs: Any) -> None:
-    """Call a function once, so that its next call finds all that it needs ready.
+    """Call a function once, so that its programs are compiled and its weights uploaded.
 
-    Each spec stands for an argument: a shape, ``(shape, dtype)``, or an object with both, for which
-    zeros are passed (one along axes of length None), or a tensor, which is passed itself. On WebGL,
-    the programs that the function draws with are compiled side by side where the browser can, and
-    the event loop has its turn while they are; the weights that it reads are uploaded. What it
-    returns is dropped. The function may be a coroutine function.
+    Each spec describes an argument: a shape, ``(shape, dtype)`` or an object with both stands for a
+    tensor of zeros (of size 1 along axes of size None); a tensor is passed itself. On WebGL, the
+    programs are compiled in parallel if the browser can, without blocking the event loop. The
+    function's result is dropped. It may be a coroutine function.
 
-    A function that changes variables, as a training step does, changes them: give it copies.
+    Variables that the function changes, as a training step does, are changed: pass it copies.
 
     Raises:
         TypeError: the function cannot be called, or a spec is none of these.
