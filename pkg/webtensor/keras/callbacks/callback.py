@@ -21,7 +21,7 @@ class LoopParams(TypedDict, total=False):
 
     epochs: int
     steps: int | None
-    verbose: int
+    verbose: int | str
 
 
 class Callback(Declared):

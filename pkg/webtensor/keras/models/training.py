@@ -539,7 +539,7 @@ class Trainer(Layer):
             add_history=add_history,
             add_progbar=verbose not in (0, "0"),
             model=self,
-            verbose=verbose if isinstance(verbose, int) else _default_verbosity(verbose),
+            verbose=_default_verbosity() if verbose == "auto" else verbose,
             epochs=epochs,
             steps=steps,
         )
@@ -753,12 +753,10 @@ def _accepts_training(function: Callable[..., object]) -> bool:
     )
 
 
-def _default_verbosity(verbose: str) -> int:
-    """Return ``verbose`` as an integer: "auto" is a bar, or without interactive logging a line."""
+def _default_verbosity() -> int:
+    """Return what ``verbose="auto"`` is: 1 for a bar, without interactive logging 2 for a line."""
     from webtensor.keras.utils.logging import is_interactive_logging_enabled
 
-    if verbose != "auto":
-        return int(verbose)
     return 1 if is_interactive_logging_enabled() else 2
 
 
