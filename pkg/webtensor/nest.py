@@ -1,31 +1,34 @@
-"""Structures: nested lists, tuples and dictionaries, flattened and packed again.
+"""Structures: lists, tuples and dictionaries, which may be nested, and their leaves.
 
-Dictionaries are flattened in the sorted order of their keys, as in Keras, so that equal ones
-correspond; an OrderedDict keeps its order. Named tuples and deques keep their types.
+The items of dictionaries are in the order of their sorted keys, as in Keras, so that the leaves of
+equal dictionaries correspond; an OrderedDict has its own order. Named tuples and deques are
+structures, too, and keep their types.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard
 
-__all__ = ["alike", "flatten", "is_nested", "keys", "map_structure", "pack"]
+__all__ = ["Structure", "alike", "flatten", "is_nested", "keys", "map_structure", "pack"]
+
+Structure: TypeAlias = list[Any] | tuple[Any, ...] | dict[Any, Any] | deque[Any]
 
 
-def is_nested(structure: Any) -> bool:
-    """Whether there may be things inside."""
+def is_nested(structure: object) -> TypeGuard[Structure]:
+    """Whether an object is a structure, not a leaf."""
     return isinstance(structure, (list, tuple, dict, deque))
 
 
-def flatten(structure: Any) -> list[Any]:
-    """Return all things inside, in order."""
+def flatten(structure: object) -> list[Any]:
+    """Return the leaves of a structure, in order."""
     leaves: list[Any] = []
     _collect(structure, leaves)
     return leaves
 
 
-def _collect(structure: Any, leaves: list[Any]) -> None:
+def _collect(structure: object, leaves: list[object]) -> None:
     if isinstance(structure, (list, tuple, deque)):
         for item in structure:
             _collect(item, leaves)
@@ -36,45 +39,45 @@ def _collect(structure: Any, leaves: list[Any]) -> None:
         leaves.append(structure)
 
 
-def keys(structure: Any) -> Sequence[Any]:
-    """Return what to index a structure with, in the order in which it is taken apart."""
+def keys(structure: Structure) -> Sequence[Any]:
+    """Return the indices or keys of a structure's items, in order."""
     if not isinstance(structure, dict):
         return range(len(structure))
     if isinstance(structure, OrderedDict):
         return list(structure)
     try:
         return sorted(structure)
-    except TypeError:  # of several types
+    except TypeError:  # keys of several types
         return list(structure)
 
 
-def alike(structure: Any, parts: list[Any]) -> Any:
-    """Return a structure like ``structure`` with other parts, one for each of its ``keys``."""
+def alike(structure: Structure, items: list[Any]) -> Any:
+    """Return a structure of the same type with other items, one for each of its ``keys``."""
     if isinstance(structure, dict):
-        parts_by_key = dict(zip(keys(structure), parts, strict=True))
-        ordered = {key: parts_by_key[key] for key in structure}
+        by_key = dict(zip(keys(structure), items, strict=True))
+        ordered = {key: by_key[key] for key in structure}
         if isinstance(structure, defaultdict):
             return type(structure)(structure.default_factory, ordered)
         return type(structure)(ordered) if isinstance(structure, OrderedDict) else ordered
     if isinstance(structure, deque):
-        return type(structure)(parts, structure.maxlen)
+        return type(structure)(items, structure.maxlen)
     if isinstance(structure, tuple) and hasattr(structure, "_fields"):
-        return type(structure)(*parts)
-    return tuple(parts) if isinstance(structure, tuple) else list(parts)
+        return type(structure)(*items)
+    return tuple(items) if isinstance(structure, tuple) else list(items)
 
 
-def pack(structure: Any, things: Iterable[Any]) -> Any:
-    """Return a structure like ``structure`` with other leaves."""
-    return _packed(structure, iter(things))
+def pack(structure: object, leaves: Iterable[object]) -> Any:
+    """Return a structure like the given one with other leaves."""
+    return _pack(structure, iter(leaves))
 
 
-def _packed(structure: Any, things: Iterator[Any]) -> Any:
+def _pack(structure: object, leaves: Iterator[object]) -> Any:
     if not is_nested(structure):
-        return next(things)
-    return alike(structure, [_packed(structure[key], things) for key in keys(structure)])
+        return next(leaves)
+    return alike(structure, [_pack(structure[key], leaves) for key in keys(structure)])
 
 
-def map_structure(function: Callable[..., Any], structure: Any, *others: Any) -> Any:
-    """Call a function with the leaves at corresponding positions; return a structure of results."""
-    columns = [flatten(tree) for tree in (structure, *others)]
-    return pack(structure, [function(*row) for row in zip(*columns, strict=True)])
+def map_structure(function: Callable[..., object], structure: object, *others: object) -> Any:
+    """Return a structure of the results of a function that is called with corresponding leaves."""
+    columns = [flatten(each) for each in (structure, *others)]
+    return pack(structure, [function(*leaves) for leaves in zip(*columns, strict=True)])

@@ -1,5 +1,5 @@
-"""The functions on structures of ``webtensor.nest``, by the name that layers know."""
+"""The functions of ``webtensor.nest``, under the name that the modules of Keras import."""
 
-from webtensor.nest import alike, flatten, is_nested, keys, map_structure, pack
+from webtensor.nest import Structure, alike, flatten, is_nested, keys, map_structure, pack
 
-__all__ = ["alike", "flatten", "is_nested", "keys", "map_structure", "pack"]
+__all__ = ["Structure", "alike", "flatten", "is_nested", "keys", "map_structure", "pack"]

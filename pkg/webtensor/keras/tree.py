@@ -1,14 +1,14 @@
-"""Structures under the names of ``keras.tree``: lists, tuples and dictionaries of things.
+"""The functions of ``keras.tree`` on structures: lists, tuples and dictionaries, maybe nested.
 
-All of them check what they are given; the library itself uses ``nest``, which does not.
+They check their arguments; the library itself uses ``nest``, which does not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
-from webtensor.keras.nest import alike, flatten, is_nested, keys, pack
+from webtensor.keras.nest import Structure, alike, flatten, is_nested, keys, pack
 from webtensor.keras.symbols import is_shape
 
 __all__ = [
@@ -27,12 +27,16 @@ __all__ = [
 ]
 
 
+#: The keys and indices that lead to a leaf.
+Path: TypeAlias = tuple[Any, ...]
+
+
 class MAP_TO_NONE:  # noqa: N801  (Keras's name)
-    """What a function returns to ``traverse`` for None, as None itself changes nothing."""
+    """The result by which a function makes ``traverse`` replace a part by None."""
 
 
-def flatten_with_path(structure: Any) -> list[tuple[tuple[Any, ...], Any]]:
-    """Return all things inside, each after the keys and indices that lead to it.
+def flatten_with_path(structure: object) -> list[tuple[Path, Any]]:
+    """Return pairs of paths and leaves; a path consists of keys and indices.
 
     Example:
         >>> from webtensor import keras
@@ -42,18 +46,18 @@ def flatten_with_path(structure: Any) -> list[tuple[tuple[Any, ...], Any]]:
     if not is_nested(structure):
         return [((), structure)]
     return [
-        ((key, *path), one)
+        ((key, *path), leaf)
         for key in keys(structure)
-        for path, one in flatten_with_path(structure[key])
+        for path, leaf in flatten_with_path(structure[key])
     ]
 
 
-def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
-    """Return a structure like the given one with other things inside.
+def pack_sequence_as(structure: object, flat_sequence: Iterable[object]) -> Any:
+    """Return a structure like the given one with other leaves.
 
     Raises:
         TypeError: ``flat_sequence`` is not iterable.
-        ValueError: there are more or fewer things than before.
+        ValueError: the number of leaves differs.
 
     Example:
         >>> from webtensor import keras
@@ -64,51 +68,52 @@ def pack_sequence_as(structure: Any, flat_sequence: Iterable[Any]) -> Any:
         raise TypeError(
             f"pack_sequence_as: flat_sequence must be iterable, but got {flat_sequence!r}"
         )
-    things = list(flat_sequence)
+    leaves = list(flat_sequence)
     count = len(flatten(structure))
-    if len(things) != count:
+    if len(leaves) != count:
         raise ValueError(
-            f"pack_sequence_as: structure has {count} leaves, but flat_sequence holds {len(things)}"
+            f"pack_sequence_as: structure has {count} leaves, but flat_sequence holds {len(leaves)}"
         )
-    return pack(structure, things)
+    return pack(structure, leaves)
 
 
 # -- comparing ---------------------------------------------------------------------------------
 
 
-def _kind(structure: Any) -> type:
-    """What must be the same in structures that correspond."""
+def _kind(structure: object) -> type:
+    """Return the type that corresponding structures share; all dictionaries are of one type."""
     return dict if isinstance(structure, dict) else type(structure)
 
 
-def _check_pair(where: str, first: Any, second: Any) -> None:
+def _check_pair(function: str, first: Structure, second: Any) -> None:
     """Compare the outermost level of two structures."""
-    begin = f"{where}: the structures don't have the same nested structure: "
+    prefix = f"{function}: the structures don't have the same nested structure: "
     if _kind(first) is not _kind(second):
-        kinds = [_named_kind(one) for one in (first, second)]
-        raise ValueError(f"{begin}expected {kinds[0]}, but got {kinds[1]}: {second!r}")
+        raise ValueError(
+            f"{prefix}expected {_kind_name(first)}, but got {_kind_name(second)}: {second!r}"
+        )
     if len(first) != len(second):
         raise ValueError(
-            f"{begin}their number of parts differs (arity mismatch): expected {len(first)} parts, "
+            f"{prefix}their number of parts differs (arity mismatch): expected {len(first)} parts, "
             f"but got {len(second)}: {second!r}"
         )
     if isinstance(first, dict) and first.keys() != second.keys():
         raise ValueError(
-            f"{begin}dictionary key mismatch: expected {list(first)}, but got {list(second)}"
+            f"{prefix}dictionary key mismatch: expected {list(first)}, but got {list(second)}"
         )
 
 
-def _named_kind(structure: Any) -> str:
+def _kind_name(structure: object) -> str:
     kind = type(structure)
     is_named = isinstance(structure, tuple) and hasattr(structure, "_fields")
-    what = f"namedtuple {kind.__module__}.{kind.__name__}" if is_named else kind.__name__
-    return what if is_nested(structure) else f"no structure but a leaf ({what})"
+    name = f"namedtuple {kind.__module__}.{kind.__name__}" if is_named else kind.__name__
+    return name if is_nested(structure) else f"no structure but a leaf ({name})"
 
 
-def assert_same_structure(a: Any, b: Any, check_types: Any = None) -> None:
-    """Compare two structures, but not what is inside; kinds of dictionaries are one.
+def assert_same_structure(a: object, b: object, check_types: object = None) -> None:
+    """Check that two structures are the same except for their leaves and types of dictionaries.
 
-    ``check_types`` changes nothing.
+    ``check_types`` has no effect.
 
     Raises:
         ValueError: they differ.
@@ -116,115 +121,126 @@ def assert_same_structure(a: Any, b: Any, check_types: Any = None) -> None:
     _mapped("assert_same_structure", lambda *_: None, (a, b), True, True)
 
 
-def assert_same_paths(a: Any, b: Any) -> None:
-    """Compare the keys and indices that lead to things, but not what kinds of structures these are.
+def assert_same_paths(a: object, b: object) -> None:
+    """Check that the leaves of two structures have the same paths, whatever the types are.
 
     Raises:
         ValueError: they differ.
     """
-    paths = [dict(flatten_with_path(one)).keys() for one in (a, b)]
-    if paths[0] != paths[1]:
+    paths_a, paths_b = (dict(flatten_with_path(structure)).keys() for structure in (a, b))
+    if paths_a != paths_b:
         raise ValueError(
             "assert_same_paths: the structures don't have the same paths: only in a: "
-            f"{sorted(map(str, paths[0] - paths[1]))}, only in b: "
-            f"{sorted(map(str, paths[1] - paths[0]))}"
+            f"{sorted(map(str, paths_a - paths_b))}, only in b: "
+            f"{sorted(map(str, paths_b - paths_a))}"
         )
 
 
 # -- mapping -----------------------------------------------------------------------------------
 
 
-def _check_mapping(where: str, func: Any, structures: tuple[Any, ...]) -> None:
+def _check_arguments(function: str, func: object, structures: tuple[object, ...]) -> None:
     if not callable(func):
-        raise TypeError(f"{where}: func must be callable, but got {func!r}")
+        raise TypeError(f"{function}: func must be callable, but got {func!r}")
     if not structures:
-        raise ValueError(f"{where}: there must be at least one structure")
+        raise ValueError(f"{function}: there must be at least one structure")
 
 
 def _mapped(
-    where: str,
-    func: Callable[..., Any],
-    rows: tuple[Any, ...],
-    is_whole: bool,
+    function: str,
+    func: Callable[..., object],
+    structures: tuple[Any, ...],
+    to_leaves: bool,
     none_is_leaf: bool,
 ) -> Any:
-    """Map corresponding parts, down to the leaves of the first structure.
+    """Call ``func`` with corresponding parts, down to the leaves of the first structure.
 
-    Where ``is_whole``, the others end there, too.
+    With ``to_leaves``, the leaves of the other structures must correspond to these.
     """
-    first = rows[0]
+    first = structures[0]
     if not is_nested(first):
-        for one in rows[1:] if is_whole else ():
-            if is_nested(one) or (first is None and not none_is_leaf and one is not None):
+        for other in structures[1:] if to_leaves else ():
+            if is_nested(other) or (first is None and not none_is_leaf and other is not None):
                 raise ValueError(
-                    f"{where}: the structures don't have the same nested structure: expected a "
-                    f"leaf like {first!r}, but got {one!r}"
+                    f"{function}: the structures don't have the same nested structure: expected a "
+                    f"leaf like {first!r}, but got {other!r}"
                 )
-        return None if first is None and not none_is_leaf else func(*rows)
-    for one in rows[1:]:
-        _check_pair(where, first, one)
-    parts = [
-        _mapped(where, func, tuple(one[key] for one in rows), is_whole, none_is_leaf)
+        return None if first is None and not none_is_leaf else func(*structures)
+    for other in structures[1:]:
+        _check_pair(function, first, other)
+    items = [
+        _mapped(
+            function,
+            func,
+            tuple(structure[key] for structure in structures),
+            to_leaves,
+            none_is_leaf,
+        )
         for key in keys(first)
     ]
-    return alike(first, parts)
+    return alike(first, items)
 
 
-def map_structure(func: Callable[..., Any], *structures: Any, none_is_leaf: bool = True) -> Any:
-    """Call a function with what is inside, at corresponding places; a structure of its results.
+def map_structure(
+    func: Callable[..., object], *structures: object, none_is_leaf: bool = True
+) -> Any:
+    """Return a structure of the results of a function that is called with corresponding leaves.
 
-    Without ``none_is_leaf`` it is not called with None, which stays.
+    Without ``none_is_leaf``, it is not called with None, and the result there is None.
 
     Raises:
         TypeError: ``func`` is not callable.
-        ValueError: the structures differ, or there is none.
+        ValueError: the structures differ, or there are none.
 
     Example:
         >>> from webtensor import keras
         >>> keras.tree.map_structure(lambda x, y: x * y, [1, {"a": 2}], [3, {"a": 4}])
         [3, {'a': 8}]
     """
-    _check_mapping("map_structure", func, structures)
+    _check_arguments("map_structure", func, structures)
     return _mapped("map_structure", func, structures, True, none_is_leaf)
 
 
-def map_structure_up_to(shallow_structure: Any, func: Callable[..., Any], *structures: Any) -> Any:
-    """Call a function with the parts of structures that are where another one has its leaves.
+def map_structure_up_to(
+    shallow_structure: object, func: Callable[..., object], *structures: object
+) -> Any:
+    """Call a function with the parts of structures at the leaves of ``shallow_structure``.
 
     Raises:
         TypeError: ``func`` is not callable.
-        ValueError: a structure is shallower or another, or there is none.
+        ValueError: a structure differs from ``shallow_structure``, or there are none.
 
     Example:
         >>> from webtensor import keras
         >>> keras.tree.map_structure_up_to([None, None], len, [[1, 1], [2]])
         [2, 1]
     """
-    where = "map_structure_up_to"
-    _check_mapping(where, func, structures)
-    rows = (shallow_structure, *structures)
-    return _mapped(where, lambda _, *parts: func(*parts), rows, False, True)
+    name = "map_structure_up_to"
+    _check_arguments(name, func, structures)
+    return _mapped(
+        name, lambda _, *parts: func(*parts), (shallow_structure, *structures), False, True
+    )
 
 
-def map_shape_structure(func: Callable[..., Any], structure: Any) -> Any:
-    """Call a function with the shapes in a structure, and with other things that are in it.
+def map_shape_structure(func: Callable[..., object], structure: object) -> Any:
+    """Call a function with the shapes in a structure, and with its other leaves.
 
     A shape is a tuple or a list of integers and None.
 
     Raises:
         TypeError: ``func`` is not callable.
     """
-    _check_mapping("map_shape_structure", func, (structure,))
+    _check_arguments("map_shape_structure", func, (structure,))
     if is_shape(structure) or not is_nested(structure):
         return func(structure)
     return alike(structure, [map_shape_structure(func, structure[key]) for key in keys(structure)])
 
 
-def traverse(func: Callable[[Any], Any], structure: Any, top_down: bool = True) -> Any:
-    """Call a function with a structure and all parts of it; what it returns replaces them.
+def traverse(func: Callable[[Any], object], structure: object, top_down: bool = True) -> Any:
+    """Call a function with a structure and all its parts, which the results replace.
 
-    None replaces nothing, and ``MAP_TO_NONE`` stands for None. What was replaced is not entered.
-    If not ``top_down``, parts come before what they are in.
+    A result of None replaces nothing, and ``MAP_TO_NONE`` replaces a part by None. The items of a
+    replaced part are not visited. Unless ``top_down``, items are visited before their structure.
 
     Raises:
         TypeError: ``func`` is not callable.
@@ -237,22 +253,22 @@ def traverse(func: Callable[[Any], Any], structure: Any, top_down: bool = True) 
         >>> seen
         [[(1, 2), 3], (1, 2), 1, 2, 3]
     """
-    _check_mapping("traverse", func, (structure,))
-    found = func(structure) if top_down else None
-    if found is None and is_nested(structure):
-        parts = [traverse(func, structure[key], top_down) for key in keys(structure)]
-        structure = alike(structure, parts)
+    _check_arguments("traverse", func, (structure,))
+    result = func(structure) if top_down else None
+    if result is None and is_nested(structure):
+        items = [traverse(func, structure[key], top_down) for key in keys(structure)]
+        structure = alike(structure, items)
     if not top_down:
-        found = func(structure)
-    if found is MAP_TO_NONE or isinstance(found, MAP_TO_NONE):
+        result = func(structure)
+    if result is MAP_TO_NONE or isinstance(result, MAP_TO_NONE):
         return None
-    return structure if found is None else found
+    return structure if result is None else result
 
 
-def lists_to_tuples(structure: Any) -> Any:
-    """Return the structure with tuples in the places of lists."""
+def lists_to_tuples(structure: object) -> Any:
+    """Return the structure with tuples instead of lists."""
 
-    def as_tuple(one: Any) -> Any:
-        return tuple(one) if isinstance(one, list) else None
+    def as_tuple(part: object) -> tuple[Any, ...] | None:
+        return tuple(part) if isinstance(part, list) else None
 
     return traverse(as_tuple, structure, top_down=False)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
     from webtensor.dtypes import DType
@@ -27,10 +28,13 @@ __all__ = [
     "InitializerLike",
     "Nested",
     "Operand",
+    "PathLike",
     "RegularizerLike",
     "SeedLike",
     "Shape",
+    "Shapes",
     "SymbolicOrTensor",
+    "Tensors",
 ]
 
 _Leaf = TypeVar("_Leaf")
@@ -39,6 +43,8 @@ _Leaf = TypeVar("_Leaf")
 Config: TypeAlias = dict[str, Any]
 #: Classes and functions by the names that configurations have for them.
 CustomObjects: TypeAlias = Mapping[str, Callable[..., Any]]
+#: The path of a file or folder.
+PathLike: TypeAlias = "str | os.PathLike[str]"
 #: A shape; the size of a dimension is None where it is unknown, such as that of a batch.
 Shape: TypeAlias = tuple[int | None, ...]
 #: One axis, several, or None for all.
@@ -48,6 +54,12 @@ Axis: TypeAlias = "int | Sequence[int] | None"
 Nested: TypeAlias = (
     "_Leaf | list[Nested[_Leaf]] | tuple[Nested[_Leaf], ...] | dict[str, Nested[_Leaf]]"
 )
+
+#: The shape of a layer's input or output, or a structure of shapes.
+Shapes: TypeAlias = "Nested[Shape]"
+
+#: A tensor, which may be symbolic, or a structure of tensors. None is no tensor.
+Tensors: TypeAlias = "Nested[Tensor | KerasTensor | None]"
 
 #: What functions of ``keras.ops`` take: tensors, arrays, numbers, lists, and symbolic tensors.
 Operand: TypeAlias = "TensorLike | KerasTensor"

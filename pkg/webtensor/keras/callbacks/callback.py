@@ -21,7 +21,7 @@ class LoopParams(TypedDict, total=False):
 
     epochs: int
     steps: int | None
-    verbose: int
+    verbose: int | str
 
 
 class Callback(Declared):
@@ -127,6 +127,28 @@ def _overrides(callback: Callback, name: str) -> bool:
     return name in vars(callback) or getattr(type(callback), name) is not getattr(Callback, name)
 
 
+def _method_for_all(name: str) -> Callable[..., None]:
+    """Return a method that calls the method ``name`` of all callbacks.
+
+    Callbacks get an empty dictionary for missing logs.
+    """
+    if "_epoch_" in name or "_batch_" in name:
+
+        def call_with_index(self: CallbackList, index: int, logs: Logs = None) -> None:
+            self._call(name, index, {} if logs is None else logs)
+
+        method: Callable[..., None] = call_with_index
+    else:
+
+        def call(self: CallbackList, logs: Logs = None) -> None:
+            self._call(name, {} if logs is None else logs)
+
+        method = call
+    method.__name__ = name
+    method.__doc__ = f"Call ``{name}`` of all callbacks."
+    return method
+
+
 class CallbackList(Declared):
     """The callbacks of a loop. Each of its methods calls the method of that name of all callbacks.
 
@@ -198,31 +220,22 @@ class CallbackList(Declared):
             if isinstance(result, Awaitable):
                 self.awaited.append(result)
 
-
-def _method_for_all(name: str) -> Callable[..., None]:
-    """Return a method that calls the method ``name`` of all callbacks.
-
-    Callbacks get an empty dictionary for missing logs.
-    """
-    if "_epoch_" in name or "_batch_" in name:
-
-        def call_with_index(self: CallbackList, index: int, logs: Logs = None) -> None:
-            self._call(name, index, {} if logs is None else logs)
-
-        method: Callable[..., None] = call_with_index
-    else:
-
-        def call(self: CallbackList, logs: Logs = None) -> None:
-            self._call(name, {} if logs is None else logs)
-
-        method = call
-    method.__name__ = name
-    method.__doc__ = f"Call ``{name}`` of all callbacks."
-    return method
-
-
-for _name in [name for name in vars(Callback) if name.startswith("on_")]:
-    setattr(CallbackList, _name, _method_for_all(_name))
+    on_batch_begin = _method_for_all("on_batch_begin")
+    on_batch_end = _method_for_all("on_batch_end")
+    on_epoch_begin = _method_for_all("on_epoch_begin")
+    on_epoch_end = _method_for_all("on_epoch_end")
+    on_train_batch_begin = _method_for_all("on_train_batch_begin")
+    on_train_batch_end = _method_for_all("on_train_batch_end")
+    on_test_batch_begin = _method_for_all("on_test_batch_begin")
+    on_test_batch_end = _method_for_all("on_test_batch_end")
+    on_predict_batch_begin = _method_for_all("on_predict_batch_begin")
+    on_predict_batch_end = _method_for_all("on_predict_batch_end")
+    on_train_begin = _method_for_all("on_train_begin")
+    on_train_end = _method_for_all("on_train_end")
+    on_test_begin = _method_for_all("on_test_begin")
+    on_test_end = _method_for_all("on_test_end")
+    on_predict_begin = _method_for_all("on_predict_begin")
+    on_predict_end = _method_for_all("on_predict_end")
 
 
 class History(Callback):
@@ -254,6 +267,8 @@ class LambdaCallback(Callback):
         >>> keras.callbacks.LambdaCallback(on_epoch_end=lambda epoch, logs: None).params
         {}
     """
+
+    _refuses_unknown = False
 
     def __init__(self, **functions: Callable[..., object] | None) -> None:
         super().__init__()

@@ -6,18 +6,16 @@ import csv
 import json
 import shutil
 from collections.abc import Awaitable, Iterable
-from os import PathLike as PathLikeObject
 from pathlib import Path
-from typing import TextIO, TypeAlias
+from typing import TextIO
 
 from webtensor.keras.budgets import parse_json
 from webtensor.keras.callbacks.callback import Callback, Logs
 from webtensor.keras.callbacks.monitor import Monitor
+from webtensor.keras.types import PathLike
 from webtensor.keras.utils.logging import say
 
 __all__ = ["BackupAndRestore", "CSVLogger", "ModelCheckpoint"]
-
-PathLike: TypeAlias = str | PathLikeObject[str]
 
 
 class ModelCheckpoint(Monitor):

@@ -81,6 +81,9 @@ class ReduceLROnPlateau(Monitor):
         ValueError: ``factor`` is not below 1.
     """
 
+    #: Keras ignores unknown keywords here.
+    _refuses_unknown = False
+
     def __init__(
         self,
         monitor: str = "val_loss",

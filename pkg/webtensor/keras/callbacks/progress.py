@@ -48,7 +48,7 @@ class ProgbarLogger(Callback):
 
     def _start(self) -> None:
         self._updated_at = perf_counter()
-        steps, verbose = self.params.get("steps"), self.params.get("verbose") or 1
+        steps, verbose = self.params.get("steps"), int(self.params.get("verbose") or 1)
         if self._element is None:
             self._bar = _TextBar(steps, verbose)
         else:

@@ -11,12 +11,12 @@ import struct
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import count
-from os import PathLike
 from pathlib import Path
 from time import perf_counter, time
 from warnings import warn
 
 from webtensor.keras.callbacks.callback import Callback, Logs
+from webtensor.keras.types import PathLike
 
 __all__ = ["TensorBoard"]
 
@@ -44,7 +44,7 @@ class TensorBoard(Callback):
 
     def __init__(
         self,
-        log_dir: str | PathLike[str] = "logs",
+        log_dir: PathLike = "logs",
         histogram_freq: int = 0,
         write_graph: bool = True,
         write_images: bool = False,

@@ -1,8 +1,10 @@
-"""Models: ``function`` is the graph, ``functional`` and ``sequential`` the kinds of models.
+"""Models: functional, sequential, and subclasses of ``Model``.
 
-``model`` is what they share, and ``training`` how they learn, by ``train_steps`` and what
-``compiling`` settles; ``subgraphs`` puts models together from their configurations, ``cloning``
-from other models, and ``summary`` describes them.
+``function`` has the graph of operations that a functional model runs, and ``inference`` optimizes
+it for ``predict``. ``training`` has ``compile``, ``fit`` and the like: ``compiling`` makes their
+losses and metrics, ``batches`` reads data, ``train_steps`` and ``awaitables`` are parts of their
+loops. ``subgraphs`` connects the layers of a configuration, ``cloning`` copies models, and
+``summary``, ``dot`` and ``svg`` describe them.
 """
 
 from typing import TYPE_CHECKING

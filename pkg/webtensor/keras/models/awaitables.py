@@ -1,43 +1,47 @@
-"""Loops that wait: one body for ``fit`` and ``fit_async``.
+"""Loops that can wait, so that ``fit`` and ``fit_async`` have the same body.
 
-A loop is a generator that yields what it would wait for, a function that returns an awaitable. The
-asynchronous driver awaits it. The synchronous one does, too, where the browser can suspend Python
-(JSPI); elsewhere it goes on without: values are then read when they are needed.
+A loop is a generator that yields functions which return awaitables, in order to wait for them.
+``finish_async`` awaits each of them. ``finish`` does so only where the browser can suspend Python
+(JSPI); elsewhere it continues at once, and values are read when they are used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
+from functools import wraps
+from inspect import Signature, signature
 from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeAlias, TypeVar
 
 from webtensor.browser import next_frame
 from webtensor.engine import Tensor
 from webtensor.engine.jspi import can_suspend, suspended
 
-__all__ = ["Breather", "Wait", "finish", "finish_async", "needed"]
+__all__ = ["Breather", "Loop", "Wait", "finish", "finish_async", "forms_of", "required"]
 
-Wait = Callable[[], Awaitable[Any]]
+Wait: TypeAlias = Callable[[], Awaitable[Any]]
 Result = TypeVar("Result")
-Loop = Generator[Wait, Any, Result]
+Parameters = ParamSpec("Parameters")
+#: Yields what it waits for, is sent what that returned, and returns a result.
+Loop: TypeAlias = Generator[Wait, Any, Result]
 
-#: How long a page is kept from painting.
+#: The maximum time between two frames of a page.
 _SECONDS = 0.012
 
 
-class _Needed:
-    """Something that a loop cannot go on without."""
+class _RequiredWait:
+    """A wait without which a loop cannot continue."""
 
     def __init__(self, wait: Wait, explanation: str) -> None:
         self.wait, self.explanation = wait, explanation
 
-    def __call__(self) -> Awaitable[Any]:
+    def __call__(self) -> Awaitable[object]:
         return self.wait()
 
 
-def needed(wait: Wait, explanation: str) -> Wait:
-    """Mark what must be waited for; the explanation is for those who cannot."""
-    return _Needed(wait, explanation)
+def required(wait: Wait, explanation: str) -> Wait:
+    """Mark a wait as required; where waiting is impossible, the explanation is the error's text."""
+    return _RequiredWait(wait, explanation)
 
 
 def finish(loop: Loop[Result]) -> Result:
@@ -50,10 +54,11 @@ def finish(loop: Loop[Result]) -> Result:
             result = None
             if suspends:
                 result = suspended(wait())
-            elif isinstance(wait, _Needed):
+            elif isinstance(wait, _RequiredWait):
                 raise RuntimeError(wait.explanation)
     except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
+        value: Result = end.value
+        return value
     finally:
         loop.close()
 
@@ -65,26 +70,52 @@ async def finish_async(loop: Loop[Result]) -> Result:
         while True:
             result = await loop.send(result)()
     except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
+        value: Result = end.value
+        return value
     finally:
         loop.close()
 
 
-class Breather:
-    """Lets a page paint every few milliseconds, and a device catch up.
+def forms_of(
+    loop: Callable[Parameters, Loop[Result]],
+) -> tuple[Callable[Parameters, Result], Callable[Parameters, Awaitable[Result]]]:
+    """Return the methods that run a loop, blocking and asynchronous, such as fit and fit_async.
 
-    Work that is queued on a device is not done: a loop that never waits would fill the queue.
+    Their names are ``loop``'s without the underscore that it starts with.
+    """
+    name, cls = loop.__name__.removeprefix("_"), loop.__qualname__.rpartition(".")[0]
+
+    @wraps(loop)
+    def blocking(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        return finish(loop(*args, **kwargs))
+
+    @wraps(loop)
+    async def asynchronous(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        return await finish_async(loop(*args, **kwargs))
+
+    for method, method_name in ((blocking, name), (asynchronous, f"{name}_async")):
+        method.__name__, method.__qualname__ = method_name, f"{cls}.{method_name}"
+        # The result is not the generator that the annotation of ``loop`` names.
+        vars(method)["__signature__"] = signature(loop).replace(return_annotation=Signature.empty)
+    asynchronous.__doc__ = f"``{name}`` without blocking the page."
+    return blocking, asynchronous
+
+
+class Breather:
+    """Waits for a page to paint, every few milliseconds, and for the device to catch up.
+
+    Work on a device is queued, and a loop that never waits would let the queue grow.
     """
 
     def __init__(self) -> None:
-        self._since = perf_counter()
-        self._last: Tensor | None = None
+        self._last_frame = perf_counter()
+        self._previous: Tensor | None = None
 
-    def after(self, result: Tensor | None) -> Generator[Wait, Any, None]:
-        """Wait for the result of the step before, and for the page where it is time."""
-        if self._last is not None and not self._last.is_disposed:
-            yield self._last.data
-        self._last = result
-        if perf_counter() - self._since > _SECONDS:
+    def after(self, result: Tensor | None) -> Generator[Wait, object, None]:
+        """Wait for the result of the previous step, and for a frame of the page if one is due."""
+        if self._previous is not None and not self._previous.is_disposed:
+            yield self._previous.data
+        self._previous = result
+        if perf_counter() - self._last_frame > _SECONDS:
             yield next_frame
-            self._since = perf_counter()
+            self._last_frame = perf_counter()

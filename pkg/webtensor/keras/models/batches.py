@@ -1,277 +1,344 @@
 """Batches: arrays, generators and data sets as a sequence of ``(x, y, sample_weight)``.
 
-Arrays of NumPy are cut on the host and tensors where they are, one batch at a time.
+NumPy arrays are sliced on the host, and tensors on their device, one batch at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import count as number_from, islice
-from random import shuffle as shuffled
-from typing import Any
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping
+from itertools import count as count_from, islice
+from random import shuffle as shuffle_in_place
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from webtensor.engine import Tensor, Variable
+from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.keras.nest import flatten, is_nested, map_structure
+from webtensor.keras.types import Tensors
 from webtensor.keras.utils.datasets import pack_x_y_sample_weight, unpack_x_y_sample_weight
 from webtensor.ops import argmax, astype, minimum, reshape, take, tensor
 
-__all__ = ["Batch", "Batches", "batches_of", "split_off"]
+__all__ = [
+    "Array",
+    "AsyncBatches",
+    "Batch",
+    "Batches",
+    "ClassWeight",
+    "DataLike",
+    "batches_of",
+    "split_off",
+]
 
-Batch = tuple[Any, Any, Any]
+#: The inputs, targets and weights of samples.
+Batch: TypeAlias = tuple[Tensors, Tensors, Tensors]
+#: The weights of classes, by their indices.
+ClassWeight: TypeAlias = Mapping[int, float]
 
-_DEFAULT_SIZE = 32
+_DEFAULT_BATCH_SIZE = 32
+_NAMES = ("x", "y", "sample_weight")
+
+
+class Array(Protocol):
+    """A tensor or a NumPy array with an axis of samples."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape."""
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return some of the samples."""
+
+
+class IndexedBatches(Protocol):
+    """A data set that makes batches by index, such as a PyDataset."""
+
+    def __getitem__(self, index: int) -> Any:
+        """Return a batch."""
+
+    def __len__(self) -> int:
+        """Return the number of batches."""
+
+
+#: Samples: arrays, tensors or structures of them, or objects that make batches.
+DataLike: TypeAlias = "TensorLike | IndexedBatches | Iterable[Any] | AsyncBatches"
+#: An array, or a list, tuple or dictionary of arrays.
+ArrayStructure: TypeAlias = (
+    "Array | list[ArrayStructure] | tuple[ArrayStructure, ...] | dict[str, ArrayStructure] | None"
+)
+
+
+@runtime_checkable
+class AsyncBatches(Protocol):
+    """An asynchronous iterator over batches."""
+
+    def __anext__(self) -> Awaitable[Any]:
+        """Return the next batch."""
 
 
 class Batches:
-    """The batches of an epoch; ``steps`` is their number, None where that is unknown.
+    """The batches of an epoch. ``steps`` is their number, or None if that is unknown.
 
-    Where an epoch takes fewer than there are, the next goes on from there.
+    Where an epoch takes only some of the batches, the next epoch continues with the others.
     """
 
     def __init__(
         self,
-        make: Callable[[], Iterable[Any]],
+        make: Callable[[], Any],
         steps: int | None,
-        finish: Callable[[], None] = lambda: None,
+        on_epoch_end: Callable[[], None] = lambda: None,
     ) -> None:
-        self._make, self.steps, self._finish = make, steps, finish
-        self._going: Iterator[Any] | None = None
+        self.make, self.steps, self._on_epoch_end = make, steps, on_epoch_end
+        self._unfinished: Iterator[Batch] | None = None
 
-    def epoch(self, most: int | None) -> Iterator[Any]:
-        """Iterate over one epoch, of ``most`` batches where that is given."""
-        made: Any = self._make()
-        if hasattr(made, "__anext__"):
-            return _some_awaited(made, most)  # type: ignore[no-any-return]
-        if most is None:
-            return iter(made)
-        return self._some(most, made)
+    def epoch(self, maximum: int | None) -> Iterator[Batch] | AsyncBatches:
+        """Iterate over the batches of an epoch, at most ``maximum`` unless it is None."""
+        batches = self.make()
+        if isinstance(batches, AsyncBatches):
+            return _islice_async(batches, maximum)
+        return iter(batches) if maximum is None else self._some(maximum, batches)
 
-    def _some(self, most: int, made: Any) -> Iterator[Any]:
+    def _some(self, maximum: int, batches: Iterable[Batch]) -> Iterator[Batch]:
         count = 0
-        if self._going is not None:
-            for one in islice(self._going, most):
+        if self._unfinished is not None:
+            for batch in islice(self._unfinished, maximum):
                 count += 1
-                yield one
-        if not count:  # the epoch before took the last
-            self._going = iter(made)
-            for one in islice(self._going, most):
+                yield batch
+        if not count:  # there were no batches left
+            self._unfinished = iter(batches)
+            for batch in islice(self._unfinished, maximum):
                 count += 1
-                yield one
-        if count < most:
-            self._going = None
+                yield batch
+        if count < maximum:
+            self._unfinished = None
 
     def end_epoch(self) -> None:
-        """Tell a data set that an epoch is over."""
-        self._finish()
+        """Call ``on_epoch_end`` of the data set."""
+        self._on_epoch_end()
 
 
-async def _some_awaited(source: Any, most: int | None) -> Any:
+async def _islice_async(batches: AsyncBatches, maximum: int | None) -> AsyncIterator[Batch]:
     count = 0
-    while most is None or count < most:
+    while maximum is None or count < maximum:
         try:
-            batch = await source.__anext__()
+            batch = await batches.__anext__()
         except StopAsyncIteration:
             return
-        yield _tensors(batch)
+        yield _as_batch(batch)
         count += 1
 
 
 # -- arrays ------------------------------------------------------------------------------------
 
 
-def _source(name: str, value: Any) -> Any:
-    """An array or a tensor of what was given."""
+def _as_array(name: str, value: TensorLike) -> Array:
+    """Return a value as a NumPy array if it is or can become one, or else as a tensor."""
     if isinstance(value, Variable):
         return value.value
     if isinstance(value, Tensor):
         return value
-    if hasattr(value, "__array__") or hasattr(value, "to_numpy"):
-        return value.to_numpy() if hasattr(value, "to_numpy") else value.__array__()
+    if hasattr(value, "to_numpy") or hasattr(value, "__array__"):
+        array: Array = value.to_numpy() if hasattr(value, "to_numpy") else value.__array__()
+        return array
     try:
         return tensor(value)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{name}: {error}") from None
 
 
-def _sources(name: str, structure: Any) -> Any:
-    """Arrays of a structure; a list of numbers is one array."""
+def _as_arrays(name: str, structure: DataLike | None) -> ArrayStructure:
+    """Return the leaves of a structure as arrays; a list of numbers is one array."""
+    if structure is None:
+        return None
     if isinstance(structure, list) and structure:
         leaves = flatten(structure)
-        if not any(one is None or hasattr(one, "shape") for one in leaves):
-            return _source(name, structure)
-    return map_structure(lambda one: None if one is None else _source(name, one), structure)
+        if not any(leaf is None or hasattr(leaf, "shape") for leaf in leaves):
+            return _as_array(name, structure)
+    arrays: ArrayStructure = map_structure(
+        lambda leaf: None if leaf is None else _as_array(name, leaf), structure
+    )
+    return arrays
 
 
-def _rows(source: Any, start: int, stop: int, order: Any) -> Any:
+def _samples(array: Array, start: int, stop: int, order: list[int] | None) -> Any:
+    """Return the samples of an array from an index to another, or those in an order."""
     if order is None:
-        return source[start:stop]
-    if isinstance(source, Tensor):
-        return take(source, tensor(order[start:stop], dtype="int32"), axis=0)
-    return source[order[start:stop]]
+        return array[start:stop]
+    if isinstance(array, Tensor):
+        return take(array, tensor(order[start:stop], dtype="int32"), axis=0)
+    return array[order[start:stop]]
 
 
-def _as_tensor(value: Any) -> Any:
+def _as_tensor(value: TensorLike | None) -> Tensor | None:
     return value if value is None or isinstance(value, Tensor) else tensor(value)
 
 
-def _length(parts: Mapping[str, Any]) -> int:
-    lengths: dict[int, str] = {}
-    for name, structure in parts.items():
-        for one in flatten(structure):
-            if one is None:
+def _count_samples(parts: Iterable[ArrayStructure]) -> int:
+    """Return the number of samples in x, y and sample_weight.
+
+    Raises:
+        ValueError: the numbers of samples differ.
+    """
+    counts: dict[int, str] = {}
+    for name, structure in zip(_NAMES, parts, strict=True):
+        for array in flatten(structure):
+            if array is None:
                 continue
-            if not one.shape:
+            if not array.shape:
                 raise ValueError(f"{name} must have an axis of samples, but is a scalar")
-            lengths.setdefault(int(one.shape[0]), name)
-    if len(lengths) > 1:
-        told = ", ".join(f"{name} has {length}" for length, name in lengths.items())
-        raise ValueError(f"x, y and sample_weight must have as many samples, but {told}")
-    return next(iter(lengths))
+            counts.setdefault(int(array.shape[0]), name)
+    if len(counts) > 1:
+        differing = ", ".join(f"{name} has {count}" for count, name in counts.items())
+        raise ValueError(f"x, y and sample_weight must have as many samples, but {differing}")
+    return next(iter(counts))
 
 
-def _array_batches(x: Any, y: Any, weights: Any, size: int, shuffle: bool) -> Batches:
-    parts = {"x": x, "y": y, "sample_weight": weights}
-    length = _length(parts)
-    if not length:
+def _array_batches(parts: Iterable[ArrayStructure], batch_size: int, shuffle: bool) -> Batches:
+    parts = list(parts)
+    sample_count = _count_samples(parts)
+    if not sample_count:
         raise ValueError("x has no samples")
 
     def make() -> Iterator[Batch]:
-        order: Any = None
+        order: list[int] | None = None
         if shuffle:
-            order = list(range(length))
-            shuffled(order)
-        for start in range(0, length, size):
-            stop = min(start + size, length)
+            order = list(range(sample_count))
+            shuffle_in_place(order)
+        for start in range(0, sample_count, batch_size):
+            stop = min(start + batch_size, sample_count)
 
-            def cut(one: Any, start: int = start, stop: int = stop) -> Any:
-                return None if one is None else _as_tensor(_rows(one, start, stop, order))
+            def batch_part(
+                array: Array | None, start: int = start, stop: int = stop
+            ) -> Tensor | None:
+                return None if array is None else _as_tensor(_samples(array, start, stop, order))
 
-            yield pack_x_y_sample_weight(*(map_structure(cut, part) for part in parts.values()))
+            yield pack_x_y_sample_weight(*(map_structure(batch_part, part) for part in parts))
 
-    return Batches(make, -(-length // size))
+    return Batches(make, -(-sample_count // batch_size))
 
 
 def split_off(
-    share: float, x: Any, y: Any, sample_weight: Any
-) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
-    """Return samples for training, and the last ones for validation."""
-    if not 0 < share < 1:
-        raise ValueError(f"validation_split must lie between 0 and 1, but is {share}")
-    if not _is_arrays(x):
+    fraction: float, x: DataLike, y: DataLike | None, sample_weight: DataLike | None
+) -> tuple[tuple[ArrayStructure, ...], tuple[ArrayStructure, ...]]:
+    """Split samples into those for training and the last ones, for validation.
+
+    Raises:
+        ValueError: ``fraction`` is not between 0 and 1, a part is empty, or x has no arrays.
+    """
+    if not 0 < fraction < 1:
+        raise ValueError(f"validation_split must lie between 0 and 1, but is {fraction}")
+    if not _has_arrays(x):
         raise ValueError(f"validation_split needs arrays, but x is a {type(x).__name__}")
     parts = [
-        None if part is None else _sources(name, part)
-        for name, part in (("x", x), ("y", y), ("sample_weight", sample_weight))
+        _as_arrays(name, part) for name, part in zip(_NAMES, (x, y, sample_weight), strict=True)
     ]
-    length = _length(dict(zip(("x", "y", "sample_weight"), parts, strict=True)))
-    border = int(length * (1 - share))
-    if border in (0, length):
+    sample_count = _count_samples(parts)
+    border = int(sample_count * (1 - fraction))
+    if border in (0, sample_count):
         raise ValueError(
-            f"validation_split {share} of {length} samples leaves none for training or validation"
+            f"validation_split {fraction} of {sample_count} samples leaves none for training or "
+            "validation"
         )
 
-    def cut(start: int, stop: int) -> Any:
+    def sliced(start: int, stop: int) -> tuple[ArrayStructure, ...]:
         return tuple(
-            map_structure(lambda one: None if one is None else one[start:stop], part)
+            map_structure(lambda array: None if array is None else array[start:stop], part)
             for part in parts
         )
 
-    return cut(0, border), cut(border, length)
+    return sliced(0, border), sliced(border, sample_count)
 
 
-# -- anything ----------------------------------------------------------------------------------
+# -- all kinds of data -------------------------------------------------------------------------
 
 
 def batches_of(
-    x: Any,
-    y: Any = None,
-    sample_weight: Any = None,
+    x: DataLike | None,
+    y: DataLike | None = None,
+    sample_weight: DataLike | None = None,
     batch_size: int | None = None,
-    steps: int | None = None,
     shuffle: bool = False,
-    class_weight: Mapping[int, float] | None = None,
+    class_weight: ClassWeight | None = None,
 ) -> Batches:
     """Return the batches of arrays, of a data set with ``__getitem__``, or of an iterable.
 
     Raises:
-        ValueError: numbers of samples differ, or arguments do not go together.
+        ValueError: the numbers of samples differ, or an argument excludes another.
     """
     if x is None:
         raise ValueError("x is missing")
     if batch_size is not None and (not isinstance(batch_size, int) or batch_size <= 0):
         raise ValueError(f"batch_size must be a positive integer, but is {batch_size!r}")
-    if _is_arrays(x):
-        found = _array_batches(
-            _sources("x", x),
-            None if y is None else _sources("y", y),
-            None if sample_weight is None else _sources("sample_weight", sample_weight),
-            batch_size or _DEFAULT_SIZE,
-            bool(shuffle),
-        )
+    if _has_arrays(x):
+        parts = [
+            _as_arrays(name, part) for name, part in zip(_NAMES, (x, y, sample_weight), strict=True)
+        ]
+        batches = _array_batches(parts, batch_size or _DEFAULT_BATCH_SIZE, bool(shuffle))
     else:
         for name, value in (("y", y), ("sample_weight", sample_weight)):
             if value is not None:
                 raise ValueError(f"{name} must be left out where x makes batches: {type(x)}")
-        found = _made_batches(x, bool(shuffle))
+        batches = _dataset_batches(x, bool(shuffle))
     if not class_weight:
-        return found
+        return batches
     if sample_weight is not None:
         raise ValueError("class_weight and sample_weight cannot both be given")
-    inner = found._make
+    make = batches.make
     weights = _weights_of_classes(class_weight)
-    found._make = lambda: (_weighted(unpack_x_y_sample_weight(batch), weights) for batch in inner())
-    return found
+    batches.make = lambda: (
+        _with_class_weights(unpack_x_y_sample_weight(batch), weights) for batch in make()
+    )
+    return batches
 
 
-def _is_arrays(x: Any) -> bool:
+def _has_arrays(x: DataLike) -> bool:
     if isinstance(x, (Tensor, Variable)) or hasattr(x, "__array__") or hasattr(x, "to_numpy"):
         return True
     return is_nested(x)
 
 
-def _made_batches(x: Any, shuffle: bool) -> Batches:
+def _dataset_batches(x: Any, shuffle: bool) -> Batches:
+    """Return the batches of an object that makes batches."""
     if hasattr(x, "__getitem__") and hasattr(x, "__len__"):
         length = x.num_batches if hasattr(x, "num_batches") else len(x)
 
-        def make() -> Iterator[Any]:
-            order: Iterable[int] = number_from(0)
+        def make() -> Iterator[Batch]:
+            order: Iterable[int] = count_from(0)
             if length is not None:
                 order = list(range(length))
                 if shuffle:
-                    shuffled(order)
+                    shuffle_in_place(order)
             for index in order:
-                yield _tensors(x[index])
+                yield _as_batch(x[index])
 
         return Batches(make, length, getattr(x, "on_epoch_end", lambda: None))
     if hasattr(x, "__aiter__"):
         return Batches(x.__aiter__, None)
     if hasattr(x, "__next__"):
-        return Batches(lambda: map(_tensors, x), None)
+        return Batches(lambda: map(_as_batch, x), None)
     if hasattr(x, "__iter__"):
-        return Batches(lambda: map(_tensors, iter(x)), None)
+        return Batches(lambda: map(_as_batch, iter(x)), None)
     raise TypeError(f"x must be arrays or make batches, but is a {type(x).__name__}")
 
 
-def _tensors(data: Any) -> Any:
-    return tuple(
+def _as_batch(data: object) -> Batch:
+    x, y, sample_weight = (
         None if part is None else map_structure(_as_tensor, part)
         for part in unpack_x_y_sample_weight(data)
     )
+    return x, y, sample_weight
 
 
-def _weights_of_classes(weights: Mapping[int, float]) -> Tensor:
+def _weights_of_classes(weights: ClassWeight) -> Tensor:
     if not all(isinstance(key, int) and key >= 0 for key in weights):
         raise ValueError(f"class_weight must have classes 0, 1, … as keys, but has {[*weights]}")
-    # The last is for all classes that have none.
+    # The last weight is that of all classes above those in ``weights``.
     return tensor([*(float(weights.get(key, 1.0)) for key in range(max(weights) + 1)), 1.0])
 
 
-def _weighted(batch: Batch, weights: Tensor) -> Batch:
+def _with_class_weights(batch: Batch, weights: Tensor) -> Batch:
     x, y, sample_weight = batch
-    if y is None or is_nested(y):
+    if not isinstance(y, Tensor):
         raise ValueError("class_weight needs one y")
     if sample_weight is not None:
         raise ValueError("class_weight and sample_weight cannot both be given")
     classes = argmax(y, -1) if len(y.shape) > 1 and y.shape[-1] > 1 else reshape(y, (-1,))
-    found = minimum(astype(classes, "int32"), weights.shape[0] - 1)
-    return x, y, take(weights, found, axis=0)
+    indices = minimum(astype(classes, "int32"), weights.shape[0] - 1)
+    return x, y, take(weights, indices, axis=0)

@@ -1,77 +1,105 @@
-"""What a picture of a model shows: its layers, the arrows between them, the words in each box."""
+"""What a picture of a model shows: the layers, the arrows between them, the text of each box.
+
+``dot`` and ``svg`` draw it, each in its own language.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol, runtime_checkable
 
-__all__ = ["Details", "Diagram", "check_direction", "diagram_of"]
+from webtensor.keras.layers import Layer
+from webtensor.keras.nodes import Operation
+from webtensor.keras.symbols import KerasTensor
+
+__all__ = ["Diagram", "LayerContainer", "PictureOptions", "as_container", "diagram_of"]
 
 _DIRECTIONS = ("TB", "BT", "LR", "RL")
 
 
-class Diagram(NamedTuple):
-    """The layers of a model, and pairs of indices: a layer, and one that takes its output."""
+@runtime_checkable
+class LayerContainer(Protocol):
+    """A model, or a layer that consists of layers."""
 
-    layers: list[Any]
+    name: str
+
+    @property
+    def layers(self) -> list[Layer]:
+        """The layers."""
+
+
+class Diagram(NamedTuple):
+    """The operations of a model, and arrows: pairs of an operation's index and its user's."""
+
+    operations: list[Operation]
     arrows: set[tuple[int, int]]
 
 
-class Details(NamedTuple):
-    """Which facts about a layer are shown, as the arguments of ``plot_model`` say."""
+@dataclass(frozen=True)
+class PictureOptions:
+    """The options of ``plot_model`` that say what a picture shows.
 
-    shapes: bool
-    dtype: bool
-    names: bool
-    activations: bool
-    trainable: bool
+    Raises:
+        ValueError: ``rankdir`` is not a direction.
+    """
 
-    def title(self, layer: Any) -> str:
-        """Return the first line of a layer's box."""
-        kind = type(layer).__name__
-        return f"{layer.name} ({kind})" if self.names else kind
+    #: The function that errors will name.
+    function: str
+    show_shapes: bool
+    show_dtype: bool
+    show_layer_names: bool
+    rankdir: str
+    expand_nested: bool
+    show_layer_activations: bool
+    show_trainable: bool
 
-    def facts(self, layer: Any) -> Iterator[str]:
+    def __post_init__(self) -> None:
+        if self.rankdir not in _DIRECTIONS:
+            raise ValueError(
+                f"{self.function}: rankdir must be one of {_DIRECTIONS}, but got {self.rankdir!r}"
+            )
+
+    def title(self, operation: Operation) -> str:
+        """Return the first line of an operation's box."""
+        class_name = type(operation).__name__
+        return f"{operation.name} ({class_name})" if self.show_layer_names else class_name
+
+    def details(self, operation: Operation) -> Iterator[str]:
         """Yield the lines below the title."""
-        activation = getattr(layer, "activation", None)
-        if self.activations and activation is not None:
+        activation = getattr(operation, "activation", None)
+        if self.show_layer_activations and activation is not None:
             yield f"Activation: {getattr(activation, '__name__', type(activation).__name__)}"
-        node = layer._inbound_nodes[-1] if layer._inbound_nodes else None
-        if self.shapes:
+        node = operation._inbound_nodes[-1] if operation._inbound_nodes else None
+        if self.show_shapes:
             if node is not None and node.inputs:
                 yield f"Input shape: {_shapes(node.inputs)}"
             yield f"Output shape: {_shapes(node.outputs) if node else '?'}"
-        if self.dtype:
+        if self.show_dtype:
             dtypes = ", ".join(str(output.dtype) for output in node.outputs) if node else "?"
             yield f"Output dtype: {dtypes}"
-        if self.trainable and getattr(layer, "weights", None):
-            yield f"Trainable: {'Yes' if layer.trainable else 'No'}"
+        if self.show_trainable and isinstance(operation, Layer) and operation.weights:
+            yield f"Trainable: {'Yes' if operation.trainable else 'No'}"
 
 
-def _shapes(symbols: Iterable[Any]) -> str:
+def _shapes(symbols: Iterable[KerasTensor]) -> str:
     return ", ".join(str(tuple(symbol.shape)) for symbol in symbols)
 
 
-def check_direction(function: str, rankdir: Any) -> None:
-    """Check the direction that a picture is drawn in.
-
-    Raises:
-        ValueError: there is no such direction.
-    """
-    if rankdir not in _DIRECTIONS:
-        raise ValueError(f"{function}: rankdir must be one of {_DIRECTIONS}, but got {rankdir!r}")
+def as_container(operation: Operation) -> LayerContainer | None:
+    """Return an operation that consists of layers, or None if it does not."""
+    return operation if isinstance(operation, LayerContainer) and operation.layers else None
 
 
-def diagram_of(model: Any) -> Diagram:
-    """Return the layers of a model and the arrows between them."""
+def diagram_of(model: LayerContainer) -> Diagram:
+    """Return the operations of a model and the arrows between them."""
     graph = getattr(model, "_graph", None)
     if graph is None:
-        layers = list(model.layers)
         is_sequential = hasattr(model, "add") and hasattr(model, "pop")
-        count = len(layers) - 1 if is_sequential else 0
-        return Diagram(layers, {(index, index + 1) for index in range(count)})
-    layers = list(graph.operations)
-    indices = {id(layer): index for index, layer in enumerate(layers)}
+        arrow_count = len(model.layers) - 1 if is_sequential else 0
+        return Diagram(list(model.layers), {(index, index + 1) for index in range(arrow_count)})
+    operations = list(graph.operations)
+    indices = {id(operation): index for index, operation in enumerate(operations)}
     arrows = set()
     for node in graph.nodes:
         for symbol in node.inputs:
@@ -80,4 +108,4 @@ def diagram_of(model: Any) -> Diagram:
             # A layer that is called with its own output needs no arrow to itself.
             if source != target:
                 arrows.add((source, target))
-    return Diagram(layers, arrows)
+    return Diagram(operations, arrows)

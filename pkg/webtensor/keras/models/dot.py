@@ -1,4 +1,4 @@
-"""Models in DOT, the language of Graphviz, which draws them in many formats."""
+"""Models in DOT, the language of Graphviz, which draws graphs in many formats."""
 
 from __future__ import annotations
 
@@ -7,29 +7,30 @@ from collections.abc import Iterator
 from html import escape
 from itertools import count
 from pathlib import Path
-from typing import Any
 
-from webtensor.keras.models.diagrams import Details, check_direction, diagram_of
+from webtensor.keras.models.diagrams import LayerContainer, PictureOptions, as_container, diagram_of
+from webtensor.keras.nodes import Operation
+from webtensor.keras.types import PathLike
 
-__all__ = ["Dot", "model_to_dot"]
+__all__ = ["Dot", "draw_dot", "model_to_dot"]
 
 
 class Dot(str):
-    """A graph in DOT, with the methods of pydot's graphs that scripts use."""
+    """A graph in DOT, with the main methods of pydot's graphs."""
 
     __slots__ = ()
 
     def to_string(self) -> str:
-        """Return the text."""
+        """Return the graph as text."""
         return str(self)
 
     def create(self, prog: str = "dot", format: str = "ps") -> bytes:
-        """Draw the graph in a format that Graphviz knows, such as "png", "pdf" or "svg".
+        """Draw the graph in a format of Graphviz, such as "png", "pdf" or "svg".
 
         Raises:
             FileNotFoundError: Graphviz's program ``prog`` is not installed.
-            OSError: no program can be started here, as in a page.
-            ValueError: Graphviz refuses the format.
+            OSError: programs cannot be started here, as in a page.
+            ValueError: Graphviz does not support the format.
         """
         drawn = subprocess.run(
             [prog, f"-T{format}"], input=self.encode(), capture_output=True, check=False
@@ -39,14 +40,14 @@ class Dot(str):
             raise ValueError(f"{prog} cannot draw format {format!r}: {reason}")
         return drawn.stdout
 
-    def write(self, path: Any, prog: str = "dot", format: str = "raw") -> bool:
-        """Write the text, with format "raw", or a picture to a file; return True."""
+    def write(self, path: PathLike, prog: str = "dot", format: str = "raw") -> bool:
+        """Write a picture to a file, or with format "raw" the text; return True."""
         Path(path).write_bytes(self.encode() if format == "raw" else self.create(prog, format))
         return True
 
 
 def model_to_dot(
-    model: Any,
+    model: LayerContainer,
     show_shapes: bool = False,
     show_dtype: bool = False,
     show_layer_names: bool = True,
@@ -59,11 +60,11 @@ def model_to_dot(
 ) -> Dot:
     """Return a model as a graph in DOT: a node for each layer, a cluster for each nested model.
 
-    With ``subgraph`` it is one cluster, to stand in another graph. ``dpi`` is the number of dots
-    per inch of pictures that are made of pixels.
+    With ``subgraph`` the whole model is a cluster, to be put into another graph. ``dpi`` is the
+    resolution of raster images in dots per inch.
 
     Raises:
-        ValueError: there is no direction ``rankdir``.
+        ValueError: ``rankdir`` is not a direction.
 
     Example:
         >>> from webtensor import keras
@@ -71,15 +72,28 @@ def model_to_dot(
         >>> keras.utils.model_to_dot(model).splitlines()[0]
         'digraph {'
     """
-    check_direction("model_to_dot", rankdir)
-    details = Details(
-        show_shapes, show_dtype, show_layer_names, show_layer_activations, show_trainable
+    options = PictureOptions(
+        "model_to_dot",
+        show_shapes,
+        show_dtype,
+        show_layer_names,
+        rankdir,
+        expand_nested,
+        show_layer_activations,
+        show_trainable,
     )
-    lines, _, _ = _statements(model, details, expand_nested, count())
+    return draw_dot(model, options, dpi, subgraph)
+
+
+def draw_dot(
+    model: LayerContainer, options: PictureOptions, dpi: int = 200, subgraph: bool = False
+) -> Dot:
+    """Return a model as a graph in DOT, drawn with the options of ``model_to_dot``."""
+    lines, _, _ = _statements(model, options, count())
     if subgraph:
         return Dot("\n".join(_cluster(model.name, "cluster_model", lines)))
     head = [
-        f"graph [rankdir={rankdir}, dpi={int(dpi)}];",
+        f"graph [rankdir={options.rankdir}, dpi={int(dpi)}];",
         'node [shape=box, fontname="Helvetica"];',
         "edge [penwidth=2];",
     ]
@@ -87,20 +101,21 @@ def model_to_dot(
 
 
 def _statements(
-    model: Any, details: Details, expand_nested: bool, numbers: Iterator[int]
+    model: LayerContainer, options: PictureOptions, numbers: Iterator[int]
 ) -> tuple[list[str], str, str]:
-    """Return the statements of a model's graph, and its first and its last node."""
+    """Return the statements of a model's graph, and the names of its first and last nodes."""
     diagram = diagram_of(model)
     lines: list[str] = []
     ends: list[tuple[str, str]] = []
-    for layer in diagram.layers:
-        if expand_nested and getattr(layer, "layers", None):
-            inner, first, last = _statements(layer, details, expand_nested, numbers)
+    for operation in diagram.operations:
+        inner = as_container(operation) if options.expand_nested else None
+        if inner is not None:
+            inner_lines, first, last = _statements(inner, options, numbers)
             name = f"cluster_{next(numbers)}"
-            lines += _cluster(details.title(layer), name, inner)
+            lines += _cluster(options.title(operation), name, inner_lines)
         else:
             first = last = f"layer_{next(numbers)}"
-            lines.append(f"{first} [label={_label(layer, details)}];")
+            lines.append(f"{first} [label={_label(operation, options)}];")
         ends.append((first, last))
     lines += [
         f"{ends[source][1]} -> {ends[target][0]};" for source, target in sorted(diagram.arrows)
@@ -116,6 +131,7 @@ def _indented(lines: list[str]) -> list[str]:
     return [f"  {line}" for line in lines]
 
 
-def _label(layer: Any, details: Details) -> str:
-    lines = [f"<b>{escape(details.title(layer))}</b>", *map(escape, details.facts(layer))]
+def _label(operation: Operation, options: PictureOptions) -> str:
+    details = map(escape, options.details(operation))
+    lines = [f"<b>{escape(options.title(operation))}</b>", *details]
     return f"<{'<br/>'.join(lines)}>"

@@ -3,27 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any
 from warnings import warn
 
 from webtensor.engine import Tensor
 from webtensor.keras.layers import Input, InputLayer, Layer
 from webtensor.keras.masks import is_carried_mask, leaves_carried_masks_out
-from webtensor.keras.models.function import Caller, Graph, specified, symbols_in
+from webtensor.keras.models.function import Graph, OperationCall, call_symbolically, symbols_in
 from webtensor.keras.models.model import Model
 from webtensor.keras.nest import flatten, is_nested, map_structure, pack
 from webtensor.keras.nodes import Operation
 from webtensor.keras.registry import custom_object_scope, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor, map_shapes
-from webtensor.keras.types import Config
+from webtensor.keras.types import Config, CustomObjects, Shapes, Tensors
 from webtensor.ops import expand_dims, squeeze
 
 __all__ = ["Functional"]
 
 
 class Functional(Model):
-    """A model of symbolic inputs and outputs; ``Model(inputs, outputs)`` makes one.
+    """A model of the layers between symbolic inputs and outputs: ``Model(inputs, outputs)``.
+
+    Args:
+        inputs: a symbolic tensor, or a list, tuple or dictionary of symbolic tensors.
+        outputs: a symbolic tensor, or a structure, computed from ``inputs``.
+
+    Raises:
+        ValueError: ``inputs`` or ``outputs`` contain something else than symbolic tensors, the
+            outputs depend on other inputs, or two layers have the same name.
 
     Example:
         >>> from webtensor import keras
@@ -33,17 +41,23 @@ class Functional(Model):
     """
 
     _graph: Graph
-    #: Whether the layers, not the model, say which lengths inputs may have.
-    lengths_may_vary = False
+    #: Whether inputs may have other sizes than the symbolic inputs; the layers then check them.
+    sizes_may_vary = False
     _converts_inputs = False
 
-    def __init__(self, inputs: Any, outputs: Any, name: str | None = None, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        inputs: Tensors,
+        outputs: Tensors,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> None:
         trainable = kwargs.pop("trainable", None)
         Layer.__init__(self, name=name, **kwargs)
-        inputs, outputs = _begun(inputs, outputs)
+        inputs, outputs = _from_input_layers(inputs, outputs)
         self._inputs_struct, self._outputs_struct = inputs, outputs
         graph = Graph(symbols_in("inputs", inputs), symbols_in("outputs", outputs))
-        names = Counter(one.name for one in graph.operations)
+        names = Counter(operation.name for operation in graph.operations)
         for name, count in names.items():
             if count > 1:
                 raise ValueError(
@@ -52,21 +66,21 @@ class Functional(Model):
                 )
         object.__setattr__(self, "_graph", graph)
         if trainable is not None:
-            self._trainable = bool(trainable)  # the layers keep their own
-        self._layers = [one for one in graph.operations if isinstance(one, Layer)]
+            self._trainable = bool(trainable)  # without changing the layers
+        self._layers = [layer for layer in graph.operations if isinstance(layer, Layer)]
         self.built = True
 
-    # -- what it is made of -------------------------------------------------------------------
+    # -- layers, inputs and outputs -----------------------------------------------------------
 
     @property
     def operations(self) -> list[Operation]:
-        """Layers and functions, in the order of their names in ``summary``."""
+        """The layers and functions, in the order in which ``summary`` lists them."""
         return list(self._graph.operations)
 
     @property
     def layers(self) -> list[Layer]:
         """The layers, in order."""
-        return [one for one in self._graph.operations if isinstance(one, Layer)]
+        return [layer for layer in self._graph.operations if isinstance(layer, Layer)]
 
     @property
     def inputs(self) -> list[KerasTensor]:
@@ -80,75 +94,76 @@ class Functional(Model):
 
     @property
     def input(self) -> Any:
-        """The symbolic inputs, as the model was given them."""
+        """The symbolic inputs, in the structure that was passed to the model."""
         return self._inputs_struct
 
     @property
     def output(self) -> Any:
-        """The symbolic outputs, as the model was given them."""
+        """The symbolic outputs, in the structure that was passed to the model."""
         return self._outputs_struct
 
     @property
-    def input_shape(self) -> Any:
-        """The shapes of the inputs."""
+    def input_shape(self) -> Shapes:
+        """The shape of the input, or a list of the inputs' shapes."""
         return _shapes(self.inputs)
 
     @property
-    def output_shape(self) -> Any:
-        """The shapes of the outputs."""
+    def output_shape(self) -> Shapes:
+        """The shape of the output, or a list of the outputs' shapes."""
         return _shapes(self.outputs)
 
     @property
     def input_names(self) -> list[str]:
-        """Names of the input layers."""
-        return [_layer_of(one).name for one in self.inputs]
+        """The names of the input layers."""
+        return [operation_of(symbol).name for symbol in self.inputs]
 
     @property
     def output_names(self) -> list[str]:
-        """Names of the layers whose outputs are the model's."""
-        return [_layer_of(one).name for one in self.outputs]
+        """The names of the layers whose outputs are the model's."""
+        return [operation_of(symbol).name for symbol in self.outputs]
 
     # -- computing ----------------------------------------------------------------------------
 
-    def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
+    def call(self, inputs: Tensors, training: bool | None = None, mask: Tensors = None) -> Any:
         """Run the layers."""
         values = self._standardized(inputs)
         if mask is not None:
-            for value, one in zip(values, self._in_order(mask), strict=True):
-                if one is not None:
-                    value._keras_mask = one
-        return pack(self._outputs_struct, self._graph.run(values, _in_mode(training)))
+            for value, value_mask in zip(values, self._in_order(mask), strict=True):
+                if value_mask is not None:
+                    value._keras_mask = value_mask
+        return pack(self._outputs_struct, self._graph.run(values, _call_in_mode(training)))
 
-    def _inferred(self, x: Any) -> Any:
+    def _infer(self, x: Tensors) -> Any:
         if type(self).call is not Functional.call:
-            return super()._inferred(x)
-        prepared = self.__dict__.get("_inference")
-        if prepared is None or not prepared.is_current:
+            return super()._infer(x)
+        inference = self.__dict__.get("_inference")
+        if inference is None or not inference.is_current:
             from webtensor.keras.models.inference import Inference
 
-            if not Inference.suits(self._graph):
-                return super()._inferred(x)
-            prepared = self.__dict__["_inference"] = Inference(self._graph)
-        return pack(self._outputs_struct, prepared.run(self._standardized(x)))
+            if not Inference.supports(self._graph):
+                return super()._infer(x)
+            inference = self.__dict__["_inference"] = Inference(self._graph)
+        return pack(self._outputs_struct, inference.run(self._standardized(x)))
 
-    def compute_output_spec(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
-        """Return symbolic tensors like the outputs for other symbolic inputs."""
-        shapes = [one.shape for one in flatten(inputs)]
-        if all(one.shape == shape for one, shape in zip(self.inputs, shapes, strict=False)):
+    def compute_output_spec(
+        self, inputs: Tensors, training: bool | None = None, mask: Tensors = None
+    ) -> Any:
+        """Return symbolic outputs for other symbolic inputs."""
+        shapes = [symbol.shape for symbol in flatten(inputs)]
+        if all(symbol.shape == shape for symbol, shape in zip(self.inputs, shapes, strict=False)):
             return map_structure(
-                lambda one: KerasTensor(one.shape, one.dtype), self._outputs_struct
+                lambda symbol: KerasTensor(symbol.shape, symbol.dtype), self._outputs_struct
             )
-        values = self._standardized(inputs)
-        found = self._graph.run(values, specified)
-        return pack(self._outputs_struct, found)
+        outputs = self._graph.run(self._standardized(inputs), call_symbolically)
+        return pack(self._outputs_struct, outputs)
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the outputs' shapes for other shapes of the inputs."""
+    def compute_output_shape(self, input_shape: Shapes) -> Any:
+        """Return the shapes of the outputs for other shapes of the inputs."""
         symbols = map_shapes(KerasTensor, input_shape)
-        return map_structure(lambda one: one.shape, self.compute_output_spec(symbols))
+        return map_structure(lambda symbol: symbol.shape, self.compute_output_spec(symbols))
 
-    def _in_order(self, inputs: Any) -> list[Any]:
-        """What was given for each input, or each mask, in the order of the model's inputs."""
+    def _in_order(self, inputs: Tensors) -> list[Any]:
+        """Return inputs, or masks, as a list in the order of the model's inputs."""
         struct = self._inputs_struct
         if isinstance(inputs, dict) and not isinstance(struct, dict):
             names = self.input_names
@@ -167,22 +182,26 @@ class Functional(Model):
             return flatten({name: inputs[name] for name in struct})
         return flatten(inputs)
 
-    def _standardized(self, inputs: Any) -> list[Any]:
-        """The inputs, in order, each with the number of axes that the model was made with."""
-        given, struct = self._in_order(inputs), self._inputs_struct
-        if len(given) != len(self.inputs):
+    def _standardized(self, inputs: Tensors) -> list[Any]:
+        """Return inputs as a list in the model's order, each with the rank of the symbolic one."""
+        values, struct = self._in_order(inputs), self._inputs_struct
+        if len(values) != len(self.inputs):
             raise ValueError(
-                f"model {self.name!r} has {len(self.inputs)} inputs, but got {len(given)}"
+                f"model {self.name!r} has {len(self.inputs)} inputs, but got {len(values)}"
             )
         if is_nested(inputs) or is_nested(struct):
-            self._compare(inputs)
+            self._check_structure(inputs)
         return [
-            _adjusted(value, one, self.name, self.lengths_may_vary)
-            for value, one in zip(given, self.inputs, strict=True)
+            _adjusted(value, symbol, self.name, self.sizes_may_vary)
+            for value, symbol in zip(values, self.inputs, strict=True)
         ]
 
-    def _compare(self, inputs: Any) -> None:
-        """Warn of inputs in another structure than the model's, and refuse what is ambiguous."""
+    def _check_structure(self, inputs: Tensors) -> None:
+        """Warn if the structure of inputs differs from the model's.
+
+        Raises:
+            ValueError: it is ambiguous which input is which.
+        """
         struct = self._inputs_struct
         if _is_like(inputs, struct) or (isinstance(inputs, dict) and isinstance(struct, list)):
             return
@@ -193,131 +212,136 @@ class Functional(Model):
                     f"model {self.name!r} needs a dictionary of inputs {names}, but got "
                     f"{type(inputs).__name__}"
                 )
-        wanted, found = (
-            map_structure(lambda _: "…", one) if is_nested(one) else "one tensor"
-            for one in (struct, inputs)
+        expected, received = (
+            map_structure(lambda _: "…", structure) if is_nested(structure) else "one tensor"
+            for structure in (struct, inputs)
         )
         warn(
-            f"model {self.name!r} was made with inputs like {wanted}, but got some like {found}",
+            f"model {self.name!r} was made with inputs like {expected}, but got inputs like "
+            f"{received}",
             stacklevel=2,
         )
 
     # -- configurations -----------------------------------------------------------------------
 
     def get_config(self) -> Config:
-        """Return the layers, and how they are connected."""
-        kept = {id(node): node.kwargs for node in self._graph.nodes}
+        """Return the configurations of the layers, and their connections."""
+        #: The keyword arguments of each call to write, by the identity of its node.
+        kwargs_by_node = {id(node): node.kwargs for node in self._graph.nodes}
         if leaves_carried_masks_out():
-            kept = _without_carried_masks(self._graph)
-        operations = [
-            one
-            for one in self._graph.operations
-            if any(id(node) in kept for node in one._inbound_nodes)
-        ]
-        numbers = {
-            id(node): number
-            for operation in operations
-            for number, node in enumerate(
-                one for one in operation._inbound_nodes if id(one) in kept
-            )
+            kwargs_by_node = _without_carried_masks(self._graph)
+        nodes = {
+            id(operation): [node for node in operation._inbound_nodes if id(node) in kwargs_by_node]
+            for operation in self._graph.operations
+        }
+        node_indices = {
+            id(node): index
+            for operation_nodes in nodes.values()
+            for index, node in enumerate(operation_nodes)
         }
 
-        def place(one: KerasTensor) -> list[Any]:
-            history = one._keras_history
+        def history_config(symbol: KerasTensor) -> list[str | int]:
+            history = symbol._keras_history
             assert history is not None
             node = history.operation._inbound_nodes[history.node_index]
-            return [history.operation.name, numbers[id(node)], history.tensor_index]
+            return [history.operation.name, node_indices[id(node)], history.tensor_index]
 
-        def end(one: KerasTensor) -> list[Any]:
-            name, number, index = place(one)
-            return [name, number + isinstance(_layer_of(one), Functional), index]
+        def end_config(symbol: KerasTensor) -> list[str | int]:
+            # Keras counts the first call of a nested model from 1 here.
+            name, node_index, tensor_index = history_config(symbol)
+            is_nested_model = isinstance(operation_of(symbol), Functional)
+            return [name, int(node_index) + is_nested_model, tensor_index]
 
-        def written(value: Any) -> Any:
+        def argument_config(value: object) -> Any:
             if isinstance(value, KerasTensor):
                 return {
                     "class_name": "__keras_tensor__",
                     "config": {
                         "shape": list(value.shape),
                         "dtype": str(value.dtype),
-                        "keras_history": place(value),
+                        "keras_history": history_config(value),
                     },
                 }
             if isinstance(value, (list, tuple)):
-                return [written(one) for one in value]
+                return [argument_config(item) for item in value]
             if isinstance(value, dict):
-                return {key: written(one) for key, one in value.items()}
+                return {key: argument_config(item) for key, item in value.items()}
             return serialize_keras_object(value)
 
         layers = []
-        for operation in operations:
+        for operation in self._graph.operations:
+            if not nodes[id(operation)]:
+                continue
             config = serialize_keras_object(operation)
             config["name"] = operation.name
             config["inbound_nodes"] = [
-                {"args": written(node.args), "kwargs": written(kept[id(node)])}
-                for node in operation._inbound_nodes
-                if id(node) in kept and not isinstance(operation, InputLayer)
+                {
+                    "args": argument_config(node.args),
+                    "kwargs": argument_config(kwargs_by_node[id(node)]),
+                }
+                for node in nodes[id(operation)]
+                if not isinstance(operation, InputLayer)
             ]
             layers.append(config)
         return {
             "name": self.name,
             "trainable": self.trainable,
             "layers": layers,
-            "input_layers": map_structure_of_lists(end, self._inputs_struct),
-            "output_layers": map_structure_of_lists(end, self._outputs_struct),
+            "input_layers": _map_to_lists(end_config, self._inputs_struct),
+            "output_layers": _map_to_lists(end_config, self._outputs_struct),
         }
 
     @classmethod
-    def from_config(cls, config: Config, custom_objects: Mapping[str, Any] | None = None) -> Any:
-        """Make a model of what ``get_config`` returned."""
+    def from_config(cls, config: Config, custom_objects: CustomObjects | None = None) -> Any:
+        """Make a model from a configuration that ``get_config`` returned."""
         with custom_object_scope(custom_objects):
-            return functional_of(cls, config)
+            return functional_from_config(cls, config)
 
     def get_build_config(self) -> Config | None:
-        """Return no shape: it is built by its layers."""
+        """Return no shape, since the layers are built by their calls."""
         return {"input_shape": None}
 
 
 def _without_carried_masks(graph: Graph) -> dict[int, dict[str, Any]]:
-    """The named arguments of calls, by identity, without masks that inputs carry.
+    """Return the keyword arguments of calls without masks that inputs carry, by ``id(node)``.
 
-    Calls that compute nothing but such masks are left out.
+    Calls that compute only such masks are left out.
     """
-    named = {
+    kwargs_by_node = {
         id(node): {
             name: value for name, value in node.kwargs.items() if not is_carried_mask(node, name)
         }
         for node in graph.nodes
     }
-    needed = {id(one) for one in (*graph.inputs, *graph.outputs)}
-    kept = {}
+    needed = {id(symbol) for symbol in (*graph.inputs, *graph.outputs)}
+    needed_kwargs = {}
     for node in reversed(graph.nodes):
-        if any(id(one) in needed for one in node.outputs):
-            kept[id(node)] = named[id(node)]
-            needed |= {id(one) for one in (*flatten(node.args), *flatten(named[id(node)]))}
-    return kept
+        if any(id(symbol) in needed for symbol in node.outputs):
+            kwargs = kwargs_by_node[id(node)]
+            needed_kwargs[id(node)] = kwargs
+            needed |= {id(leaf) for leaf in (*flatten(node.args), *flatten(kwargs))}
+    return needed_kwargs
 
 
-_GRAPH = ("layers", "input_layers", "output_layers")
+_GRAPH_KEYS = ("layers", "input_layers", "output_layers")
 
 
-def functional_of(kind: Any, config: Config) -> Any:
-    """Return a model of a class of functional models, of what ``get_config`` returned."""
+def functional_from_config(cls: Callable[..., Any], config: Config) -> Any:
+    """Make a model of a functional class from a configuration."""
     from webtensor.keras.models.subgraphs import connected
 
     inputs, outputs = connected(config)
-    rest = {key: one for key, one in config.items() if key not in _GRAPH}
-    return kind(inputs, outputs, **rest)
+    others = {key: value for key, value in config.items() if key not in _GRAPH_KEYS}
+    return cls(inputs, outputs, **others)
 
 
-def map_structure_of_lists(function: Any, structure: Any) -> Any:
-    """``map_structure`` with results that are lists."""
-    if is_nested(structure):
-        return pack(structure, [function(one) for one in flatten(structure)])
-    return function(structure)
+def _map_to_lists(function: Callable[[KerasTensor], list[str | int]], structure: Tensors) -> Any:
+    """``map_structure`` for a function that returns lists."""
+    return pack(structure, [function(symbol) for symbol in flatten(structure)])
 
 
-def _in_mode(training: bool | None) -> Caller:
-    """Call layers for training or not, whatever they were called for when they were connected."""
+def _call_in_mode(training: bool | None) -> OperationCall:
+    """Return a call of layers for training or not; None leaves that as it was in the graph."""
 
     def call(operation: Operation, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if training is not None and getattr(operation, "_call_has_training_arg", False):
@@ -327,73 +351,85 @@ def _in_mode(training: bool | None) -> Caller:
     return call
 
 
-def _is_like(inputs: Any, struct: Any) -> bool:
-    """Whether inputs are structured like the model's; a list may be a tuple."""
+def _is_like(inputs: Tensors, struct: Tensors) -> bool:
+    """Whether inputs have the structure ``struct``, where lists and tuples are the same."""
     if isinstance(struct, dict):
         return (
             isinstance(inputs, dict)
             and inputs.keys() == struct.keys()
             and all(_is_like(inputs[key], struct[key]) for key in struct)
         )
-    if not is_nested(struct) or not is_nested(inputs):
-        return is_nested(struct) == is_nested(inputs)
-    return (
-        not isinstance(inputs, dict)
-        and len(inputs) == len(struct)
-        and all(_is_like(one, other) for one, other in zip(inputs, struct, strict=True))
+    if not isinstance(struct, (list, tuple)) or not isinstance(inputs, (list, tuple)):
+        return not is_nested(struct) and not is_nested(inputs)
+    return len(inputs) == len(struct) and all(
+        _is_like(*pair) for pair in zip(inputs, struct, strict=True)
     )
 
 
-def _shapes(symbols: list[KerasTensor]) -> Any:
-    found = [one.shape for one in symbols]
-    return found[0] if len(found) == 1 else found
+def _shapes(symbols: list[KerasTensor]) -> Shapes:
+    shapes: list[Shapes] = [symbol.shape for symbol in symbols]
+    return shapes[0] if len(shapes) == 1 else shapes
 
 
-def _layer_of(one: KerasTensor) -> Operation:
-    assert one._keras_history is not None
-    return one._keras_history.operation
+def operation_of(symbol: KerasTensor) -> Operation:
+    """Return the operation that a symbolic tensor is an output of."""
+    assert symbol._keras_history is not None
+    return symbol._keras_history.operation
 
 
-def _adjusted(value: Any, symbol: KerasTensor, model: str, lengths_may_vary: bool) -> Any:
-    """A value with a last axis of length 1 more or less, where that fits."""
+def _adjusted(
+    value: Tensor | KerasTensor | None, symbol: KerasTensor, model: str, sizes_may_vary: bool
+) -> Tensor | KerasTensor | None:
+    """Return the value of an input, with a last axis of size 1 added or removed if necessary.
+
+    Raises:
+        ValueError: its shape is not that of the symbolic input, or it is None.
+    """
     if value is None:
-        if getattr(_layer_of(symbol), "optional", False):
+        if getattr(operation_of(symbol), "optional", False):
             return None
         raise ValueError(
-            f"model {model!r}: input {_layer_of(symbol).name!r} is not optional, but got None"
+            f"model {model!r}: input {operation_of(symbol).name!r} is not optional, but got None"
         )
-    wanted, found = symbol.shape, value.shape
-    if len(found) != len(wanted) and isinstance(value, Tensor):
-        if len(found) == len(wanted) + 1 and found[-1] == 1:
+    expected, shape = symbol.shape, value.shape
+    if isinstance(value, Tensor):
+        if len(shape) == len(expected) + 1 and shape[-1] == 1:
             value = squeeze(value, -1)
-        elif len(found) == len(wanted) - 1 and wanted[-1] == 1:
+        elif len(shape) == len(expected) - 1 and expected[-1] == 1:
             value = expand_dims(value, -1)
-    # A batch may have any size, also where the Input was given one.
-    fits = len(value.shape) == len(wanted) and all(
-        lengths_may_vary or p is None or q is None or p == q
-        for p, q in zip(wanted[1:], value.shape[1:], strict=True)
+    # A batch may have any size, even if the Input has a batch size.
+    is_compatible = len(value.shape) == len(expected) and all(
+        sizes_may_vary or size is None or expected_size is None or size == expected_size
+        for size, expected_size in zip(value.shape[1:], expected[1:], strict=True)
     )
-    if not fits:
+    if not is_compatible:
         raise ValueError(
-            f"model {model!r}: input {_layer_of(symbol).name!r} has shape {wanted}, but got {found}"
+            f"model {model!r}: input {operation_of(symbol).name!r} has shape {expected}, but got "
+            f"{shape}"
         )
     return value
 
 
-def _begun(inputs: Any, outputs: Any) -> tuple[Any, Any]:
-    """Inputs that no other layer computes: for others, the graph from there is made anew."""
-    given = flatten(inputs)
+def _from_input_layers(inputs: Tensors, outputs: Tensors) -> tuple[Tensors, Tensors]:
+    """Return inputs that are all outputs of input layers, and outputs computed from them.
+
+    An input that another layer computes is replaced by a new Input, and the calls are repeated.
+    """
     if all(
-        not isinstance(one, KerasTensor)
-        or (one._keras_history is not None and isinstance(_layer_of(one), InputLayer))
-        for one in given
+        not isinstance(symbol, KerasTensor)
+        or (symbol._keras_history is not None and isinstance(operation_of(symbol), InputLayer))
+        for symbol in flatten(inputs)
     ):
         return inputs, outputs
     graph = Graph(symbols_in("inputs", inputs), symbols_in("outputs", outputs))
-    fresh = [
-        one
-        if isinstance(_layer_of(one), InputLayer)
-        else Input(batch_shape=one.shape, dtype=one.dtype, name=_layer_of(one).name + "_input")
-        for one in graph.inputs
+    new_inputs = [
+        symbol
+        if isinstance(operation_of(symbol), InputLayer)
+        else Input(
+            batch_shape=symbol.shape,
+            dtype=symbol.dtype,
+            name=f"{operation_of(symbol).name}_input",
+        )
+        for symbol in graph.inputs
     ]
-    return pack(inputs, fresh), pack(outputs, graph.run(fresh))
+    return pack(inputs, new_inputs), pack(outputs, graph.run(new_inputs))

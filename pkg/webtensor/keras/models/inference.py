@@ -1,18 +1,17 @@
-"""Inference: a graph's calls, prepared for ``predict``.
+"""Inference: the calls of a graph, optimized for ``predict``.
 
-What can be done once is done once. Batch normalization in inference multiplies and shifts channels,
-which the weights of a product or a convolution before it do as well; activations end the kernels
-before them; layers that disturb in training only are left out; and a layer with one input is called
-by its ``call``, without what ``Layer.__call__`` finds out each time. The weights that were changed
-are made anew when a variable was assigned to.
+Batch normalization after a matrix product or a convolution is folded into the weights of these, and
+an activation after them is applied by their kernels. Layers that only act in training, such as
+dropout, are left out. Layers with one input are called by ``call``, without the checks of
+``Layer.__call__``. When a variable is assigned to, the folded weights are computed again.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 from webtensor.engine import Tensor, Variable
 from webtensor.keras import activations
@@ -21,100 +20,125 @@ from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.regularization import RandomLayer
 from webtensor.keras.models.function import Graph
 from webtensor.keras.nest import flatten
-from webtensor.keras.nodes import Node
+from webtensor.keras.nodes import Node, Operation
 from webtensor.keras.symbols import KerasTensor
 from webtensor.ops import add, multiply, reshape, rsqrt, subtract
 
 __all__ = ["Inference"]
 
-Compute = Callable[..., Any]
+Compute: TypeAlias = Callable[[Any], Any]
+
+
+@runtime_checkable
+class _ProductLayer(Protocol):
+    """A layer that computes a product with its weights and applies an activation."""
+
+    activation: Callable[..., Tensor]
+
+    def product(self) -> Product | None:
+        """Return the product, or None where the layer cannot tell it apart."""
+
+
+class _Step(NamedTuple):
+    """A computation, with its inputs and outputs by the ids of their symbolic tensors.
+
+    ``compute`` takes the value of ``source`` and returns that of the only output; where ``source``
+    is None, it takes all values by id and returns a list of outputs.
+    """
+
+    compute: Compute
+    source: int | None
+    inputs: Sequence[int]
+    outputs: Sequence[int]
+    #: The inputs and outputs that no later step needs.
+    unneeded: Sequence[int] = ()
 
 
 class Inference:
-    """The calls of a graph, in order, each a function of earlier results."""
+    """The steps that compute the outputs of a graph."""
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        self._uses = Counter(id(one) for node in graph.nodes for one in node.inputs)
-        self._uses.update(id(one) for one in graph.outputs)
-        self._users = {id(one): node for node in graph.nodes for one in node.inputs}
-        #: Variables whose values were made other weights of, with these values.
-        self._taken: list[tuple[Variable, Tensor]] = []
-        #: Inner models, which have calls of their own.
+        self._use_counts = Counter(id(symbol) for node in graph.nodes for symbol in node.inputs)
+        self._use_counts.update(id(symbol) for symbol in graph.outputs)
+        self._users = {id(symbol): node for node in graph.nodes for symbol in node.inputs}
+        #: The variables that folded weights were computed from, with their values at that time.
+        self._folded_variables: list[tuple[Variable, Tensor]] = []
+        #: The models inside, which have steps of their own.
         self._inner: list[Inference] = []
-        self._steps = self._prepared()
+        self._steps = self._planned_steps()
 
     @staticmethod
-    def suits(graph: Graph) -> bool:
-        """Whether a graph can be prepared: no layer in it makes masks for later ones."""
+    def supports(graph: Graph) -> bool:
+        """Whether a graph has no layer that makes masks, which ``call`` would not pass on."""
         for operation in graph.operations:
             if not isinstance(operation, Layer):
                 continue
-            inner = getattr(operation, "_graph", None)
-            if inner is not None:
-                if not Inference.suits(inner):
+            inner_graph = getattr(operation, "_graph", None)
+            if inner_graph is not None:
+                if not Inference.supports(inner_graph):
                     return False
-            elif any(_makes_masks(one) for one in operation._flatten_layers()):
+            elif any(_makes_masks(layer) for layer in operation._flatten_layers()):
                 return False
         return True
 
     @property
     def is_current(self) -> bool:
-        """Whether the variables still have the values that weights were made of."""
-        return all(variable._value is value for variable, value in self._taken) and all(
-            one.is_current for one in self._inner
+        """Whether the variables still have the values that folded weights were computed from."""
+        return all(variable._value is value for variable, value in self._folded_variables) and all(
+            inner.is_current for inner in self._inner
         )
 
-    def run(self, values: Iterable[Any]) -> list[Any]:
-        """Return the outputs for values of the inputs."""
-        known = {id(one): value for one, value in zip(self._graph.inputs, values, strict=True)}
-        for compute, source, target, unneeded in self._steps:
+    def run(self, values: Iterable[object]) -> list[Any]:
+        """Return the values of the outputs for values of the inputs."""
+        computed = {
+            id(symbol): value for symbol, value in zip(self._graph.inputs, values, strict=True)
+        }
+        for compute, source, _, outputs, unneeded in self._steps:
             if source is not None:
-                known[target] = compute(known[source])
+                computed[outputs[0]] = compute(computed[source])
             else:
-                for symbol, value in zip(target.outputs, compute(known), strict=True):
-                    known[id(symbol)] = value
-            for one in unneeded:
-                del known[one]
-        return [known[id(one)] for one in self._graph.outputs]
+                computed.update(zip(outputs, compute(computed), strict=True))
+            for symbol_id in unneeded:
+                del computed[symbol_id]
+        return [computed[id(symbol)] for symbol in self._graph.outputs]
 
-    # -- preparing ----------------------------------------------------------------------------
+    # -- planning -----------------------------------------------------------------------------
 
-    def _prepared(self) -> list[tuple[Compute, int | None, Any, list[int]]]:
-        done: set[int] = set()
-        rows: list[tuple[Compute, list[int], Any]] = []
-        given = {id(one) for one in self._graph.inputs}
+    def _planned_steps(self) -> list[_Step]:
+        fused: set[int] = set()
+        steps: list[_Step] = []
+        input_ids = {id(symbol) for symbol in self._graph.inputs}
         for node in self._graph.nodes:
-            if id(node) in done or all(id(one) in given for one in node.outputs):
+            if id(node) in fused or all(id(symbol) in input_ids for symbol in node.outputs):
                 continue
             source = _only_input(node)
             if source is None:
-                rows.append((_general(node), [id(one) for one in node.inputs], node))
+                inputs, outputs = (
+                    [id(symbol) for symbol in symbols] for symbols in (node.inputs, node.outputs)
+                )
+                steps.append(_Step(_general_call(node), None, inputs, outputs))
                 continue
-            layer: Any = node.operation
-            product = layer.product() if hasattr(layer, "product") else None
-            if product is None:
-                compute, last = self._plain(layer), node
+            layer = node.operation
+            if isinstance(layer, _ProductLayer) and (product := layer.product()) is not None:
+                compute, last = self._fused_product(product, layer, node, fused)
             else:
-                compute, last = self._fused(product, layer, node, done)
-            rows.append((compute, [id(source)], id(last.outputs[0])))
-        return self._with_ends(rows)
+                compute, last = self._layer_call(layer), node
+            steps.append(_Step(compute, id(source), [id(source)], [id(last.outputs[0])]))
+        return self._with_unneeded(steps)
 
-    def _with_ends(
-        self, rows: list[tuple[Compute, list[int], Any]]
-    ) -> list[tuple[Compute, int | None, Any, list[int]]]:
-        """Add to each step the values that nothing needs after it."""
-        kept = {id(one) for one in self._graph.outputs}
-        found: list[tuple[Compute, int | None, Any, list[int]]] = []
-        for compute, sources, target in reversed(rows):
-            is_general = isinstance(target, Node)
-            made = [id(one) for one in target.outputs] if is_general else [target]
-            unneeded = sorted({*sources, *made} - kept)
-            kept |= {*sources, *made}
-            found.append((compute, None if is_general else sources[0], target, unneeded))
-        return found[::-1]
+    def _with_unneeded(self, steps: list[_Step]) -> list[_Step]:
+        """Add to each step the values that no later step needs."""
+        needed = {id(symbol) for symbol in self._graph.outputs}
+        completed = []
+        for step in reversed(steps):
+            used = {*step.inputs, *step.outputs}
+            completed.append(step._replace(unneeded=sorted(used - needed)))
+            needed |= used
+        return completed[::-1]
 
-    def _plain(self, layer: Any) -> Compute:
+    def _layer_call(self, layer: Operation) -> Compute:
+        """Return the call of a layer with one input."""
         graph = getattr(layer, "_graph", None)
         if graph is not None:
             inner = Inference(graph)
@@ -124,64 +148,72 @@ class Inference:
             return activations.linear
         if isinstance(layer, BatchNormalization):
             return self._normalization(layer)
-        if type(layer).__call__ is not Layer.__call__ or not layer.built:
+        if (
+            not isinstance(layer, Layer)
+            or type(layer).__call__ is not Layer.__call__
+            or not layer.built
+        ):
             return lambda x: layer(x, training=False)
-        call: Compute = layer.call
+        call: Callable[..., Any] = layer.call
         return partial(call, training=False) if layer._call_has_training_arg else call
 
-    def _normalization(self, layer: Any) -> Compute:
-        """Batch normalization by itself: a factor and an offset."""
-        factor, offset, used = _of_normalization(layer)
-        self._take(used)
-        shape = layer._inbound_nodes[0].inputs[0].shape
-        if layer.axis % len(shape) != len(shape) - 1:
-            along = [1] * len(shape)
-            along[layer.axis] = -1
-            factor, offset = reshape(factor, along), reshape(offset, along)
+    def _normalization(self, layer: BatchNormalization) -> Compute:
+        """Return batch normalization as a multiplication and an addition."""
+        factor, offset, variables = _folded_normalization(layer)
+        self._add_folded(variables)
+        axis, rank = _normalized_axis(layer)
+        if axis != rank - 1:
+            shape = [1] * rank
+            shape[axis] = -1
+            factor, offset = reshape(factor, shape), reshape(offset, shape)
         return lambda x: add(multiply(x, factor), offset)
 
-    def _take(self, variables: Iterable[Any]) -> None:
-        """Note variables whose values weights were made of."""
-        self._taken += [(one, one._value) for one in variables if one is not None]
+    def _add_folded(self, variables: Iterable[Variable | None]) -> None:
+        self._folded_variables += [
+            (variable, variable._value) for variable in variables if variable is not None
+        ]
 
-    def _fused(
-        self, product: Product, layer: Any, node: Node, done: set[int]
+    def _fused_product(
+        self, product: Product, layer: _ProductLayer, node: Node, fused: set[int]
     ) -> tuple[Compute, Node]:
-        """A product together with what follows it; the last call that this stands for."""
+        """Return a product fused with the calls after it, and the last of these calls.
+
+        The calls that are fused are added to ``fused``.
+        """
         kernel, bias = product.kernel.value, None if product.bias is None else product.bias.value
-        name, rest = ending(layer.activation)
-        last, taken = node, [product.kernel, product.bias]
-        if name == "linear" and rest is activations.linear:
+        name, remaining = ending(layer.activation)
+        last, variables = node, [product.kernel, product.bias]
+        if name == "linear" and remaining is activations.linear:
             following = self._following(last)
             if following is not None and _normalizes(following.operation, product):
-                factor, offset, used = _of_normalization(following.operation)
+                factor, offset, used = _folded_normalization(following.operation)
                 kernel = product.scaled(kernel, factor)
                 bias = offset if bias is None else add(multiply(bias, factor), offset)
-                taken += used
+                variables += used
                 last = following
-                done.add(id(last))
+                fused.add(id(last))
                 following = self._following(last)
-            ends = None if following is None else _as_ending(following.operation)
-            if following is not None and ends is not None:
-                name, last = ends, following
-                done.add(id(last))
-        self._take(taken)
+            activation = None if following is None else _kernel_activation(following.operation)
+            if following is not None and activation is not None:
+                name, last = activation, following
+                fused.add(id(last))
+        self._add_folded(variables)
         compute = product.compute
-        if rest is activations.linear:
+        if remaining is activations.linear:
             return lambda x: compute(x, kernel, bias, name), last
-        return lambda x: rest(compute(x, kernel, bias, name)), last
+        return lambda x: remaining(compute(x, kernel, bias, name)), last
 
     def _following(self, node: Node) -> Node | None:
-        """The only call that takes a call's output, if it takes nothing else."""
+        """Return the only call that takes a call's output, if it takes nothing else."""
         output = id(node.outputs[0])
-        if self._uses[output] != 1 or output not in self._users:
+        if self._use_counts[output] != 1 or output not in self._users:
             return None
         user = self._users[output]
         return user if _only_input(user) is not None else None
 
 
 def _only_input(node: Node) -> KerasTensor | None:
-    """The symbolic tensor that is all a call of a layer takes, if its result is one, too."""
+    """Return the only argument of a layer's call with one output, if it is a symbolic tensor."""
     if not isinstance(node.operation, Layer) or len(node.outputs) != 1:
         return None
     if len(node.args) != 1 or not isinstance(node.args[0], KerasTensor):
@@ -191,13 +223,13 @@ def _only_input(node: Node) -> KerasTensor | None:
     return node.args[0]
 
 
-def _general(node: Node) -> Compute:
-    """A call with any arguments."""
-    has_mode = getattr(node.operation, "_call_has_training_arg", False)
+def _general_call(node: Node) -> Callable[[dict[int, Any]], list[Any]]:
+    """Return a call with any arguments, which takes all values by id."""
+    takes_training = getattr(node.operation, "_call_has_training_arg", False)
 
-    def compute(known: dict[int, Any]) -> list[Any]:
-        args, kwargs = node.arguments(known)
-        if has_mode:
+    def compute(values: dict[int, Any]) -> list[Any]:
+        args, kwargs = node.arguments(values)
+        if takes_training:
             kwargs["training"] = False
         return flatten(node.operation(*args, **kwargs))
 
@@ -210,15 +242,24 @@ def _makes_masks(layer: Layer) -> bool:
     return bool(getattr(layer, "mask_zero", True))
 
 
-def _normalizes(layer: Any, product: Product) -> bool:
-    """Whether a layer multiplies and shifts the channels of a product."""
+def _normalized_axis(layer: BatchNormalization) -> tuple[int, int]:
+    """Return the axis of batch normalization, as a non-negative integer, and the input's rank."""
+    rank = len(layer._inbound_nodes[0].inputs[0].shape)
+    return layer.axis % rank, rank
+
+
+def _normalizes(layer: Operation, product: Product) -> TypeGuard[BatchNormalization]:
+    """Whether a layer is batch normalization of the channels of a product."""
     if not isinstance(layer, BatchNormalization) or not product.has_channels_last:
         return False
-    return layer.axis == -1 or layer.axis == len(layer._inbound_nodes[0].inputs[0].shape) - 1
+    axis, rank = _normalized_axis(layer)
+    return axis == rank - 1
 
 
-def _of_normalization(layer: Any) -> tuple[Tensor, Tensor, list[Any]]:
-    """The factor and the offset of batch normalization, and the variables that they come from."""
+def _folded_normalization(
+    layer: BatchNormalization,
+) -> tuple[Tensor, Tensor, list[Variable | None]]:
+    """Return the factor and the offset of batch normalization, and the variables used."""
     factor = rsqrt(add(layer.moving_variance.value, layer.epsilon))
     if layer.gamma is not None:
         factor = multiply(factor, layer.gamma.value)
@@ -227,13 +268,13 @@ def _of_normalization(layer: Any) -> tuple[Tensor, Tensor, list[Any]]:
     return factor, offset, [layer.moving_mean, layer.moving_variance, layer.gamma, layer.beta]
 
 
-def _as_ending(layer: Any) -> str | None:
-    """The name that kernels have for what an activation layer computes."""
+def _kernel_activation(layer: Operation) -> str | None:
+    """Return the name by which kernels apply what an activation layer computes, or None."""
     if isinstance(layer, ReLU):
         names: dict[float | None, str] = {None: "relu", 6.0: "relu6"}
-        is_simple = not layer.negative_slope and not layer.threshold
-        return names.get(layer.max_value) if is_simple else None
+        is_plain = not layer.negative_slope and not layer.threshold
+        return names.get(layer.max_value) if is_plain else None
     if isinstance(layer, Activation):
-        name, rest = ending(layer.activation)
-        return name if rest is activations.linear else None
+        name, remaining = ending(layer.activation)
+        return name if remaining is activations.linear else None
     return None

@@ -1,20 +1,25 @@
-"""Files with pictures of models: SVG everywhere, other formats where Graphviz is installed."""
+"""Files with pictures of models: SVG, and where Graphviz is installed, other formats."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 from warnings import warn
 
-from webtensor.keras.models.dot import model_to_dot
-from webtensor.keras.models.svg import Svg, model_to_svg
+from webtensor.keras.models.diagrams import PictureOptions
+from webtensor.keras.models.dot import draw_dot
+from webtensor.keras.models.svg import Svg, draw_svg
+from webtensor.keras.types import PathLike
+
+if TYPE_CHECKING:
+    from webtensor.keras.models.model import Model
 
 __all__ = ["plot_model"]
 
 
 def plot_model(
-    model: Any,
-    to_file: Any = "model.png",
+    model: Model,
+    to_file: PathLike | None = "model.png",
     show_shapes: bool = False,
     show_dtype: bool = False,
     show_layer_names: bool = False,
@@ -24,17 +29,26 @@ def plot_model(
     show_layer_activations: bool = False,
     show_trainable: bool = False,
 ) -> Svg:
-    """Draw a model into a file, and return the picture as SVG; ``to_file`` may be None.
+    """Draw a model to a file, and return the picture as SVG; with ``to_file=None``, only return it.
 
-    Formats other than SVG are drawn by Graphviz, with ``dpi`` dots per inch. Where it is not
-    installed, as in a page, the SVG is written beside the file instead, with a warning.
+    Graphviz draws formats other than SVG, with ``dpi`` dots per inch. Where it is not installed, as
+    in a page, a warning tells the name of the SVG file that is written instead.
 
     Raises:
-        ValueError: there is no direction ``rankdir``, or ``to_file`` has no ending that says its
-            format, or one that Graphviz does not know.
+        ValueError: ``rankdir`` is not a direction, or ``to_file`` does not end in a format, or in
+            one that Graphviz does not support.
     """
-    shown = (show_shapes, show_dtype, show_layer_names, rankdir, expand_nested)
-    picture = model_to_svg(model, *shown, show_layer_activations, show_trainable)
+    options = PictureOptions(
+        "plot_model",
+        show_shapes,
+        show_dtype,
+        show_layer_names,
+        rankdir,
+        expand_nested,
+        show_layer_activations,
+        show_trainable,
+    )
+    picture = draw_svg(model, options)
     if to_file is None:
         return picture
     file = Path(to_file)
@@ -45,24 +59,17 @@ def plot_model(
             f"'.png', but is {str(to_file)!r}"
         )
     if file_format != "svg":
-        graph = model_to_dot(
-            model,
-            *shown,
-            dpi,
-            show_layer_activations=show_layer_activations,
-            show_trainable=show_trainable,
-        )
         try:
-            drawn = graph.create(format=file_format)
+            image = draw_dot(model, options, dpi).create(format=file_format)
         except OSError:
             file = file.with_suffix(".svg")
             warn(
-                f"plot_model: Graphviz, which draws {file_format} files, is not there: the picture "
-                f"was written as {str(file)!r}",
+                f"plot_model: Graphviz, which draws {file_format} files, is not installed: the "
+                f"picture was written as {str(file)!r}",
                 stacklevel=2,
             )
         else:
-            file.write_bytes(drawn)
+            file.write_bytes(image)
             return picture
     file.write_text(picture, encoding="utf-8")
     return picture

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar, cast
 
+from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.layers import InputLayer, Layer
 from webtensor.keras.models.functional import Functional
 from webtensor.keras.models.model import Model
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor, is_shape, standardize_shape
-from webtensor.keras.types import Config
+from webtensor.keras.types import Config, CustomObjects, DTypeLike, Shape, Shapes, Tensors
 
 __all__ = ["Sequential"]
 
 
 class Sequential(Model):
-    """A list of layers, each of which takes what the one before returned.
+    """A list of layers, each of which takes the output of the previous layer.
+
+    Args:
+        layers: a list of layers, or None. The first may be an ``Input``.
 
     Example:
         >>> from webtensor import keras
@@ -25,11 +29,11 @@ class Sequential(Model):
         (None, 2)
     """
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        return Layer.__new__(cls, *args, **kwargs)
-
     def __init__(
-        self, layers: Iterable[Any] | None = None, trainable: bool = True, name: str | None = None
+        self,
+        layers: Iterable[Layer | KerasTensor] | None = None,
+        trainable: bool = True,
+        name: str | None = None,
     ) -> None:
         Layer.__init__(self, trainable=trainable, name=name)
         self._functional: Functional | None = None
@@ -37,17 +41,17 @@ class Sequential(Model):
             self.add(layer, rebuild=False)
         self._rebuild()
 
-    def add(self, layer: Any, rebuild: bool = True) -> None:
+    def add(self, layer: Layer | KerasTensor, rebuild: bool = True) -> None:
         """Append a layer.
 
         Raises:
-            ValueError: it is no layer, or its name is taken.
+            ValueError: ``layer`` is not a layer, or another layer has its name.
         """
         if isinstance(layer, KerasTensor) and layer._keras_history is not None:
-            layer = layer._keras_history.operation
+            layer = cast("Layer", layer._keras_history.operation)
         if not isinstance(layer, Layer):
             raise ValueError(f"Sequential: a layer is wanted, but got {layer!r}")
-        if any(one.name == layer.name for one in self._layers):
+        if any(other.name == layer.name for other in self._layers):
             raise ValueError(
                 f"Sequential: each layer needs a name of its own, but there are two layers "
                 f"{layer.name!r}"
@@ -69,7 +73,7 @@ class Sequential(Model):
             self.built, self._functional = False, None
 
     def pop(self, rebuild: bool = True) -> Layer:
-        """Take the last layer away, and return it."""
+        """Remove the last layer, and return it."""
         layer = self._layers.pop()
         self.built, self._functional = False, None
         if rebuild:
@@ -78,11 +82,11 @@ class Sequential(Model):
 
     @property
     def layers(self) -> list[Layer]:
-        """The layers, without the input."""
-        return [one for one in self._layers if not isinstance(one, InputLayer)]
+        """The layers, without the input layer."""
+        return [layer for layer in self._layers if not isinstance(layer, InputLayer)]
 
     def _rebuild(self) -> None:
-        """Connect the layers, where the shape that they begin with is known."""
+        """Connect the layers, if the shape of the input is known."""
         self.built, self._functional = False, None
         first = self._layers[0] if self._layers else None
         if isinstance(first, InputLayer) and len(self._layers) > 1:
@@ -90,14 +94,18 @@ class Sequential(Model):
         elif isinstance(first, Functional) or (isinstance(first, Sequential) and first.built):
             self.build(first.input_shape)
 
-    def build(self, input_shape: Any = None, **_: Any) -> None:
-        """Connect the layers, beginning with a shape."""
+    def build(self, input_shape: Shapes | None = None, **_: object) -> None:
+        """Connect the layers for a shape of the input.
+
+        Raises:
+            ValueError: there are no layers, there is no shape, or the model is built for another.
+        """
         if self._functional is not None:
-            begun = self._layers[0].batch_shape  # type: ignore[attr-defined]
-            if is_shape(input_shape) and tuple(input_shape)[1:] != begun[1:]:
+            built_shape = self._batch_shape
+            if is_shape(input_shape) and tuple(input_shape)[1:] != built_shape[1:]:
                 raise ValueError(
-                    f"Sequential model {self.name!r} is built for {begun} already, but is to be "
-                    f"built for {tuple(input_shape)}"
+                    f"Sequential model {self.name!r} is built for {built_shape} already, but is to "
+                    f"be built for {tuple(input_shape)}"
                 )
             return
         if not self.layers:
@@ -120,16 +128,16 @@ class Sequential(Model):
             except NotImplementedError:
                 return
         functional = Functional(first.output, x)
-        functional.lengths_may_vary = True
+        functional.sizes_may_vary = True
         object.__setattr__(self, "_functional", functional)
         self.built = True
 
     def _build(self, shapes: dict[str, Any]) -> None:
-        # The batch of the first call says nothing about the next.
+        # The batch size of the first call may differ from that of later calls.
         shape = shapes.get("inputs_shape", next(iter(shapes.values()), None))
         self.build((None, *shape[1:]) if shape and is_shape(shape) else shape)
 
-    def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
+    def call(self, inputs: Tensors, training: bool | None = None, mask: Tensors = None) -> Any:
         """Run the layers."""
         if self._functional is not None:
             return self._functional.call(inputs, training=training, mask=mask)
@@ -138,20 +146,20 @@ class Sequential(Model):
             x = layer(x)
         return x
 
-    def _inferred(self, x: Any) -> Any:
+    def _infer(self, x: Tensors) -> Any:
         if self._functional is None or type(self).call is not Sequential.call:
-            return super()._inferred(x)
-        return self._functional._inferred(x)
+            return super()._infer(x)
+        return self._functional._infer(x)
 
     def __getattr__(self, name: str) -> Any:
-        if name in _OF_FUNCTIONAL:
-            found = self.__dict__.get("_functional")
-            if found is None:
+        if name in _FUNCTIONAL_ATTRIBUTES:
+            functional = self.__dict__.get("_functional")
+            if functional is None:
                 raise AttributeError(
                     f"Sequential model {self.__dict__.get('name')!r} has no {name} yet, as it is "
                     "not built"
                 )
-            return getattr(found, name)
+            return getattr(functional, name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
@@ -164,16 +172,18 @@ class Sequential(Model):
         """The symbolic output."""
         return self.__getattr__("output")
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the output's shape for a shape of the input."""
+    def compute_output_shape(self, input_shape: Shapes) -> Any:
+        """Return the shape of the output for a shape of the input."""
         if self._functional is not None:
             return self._functional.compute_output_shape(input_shape)
         for layer in self.layers:
             input_shape = layer.compute_output_shape(input_shape)
         return input_shape
 
-    def compute_output_spec(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
-        """Return a symbolic tensor like the output for another symbolic input."""
+    def compute_output_spec(
+        self, inputs: Tensors, training: bool | None = None, mask: Tensors = None
+    ) -> Any:
+        """Return a symbolic output for another symbolic input."""
         if self._functional is not None:
             return self._functional.compute_output_spec(inputs)
         for layer in self.layers:
@@ -182,38 +192,49 @@ class Sequential(Model):
 
     # -- configurations -----------------------------------------------------------------------
 
+    _config_omits: ClassVar[Mapping[str, Any]] = {"layers": ALWAYS}
+
     def get_config(self) -> Config:
-        """Return the layers' configurations."""
-        config = Layer.get_config(self)
+        """Return the configurations of the layers, and the shape that the model is built for."""
+        config = super().get_config()
         config["dtype"] = self._config_value("dtype")
-        config["layers"] = [serialize_keras_object(one) for one in self._layers]
+        config["layers"] = [serialize_keras_object(layer) for layer in self._layers]
         if self._functional is not None:
-            config["build_input_shape"] = self._layers[0].batch_shape  # type: ignore[attr-defined]
+            config["build_input_shape"] = self._batch_shape
         return config
 
+    @property
+    def _batch_shape(self) -> Shape:
+        """The shape of the input that a built model begins with."""
+        first = self._layers[0]
+        assert isinstance(first, InputLayer)
+        return first.batch_shape
+
     @classmethod
-    def from_config(cls, config: Config, custom_objects: Mapping[str, Any] | None = None) -> Any:
-        """Make a model of what ``get_config`` returned."""
-        rows = config.get("layers")
-        if not isinstance(rows, (list, tuple)) or not all(isinstance(row, Mapping) for row in rows):
+    def from_config(cls, config: Config, custom_objects: CustomObjects | None = None) -> Any:
+        """Make a model from a configuration that ``get_config`` returned."""
+        layer_configs = config.get("layers")
+        if not isinstance(layer_configs, (list, tuple)) or not all(
+            isinstance(layer_config, Mapping) for layer_config in layer_configs
+        ):
             raise ValueError("the configuration of a Sequential model has no list of layers")
-        made = cls(name=config.get("name"), trainable=bool(config.get("trainable", True)))
-        for row in rows:
-            made.add(deserialize_keras_object(row, custom_objects), rebuild=False)
-        made._rebuild()
+        model = cls(name=config.get("name"), trainable=bool(config.get("trainable", True)))
+        for layer_config in layer_configs:
+            model.add(deserialize_keras_object(layer_config, custom_objects), rebuild=False)
+        model._rebuild()
         shape = config.get("build_input_shape")
-        if not made.built and shape and made._layers:
-            made.build(tuple(shape))
-        return made
+        if not model.built and shape and model._layers:
+            model.build(tuple(shape))
+        return model
 
     def get_build_config(self) -> Config | None:
-        """Return the shape that the layers were connected with."""
+        """Return the shape that the model is built for."""
         if self._functional is None:
             return None
-        return {"input_shape": self._layers[0].batch_shape}  # type: ignore[attr-defined]
+        return {"input_shape": self._batch_shape}
 
 
-_OF_FUNCTIONAL = frozenset(
+_FUNCTIONAL_ATTRIBUTES = frozenset(
     {
         "_graph",
         "input",
@@ -229,6 +250,6 @@ _OF_FUNCTIONAL = frozenset(
 )
 
 
-def _input_dtype(layer: Layer) -> Any:
-    """What a first layer is given; one that looks numbers up takes whole ones."""
+def _input_dtype(layer: Layer) -> DTypeLike:
+    """Return the dtype of a first layer's input, which is an integer one for embeddings."""
     return getattr(layer, "input_dtype", None)

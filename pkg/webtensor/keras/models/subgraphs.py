@@ -1,118 +1,141 @@
-"""Putting a functional model together from its configuration."""
+"""Connecting the layers of a functional model as its configuration describes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from webtensor.keras.nodes import Operation
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Config, Tensors
 
 __all__ = ["connected"]
 
+#: A call: its arguments in the format of Keras 3, or entries in that of Keras 2.
+_CallConfig: TypeAlias = Mapping[str, Any] | Sequence[Any]
+
 
 class _NotYetError(ValueError):
-    """A call needs the output of one that was not made yet."""
+    """A call needs the output of another call, which is not made yet."""
 
 
-def connected(config: Mapping[str, Any]) -> tuple[Any, Any]:
+def connected(config: Config) -> tuple[Tensors, Tensors]:
     """Return the symbolic inputs and outputs that a configuration describes.
 
     Raises:
-        ValueError: the configuration is malformed, or its calls form a circle.
+        ValueError: the configuration is malformed, or its calls form a cycle.
     """
     from webtensor.keras.models.functional import Functional
 
-    rows = config.get("layers")
-    if not isinstance(rows, (list, tuple)) or not all(isinstance(row, Mapping) for row in rows):
+    layer_configs = config.get("layers")
+    if not isinstance(layer_configs, (list, tuple)) or not all(
+        isinstance(layer_config, Mapping) for layer_config in layer_configs
+    ):
         raise ValueError("the configuration of a functional model has no list of layers")
     operations: dict[str, Operation] = {}
-    waiting: list[tuple[Operation, list[Any]]] = []
-    for row in rows:
+    pending_calls: list[tuple[Operation, list[_CallConfig]]] = []
+    for layer_config in layer_configs:
         operation = deserialize_keras_object(
-            {key: value for key, value in row.items() if key not in ("name", "inbound_nodes")}
+            {
+                key: value
+                for key, value in layer_config.items()
+                if key not in ("name", "inbound_nodes")
+            }
         )
-        name = row.get("name", getattr(operation, "name", None))
+        name = layer_config.get("name", getattr(operation, "name", None))
         if not isinstance(operation, Operation) or not isinstance(name, str):
-            raise ValueError(f"{row.get('class_name')!r} is no layer")
+            raise ValueError(f"{layer_config.get('class_name')!r} is no layer")
         if name in operations:
             raise ValueError(f"the configuration has two layers with the name {name!r}")
         operations[name] = operation
-        calls = row.get("inbound_nodes") or []
-        waiting.append((operation, list(calls)))
+        calls = layer_config.get("inbound_nodes") or []
+        pending_calls.append((operation, list(calls)))
 
-    def found(place: Any) -> KerasTensor:
-        if not (isinstance(place, (list, tuple)) and len(place) >= 3 and place[0] in operations):
-            raise ValueError(f"the configuration refers to {place!r}, which is no layer's output")
-        operation = operations[place[0]]
-        number, index = int(place[1]), int(place[2])
-        if number >= len(operation._inbound_nodes):
-            raise _NotYetError(f"the configuration refers to {place!r}, but there is no such call")
-        outputs = operation._inbound_nodes[number].outputs
-        if number < 0 or not 0 <= index < len(outputs):
-            raise ValueError(f"the configuration refers to {place!r}, which is no layer's output")
-        return outputs[index]
+    def symbol_at(history: object) -> KerasTensor:
+        if not (
+            isinstance(history, (list, tuple)) and len(history) >= 3 and history[0] in operations
+        ):
+            raise ValueError(f"the configuration refers to {history!r}, which is no layer's output")
+        operation = operations[history[0]]
+        node_index, tensor_index = int(history[1]), int(history[2])
+        if node_index >= len(operation._inbound_nodes):
+            raise _NotYetError(
+                f"the configuration refers to {history!r}, but there is no such call"
+            )
+        outputs = operation._inbound_nodes[node_index].outputs
+        if node_index < 0 or not 0 <= tensor_index < len(outputs):
+            raise ValueError(f"the configuration refers to {history!r}, which is no layer's output")
+        return outputs[tensor_index]
 
-    while any(calls for _, calls in waiting):
+    while any(calls for _, calls in pending_calls):
         is_stuck = True
-        for operation, calls in waiting:
+        for operation, calls in pending_calls:
             while calls:
                 try:
-                    args, kwargs = _arguments(calls[0], found)
+                    args, kwargs = _arguments(calls[0], symbol_at)
                 except _NotYetError:
                     break
                 operation(*args, **kwargs)
                 calls.pop(0)
                 is_stuck = False
         if is_stuck:
-            names = [operation.name for operation, calls in waiting if calls]
+            names = [operation.name for operation, calls in pending_calls if calls]
             raise ValueError(f"the layers {names} wait for each other's outputs")
 
-    def ends(places: Any) -> Any:
-        if isinstance(places, Mapping):
-            return {key: ends(value) for key, value in places.items()}
-        is_place = (
-            isinstance(places, (list, tuple)) and len(places) == 3 and isinstance(places[0], str)
+    def ends(histories: Any) -> Any:
+        """Return the symbolic tensors in a structure of histories."""
+        if isinstance(histories, Mapping):
+            return {key: ends(value) for key, value in histories.items()}
+        is_history = (
+            isinstance(histories, (list, tuple))
+            and len(histories) == 3
+            and isinstance(histories[0], str)
         )
-        if not is_place:
-            return type(places)(ends(one) for one in places)
-        # To Keras, a nested model's first output here is the one that it has by itself.
-        name, number, index = places
-        return found([name, number - isinstance(operations.get(name), Functional), index])
+        if not is_history:
+            return type(histories)(ends(history) for history in histories)
+        # Keras counts the first call of a nested model from 1 here.
+        name, node_index, tensor_index = histories
+        is_nested_model = isinstance(operations.get(name), Functional)
+        return symbol_at([name, node_index - is_nested_model, tensor_index])
 
     return ends(config.get("input_layers", [])), ends(config.get("output_layers", []))
 
 
-def _arguments(call: Any, found: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """A call's arguments, with symbolic tensors where it names them."""
+def _arguments(
+    call: _CallConfig, symbol_at: Callable[[object], KerasTensor]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a call; ``symbol_at`` returns the symbolic tensor of a history."""
 
-    def read(value: Any) -> Any:
-        if isinstance(value, Mapping):
-            if value.get("class_name") == "__keras_tensor__":
-                return found(value["config"]["keras_history"])
-            if "class_name" in value and "config" in value:
-                return deserialize_keras_object(value)
-            return {key: read(one) for key, one in value.items()}
-        if isinstance(value, (list, tuple)):
-            return [read(one) for one in value]
-        return value
+    def argument(config: object) -> Any:
+        if isinstance(config, Mapping):
+            if config.get("class_name") == "__keras_tensor__":
+                return symbol_at(config["config"]["keras_history"])
+            if "class_name" in config and "config" in config:
+                return deserialize_keras_object(config)
+            return {key: argument(value) for key, value in config.items()}
+        if isinstance(config, (list, tuple)):
+            return [argument(value) for value in config]
+        return config
 
     if isinstance(call, Mapping):
-        args = tuple(read(one) for one in call.get("args", ()))
-        kwargs = {str(key): read(one) for key, one in (call.get("kwargs") or {}).items()}
+        args = tuple(argument(value) for value in call.get("args", ()))
+        kwargs = {str(key): argument(value) for key, value in (call.get("kwargs") or {}).items()}
         return args, kwargs
-    return _old_arguments(call, found)
+    return _keras2_arguments(call, symbol_at)
 
 
-def _old_arguments(call: Any, found: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments of a call as Keras 2 and TensorFlow.js write it.
+def _keras2_arguments(
+    call: Sequence[Any], symbol_at: Callable[[object], KerasTensor]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a call in the format of Keras 2 and TensorFlow.js.
 
-    It is a list of places ``[layer, node, tensor, arguments]``, or one such place.
+    The call is a list of entries ``[layer, node, tensor, arguments]``, or one such entry.
     """
     if not isinstance(call, (list, tuple)) or not call:
         raise ValueError(f"a malformed call of a layer: {call!r}")
-    rows = [call] if isinstance(call[0], str) else list(call)
-    tensors = [found(row[:3]) for row in rows]
-    kwargs = dict(rows[0][3]) if len(rows[0]) > 3 and isinstance(rows[0][3], Mapping) else {}
-    return (tensors[0] if len(tensors) == 1 else tensors,), kwargs
+    entries = [call] if isinstance(call[0], str) else list(call)
+    symbols = [symbol_at(entry[:3]) for entry in entries]
+    first = entries[0]
+    kwargs = dict(first[3]) if len(first) > 3 and isinstance(first[3], Mapping) else {}
+    return (symbols[0] if len(symbols) == 1 else symbols,), kwargs

@@ -1,7 +1,7 @@
-"""The table that ``summary`` prints: layers, their outputs' shapes, and how many numbers they hold.
+"""The table that ``summary`` prints: layers, the shapes of their outputs, numbers of parameters.
 
-``summary_lines`` gathers the table, ``_drawn`` draws it as Keras does: columns of given widths,
-where lines are broken between words, and words that are too long end with "…".
+``summary_lines`` collects the cells of the table, ``_drawn`` draws it as Keras does: columns have
+fixed widths, lines are broken between words, and words that are too long end with "…".
 """
 
 from __future__ import annotations
@@ -10,10 +10,18 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from math import ceil, prod
-from typing import Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from webtensor.keras.models.function import _depths
+from webtensor.engine import Variable
+from webtensor.keras.layers import Layer
+from webtensor.keras.models.diagrams import LayerContainer
+from webtensor.keras.models.function import Graph, depths_of
+from webtensor.keras.nodes import Operation
 from webtensor.keras.symbols import map_shapes
+from webtensor.keras.types import Shape
+
+if TYPE_CHECKING:
+    from webtensor.keras.models.model import Model
 
 __all__ = ["summary_lines"]
 
@@ -21,8 +29,16 @@ _INDENT = "   "
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
 
 
+class _Column(NamedTuple):
+    """A column: its title, its alignment, and the text of a cell by layer and indentation."""
+
+    title: str
+    alignment: str
+    text: Callable[[Operation, str], str]
+
+
 def summary_lines(
-    model: Any,
+    model: Model,
     line_length: int | None = None,
     positions: Sequence[float] | None = None,
     expand_nested: bool = False,
@@ -34,75 +50,69 @@ def summary_lines(
     Raises:
         ValueError: the lines are too short, or ``layer_range`` names no layers.
     """
-    graph = None if _is_sequence(model) else model._graph
-    columns: list[_Column] = [
+    graph = _graph_of(model)
+    columns = [
         _Column("Layer (type)", "left", _name),
         _Column("Output Shape", "left", lambda layer, _: _output_shape(layer)),
         _Column("Param #", "right", lambda layer, _: _parameters(layer)),
     ]
-    if graph is None:
-        length, places = 88, list(positions or (0.45, 0.80, 1.0))
+    if graph is None or _is_sequence(graph):
+        length, ends = 88, list(positions or (0.45, 0.80, 1.0))
     else:
-        length, places = 108, list(positions or (0.3, 0.56, 0.74, 1.0))
+        length, ends = 108, list(positions or (0.3, 0.56, 0.74, 1.0))
         nodes = {id(node) for node in graph.nodes}
         columns.append(_Column("Connected to", "left", lambda layer, _: _connections(layer, nodes)))
     if show_trainable:
-        length, places = length + 12, [*(place * 0.90 for place in places), 1.0]
+        length, ends = length + 12, [*(end * 0.90 for end in ends), 1.0]
         columns.append(_Column("Trainable", "center", lambda layer, _: _is_trainable(layer)))
-    if len(places) != len(columns):
+    if len(ends) != len(columns):
         raise ValueError(
             f"summary: positions must be {len(columns)} parts of a line, but got {positions}"
         )
     length = line_length or min(length, shutil.get_terminal_size().columns - 4)
-    layers = getattr(model, "operations", None) if _is_functional(model) else model.layers
+    layers: Sequence[Operation] = model.layers if graph is None else graph.operations
     rows = [
-        [column.text(layer, prefix) for column in columns]
-        for layer, prefix in _listed(_in_range(layers or [], layer_range), expand_nested)
+        [column.text(layer, indentation) for column in columns]
+        for layer, indentation in _indented(_in_range(layers, layer_range), expand_nested)
     ]
     return [
         f'Model: "{model.name}"',
-        *_drawn(columns, rows, _widths(places, length), length),
+        *_drawn(columns, rows, _widths(ends, length)),
         *_totals(model),
     ]
 
 
-class _Column:
-    """A column's heading, on which side its text is, and what makes it of a layer."""
-
-    def __init__(self, title: str, side: str, text: Callable[[Any, str], str]) -> None:
-        self.title, self.side, self.text = title, side, text
+# -- the model ---------------------------------------------------------------------------------
 
 
-# -- what the model is -------------------------------------------------------------------------
-
-
-def _is_functional(model: Any) -> bool:
+def _graph_of(model: Model) -> Graph | None:
     from webtensor.keras.models.functional import Functional
 
-    return isinstance(model, Functional)
+    return model._graph if isinstance(model, Functional) else None
 
 
-def _is_sequence(model: Any) -> bool:
-    """Whether each layer takes what the one before returned."""
-    if not _is_functional(model):
-        return True
-    graph = model._graph
-    depths = _depths(graph.nodes, graph.inputs, {})
-    if len(set(depths.values())) < len(depths) or any(len(n.inputs) > 1 for n in graph.nodes):
+def _is_sequence(graph: Graph) -> bool:
+    """Whether each layer takes only the output of the previous layer."""
+    depths = depths_of(graph.nodes, graph.inputs)
+    if len(set(depths.values())) < len(depths):
+        return False
+    if any(len(node.inputs) > 1 for node in graph.nodes):
         return False
     return len({id(node.operation) for node in graph.nodes}) == len(graph.nodes)
 
 
-def _in_range(layers: Sequence[Any], layer_range: Sequence[str] | None) -> Sequence[Any]:
-    """The layers from the first whose name matches to the last, or all."""
+def _in_range(
+    layers: Sequence[Operation], layer_range: Sequence[str] | None
+) -> Sequence[Operation]:
+    """Return the layers between the first and the last whose names match ``layer_range``."""
     if layer_range is None:
         return layers
-    if len(layer_range) != 2 or not all(isinstance(one, str) for one in layer_range):
+    if len(layer_range) != 2 or not all(isinstance(name, str) for name in layer_range):
         raise ValueError(
             f"summary: layer_range must be two names of layers, but got {layer_range!r}"
         )
     first, last = (
-        [place for place, layer in enumerate(layers) if re.match(name, layer.name)]
+        [index for index, layer in enumerate(layers) if re.match(name, layer.name)]
         for name in layer_range
     )
     if not first or not last:
@@ -113,68 +123,66 @@ def _in_range(layers: Sequence[Any], layer_range: Sequence[str] | None) -> Seque
     return layers[min(first) : max(last) + 1]
 
 
-def _listed(
-    layers: Iterable[Any], expand_nested: bool, level: int = 0
-) -> Iterable[tuple[Any, str]]:
-    """The layers, with those inside them, and what stands before their names."""
+def _indented(
+    layers: Iterable[Operation], expand_nested: bool, level: int = 0
+) -> Iterable[tuple[Operation, str]]:
+    """Yield layers, with ``expand_nested`` also the layers in them, and their indentation."""
     for layer in layers:
         yield layer, f"{_INDENT * level}└ " if level else ""
-        if expand_nested and hasattr(layer, "layers"):
-            yield from _listed(layer.layers, expand_nested, level + 1)
+        if expand_nested and isinstance(layer, LayerContainer):
+            yield from _indented(layer.layers, expand_nested, level + 1)
 
 
 # -- cells -------------------------------------------------------------------------------------
 
 
-def _name(layer: Any, prefix: str) -> str:
-    return f"{prefix}{layer.name} ({type(layer).__name__})"
+def _name(layer: Operation, indentation: str) -> str:
+    return f"{indentation}{layer.name} ({type(layer).__name__})"
 
 
-def _output_shape(layer: Any) -> str:
+def _output_shape(layer: Operation) -> str:
     if layer._inbound_nodes:
-        shapes = [one.shape for one in layer._inbound_nodes[-1].outputs]
+        shapes = [output.shape for output in layer._inbound_nodes[-1].outputs]
     else:
         try:
-            found = _computed_shape(layer)
+            shapes = _computed_shapes(layer)
         except (AttributeError, NotImplementedError, TypeError, ValueError):
             return "?"
-        shapes = _shapes_in(found)
-    texts = ["(" + ", ".join(str(length) for length in shape) + ")" for shape in shapes]
+    texts = ["(" + ", ".join(str(size) for size in shape) + ")" for shape in shapes]
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
-def _shapes_in(found: Any) -> list[Any]:
-    shapes: list[Any] = []
-    map_shapes(shapes.append, found)
+def _computed_shapes(layer: Operation) -> list[Shape]:
+    """Return the shapes of the outputs of a layer that was only called with tensors."""
+    if not isinstance(layer, Layer) or not layer._build_shapes:
+        raise ValueError("the layer has no shapes")
+    if hasattr(layer, "output_shape"):
+        structure = layer.output_shape
+    else:
+        structure = layer.compute_output_shape(*layer._build_shapes.values())
+    shapes: list[Shape] = []
+    map_shapes(shapes.append, structure)
     return shapes
 
 
-def _computed_shape(layer: Any) -> Any:
-    """The output's shape of a layer that was only called with tensors."""
-    if not layer._build_shapes:
-        raise ValueError("the layer has no shapes")
-    if hasattr(layer, "output_shape"):
-        return layer.output_shape
-    return layer.compute_output_shape(*layer._build_shapes.values())
-
-
-def _parameters(layer: Any) -> str:
-    if not hasattr(layer, "built"):
+def _parameters(layer: Operation) -> str:
+    if not isinstance(layer, Layer):
         return "0"
     return f"{layer.count_params():,}" if layer.built else "0 (unbuilt)"
 
 
-def _connections(layer: Any, nodes: set[int]) -> str:
-    found = []
+def _connections(layer: Operation, nodes: set[int]) -> str:
+    sources = []
     for node in layer._inbound_nodes:
-        for one in node.inputs if id(node) in nodes else ():
-            operation, number, place = one._keras_history
-            found.append(f"{operation.name}[{number}][{place}]")
-    return ", ".join(found) or "-"
+        for symbol in node.inputs if id(node) in nodes else ():
+            if symbol._keras_history is not None:
+                operation, node_index, tensor_index = symbol._keras_history
+                sources.append(f"{operation.name}[{node_index}][{tensor_index}]")
+    return ", ".join(sources) or "-"
 
 
-def _is_trainable(layer: Any) -> str:
-    if not getattr(layer, "weights", None):
+def _is_trainable(layer: Operation) -> str:
+    if not isinstance(layer, Layer) or not layer.weights:
         return "-"
     return "Y" if layer.trainable else "N"
 
@@ -182,25 +190,24 @@ def _is_trainable(layer: Any) -> str:
 # -- totals ------------------------------------------------------------------------------------
 
 
-def _totals(model: Any) -> list[str]:
-    parts = {
+def _totals(model: Model) -> list[str]:
+    groups: dict[str, list[Variable]] = {
         "Trainable": model.trainable_weights,
         "Non-trainable": model.non_trainable_weights,
     }
-    optimizer = getattr(model, "optimizer", None)
-    if optimizer is not None and optimizer.built:
-        parts["Optimizer"] = optimizer.variables
-    lines = [_total("Total", [one for row in parts.values() for one in row])]
-    return lines + [_total(name, row) for name, row in parts.items()]
+    if model.optimizer is not None and model.optimizer.built:
+        groups["Optimizer"] = model.optimizer.variables
+    total = _total("Total", [variable for group in groups.values() for variable in group])
+    return [total, *(_total(name, group) for name, group in groups.items())]
 
 
-def _total(name: str, variables: Iterable[Any]) -> str:
-    """How many numbers there are, and how many bytes they are."""
+def _total(name: str, variables: Iterable[Variable]) -> str:
+    """Return the line with the number of parameters in variables and their size in bytes."""
     count, size = 0, 0.0
-    for one in variables:
-        numbers = prod(one.shape)
-        count += numbers
-        size += numbers * one.dtype.itemsize
+    for variable in variables:
+        elements = prod(variable.shape)
+        count += elements
+        size += elements * variable.dtype.itemsize
     unit = 0
     while size >= 1024 and unit < len(_UNITS) - 1:
         size, unit = size / 1024, unit + 1
@@ -210,67 +217,74 @@ def _total(name: str, variables: Iterable[Any]) -> str:
 # -- drawing -----------------------------------------------------------------------------------
 
 
-def _widths(places: Sequence[float], length: int) -> list[int]:
-    """Widths of columns, with a space on either side, such that lines are so long in all."""
+def _widths(ends: Sequence[float], length: int) -> list[int]:
+    """Return the widths of columns, with a space on either side, so that lines have a length.
+
+    ``ends`` are the ends of the columns as parts of a line.
+    """
     widths: list[int] = []
-    end = 0
-    for place in places:
-        width = int(place * length) - end
+    start = 0
+    for end in ends:
+        width = int(end * length) - start
         if width < 4:
             raise ValueError(
-                f"summary: a line of {length} characters is too short for {len(places)} columns"
+                f"summary: a line of {length} characters is too short for {len(ends)} columns"
             )
         widths.append(width + 2)
-        end += width
-    room = length - len(widths) - 1
-    surplus = sum(widths) - room
+        start += width
+    available = length - len(widths) - 1
+    surplus = sum(widths) - available
     if surplus > 0:
-        for place, width in enumerate(widths):
-            taken = min(width, round(surplus / (len(widths) - place)))
-            widths[place], surplus = width - taken, surplus - taken
+        for index, width in enumerate(widths):
+            cut = min(width, round(surplus / (len(widths) - index)))
+            widths[index], surplus = width - cut, surplus - cut
     elif surplus < 0:
         missing, total = -surplus, sum(widths)
-        for place, width in enumerate(widths):
+        for index, width in enumerate(widths):
             added = ceil(width * missing / total)
-            widths[place], missing, total = width + added, missing - added, total - width
+            widths[index], missing, total = width + added, missing - added, total - width
     return widths
 
 
 def _drawn(
-    columns: Sequence[_Column], rows: Sequence[Sequence[str]], widths: Sequence[int], length: int
+    columns: Sequence[_Column], rows: Sequence[Sequence[str]], widths: Sequence[int]
 ) -> Iterable[str]:
     def line(left: str, fill: str, between: str, right: str) -> str:
         return left + between.join(fill * width for width in widths) + right
 
-    sides = [column.side for column in columns]
+    alignments = [column.alignment for column in columns]
+    titles = [column.title for column in columns]
     yield line("┏", "━", "┳", "┓")
-    yield from _row([column.title for column in columns], sides, widths, "┃", at_bottom=True)
+    yield from _row(titles, alignments, widths, "┃", at_bottom=True)
     yield line("┡", "━", "╇", "┩")
-    for number, row in enumerate(rows):
-        if number:
+    for index, row in enumerate(rows):
+        if index:
             yield line("├", "─", "┼", "┤")
-        yield from _row(row, sides, widths, "│")
+        yield from _row(row, alignments, widths, "│")
     yield line("└", "─", "┴", "┘")
 
 
 def _row(
-    texts: Sequence[str], sides: Sequence[str], widths: Sequence[int], bar: str,
+    texts: Sequence[str],
+    alignments: Sequence[str],
+    widths: Sequence[int],
+    bar: str,
     at_bottom: bool = False,
-) -> Iterable[str]:  # fmt: skip
+) -> Iterable[str]:
     cells = [_broken(text, width - 2) for text, width in zip(texts, widths, strict=True)]
     height = max(len(cell) for cell in cells)
     if at_bottom:
         cells = [[""] * (height - len(cell)) + cell for cell in cells]
-    for number in range(height):
+    for index in range(height):
         parts = [
-            _placed(cell[number] if number < len(cell) else "", side, width - 2)
-            for cell, side, width in zip(cells, sides, widths, strict=True)
+            _aligned(cell[index] if index < len(cell) else "", alignment, width - 2)
+            for cell, alignment, width in zip(cells, alignments, widths, strict=True)
         ]
         yield bar + bar.join(f" {part} " for part in parts) + bar
 
 
 def _broken(text: str, width: int) -> list[str]:
-    """A text in lines, broken between words."""
+    """Break a text into lines, between words."""
     lines = [""]
     for word in re.findall(r"\s*\S+\s*", text):
         if lines[-1] and len(word.rstrip()) > width - len(lines[-1]):
@@ -279,11 +293,11 @@ def _broken(text: str, width: int) -> list[str]:
     return [line if len(line.rstrip()) <= width else line[: width - 1] + "…" for line in lines]
 
 
-def _placed(line: str, side: str, width: int) -> str:
-    if side == "left":
+def _aligned(line: str, alignment: str, width: int) -> str:
+    if alignment == "left":
         return line[:width].ljust(width)
     line = line.rstrip()
-    if side == "right":
+    if alignment == "right":
         return line.rjust(width)
     before = (width - len(line)) // 2
     return (" " * before + line).ljust(width)

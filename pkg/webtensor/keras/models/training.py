@@ -2,77 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import cache
 from inspect import Parameter, signature
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from warnings import warn
 
-from webtensor.engine import Tensor
+from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.keras.layers import Layer
-from webtensor.keras.models.awaitables import Breather, Wait, finish, finish_async
-from webtensor.keras.models.batches import Batches, batches_of, split_off
+from webtensor.keras.models.awaitables import Breather, Loop, forms_of
+from webtensor.keras.models.batches import (
+    Batch,
+    Batches,
+    ClassWeight,
+    DataLike,
+    batches_of,
+    split_off,
+)
 from webtensor.keras.models.train_steps import (
+    LazyResults,
     Logs,
     Results,
-    callbacks_done,
-    floats,
-    is_due,
-    joined,
-    limited_epochs,
-    limited_steps,
+    as_logs,
+    concatenated,
+    is_validation_due,
+    limit_epochs,
+    limit_steps,
     next_batches,
-    reading,
-    rounded,
-    warn_of_too_few,
+    round_up,
+    wait_for_callbacks,
+    wait_for_results,
+    warn_of_missing_batches,
 )
 from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.stateless_scopes import StatelessScope
-from webtensor.keras.types import Config
+from webtensor.keras.types import Config, Tensors
 from webtensor.keras.utils.datasets import unpack_x_y_sample_weight
 from webtensor.keras.utils.labels import as_array
 from webtensor.ops import sum as _sum
 
+if TYPE_CHECKING:
+    from webtensor.keras.callbacks import Callback, CallbackList, History
+    from webtensor.keras.metrics import Mean, Metric
+    from webtensor.keras.models.compiling import (
+        CompiledLoss,
+        CompiledMetrics,
+        LossLike,
+        LossWeights,
+        MetricLike,
+    )
+    from webtensor.keras.optimizers import Optimizer
+
 __all__ = ["Trainer"]
 
-Loop = Generator[Wait, Any, Any]
+StepResult = TypeVar("StepResult")
+#: Runs the next ``steps_per_execution`` steps on batches of an iterator.
+StepsFunction: TypeAlias = Callable[[Iterator[Batch]], Any]
+CallbacksLike: TypeAlias = "CallbackList | Iterable[Callback] | Callback | None"
 
 
-class Trainer:
-    """What makes a layer a model: it learns from data."""
+class Trainer(Layer):
+    """The part of a model that trains it."""
 
     stop_training: bool
-    built: bool
-    call: Any
-    losses: Any
-    trainable_variables: Any
-    non_trainable_variables: Any
-    dtype_policy: Any
-    name: str
-    _flatten_layers: Any
 
     # -- compile ------------------------------------------------------------------------------
 
     def compile(
         self,
-        optimizer: Any = "rmsprop",
-        loss: Any = None,
-        loss_weights: Any = None,
-        metrics: Any = None,
-        weighted_metrics: Any = None,
+        optimizer: str | Config | Optimizer | None = "rmsprop",
+        loss: LossLike = None,
+        loss_weights: LossWeights = None,
+        metrics: MetricLike = None,
+        weighted_metrics: MetricLike = None,
         run_eagerly: bool = False,
         steps_per_execution: int = 1,
-        jit_compile: Any = "auto",
+        jit_compile: bool | str = "auto",
         auto_scale_loss: bool = True,
     ) -> None:
-        """Say how the model learns.
+        """Set the optimizer, the loss and the metrics of training.
 
-        Callbacks are called once for each ``steps_per_execution`` batches. ``run_eagerly`` and
-        ``jit_compile`` are kept as attributes for scripts of Keras, but everything is eager. With
-        ``auto_scale_loss`` the optimizer of a model whose policy is "mixed_float16" scales its
-        loss, as in Keras.
+        Args:
+            optimizer: an optimizer, its name or its configuration; None is for models that are not
+                trained.
+            loss: a loss, its name or a function, or for several outputs a structure of these.
+            loss_weights: numbers that the losses of the outputs are multiplied by.
+            metrics: a list of metrics, or for several outputs a structure of metrics.
+            weighted_metrics: metrics that sample weights and class weights apply to.
+            run_eagerly, jit_compile: Keras's arguments, which become attributes and have no other
+                effect, as everything runs eagerly.
+            steps_per_execution: an integer, the number of batches between two calls of callbacks.
+            auto_scale_loss: a boolean, whether a model with the policy "mixed_float16" scales its
+                loss, as in Keras.
 
         Raises:
             ValueError: a name is unknown.
@@ -86,22 +109,29 @@ class Trainer:
             compiled_loss = CompiledLoss(loss, loss_weights, names)
         if metrics is not None or weighted_metrics is not None:
             compiled_metrics = CompiledMetrics(metrics, weighted_metrics, names)
-        given = self.optimizer = optimizers.get(optimizer)
-        if auto_scale_loss and given is not None and self.dtype_policy.name == "mixed_float16":
+        inner_optimizer = self.optimizer = optimizers.get(optimizer)
+        if (
+            auto_scale_loss
+            and inner_optimizer is not None
+            and self.dtype_policy.name == "mixed_float16"
+            and not isinstance(inner_optimizer, optimizers.LossScaleOptimizer)
+        ):
             # Nothing overflows in float32, but files of such models have the state of the scaling.
-            scaling = optimizers.LossScaleOptimizer
-            if not isinstance(given, scaling):
-                self.optimizer = scaling(given, name="loss_scale_optimizer")
+            self.optimizer = optimizers.LossScaleOptimizer(
+                inner_optimizer, name="loss_scale_optimizer"
+            )
         self.run_eagerly, self.steps_per_execution = run_eagerly, steps_per_execution
         self.jit_compile = jit_compile not in ("auto", False) and not run_eagerly
         self.stop_training = False
         self.compiled = True
-        # Not by ``setattr`` of layers, which would take metrics among these for the layer's own.
-        kept = self.__dict__
-        kept["loss"], kept["_loss_tracker"] = loss, metrics_module.Mean(name="loss")
-        kept["_compiled_loss"], kept["_compiled_metrics"] = compiled_loss, compiled_metrics
-        kept["_compile_arguments"] = {
-            "optimizer": given,
+        # ``Layer.__setattr__`` would track the metrics among these as the layer's own.
+        attributes = self.__dict__
+        attributes["loss"] = loss
+        attributes["_loss_tracker"] = metrics_module.Mean(name="loss")
+        attributes["_compiled_loss"] = compiled_loss
+        attributes["_compiled_metrics"] = compiled_metrics
+        attributes["_compile_arguments"] = {
+            "optimizer": inner_optimizer,
             "loss": loss,
             "loss_weights": loss_weights,
             "metrics": metrics,
@@ -112,31 +142,34 @@ class Trainer:
         }
 
     compiled = False
-    #: As ``compile`` was told; nothing depends on them.
+    #: The arguments of ``compile``, which have no effect.
     run_eagerly = jit_compile = False
-    #: Set by callbacks to end ``evaluate`` and ``predict``, as ``stop_training`` ends ``fit``.
+    #: Callbacks set these to end ``evaluate`` and ``predict``, as ``stop_training`` ends ``fit``.
     stop_evaluating = stop_predicting = False
     steps_per_execution: int = 1
-    #: Set by a callback that takes up training from an epoch.
+    #: The epoch from which a callback continues an interrupted training.
     _initial_epoch: int | None = None
+    #: An ``Optimizer``, or None.
     optimizer: Any = None
-    loss: Any = None
-    _loss_tracker: Any
-    _compiled_loss: Any = None
-    _compiled_metrics: Any = None
-    _compile_arguments: Mapping[str, Any]
+    loss: LossLike = None
+    #: Set by ``fit``.
+    history: History
+    _loss_tracker: Mean
+    _compiled_loss: CompiledLoss | None = None
+    _compiled_metrics: CompiledMetrics | None = None
+    _compile_arguments: Mapping[str, object]
 
     def get_compile_config(self) -> Config:
-        """Return what ``compile`` was told."""
+        """Return the arguments of ``compile`` as a configuration."""
         if not self.compiled:
             return {}
         config: Config = serialize_keras_object(self._compile_arguments)
         return config
 
-    def compile_from_config(self, config: Mapping[str, Any]) -> None:
-        """Compile as ``get_compile_config`` said.
+    def compile_from_config(self, config: Config) -> None:
+        """Compile with the arguments in a configuration of ``get_compile_config``.
 
-        What a ``compile`` of one's own takes, this method does not know: it then warns instead.
+        A class with its own ``compile`` must override both methods; else this one only warns.
         """
         if type(self).compile is not Trainer.compile:
             warn(
@@ -146,8 +179,10 @@ class Trainer:
                 stacklevel=2,
             )
             return
-        known = {key: deserialize_keras_object(value) for key, value in config.items()}
-        self.compile(**{key: value for key, value in known.items() if key in _COMPILE_ARGUMENTS})
+        arguments = {key: deserialize_keras_object(value) for key, value in config.items()}
+        self.compile(
+            **{name: value for name, value in arguments.items() if name in _COMPILE_ARGUMENTS}
+        )
         if getattr(self, "built", False) and hasattr(self.optimizer, "build"):
             self.optimizer.build(self.trainable_variables)
 
@@ -156,94 +191,90 @@ class Trainer:
             raise ValueError(f"{name}: the model must be compiled first, by model.compile(…)")
 
     @property
-    def _own_metrics(self) -> list[Any]:
-        """The running loss, and the metrics that ``compile`` was told of."""
+    def _compiled_metric_list(self) -> list[Metric]:
+        """The mean loss, the metrics of ``compile`` as one metric, and the losses of outputs."""
         if not self.compiled:
             return []
-        found = [self._loss_tracker]
+        metrics: list[Metric] = [self._loss_tracker]
         if self._compiled_metrics is not None:
-            found.append(self._compiled_metrics)
+            metrics.append(self._compiled_metrics)
         if self._compiled_loss is not None:
-            found += self._compiled_loss.metrics
-        return found
+            metrics += self._compiled_loss.metrics
+        return metrics
 
     @property
-    def metrics(self) -> list[Any]:
-        """The running loss, the metrics of ``compile`` as one, losses of outputs; then layers'."""
+    def metrics(self) -> list[Metric]:
+        """The mean loss, the metrics of ``compile`` as one, the losses of outputs; then layers'."""
         return [
-            *self._own_metrics,
-            *(one for layer in self._flatten_layers() for one in layer._metrics),
+            *self._compiled_metric_list,
+            *(metric for layer in self._flatten_layers() for metric in layer._metrics),
         ]
 
     @property
-    def metrics_variables(self) -> list[Any]:
+    def metrics_variables(self) -> list[Variable]:
         """The state of the metrics."""
         return [variable for metric in self.metrics for variable in metric.variables]
 
     @property
     def metrics_names(self) -> list[str]:
-        """Names of the metrics."""
-        return [one.name for one in self.metrics]
+        """The names of the metrics."""
+        return [metric.name for metric in self.metrics]
 
     def reset_metrics(self) -> None:
-        """Let all metrics begin anew."""
+        """Reset the state of all metrics."""
         for metric in self.metrics:
             metric.reset_state()
 
     def get_metrics_result(self) -> dict[str, Any]:
-        """Return what the metrics have come to, as scalar tensors."""
-        found: dict[str, Any] = {}
+        """Return the results of the metrics by name, as scalar tensors."""
+        results: dict[str, Any] = {}
         for metric in self.metrics:
             result = metric.result()
-            if isinstance(result, Mapping):
-                found.update(result)
-            else:
-                found[metric.name] = result
-        return found
+            results.update(result if isinstance(result, Mapping) else {metric.name: result})
+        return results
 
     # -- one batch ----------------------------------------------------------------------------
 
     def compute_loss(
         self,
-        x: Any = None,
-        y: Any = None,
-        y_pred: Any = None,
-        sample_weight: Any = None,
+        x: Tensors = None,
+        y: Tensors = None,
+        y_pred: Tensors = None,
+        sample_weight: Tensors = None,
         training: bool = True,
-    ) -> Any:
-        """Return the loss of a batch: that of ``compile``, and those that layers added.
+    ) -> Tensor:
+        """Return the loss of a batch: the loss of ``compile`` and those that layers added.
 
         Raises:
-            ValueError: there is none.
+            ValueError: there is no loss.
         """
-        total = None
+        total: Tensor | None = None
         if self._compiled_loss is not None and y is not None:
             total = self._compiled_loss(y, y_pred, sample_weight)
-        for added in self.losses:
-            added = _sum(added) if added.shape else added
-            total = added if total is None else total + added
+        for loss in self.losses:
+            loss = _sum(loss) if loss.shape else loss
+            total = loss if total is None else total + loss
         if total is None:
             raise ValueError(
-                "there is no loss to lower: give compile a loss and fit a y, or let a layer call "
-                "add_loss"
+                "there is no loss: pass a loss to compile and y to fit, or call add_loss in a layer"
             )
         return total
 
     def stateless_compute_loss(
         self,
-        trainable_variables: Iterable[Any],
-        non_trainable_variables: Iterable[Any],
-        metrics_variables: Iterable[Any],
-        x: Any = None,
-        y: Any = None,
-        y_pred: Any = None,
-        sample_weight: Any = None,
+        trainable_variables: Iterable[TensorLike],
+        non_trainable_variables: Iterable[TensorLike],
+        metrics_variables: Iterable[TensorLike],
+        x: Tensors = None,
+        y: Tensors = None,
+        y_pred: Tensors = None,
+        sample_weight: Tensors = None,
         training: bool = True,
-    ) -> tuple[Any, tuple[Any, Any, Any]]:
-        """Return ``compute_loss`` with other values of the variables, which stay what they are.
+    ) -> tuple[Tensor, tuple[list[TensorLike], list[TensorLike], list[TensorLike]]]:
+        """Return ``compute_loss`` for other values of the variables, which do not change.
 
-        Beside the loss it returns ``(trainable_variables, non_trainable_variables,
-        metrics_variables)``, the values after it, as in Keras.
+        As in Keras, the result has the loss and ``(trainable_variables, non_trainable_variables,
+        metrics_variables)``, the values afterwards.
         """
         trainable_variables = list(trainable_variables)
         own = (self.trainable_variables, self.non_trainable_variables, self.metrics_variables)
@@ -259,35 +290,45 @@ class Trainer:
         return loss, (trainable_variables, state, metrics_state)
 
     def compute_metrics(
-        self, x: Any, y: Any, y_pred: Any, sample_weight: Any = None
-    ) -> dict[str, Any]:
-        """Let the metrics see a batch, and return what they have come to."""
+        self,
+        x: Tensors,
+        y: Tensors,
+        y_pred: Tensors,
+        sample_weight: Tensors = None,
+    ) -> Results:
+        """Update the metrics by a batch, and return their results."""
         if self._compiled_metrics is not None and y is not None:
             self._compiled_metrics.update_state(y, y_pred, sample_weight)
         return self.get_metrics_result()
 
-    def _loss_of(self, x: Any, y: Any, output: Any, sample_weight: Any, training: bool) -> Tensor:
-        """``compute_loss``, which may be one of the user's that does not take ``training``."""
-        mode = {"training": training} if _takes_training(type(self).compute_loss) else {}
-        found: Tensor = self.compute_loss(x, y, output, sample_weight, **mode)
-        return found
+    def _loss_of(
+        self,
+        x: Tensors,
+        y: Tensors,
+        y_pred: Tensors,
+        sample_weight: Tensors,
+        training: bool,
+    ) -> Tensor:
+        """Call ``compute_loss``; a user's may not accept ``training``."""
+        mode = {"training": training} if _accepts_training(type(self).compute_loss) else {}
+        return self.compute_loss(x, y, y_pred, sample_weight, **mode)
 
-    def train_step(self, data: Any) -> MutableMapping[str, Any]:
-        """Learn from a batch; models with steps of their own override this.
+    def train_step(self, data: Batch) -> Results:
+        """Train on a batch, and return scalars by name.
 
-        They return scalars by name, and change variables, for instance by
+        A model with its own step overrides this. It updates variables, for instance by
         ``self.optimizer.minimize(function, self.trainable_variables)``.
         """
         x, y, sample_weight = unpack_x_y_sample_weight(data)
-        outputs: list[Any] = []
+        outputs: list[Tensors] = []
 
         def loss() -> Tensor:
-            outputs.append(self(x, training=True))  # type: ignore[operator]
+            outputs.append(self(x, training=True))
             return self._loss_of(x, y, outputs[0], sample_weight, training=True)
 
         variables = self.trainable_variables
         if variables:
-            # Also for weights that the loss does not depend on, as files have them all.
+            # ``minimize`` would build it only for the variables that the loss depends on.
             if not getattr(self.optimizer, "built", True):
                 self.optimizer.build(variables)
             value = self.optimizer.minimize(loss, variables)
@@ -295,154 +336,159 @@ class Trainer:
             warn(f"model {self.name!r} has no trainable weights", stacklevel=2)
             value = loss()
         self._loss_tracker.update_state(value, sample_weight=_batch_size(x))
-        return self._seen(x, y, outputs[0], sample_weight)
+        return self._metrics_of(x, y, outputs[0], sample_weight)
 
-    def test_step(self, data: Any) -> MutableMapping[str, Any]:
-        """Evaluate a batch; models with steps of their own override this."""
+    def test_step(self, data: Batch) -> Results:
+        """Evaluate a batch, and return scalars by name; a model with its own step overrides it."""
         x, y, sample_weight = unpack_x_y_sample_weight(data)
-        output = self(x, training=False)  # type: ignore[operator]
-        value = self._loss_of(x, y, output, sample_weight, training=False)
+        y_pred = self(x, training=False)
+        value = self._loss_of(x, y, y_pred, sample_weight, training=False)
         self._loss_tracker.update_state(value, sample_weight=_batch_size(x))
-        return self._seen(x, y, output, sample_weight)
+        return self._metrics_of(x, y, y_pred, sample_weight)
 
-    def _seen(self, x: Any, y: Any, output: Any, sample_weight: Any) -> MutableMapping[str, Any]:
-        """``compute_metrics``; results are computed only when they are asked for."""
-        if any(getattr(type(self), name) is not getattr(Trainer, name) for name in _STEPS):
-            return self.compute_metrics(x, y, output, sample_weight)
+    def _metrics_of(
+        self,
+        x: Tensors,
+        y: Tensors,
+        y_pred: Tensors,
+        sample_weight: Tensors,
+    ) -> Results:
+        """Call ``compute_metrics``; unless it is overridden, compute results when they are read."""
+        if any(getattr(type(self), name) is not getattr(Trainer, name) for name in _STEP_METHODS):
+            return self.compute_metrics(x, y, y_pred, sample_weight)
         if self._compiled_metrics is not None and y is not None:
-            self._compiled_metrics.update_state(y, output, sample_weight)
-        return Results(self)
+            self._compiled_metrics.update_state(y, y_pred, sample_weight)
+        return LazyResults(self)
 
-    def predict_step(self, data: Any) -> Any:
-        """Return the outputs for a batch; models with steps of their own override this."""
+    def predict_step(self, data: Batch) -> Any:
+        """Return the outputs for a batch; a model with its own step overrides this."""
         x, _, _ = unpack_x_y_sample_weight(data)
-        return self._inferred(x)
+        return self._infer(x)
 
-    def _inferred(self, x: Any) -> Any:
-        """The outputs for inputs, when nothing is learnt."""
-        return self(x, training=False)  # type: ignore[operator]
+    def _infer(self, x: Tensors) -> Any:
+        """Return the outputs for inputs, in inference."""
+        return self(x, training=False)
 
     # -- several batches ----------------------------------------------------------------------
 
-    #: What ``fit``, ``evaluate`` and ``predict`` call with an iterator of batches. Each returns
-    #: what the last step did; ``predict_function``, the outputs of all.
-    train_function: Any = None
-    test_function: Any = None
-    predict_function: Any = None
+    #: ``fit``, ``evaluate`` and ``predict`` call these with an iterator of batches. They return the
+    #: result of the last step; ``predict_function`` returns the outputs of all steps.
+    train_function: StepsFunction | None = None
+    test_function: StepsFunction | None = None
+    predict_function: StepsFunction | None = None
 
-    def make_train_function(self, force: bool = False) -> Any:
-        """Make and return ``train_function``, unless it is there; models may override this.
+    def make_train_function(self, force: bool = False) -> StepsFunction:
+        """Return ``train_function``, and make it if necessary; models may override this.
 
-        It takes an iterator of batches and learns from ``steps_per_execution`` of them.
+        It takes an iterator of batches and trains on ``steps_per_execution`` of them.
         """
         if self.train_function is None or force:
             self.train_function = lambda batches: self._steps(self.train_step, batches)[-1]
         return self.train_function
 
-    def make_test_function(self, force: bool = False) -> Any:
-        """Make and return ``test_function``, as ``make_train_function`` does."""
+    def make_test_function(self, force: bool = False) -> StepsFunction:
+        """Return ``test_function``, as ``make_train_function`` does."""
         if self.test_function is None or force:
             self.test_function = lambda batches: self._steps(self.test_step, batches)[-1]
         return self.test_function
 
-    def make_predict_function(self, force: bool = False) -> Any:
-        """Make and return ``predict_function``, as ``make_train_function`` does."""
+    def make_predict_function(self, force: bool = False) -> StepsFunction:
+        """Return ``predict_function``, as ``make_train_function`` does."""
         if self.predict_function is None or force:
-            self.predict_function = lambda batches: joined(self._steps(self.predict_step, batches))
+            self.predict_function = lambda batches: concatenated(
+                self._steps(self.predict_step, batches)
+            )
         return self.predict_function
 
-    def _steps(self, step: Any, batches: Iterator[Any]) -> list[Any]:
-        """The results of a step for each of the next batches; StopIteration where there is none."""
+    def _steps(
+        self, step: Callable[[Batch], StepResult], batches: Iterator[Batch]
+    ) -> list[StepResult]:
+        """Return the results of a step for each of the next batches.
+
+        Raises:
+            StopIteration: there are no more batches.
+        """
         results = [step(next(batches))]
         results += [step(batch) for batch in islice(batches, self.steps_per_execution - 1)]
         return results
 
     # -- fit ----------------------------------------------------------------------------------
 
-    def fit(self, *args: Any, **kwargs: Any) -> Any:
-        """Learn from data for a number of epochs; return the History.
-
-        The arguments are ``x, y, batch_size, epochs, verbose, callbacks, validation_split,
-        validation_data, shuffle, class_weight, sample_weight, initial_epoch, steps_per_epoch,
-        validation_steps, validation_batch_size, validation_freq``, as in Keras. In a page it lets
-        the page paint meanwhile, where the browser can suspend Python; ``fit_async`` does so
-        everywhere.
-
-        Raises:
-            ValueError: the model is not compiled, or data do not fit each other or the model.
-        """
-        return finish(self._fit(*args, **kwargs))
-
-    async def fit_async(self, *args: Any, **kwargs: Any) -> Any:
-        """``fit`` that never blocks the page."""
-        return await finish_async(self._fit(*args, **kwargs))
-
     def _fit(
         self,
-        x: Any = None,
-        y: Any = None,
+        x: DataLike | None = None,
+        y: DataLike | None = None,
         batch_size: int | None = None,
         epochs: int = 1,
-        verbose: Any = "auto",
-        callbacks: Any = None,
+        verbose: int | str = "auto",
+        callbacks: CallbacksLike = None,
         validation_split: float = 0.0,
-        validation_data: Any = None,
+        validation_data: DataLike | None = None,
         shuffle: bool = True,
-        class_weight: Mapping[int, float] | None = None,
-        sample_weight: Any = None,
+        class_weight: ClassWeight | None = None,
+        sample_weight: DataLike | None = None,
         initial_epoch: int = 0,
         steps_per_epoch: int | None = None,
         validation_steps: int | None = None,
         validation_batch_size: int | None = None,
-        validation_freq: Any = 1,
-    ) -> Loop:
+        validation_freq: int | Container[int] = 1,
+    ) -> Loop[History]:
+        """Train the model for a number of epochs, and return the ``History``.
+
+        The arguments are Keras's. In a page, ``fit`` lets the page paint meanwhile if the browser
+        can suspend Python; ``fit_async`` does so in all browsers.
+
+        Raises:
+            ValueError: the model is not compiled, or shapes of the data do not match each other or
+                the model.
+        """
         self._require_compiled("fit")
         if validation_split and validation_data is None:
             (x, y, sample_weight), validation_data = split_off(
                 validation_split, x, y, sample_weight
             )
-        data = batches_of(x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight)
-        checked = None
+        data = batches_of(x, y, sample_weight, batch_size, shuffle, class_weight)
+        validation = None
         if validation_data is not None:
-            checked = _validation_batches(validation_data, validation_batch_size or batch_size)
-        epochs = limited_epochs(epochs)
-        steps_per_epoch = limited_steps(steps_per_epoch, data)
+            validation = _validation_batches(validation_data, validation_batch_size or batch_size)
+        epochs = limit_epochs(epochs)
+        steps_per_epoch = limit_steps(steps_per_epoch, data)
         steps = steps_per_epoch or data.steps
-        notes = self._notes(callbacks, verbose, epochs, steps, add_history=True)
+        callback_list = self._callback_list(callbacks, verbose, epochs, steps, add_history=True)
         self.stop_training = False
         size = self.steps_per_execution
-        self.make_train_function()
+        train = self.make_train_function()
         breather = Breather()
         self._initial_epoch = None
-        notes.on_train_begin()
-        first = initial_epoch if self._initial_epoch is None else self._initial_epoch
+        callback_list.on_train_begin()
+        first_epoch = initial_epoch if self._initial_epoch is None else self._initial_epoch
         logs: Logs = {}
         try:
-            for epoch in range(first, epochs):
+            for epoch in range(first_epoch, epochs):
                 self.reset_metrics()
-                notes.on_epoch_begin(epoch)
-                results: Any = {}
+                callback_list.on_epoch_begin(epoch)
+                results: Results = {}
                 count = 0
-                source = data.epoch(rounded(steps_per_epoch, size))
+                source = data.epoch(round_up(steps_per_epoch, size))
                 while batches := (yield from next_batches(source, size)):
-                    notes.on_train_batch_begin(count)
+                    callback_list.on_train_batch_begin(count)
                     while batches:
                         batch = batches.pop(0)
                         if not count:
                             self._build_for(batch)
-                        results = self.train_function(iter((batch,)))
+                        results = train(iter((batch,)))
                         del batch
-                        yield from breather.after(self._latest())
+                        yield from breather.after(self._last_result())
                     count += size
-                    if notes.needs_batch_logs(count - 1):
-                        yield from reading(results)
-                        notes.on_train_batch_end(count - 1, floats(results))
+                    if callback_list.needs_batch_logs(count - 1):
+                        yield from wait_for_results(results)
+                        callback_list.on_train_batch_end(count - 1, as_logs(results))
                     else:
-                        notes.on_train_batch_end(count - 1, None)
-                    yield from callbacks_done(notes)
+                        callback_list.on_train_batch_end(count - 1, None)
+                    yield from wait_for_callbacks(callback_list)
                     if self.stop_training:
                         break
-                if not count and epoch == first:
+                if not count and epoch == first_epoch:
                     raise ValueError("fit: x made no batches")
                 if not count:
                     warn(
@@ -450,35 +496,40 @@ class Trainer:
                     )
                     break
                 if not self.stop_training:
-                    warn_of_too_few("fit", count, steps_per_epoch)
-                yield from reading(results)
-                logs = floats(results)
-                if checked is not None and is_due(epoch, validation_freq):
-                    found = yield from self._evaluate(checked, validation_steps, notes, breather)
-                    logs.update({f"val_{name}": value for name, value in found.items()})
+                    warn_of_missing_batches("fit", count, steps_per_epoch)
+                yield from wait_for_results(results)
+                logs = as_logs(results)
+                if validation is not None and is_validation_due(epoch, validation_freq):
+                    validation_logs = yield from self._evaluate_batches(
+                        validation, validation_steps, callback_list, breather
+                    )
+                    logs.update({f"val_{name}": value for name, value in validation_logs.items()})
                 data.end_epoch()
-                notes.on_epoch_end(epoch, logs)
-                yield from callbacks_done(notes)
+                callback_list.on_epoch_end(epoch, logs)
+                yield from wait_for_callbacks(callback_list)
                 if self.stop_training:
                     break
             if hasattr(self.optimizer, "finalize_variable_values"):
                 self.optimizer.finalize_variable_values(self.trainable_variables)
-            notes.on_train_end(logs)
-            yield from callbacks_done(notes)
+            callback_list.on_train_end(logs)
+            yield from wait_for_callbacks(callback_list)
         finally:
-            notes.close()
-        return getattr(self, "history", None)
+            callback_list.close()
+        history: History = vars(self).get("history")  # type: ignore[assignment]
+        return history
 
-    def _notes(
+    fit, fit_async = forms_of(_fit)
+
+    def _callback_list(
         self,
-        callbacks: Any,
-        verbose: Any,
+        callbacks: CallbacksLike,
+        verbose: int | str,
         epochs: int,
         steps: int | None,
         *,
         add_history: bool = False,
-    ) -> Any:
-        """The callbacks of a loop: a list that was given, or one of those that were given."""
+    ) -> CallbackList:
+        """Return the callbacks of a loop as a list that calls them."""
         from webtensor.keras.callbacks import CallbackList
 
         if isinstance(callbacks, CallbackList):
@@ -488,176 +539,166 @@ class Trainer:
             add_history=add_history,
             add_progbar=verbose not in (0, "0"),
             model=self,
-            verbose=_shown() if verbose == "auto" else verbose,
+            verbose=_default_verbosity() if verbose == "auto" else verbose,
             epochs=epochs,
             steps=steps,
         )
 
-    def _build_for(self, batch: Any) -> None:
-        """Make the variables that a step may ask for before it calls the model."""
+    def _build_for(self, batch: Batch) -> None:
+        """Make the variables that a step may need before it calls the model."""
         is_ready = self.built and self.trainable_variables
         if not is_ready and type(self).call is not Layer.call:
             with StatelessScope():  # the call only makes variables
-                self(unpack_x_y_sample_weight(batch)[0])  # type: ignore[operator]
+                self(unpack_x_y_sample_weight(batch)[0])
 
-    def _latest(self) -> Tensor | None:
-        """A tensor that the last step computed."""
-        found = self._loss_tracker.variables
-        return found[0].value if found else None
+    def _last_result(self) -> Tensor | None:
+        """Return a tensor that the last step computed."""
+        variables = self._loss_tracker.variables
+        return variables[0].value if variables else None
 
     # -- evaluate -----------------------------------------------------------------------------
 
-    def evaluate(self, *args: Any, **kwargs: Any) -> Any:
+    def _evaluate(
+        self,
+        x: DataLike | None = None,
+        y: DataLike | None = None,
+        batch_size: int | None = None,
+        verbose: int | str = "auto",
+        sample_weight: DataLike | None = None,
+        steps: int | None = None,
+        callbacks: CallbacksLike = None,
+        return_dict: bool = False,
+    ) -> Loop[float | list[float] | Logs]:
         """Return the loss and the metrics of data, as a list or, with ``return_dict``, by name.
 
-        The arguments are ``x, y, batch_size, verbose, sample_weight, steps, callbacks,
-        return_dict``, as in Keras.
+        A list of only one number is returned as a number. The arguments are Keras's.
 
         Raises:
-            ValueError: the model is not compiled, or data do not fit each other or the model.
+            ValueError: the model is not compiled, or shapes of the data do not match each other or
+                the model.
         """
-        return finish(self._evaluated(*args, **kwargs))
-
-    async def evaluate_async(self, *args: Any, **kwargs: Any) -> Any:
-        """``evaluate`` that never blocks the page."""
-        return await finish_async(self._evaluated(*args, **kwargs))
-
-    def _evaluated(
-        self,
-        x: Any = None,
-        y: Any = None,
-        batch_size: int | None = None,
-        verbose: Any = "auto",
-        sample_weight: Any = None,
-        steps: int | None = None,
-        callbacks: Any = None,
-        return_dict: bool = False,
-    ) -> Loop:
         self._require_compiled("evaluate")
-        data = batches_of(x, y, sample_weight, batch_size, steps)
-        steps = limited_steps(steps, data)
-        notes = self._notes(callbacks, verbose, 1, steps or data.steps)
+        data = batches_of(x, y, sample_weight, batch_size)
+        steps = limit_steps(steps, data)
+        callback_list = self._callback_list(callbacks, verbose, 1, steps or data.steps)
         try:
-            logs = yield from self._evaluate(data, steps, notes, Breather())
+            logs = yield from self._evaluate_batches(data, steps, callback_list, Breather())
         finally:
-            notes.close()
-        if return_dict:
-            return logs
-        return self._as_list(logs)
+            callback_list.close()
+        return logs if return_dict else self._as_list(logs)
 
-    def _as_list(self, logs: Logs) -> Any:
-        """Results in the order of the metrics, then others; without a list where it is one."""
+    evaluate, evaluate_async = forms_of(_evaluate)
+
+    def _as_list(self, logs: Logs) -> float | list[float]:
+        """Return logs in the order of the metrics, then others; a single one without a list."""
         names: list[str] = []
         for metric in self.metrics:
-            names += [one.name for one in getattr(metric, "metrics", [metric])]
+            names += [inner.name for inner in getattr(metric, "metrics", [metric])]
         order = dict.fromkeys([*names, *logs])
         values = [logs[name] for name in order if name in logs]
         return values[0] if len(values) == 1 else values
 
-    def _evaluate(
-        self, data: Batches, steps: int | None, notes: Any, breather: Breather
-    ) -> Generator[Wait, Any, Logs]:
+    def _evaluate_batches(
+        self, data: Batches, steps: int | None, callbacks: CallbackList, breather: Breather
+    ) -> Loop[Logs]:
         self.reset_metrics()
-        self.make_test_function()
+        test = self.make_test_function()
         self.stop_evaluating = False
-        notes.on_test_begin()
-        results: Any = {}
+        callbacks.on_test_begin()
+        results: Results = {}
         count, size = 0, self.steps_per_execution
-        steps = limited_steps(steps, data)
-        source = data.epoch(rounded(steps, size))
+        steps = limit_steps(steps, data)
+        source = data.epoch(round_up(steps, size))
         while batches := (yield from next_batches(source, size)):
-            notes.on_test_batch_begin(count)
+            callbacks.on_test_batch_begin(count)
             while batches:
-                results = self.test_function(iter((batches.pop(0),)))
-                yield from breather.after(self._latest())
+                results = test(iter((batches.pop(0),)))
+                yield from breather.after(self._last_result())
             count += size
-            if notes.needs_batch_logs(count - 1, "test"):
-                yield from reading(results)
-                notes.on_test_batch_end(count - 1, floats(results))
+            if callbacks.needs_batch_logs(count - 1, "test"):
+                yield from wait_for_results(results)
+                callbacks.on_test_batch_end(count - 1, as_logs(results))
             else:
-                notes.on_test_batch_end(count - 1, None)
+                callbacks.on_test_batch_end(count - 1, None)
             if self.stop_evaluating:
                 break
         else:
-            warn_of_too_few("evaluate", count, steps)
+            warn_of_missing_batches("evaluate", count, steps)
         if not count:
             raise ValueError("evaluate: x made no batches")
-        yield from reading(results)
-        logs = floats(results)
-        notes.on_test_end(logs)
-        yield from callbacks_done(notes)
+        yield from wait_for_results(results)
+        logs = as_logs(results)
+        callbacks.on_test_end(logs)
+        yield from wait_for_callbacks(callbacks)
         return logs
 
     # -- predict ------------------------------------------------------------------------------
 
-    def predict(self, *args: Any, **kwargs: Any) -> Any:
-        """Return the outputs for data, computed in batches.
-
-        The arguments are ``x, batch_size, verbose, steps, callbacks``, as in Keras. They are NumPy
-        arrays where NumPy is there, else tensors.
-
-        Raises:
-            ValueError: data do not fit each other or the model.
-        """
-        return finish(self._predict(*args, **kwargs))
-
-    async def predict_async(self, *args: Any, **kwargs: Any) -> Any:
-        """``predict`` that never blocks the page."""
-        return await finish_async(self._predict(*args, **kwargs))
-
     def _predict(
         self,
-        x: Any,
+        x: DataLike,
         batch_size: int | None = None,
-        verbose: Any = "auto",
+        verbose: int | str = "auto",
         steps: int | None = None,
-        callbacks: Any = None,
-    ) -> Loop:
-        data = batches_of(x, None, None, batch_size, steps)
-        steps = limited_steps(steps, data)
-        notes = self._notes(callbacks, verbose, 1, steps or data.steps)
+        callbacks: CallbacksLike = None,
+    ) -> Loop[Any]:
+        """Return the outputs for data, computed in batches.
+
+        The arguments are Keras's. The outputs are NumPy arrays if NumPy is installed, else tensors.
+
+        Raises:
+            ValueError: shapes of the data do not match each other or the model.
+        """
+        data = batches_of(x, None, None, batch_size)
+        steps = limit_steps(steps, data)
+        callback_list = self._callback_list(callbacks, verbose, 1, steps or data.steps)
         breather = Breather()
-        self.make_predict_function()
+        predict = self.make_predict_function()
         self.stop_predicting = False
-        found: list[Any] = []
+        outputs: list[Tensors] = []
         count, size = 0, self.steps_per_execution
         try:
-            notes.on_predict_begin()
-            source = data.epoch(rounded(steps, size))
+            callback_list.on_predict_begin()
+            source = data.epoch(round_up(steps, size))
             while batches := (yield from next_batches(source, size)):
-                notes.on_predict_batch_begin(count)
-                made = []
+                callback_list.on_predict_batch_begin(count)
+                execution_outputs: list[Tensors] = []
                 while batches:
-                    made.append(self.predict_function(iter((batches.pop(0),))))
-                    yield from breather.after(flatten(made[-1])[0])
-                found += made
+                    batch_outputs = predict(iter((batches.pop(0),)))
+                    execution_outputs.append(batch_outputs)
+                    yield from breather.after(flatten(batch_outputs)[0])
+                outputs += execution_outputs
                 count += size
-                notes.on_predict_batch_end(count - 1, {"outputs": joined(made)})
+                callback_list.on_predict_batch_end(
+                    count - 1, {"outputs": concatenated(execution_outputs)}
+                )
                 if self.stop_predicting:
                     break
             else:
-                warn_of_too_few("predict", count, steps)
-            notes.on_predict_end()
+                warn_of_missing_batches("predict", count, steps)
+            callback_list.on_predict_end()
         finally:
-            notes.close()
-        if not found:
+            callback_list.close()
+        if not outputs:
             raise ValueError("predict: x made no batches")
-        outputs = joined(found)
-        for one in flatten(outputs):
-            yield one.data
-        return map_structure(as_array, outputs)
+        all_outputs = concatenated(outputs)
+        for output in flatten(all_outputs):
+            yield output.data
+        return map_structure(as_array, all_outputs)
+
+    predict, predict_async = forms_of(_predict)
 
     # -- on one batch -------------------------------------------------------------------------
 
     def train_on_batch(
         self,
-        x: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        class_weight: Mapping[int, float] | None = None,
+        x: DataLike,
+        y: DataLike | None = None,
+        sample_weight: DataLike | None = None,
+        class_weight: ClassWeight | None = None,
         return_dict: bool = False,
-    ) -> Any:
-        """Learn from one batch; return the loss and the metrics."""
+    ) -> float | list[float] | Logs:
+        """Train on one batch, and return the loss and the metrics."""
         self._require_compiled("train_on_batch")
         batch = _one_batch(x, y, sample_weight, class_weight)
         self._build_for(batch)
@@ -665,26 +706,30 @@ class Trainer:
         return self._returned(self.make_train_function()(iter((batch,))), return_dict)
 
     def test_on_batch(
-        self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False
-    ) -> Any:
-        """Evaluate one batch; return the loss and the metrics."""
+        self,
+        x: DataLike,
+        y: DataLike | None = None,
+        sample_weight: DataLike | None = None,
+        return_dict: bool = False,
+    ) -> float | list[float] | Logs:
+        """Evaluate one batch, and return the loss and the metrics."""
         self._require_compiled("test_on_batch")
         self.reset_metrics()
         batch = _one_batch(x, y, sample_weight, None)
         return self._returned(self.make_test_function()(iter((batch,))), return_dict)
 
-    def predict_on_batch(self, x: Any) -> Any:
+    def predict_on_batch(self, x: DataLike) -> Any:
         """Return the outputs for one batch."""
         batch = _one_batch(x, None, None, None)
         return map_structure(as_array, self.make_predict_function()(iter((batch,))))
 
-    def _returned(self, results: Any, return_dict: bool) -> Any:
-        logs = floats(results)
+    def _returned(self, results: Results, return_dict: bool) -> float | list[float] | Logs:
+        logs = as_logs(results)
         return logs if return_dict else self._as_list(logs)
 
 
-#: What may look at results before the loop does.
-_STEPS = ("train_step", "test_step", "compute_metrics")
+#: Methods of users that may read results before the loop does.
+_STEP_METHODS = ("train_step", "test_step", "compute_metrics")
 
 _COMPILE_ARGUMENTS = frozenset(
     {
@@ -701,37 +746,42 @@ _COMPILE_ARGUMENTS = frozenset(
 
 
 @cache
-def _takes_training(function: Any) -> bool:
-    parameters = signature(function).parameters.values()
-    return any(one.name == "training" or one.kind is Parameter.VAR_KEYWORD for one in parameters)
+def _accepts_training(function: Callable[..., object]) -> bool:
+    return any(
+        parameter.name == "training" or parameter.kind is Parameter.VAR_KEYWORD
+        for parameter in signature(function).parameters.values()
+    )
 
 
-def _shown() -> int:
-    """Whether a bar is shown, or only a line for each epoch, where ``verbose`` is "auto"."""
+def _default_verbosity() -> int:
+    """Return what ``verbose="auto"`` is: 1 for a bar, without interactive logging 2 for a line."""
     from webtensor.keras.utils.logging import is_interactive_logging_enabled
 
     return 1 if is_interactive_logging_enabled() else 2
 
 
-def _batch_size(x: Any) -> int:
-    return int(next(one for one in flatten(x) if one is not None).shape[0])
+def _batch_size(x: Tensors) -> int:
+    return int(next(leaf for leaf in flatten(x) if leaf is not None).shape[0])
 
 
-def _validation_batches(data: Any, batch_size: int | None) -> Batches:
+def _validation_batches(data: DataLike, batch_size: int | None) -> Batches:
     if isinstance(data, (tuple, list)):
         if not 2 <= len(data) <= 3:
             raise ValueError(
                 f"validation_data must be (x, y) or (x, y, sample_weight), but has {len(data)} "
                 "parts"
             )
-        x, y, *rest = data
-        return batches_of(x, y, rest[0] if rest else None, batch_size)
+        x, y, *weights = data
+        return batches_of(x, y, weights[0] if weights else None, batch_size)
     return batches_of(data)
 
 
-def _one_batch(x: Any, y: Any, sample_weight: Any, class_weight: Mapping[int, float] | None) -> Any:
-    size = 2**31 - 1
-    source: Iterator[Any] = batches_of(x, y, sample_weight, size, None, False, class_weight).epoch(
-        None
-    )
-    return next(source)
+def _one_batch(
+    x: DataLike,
+    y: DataLike | None,
+    sample_weight: DataLike | None,
+    class_weight: ClassWeight | None,
+) -> Batch:
+    data = batches_of(x, y, sample_weight, batch_size=2**31 - 1, class_weight=class_weight)
+    batch: Batch = next(iter(data.make()))
+    return batch

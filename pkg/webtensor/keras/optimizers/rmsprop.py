@@ -61,21 +61,20 @@ class RMSprop(Optimizer):
     def update_step(self, gradient: Tensor, variable: Variable, learning_rate: float) -> None:
         mean_square, *other_slots = self.slots_of(variable)
         mean_square.assign(moved_towards_square(mean_square.value, gradient, 1 - self.rho))
+        mean: Tensor | None = None
         if self.centered:
-            mean = other_slots[-1]
-            mean.assign(moved_towards(mean.value, gradient, 1 - self.rho))
-            mean_value = mean.value
-        else:
-            mean_value = None
-        slots = mean_square.value, mean_value
+            slot = other_slots[-1]
+            slot.assign(moved_towards(slot.value, gradient, 1 - self.rho))
+            mean = slot.value
+        means = mean_square.value, mean
         if self.momentum:
             velocity = other_slots[0]
             velocity.assign(
-                self._updated(velocity.value, gradient, *slots, self.momentum, learning_rate)
+                self._updated(velocity.value, gradient, *means, self.momentum, learning_rate)
             )
             variable.assign(variable.value - velocity.value)
         else:
-            variable.assign(self._updated(variable.value, gradient, *slots, 1.0, -learning_rate))
+            variable.assign(self._updated(variable.value, gradient, *means, 1.0, -learning_rate))
 
     def _updated(
         self,

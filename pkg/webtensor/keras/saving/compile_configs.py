@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from webtensor import keras
 from webtensor.keras.models import Model
 from webtensor.keras.names import to_snake_case
+from webtensor.keras.optimizers import Optimizer
 from webtensor.keras.registry import serialize_keras_object
 from webtensor.keras.types import Config
 
@@ -57,7 +59,7 @@ def compile_as(model: Model, config: object) -> None:
     )
 
 
-def _optimizer(config: object) -> object:
+def _optimizer(config: object) -> str | Optimizer:
     if not isinstance(config, Mapping):
         return "rmsprop"
     class_name = str(config.get("class_name")).rpartition(">")[2]
@@ -82,7 +84,7 @@ def _optimizer(config: object) -> object:
     )
 
 
-def _map_configs(deserialize: Callable[[object], object], configs: object) -> object:
+def _map_configs(deserialize: Callable[[object], object], configs: object) -> Any:
     """Call a function with each configuration in a nested structure."""
     if configs is None:
         return None
