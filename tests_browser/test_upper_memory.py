@@ -234,7 +234,7 @@ async def work():
 def test_text_and_files(upper_page: PlaywrightPythonPage, site_url: str, backend: str) -> None:
     work = """
 async def work():
-    from webtensor.keras.saving.layers_model.web import fetch_bytes, joined
+    from webtensor.keras.fetching import fetch_bytes, joined
 
     texts = wt.tensor(["a", "b" * 500, "ü" * 80])
     sizes = (1, 63, 64, 1000, 70_000)

@@ -10,7 +10,7 @@ from webtensor.engine import get_backend, set_backend as start_backend
 from webtensor.keras.data_formats import image_data_format, set_image_data_format
 from webtensor.keras.dtype_policies import dtype_policy, set_dtype_policy
 from webtensor.keras.dtypes import floatx, set_floatx
-from webtensor.keras.utils.logging import (
+from webtensor.keras.logging import (
     disable_interactive_logging,
     enable_interactive_logging,
     is_interactive_logging_enabled,

@@ -81,8 +81,8 @@ _MODULES_IN_KERAS: dict[str, tuple[str, str | None]] = {
 _MODULES_HERE = {
     "keras.src.applications.convnext": "layers.applications",
     "keras.src.applications.inception_resnet_v2": "layers.applications",
-    "keras.utils": "utils.feature_space",
-    _FEATURE_SPACE: "utils.feature_space",
+    "keras.utils": "feature_space",
+    _FEATURE_SPACE: "feature_space",
 }
 _PLAIN = (str, int, float, bool, type(None))
 #: The key of the number that marks several configurations as those of one object.

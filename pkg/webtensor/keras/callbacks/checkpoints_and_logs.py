@@ -9,11 +9,12 @@ from collections.abc import Awaitable, Iterable
 from pathlib import Path
 from typing import TextIO
 
+from webtensor import keras
 from webtensor.keras.budgets import parse_json
 from webtensor.keras.callbacks.callback import Callback, Logs
 from webtensor.keras.callbacks.monitor import Monitor
+from webtensor.keras.logging import say
 from webtensor.keras.types import PathLike
-from webtensor.keras.utils.logging import say
 
 __all__ = ["BackupAndRestore", "CSVLogger", "ModelCheckpoint"]
 
@@ -109,9 +110,7 @@ class ModelCheckpoint(Monitor):
         if self.verbose:
             say(f"Epoch {self._epoch + 1}: ModelCheckpoint saves {path}")
         if path.startswith("indexeddb://"):
-            from webtensor.keras.saving import save_layers_model_async
-
-            return save_layers_model_async(self.model, path)
+            return keras.saving.save_layers_model_async(self.model, path)
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         if self.save_weights_only:
             self.model.save_weights(path, overwrite=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from webtensor.keras.callbacks.callback import Callback, Logs
 from webtensor.keras.callbacks.monitor import Monitor
-from webtensor.keras.utils.logging import say
+from webtensor.keras.logging import say
 
 if TYPE_CHECKING:
     from webtensor.keras.models import Model

@@ -8,7 +8,7 @@ from typing import Any
 
 from webtensor.environment import IN_BROWSER
 from webtensor.keras.callbacks.callback import Callback, Logs, LoopParams
-from webtensor.keras.utils.logging import say
+from webtensor.keras.logging import say
 
 __all__ = ["ProgbarLogger"]
 

@@ -7,7 +7,7 @@ from math import isfinite
 from webtensor.engine import Tensor
 from webtensor.keras.callbacks.callback import Callback, Logs
 from webtensor.keras.callbacks.monitor import Monitor
-from webtensor.keras.utils.logging import say
+from webtensor.keras.logging import say
 
 __all__ = ["EarlyStopping", "TerminateOnNaN"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import reading
 from webtensor.keras.datasets import safe_pickle
-from webtensor.keras.saving.files import Archive
+from webtensor.keras.files import Archive
 from webtensor.keras.utils.downloads import get_file
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.keras.nest import flatten, is_nested, map_structure
+from webtensor.keras.py_datasets import pack_x_y_sample_weight, unpack_x_y_sample_weight
 from webtensor.keras.types import Tensors
-from webtensor.keras.utils.datasets import pack_x_y_sample_weight, unpack_x_y_sample_weight
 from webtensor.ops import argmax, astype, minimum, reshape, take, tensor
 
 __all__ = [

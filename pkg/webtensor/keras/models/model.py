@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from inspect import Parameter, signature
 from typing import Any
 
+from webtensor import keras
 from webtensor.keras.layers import Layer
 from webtensor.keras.models.state_tree import StateTree
 from webtensor.keras.models.training import Trainer
@@ -132,23 +135,17 @@ class Model(Trainer, Layer):
         self, filepath: PathLike, overwrite: bool = True, zipped: bool | None = None, **kwargs: Any
     ) -> None:
         """Save the model as an archive of Keras 3 (.keras) or an older HDF5 file (.h5)."""
-        from webtensor.keras.saving import save_model
-
-        save_model(self, filepath, overwrite, zipped, **kwargs)
+        keras.saving.save_model(self, filepath, overwrite, zipped, **kwargs)
 
     def save_weights(
         self, filepath: PathLike, overwrite: bool = True, max_shard_size: float | None = None
     ) -> None:
         """Save the values of all variables, as .weights.h5 or .weights.npz."""
-        from webtensor.keras.saving import save_weights
-
-        save_weights(self, filepath, overwrite, max_shard_size)
+        keras.saving.save_weights(self, filepath, overwrite, max_shard_size)
 
     def load_weights(self, filepath: PathLike, skip_mismatch: bool = False, **kwargs: Any) -> None:
         """Load the values of all variables from a file of weights or of a model."""
-        from webtensor.keras.saving import load_weights
-
-        load_weights(self, filepath, skip_mismatch, **kwargs)
+        keras.saving.load_weights(self, filepath, skip_mismatch, **kwargs)
 
     @classmethod
     def from_config(cls, config: Config, custom_objects: CustomObjects | None = None) -> Any:
@@ -166,8 +163,6 @@ class Model(Trainer, Layer):
 
         ``options`` are keyword arguments of ``json.dumps``.
         """
-        import json
-
         return json.dumps(serialize_keras_object(self), **options)
 
     def summary(
@@ -186,8 +181,6 @@ class Model(Trainer, Layer):
             summary_lines(self, line_length, positions, expand_nested, show_trainable, layer_range)
         )
         if print_fn is None:
-            import sys
-
             sys.stdout.write(text + "\n")
         else:
             print_fn(text)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from warnings import warn
 
 from webtensor.engine import Tensor, TensorLike, Variable
+from webtensor.keras.labels import as_array
 from webtensor.keras.layers import Layer
 from webtensor.keras.models.awaitables import Breather, Loop, forms_of
 from webtensor.keras.models.batches import (
@@ -36,11 +37,10 @@ from webtensor.keras.models.train_steps import (
     warn_of_missing_batches,
 )
 from webtensor.keras.nest import flatten, map_structure
+from webtensor.keras.py_datasets import unpack_x_y_sample_weight
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.stateless_scopes import StatelessScope
 from webtensor.keras.types import Config, Tensors
-from webtensor.keras.utils.datasets import unpack_x_y_sample_weight
-from webtensor.keras.utils.labels import as_array
 from webtensor.ops import sum as _sum
 
 if TYPE_CHECKING:
@@ -755,7 +755,7 @@ def _accepts_training(function: Callable[..., object]) -> bool:
 
 def _default_verbosity() -> int:
     """Return what ``verbose="auto"`` is: 1 for a bar, without interactive logging 2 for a line."""
-    from webtensor.keras.utils.logging import is_interactive_logging_enabled
+    from webtensor.keras.logging import is_interactive_logging_enabled
 
     return 1 if is_interactive_logging_enabled() else 2
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from webtensor.engine import TensorLike
+from webtensor.keras.labels import like_input
 from webtensor.keras.utils.images import array_to_img, img_to_array, load_img, save_img
-from webtensor.keras.utils.labels import like_input
 
 __all__ = ["array_to_img", "img_to_array", "load_img", "save_img", "smart_resize"]
 

@@ -9,14 +9,14 @@ from typing import Literal, TypeAlias, TypedDict
 
 from webtensor.engine import TensorLike
 from webtensor.keras.budgets import parse_json, reading
+from webtensor.keras.element_types import ITEM_SIZES, Elements, elements_of, tensor_of
+from webtensor.keras.files import Archive, PathLike, label_of, read_bytes, write_file
+from webtensor.keras.logging import say
 from webtensor.keras.models import Model
-from webtensor.keras.saving.element_types import ITEM_SIZES, Elements, elements_of, tensor_of
-from webtensor.keras.saving.files import Archive, PathLike, label_of, read_bytes, write_file
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5
 from webtensor.keras.saving.hdf5.tree import Attribute
 from webtensor.keras.saving.keras_format import CONFIG, METADATA, weights_in_archive
 from webtensor.keras.saving.variable_store import saved_state
-from webtensor.keras.utils.logging import say
 
 __all__ = ["KerasFileEditor"]
 

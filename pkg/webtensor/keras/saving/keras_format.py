@@ -9,10 +9,10 @@ from datetime import datetime
 from webtensor.errors import ModelFormatError
 from webtensor.keras import __version__
 from webtensor.keras.budgets import parse_json, reading
+from webtensor.keras.element_types import Buffer
+from webtensor.keras.files import Archive, Folder, check_configuration
 from webtensor.keras.models import Model
 from webtensor.keras.registry import deserialize_keras_object, serialize_shared, sharing_objects
-from webtensor.keras.saving.element_types import Buffer
-from webtensor.keras.saving.files import Archive, Folder, check_configuration
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5
 from webtensor.keras.saving.npz import read_npz
 from webtensor.keras.saving.variable_store import load_state, saved_assets, saved_state

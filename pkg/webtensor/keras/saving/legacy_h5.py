@@ -16,13 +16,13 @@ from webtensor.engine import Tensor, Variable
 from webtensor.errors import ModelFormatError
 from webtensor.keras import layers
 from webtensor.keras.budgets import Budget, parse_json, reading
+from webtensor.keras.element_types import Elements, elements_of, tensor_of
+from webtensor.keras.files import check_configuration
 from webtensor.keras.layers import Layer
 from webtensor.keras.masks import carried_masks_left_out
 from webtensor.keras.models import Model
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.saving.compile_configs import compile_as, training_config
-from webtensor.keras.saving.element_types import Elements, elements_of, tensor_of
-from webtensor.keras.saving.files import check_configuration
 from webtensor.keras.saving.hdf5 import Group, pieces
 from webtensor.keras.saving.keras2_configs import is_old, modernized
 from webtensor.keras.saving.keras_format import KERAS_VERSION, MORE_ELEMENTS, size_of

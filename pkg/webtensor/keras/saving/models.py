@@ -12,9 +12,7 @@ from warnings import warn
 from webtensor.environment import IN_BROWSER
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import Budget, reading
-from webtensor.keras.models import Model
-from webtensor.keras.registry import custom_object_scope
-from webtensor.keras.saving.files import (
+from webtensor.keras.files import (
     Archive,
     Folder,
     PathLike,
@@ -27,6 +25,8 @@ from webtensor.keras.saving.files import (
     write_folder,
     write_members,
 )
+from webtensor.keras.models import Model
+from webtensor.keras.registry import custom_object_scope
 from webtensor.keras.saving.hdf5 import SIGNATURE, Group, pieces, read_hdf5
 from webtensor.keras.saving.keras_format import (
     CONFIG,
@@ -46,7 +46,7 @@ from webtensor.keras.saving.variable_store import load_state, saved_state
 from webtensor.keras.types import Config, CustomObjects
 
 if TYPE_CHECKING:
-    from webtensor.keras.utils.feature_space import FeatureSpace
+    from webtensor.keras.feature_space import FeatureSpace
 
 __all__ = ["load_model", "load_weights", "save_model", "save_weights"]
 

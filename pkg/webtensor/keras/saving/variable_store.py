@@ -17,11 +17,11 @@ from typing import TypeAlias
 from warnings import warn
 
 from webtensor.engine import Tensor, Variable
+from webtensor.keras.element_types import elements_of, tensor_of
 from webtensor.keras.layers import Layer
 from webtensor.keras.models import Functional, Sequential
 from webtensor.keras.names import to_snake_case
 from webtensor.keras.nodes import Operation
-from webtensor.keras.saving.element_types import elements_of, tensor_of
 from webtensor.keras.saving.hdf5 import Group
 
 __all__ = ["OTHER_NAMES", "load_state", "saved_assets", "saved_state"]
@@ -32,7 +32,7 @@ _BASES = (
     ("webtensor.keras.optimizers", "Optimizer"),
     ("webtensor.keras.metrics", "Metric"),
     ("webtensor.keras.losses", "Loss"),
-    ("webtensor.keras.utils.feature_space", "FeaturePart"),
+    ("webtensor.keras.feature_space", "FeaturePart"),
 )
 
 #: The names in Keras of classes that have another name here.

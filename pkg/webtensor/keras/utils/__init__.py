@@ -24,16 +24,16 @@ _CONTENTS = contents(
     registry: CustomObjectScope custom_object_scope deserialize_keras_object get_custom_objects
         get_registered_name get_registered_object register_keras_serializable
         serialize_keras_object
-    utils.datasets: PyDataset Sequence pack_x_y_sample_weight unpack_x_y_sample_weight
+    py_datasets: PyDataset Sequence pack_x_y_sample_weight unpack_x_y_sample_weight
     utils.downloads: get_file
-    utils.feature_space: FeatureSpace
+    feature_space: FeatureSpace
     utils.file_datasets: audio_dataset_from_directory image_dataset_from_directory
         text_dataset_from_directory
     utils.frozen_config: Config
     utils.global_state: clear_session get_source_inputs is_keras_tensor set_random_seed
     utils.images: array_to_img img_to_array load_img save_img
-    utils.labels: normalize to_categorical
-    utils.logging: disable_interactive_logging enable_interactive_logging
+    labels: normalize to_categorical
+    logging: disable_interactive_logging enable_interactive_logging
         is_interactive_logging_enabled
     utils.progress: Progbar
     utils.sequences: pad_sequences timeseries_dataset_from_array
@@ -51,6 +51,18 @@ if TYPE_CHECKING:
     from webtensor.keras.dtypes import (
         standardize_dtype as standardize_dtype,
     )
+    from webtensor.keras.feature_space import (
+        FeatureSpace as FeatureSpace,
+    )
+    from webtensor.keras.labels import (
+        normalize as normalize,
+        to_categorical as to_categorical,
+    )
+    from webtensor.keras.logging import (
+        disable_interactive_logging as disable_interactive_logging,
+        enable_interactive_logging as enable_interactive_logging,
+        is_interactive_logging_enabled as is_interactive_logging_enabled,
+    )
     from webtensor.keras.models.dot import (
         model_to_dot as model_to_dot,
     )
@@ -59,6 +71,12 @@ if TYPE_CHECKING:
     )
     from webtensor.keras.models.svg import (
         model_to_svg as model_to_svg,
+    )
+    from webtensor.keras.py_datasets import (
+        PyDataset as PyDataset,
+        Sequence as Sequence,
+        pack_x_y_sample_weight as pack_x_y_sample_weight,
+        unpack_x_y_sample_weight as unpack_x_y_sample_weight,
     )
     from webtensor.keras.registry import (
         CustomObjectScope as CustomObjectScope,
@@ -74,17 +92,8 @@ if TYPE_CHECKING:
         bounding_boxes as bounding_boxes,
         legacy as legacy,
     )
-    from webtensor.keras.utils.datasets import (
-        PyDataset as PyDataset,
-        Sequence as Sequence,
-        pack_x_y_sample_weight as pack_x_y_sample_weight,
-        unpack_x_y_sample_weight as unpack_x_y_sample_weight,
-    )
     from webtensor.keras.utils.downloads import (
         get_file as get_file,
-    )
-    from webtensor.keras.utils.feature_space import (
-        FeatureSpace as FeatureSpace,
     )
     from webtensor.keras.utils.file_datasets import (
         audio_dataset_from_directory as audio_dataset_from_directory,
@@ -105,15 +114,6 @@ if TYPE_CHECKING:
         img_to_array as img_to_array,
         load_img as load_img,
         save_img as save_img,
-    )
-    from webtensor.keras.utils.labels import (
-        normalize as normalize,
-        to_categorical as to_categorical,
-    )
-    from webtensor.keras.utils.logging import (
-        disable_interactive_logging as disable_interactive_logging,
-        enable_interactive_logging as enable_interactive_logging,
-        is_interactive_logging_enabled as is_interactive_logging_enabled,
     )
     from webtensor.keras.utils.progress import (
         Progbar as Progbar,

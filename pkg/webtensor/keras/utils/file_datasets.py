@@ -16,7 +16,7 @@ from webtensor.engine import Tensor, TensorLike
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import reading
 from webtensor.keras.data_formats import as_data_format
-from webtensor.keras.utils.datasets import checked_format
+from webtensor.keras.py_datasets import checked_format
 from webtensor.keras.utils.directories import FileDatasets, Options, folder_datasets
 
 __all__ = [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from webtensor.engine import TensorLike
 from webtensor.keras.budgets import Budget, reading
 from webtensor.keras.data_formats import as_data_format
-from webtensor.keras.saving.files import label_of
+from webtensor.keras.files import label_of
 from webtensor.keras.types import DTypeLike
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from time import time
 from typing import TypeAlias
 
 from webtensor.engine import TensorLike
+from webtensor.keras.logging import say
 from webtensor.keras.nest import flatten
-from webtensor.keras.utils.logging import say
 
 __all__ = ["Progbar"]
 

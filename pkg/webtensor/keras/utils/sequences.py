@@ -10,9 +10,9 @@ from webtensor import ops as wt
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.labels import as_array
+from webtensor.keras.py_datasets import Batch, PyDataset, SampleDataset, checked_format
 from webtensor.keras.types import DTypeLike
-from webtensor.keras.utils.datasets import Batch, PyDataset, SampleDataset, checked_format
-from webtensor.keras.utils.labels import as_array
 
 __all__ = ["pad_sequences", "timeseries_dataset_from_array"]
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.nest import flatten, map_structure
-from webtensor.keras.utils.datasets import Batch, PyDataset, SampleDataset
+from webtensor.keras.py_datasets import Batch, PyDataset, SampleDataset
 
 __all__ = ["Samples", "split_dataset"]
 

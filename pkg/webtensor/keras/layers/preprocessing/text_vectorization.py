@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from webtensor import ops as wt
 from webtensor.dtypes import DType, float32, int32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.labels import as_array
 from webtensor.keras.layers.preprocessing.encoding import (
     MODES,
     CategoryLayer,
@@ -21,7 +22,6 @@ from webtensor.keras.layers.preprocessing.encoding import (
 from webtensor.keras.layers.preprocessing.lookup import StringLookup, Vocabulary, check_no_file
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.types import Config, Shape
-from webtensor.keras.utils.labels import as_array
 from webtensor.ops.string_elements import text_tensor, texts_of
 
 __all__ = ["TextVectorization"]

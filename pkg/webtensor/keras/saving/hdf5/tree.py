@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from webtensor.keras.saving.element_types import Elements
+from webtensor.keras.element_types import Elements
 
 __all__ = ["Attribute", "Group"]
 

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from webtensor.engine import Variable
 from webtensor.keras.budgets import Budget, reading
+from webtensor.keras.element_types import Buffer
+from webtensor.keras.files import check_configuration
 from webtensor.keras.layers import Layer
 from webtensor.keras.models import Model
 from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
 from webtensor.keras.saving.compile_configs import compile_as
-from webtensor.keras.saving.element_types import Buffer
-from webtensor.keras.saving.files import check_configuration
 from webtensor.keras.saving.keras2_configs import is_old, modernized
 from webtensor.keras.saving.keras_format import MORE_ELEMENTS
 from webtensor.keras.saving.layers_model.manifest import Weight, decoded, encoded

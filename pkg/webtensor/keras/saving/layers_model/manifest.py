@@ -14,7 +14,7 @@ from webtensor.dtypes import string_
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import Budget
-from webtensor.keras.saving.element_types import (
+from webtensor.keras.element_types import (
     ITEM_SIZES,
     Buffer,
     Elements,

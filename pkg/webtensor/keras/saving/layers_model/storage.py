@@ -14,9 +14,8 @@ from webtensor.engine.jspi import can_suspend, suspended
 from webtensor.environment import IN_BROWSER
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import Budget, parse_json, reading
-from webtensor.keras.models import Model
-from webtensor.keras.saving.element_types import Buffer
-from webtensor.keras.saving.files import (
+from webtensor.keras.element_types import Buffer
+from webtensor.keras.files import (
     MAX_MEMBERS,
     PathLike,
     Source,
@@ -26,6 +25,7 @@ from webtensor.keras.saving.files import (
     require_model,
     write_file,
 )
+from webtensor.keras.models import Model
 from webtensor.keras.saving.layers_model import indexed_db
 from webtensor.keras.saving.layers_model.artifacts import (
     Artifacts,
@@ -232,7 +232,7 @@ async def load_layers_model_async(
             budget = Budget(source, len(text) + len(data))
             parts = _parts_in_indexed_db(parse_json(text, source, budget), data, source)
     else:
-        from webtensor.keras.saving.layers_model.web import fetch_bytes, joined
+        from webtensor.keras.fetching import fetch_bytes, joined
 
         model_json, paths, budget = _opened(await fetch_bytes(source), source)
         shards = [await fetch_bytes(joined(source, path)) for path in paths]

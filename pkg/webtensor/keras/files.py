@@ -14,7 +14,7 @@ from typing import IO, Self, TypeAlias
 
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import Budget, Readable, reading
-from webtensor.keras.saving.element_types import Buffer
+from webtensor.keras.element_types import Buffer
 
 __all__ = [
     "MAX_MEMBERS",
