@@ -10,6 +10,9 @@ FIND_PYTHON = for name in python3 python3.14 python3.13 python3.12 python3.11 py
 	&& echo $$name && break; done
 VENV := .venv
 RUN := $(VENV)/bin/python
+PYTEST = $(RUN) -m pytest --durations=25
+PROVE_SEEDS ?= 20
+PROVE_ROUNDS ?= 5
 
 # $(call apt,packages,what is missing): installs on Debian as root, else says what is missing.
 apt = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
@@ -19,21 +22,36 @@ apt = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	else echo "Missing: $(2)" >&2; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz smoke bench report standards lint format wheel site kernels browsers chromium venv lock clean
+.PHONY: help demo test test-browsers test-models fuzz prove smoke bench report standards lint format wheel site kernels browsers chromium venv lock clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
-		while IFS='|' read -r target text; do printf '  make %-9s %s\n' "$$target" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
+		while IFS='|' read -r target text; do printf '  make %-13s %s\n' "$$target" "$$text"; done
 
 demo: site ## build the pages, serve them on http://localhost:8000 (PORT=…) and open a browser
 	@$(RUN) -m web.serve --port $(PORT) --open
 
-test: kernels site browsers ## run all tests: in CPython, then in Chromium, Firefox and WebKit
-	$(RUN) -m pytest --numprocesses auto --dist loadfile tests_py pkg/webtensor
-	$(RUN) -m pytest --durations=25 tests_browser
+test: kernels site chromium ## run the tests in CPython and in Chromium
+	$(PYTEST) --numprocesses auto --dist loadfile tests_py pkg/webtensor
+	$(PYTEST) --browsers=chromium tests_browser
+
+test-browsers: site browsers ## run the tests in Firefox and WebKit, and those of lesser devices
+	$(PYTEST) --browsers=others tests_browser
+
+test-models: kernels ## compare 500 random models and all of keras.applications with Keras (hours)
+	WEBTENSOR_COMPOSITES=500 WEBTENSOR_ALL_APPLICATIONS=1 $(PYTEST) --numprocesses auto \
+		tests_py/keras/test_composites.py tests_py/keras/test_applications.py
 
 fuzz: kernels ## read a thousand mutated files of each format
-	WEBTENSOR_FUZZ=1 $(RUN) -m pytest --numprocesses auto tests_py/keras/test_saving_fuzz.py
+	WEBTENSOR_FUZZ=1 $(PYTEST) --numprocesses auto tests_py/keras/test_saving_fuzz.py
+
+prove: kernels site browsers ## run the tests in 20 random orders, and in browsers 5 times under load (hours)
+	for seed in $$(seq $(PROVE_SEEDS)); do \
+		$(PYTEST) --numprocesses auto --dist loadfile -p randomly --randomly-seed=$$seed tests_py \
+		|| exit 1; \
+	done
+	while :; do :; done & load=$$!; trap 'kill $$load' EXIT; \
+	for round in $$(seq $(PROVE_ROUNDS)); do $(PYTEST) tests_browser || exit 1; done
 
 smoke: site chromium ## train on the digits page in headless Chromium, on each backend
 	@$(RUN) -m tests_browser.smoke

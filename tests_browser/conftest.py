@@ -10,6 +10,9 @@
 
 Console errors and uncaught exceptions in the page fail the test that caused them. A failed test
 leaves a screenshot in `dist/screenshots/`.
+
+`--browsers=chromium` runs the tests that need Chromium alone, `--browsers=others` those in Firefox
+and WebKit, and those marked `lesser_devices`; without the option all run.
 """
 
 import contextlib
@@ -37,6 +40,9 @@ collect_ignore = ["pages"]  # these run in browsers
 
 FAILED = pytest.StashKey[bool]()
 
+#: What fixtures and parameters of tests in other browsers than Chromium are called.
+OTHER_BROWSERS = {"firefox", "webkit"}
+
 TENSORFLOW = "/node_modules/@tensorflow/tfjs/dist/tf.min.js"
 
 # Served beside the site for tests only.
@@ -45,6 +51,37 @@ TEST_FOLDERS = {
     "/node_modules/": ROOT / "node_modules",
     "/cache/": CACHE,
 }
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a run choose its browsers."""
+    parser.addoption(
+        "--browsers", choices=("chromium", "others"), help="see tests_browser/conftest"
+    )
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Build the site before workers start, which all use it."""
+    if not hasattr(session.config, "workerinput"):
+        build_site()
+
+
+def is_for_others(item: pytest.Item) -> bool:
+    """Whether a test needs another browser than Chromium, or imitates a lesser device."""
+    assert isinstance(item, pytest.Function)
+    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    names = {*item.fixturenames, *(value for value in parameters if isinstance(value, str))}
+    return bool(names & OTHER_BROWSERS) or item.get_closest_marker("lesser_devices") is not None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not for the browsers of the run."""
+    chosen = config.getoption("browsers")
+    if chosen is None:
+        return
+    left_out = [item for item in items if is_for_others(item) is (chosen == "chromium")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
 
 
 @pytest.hookimpl(wrapper=True)

@@ -15,6 +15,8 @@ from tests_browser.test_ops import run
 from tests_py.cases import FAMILIES, Case
 from tests_py.cases.precision import HALF, HALF_FOR_ALL, SINGLE_FOR_ALL, Precision
 
+pytestmark = pytest.mark.lesser_devices
+
 
 class Mode(NamedTuple):
     """The flags that force a mode, what its numbers can hold, and kernels that run elsewhere."""

@@ -282,6 +282,8 @@ run_js('''(version, names) => {
   }
 }''')(hidden, ",".join(extensions))
 import webtensor as wt
+
+pytestmark = pytest.mark.lesser_devices
 why = wt.unavailable_reason("webgl")
 if why is None:
     wt.set_backend("webgl")

@@ -3,20 +3,13 @@
 The names here are the public API; import it as ``wt``.
 """
 
+import typing as _typing
 from importlib import import_module as _import_module
+from inspect import isfunction as _isfunction
 from sys import modules as _modules
-from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from webtensor import (
-    backends as _backends,
-    browser as browser,
-    keras as keras,
-    ops as _ops,
-    wasm as wasm,
-    webgl as webgl,
-)
+from webtensor import backends as _backends, ops as _ops
 from webtensor.autodiff import (
-    GradientTape as GradientTape,
     custom_grad as custom_grad,
     grad as grad,
     grads as grads,
@@ -24,7 +17,6 @@ from webtensor.autodiff import (
     value_and_grads as value_and_grads,
     variable_grads as variable_grads,
 )
-from webtensor.browser import next_frame as next_frame
 from webtensor.dtypes import (
     DType as DType,
     bool_ as bool_,
@@ -49,36 +41,18 @@ from webtensor.engine import (
     available_backends as available_backends,
     backend as backend,
     buffer as buffer,
-    copy_registered_kernels as copy_registered_kernels,
-    deregister_op as deregister_op,
-    disable_debug_mode as disable_debug_mode,
     dispose as dispose,
-    enable_debug_mode as enable_debug_mode,
     find_backend as find_backend,
     get_backend as get_backend,
-    get_gradient as get_gradient,
-    get_kernel as get_kernel,
-    get_kernels_for_backend as get_kernels_for_backend,
     keep as keep,
-    memory as memory,
     priority_reason as priority_reason,
-    profile as profile,
-    profile_async as profile_async,
     ready as ready,
     register_backend as register_backend,
-    register_gradient as register_gradient,
-    register_kernel as register_kernel,
-    register_op as register_op,
     registered_backends as registered_backends,
     remove_backend as remove_backend,
     set_backend as set_backend,
     tidy as tidy,
-    time as time,
-    time_async as time_async,
     unavailable_reason as unavailable_reason,
-    unregister_gradient as unregister_gradient,
-    unregister_kernel as unregister_kernel,
-    warm_up as warm_up,
 )
 from webtensor.environment import env as env
 from webtensor.errors import (
@@ -91,36 +65,45 @@ from webtensor.errors import (
     OutOfMemoryError as OutOfMemoryError,
     TensorSizeError as TensorSizeError,
 )
-from webtensor.explanation import explained_functions as _explained_functions
-from webtensor.ops import *
-from webtensor.ops.array_api import (
-    __array_api_version__ as __array_api_version__,
-    __array_namespace_info__ as __array_namespace_info__,
+from webtensor.explanation import (
+    explained as _explained,
+    explained_functions as _explained_functions,
 )
-from webtensor.ops.tfjs_methods import print as print
+from webtensor.ops.contents import NAMESPACES as _NAMESPACES
 from webtensor.version import __version__ as __version__
 
 bool = bool_
 
-#: Names of the Layers API, of which each module is imported when it is first used.
-_LAYERS_API = (
-    "Input",
-    "Layer",
-    "Model",
-    "Sequential",
-    "activations",
-    "callbacks",
-    "constraints",
-    "initializers",
-    "layers",
-    "metrics",
-    "models",
-    "optimizers",
-    "regularizers",
-)
-
-if _TYPE_CHECKING:
-    from webtensor import train as train
+if _typing.TYPE_CHECKING:
+    from webtensor import (
+        browser as browser,
+        keras as keras,
+        train as train,
+        wasm as wasm,
+        webgl as webgl,
+    )
+    from webtensor.autodiff import GradientTape as GradientTape
+    from webtensor.browser import next_frame as next_frame
+    from webtensor.engine import (
+        copy_registered_kernels as copy_registered_kernels,
+        deregister_op as deregister_op,
+        disable_debug_mode as disable_debug_mode,
+        enable_debug_mode as enable_debug_mode,
+        get_gradient as get_gradient,
+        get_kernel as get_kernel,
+        get_kernels_for_backend as get_kernels_for_backend,
+        memory as memory,
+        profile as profile,
+        profile_async as profile_async,
+        register_gradient as register_gradient,
+        register_kernel as register_kernel,
+        register_op as register_op,
+        time as time,
+        time_async as time_async,
+        unregister_gradient as unregister_gradient,
+        unregister_kernel as unregister_kernel,
+        warm_up as warm_up,
+    )
     from webtensor.keras import (
         activations as activations,
         callbacks as callbacks,
@@ -134,29 +117,79 @@ if _TYPE_CHECKING:
     )
     from webtensor.keras.layers import Input as Input, Layer as Layer
     from webtensor.keras.models import Model as Model, Sequential as Sequential
+    from webtensor.ops import *
+    from webtensor.ops.array_api import (
+        __array_api_version__ as __array_api_version__,
+        __array_namespace_info__ as __array_namespace_info__,
+    )
+    from webtensor.ops.tfjs_methods import print as print
 else:
+    #: What each module has of the public names that are imported when they are first used.
+    _HOMES = {
+        name: module
+        for module, names in {
+            "autodiff": ["GradientTape"],
+            "browser": ["next_frame"],
+            "engine": [
+                "copy_registered_kernels",
+                "deregister_op",
+                "disable_debug_mode",
+                "enable_debug_mode",
+                "get_gradient",
+                "get_kernel",
+                "get_kernels_for_backend",
+                "memory",
+                "profile",
+                "profile_async",
+                "register_gradient",
+                "register_kernel",
+                "register_op",
+                "time",
+                "time_async",
+                "unregister_gradient",
+                "unregister_kernel",
+                "warm_up",
+            ],
+            "keras": [
+                "Input",
+                "Layer",
+                "Model",
+                "Sequential",
+                "activations",
+                "callbacks",
+                "constraints",
+                "initializers",
+                "layers",
+                "metrics",
+                "models",
+                "optimizers",
+                "regularizers",
+            ],
+            "ops": _ops.__all__,
+            "ops.tfjs_methods": ["print"],
+        }.items()
+        for name in names
+    }
+    _MODULES = ("browser", "keras", "train", "wasm", "webgl")
 
     def __getattr__(name: str) -> object:
-        if name in _LAYERS_API:
-            return getattr(keras, name)
-        if name == "train":
-            return _import_module("webtensor.train")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name in _HOMES:
+            value = getattr(_import_module(f"webtensor.{_HOMES[name]}"), name)
+        elif name in _MODULES:
+            value = _import_module(f"webtensor.{name}")
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name in _NAMESPACES:
+            vars(value).update(_explained_functions(value))
+        elif _isfunction(value) and _HOMES[name] != "keras":
+            value = _explained(value)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_HOMES, *_MODULES})
 
 
-for _namespace in (
-    _ops.fft,
-    _ops.fused,
-    _ops.image,
-    _ops.linalg,
-    _ops.losses,
-    _ops.math,
-    _ops.signal,
-    _ops.sparse,
-    _ops.spectral,
-    _ops.string,
-):
-    vars(_namespace).update(_explained_functions(_namespace))
 globals().update(_explained_functions(_modules[__name__]))
 
 for _name, _factory, _priority in _backends.builtin_backends():

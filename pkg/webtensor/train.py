@@ -1,10 +1,10 @@
-"""TensorFlow.js's names for making optimizers, with its signatures: ``wt.train.adam(0.01)``.
+"""Functions that make optimizers as in TensorFlow.js, such as ``wt.train.adam(0.01)``.
 
-They make the classes of ``wt.optimizers``, whose formulas are Keras's. They differ from
-TensorFlow.js: ``adam`` adds ``epsilon`` to the root before its correction, not after it;
-``adadelta`` divides by this step's mean square, not by the previous one; centered ``rmsprop`` adds
-``epsilon``, which TensorFlow.js subtracts. An ``epsilon`` of None is the smallest that is safe on
-the active backend.
+They return the classes of ``wt.optimizers``, whose formulas are Keras's. These differ from
+TensorFlow.js's in three optimizers: ``adam`` adds ``epsilon`` to the root before the bias
+correction, not after it; ``adadelta`` divides by the mean square of this step, not of the step
+before; centered ``rmsprop`` adds ``epsilon``, which TensorFlow.js subtracts. An ``epsilon`` of None
+is the smallest that is safe on the active backend.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from webtensor.engine import backend
 from webtensor.explanation import explained_functions
 from webtensor.keras.optimizers import SGD, Adadelta, Adagrad, Adam, Adamax, Momentum, RMSprop
-from webtensor.keras.optimizers.arguments import Rate, not_negative
+from webtensor.keras.optimizers.common_arguments import LearningRateLike, non_negative
 from webtensor.keras.optimizers.schedules import InverseTimeDecay
 
 __all__ = ["adadelta", "adagrad", "adam", "adamax", "momentum", "rmsprop", "sgd"]
@@ -25,7 +25,7 @@ def _epsilon(epsilon: float | None) -> float:
 
 
 def sgd(learning_rate: float) -> SGD:
-    """Stochastic gradient descent.
+    """Return an optimizer for stochastic gradient descent.
 
     Example:
         >>> import webtensor as wt
@@ -36,19 +36,46 @@ def sgd(learning_rate: float) -> SGD:
 
 
 def momentum(learning_rate: float, momentum: float, use_nesterov: bool = False) -> Momentum:
-    """Gradient descent with momentum, or Nesterov's."""
+    """Return an optimizer for gradient descent with momentum, or with Nesterov's.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> float(wt.train.momentum(0.5, 0.9).learning_rate)
+        0.5
+    """
     return Momentum(learning_rate, momentum, use_nesterov)
 
 
 def adagrad(learning_rate: float, initial_accumulator_value: float = 0.1) -> Adagrad:
-    """Smaller steps for what changed much."""
+    """Return an Adagrad optimizer: parameters with large past gradients make smaller steps.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> float(wt.train.adagrad(0.5).learning_rate)
+        0.5
+    """
     return Adagrad(learning_rate, initial_accumulator_value, _epsilon(None))
 
 
 def adadelta(
     learning_rate: float = 0.001, rho: float = 0.95, epsilon: float | None = None
 ) -> Adadelta:
-    """Steps whose size follows the steps before."""
+    """Return an Adadelta optimizer, whose step sizes follow a window of past gradients and steps.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> float(wt.train.adadelta(0.5).learning_rate)
+        0.5
+    """
     return Adadelta(learning_rate, rho, _epsilon(epsilon))
 
 
@@ -58,7 +85,16 @@ def adam(
     beta2: float = 0.999,
     epsilon: float | None = None,
 ) -> Adam:
-    """Adaptive moment estimation."""
+    """Return an Adam optimizer (adaptive moment estimation).
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> float(wt.train.adam(0.5).learning_rate)
+        0.5
+    """
     return Adam(learning_rate, beta1, beta2, _epsilon(epsilon))
 
 
@@ -69,13 +105,21 @@ def adamax(
     epsilon: float | None = None,
     decay: float = 0.0,
 ) -> Adamax:
-    """Adam with the greatest gradient for the mean square.
+    """Return an Adamax optimizer: Adam with the maximum norm of the gradients.
 
     With ``decay`` the learning rate is divided by ``1 + decay * (t - 1)`` at step ``t``.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> float(wt.train.adamax(0.5).learning_rate)
+        0.5
     """
-    rate: Rate = learning_rate
-    if not_negative("adamax", "decay", decay):
-        rate = InverseTimeDecay(not_negative("adamax", "learning_rate", learning_rate), 1, decay)
+    rate: LearningRateLike = learning_rate
+    if non_negative("adamax", "decay", decay):
+        rate = InverseTimeDecay(non_negative("adamax", "learning_rate", learning_rate), 1, decay)
     return Adamax(rate, beta1, beta2, _epsilon(epsilon))
 
 
@@ -86,7 +130,16 @@ def rmsprop(
     epsilon: float | None = None,
     centered: bool = False,
 ) -> RMSprop:
-    """Gradients divided by the root of their mean square, which decays by ``decay``."""
+    """Return an RMSprop optimizer, which divides gradients by the root of their mean square.
+
+    Raises:
+        ValueError: an argument is out of range.
+
+    Example:
+        >>> import webtensor as wt
+        >>> float(wt.train.rmsprop(0.5).learning_rate)
+        0.5
+    """
     return RMSprop(learning_rate, decay, momentum, _epsilon(epsilon), centered)
 
 

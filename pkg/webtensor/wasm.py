@@ -28,7 +28,13 @@ def _backend() -> WasmBackend:
 
 
 def get_threads_count() -> int:
-    """Return how many threads share the work of a large kernel: 1 where they cannot be had."""
+    """Return how many threads share the work of a large kernel: 1 where they cannot be had.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.wasm.get_threads_count() >= 1
+        True
+    """
     return _backend().threads.count
 
 
@@ -40,6 +46,12 @@ def set_threads_count(count: int) -> None:
 
     Raises:
         ValueError: the count is not a positive integer.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.wasm.set_threads_count(1)
+        >>> wt.wasm.get_threads_count()
+        1
     """
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ValueError(f"set_threads_count: count must be a positive integer, but got {count!r}")
@@ -93,6 +105,13 @@ def load_module(source: bytes | str | PathLike[str]) -> KernelModule:
     Raises:
         BackendUnavailableError: the WASM backend cannot start here.
         ValueError: this is no module, or one that does not fit.
+
+    Example:
+        >>> from pathlib import Path
+        >>> import webtensor as wt
+        >>> path = Path("kernels.wasm")
+        >>> if path.exists():
+        ...     scale = wt.wasm.load_module(path).function("scale")
     """
     from webtensor.backends.wasm.binary import check_user_module
 

@@ -84,7 +84,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
             patch.setattr(importlib.import_module(f"keras.src.datasets.{name}"), "get_file", found)
         for name in ("boston_housing", "california_housing"):
             patch.setattr(importlib.import_module(f"keras.src.datasets.{name}"), "get_file", found)
-        for name in ("cifar", "fashion_mnist", "sources", "words"):
+        for name in ("cifar", "fashion_mnist", "sources", "word_indices"):
             module = importlib.import_module(f"webtensor.keras.datasets.{name}")
             patch.setattr(module, "get_file", found)
         yield folder

@@ -103,6 +103,11 @@ CONV: list[tuple[str, dict[str, Any], tuple[int, ...]]] = [
         },
         (1, 2, 4, 4, 1),
     ),
+    (
+        "ConvLSTM2D",
+        {"kernel_size": 2, "recurrent_activation": "hard_sigmoid", "data_format": "channels_first"},
+        (2, 3, 2, 4, 5),
+    ),
     ("ConvLSTM3D", {"kernel_size": 2, "return_sequences": True}, (1, 2, 3, 3, 4, 1)),
 ]
 

@@ -3,6 +3,8 @@
 ``functions`` and ``gradient_tape`` are what users call, in TensorFlow.js's and TensorFlow's names.
 """
 
+from typing import TYPE_CHECKING
+
 from webtensor.autodiff.functions import (
     custom_grad,
     grad,
@@ -12,8 +14,8 @@ from webtensor.autodiff.functions import (
     variable_gradients,
     variable_grads,
 )
-from webtensor.autodiff.gradient_tape import GradientTape
 from webtensor.autodiff.tape import Gathered, Tape, is_recording, note_constant, paused
+from webtensor.lazy_contents import lazy_contents
 
 __all__ = [
     "Gathered",
@@ -30,3 +32,8 @@ __all__ = [
     "variable_gradients",
     "variable_grads",
 ]
+
+if TYPE_CHECKING:
+    from webtensor.autodiff.gradient_tape import GradientTape
+else:
+    __getattr__, __dir__ = lazy_contents(__name__, {"gradient_tape": ["GradientTape"]})

@@ -87,7 +87,17 @@ def value_and_grad(function: Callable[[Tensor], Tensor]) -> Callable[..., tuple[
 def value_and_grads(
     function: Callable[..., Tensor],
 ) -> Callable[..., tuple[Tensor, list[Tensor]]]:
-    """Like ``grads``, returning ``(function(*xs), gradients)``."""
+    """Like ``grads``, returning ``(function(*xs), gradients)``.
+
+    Raises:
+        ValueError: the result depends on none of the arguments, or ``dy`` has another shape.
+
+    Example:
+        >>> import webtensor as wt
+        >>> value, gradients = wt.value_and_grads(lambda x, y: x * y)(2.0, 3.0)
+        >>> value.tolist(), [gradient.tolist() for gradient in gradients]
+        (6.0, [3.0, 2.0])
+    """
     _require_callable("value_and_grads", function)
 
     @wraps(function)

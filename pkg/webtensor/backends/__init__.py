@@ -18,6 +18,8 @@ from webtensor.backends.api import (
     Operand,
     Priority,
 )
+from webtensor.backends.wasm import flags as _wasm_flags
+from webtensor.backends.webgl import flags as _webgl_flags
 from webtensor.environment import IN_BROWSER
 
 __all__ = [

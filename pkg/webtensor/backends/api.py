@@ -11,11 +11,14 @@ engine and the ops answer zero-size cases without a kernel.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from importlib import import_module
 from math import inf
 from types import MethodType
 from typing import Any, NamedTuple, Protocol
 
+from webtensor.backends.families import FAMILIES
 from webtensor.dtypes import DType
 from webtensor.shapes import Shape
 
@@ -98,17 +101,35 @@ class Priority(NamedTuple):
     reason: str | None = None
 
 
-class KernelTable(dict[str, Callable[..., Handle]]):
+class KernelTable:
     """Kernels of one backend by name; its modules fill it through the decorator ``table(name)``."""
+
+    def __init__(self, package: str, without: Collection[str] = ()) -> None:
+        """Make the table of the modules in ``package``, which may be ``without`` some kernels."""
+        self._package = package
+        self._functions: dict[str, Kernel] = {}
+        #: The modules of the kernels.
+        self.families = {
+            name: family
+            for family, names in FAMILIES.items()
+            for name in names
+            if name not in without
+        }
 
     def __call__(self, *names: str) -> Callable[[Kernel], Kernel]:
         """Register the decorated ``function(backend, inputs, shape, dtype, …)`` under ``names``."""
 
         def register(function: Kernel) -> Kernel:
-            self.update(dict.fromkeys(names, function))
+            self._functions.update(dict.fromkeys(names, function))
             return function
 
         return register
+
+    def function(self, name: str) -> Kernel:
+        """Return the function of a kernel, whose module is imported where it was not yet."""
+        if name not in self._functions:
+            import_module(f"{self._package}.{self.families[name]}")
+        return self._functions[name]
 
 
 class Backend(ABC):
@@ -139,10 +160,34 @@ class Backend(ABC):
     upload_ms: float = 0.0
     download_ms: float = 0.0
 
-    def __init__(self, table: Mapping[str, Kernel]) -> None:
+    def __init__(self, table: KernelTable) -> None:
+        """Take the kernels of ``table``; a module is imported when its first kernel is called."""
         #: Prepared calls are valid while this is the same object.
         self.epoch = object()
-        self.kernels = {name: MethodType(function, self) for name, function in table.items()}
+        self._table = table
+        self.kernels: dict[str, Callable[..., Handle]] = {
+            name: partial(self._first_call, name) for name in table.families
+        }
+
+    def kernel(self, name: str) -> Callable[..., Handle]:
+        """Return a kernel, whose module is imported where it was not yet.
+
+        Raises:
+            KeyError: the backend has no such kernel.
+        """
+        kernel = self.kernels[name]
+        if isinstance(kernel, partial) and kernel.func == self._first_call:
+            kernel = self.kernels[name] = self._bound(self._table.function(name))
+        return kernel
+
+    def _first_call(self, name: str, *arguments: Any) -> Handle:
+        if name in self.kernels:
+            return self.kernel(name)(*arguments)
+        return self._bound(self._table.function(name))(*arguments)
+
+    def _bound(self, function: Kernel) -> Callable[..., Handle]:
+        """Return a kernel of this backend's as what is called."""
+        return MethodType(function, self)
 
     def prepared_call(
         self,

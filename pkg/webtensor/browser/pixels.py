@@ -52,7 +52,18 @@ def from_pixels(pixels: Any, num_channels: int = 3, as_float: bool = False) -> T
 
 
 async def from_pixels_async(pixels: Any, num_channels: int = 3, as_float: bool = False) -> Tensor:
-    """``from_pixels`` that first waits until an image is loaded and decoded."""
+    """``from_pixels`` that first waits until an image is loaded and decoded.
+
+    The result is as in ``from_pixels``: int32 (height, width, num_channels), or float32 from 0 to
+    1 with ``as_float``.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> pixels = {"data": bytes([1, 2, 3, 255]), "width": 1, "height": 1}
+        >>> asyncio.run(wt.browser.from_pixels_async(pixels)).tolist()
+        [[[1, 2, 3]]]
+    """
     name = "from_pixels_async"
     if IN_BROWSER and _kind(pixels) == "HTMLImageElement":
         await pixels.decode()
@@ -353,6 +364,12 @@ def draw(image: TensorLike, canvas: Any, options: Mapping[str, Any] | None = Non
     Raises:
         TypeError: the image has another dtype, or ``canvas`` is not a canvas.
         ValueError: the image has another shape, values are out of range, or an option is unknown.
+
+    Example:
+        >>> import webtensor as wt
+        >>> if wt.env().get_bool("IS_BROWSER"):
+        ...     from js import document
+        ...     wt.browser.draw(wt.zeros((8, 8, 3)), document.createElement("canvas"))
     """
     name = "draw"
     operand = _checked(name, image)

@@ -3,10 +3,12 @@
 ``tensor``, ``variable``, ``buffer`` and ``storage`` define tensors; ``operands`` and ``convert``
 make them of users' values; ``primitive``, ``dispatch`` and ``backend_registry`` run operations on
 them, ``placement`` on the host if that is nearer; ``plans`` repeats calls without inferring
-anything again; ``extension`` is for users' own ops; ``warm_up`` prepares a function's programs;
+anything again; ``extension`` is for users' own ops; ``warmup`` prepares a function's programs;
 ``scopes``, ``inspection`` and ``profiling`` are TensorFlow.js's tidy, keep, memory, profile and
 time. ``state`` has what is active now.
 """
+
+from typing import TYPE_CHECKING
 
 from webtensor.engine.backend_registry import (
     available_backends,
@@ -23,38 +25,17 @@ from webtensor.engine.backend_registry import (
 )
 from webtensor.engine.buffer import TensorBuffer, buffer
 from webtensor.engine.dispatch import alias, run
-from webtensor.engine.extension import (
-    copy_registered_kernels,
-    deregister_op,
-    get_gradient,
-    get_kernel,
-    get_kernels_for_backend,
-    register_gradient,
-    register_kernel,
-    register_op,
-    unregister_gradient,
-    unregister_kernel,
-)
 from webtensor.engine.inspection import disable_debug_mode, enable_debug_mode, memory
 from webtensor.engine.operands import TensorLike, as_operand, as_operands, constant, from_host
 from webtensor.engine.placement import near_its_operands, where_integers_are_whole
 from webtensor.engine.plans import Plans, keep_plan, planned, run_plan
 from webtensor.engine.primitive import Gradient, Primitive
-from webtensor.engine.profiling import (
-    KernelRecord,
-    Profile,
-    TimingResult,
-    profile,
-    profile_async,
-    time,
-    time_async,
-)
 from webtensor.engine.scopes import dispose, keep, tidy
 from webtensor.engine.state import state
 from webtensor.engine.storage import Storage
 from webtensor.engine.tensor import Tensor
 from webtensor.engine.variable import Variable
-from webtensor.engine.warm_up import warm_up
+from webtensor.lazy_contents import lazy_contents
 
 __all__ = [
     "Gradient",
@@ -114,3 +95,60 @@ __all__ = [
     "warm_up",
     "where_integers_are_whole",
 ]
+
+if TYPE_CHECKING:
+    from webtensor.engine.extension import (
+        copy_registered_kernels,
+        deregister_op,
+        get_gradient,
+        get_kernel,
+        get_kernels_for_backend,
+        register_gradient,
+        register_kernel,
+        register_op,
+        unregister_gradient,
+        unregister_kernel,
+    )
+    from webtensor.engine.profiling import (
+        KernelRecord,
+        Profile,
+        TimingResult,
+        profile,
+        profile_async,
+        time,
+        time_async,
+    )
+    from webtensor.engine.warmup import warm_up
+else:
+    __getattr__, __dir__ = lazy_contents(
+        __name__,
+        {
+            "extension": [
+                "copy_registered_kernels",
+                "deregister_op",
+                "get_gradient",
+                "get_kernel",
+                "get_kernels_for_backend",
+                "register_gradient",
+                "register_kernel",
+                "register_op",
+                "unregister_gradient",
+                "unregister_kernel",
+            ],
+            "profiling": [
+                "KernelRecord",
+                "Profile",
+                "TimingResult",
+                "profile",
+                "profile_async",
+                "time",
+                "time_async",
+            ],
+            "warmup": ["warm_up"],
+            "inspection": [
+                "disable_debug_mode",
+                "enable_debug_mode",
+                "memory",
+            ],
+        },
+    )

@@ -53,7 +53,17 @@ def register_backend(
 
     ``factory`` returns the started backend or raises ``BackendUnavailableError``. If the priority
     depends on the device, it is a function that returns it, with the reason if it is lower. Returns
-    False, changing nothing, where the name is taken.
+    False, changing nothing, if the name is taken.
+
+    Example:
+        >>> import webtensor as wt
+        >>> def start():
+        ...     raise wt.BackendUnavailableError("no such device")
+        >>> wt.register_backend("device", start, priority=0)
+        True
+        >>> wt.unavailable_reason("device")
+        'no such device'
+        >>> wt.remove_backend("device")
     """
     if name in _entries:
         return False
@@ -66,6 +76,16 @@ def remove_backend(name: str) -> None:
 
     Raises:
         ValueError: no backend of this name.
+
+    Example:
+        >>> import webtensor as wt
+        >>> def start():
+        ...     raise wt.BackendUnavailableError("no such device")
+        >>> wt.register_backend("device", start, priority=0)
+        True
+        >>> wt.remove_backend("device")
+        >>> "device" in wt.registered_backends()
+        False
     """
     _require(name)
     del _entries[name]
@@ -78,17 +98,35 @@ def remove_backend(name: str) -> None:
 
 
 def registered_backends() -> list[str]:
-    """Names of the registered backends, the most preferred first."""
+    """Names of the registered backends, the most preferred first.
+
+    Example:
+        >>> import webtensor as wt
+        >>> "numpy" in wt.registered_backends()
+        True
+    """
     return sorted(_entries, key=lambda name: -_priority(name).value)
 
 
 def available_backends() -> list[str]:
-    """Names of the backends that can start here, the most preferred first."""
+    """Names of the backends that can start here, the most preferred first.
+
+    Example:
+        >>> import webtensor as wt
+        >>> "numpy" in wt.available_backends()
+        True
+    """
     return [name for name in registered_backends() if find_backend(name) is not None]
 
 
 def unavailable_reason(name: str) -> str | None:
-    """Return the reason why a backend cannot start here, or None if it can."""
+    """Return the reason why a backend cannot start here, or None if it can.
+
+    Example:
+        >>> import webtensor as wt
+        >>> print(wt.unavailable_reason("numpy"))
+        None
+    """
     _require(name)
     find_backend(name)
     return _refused.get(name)
@@ -107,7 +145,13 @@ def priority_reason(name: str) -> str | None:
 
 
 def find_backend(name: str) -> Backend | None:
-    """Return the started backend of this name, or None where it cannot start here."""
+    """Return the started backend of this name, or None where it cannot start here.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.find_backend("numpy").name
+        'numpy'
+    """
     try:
         return _start(name)
     except BackendUnavailableError:
@@ -135,17 +179,48 @@ def set_backend(name: str) -> bool:
 
 
 def get_backend() -> str:
-    """Return the name of the active backend, starting the default one if none is active."""
+    """Return the name of the active backend, starting the default one if none is active.
+
+    Raises:
+        BackendUnavailableError: no registered backend can start here.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.set_backend("numpy")
+        True
+        >>> wt.get_backend()
+        'numpy'
+    """
     return backend().name
 
 
 def backend() -> Backend:
-    """Return the active backend, starting the default one if none is active."""
+    """Return the active backend, starting the default one if none is active.
+
+    Raises:
+        BackendUnavailableError: no registered backend can start here.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.set_backend("numpy")
+        True
+        >>> wt.backend().name
+        'numpy'
+    """
     return state.backend or activate_default()
 
 
 async def ready() -> str:
-    """Wait until the active backend can compute, and return its name."""
+    """Wait until the active backend can compute, and return its name.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> wt.set_backend("numpy")
+        True
+        >>> asyncio.run(wt.ready())
+        'numpy'
+    """
     active = backend()
     prepare: Callable[[], Awaitable[None]] | None = getattr(active, "prepare", None)
     if prepare is not None:

@@ -15,7 +15,15 @@ __all__ = ["TensorBuffer", "buffer"]
 
 
 class TensorBuffer:
-    """Elements of one dtype that can be set one by one. Made by ``wt.buffer``."""
+    """Elements of one dtype that can be set one by one; ``wt.buffer`` creates it.
+
+    Example:
+        >>> import webtensor as wt
+        >>> buffer = wt.buffer((2,), "float32")
+        >>> buffer.set(5.0, 1)
+        >>> buffer.to_tensor().tolist()
+        [0.0, 5.0]
+    """
 
     def __init__(self, shape: Sequence[int], dtype: DType, values: Sequence[Any] | None) -> None:
         self.shape = as_shape("buffer", shape)

@@ -43,7 +43,16 @@ def register_kernel(name: str, backend: str, kernel: Kernel) -> None:
     """Give a backend a kernel, or replace the one it has.
 
     Raises:
+        TypeError: the kernel is not callable.
         ValueError: the backend is not registered.
+
+    Example:
+        >>> import webtensor as wt
+        >>> kernel = lambda backend, inputs, shape, dtype: inputs[0] * 3
+        >>> wt.register_kernel("thrice", "numpy", kernel)
+        >>> callable(wt.get_kernel("thrice", "numpy"))
+        True
+        >>> wt.unregister_kernel("thrice", "numpy")
     """
     if not callable(kernel):
         raise TypeError(f"register_kernel: kernel must be callable, but got {kernel!r}")
@@ -55,24 +64,52 @@ def unregister_kernel(name: str, backend: str) -> None:
 
     Raises:
         ValueError: the backend has no such kernel.
+
+    Example:
+        >>> import webtensor as wt
+        >>> kernel = lambda backend, inputs, shape, dtype: inputs[0] * 3
+        >>> wt.register_kernel("thrice", "numpy", kernel)
+        >>> wt.unregister_kernel("thrice", "numpy")
+        >>> print(wt.get_kernel("thrice", "numpy"))
+        None
     """
     backend_registry.set_kernel(backend, name, None)
 
 
 def get_kernel(name: str, backend: str) -> Callable[..., Any] | None:
-    """Return a backend's kernel, or None if it has no such kernel or cannot start here."""
+    """Return a backend's kernel, or None if it has no such kernel or cannot start here.
+
+    Example:
+        >>> import webtensor as wt
+        >>> callable(wt.get_kernel("cast", "numpy"))
+        True
+    """
     started = backend_registry.find_backend(backend)
     return None if started is None else started.kernels.get(name)
 
 
 def get_kernels_for_backend(backend: str) -> list[str]:
-    """Names of a backend's kernels, sorted; empty if it cannot start here."""
+    """Names of a backend's kernels, sorted; empty if it cannot start here.
+
+    Example:
+        >>> import webtensor as wt
+        >>> "cast" in wt.get_kernels_for_backend("numpy")
+        True
+    """
     started = backend_registry.find_backend(backend)
     return [] if started is None else sorted(started.kernels)
 
 
 def copy_registered_kernels(source: str, destination: str) -> None:
-    """Register for one backend all kernels that ``register_kernel`` registered for another."""
+    """Register for one backend all kernels that ``register_kernel`` registered for another.
+
+    Raises:
+        ValueError: the destination is not registered.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.copy_registered_kernels("numpy", "wasm")
+    """
     for name, kernel in backend_registry.added_kernels(source).items():
         backend_registry.set_kernel(destination, name, kernel)
 
@@ -81,6 +118,13 @@ def register_gradient(name: str, rules: Sequence[Gradient | None]) -> None:
     """Set the gradient of an op made by ``register_op``: one rule for each input, or None.
 
     It may be registered before the op.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.register_gradient("thrice", [lambda dy, y, x: dy * 3])
+        >>> len(wt.get_gradient("thrice"))
+        1
+        >>> wt.unregister_gradient("thrice")
     """
     _gradients[name] = tuple(rules)
     if name in _ops:
@@ -92,6 +136,13 @@ def unregister_gradient(name: str) -> None:
 
     Raises:
         ValueError: there is none.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.register_gradient("thrice", [lambda dy, y, x: dy * 3])
+        >>> wt.unregister_gradient("thrice")
+        >>> print(wt.get_gradient("thrice"))
+        None
     """
     if _gradients.pop(name, None) is None:
         raise ValueError(f"unregister_gradient: no gradient is registered for {name!r}")
@@ -100,7 +151,15 @@ def unregister_gradient(name: str) -> None:
 
 
 def get_gradient(name: str) -> tuple[Gradient | None, ...] | None:
-    """Return the rules registered for an op, or None."""
+    """Return the rules registered for an op, or None.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.register_gradient("thrice", [lambda dy, y, x: dy * 3])
+        >>> len(wt.get_gradient("thrice"))
+        1
+        >>> wt.unregister_gradient("thrice")
+    """
     return _gradients.get(name)
 
 
@@ -144,6 +203,11 @@ def deregister_op(name: str) -> None:
 
     Raises:
         ValueError: no op of this name is registered.
+
+    Example:
+        >>> import webtensor as wt
+        >>> op = wt.register_op("thrice", lambda x: (x.shape, x.dtype))
+        >>> wt.deregister_op("thrice")
     """
     if _ops.pop(name, None) is None:
         raise ValueError(f"deregister_op: no op named {name!r} is registered")

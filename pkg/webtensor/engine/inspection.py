@@ -81,12 +81,27 @@ def _set_debug(on: Any) -> None:
 
 
 def enable_debug_mode() -> None:
-    """Print every operation, check its result for NaN, and raise at the first that has one."""
+    """Print every operation, check its result for NaN, and raise at the first that has one.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.enable_debug_mode()
+        >>> wt.env().get_bool("DEBUG")
+        True
+        >>> wt.disable_debug_mode()
+    """
     env().set("DEBUG", True)
 
 
 def disable_debug_mode() -> None:
-    """Stop what ``enable_debug_mode`` started."""
+    """Stop what ``enable_debug_mode`` started.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.disable_debug_mode()
+        >>> wt.env().get_bool("DEBUG")
+        False
+    """
     env().set("DEBUG", False)
 
 

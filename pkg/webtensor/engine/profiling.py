@@ -191,6 +191,12 @@ async def profile_async(function: Callable[[], Any]) -> Profile:
 
     ``function`` may be a coroutine function. The operations of other tasks in the meantime are not
     listed, but their tensors count in the bytes.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> asyncio.run(wt.profile_async(lambda: wt.exp(wt.tensor([1.0])))).kernel_names
+        ['exp']
     """
     with _profiling(timed=True) as observer:
         observer.profile.result = await _result_of(function)
@@ -257,6 +263,12 @@ async def time_async(function: Callable[[], Any]) -> TimingResult:
     """Do what ``time`` does, without blocking the page.
 
     ``function`` may be a coroutine function.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> asyncio.run(wt.time_async(lambda: wt.exp(wt.tensor([1.0])))).wall_ms > 0
+        True
     """
     watch = _Watch()
     on_gpu = watch.backend.stopwatch()

@@ -204,6 +204,13 @@ def keep(tensor: Tensor) -> Tensor:
 
     Raises:
         TypeError: not a tensor.
+
+    Example:
+        >>> import webtensor as wt
+        >>> with wt.tidy():
+        ...     x = wt.keep(wt.tensor([1.0]))
+        >>> x.tolist()
+        [1.0]
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"keep: tensor must be a Tensor, but got {type(tensor).__name__}")
@@ -213,7 +220,15 @@ def keep(tensor: Tensor) -> Tensor:
 
 
 def dispose(container: Any) -> None:
-    """Dispose a tensor, or every tensor in nested lists, tuples and dictionaries."""
+    """Dispose a tensor, or every tensor in nested lists, tuples and dictionaries.
+
+    Example:
+        >>> import webtensor as wt
+        >>> x = wt.tensor([1.0])
+        >>> wt.dispose({"x": [x]})
+        >>> x.is_disposed
+        True
+    """
     for tensor in tensors_in(container):
         tensor.dispose()
 

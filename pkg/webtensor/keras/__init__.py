@@ -15,10 +15,11 @@ Below them, ``registry`` turns objects into configurations and back, ``names`` g
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
-#: The namespaces, and where the names of Keras's front page live.
+from webtensor.lazy_contents import contents, lazy_contents
+
+#: The namespaces, and the modules with the names of Keras's front page.
 _NAMESPACES = (
     "activations",
     "backend",
@@ -43,31 +44,33 @@ _NAMESPACES = (
     "tree",
     "utils",
 )
-_HOMES = {
-    "DTypePolicy": "dtype_policies",
-    "FloatDTypePolicy": "dtype_policies",
-    "Function": "models",
-    "Initializer": "initializers",
-    "Input": "layers",
-    "InputSpec": "layers",
-    "KerasTensor": "symbols",
-    "Layer": "layers",
-    "Loss": "losses",
-    "Metric": "metrics",
-    "Model": "models",
-    "Operation": "symbols",
-    "Optimizer": "optimizers",
-    "Regularizer": "regularizers",
-    "Sequential": "models",
-    "StatelessScope": "scopes",
-    "Variable": "variables",
-    "name_scope": "names",
-}
+_CONTENTS = contents(
+    """
+    dtype_policies: DTypePolicy FloatDTypePolicy
+    initializers: Initializer
+    layers: Input InputSpec Layer
+    losses: Loss
+    metrics: Metric
+    models: Function Model Sequential
+    names: name_scope
+    nodes: Operation
+    optimizers: Optimizer
+    regularizers: Regularizer
+    stateless_scopes: StatelessScope
+    symbols: KerasTensor
+    variables: Variable
+    """
+)
 
 #: The version of Keras whose names, defaults and formulas these are.
 __version__ = "3.15.1"
 
-__all__ = ["__version__", "version", *_NAMESPACES, *_HOMES]  # noqa: PLE0604
+__all__ = [  # noqa: PLE0604  (they are strings)
+    "__version__",
+    "version",
+    *_NAMESPACES,
+    *(name for names in _CONTENTS.values() for name in names),
+]
 
 
 def version() -> str:
@@ -75,13 +78,70 @@ def version() -> str:
     return __version__
 
 
-def __getattr__(name: str) -> Any:
-    if name in _NAMESPACES:
-        return import_module(f"{__name__}.{name}")
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+if TYPE_CHECKING:
+    from webtensor.keras import (
+        activations as activations,
+        backend as backend,
+        callbacks as callbacks,
+        config as config,
+        constraints as constraints,
+        datasets as datasets,
+        dtype_policies as dtype_policies,
+        initializers as initializers,
+        layers as layers,
+        legacy as legacy,
+        losses as losses,
+        metrics as metrics,
+        mixed_precision as mixed_precision,
+        models as models,
+        ops as ops,
+        optimizers as optimizers,
+        preprocessing as preprocessing,
+        random as random,
+        regularizers as regularizers,
+        saving as saving,
+        tree as tree,
+        utils as utils,
+    )
+    from webtensor.keras.dtype_policies import (
+        DTypePolicy as DTypePolicy,
+        FloatDTypePolicy as FloatDTypePolicy,
+    )
+    from webtensor.keras.initializers import (
+        Initializer as Initializer,
+    )
+    from webtensor.keras.layers import (
+        Input as Input,
+        InputSpec as InputSpec,
+        Layer as Layer,
+    )
+    from webtensor.keras.losses import (
+        Loss as Loss,
+    )
+    from webtensor.keras.metrics import (
+        Metric as Metric,
+    )
+    from webtensor.keras.models import (
+        Function as Function,
+        Model as Model,
+        Sequential as Sequential,
+    )
+    from webtensor.keras.names import (
+        name_scope as name_scope,
+    )
+    from webtensor.keras.nodes import Operation as Operation
+    from webtensor.keras.optimizers import (
+        Optimizer as Optimizer,
+    )
+    from webtensor.keras.regularizers import (
+        Regularizer as Regularizer,
+    )
+    from webtensor.keras.stateless_scopes import (
+        StatelessScope as StatelessScope,
+    )
+    from webtensor.keras.symbols import KerasTensor as KerasTensor
+    from webtensor.keras.variables import (
+        Variable as Variable,
+    )
+else:
+    __getattr__, __dir__ = lazy_contents(__name__, _CONTENTS, *_NAMESPACES)

@@ -1,12 +1,11 @@
 """Activation functions, as Keras defines them.
 
-``get`` finds one by its name, its configuration or itself; None stands for ``linear``. Symbolic
-tensors are given to the function of ``keras.ops`` that has the name.
+Called with a symbolic tensor, an activation calls the function of ``keras.ops`` of the same name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib import import_module
 from inspect import signature
@@ -17,7 +16,13 @@ from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.registry import Namespace
 from webtensor.keras.symbols import KerasTensor
-from webtensor.keras.types import ActivationLike
+from webtensor.keras.types import (
+    ActivationLike,
+    Config,
+    CustomObjects,
+    Operand,
+    SymbolicOrTensor,
+)
 from webtensor.shapes import normalize_axes, normalize_axis
 
 __all__ = [
@@ -58,21 +63,23 @@ __all__ = [
     "threshold",
 ]
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Value = TypeVar("Value")
+Function = TypeVar("Function", bound=Callable[..., Tensor])
 
 
 def _activation(function: Function) -> Function:
-    """Let a function take symbolic tensors, too."""
+    """Let a function accept symbolic tensors, too."""
     name = {"exponential": "exp"}.get(function.__name__, function.__name__)
-    form = signature(function)
+    declared = signature(function)
 
     @wraps(function)
-    def call(x: Any, *args: Any, **kwargs: Any) -> Any:
-        if type(x) is KerasTensor:
-            bound = form.bind(x, *args, **kwargs)
-            bound.apply_defaults()
-            return getattr(import_module("webtensor.keras.ops"), name)(*bound.args)
-        return function(x, *args, **kwargs)
+    def call(x: Operand, *args: object, **kwargs: object) -> SymbolicOrTensor:
+        if type(x) is not KerasTensor:
+            return function(x, *args, **kwargs)
+        bound = declared.bind(x, *args, **kwargs)
+        bound.apply_defaults()
+        result: KerasTensor = getattr(import_module("webtensor.keras.ops"), name)(*bound.args)
+        return result
 
     return cast(Function, call)
 
@@ -81,13 +88,12 @@ def _activation(function: Function) -> Function:
 
 
 def relu(
-    x: Any,
+    x: Operand,
     negative_slope: float = 0.0,
     max_value: float | None = None,
     threshold: float = 0.0,
-) -> Any:
-    """``x`` above ``threshold``, but no more than ``max_value``; else ``negative_slope`` times the
-    distance to the threshold.
+) -> SymbolicOrTensor:
+    """``min(x, max_value)`` above ``threshold``, else ``negative_slope * (x - threshold)``.
 
     Example:
         >>> from webtensor import keras
@@ -102,20 +108,21 @@ def relu(
         return wt.relu6(x) if max_value == 6 else wt.minimum(wt.relu(x), max_value)
     if threshold == 0 and max_value is None:
         return wt.leaky_relu(x, negative_slope)
-    held = wt.asarray(x)
-    above = wt.relu(held) if threshold == 0 else wt.where(held > threshold, held, 0)
+    values = wt.asarray(x)
+    above = wt.relu(values) if threshold == 0 else wt.where(values > threshold, values, 0)
     if max_value is not None:
         above = wt.clip(above, 0, max_value)
     if negative_slope == 0:
         return above
-    return above - wt.relu(threshold - held) * negative_slope
+    return above - wt.relu(threshold - values) * negative_slope
 
 
 def _symbolic_relu(
     x: KerasTensor, negative_slope: float, max_value: float | None, threshold: float
-) -> Any:
+) -> KerasTensor:
     operation = import_module("webtensor.keras.ops.nn").ACTIVATIONS.operation("relu")
-    return operation(negative_slope, max_value, threshold)(x)
+    result: KerasTensor = operation(negative_slope, max_value, threshold)(x)
+    return result
 
 
 @_activation
@@ -126,19 +133,19 @@ def relu6(x: TensorLike) -> Tensor:
 
 @_activation
 def leaky_relu(x: TensorLike, negative_slope: float = 0.2) -> Tensor:
-    """``x`` where it is positive, else ``negative_slope * x``."""
+    """``x`` if it is positive, else ``negative_slope * x``."""
     return wt.leaky_relu(x, negative_slope)
 
 
 @_activation
 def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
-    """``x`` where it is positive, else ``alpha * (exp(x) - 1)``."""
+    """``x`` if it is positive, else ``alpha * (exp(x) - 1)``."""
     return wt.elu(x, alpha)
 
 
 @_activation
 def celu(x: TensorLike, alpha: float = 1.0) -> Tensor:
-    """``x`` where it is positive, else ``alpha * (exp(x / alpha) - 1)`` (Barron, 2017)."""
+    """``x`` if it is positive, else ``alpha * (exp(x / alpha) - 1)`` (Barron, 2017)."""
     return wt.elu(wt.divide(x, alpha)) * alpha
 
 
@@ -159,13 +166,13 @@ def sigmoid(x: TensorLike) -> Tensor:
 
 @_activation
 def log_sigmoid(x: TensorLike) -> Tensor:
-    """Logarithm of the sigmoid."""
+    """``log(1 / (1 + exp(-x)))``."""
     return wt.log_sigmoid(x)
 
 
 @_activation
 def tanh(x: TensorLike) -> Tensor:
-    """Hyperbolic tangent."""
+    """The hyperbolic tangent."""
     return wt.tanh(x)
 
 
@@ -184,8 +191,8 @@ def softplus(x: TensorLike) -> Tensor:
 @_activation
 def squareplus(x: TensorLike, b: float = 4) -> Tensor:
     """``(x + sqrt(x**2 + b)) / 2``."""
-    held = wt.asarray(x)
-    return (held + wt.sqrt(wt.square(held) + b)) / 2
+    values = wt.asarray(x)
+    return (values + wt.sqrt(wt.square(values) + b)) / 2
 
 
 @_activation
@@ -202,22 +209,22 @@ def silu(x: TensorLike) -> Tensor:
 
 def mish(x: TensorLike) -> Tensor:
     """``x * tanh(softplus(x))`` (Misra, 2019)."""
-    made: Tensor = tanh(softplus(x)) * x
-    return made
+    result: Tensor = tanh(softplus(x)) * x
+    return result
 
 
 @_activation
 def gelu(x: TensorLike, approximate: bool = False) -> Tensor:
-    """``x`` times the probability that a normal number is less (Hendrycks et al., 2016).
+    """``x * (1 + erf(x / sqrt(2))) / 2`` (Hendrycks et al., 2016).
 
-    ``approximate`` takes the hyperbolic tangent of a polynomial for it.
+    ``approximate`` replaces the error function by the hyperbolic tangent of a polynomial.
     """
-    held = wt.asarray(x)
+    values = wt.asarray(x)
     if approximate:
-        inner = wt.tanh((held + 0.044715 * held * wt.square(held)) * sqrt(2 / pi))
+        error = wt.tanh((values + 0.044715 * values * wt.square(values)) * sqrt(2 / pi))
     else:
-        inner = wt.erf(held * sqrt(0.5))
-    return held * (inner + 1) * 0.5
+        error = wt.erf(values * sqrt(0.5))
+    return values * (error + 1) * 0.5
 
 
 @_activation
@@ -229,14 +236,14 @@ def tanh_shrink(x: TensorLike) -> Tensor:
 # -- piecewise ---------------------------------------------------------------------------------
 
 
-def linear(x: Any) -> Any:
+def linear(x: Value) -> Value:
     """``x`` itself."""
     return x
 
 
 @_activation
 def hard_sigmoid(x: TensorLike) -> Tensor:
-    """``x / 6 + 0.5`` between 0 and 1."""
+    """``clip(x / 6 + 0.5, 0, 1)``."""
     return wt.relu6(wt.add(x, 3)) / 6
 
 
@@ -248,37 +255,37 @@ def hard_silu(x: TensorLike) -> Tensor:
 
 @_activation
 def hard_tanh(x: TensorLike) -> Tensor:
-    """``x`` between -1 and 1."""
+    """``clip(x, -1, 1)``."""
     return wt.clip(x, -1, 1)
 
 
 @_activation
 def hard_shrink(x: TensorLike, threshold: float = 0.5) -> Tensor:
-    """``x`` where it is farther than ``threshold`` from 0, else 0."""
+    """``x`` if ``abs(x) > threshold``, else 0."""
     return wt.where(wt.abs(x) > threshold, x, 0)
 
 
 @_activation
 def soft_shrink(x: TensorLike, threshold: float = 0.5) -> Tensor:
-    """``x`` moved towards 0 by ``threshold``, but not beyond."""
+    """``x - clip(x, -threshold, threshold)``."""
     return wt.subtract(x, wt.clip(x, -threshold, threshold))
 
 
 @_activation
 def sparse_sigmoid(x: TensorLike) -> Tensor:
-    """``(x + 1) / 2`` between 0 and 1."""
+    """``clip((x + 1) / 2, 0, 1)``."""
     return wt.clip(x, -1, 1) * 0.5 + 0.5
 
 
 @_activation
 def sparse_plus(x: TensorLike) -> Tensor:
-    """0 below -1, ``x`` above 1, and ``(x + 1)**2 / 4`` between."""
+    """0 below -1, ``x`` above 1, and ``(x + 1)**2 / 4`` in between."""
     return wt.square(wt.clip(x, -1, 1) + 1) * 0.25 + wt.relu(wt.subtract(x, 1))
 
 
 @_activation
 def threshold(x: TensorLike, threshold: float, default_value: float) -> Tensor:
-    """``x`` where it is greater than ``threshold``, else ``default_value``."""
+    """``x`` if it is greater than ``threshold``, else ``default_value``."""
     return wt.where(wt.greater(x, threshold), x, default_value)
 
 
@@ -286,28 +293,28 @@ def threshold(x: TensorLike, threshold: float, default_value: float) -> Tensor:
 
 
 def _along(function: Callable[..., Tensor], x: TensorLike, axis: int | Sequence[int]) -> Tensor:
-    """Normalize over one axis, or over several together."""
+    """Apply a function along one axis, or along several that are joined for it."""
     if isinstance(axis, int):
         return function(x, axis)
-    held = wt.asarray(x)
-    rank = len(held.shape)
+    values = wt.asarray(x)
+    rank = len(values.shape)
     axes = normalize_axes(function.__name__, axis, rank)
-    order = (*(one for one in range(rank) if one not in axes), *axes)
-    moved = wt.permute_dims(held, order)
-    rows = wt.reshape(moved, (*moved.shape[: rank - len(axes)], -1))
-    made = wt.reshape(function(rows, -1), moved.shape)
-    return wt.permute_dims(made, sorted(range(rank), key=order.__getitem__))
+    order = (*(other for other in range(rank) if other not in axes), *axes)
+    axes_last = wt.permute_dims(values, order)
+    rows = wt.reshape(axes_last, (*axes_last.shape[: rank - len(axes)], -1))
+    result = wt.reshape(function(rows, -1), axes_last.shape)
+    return wt.permute_dims(result, sorted(range(rank), key=order.__getitem__))
 
 
 @_activation
 def softmax(x: TensorLike, axis: int | Sequence[int] = -1) -> Tensor:
-    """Exponentials divided by their sum along an axis."""
+    """``exp(x) / sum(exp(x))`` along an axis, or along several together."""
     return _along(wt.softmax, x, axis)
 
 
 @_activation
 def log_softmax(x: TensorLike, axis: int | Sequence[int] = -1) -> Tensor:
-    """Logarithm of the softmax."""
+    """The logarithm of the softmax."""
     return _along(wt.log_softmax, x, axis)
 
 
@@ -316,33 +323,35 @@ def glu(x: TensorLike, axis: int = -1) -> Tensor:
     """The first half along an axis times the sigmoid of the second (Dauphin et al., 2017).
 
     Raises:
-        ValueError: the axis has an odd length.
+        ValueError: the axis has an odd size.
     """
-    held = wt.asarray(x)
-    length = held.shape[normalize_axis("glu", axis, len(held.shape))]
-    if length % 2:
-        raise ValueError(f"glu: axis {axis} must have an even length, but x has shape {held.shape}")
-    values, gates = wt.split(held, 2, axis)
+    inputs = wt.asarray(x)
+    size = inputs.shape[normalize_axis("glu", axis, len(inputs.shape))]
+    if size % 2:
+        raise ValueError(
+            f"glu: axis {axis} must have an even length, but x has shape {inputs.shape}"
+        )
+    values, gates = wt.split(inputs, 2, axis)
     return values * wt.sigmoid(gates)
 
 
 @_activation
 def sparsemax(x: TensorLike, axis: int = -1) -> Tensor:
-    """The probabilities nearest to ``x``, many of them 0 (Martins and Astudillo, 2016).
+    """The probabilities closest to ``x``, many of them 0 (Martins and Astudillo, 2016).
 
-    ``max(x - t, 0)``, with such a number ``t`` for each row that they add up to 1.
+    ``max(x - t, 0)``, where the number ``t`` of each row makes the results add up to 1.
     """
-    held = wt.asarray(x)
-    rank = len(held.shape)
+    values = wt.asarray(x)
+    rank = len(values.shape)
     axis = normalize_axis("sparsemax", axis, rank)
-    length = held.shape[axis]
-    ordered = wt.sort(held, axis, descending=True)
-    counts = wt.arange(1, length + 1).reshape((length, *[1] * (rank - 1 - axis)))
-    # The greatest elements are kept as long as each is worth more than they lack to be 1.
-    kept = ordered * counts + 1 > wt.cumsum(ordered, axis)
-    number = wt.sum(kept, axis, keepdims=True)
-    excess = wt.sum(wt.where(kept, ordered, 0), axis, keepdims=True) - 1
-    return wt.relu(held - excess / number)
+    size = values.shape[axis]
+    descending = wt.sort(values, axis, descending=True)
+    counts = wt.arange(1, size + 1).reshape((size, *[1] * (rank - 1 - axis)))
+    # The support is the longest prefix of the sorted row for which k * x[k] + 1 > sum(x[:k]).
+    in_support = descending * counts + 1 > wt.cumsum(descending, axis)
+    support_size = wt.sum(in_support, axis, keepdims=True)
+    excess = wt.sum(wt.where(in_support, descending, 0), axis, keepdims=True) - 1
+    return wt.relu(values - excess / support_size)
 
 
 # -- names -------------------------------------------------------------------------------------
@@ -350,15 +359,17 @@ def sparsemax(x: TensorLike, axis: int = -1) -> Tensor:
 swish = silu
 hard_swish = hard_silu
 
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
+_FUNCTIONS: dict[str, Callable[..., Tensor]] = {
     name: globals()[name] for name in __all__ if name not in ("deserialize", "get", "serialize")
 }
-#: Layers such as LeakyReLU, and functions of tensors, are activations, too.
+#: Configurations may also name layers such as LeakyReLU, and functions of ``keras.ops``.
 _NAMESPACE = Namespace("activation", _FUNCTIONS, ("activations", "layers", "ops"))
 
 
-def get(identifier: Any) -> Callable[..., Any]:
+def get(identifier: ActivationLike) -> Callable[..., Any]:
     """Return the activation that a name, a configuration or a function stands for.
+
+    None stands for ``linear``.
 
     Raises:
         ValueError: there is no such activation.
@@ -368,15 +379,16 @@ def get(identifier: Any) -> Callable[..., Any]:
         >>> keras.activations.get("relu") is keras.activations.relu
         True
     """
-    found: Callable[..., Any] = linear if identifier is None else _NAMESPACE.get(identifier)
-    return found
+    activation: Callable[..., Any] = linear if identifier is None else _NAMESPACE.get(identifier)
+    return activation
 
 
-def serialize(activation: ActivationLike) -> Any:
-    """Return the name of an activation of Keras, or a configuration of another."""
-    return _NAMESPACE.serialize(activation)
+def serialize(activation: ActivationLike) -> str | Config | None:
+    """Return the name of one of Keras's activations, or the configuration of another one."""
+    config: str | Config | None = _NAMESPACE.serialize(activation)
+    return config
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(config: str | Config, custom_objects: CustomObjects | None = None) -> Any:
     """Return the activation that a name or a configuration describes."""
     return _NAMESPACE.deserialize(config, custom_objects)

@@ -1,18 +1,17 @@
-"""The arguments of Keras objects, which the signature of ``__init__`` declares, once per class.
+"""The arguments of Keras objects: the signature of ``__init__`` is their one declaration.
 
-Three things follow from the signature: what a configuration has (``Configurable.get_config``),
-which keywords are refused, with the nearest one that is accepted, and which arguments the
-documentation of the class describes (``class_documentation``). An argument is kept as an attribute
-of its own name.
+From the signature follow the entries of a configuration (``Configurable.get_config``), the keywords
+that are refused, and the arguments that the documentation of the class lists
+(``class_documentation``). Each argument is stored as the attribute of its name.
 """
 
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, wraps
 from inspect import Parameter, signature
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, ParamSpec, Self
 
 from webtensor.keras.class_documentation import ClassDocumentation
 from webtensor.keras.names import nearest
@@ -25,28 +24,31 @@ __all__ = [
     "Declared",
     "accepted_arguments",
     "declared_config",
+    "forwards_arguments",
     "is_library_class",
     "unknown_argument",
 ]
 
-#: In ``_config_omits``: a configuration never has the argument, or has it whatever its value is.
+#: In ``_config_omits``: configurations omit the argument, or include it, whatever its value is.
 ALWAYS: Final = object()
 NEVER: Final = object()
+
+P = ParamSpec("P")
 
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 _VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
 
 
 def is_library_class(cls: type) -> bool:
-    """Whether a class is one of webtensor's, so that its attributes are named as its arguments."""
+    """Whether a class is webtensor's, so that its attributes have the names of its arguments."""
     return cls.__module__.startswith("webtensor.")
 
 
 def accepted_arguments(cls: type, *, library_only: bool = False) -> tuple[str, ...]:
-    """Return the names of the arguments that a class and its bases declare, the bases' first.
+    """Return the names of the arguments that a class accepts, those of its bases first.
 
-    A class that hands no further arguments on (``*args`` or ``**kwargs``) is the last whose
-    arguments count. With ``library_only``, users' classes count for nothing.
+    Arguments of a base count only if the class passes ``*args`` or ``**kwargs`` on to it. With
+    ``library_only``, users' classes are skipped.
     """
     return _accepted_arguments(cls, library_only)
 
@@ -66,7 +68,7 @@ def _accepted_arguments(cls: type, library_only: bool) -> tuple[str, ...]:
 
 @cache
 def _accepted_keywords(cls: type) -> frozenset[str] | None:
-    """The keywords that a class accepts; None where ``__init__`` looks at the unknown ones."""
+    """Return the keywords that a class accepts; None if ``__init__`` handles unknown ones."""
     if not getattr(cls, "_refuses_unknown", False):
         return None
     for base in cls.__mro__:
@@ -76,6 +78,8 @@ def _accepted_keywords(cls: type) -> frozenset[str] | None:
             parameters = signature(base.__dict__["__init__"]).parameters.values()
             if not any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
                 return frozenset(accepted_arguments(cls))
+            if not getattr(base, "_passes_keywords_on", True):
+                return None
     return None
 
 
@@ -91,13 +95,41 @@ def unknown_argument(cls: type, name: str) -> str:
     return f"{cls.__name__}: unknown argument {name!r}{nearest(name, accepted_arguments(cls))}"
 
 
+def forwards_arguments(init: Callable[P, None]) -> Callable[P, None]:
+    """Decorate an ``__init__`` whose arguments all go to the ``__init__`` of the base, by name.
+
+    The base is called first, with the defaults of the decorated signature, then the decorated body.
+    So a class may spell out its arguments, for editors and ``inspect.signature``, without listing
+    them a second time.
+    """
+    declared = signature(init)
+
+    @wraps(init)
+    def forwarding(*args: P.args, **kwargs: P.kwargs) -> None:
+        instance = args[0]
+        cls: type[Any] = next(
+            base for base in type(instance).__mro__ if base.__dict__.get("__init__") is forwarding
+        )
+        try:
+            bound = declared.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{cls.__name__}.__init__() {error}") from None
+        bound.apply_defaults()
+        _, *names = bound.arguments
+        named = {name: bound.arguments[name] for name in names if name != "kwargs"}
+        super(cls, instance).__init__(**named, **bound.arguments.get("kwargs", {}))
+        init(*args, **kwargs)
+
+    return forwarding
+
+
 @cache
 def _omissions(cls: type) -> Mapping[str, Any]:
     return ChainMap(*(dict(vars(base).get("_config_omits", {})) for base in cls.__mro__))
 
 
 def declared_config(thing: Configurable) -> dict[str, Any]:
-    """Return a configuration of the arguments that the class of ``thing`` declares."""
+    """Return the configuration of the arguments that the class of ``thing`` declares."""
     cls: type = type(thing)
     omissions = _omissions(cls)
     config: dict[str, Any] = {}
@@ -112,10 +144,12 @@ def declared_config(thing: Configurable) -> dict[str, Any]:
 
 
 class Declared:
-    """A class whose unknown keywords are refused, and whose documentation has all arguments."""
+    """A class that refuses unknown keywords, and whose docstring lists all arguments."""
 
     #: Whether unknown keywords are refused before ``__init__`` sees them.
     _refuses_unknown: ClassVar[bool] = True
+    #: Whether ``**kwargs`` of ``__init__`` go to that of the base class.
+    _passes_keywords_on: ClassVar[bool] = True
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         _check_keywords(cls, kwargs)
@@ -130,12 +164,15 @@ class Declared:
 class Configurable(Declared):
     """A class with ``get_config`` and ``from_config``."""
 
-    #: Arguments that a configuration omits where they have these values, ALWAYS or NEVER. Those of
-    #: the bases count, too.
+    #: Arguments that a configuration omits if they have these values, ALWAYS or NEVER, in addition
+    #: to those of the bases.
     _config_omits: ClassVar[Mapping[str, Any]] = {}
 
+    def __init__(self) -> None:  # for classes that declare no arguments
+        super().__init__()
+
     def get_config(self) -> dict[str, Any]:
-        """Return the arguments that would make another such object."""
+        """Return the arguments of the constructor, as JSON can represent them."""
         return declared_config(self)
 
     def _config_value(self, name: str) -> Any:
@@ -144,5 +181,5 @@ class Configurable(Declared):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
-        """Make an object with the arguments in a configuration."""
+        """Return an object made with the arguments in a configuration."""
         return cls(**config)

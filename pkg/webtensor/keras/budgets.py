@@ -1,26 +1,28 @@
-"""What reading a file may cost: one budget per file, spent before anything is allocated.
+"""Budgets: how much memory reading a file may take, spent before anything is allocated.
 
-A file from anywhere may be small and claim to be large: by compression, by referring to the same
-bytes many times, by the arguments of a layer. Whatever a reader makes of a file (bytes, Python
-objects, arrays) is spent from the file's ``Budget`` first, which is a multiple of the file's size.
-Time is bounded with it, since each step of a reader spends something. Depths and ranks, which cost
+An untrusted file may be small and claim to be large: by compression, by many references to the same
+bytes, by the arguments of a layer. Whatever a reader makes of a file (bytes, Python objects,
+arrays) is spent from the file's ``Budget`` first, which is a multiple of the file's size. This
+bounds the time, too, since each step of a reader spends something. Depths and ranks, which take
 the stack rather than the heap, have limits of their own.
 
-``reading`` is the one wrapper around readers: whatever goes wrong inside, the user sees a
-``ModelFormatError`` that names the file and the place.
+``reading`` wraps all readers: whatever goes wrong inside, the user sees a ``ModelFormatError`` that
+names the file and its part.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 from math import prod
 from types import MethodType
-from typing import Any
+from typing import Any, Protocol
 
+from webtensor.backends.api import Backend, Handle, Operand
 from webtensor.engine import backend_registry
 from webtensor.engine.state import state
 from webtensor.engine.tasks import TaskStack
@@ -40,25 +42,37 @@ __all__ = [
     "reading",
 ]
 
-#: What is made of a file takes at most this many times its size, or this many bytes.
+#: What is read from a file takes at most ``EXPANSION`` times its size, or ``FLOOR`` bytes.
 EXPANSION = 100
 FLOOR = 1 << 24
-#: JSON is nested no deeper. Keras needs four levels for a model in a model; in Pyodide, json.loads
+#: The largest depth of JSON. Keras needs four levels for a model in a model; in Pyodide, json.loads
 #: overflows the browser's stack, which ends Python, between 4,000 and 8,000.
 MAX_DEPTH = 200
-#: Shapes have at most as many axes as NumPy's.
+#: The largest rank of an array, as in NumPy.
 MAX_RANK = 64
-#: Tensors with which layers try themselves out may have as many bytes in any case.
+#: The tensors of a layer's trial calls may have this many bytes, whatever the size of the file.
 _TRIAL_FLOOR = 1 << 28
-#: What a small Python object takes, with its place in a list or a dict.
+#: An upper bound for a small Python object, with the reference to it in a list or a dict.
 _ITEM_BYTES = 128
-#: The size of an array must fit where addresses have 53 bits, as in JavaScript.
+#: Sizes must be exact in JavaScript, whose integers have 53 bits.
 _MAX_ELEMENTS = 1 << 53
 _CHUNK = 1 << 16
 
 
+class Readable(Protocol):
+    """A binary file object that is open for reading."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return ``size`` bytes, fewer at the end, or all that are left."""
+
+
 class Budget:
-    """Bytes that may still be made of a file; ``where`` in methods is what errors name.
+    """The number of bytes that reading a file may still allocate.
+
+    Args:
+        file: what errors call the file.
+        size: the size of the file in bytes.
+        floor: the bytes that may be spent, however small the file is.
 
     Example:
         >>> budget = Budget("model.keras", size=1000)
@@ -71,23 +85,23 @@ class Budget:
     def __init__(self, file: str, size: int = 0, *, floor: int = FLOOR) -> None:
         self.file = file
         self._size, self._floor, self._spent = size, floor, 0
-        #: Elements that variables may have while a model is made, or None where none is made.
+        #: While a model is made, the number of elements that further variables may have.
         self.elements: int | None = None
 
     @property
     def limit(self) -> int:
-        """Bytes that may be spent in all."""
+        """The number of bytes that may be spent in all."""
         return max(self._floor, EXPANSION * self._size)
 
     def add_file(self, size: int) -> None:
-        """Count a further file of the same model."""
+        """Raise the budget by that of a further file of the same model."""
         self._size += size
 
     def spend(self, count: int, where: str = "") -> None:
-        """Spend bytes.
+        """Spend bytes; ``where`` is the part of the file that errors name.
 
         Raises:
-            ModelFormatError: there are not so many left.
+            ModelFormatError: the budget has fewer bytes left.
         """
         self._spent += count
         if count < 0 or self._spent > self.limit:
@@ -97,7 +111,7 @@ class Budget:
             )
 
     def spend_items(self, count: int, where: str = "") -> None:
-        """Spend what so many Python objects take."""
+        """Spend the bytes of a number of small Python objects."""
         self.spend(count * _ITEM_BYTES, where)
 
     def size_of(self, shape: Sequence[int], where: str = "") -> int:
@@ -118,7 +132,10 @@ class Budget:
 
     @contextmanager
     def making_model(self, elements: int) -> Iterator[None]:
-        """Within it, variables may have so many elements in all, and layers spend this budget."""
+        """Limit what layers allocate within the ``with``.
+
+        Variables may have ``elements`` elements in all; other memory is spent from this budget.
+        """
         self.elements = elements
         try:
             with _active.holding(self), _limited_kernels():
@@ -127,18 +144,21 @@ class Budget:
             self.elements = None
 
 
-#: Budgets of the files that models are being made from; the innermost one last.
+#: The budgets of the files from which models are being made, the innermost last.
 _active: TaskStack[Budget] = TaskStack("budgets")
 
 
 def claim(elements: int, what: str, *, variable: bool = False) -> None:
-    """Say how many elements are about to be allocated; without effect where no file is read.
+    """Spend the budget of the file that is being read, if any, on a layer's memory.
 
-    Variables may have as many as the file holds; whatever else a layer computes for itself is spent
-    from the file's budget.
+    Args:
+        elements: the number of elements that are about to be allocated.
+        what: their name in errors.
+        variable: whether they are those of a variable. Variables may have as many elements as the
+            file, everything else is spent in bytes.
 
     Raises:
-        ValueError: the file does not allow for so many.
+        ValueError: the file does not allow for that many elements.
     """
     if not _active:
         return
@@ -153,40 +173,40 @@ def claim(elements: int, what: str, *, variable: bool = False) -> None:
 
 
 def check_tensor(shape: Sequence[int], what: str) -> None:
-    """Refuse a tensor that a file would have a layer try itself out with, where it is too large.
+    """Refuse a tensor of a trial call that is too large for the file that is being read.
 
-    Such tensors live for an operation only, so many smaller ones may follow one another.
+    Such tensors are freed after each operation, so only the size of each is limited.
 
     Raises:
-        ValueError: it is larger than both 256 MiB and what the file's budget allows.
+        ValueError: the tensor is larger than both 256 MiB and the file's budget.
     """
     if _active and 4 * prod(shape) > max(_TRIAL_FLOOR, _active.top.limit):
         raise ValueError(f"{what} of shape {tuple(shape)} is larger than what the file allows for")
 
 
-class _LimitedKernels(dict[str, Any]):
-    """The kernels of a backend, whose results are checked before they are computed."""
+class _LimitedKernels(dict[str, Callable[..., Handle]]):
+    """The kernels of a backend, which check the sizes of their results before they compute."""
 
-    def __init__(self, backend: Any) -> None:
+    def __init__(self, backend: Backend) -> None:
         super().__init__(backend.kernels)
         self._backend = backend
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Callable[..., Handle]:
         kernel = super().__getitem__(name)
         label = f"{name}: a tensor"
-        is_method = isinstance(kernel, MethodType)
-        function = kernel.__func__ if is_method else lambda _, *operands: kernel(*operands)
 
-        def limited(backend: Any, inputs: Any, shape: Sequence[int], *more: Any) -> Any:
+        def limited(
+            _: Backend, inputs: Sequence[Operand], shape: Sequence[int], *more: object
+        ) -> Handle:
             check_tensor(shape, label)
-            return function(backend, inputs, shape, *more)
+            return kernel(inputs, shape, *more)
 
         return MethodType(limited, self._backend)
 
 
 @contextmanager
 def _limited_kernels() -> Iterator[None]:
-    """Within the ``with``, check what the active backend computes, at no cost to it otherwise."""
+    """Check the results of the active backend within the ``with``, and only there."""
     backend = state.backend or backend_registry.activate_default()
     kernels = backend.kernels
     backend.kernels = _LimitedKernels(backend)
@@ -198,15 +218,15 @@ def _limited_kernels() -> Iterator[None]:
 
 # -- errors ------------------------------------------------------------------------------------
 
-#: Errors of the system that names in a file can lead to; others are no fault of the file.
-_BY_NAMES = frozenset(
+#: Errors of the system that malformed names in a file cause; others are no fault of the file.
+_CAUSED_BY_NAMES = frozenset(
     {None, errno.EINVAL, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTDIR}
 )
 
 
 @contextmanager
 def reading(where: str) -> Iterator[None]:
-    """Turn whatever a part of a file leads to into a ``ModelFormatError`` that names it.
+    """Turn the errors that a part of a file causes into a ``ModelFormatError`` that names it.
 
     Errors of the system, of backends and of missing packages pass through.
     """
@@ -215,7 +235,7 @@ def reading(where: str) -> Iterator[None]:
     except (ModelFormatError, ImportError, Warning):
         raise
     except Exception as error:
-        is_system = isinstance(error, OSError) and error.errno not in _BY_NAMES
+        is_system = isinstance(error, OSError) and error.errno not in _CAUSED_BY_NAMES
         is_backend = isinstance(error, BackendError) and not isinstance(error, MemoryError)
         if is_system or is_backend:
             raise
@@ -224,7 +244,7 @@ def reading(where: str) -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
-    """What an error says, as a reason not to read a file."""
+    """Return the text of an error, as the reason why a file is not read."""
     text = str(error)
     if isinstance(error, MemoryError):
         return "there is not enough memory to read it"
@@ -239,11 +259,11 @@ def _reason(error: BaseException) -> str:
 # -- structures --------------------------------------------------------------------------------
 
 
-def check_depth(value: Any, where: str) -> None:
-    """Refuse nested lists and dicts that are too deep for recursive functions.
+def check_depth(value: object, where: str) -> None:
+    """Refuse lists and dicts that are nested too deeply for recursive functions.
 
     Raises:
-        ModelFormatError: they are.
+        ModelFormatError: they are nested more than ``MAX_DEPTH`` levels deep.
     """
     level = [value]
     for _ in range(MAX_DEPTH + 1):
@@ -253,7 +273,7 @@ def check_depth(value: Any, where: str) -> None:
     raise ModelFormatError(f"{where}: it is nested more than {MAX_DEPTH} levels deep")
 
 
-def _inner_values(value: Any) -> Iterable[Any]:
+def _inner_values(value: object) -> Iterable[object]:
     if isinstance(value, Mapping):
         return value.values()
     return value if isinstance(value, (list, tuple)) else ()
@@ -261,28 +281,27 @@ def _inner_values(value: Any) -> Iterable[Any]:
 
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 _BRACKETS = b"[]{}"
-_OTHERS = bytes(set(range(256)) - set(_BRACKETS))
-_STEPS = {**dict.fromkeys(b"[{", 1), **dict.fromkeys(b"]}", -1)}
+_NO_BRACKETS = bytes(set(range(256)) - set(_BRACKETS))
+_DEPTH_CHANGES = {**dict.fromkeys(b"[{", 1), **dict.fromkeys(b"]}", -1)}
 
 
 def parse_json(data: bytes | str, where: str, budget: Budget | None = None) -> Any:
-    """Return what JSON says, after its depth and the number of its values were counted.
+    """Decode JSON, after counting its depth and its values.
 
     Raises:
-        ModelFormatError: it is no JSON, nested too deeply, or has too many values.
+        ModelFormatError: it is malformed, nested too deeply, or has too many values.
 
     Example:
         >>> parse_json(b'{"layers": []}', "config.json")
         {'layers': []}
     """
-    import json
-
     with reading(where):
         encoded = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
         budget = budget or Budget(where, len(encoded))
-        bare = _STRING.sub(b"", encoded)
-        budget.spend_items(sum(map(bare.count, (b"[", b"{", b",", b":"))), where)
-        depths = accumulate(map(_STEPS.__getitem__, bare.translate(None, _OTHERS)))
+        without_strings = _STRING.sub(b"", encoded)
+        budget.spend_items(sum(map(without_strings.count, (b"[", b"{", b",", b":"))), where)
+        brackets = without_strings.translate(None, _NO_BRACKETS)
+        depths = accumulate(map(_DEPTH_CHANGES.__getitem__, brackets))
         if max(depths, default=0) > MAX_DEPTH:
             raise ModelFormatError(f"{where}: it is nested more than {MAX_DEPTH} levels deep")
         return json.loads(encoded.decode("utf-8-sig"))
@@ -291,8 +310,8 @@ def parse_json(data: bytes | str, where: str, budget: Budget | None = None) -> A
 # -- streams -----------------------------------------------------------------------------------
 
 
-def read_stream(file: Any, budget: Budget, where: str) -> bytes:
-    """Return all that a file object has, such as one that decompresses, within a budget."""
+def read_stream(file: Readable, budget: Budget, where: str) -> bytes:
+    """Return the rest of a file object, such as one that decompresses, within a budget."""
     pieces = []
     while piece := file.read(_CHUNK):
         budget.spend(len(piece), where)

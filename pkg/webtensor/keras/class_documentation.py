@@ -1,7 +1,7 @@
-"""The documentation of classes: their docstrings, completed by arguments described elsewhere.
+"""Docstrings of classes, completed by the arguments that a base class or a table describes.
 
-What an argument of several classes means is described once: in the section ``Args:`` of a base
-class, or, where the name says it all, in the tables here.
+An argument that several classes have is described once: in the section ``Args:`` of their base
+class, or, if it means the same in all classes, in the tables here.
 """
 
 from __future__ import annotations
@@ -13,36 +13,32 @@ __all__ = ["ClassDocumentation"]
 
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
-#: What arguments mean wherever they occur; a class that means something else says so itself.
+#: Arguments that mean the same in most classes. The docstring of a class or a base comes first.
 _MEANINGS = {
     "activation": "an activation's name, a function or None, applied to the result.",
     "activity_regularizer": "a regularizer of the outputs, added to the loss.",
     "autocast": "whether float inputs are converted to the dtype that the layer computes in.",
-    "axis": "an integer or several, the axis along which it computes.",
-    "bounding_box_format": 'a format of boxes such as ``"xyxy"``, or None where there are none.',
+    "axis": "an integer or several, the axes along which it computes.",
+    "bounding_box_format": 'a format of boxes such as ``"xyxy"``; None if there are no boxes.',
     "data_format": '``"channels_last"`` or ``"channels_first"``; None is ``keras.config``\'s.',
     "dtype": "a dtype's name or a policy; None is ``keras.config``'s.",
-    "name": "a string; None makes one of the class's name and a number.",
-    "reduction": '``"sum_over_batch_size"``, ``"sum"``, ``"mean"``, '
-    '``"mean_with_sample_weight"`` or ``"none"``: how the values of a batch become one.',
+    "name": "a string; None stands for the class's name with a number.",
     "seed": "an integer, a ``SeedGenerator``, or None for a seed drawn at random.",
     "trainable": "a boolean, whether training changes the weights.",
     "use_bias": "a boolean, whether a bias is added.",
+    "value_range": "two numbers, the minimum and the maximum of values; results are clipped to it.",
 }
-#: What arguments mean whose names end in these words; ``{}`` is the rest of the name.
+#: Arguments whose names end in these words; ``{}`` is the rest of the name.
 _MEANINGS_BY_SUFFIX = {
-    "_initializer": "an initializer, or its name: what {} starts with.",
-    "_regularizer": "a regularizer, its name or None: a penalty on {}, added to the loss.",
-    "_constraint": "a constraint, its name or None: what {} is kept to after each step.",
+    "_initializer": "an initializer or its name, for the initial value of {}.",
+    "_regularizer": "a regularizer, its name or None, for a penalty on {} in the loss.",
+    "_constraint": "a constraint, its name or None, applied to {} after each training step.",
 }
 _ENTRY = re.compile(r"    (\w+(?:, \w+)*): ")
 
 
 class ClassDocumentation:
-    """The docstring of a class, completed by arguments that its bases or ``_MEANINGS`` describe.
-
-    It is put together when it is read, by ``help`` or by a documentation tool.
-    """
+    """The docstring of a class, completed when it is read, by ``help`` for example."""
 
     __slots__ = ("text",)
 
@@ -60,7 +56,7 @@ def _text(cls: type) -> str:
 
 
 def _entries(text: str) -> dict[str, str]:
-    """The lines that describe each argument in the section ``Args:`` of a docstring."""
+    """Return the lines that describe each argument in the section ``Args:`` of a docstring."""
     entries: dict[str, str] = {}
     names: list[str] = []
     _, _, section = text.partition("Args:\n")
@@ -77,7 +73,7 @@ def _entries(text: str) -> dict[str, str]:
 def _meaning(name: str) -> str | None:
     text = _MEANINGS.get(name)
     for suffix, meaning in _MEANINGS_BY_SUFFIX.items():
-        if name.endswith(suffix):
+        if text is None and name.endswith(suffix):
             text = meaning.format(f"the {name.removesuffix(suffix).replace('_', ' ')}")
     return None if text is None else f"    {name}: {text}"
 
@@ -97,7 +93,7 @@ def _completed(cls: type) -> str:
     ]
     if not missing:
         return text
-    added = "\n".join(missing)
+    added = "\n".join(dict.fromkeys(missing))  # an entry may describe several arguments
     if own:
         head, _, rest = text.partition("Args:\n")
         section, gap, tail = rest.partition("\n\n")

@@ -1,9 +1,10 @@
-"""Settings: dtypes of floats and of layers, the small number that divisions need, and so on."""
+"""``keras.config``: settings such as default dtypes, epsilon and limits of training."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from os import environ
-from typing import Any, Never
+from typing import Never
 
 from webtensor.engine import get_backend, set_backend as start_backend
 from webtensor.keras.data_formats import image_data_format, set_image_data_format
@@ -44,31 +45,40 @@ __all__ = [
 ]
 
 
-def _number_of(variable: str) -> int | None:
-    """A positive integer of the environment."""
+def _limit_from_environment(variable: str) -> int | None:
+    """Return the integer in an environment variable; None if there is none."""
     text = environ.get(variable, "")
     return int(text) if text.isdecimal() else None
 
 
-_settings: dict[str, Any] = {
-    "epsilon": 1e-7,
-    "flash_attention": None,
-    "max_epochs": _number_of("KERAS_MAX_EPOCHS"),
-    "max_steps_per_epoch": _number_of("KERAS_MAX_STEPS_PER_EPOCH"),
-    "traceback_filtering": True,
-}
+@dataclass
+class _Settings:
+    epsilon: float = 1e-7
+    flash_attention: bool | None = None
+    max_epochs: int | None = _limit_from_environment("KERAS_MAX_EPOCHS")
+    max_steps_per_epoch: int | None = _limit_from_environment("KERAS_MAX_STEPS_PER_EPOCH")
+    traceback_filtering: bool = True
 
 
-# -- what computes -----------------------------------------------------------------------------
+_settings = _Settings()
+
+
+# -- backends ----------------------------------------------------------------------------------
 
 
 def backend() -> str:
-    """Return the name of what computes: "numpy", "wasm" or "webgl"."""
+    """Return the name of the active backend: "numpy", "wasm" or "webgl".
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.config.backend() in ("numpy", "wasm", "webgl")
+        True
+    """
     return get_backend()
 
 
 def set_backend(backend: str) -> None:
-    """Compute with "numpy", "wasm" or "webgl" from now on; tensors move by themselves.
+    """Make a backend the active one: "numpy", "wasm" or "webgl". Tensors move when they are used.
 
     Raises:
         ValueError: there is no backend of this name.
@@ -77,23 +87,23 @@ def set_backend(backend: str) -> None:
 
 
 def is_nnx_enabled() -> bool:
-    """Return whether layers are modules of NNX, a library for JAX: never."""
+    """Return False: layers are never modules of NNX, a library for JAX."""
     return False
 
 
 def enable_flash_attention() -> None:
-    """Say that attention may be computed in blocks; it is computed in one way here."""
-    _settings["flash_attention"] = True
+    """Allow flash attention. This changes nothing, as there is one implementation of attention."""
+    _settings.flash_attention = True
 
 
 def disable_flash_attention() -> None:
-    """Say that attention may not be computed in blocks; it never is here."""
-    _settings["flash_attention"] = False
+    """Disallow flash attention, which is not used anyway."""
+    _settings.flash_attention = False
 
 
 def is_flash_attention_enabled() -> bool | None:
-    """Return what was said of attention last; None at first."""
-    return _settings["flash_attention"]  # type: ignore[no-any-return]
+    """Return whether flash attention was enabled or disabled; None if neither."""
+    return _settings.flash_attention
 
 
 # -- numbers -----------------------------------------------------------------------------------
@@ -107,68 +117,81 @@ def epsilon() -> float:
         >>> keras.config.epsilon()
         1e-07
     """
-    return _settings["epsilon"]  # type: ignore[no-any-return]
+    return _settings.epsilon
 
 
 def set_epsilon(value: float) -> None:
-    """Set the small number that functions of ``keras.ops``, losses, metrics and the like use."""
+    """Set the small number that keeps divisions and logarithms finite.
+
+    Raises:
+        ValueError: ``value`` is not a positive number.
+    """
     if not isinstance(value, (int, float)) or isinstance(value, bool) or value <= 0:
         raise ValueError(f"set_epsilon: value must be a positive number, but got {value!r}")
-    _settings["epsilon"] = float(value)
+    _settings.epsilon = float(value)
 
 
-# -- trying a script out -----------------------------------------------------------------------
+# -- limits of training ------------------------------------------------------------------------
 
 
 def max_epochs() -> int | None:
-    """Return how many epochs ``fit`` trains for at most; None is no limit.
+    """Return the maximum number of epochs of ``fit``; None is no limit.
 
-    At first it is what the environment variable ``KERAS_MAX_EPOCHS`` says.
+    The initial value is that of the environment variable ``KERAS_MAX_EPOCHS``.
     """
-    return _settings["max_epochs"]  # type: ignore[no-any-return]
+    return _settings.max_epochs
 
 
 def set_max_epochs(max_epochs: int | None) -> None:
-    """Limit how many epochs ``fit`` trains for, to try a script out; None is no limit."""
-    _settings["max_epochs"] = _checked_limit("max_epochs", max_epochs)
+    """Limit the number of epochs of ``fit``, to try out a script; None is no limit.
+
+    Raises:
+        ValueError: ``max_epochs`` is not a positive integer.
+    """
+    _settings.max_epochs = _checked_limit("max_epochs", max_epochs)
 
 
 def max_steps_per_epoch() -> int | None:
-    """Return how many batches an epoch, ``evaluate`` or ``predict`` takes at most.
+    """Return the maximum number of batches of an epoch, ``evaluate`` or ``predict``.
 
-    At first it is what the environment variable ``KERAS_MAX_STEPS_PER_EPOCH`` says.
+    None is no limit. The initial value is that of the environment variable
+    ``KERAS_MAX_STEPS_PER_EPOCH``.
     """
-    return _settings["max_steps_per_epoch"]  # type: ignore[no-any-return]
+    return _settings.max_steps_per_epoch
 
 
 def set_max_steps_per_epoch(max_steps_per_epoch: int | None) -> None:
-    """Limit how many batches an epoch takes, to try a script out; None is no limit."""
+    """Limit the number of batches of an epoch, to try out a script; None is no limit.
+
+    Raises:
+        ValueError: ``max_steps_per_epoch`` is not a positive integer.
+    """
     limit = _checked_limit("max_steps_per_epoch", max_steps_per_epoch)
-    _settings["max_steps_per_epoch"] = limit
+    _settings.max_steps_per_epoch = limit
 
 
-def _checked_limit(name: str, value: Any) -> int | None:
+def _checked_limit(name: str, value: int | None) -> int | None:
     if value is not None and (not isinstance(value, int) or value < 1):
         raise ValueError(f"{name} must be a positive integer or None, but got {value!r}")
     return value
 
 
-# -- errors, and what files may do -------------------------------------------------------------
+# -- tracebacks and files ----------------------------------------------------------------------
 
 
 def enable_traceback_filtering() -> None:
-    """Ask for short tracebacks; they are short anyway, and nothing is left out of them."""
-    _settings["traceback_filtering"] = True
+    """Ask for short tracebacks. This changes nothing, as tracebacks are never filtered."""
+    _settings.traceback_filtering = True
 
 
 def disable_traceback_filtering() -> None:
-    """Ask for whole tracebacks, as they always are."""
-    _settings["traceback_filtering"] = False
+    """Ask for complete tracebacks, which they always are."""
+    _settings.traceback_filtering = False
 
 
 def is_traceback_filtering_enabled() -> bool:
-    """Return what was asked for last; True at first."""
-    return _settings["traceback_filtering"]  # type: ignore[no-any-return]
+    """Return whether short tracebacks were last asked for; True initially."""
+    return _settings.traceback_filtering
 
 
 def enable_unsafe_deserialization() -> Never:

@@ -1,8 +1,8 @@
-"""Bounds of weights: functions that move a weight to the nearest one that is allowed."""
+"""Constraints: functions that map a weight to an allowed one after each step of training."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from webtensor import ops as wt
@@ -10,7 +10,7 @@ from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.arguments import Configurable
 from webtensor.keras.config import epsilon
 from webtensor.keras.registry import Namespace
-from webtensor.keras.types import ConstraintLike
+from webtensor.keras.types import Config, ConstraintLike, CustomObjects
 
 __all__ = [
     "Constraint",
@@ -31,19 +31,32 @@ Axis = int | Sequence[int] | None
 
 
 class Constraint(Configurable):
-    """A function of a weight that returns an allowed one; the base class of those here."""
+    """A function of a weight that returns an allowed one: the base class of constraints.
+
+    Example:
+        >>> from webtensor import keras
+        >>> class Bounded(keras.constraints.Constraint):
+        ...     def __call__(self, w):
+        ...         return wt.clip(w, -1, 1)
+        >>> Bounded()([-2.0, 0.5]).tolist()
+        [-1.0, 0.5]
+    """
 
     def __call__(self, w: TensorLike) -> Tensor:
-        """Return the weight that takes the place of ``w``; here, ``w`` itself."""
+        """Return the weight that replaces ``w``; the base class returns ``w``."""
         return wt.asarray(w)
 
 
-def _norms(w: Tensor, axis: Axis) -> Tensor:
-    return wt.euclidean_norm(w, axis, keepdims=True)
+def _norms(weight: Tensor, axis: Axis) -> Tensor:
+    return wt.euclidean_norm(weight, axis, keepdims=True)
 
 
 class MaxNorm(Constraint):
-    """Shorten weights along ``axis`` to a norm of ``max_value``, where theirs is greater.
+    """Limit the norm of the vectors along ``axis``.
+
+    Args:
+        max_value: a number, the maximum norm.
+        axis: an integer or several, the axes of a vector; None are all axes.
 
     Example:
         >>> from webtensor import keras
@@ -56,16 +69,21 @@ class MaxNorm(Constraint):
         self.axis = axis
 
     def __call__(self, w: TensorLike) -> Tensor:
-        """Return the weight that takes the place of ``w``."""
-        held = wt.asarray(w)
-        norms = _norms(held, self.axis)
-        return held * (wt.minimum(norms, self.max_value) / (norms + epsilon()))
+        weight = wt.asarray(w)
+        norms = _norms(weight, self.axis)
+        return weight * (wt.minimum(norms, self.max_value) / (norms + epsilon()))
 
 
 class MinMaxNorm(Constraint):
-    """Bring the norms of weights along ``axis`` towards an interval.
+    """Move the norm of the vectors along ``axis`` into an interval, or towards it.
 
     The new norm is ``(1 - rate) * norm + rate * clip(norm, min_value, max_value)``.
+
+    Args:
+        min_value: a number, the minimum norm.
+        max_value: a number, the maximum norm.
+        rate: a number from 0 to 1; with 1, norms are moved all the way.
+        axis: an integer or several, the axes of a vector; None are all axes.
 
     Example:
         >>> from webtensor import keras
@@ -82,13 +100,12 @@ class MinMaxNorm(Constraint):
         self.axis = axis
 
     def __call__(self, w: TensorLike) -> Tensor:
-        """Return the weight that takes the place of ``w``."""
-        held = wt.asarray(w)
-        norms = _norms(held, self.axis)
-        wanted = wt.clip(norms, self.min_value, self.max_value)
+        weight = wt.asarray(w)
+        norms = _norms(weight, self.axis)
+        new_norms = wt.clip(norms, self.min_value, self.max_value)
         if self.rate != 1:
-            wanted = wanted * self.rate + norms * (1 - self.rate)
-        return held * (wanted / (norms + epsilon()))
+            new_norms = new_norms * self.rate + norms * (1 - self.rate)
+        return weight * (new_norms / (norms + epsilon()))
 
 
 class NonNeg(Constraint):
@@ -101,12 +118,14 @@ class NonNeg(Constraint):
     """
 
     def __call__(self, w: TensorLike) -> Tensor:
-        """Return the weight that takes the place of ``w``."""
         return wt.relu(w)
 
 
 class UnitNorm(Constraint):
-    """Give weights along ``axis`` a norm of 1.
+    """Give the vectors along ``axis`` a norm of 1.
+
+    Args:
+        axis: an integer or several, the axes of a vector; None are all axes.
 
     Example:
         >>> from webtensor import keras
@@ -118,9 +137,8 @@ class UnitNorm(Constraint):
         self.axis = axis
 
     def __call__(self, w: TensorLike) -> Tensor:
-        """Return the weight that takes the place of ``w``."""
-        held = wt.asarray(w)
-        return held / (_norms(held, self.axis) + epsilon())
+        weight = wt.asarray(w)
+        return weight / (_norms(weight, self.axis) + epsilon())
 
 
 # -- names -------------------------------------------------------------------------------------
@@ -131,10 +149,10 @@ non_neg = NonNeg
 unit_norm = UnitNorm
 
 _CLASSES = (Constraint, MaxNorm, MinMaxNorm, NonNeg, UnitNorm)
-_NAMESPACE = Namespace("constraint", {one.__name__: one for one in _CLASSES}, ("constraints",))
+_NAMESPACE = Namespace("constraint", {cls.__name__: cls for cls in _CLASSES}, ("constraints",))
 
 
-def get(identifier: Any) -> Any:
+def get(identifier: ConstraintLike | type[Constraint]) -> Any:
     """Return the constraint that a name, a configuration, a class or an object stands for.
 
     Raises:
@@ -148,11 +166,12 @@ def get(identifier: Any) -> Any:
     return _NAMESPACE.get(identifier)
 
 
-def serialize(constraint: ConstraintLike) -> Any:
+def serialize(constraint: ConstraintLike) -> str | Config | None:
     """Return the configuration of a constraint."""
-    return _NAMESPACE.serialize(constraint)
+    config: str | Config | None = _NAMESPACE.serialize(constraint)
+    return config
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(config: str | Config, custom_objects: CustomObjects | None = None) -> Any:
     """Return the constraint that a configuration describes."""
     return _NAMESPACE.deserialize(config, custom_objects)

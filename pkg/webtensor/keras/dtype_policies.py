@@ -1,17 +1,19 @@
-"""Dtype policies: which dtype layers compute in, and which their variables have.
+"""Dtype policies: the dtype that a layer computes in, and the dtype of its variables.
 
-WebGL and the kernels compute with float32, whatever a policy says: there is no mixed precision, and
-integers of other widths are held in int32. Policies keep the names of dtypes, so that the
-configurations of models say what they said.
+All backends compute in float32, whatever the policy is: there is no mixed precision, and integers
+of other widths are stored as int32. A policy keeps the names of its dtypes, so that models have the
+same configurations as in Keras.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
-from typing import Any
+from typing import Any, Self
 
+from webtensor.keras.arguments import Configurable
 from webtensor.keras.dtypes import floatx, standardize_dtype
+from webtensor.keras.registry import serialize_keras_object
 from webtensor.keras.types import Config
 
 __all__ = [
@@ -26,19 +28,23 @@ __all__ = [
 ]
 
 _MIXED = {"mixed_bfloat16": "bfloat16", "mixed_float16": "float16"}
-#: The policy that layers have by default, where one was set.
-_set: list[DTypePolicy] = []
+#: The default policy, if ``set_dtype_policy`` was called.
+_default_policy: list[DTypePolicy] = []
 
 
-class DTypePolicy:
-    """A policy by its name: that of a dtype, "mixed_float16" or "mixed_bfloat16".
+class DTypePolicy(Configurable):
+    """The dtype that a layer computes in, and the dtype of its variables.
 
-    ``compute_dtype`` and ``variable_dtype`` are what Keras would use; layers here compute in
-    float32 where it is another float, and so are their variables held.
+    ``compute_dtype`` and ``variable_dtype`` are those of Keras. Whatever float dtypes these are,
+    layers compute in float32, and variables are stored as float32.
+
+    Args:
+        name: a dtype's name, ``"mixed_float16"`` or ``"mixed_bfloat16"``; None is the default
+            policy's.
 
     Raises:
-        TypeError: the name is no string.
-        ValueError: it is no policy's.
+        TypeError: ``name`` is not a string.
+        ValueError: ``name`` is not the name of a policy.
 
     Example:
         >>> from webtensor import keras
@@ -64,18 +70,13 @@ class DTypePolicy:
 
     @property
     def compute_dtype(self) -> str:
-        """What Keras would compute in."""
+        """The name of the dtype that Keras computes in."""
         return self._compute_dtype
 
     @property
     def variable_dtype(self) -> str:
-        """What variables would have."""
+        """The name of the dtype that variables have in Keras."""
         return self._variable_dtype
-
-    @classmethod
-    def from_config(cls, config: Config) -> Any:
-        """Make a policy of what ``get_config`` returned."""
-        return cls(**config)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and other.name == self.name
@@ -91,23 +92,29 @@ FloatDTypePolicy = DTypePolicy
 
 
 def _dtypes_of(name: str) -> tuple[str, str]:
-    """What is computed in, and what variables have, by a policy's name."""
+    """Return the names of the dtypes of computations and of variables by a policy's name."""
     if name in _MIXED:
         return _MIXED[name], "float32"
     try:
-        known = standardize_dtype(name)
+        dtype = standardize_dtype(name)
     except ValueError:
         raise ValueError(
             f"DTypePolicy: name must be that of a dtype, such as 'float32', or one of "
             f"{sorted(_MIXED)}, but got {name!r}; there is no quantization"
         ) from None
-    return known, known
+    return dtype, dtype
 
 
 class DTypePolicyMap(DTypePolicy, MutableMapping[str, DTypePolicy]):
-    """Policies by the paths of layers, or by regular expressions that whole paths match.
+    """Policies by the paths of layers, or by regular expressions that match whole paths.
 
-    A path that nothing matches has ``default_policy``, by default that of ``keras.config``.
+    Args:
+        default_policy: the policy of all other paths, or its name; None is ``keras.config``'s.
+        policy_map: a dictionary of policies by paths or regular expressions.
+
+    Raises:
+        TypeError: ``policy_map`` is not a dictionary.
+        ValueError: ``default_policy`` is a ``DTypePolicyMap``.
 
     Example:
         >>> from webtensor import keras
@@ -118,7 +125,9 @@ class DTypePolicyMap(DTypePolicy, MutableMapping[str, DTypePolicy]):
     """
 
     def __init__(
-        self, default_policy: Any = None, policy_map: Mapping[str, DTypePolicy] | None = None
+        self,
+        default_policy: str | Config | DTypePolicy | None = None,
+        policy_map: Mapping[str, DTypePolicy] | None = None,
     ) -> None:
         if isinstance(default_policy, DTypePolicyMap):
             raise ValueError("DTypePolicyMap: default_policy must not be a DTypePolicyMap")
@@ -130,33 +139,33 @@ class DTypePolicyMap(DTypePolicy, MutableMapping[str, DTypePolicy]):
 
     @property
     def name(self) -> str:
-        """That of the default policy, with ``map_`` before it."""
+        """The name of the default policy with the prefix ``map_``."""
         return f"map_{self.default_policy.name}"
 
     @property
     def default_policy(self) -> DTypePolicy:
-        """The policy of what nothing matches."""
+        """The policy of paths that nothing matches."""
         return self._default
 
     @property
     def compute_dtype(self) -> str:
-        """That of the default policy."""
+        """The ``compute_dtype`` of the default policy."""
         return self.default_policy.compute_dtype
 
     @property
     def variable_dtype(self) -> str:
-        """That of the default policy."""
+        """The ``variable_dtype`` of the default policy."""
         return self.default_policy.variable_dtype
 
     def __getitem__(self, key: str) -> DTypePolicy:
         if key in self._policies:
             return self._policies[key]
-        found = [one for one in self._policies if re.fullmatch(one, key)]
-        if len(found) > 1:
+        matching = [pattern for pattern in self._policies if re.fullmatch(pattern, key)]
+        if len(matching) > 1:
             raise ValueError(
-                f"DTypePolicyMap: path {key!r} matches multiple dtype policy patterns: {found}"
+                f"DTypePolicyMap: path {key!r} matches multiple dtype policy patterns: {matching}"
             )
-        return self._policies[found[0]] if found else self.default_policy
+        return self._policies[matching[0]] if matching else self.default_policy
 
     def __setitem__(self, key: str, policy: DTypePolicy) -> None:
         if key in self._policies:
@@ -177,38 +186,33 @@ class DTypePolicyMap(DTypePolicy, MutableMapping[str, DTypePolicy]):
     def __len__(self) -> int:
         return len(self._policies)
 
-    # A map without entries is a policy all the same.
     def __bool__(self) -> bool:
-        return True
+        return True  # a map without entries is a policy, too
 
     def changed(self, path: str, policy: DTypePolicy) -> DTypePolicyMap:
-        """Return a map like this one where one path has another policy."""
+        """Return a copy of this map in which a path has another policy."""
         default = self.default_policy if self._has_default else None
         return DTypePolicyMap(default, {**self._policies, path: policy})
 
     def pop(self, key: str, *default: Any) -> Any:
-        """Take out the policy of a path or an expression, as it was set."""
+        """Remove the policy of a path or regular expression, and return it."""
         return self._policies.pop(key, *default)
 
-    def get_config(self) -> Config:
-        """Return the policies; those like a default that was not given are without a name."""
-
-        def written(policy: DTypePolicy) -> dict[str, Any]:
-            config = serialize(policy)
-            return config if self._has_default else {**config, "config": {"name": None}}
-
-        return {
-            "default_policy": self.default_policy.name if self._has_default else None,
-            "policy_map": {key: written(one) for key, one in self._policies.items()},
-        }
+    def _config_value(self, name: str) -> Any:
+        if name == "default_policy":
+            return self.default_policy.name if self._has_default else None
+        configs = {key: serialize(policy) for key, policy in self._policies.items()}
+        if not self._has_default:  # as in Keras, the policies then have no names
+            configs = {key: {**config, "config": {"name": None}} for key, config in configs.items()}
+        return configs
 
     @classmethod
-    def from_config(cls, config: Config) -> Any:
-        """Make a map of what ``get_config`` returned."""
-        held = config.get("policy_map") or {}
-        if not isinstance(held, Mapping):
-            raise TypeError(f"DTypePolicyMap: policy_map must be a dict, but got {held!r}")
-        policies = {key: deserialize(one) for key, one in held.items()}
+    def from_config(cls, config: Config) -> Self:
+        """Make a map with the arguments in a configuration."""
+        policy_map = config.get("policy_map") or {}
+        if not isinstance(policy_map, Mapping):
+            raise TypeError(f"DTypePolicyMap: policy_map must be a dict, but got {policy_map!r}")
+        policies = {key: deserialize(policy) for key, policy in policy_map.items()}
         return cls(config.get("default_policy"), policies)
 
     def __eq__(self, other: object) -> bool:
@@ -219,7 +223,7 @@ class DTypePolicyMap(DTypePolicy, MutableMapping[str, DTypePolicy]):
     __hash__ = DTypePolicy.__hash__
 
     def __repr__(self) -> str:
-        mapping = [(key, one.name) for key, one in self._policies.items()]
+        mapping = [(key, policy.name) for key, policy in self._policies.items()]
         return f"<DTypePolicyMap default_policy={self.default_policy.name}, mapping={mapping}>"
 
 
@@ -227,15 +231,15 @@ class DTypePolicyMap(DTypePolicy, MutableMapping[str, DTypePolicy]):
 
 
 def dtype_policy() -> DTypePolicy:
-    """Return the policy that layers have by default, "float32" unless another was set."""
-    return _set[-1] if _set else DTypePolicy(floatx())
+    """Return the default policy of layers, "float32" unless another one was set."""
+    return _default_policy[-1] if _default_policy else DTypePolicy(floatx())
 
 
-def set_dtype_policy(policy: Any) -> None:
-    """Set the policy that layers have by default.
+def set_dtype_policy(policy: str | DTypePolicy) -> None:
+    """Set the default policy of layers.
 
     Raises:
-        ValueError: it is neither a policy nor the name of one.
+        ValueError: ``policy`` is neither a policy nor the name of one.
 
     Example:
         >>> from webtensor import keras
@@ -248,17 +252,17 @@ def set_dtype_policy(policy: Any) -> None:
         raise ValueError(
             f"set_dtype_policy: policy must be a policy or the name of one, but got {policy!r}"
         )
-    _set[:] = [get(policy)]
+    _default_policy[:] = [get(policy)]
 
 
-# -- by what stands for them -------------------------------------------------------------------
+# -- names and configurations ------------------------------------------------------------------
 
 
-def get(identifier: Any) -> DTypePolicy:
-    """Return the policy that a name, a dtype, a configuration or None, the default, stands for.
+def get(identifier: object) -> DTypePolicy:
+    """Return the policy that a name, a dtype or a configuration stands for; None is the default.
 
     Raises:
-        ValueError: there is none.
+        ValueError: ``identifier`` stands for no policy.
     """
     if identifier is None:
         return dtype_policy()
@@ -276,25 +280,22 @@ def get(identifier: Any) -> DTypePolicy:
         ) from None
 
 
-def serialize(policy: DTypePolicy) -> dict[str, Any]:
-    """Return a policy's configuration."""
-    from webtensor.keras.registry import serialize_keras_object
-
-    found: dict[str, Any] = serialize_keras_object(policy)
-    return found
+def serialize(policy: DTypePolicy) -> Config:
+    """Return the configuration of a policy."""
+    config: Config = serialize_keras_object(policy)
+    return config
 
 
 def deserialize(config: Config) -> DTypePolicy:
-    """Make a policy of a configuration.
+    """Return the policy that a configuration describes.
 
     Raises:
-        ValueError: there is no such policy.
+        ValueError: the configuration is malformed, or there is no policy of its name.
     """
-    held = config.get("config")
-    if not isinstance(held, Mapping):
+    arguments = config.get("config")
+    if not isinstance(arguments, Mapping):
         raise ValueError(f"dtype policy: the configuration is malformed: {config!r}")
     if config.get("class_name") == "DTypePolicyMap":
-        made: DTypePolicyMap = DTypePolicyMap.from_config(dict(held))
-        return made
-    name = held.get("name")
+        return DTypePolicyMap.from_config(dict(arguments))
+    name = arguments.get("name")
     return DTypePolicy(None if name is None else str(name))

@@ -1,8 +1,6 @@
-"""Dtypes of Keras, and how their elements are held here."""
+"""Dtypes of Keras, and the dtypes that their elements are stored in here."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from webtensor.dtypes import DType, as_dtype, float32
 
@@ -16,9 +14,9 @@ __all__ = [
     "standardize_dtype",
 ]
 
-#: Dtypes that there are none of, whose elements are held in others: as JAX does with those of 64
-#: bits, and without the limits of the shorter ones.
-_HELD = {
+#: The dtypes in which elements of other dtypes are stored: those of 64 bits in 32, as in JAX, and
+#: narrower ones in 32, without their limits.
+_STORED = {
     "bfloat16": "float32",
     "complex128": "complex64",
     "float16": "float32",
@@ -37,8 +35,8 @@ _HELD = {
 }
 
 
-def held_dtype(dtype: Any, default: DType = float32) -> DType:
-    """Return the dtype that elements of a dtype of Keras are held in; None is the default.
+def held_dtype(dtype: object, default: DType = float32) -> DType:
+    """Return the dtype in which elements of a dtype of Keras are stored; None is the default.
 
     Raises:
         ValueError: there is no such dtype.
@@ -53,19 +51,19 @@ def held_dtype(dtype: Any, default: DType = float32) -> DType:
     name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None)
     name = name or getattr(dtype, "__name__", None)
     try:
-        return as_dtype(_HELD.get(str(name), dtype))
+        return as_dtype(_STORED.get(str(name), dtype))
     except TypeError as error:
         raise ValueError(f"there is no dtype {dtype!r}") from error
 
 
-#: The dtypes that Keras has names for.
-_NAMES = frozenset({*_HELD, "bool", "complex64", "float32", "int32", "string"} - {"float", "int"})
+#: The names of Keras's dtypes.
+_NAMES = frozenset({*_STORED, "bool", "complex64", "float32", "int32", "string"} - {"float", "int"})
 _PYTHON = {bool: "bool", int: "int32", str: "string", complex: "complex64"}
 _settings = {"floatx": "float32"}
 
 
 def floatx() -> str:
-    """Return the name of the dtype that floats have where none is given.
+    """Return the name of the default dtype of floats.
 
     Example:
         >>> from webtensor import keras
@@ -76,19 +74,26 @@ def floatx() -> str:
 
 
 def set_floatx(value: str) -> None:
-    """Set the name of the dtype of floats; they are held in float32, whatever it is.
+    """Set the name of the default dtype of floats; all floats are stored as float32.
 
     Raises:
-        ValueError: it is not "bfloat16", "float16", "float32" or "float64".
+        ValueError: ``value`` is not "bfloat16", "float16", "float32" or "float64".
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.config.set_floatx("float16")
+        >>> keras.backend.standardize_dtype(None)
+        'float16'
+        >>> keras.config.set_floatx("float32")
     """
-    known = ("bfloat16", "float16", "float32", "float64")
-    if value not in known:
-        raise ValueError(f"set_floatx: value must be one of {known}, but got {value!r}")
+    names = ("bfloat16", "float16", "float32", "float64")
+    if value not in names:
+        raise ValueError(f"set_floatx: value must be one of {names}, but got {value!r}")
     _settings["floatx"] = value
 
 
-def standardize_dtype(dtype: Any) -> str:
-    """Return the name that Keras has for a dtype, a type of Python, or None, which is ``floatx``.
+def standardize_dtype(dtype: object) -> str:
+    """Return Keras's name of a dtype or of a Python type; None is ``floatx()``.
 
     Raises:
         ValueError: there is no such dtype.
@@ -103,56 +108,56 @@ def standardize_dtype(dtype: Any) -> str:
     name = _PYTHON.get(dtype) if isinstance(dtype, type) else None
     if name is None:
         name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None)
-    name = str(name or getattr(dtype, "__name__", dtype))
+    name = str(name or getattr(dtype, "__name__", None) or dtype)
     name = {"int": "int32", "str": "string"}.get(name, name)
     if name not in _NAMES:
         raise ValueError(f"there is no dtype {dtype!r}")
     return name
 
 
-def is_float_dtype(dtype: Any) -> bool:
-    """Return whether a dtype is one of floats."""
+def is_float_dtype(dtype: object) -> bool:
+    """Return whether a dtype is a float dtype."""
     return standardize_dtype(dtype).startswith(("float", "bfloat"))
 
 
-def is_int_dtype(dtype: Any) -> bool:
-    """Return whether a dtype is one of integers, signed or not."""
+def is_int_dtype(dtype: object) -> bool:
+    """Return whether a dtype is an integer dtype, signed or unsigned."""
     return standardize_dtype(dtype).startswith(("int", "uint"))
 
 
-def result_type(*dtypes: Any) -> str:
-    """Return the dtype that computing with several gives, by Keras's rules, to 32 bits at most.
+def result_type(*dtypes: object) -> str:
+    """Return the dtype to which Keras promotes several dtypes, with 32 bits at most.
 
-    ``int`` and ``float`` are numbers of Python, which only the kind matters of.
+    ``int`` and ``float`` stand for Python numbers, which adopt the width of the other dtypes.
 
     Raises:
-        ValueError: there is no such dtype.
+        ValueError: there is no such dtype, or the dtypes have no common one.
 
     Example:
         >>> from webtensor import keras
         >>> keras.backend.result_type("float16", int), keras.backend.result_type("int8", "uint8")
         ('float16', 'int16')
     """
-    names = {standardize_dtype(one) for one in dtypes if one not in (int, float)}
-    if any(one == "string" or one.startswith("float8") for one in names) and len(dtypes) > 1:
+    names = {standardize_dtype(dtype) for dtype in dtypes if dtype not in (int, float)}
+    if any(name == "string" or name.startswith("float8") for name in names) and len(dtypes) > 1:
         raise ValueError(f"result_type: {sorted(names)} have no common dtype")
-    if any(one.startswith("complex") for one in names):
+    if any(name.startswith("complex") for name in names):
         return "complex64"
-    floats = {"float32" if one == "float64" else one for one in names if "float" in one}
+    floats = {"float32" if name == "float64" else name for name in names if "float" in name}
     if floats:
         return floats.pop() if len(floats) == 1 else "float32"
     if float in dtypes or not dtypes:
         return "float32"
-    integers = {one for one in names if "int" in one}
+    integers = {name for name in names if "int" in name}
     if integers:
         return _common_integer(integers)
     return "int32" if int in dtypes else names.pop()
 
 
 def _common_integer(names: set[str]) -> str:
-    """The narrowest dtype that holds what all of these do, of 32 bits at most."""
-    signed = max((int(one[3:]) for one in names if one[0] == "i"), default=0)
-    unsigned = max((int(one[4:]) for one in names if one[0] == "u"), default=0)
+    """Return the narrowest integer dtype that includes all of these, with 32 bits at most."""
+    signed = max((int(name[3:]) for name in names if name[0] == "i"), default=0)
+    unsigned = max((int(name[4:]) for name in names if name[0] == "u"), default=0)
     if not signed:
         return f"uint{min(unsigned, 32)}"
     if unsigned == 64:

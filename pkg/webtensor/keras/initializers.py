@@ -1,14 +1,14 @@
-"""Initializers: what weights start with.
+"""Initializers: functions of a shape and a dtype that return the initial value of a weight.
 
-An initializer is called with a shape and a dtype. As in Keras, one with a seed, or with none, gives
-the same values each time, and one with a ``keras.random.SeedGenerator`` others.
+As in Keras, an initializer returns the same values at each call if its seed is an integer or None,
+and different ones if it is a ``keras.random.SeedGenerator``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import cos, pi, sin, sqrt
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32
@@ -16,13 +16,13 @@ from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.keras import random
 from webtensor.keras.arguments import Configurable
 from webtensor.keras.dtypes import held_dtype
-from webtensor.keras.random import SeedGenerator
+from webtensor.keras.random import Seed, SeedGenerator
 from webtensor.keras.registry import (
     Namespace,
     deserialize_keras_object,
     serialize_keras_object,
 )
-from webtensor.keras.types import Config, DTypeLike, InitializerLike
+from webtensor.keras.types import Config, CustomObjects, DTypeLike, InitializerLike
 from webtensor.keras.window_functions import require_window, window_values
 from webtensor.ops.random import new_seed
 from webtensor.shapes import as_shape, prod
@@ -69,18 +69,27 @@ __all__ = [
     "zeros",
 ]
 
-Shape = int | Sequence[int]
+ShapeLike = int | Sequence[int]
 
 
 class Initializer(Configurable):
-    """A function of a shape and a dtype that returns a tensor; the base class of those here."""
+    """A function of a shape and a dtype that returns a tensor: the base class of initializers.
 
-    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
-        """Return the tensor that a weight starts with."""
+    Example:
+        >>> from webtensor import keras
+        >>> class Counting(keras.initializers.Initializer):
+        ...     def __call__(self, shape, dtype=None):
+        ...         return wt.reshape(wt.arange(wt.zeros(shape).size), shape)
+        >>> Counting()((2, 2)).tolist()
+        [[0, 1], [2, 3]]
+    """
+
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
+        """Return the initial value of a weight."""
         raise NotImplementedError(f"{type(self).__name__} does not implement __call__")
 
     def clone(self) -> Self:
-        """Make another with the same arguments."""
+        """Return another initializer with the same arguments."""
         return self.from_config(self.get_config())
 
 
@@ -88,7 +97,10 @@ class Initializer(Configurable):
 
 
 class Constant(Initializer):
-    """``value`` everywhere.
+    """A tensor of equal elements.
+
+    Args:
+        value: a number, or a tensor that broadcasts to the shape.
 
     Example:
         >>> from webtensor import keras
@@ -99,35 +111,39 @@ class Constant(Initializer):
     def __init__(self, value: TensorLike = 0.0) -> None:
         self.value = value
 
-    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
-        """Return the tensor that a weight starts with."""
-        lengths = as_shape("Constant", shape)
-        return wt.broadcast_to(wt.astype(self.value, held_dtype(dtype)), lengths)
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
+        return wt.broadcast_to(
+            wt.astype(self.value, held_dtype(dtype)), as_shape("Constant", shape)
+        )
 
     @classmethod
     def from_config(cls, config: Config) -> Self:
-        """Make one with the arguments in a configuration."""
+        """Make an initializer with the arguments in a configuration."""
         return cls(**{**config, "value": deserialize_keras_object(config.get("value", 0.0))})
 
 
 class Zeros(Initializer):
-    """0 everywhere."""
+    """A tensor of zeros."""
 
-    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
-        """Return the tensor that a weight starts with."""
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
         return wt.zeros(shape, held_dtype(dtype))
 
 
 class Ones(Initializer):
-    """1 everywhere."""
+    """A tensor of ones."""
 
-    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
-        """Return the tensor that a weight starts with."""
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
         return wt.ones(shape, held_dtype(dtype))
 
 
 class Identity(Initializer):
-    """``gain`` on the diagonal of a matrix, and 0 elsewhere.
+    """The identity matrix, multiplied by ``gain``.
+
+    Args:
+        gain: a number, the elements on the diagonal.
+
+    Raises:
+        ValueError: when called, if the shape is not that of a matrix.
 
     Example:
         >>> from webtensor import keras
@@ -135,26 +151,32 @@ class Identity(Initializer):
         [[2.0, 0.0, 0.0], [0.0, 2.0, 0.0]]
     """
 
+    _config_omits: ClassVar = {"gain": 1.0}
+
     def __init__(self, gain: float = 1.0) -> None:
         self.gain = gain
 
-    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
-        """Return the tensor that a weight starts with."""
-        lengths = as_shape("Identity", shape)
-        if len(lengths) != 2:
-            raise ValueError(f"Identity: shape must be that of a matrix, but got {lengths}")
-        return wt.astype(wt.eye(*lengths) * self.gain, held_dtype(dtype), copy=False)
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
+        dimensions = as_shape("Identity", shape)
+        if len(dimensions) != 2:
+            raise ValueError(f"Identity: shape must be that of a matrix, but got {dimensions}")
+        return wt.astype(wt.eye(*dimensions) * self.gain, held_dtype(dtype), copy=False)
 
 
 # -- short-time Fourier transform --------------------------------------------------------------
 
 
 class STFT(Initializer):
-    """Cosines or sines under a window: a kernel that computes a short-time Fourier transform.
+    """Windowed cosines or sines: a kernel that computes a short-time Fourier transform.
 
-    Its shape is (frame length, 1, half the length of the transform + 1). ``side`` is "real" or
-    "imag"; ``window`` a name, the window's values or None; ``scaling`` "density", "spectrum" or
-    None: what the window's norm is taken by, of which one is made.
+    The kernel's shape is ``(frame_length, 1, fft_length // 2 + 1)``.
+
+    Args:
+        side: ``"real"`` for cosines, the real part, or ``"imag"`` for sines.
+        window: the name of a window, its values, or None for a window of ones.
+        scaling: ``"density"`` divides the window by the square root of the sum of its squares,
+            ``"spectrum"`` by the sum of its absolute values; None leaves it as it is.
+        periodic: a boolean, whether a window that is named is periodic instead of symmetric.
 
     Raises:
         ValueError: an argument is none of these.
@@ -179,13 +201,12 @@ class STFT(Initializer):
         self.scaling = scaling
         self.periodic = periodic
 
-    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
-        """Return the tensor that a weight starts with."""
-        lengths = as_shape("STFT", shape)
-        if len(lengths) != 3 or lengths[1] != 1:
-            raise ValueError(f"STFT: shape must be (frame, 1, frequencies), but got {lengths}")
-        frame, _, frequencies = lengths
-        window = self._values(frame)
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
+        dimensions = as_shape("STFT", shape)
+        if len(dimensions) != 3 or dimensions[1] != 1:
+            raise ValueError(f"STFT: shape must be (frame, 1, frequencies), but got {dimensions}")
+        frame_length, _, frequencies = dimensions
+        window = self._scaled_window(frame_length)
         period = 2 * (frequencies - 1)
         wave = cos if self.side == "real" else lambda angle: -sin(angle)
         values = [
@@ -193,16 +214,15 @@ class STFT(Initializer):
             for time, weight in enumerate(window)
             for frequency in range(frequencies)
         ]
-        return wt.astype(wt.tensor(values, lengths, float32), held_dtype(dtype), copy=False)
+        return wt.astype(wt.tensor(values, dimensions, float32), held_dtype(dtype), copy=False)
 
-    def _values(self, length: int) -> list[float]:
-        """The window, scaled."""
+    def _scaled_window(self, length: int) -> list[float]:
         if self.window is None:
             return [1.0] * length
         if isinstance(self.window, str):
             values = window_values(self.window, length, self.periodic)
         else:
-            values = [float(one) for one in self.window]
+            values = [float(value) for value in self.window]
             if len(values) != length:
                 raise ValueError(
                     f"STFT: window has {len(values)} values, but the frame's length is {length}"
@@ -219,28 +239,34 @@ class STFT(Initializer):
 
 
 class RandomInitializer(Initializer):
-    """What initializers with a seed share."""
+    """An initializer with a seed.
 
-    def __init__(self, seed: int | SeedGenerator | None = None) -> None:
+    Args:
+        seed: an integer, or None for a seed drawn at random: the same values at each call; or a
+            ``SeedGenerator``: different values at each call.
+
+    Raises:
+        ValueError: ``seed`` is none of these.
+    """
+
+    def __init__(self, seed: Seed = None) -> None:
         if not isinstance(seed, int | SeedGenerator | None):
             raise ValueError(
                 f"{type(self).__name__}: seed must be an integer, a SeedGenerator or None, but "
                 f"got {seed!r}"
             )
-        self._given_seed = seed
-        #: What random functions are given.
+        #: The argument, which configurations have; ``seed`` is never None.
+        self._init_seed = seed
         self.seed = new_seed() if seed is None else seed
 
     def _config_value(self, name: str) -> Any:
-        return (
-            serialize_keras_object(self._given_seed)
-            if name == "seed"
-            else super()._config_value(name)
-        )
+        if name == "seed":
+            return serialize_keras_object(self._init_seed)
+        return super()._config_value(name)
 
     @classmethod
     def from_config(cls, config: Config) -> Self:
-        """Make one with the arguments in a configuration."""
+        """Make an initializer with the arguments in a configuration."""
         seed = config.get("seed")
         if isinstance(seed, Mapping):
             config = {**config, "seed": deserialize_keras_object(seed)}
@@ -248,25 +274,34 @@ class RandomInitializer(Initializer):
 
 
 class RandomUniform(RandomInitializer):
-    """Numbers uniformly distributed in [minval, maxval)."""
+    """Numbers of a uniform distribution over [minval, maxval).
+
+    Args:
+        minval: a number, the lower bound.
+        maxval: a number, the upper bound.
+    """
 
     def __init__(
         self,
         minval: float = -0.05,
         maxval: float = 0.05,
-        seed: int | SeedGenerator | None = None,
+        seed: Seed = None,
     ) -> None:
         super().__init__(seed)
         self.minval = minval
         self.maxval = maxval
 
-    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
-        """Return the tensor that a weight starts with."""
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
         return random.uniform(shape, self.minval, self.maxval, dtype, self.seed)
 
 
 class RandomNormal(RandomInitializer):
-    """Numbers with a normal distribution."""
+    """Numbers of a normal distribution.
+
+    Args:
+        mean: a number, the mean of the distribution.
+        stddev: a number, its standard deviation.
+    """
 
     _draw = staticmethod(random.normal)
 
@@ -274,27 +309,32 @@ class RandomNormal(RandomInitializer):
         self,
         mean: float = 0.0,
         stddev: float = 0.05,
-        seed: int | SeedGenerator | None = None,
+        seed: Seed = None,
     ) -> None:
         super().__init__(seed)
         self.mean = mean
         self.stddev = stddev
 
-    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
-        """Return the tensor that a weight starts with."""
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
         return self._draw(shape, self.mean, self.stddev, dtype, self.seed)
 
 
 class TruncatedNormal(RandomNormal):
-    """Normal numbers, none of them farther than two standard deviations from the mean."""
+    """Numbers of a normal distribution within two standard deviations of the mean."""
 
     _draw = staticmethod(random.truncated_normal)
 
 
 class Orthogonal(RandomInitializer):
-    """A matrix with orthonormal columns or, where it has fewer rows than columns, rows.
+    """A matrix with orthonormal columns, or orthonormal rows if it has fewer rows than columns.
 
-    A tensor of more axes is the matrix whose columns are the last axis (Saxe et al., 2014).
+    The columns of a tensor of higher rank are its last axis (Saxe et al., 2014).
+
+    Args:
+        gain: a number by which the matrix is multiplied.
+
+    Raises:
+        ValueError: when called, if the shape has fewer than two axes.
 
     Example:
         >>> from webtensor import keras
@@ -303,28 +343,27 @@ class Orthogonal(RandomInitializer):
         True
     """
 
-    def __init__(self, gain: float = 1.0, seed: int | SeedGenerator | None = None) -> None:
+    def __init__(self, gain: float = 1.0, seed: Seed = None) -> None:
         super().__init__(seed)
         self.gain = gain
 
-    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
-        """Return the tensor that a weight starts with."""
-        lengths = as_shape("Orthogonal", shape)
-        if len(lengths) < 2:
-            raise ValueError(f"Orthogonal: shape must have two axes at least, but got {lengths}")
-        rows, columns = prod(lengths[:-1]), lengths[-1]
-        drawn = random.normal((max(rows, columns), min(rows, columns)), dtype=dtype, seed=self.seed)
-        q, r = wt.linalg.qr(drawn)
-        # With these signs every orthogonal matrix is as likely as any other.
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
+        dimensions = as_shape("Orthogonal", shape)
+        if len(dimensions) < 2:
+            raise ValueError(f"Orthogonal: shape must have two axes at least, but got {dimensions}")
+        rows, columns = prod(dimensions[:-1]), dimensions[-1]
+        tall = (max(rows, columns), min(rows, columns))
+        q, r = wt.linalg.qr(random.normal(tall, dtype=dtype, seed=self.seed))
+        # With these signs the distribution over orthogonal matrices is uniform.
         q = q * wt.sign(wt.linalg.diagonal(r))
         if rows < columns:
             q = wt.transpose(q)
-        return wt.reshape(q * self.gain, lengths)
+        return wt.reshape(q * self.gain, dimensions)
 
 
 # -- random, scaled by the shape ---------------------------------------------------------------
 
-#: Standard deviation of a normal distribution that is cut off at two standard deviations.
+#: Standard deviation of the standard normal distribution truncated to [-2, 2].
 _TRUNCATED_DEVIATION = 0.87962566103423978
 
 _MODES = ("fan_in", "fan_out", "fan_avg")
@@ -336,10 +375,10 @@ def compute_fans(
     input_axes: Sequence[int] | None = None,
     output_axes: Sequence[int] | None = None,
 ) -> tuple[int, int]:
-    """Return how many inputs and outputs a unit of a weight has.
+    """Return the numbers of inputs and of outputs of a unit with a weight of this shape.
 
-    Without axes, the last two are inputs and outputs, and those before them, the kernel's, belong
-    to both.
+    Without axes, the last two axes are inputs and outputs, and the axes before them are those of a
+    kernel, which multiply both.
     """
     if input_axes is not None and output_axes is not None:
         for axis in (*input_axes, *output_axes):
@@ -347,7 +386,7 @@ def compute_fans(
                 raise ValueError(
                     f"VarianceScaling: axis {axis} is outside the weight's shape {tuple(shape)}"
                 )
-        return prod(shape[one] for one in input_axes), prod(shape[one] for one in output_axes)
+        return prod(shape[axis] for axis in input_axes), prod(shape[axis] for axis in output_axes)
     if not shape:
         return 1, 1
     if len(shape) == 1:
@@ -357,14 +396,19 @@ def compute_fans(
 
 
 class VarianceScaling(RandomInitializer):
-    """Random numbers with a variance of ``scale / n``.
+    """Random numbers with mean 0 and variance ``scale / n``.
 
-    ``n`` is how many inputs ("fan_in") or outputs ("fan_out") a unit has, or their mean
-    ("fan_avg"): by ``mode``. ``distribution`` is "truncated_normal", "untruncated_normal" or
-    "uniform". ``input_axes`` and ``output_axes`` are those that are counted.
+    Args:
+        scale: a positive number.
+        mode: what ``n`` is: ``"fan_in"``, the number of inputs of a unit, ``"fan_out"``, the number
+            of its outputs, or ``"fan_avg"``, the mean of both.
+        distribution: ``"truncated_normal"``, ``"untruncated_normal"`` or ``"uniform"``.
+        input_axes, output_axes: sequences of integers, the axes of the shape whose product is the
+            number of inputs or of outputs. None are the last two axes, each multiplied by the axes
+            before them.
 
     Raises:
-        ValueError: an argument is none of these.
+        ValueError: an argument is none of these, or, when called, an axis is outside the shape.
     """
 
     def __init__(
@@ -372,7 +416,7 @@ class VarianceScaling(RandomInitializer):
         scale: float = 1.0,
         mode: str = "fan_in",
         distribution: str = "truncated_normal",
-        seed: int | SeedGenerator | None = None,
+        seed: Seed = None,
         input_axes: Sequence[int] | None = None,
         output_axes: Sequence[int] | None = None,
     ) -> None:
@@ -396,69 +440,68 @@ class VarianceScaling(RandomInitializer):
         self.input_axes = input_axes
         self.output_axes = output_axes
 
-    def __call__(self, shape: Shape, dtype: DTypeLike = None) -> Tensor:
-        """Return the tensor that a weight starts with."""
-        lengths = as_shape(type(self).__name__, shape)
-        inputs, outputs = compute_fans(lengths, self.input_axes, self.output_axes)
+    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
+        dimensions = as_shape(type(self).__name__, shape)
+        inputs, outputs = compute_fans(dimensions, self.input_axes, self.output_axes)
         fans = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2}
         variance = self.scale / max(1.0, fans[self.mode])
         if self.distribution == "uniform":
             limit = sqrt(3 * variance)
-            return random.uniform(lengths, -limit, limit, dtype, self.seed)
+            return random.uniform(dimensions, -limit, limit, dtype, self.seed)
         if self.distribution == "untruncated_normal":
-            return random.normal(lengths, 0.0, sqrt(variance), dtype, self.seed)
+            return random.normal(dimensions, 0.0, sqrt(variance), dtype, self.seed)
         deviation = sqrt(variance) / _TRUNCATED_DEVIATION
-        return random.truncated_normal(lengths, 0.0, deviation, dtype, self.seed)
+        return random.truncated_normal(dimensions, 0.0, deviation, dtype, self.seed)
 
 
-class _Scaled(VarianceScaling):
-    """A ``VarianceScaling`` whose scale, mode and distribution its class decides."""
+class _PresetScaling(VarianceScaling):
+    """A ``VarianceScaling`` with the scale, mode and distribution of its class."""
 
-    _options: tuple[float, str, str]
+    _preset: ClassVar[tuple[float, str, str]]
 
     def __init__(
         self,
-        seed: int | SeedGenerator | None = None,
+        seed: Seed = None,
         input_axes: Sequence[int] | None = None,
         output_axes: Sequence[int] | None = None,
     ) -> None:
-        super().__init__(*self._options, seed, input_axes, output_axes)
+        super().__init__(*self._preset, seed, input_axes, output_axes)
 
 
-class GlorotUniform(_Scaled):
+class GlorotUniform(_PresetScaling):
     """``VarianceScaling(1.0, "fan_avg", "uniform")`` (Glorot and Bengio, 2010)."""
 
-    _options = (1.0, "fan_avg", "uniform")
+    _preset = (1.0, "fan_avg", "uniform")
 
 
-class GlorotNormal(_Scaled):
+class GlorotNormal(_PresetScaling):
     """``VarianceScaling(1.0, "fan_avg", "truncated_normal")`` (Glorot and Bengio, 2010)."""
 
-    _options = (1.0, "fan_avg", "truncated_normal")
+    _preset = (1.0, "fan_avg", "truncated_normal")
 
 
-class HeUniform(_Scaled):
+class HeUniform(_PresetScaling):
     """``VarianceScaling(2.0, "fan_in", "uniform")`` (He et al., 2015)."""
 
-    _options = (2.0, "fan_in", "uniform")
+    _preset = (2.0, "fan_in", "uniform")
 
 
-class HeNormal(_Scaled):
+class HeNormal(_PresetScaling):
     """``VarianceScaling(2.0, "fan_in", "truncated_normal")`` (He et al., 2015)."""
 
-    _options = (2.0, "fan_in", "truncated_normal")
+    _preset = (2.0, "fan_in", "truncated_normal")
 
 
-class LecunUniform(_Scaled):
+class LecunUniform(_PresetScaling):
     """``VarianceScaling(1.0, "fan_in", "uniform")`` (Klambauer et al., 2017)."""
 
-    _options = (1.0, "fan_in", "uniform")
+    _preset = (1.0, "fan_in", "uniform")
 
 
-class LecunNormal(_Scaled):
+class LecunNormal(_PresetScaling):
     """``VarianceScaling(1.0, "fan_in", "truncated_normal")`` (Klambauer et al., 2017)."""
 
-    _options = (1.0, "fan_in", "truncated_normal")
+    _preset = (1.0, "fan_in", "truncated_normal")
 
 
 # -- names -------------------------------------------------------------------------------------
@@ -487,23 +530,23 @@ _CLASSES = (
 )
 _NAMESPACE = Namespace(
     "initializer",
-    {one.__name__: one for one in _CLASSES},
+    {cls.__name__: cls for cls in _CLASSES},
     ("initializers",),
-    IdentityInitializer=Identity,
-    OrthogonalInitializer=Orthogonal,
-    STFTInitializer=STFT,
-    normal=RandomNormal,
-    one=Ones,
-    stft=STFT,
-    uniform=RandomUniform,
-    zero=Zeros,
+    IdentityInitializer="Identity",
+    OrthogonalInitializer="Orthogonal",
+    STFTInitializer="STFT",
+    normal="RandomNormal",
+    one="Ones",
+    stft="STFT",
+    uniform="RandomUniform",
+    zero="Zeros",
 )
 
 
-def get(identifier: Any) -> Any:
+def get(identifier: InitializerLike | TensorLike | type[Initializer]) -> Any:
     """Return the initializer that a name, a configuration, a class or an object stands for.
 
-    An array or a tensor is what a weight of its shape starts with.
+    An array or a tensor stands for an initializer of weights of its shape.
 
     Raises:
         ValueError: there is no such initializer.
@@ -514,27 +557,30 @@ def get(identifier: Any) -> Any:
         {'seed': None, 'input_axes': None, 'output_axes': None}
     """
     if isinstance(identifier, (Tensor, Variable)) or hasattr(identifier, "__array__"):
-        return _held(identifier)
+        return _initializer_of(identifier)
     return _NAMESPACE.get(identifier)
 
 
-def _held(values: TensorLike) -> Any:
-    """Return an initializer that gives these values."""
+def _initializer_of(values: TensorLike) -> Callable[..., Tensor]:
+    """Return a function that returns these values."""
 
-    def initialize(shape: Shape, dtype: DTypeLike = None) -> Tensor:
-        made = wt.tensor(values, dtype=None if dtype is None else held_dtype(dtype))
-        if made.shape != as_shape("initializer", shape):
-            raise ValueError(f"initializer: wanted shape {shape}, but the values have {made.shape}")
-        return made
+    def initialize(shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
+        tensor = wt.tensor(values, dtype=None if dtype is None else held_dtype(dtype))
+        if tensor.shape != as_shape("initializer", shape):
+            raise ValueError(
+                f"initializer: wanted shape {shape}, but the values have {tensor.shape}"
+            )
+        return tensor
 
     return initialize
 
 
-def serialize(initializer: InitializerLike) -> Any:
+def serialize(initializer: InitializerLike) -> str | Config | None:
     """Return the configuration of an initializer."""
-    return _NAMESPACE.serialize(initializer)
+    config: str | Config | None = _NAMESPACE.serialize(initializer)
+    return config
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(config: str | Config, custom_objects: CustomObjects | None = None) -> Any:
     """Return the initializer that a configuration describes."""
     return _NAMESPACE.deserialize(config, custom_objects)

@@ -1,7 +1,8 @@
-"""Random numbers: functions that are given seeds, and ``SeedGenerator``, which counts them on.
+"""Functions that return random numbers, and ``SeedGenerator``, which has a new seed for each call.
 
-An integer as a seed gives the same numbers at each call, a SeedGenerator others each time, and None
-what ``wt.set_random_seed`` determines. The bits are not those of Keras.
+With an integer as its seed, a function returns the same numbers at each call; with a SeedGenerator
+different ones; with None, numbers that ``wt.set_random_seed`` determines. The numbers are not the
+ones that Keras returns.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from math import exp, floor, lgamma, log, log1p, sqrt
-from typing import Any, Self
+from typing import TypeAlias
 
 from webtensor import ops as wt
 from webtensor.dtypes import DType, float32, int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.engine.scopes import outside_scopes
+from webtensor.keras.arguments import Configurable
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import auto_name, name_scope
-from webtensor.keras.types import Config, DTypeLike
+from webtensor.keras.types import DTypeLike
 from webtensor.keras.variables import Variable
 from webtensor.ops.random import new_seed, unit_numbers
 from webtensor.shapes import as_shape, broadcast_shapes, normalize_axis
@@ -36,19 +38,27 @@ __all__ = [
     "uniform",
 ]
 
-_WORD = 0xFFFFFFFF
-_MOST = 0x7FFFFFFF
+ShapeLike: TypeAlias = int | Sequence[int]
+
+_MAX_UINT32 = 0xFFFFFFFF
+_MAX_INT32 = 0x7FFFFFFF
 
 
-def _signed(number: int) -> int:
-    """The lowest 32 bits of an integer, as int32 holds them."""
-    return (number + _MOST + 1 & _WORD) - _MOST - 1
+def _as_int32(number: int) -> int:
+    """Return the int32 of the lowest 32 bits of an integer."""
+    return (number + _MAX_INT32 + 1 & _MAX_UINT32) - _MAX_INT32 - 1
 
 
-class SeedGenerator:
-    """A seed that is another one each time.
+class SeedGenerator(Configurable):
+    """A source of seeds, a different one for each call of a random function.
 
-    ``state`` holds the seed and how many were drawn. It stays on the host.
+    ``state`` has the seed and the number of seeds drawn. It stays on the host.
+
+    Args:
+        seed: an integer, or None for a seed drawn at random.
+
+    Raises:
+        ValueError: ``seed`` is not an integer.
 
     Example:
         >>> from webtensor import keras
@@ -63,29 +73,28 @@ class SeedGenerator:
             raise ValueError(f"SeedGenerator: seed must be an integer or None, but got {seed!r}")
         self.seed = seed
         self.name = name or auto_name("seed_generator")
-        first = new_seed() & _MOST if seed is None else seed
+        first = new_seed() & _MAX_INT32 if seed is None else seed
         with name_scope(self.name), outside_scopes():
             self.state = Variable(
-                wt.tensor([_signed(first), 0]), trainable=False, name="seed_generator_state"
+                wt.tensor([_as_int32(first), 0]), trainable=False, name="seed_generator_state"
             )
 
     def next(self, ordered: bool = True) -> int:
-        """Return a seed, a 64-bit integer, and count on."""
+        """Return the next seed, a 64-bit integer."""
         first, count = map(int, self.state.value.tolist())
-        self.state.assign([first, _signed(count + 1)])
-        return first & _WORD | (count & _WORD) << 32
-
-    @classmethod
-    def from_config(cls, config: Config) -> Self:
-        """Make one with the arguments in a configuration."""
-        return cls(**config)
+        self.state.assign([first, _as_int32(count + 1)])
+        return first & _MAX_UINT32 | (count & _MAX_UINT32) << 32
 
 
-def draw_seed(name: str, seed: int | SeedGenerator | None) -> int:
-    """Return the 64-bit integer that a seed stands for at this call of ``name``.
+#: What random functions take as a seed.
+Seed: TypeAlias = int | SeedGenerator | None
+
+
+def draw_seed(name: str, seed: Seed) -> int:
+    """Return the 64-bit integer that a seed stands for at this call of the function ``name``.
 
     Raises:
-        ValueError: it is no seed.
+        ValueError: ``seed`` is not a seed.
     """
     if seed is None:
         return new_seed()
@@ -98,105 +107,118 @@ def draw_seed(name: str, seed: int | SeedGenerator | None) -> int:
     return seed
 
 
-def _another(seed: int, number: int) -> int:
-    """Return one more seed for the same call; ``number`` tells them apart."""
+def _further_seed(seed: int, number: int) -> int:
+    """Return another seed for the same call, a different one for each number."""
     return seed ^ number << 48
 
 
-def _dtype(name: str, dtype: Any, wanted: DType) -> DType:
-    """Return the dtype in which such numbers are held, as that of ``dtype`` must be."""
-    made = held_dtype(dtype, wanted)
-    if made is not wanted:
-        kind = "integers" if wanted is int32 else "floats"
+def _check_dtype(name: str, dtype: DTypeLike, required: DType) -> None:
+    """Raise unless elements of a dtype of Keras are stored as the required dtype."""
+    if held_dtype(dtype, required) is not required:
+        kind = "integers" if required is int32 else "floats"
         raise ValueError(f"{name}: dtype must be one of {kind}, but got {dtype!r}")
-    return made
 
 
 # -- uniform and normal ------------------------------------------------------------------------
 
 
 def uniform(
-    shape: int | Sequence[int],
+    shape: ShapeLike,
     minval: float = 0.0,
     maxval: float = 1.0,
     dtype: DTypeLike = None,
-    seed: int | SeedGenerator | None = None,
+    seed: Seed = None,
 ) -> Tensor:
-    """Numbers uniformly distributed in [minval, maxval).
+    """Numbers of a uniform distribution over [minval, maxval).
 
     Raises:
-        ValueError: ``dtype`` is none of floats.
+        ValueError: ``dtype`` is not a float dtype.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.random.uniform((2, 3), seed=1).shape
+        (2, 3)
     """
-    made = _dtype("uniform", dtype, float32)
-    return wt.random_uniform(shape, minval, maxval, made, draw_seed("uniform", seed))
+    _check_dtype("uniform", dtype, float32)
+    return wt.random_uniform(shape, minval, maxval, float32, draw_seed("uniform", seed))
 
 
 def normal(
-    shape: int | Sequence[int],
+    shape: ShapeLike,
     mean: float = 0.0,
     stddev: float = 1.0,
     dtype: DTypeLike = None,
-    seed: int | SeedGenerator | None = None,
+    seed: Seed = None,
 ) -> Tensor:
-    """Numbers with a normal distribution.
+    """Numbers of a normal distribution.
 
     Raises:
-        ValueError: ``dtype`` is none of floats.
+        ValueError: ``dtype`` is not a float dtype.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.random.normal((2, 3), seed=1).shape
+        (2, 3)
     """
-    made = _dtype("normal", dtype, float32)
-    return wt.random_normal(shape, mean, stddev, made, draw_seed("normal", seed))
+    _check_dtype("normal", dtype, float32)
+    return wt.random_normal(shape, mean, stddev, float32, draw_seed("normal", seed))
 
 
 def truncated_normal(
-    shape: int | Sequence[int],
+    shape: ShapeLike,
     mean: float = 0.0,
     stddev: float = 1.0,
     dtype: DTypeLike = None,
-    seed: int | SeedGenerator | None = None,
+    seed: Seed = None,
 ) -> Tensor:
-    """Normal numbers, none of them farther than two standard deviations from the mean.
+    """Numbers of a normal distribution within two standard deviations of the mean.
 
     Raises:
-        ValueError: ``dtype`` is none of floats.
+        ValueError: ``dtype`` is not a float dtype.
+
+    Example:
+        >>> from webtensor import keras
+        >>> bool(wt.all(wt.abs(keras.random.truncated_normal((100,), seed=1)) <= 2))
+        True
     """
-    made = _dtype("truncated_normal", dtype, float32)
-    return wt.truncated_normal(shape, mean, stddev, made, draw_seed("truncated_normal", seed))
+    _check_dtype("truncated_normal", dtype, float32)
+    return wt.truncated_normal(shape, mean, stddev, float32, draw_seed("truncated_normal", seed))
 
 
-# -- whole numbers -----------------------------------------------------------------------------
+# -- integers ----------------------------------------------------------------------------------
 
 
 def randint(
-    shape: int | Sequence[int],
+    shape: ShapeLike,
     minval: float,
     maxval: float,
-    dtype: Any = "int32",
-    seed: int | SeedGenerator | None = None,
+    dtype: DTypeLike = "int32",
+    seed: Seed = None,
 ) -> Tensor:
-    """Integers uniformly distributed in [minval, maxval); ``minval`` where nothing lies between.
+    """Integers of a uniform distribution over [minval, maxval); ``minval`` if that is empty.
 
     Raises:
-        ValueError: ``dtype`` is none of integers.
+        ValueError: ``dtype`` is not an integer dtype.
 
     Example:
         >>> from webtensor import keras
         >>> keras.random.randint((2,), 3, 4).tolist()
         [3, 3]
     """
-    _dtype("randint", dtype, int32)
-    drawn, low, high = draw_seed("randint", seed), int(minval), int(maxval)
+    _check_dtype("randint", dtype, int32)
+    call_seed, low, high = draw_seed("randint", seed), int(minval), int(maxval)
     if high <= low:
         return wt.full(as_shape("randint", shape), low, int32)
-    return wt.random_uniform_int(shape, low, high, drawn)
+    return wt.random_uniform_int(shape, low, high, call_seed)
 
 
 def categorical(
     logits: TensorLike,
     num_samples: int,
-    dtype: Any = "int32",
-    seed: int | SeedGenerator | None = None,
+    dtype: DTypeLike = "int32",
+    seed: Seed = None,
 ) -> Tensor:
-    """Classes drawn with the probabilities that logits give: (batch, num_samples).
+    """Classes drawn with the probabilities that logits stand for: ``(batch, num_samples)``.
 
     Raises:
         ValueError: the logits are not (batch, classes).
@@ -206,39 +228,44 @@ def categorical(
         >>> keras.random.categorical([[0.0, 100.0]], 3).tolist()
         [[1, 1, 1]]
     """
-    held = wt.asarray(logits)
-    if len(held.shape) != 2:
+    logits = wt.asarray(logits)
+    if len(logits.shape) != 2:
         raise ValueError(
-            f"categorical: logits must be (batch, classes), but their shape is {held.shape}"
+            f"categorical: logits must be (batch, classes), but their shape is {logits.shape}"
         )
-    drawn = wt.multinomial(held, num_samples, draw_seed("categorical", seed))
-    return wt.astype(drawn, held_dtype(dtype, int32), copy=False)
+    classes = wt.multinomial(logits, num_samples, draw_seed("categorical", seed))
+    return wt.astype(classes, held_dtype(dtype, int32), copy=False)
 
 
-def shuffle(x: TensorLike, axis: int = 0, seed: int | SeedGenerator | None = None) -> Tensor:
-    """The slices along an axis in a random order.
+def shuffle(x: TensorLike, axis: int = 0, seed: Seed = None) -> Tensor:
+    """Put the slices along an axis in a random order.
 
     Example:
         >>> from webtensor import keras
         >>> sorted(keras.random.shuffle([3, 1, 2]).tolist())
         [1, 2, 3]
     """
-    held = wt.asarray(x)
-    axis = normalize_axis("shuffle", axis, len(held.shape))
-    keys = unit_numbers("shuffle", (held.shape[axis],), draw_seed("shuffle", seed))
-    return wt.gather(held, wt.argsort(keys), axis)
+    x = wt.asarray(x)
+    axis = normalize_axis("shuffle", axis, len(x.shape))
+    keys = unit_numbers("shuffle", (x.shape[axis],), draw_seed("shuffle", seed))
+    return wt.gather(x, wt.argsort(keys), axis)
 
 
 def dropout(
     inputs: TensorLike,
     rate: float,
     noise_shape: Sequence[int | None] | None = None,
-    seed: int | SeedGenerator | None = None,
+    seed: Seed = None,
 ) -> Tensor:
     """Set elements to zero with probability ``rate``, and divide the others by ``1 - rate``.
 
-    ``noise_shape`` makes elements fall together along its axes of length 1; None in it stands for
-    the length of ``inputs``.
+    Along the axes where ``noise_shape`` has size 1, elements are set to zero together; None in it
+    stands for the size of ``inputs``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.random.dropout([1.0, 2.0], 0.0).tolist()
+        [1.0, 2.0]
     """
     if rate >= 1:
         return wt.zeros_like(inputs)
@@ -248,129 +275,135 @@ def dropout(
 # -- distributions with parameters -------------------------------------------------------------
 
 
-def _for_each(
+def _draw_elementwise(
     name: str,
-    shape: int | Sequence[int],
+    shape: ShapeLike,
     parameters: Sequence[TensorLike],
     draw: Callable[..., Tensor],
     seed: int,
 ) -> Tensor:
-    """Draw with parameters that are numbers, or differ from element to element.
+    """Draw numbers of a distribution whose parameters are numbers, or tensors that broadcast.
 
-    ``draw(lengths, seed, *numbers)`` is called once for each different set of them, whose values
-    are read from the device.
+    ``draw(shape, seed, *numbers)`` is called once for each distinct combination of parameters.
+    The values of tensors are read from the device.
     """
-    lengths = as_shape(name, shape)
-    if all(isinstance(one, (int, float)) for one in parameters):
-        return draw(lengths, seed, *parameters)
-    held = [wt.asarray(one) for one in parameters]
+    dimensions = as_shape(name, shape)
+    if all(isinstance(parameter, (int, float)) for parameter in parameters):
+        return draw(dimensions, seed, *parameters)
+    tensors = [wt.asarray(parameter) for parameter in parameters]
     common: tuple[int, ...] = ()
-    for one in held:
-        common = broadcast_shapes(name, common, one.shape)
-    if broadcast_shapes(name, common, lengths) != lengths:
+    for tensor in tensors:
+        common = broadcast_shapes(name, common, tensor.shape)
+    if broadcast_shapes(name, common, dimensions) != dimensions:
         raise ValueError(
-            f"{name}: parameters of shape {common} do not broadcast to the shape {lengths}"
+            f"{name}: parameters of shape {common} do not broadcast to the shape {dimensions}"
         )
-    columns = [wt.broadcast_to(one, common).flatten().tolist() for one in held]
-    sets = list(zip(*columns, strict=True))
-    known = {one: number for number, one in enumerate(dict.fromkeys(sets))}
-    which = wt.tensor([known[one] for one in sets], common)
-    made = wt.zeros(lengths)
-    for numbers, number in known.items():
-        drawn = draw(lengths, _another(seed, number << 1), *numbers)
-        made = wt.where(wt.equal(which, number), drawn, made)
-    return made
+    columns = [wt.broadcast_to(tensor, common).flatten().tolist() for tensor in tensors]
+    combinations = list(zip(*columns, strict=True))
+    indices = {numbers: index for index, numbers in enumerate(dict.fromkeys(combinations))}
+    index_of_element = wt.tensor([indices[numbers] for numbers in combinations], common)
+    result = wt.zeros(dimensions)
+    for numbers, index in indices.items():
+        drawn = draw(dimensions, _further_seed(seed, index << 1), *numbers)
+        result = wt.where(wt.equal(index_of_element, index), drawn, result)
+    return result
 
 
 def gamma(
-    shape: int | Sequence[int],
+    shape: ShapeLike,
     alpha: TensorLike,
     dtype: DTypeLike = None,
-    seed: int | SeedGenerator | None = None,
+    seed: Seed = None,
 ) -> Tensor:
-    """Numbers with a gamma distribution of shape ``alpha`` and scale 1.
+    """Numbers of a gamma distribution with the shape parameter ``alpha`` and scale 1.
 
     Raises:
-        ValueError: ``dtype`` is none of floats, or ``alpha`` is not positive.
+        ValueError: ``dtype`` is not a float dtype, or ``alpha`` is not positive.
 
     Example:
         >>> from webtensor import keras
         >>> bool(wt.all(keras.random.gamma((100,), 0.5) >= 0))
         True
     """
-    _dtype("gamma", dtype, float32)
-    return _for_each("gamma", shape, (alpha,), _gamma, draw_seed("gamma", seed))
+    _check_dtype("gamma", dtype, float32)
+    return _draw_elementwise("gamma", shape, (alpha,), _gamma, draw_seed("gamma", seed))
 
 
-def _gamma(lengths: Sequence[int], seed: int, alpha: float) -> Tensor:
-    return wt.random_gamma(lengths, alpha, seed=seed)
+def _gamma(shape: Sequence[int], seed: int, alpha: float) -> Tensor:
+    return wt.random_gamma(shape, alpha, seed=seed)
 
 
 def beta(
-    shape: int | Sequence[int],
+    shape: ShapeLike,
     alpha: TensorLike,
     beta: TensorLike,
     dtype: DTypeLike = None,
-    seed: int | SeedGenerator | None = None,
+    seed: Seed = None,
 ) -> Tensor:
-    """Numbers with a beta distribution: ``a / (a + b)`` of gamma numbers of these shapes.
+    """Numbers of a beta distribution with the parameters ``alpha`` and ``beta``.
+
+    ``a / (a + b)``, where ``a`` and ``b`` are numbers of gamma distributions.
 
     Raises:
-        ValueError: ``dtype`` is none of floats, or a parameter is not positive.
+        ValueError: ``dtype`` is not a float dtype, or a parameter is not positive.
 
     Example:
         >>> from webtensor import keras
         >>> bool(wt.all(keras.random.beta((100,), 0.5, 2.0) <= 1))
         True
     """
-    _dtype("beta", dtype, float32)
-    drawn = draw_seed("beta", seed)
-    first = _for_each("beta", shape, (alpha,), _gamma, drawn)
-    second = _for_each("beta", shape, (beta,), _gamma, _another(drawn, 1))
-    return wt.divide(first, first + second)
+    _check_dtype("beta", dtype, float32)
+    call_seed = draw_seed("beta", seed)
+    a = _draw_elementwise("beta", shape, (alpha,), _gamma, call_seed)
+    b = _draw_elementwise("beta", shape, (beta,), _gamma, _further_seed(call_seed, 1))
+    return wt.divide(a, a + b)
 
 
 def binomial(
-    shape: int | Sequence[int],
+    shape: ShapeLike,
     counts: TensorLike,
     probabilities: TensorLike,
     dtype: DTypeLike = None,
-    seed: int | SeedGenerator | None = None,
+    seed: Seed = None,
 ) -> Tensor:
-    """How many of ``counts`` events happen, each with a probability.
+    """Numbers of a binomial distribution: how many of ``counts`` trials succeed.
 
     Raises:
-        ValueError: ``dtype`` is none of floats, a count is negative, or a probability is not one.
+        ValueError: ``dtype`` is not a float dtype, a count is negative, or a probability is
+            outside [0, 1].
 
     Example:
         >>> from webtensor import keras
         >>> keras.random.binomial((2,), 5, 1.0).tolist()
         [5.0, 5.0]
     """
-    _dtype("binomial", dtype, float32)
-    drawn = draw_seed("binomial", seed)
-    return _for_each("binomial", shape, (counts, probabilities), _binomial, drawn)
+    _check_dtype("binomial", dtype, float32)
+    call_seed = draw_seed("binomial", seed)
+    return _draw_elementwise("binomial", shape, (counts, probabilities), _binomial, call_seed)
 
 
-#: Sums of probabilities are kept within this many standard deviations of the mean.
-_FARTHEST = 8
+#: Counts farther from the mean than this, in standard deviations, are not drawn.
+_MAX_DEVIATIONS = 8
 
 
-def _binomial(lengths: Sequence[int], seed: int, count: float, probability: float) -> Tensor:
+def _binomial(shape: Sequence[int], seed: int, count: float, probability: float) -> Tensor:
+    """Draw by comparing uniform numbers with the cumulative distribution."""
     n = floor(count)
     if n < 0:
         raise ValueError(f"binomial: counts must not be negative, but got {count}")
     if not 0 <= probability <= 1:
         raise ValueError(f"binomial: probabilities must lie in [0, 1], but got {probability}")
     if probability in (0, 1):
-        return wt.full(lengths, n * probability, float32)
-    mean, reach = n * probability, _FARTHEST * sqrt(n * probability * (1 - probability)) + 1
-    first, last = max(0, floor(mean - reach)), min(n, floor(mean + reach) + 1)
-    odds = log(probability), log1p(-probability)
+        return wt.full(shape, n * probability, float32)
+    mean = n * probability
+    radius = _MAX_DEVIATIONS * sqrt(n * probability * (1 - probability)) + 1
+    first, last = max(0, floor(mean - radius)), min(n, floor(mean + radius) + 1)
+    log_success, log_failure = log(probability), log1p(-probability)
 
-    def chance(k: int) -> float:
-        ways = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
-        return exp(ways + k * odds[0] + (n - k) * odds[1])
+    def mass(k: int) -> float:
+        """The probability of ``k`` successes."""
+        log_combinations = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1)
+        return exp(log_combinations + k * log_success + (n - k) * log_failure)
 
-    edges = wt.tensor(list(accumulate(chance(k) for k in range(first, last))), dtype=float32)
-    return wt.upper_bound(edges, unit_numbers("binomial", lengths, seed)) + float(first)
+    cumulative = wt.tensor(list(accumulate(map(mass, range(first, last)))), dtype=float32)
+    return wt.upper_bound(cumulative, unit_numbers("binomial", shape, seed)) + float(first)

@@ -1,8 +1,8 @@
-"""Objects as configurations: what JSON can hold, in the format of Keras 3, and back.
+"""Configurations: objects as data that JSON can express, in the format of Keras 3, and back.
 
 A configuration names a class by the module where Keras keeps it (``keras.layers``), so that files
-go both ways. Classes of others are found only when they were registered, or are given: a
-configuration is data from anywhere, and nothing in it is executed or imported.
+can be exchanged with Keras. Classes of users are found only when they are registered or passed in
+``custom_objects``: a configuration is untrusted data, so nothing in it is executed or imported.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from importlib import import_module
 from types import BuiltinFunctionType, FunctionType
 from typing import Any, TypeVar
 
+from webtensor import keras
 from webtensor.dtypes import DType
 from webtensor.engine import Tensor, Variable
 from webtensor.engine.tasks import TaskStack
@@ -21,6 +22,7 @@ from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import check_depth
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import nearest, to_snake_case
+from webtensor.keras.types import Config, CustomObjects
 from webtensor.ops import tensor
 
 __all__ = [
@@ -38,9 +40,9 @@ __all__ = [
     "sharing_objects",
 ]
 
-_OURS = "webtensor.keras"
+_PACKAGE = "webtensor.keras"
 #: Namespaces whose classes and functions configurations may name, the most frequent first.
-_PUBLIC = (
+_NAMESPACES = (
     "layers",
     "models",
     "dtype_policies",
@@ -56,56 +58,66 @@ _PUBLIC = (
     "random",
     "ops",
 )
-#: Those whose functions configurations may name; others, such as ``models``, have functions that
-#: read and write files.
-_FUNCTIONS = ("activations", "losses", "metrics", "initializers", "ops")
-#: What is in many namespaces, and is no activation, loss or the like.
+#: Namespaces whose functions configurations may name. Functions of other namespaces, such as
+#: ``models``, read and write files.
+_FUNCTION_NAMESPACES = ("activations", "losses", "metrics", "initializers", "ops")
+#: Functions that several namespaces have, and that configurations must not name.
 _HELPERS = frozenset({"deserialize", "get", "serialize"})
-_FEATURES = "keras.src.layers.preprocessing.feature_space"
-#: Where Keras keeps what is not in one of its namespaces, with the name that it registers.
-_ELSEWHERE: dict[str, tuple[str, str | None]] = {
-    "Cross": (_FEATURES, "Cross"),
+_FEATURE_SPACE = "keras.src.layers.preprocessing.feature_space"
+#: Classes that Keras keeps outside its namespaces: the module and the registered name in Keras.
+_MODULES_IN_KERAS: dict[str, tuple[str, str | None]] = {
+    "Cross": (_FEATURE_SPACE, "Cross"),
     "CustomScaleLayer": ("keras.src.applications.inception_resnet_v2", "CustomScaleLayer"),
     "DTypePolicy": ("keras", None),
-    "Feature": (_FEATURES, "Feature"),
+    "Feature": (_FEATURE_SPACE, "Feature"),
     "FeatureSpace": ("keras.utils", None),
     "Functional": ("keras.src.models.functional", "Functional"),
     "LayerScale": ("keras.src.applications.convnext", "LayerScale"),
     "Sequential": ("keras", None),
     "StochasticDepth": ("keras.src.applications.convnext", "StochasticDepth"),
-    "TFDIdentity": (_FEATURES, "TFDIdentity"),
+    "TFDIdentity": (_FEATURE_SPACE, "TFDIdentity"),
 }
-#: Modules that are none of the namespaces, with ours for the classes that Keras keeps there.
-_MODULES = {
+#: For modules of Keras that are no namespaces, the modules here that have their classes.
+_MODULES_HERE = {
     "keras.src.applications.convnext": "layers.applications",
     "keras.src.applications.inception_resnet_v2": "layers.applications",
     "keras.utils": "utils.feature_space",
-    _FEATURES: "utils.feature_space",
+    _FEATURE_SPACE: "utils.feature_space",
 }
 _PLAIN = (str, int, float, bool, type(None))
-#: What configurations call the number of an object that is in several places.
-_SHARED = "shared_object_id"
-#: Objects may be nested no deeper: each has functions of its own that call one another.
+#: The key of the number that marks several configurations as those of one object.
+_SHARED_ID = "shared_object_id"
+#: Limits the nesting of objects, since each object's ``from_config`` calls that of the next.
 _MAX_OBJECT_DEPTH = 32
 
-Class = TypeVar("Class")
+Registrable = TypeVar("Registrable", bound=Callable[..., Any])
 
-_global_objects: dict[str, Any] = {}
-_registered_names: dict[Any, str] = {}
-_scoped: TaskStack[Mapping[str, Any]] = TaskStack("custom_object_scopes")
-#: For each file that is being written or read, its objects: by what tells them apart there.
-_sharing: TaskStack[dict[int, Any]] = TaskStack("shared_objects")
-#: Classes of the objects that are being made from configurations, the outermost one first.
-_nested: TaskStack[str] = TaskStack("nested_objects")
+_global_objects: dict[str, Callable[..., Any]] = {}
+_registered_names: dict[object, str] = {}
+_scoped_objects: TaskStack[CustomObjects] = TaskStack("custom_object_scopes")
+#: While a file is written, the number of each object by ``id``. The object is stored beside its
+#: number, which keeps it alive and so its ``id`` unique.
+_numbered_objects: TaskStack[dict[int, tuple[int, object]]] = TaskStack("numbered_objects")
+#: While a file is read, its shared objects by their numbers.
+_shared_objects: TaskStack[dict[int, object]] = TaskStack("shared_objects")
+#: Names of the classes whose objects are being made from configurations, the outermost first.
+_nested_classes: TaskStack[str] = TaskStack("nested_objects")
 
 
-# -- what others register ----------------------------------------------------------------------
+# -- registration ------------------------------------------------------------------------------
 
 
 def register_keras_serializable(
     package: str = "Custom", name: str | None = None
-) -> Callable[[Class], Class]:
-    """Decorate a class with ``get_config``, or a function, that saved models may name.
+) -> Callable[[Registrable], Registrable]:
+    """Register a decorated class or function, so that saved models may name it.
+
+    Args:
+        package: the prefix of the registered name, which is ``package>name``.
+        name: a string; None is the name of the class or function.
+
+    Raises:
+        ValueError: a decorated class has no method ``get_config``.
 
     Example:
         >>> from webtensor import keras
@@ -116,42 +128,50 @@ def register_keras_serializable(
         True
     """
 
-    def register(thing: Class) -> Class:
-        label = f"{package}>{name or thing.__name__}"  # type: ignore[attr-defined]
-        if isinstance(thing, type) and not hasattr(thing, "get_config"):
+    def register(registrable: Registrable) -> Registrable:
+        registered_name = f"{package}>{name or registrable.__name__}"
+        if isinstance(registrable, type) and not hasattr(registrable, "get_config"):
             raise ValueError(
-                f"register_keras_serializable: class {thing.__name__} has no method get_config"
+                f"register_keras_serializable: class {registrable.__name__} has no method "
+                "get_config"
             )
-        _global_objects[label] = thing
-        _registered_names[thing] = label
-        return thing
+        _global_objects[registered_name] = registrable
+        _registered_names[registrable] = registered_name
+        return registrable
 
     return register
 
 
-def get_custom_objects() -> dict[str, Any]:
-    """Return the objects that are registered for all models, by their names; it may be changed."""
+def get_custom_objects() -> dict[str, Callable[..., Any]]:
+    """Return the dictionary of all registered objects by their names, which may be changed."""
     return _global_objects
 
 
-def get_registered_name(obj: Any) -> str:
-    """Return the name that a class or a function is registered by, or else its own."""
+def get_registered_name(obj: Callable[..., Any]) -> str:
+    """Return the registered name of a class or a function, or else its ``__name__``."""
     return _registered_names.get(obj, getattr(obj, "__name__", str(obj)))
 
 
 def get_registered_object(
-    name: str, custom_objects: Mapping[str, Any] | None = None, module_objects: Any = None
-) -> Any:
-    """Return what is registered by a name, or None."""
-    for known in (custom_objects or {}, *reversed(_scoped), _global_objects, module_objects or {}):
-        if name in known:
-            return known[name]
+    name: str,
+    custom_objects: CustomObjects | None = None,
+    module_objects: CustomObjects | None = None,
+) -> Callable[..., Any] | None:
+    """Return the object that is registered by a name, or None."""
+    for objects in (
+        custom_objects or {},
+        *reversed(_scoped_objects),
+        _global_objects,
+        module_objects or {},
+    ):
+        if name in objects:
+            return objects[name]
     return None
 
 
 @contextmanager
-def custom_object_scope(*objects: Mapping[str, Any] | None) -> Iterator[None]:
-    """Within the ``with``, configurations may name what is given here.
+def custom_object_scope(*objects: CustomObjects | None) -> Iterator[None]:
+    """Let configurations name the ``objects`` within the ``with``.
 
     Example:
         >>> from webtensor import keras
@@ -162,7 +182,7 @@ def custom_object_scope(*objects: Mapping[str, Any] | None) -> Iterator[None]:
     with ExitStack() as scopes:
         for mapping in objects:
             if mapping:
-                scopes.enter_context(_scoped.holding(mapping))
+                scopes.enter_context(_scoped_objects.holding(mapping))
         yield
 
 
@@ -173,17 +193,17 @@ CustomObjectScope = custom_object_scope
 
 
 def serialize_keras_object(obj: Any) -> Any:
-    """Return a configuration of an object: a class's with ``get_config``, or a nested value.
+    """Return the configuration of an object with ``get_config``, or of a nested structure.
 
     Raises:
-        TypeError: there is none.
-        ValueError: it is a lambda, which nothing could find by its name.
+        TypeError: the object has no ``get_config``.
+        ValueError: the object is a lambda, which cannot be found by its name.
     """
     if isinstance(obj, _PLAIN):
         return obj
     if isinstance(obj, (list, tuple)):
-        parts = [serialize_keras_object(one) for one in obj]
-        return tuple(parts) if isinstance(obj, tuple) else parts
+        items = [serialize_keras_object(item) for item in obj]
+        return tuple(items) if isinstance(obj, tuple) else items
     if isinstance(obj, Mapping) and not hasattr(obj, "get_config"):
         return {key: serialize_keras_object(value) for key, value in obj.items()}
     if isinstance(obj, bytes):
@@ -197,116 +217,126 @@ def serialize_keras_object(obj: Any) -> Any:
         return {"class_name": "__ellipsis__", "config": {}}
     if isinstance(obj, (Tensor, Variable)) or hasattr(obj, "__array__"):
         if getattr(obj, "shape", None) == () and not isinstance(obj, (Tensor, Variable)):
-            return obj.item()  # a number of NumPy
-        held = tensor(obj)
-        config = {"value": held.tolist(), "dtype": str(held.dtype)}
+            return obj.item()  # a NumPy scalar
+        value = tensor(obj)
+        config = {"value": value.tolist(), "dtype": str(value.dtype)}
         return {"class_name": "__tensor__", "config": config}
     if isinstance(obj, (FunctionType, BuiltinFunctionType)):
         return _function_config(obj)
     if isinstance(obj, type):
-        return {**_naming(obj), "class_name": "__typespec__", "config": obj.__name__}
+        return {**_class_reference(obj), "class_name": "__typespec__", "config": obj.__name__}
     if not hasattr(obj, "get_config"):
         raise TypeError(f"serialize_keras_object: there is no configuration of {obj!r}")
-    config = {**_naming(type(obj)), "config": serialize_keras_object(obj.get_config())}
-    if _sharing:
-        config[_SHARED] = _number_of(obj)
+    return _object_config(obj)
+
+
+def _object_config(obj: Any) -> Config:
+    config = {
+        **_class_reference(type(obj)),
+        "config": serialize_keras_object(obj.get_config()),
+    }
+    if _numbered_objects:
+        numbers = _numbered_objects.top
+        config[_SHARED_ID], _ = numbers.setdefault(id(obj), (len(numbers) + 1, obj))
     for part in ("build", "compile"):
-        get = getattr(obj, f"get_{part}_config", None)
-        found = None if get is None else get()
-        if found is not None:
-            config[f"{part}_config"] = serialize_keras_object(found)
+        get_part_config = getattr(obj, f"get_{part}_config", None)
+        part_config = None if get_part_config is None else get_part_config()
+        if part_config is not None:
+            config[f"{part}_config"] = serialize_keras_object(part_config)
     return config
 
 
-def serialize_shared(obj: Any) -> Any:
-    """Return a configuration where an object that is in several places has a number."""
-    with sharing_objects():
-        config = serialize_keras_object(obj)
-    counts = Counter(one[_SHARED] for one in _mappings_in(config) if _SHARED in one)
-    for one in _mappings_in(config):
-        if counts[one.get(_SHARED)] == 1:
-            del one[_SHARED]
+def serialize_shared(obj: object) -> Config:
+    """Return the configuration of an object, with numbers on objects that occur repeatedly."""
+    with _numbered_objects.holding({}):
+        config: Config = serialize_keras_object(obj)
+    counts = Counter(inner[_SHARED_ID] for inner in _mappings_in(config) if _SHARED_ID in inner)
+    for inner in _mappings_in(config):
+        if counts[inner.get(_SHARED_ID)] == 1:
+            del inner[_SHARED_ID]
     return config
 
 
-@contextmanager
-def sharing_objects() -> Iterator[None]:
-    """Within the ``with``, objects have numbers, and what has the same number is one object."""
-    with _sharing.holding({}):
-        yield
-
-
-def _number_of(obj: Any) -> int:
-    """The number of an object, which is kept, as its identity is its own only while it lives."""
-    known = _sharing.top
-    number, _ = known.setdefault(id(obj), (len(known) + 1, obj))
-    return int(number)
-
-
-def _mappings_in(config: Any) -> Iterator[dict[str, Any]]:
+def _mappings_in(config: object) -> Iterator[Config]:
+    """Yield all dictionaries in a nested configuration."""
     waiting = [config]
     while waiting:
-        held = waiting.pop()
-        if isinstance(held, dict):
-            yield held
-            waiting += held.values()
-        elif isinstance(held, (list, tuple)):
-            waiting += held
+        value = waiting.pop()
+        if isinstance(value, dict):
+            yield value
+            waiting += value.values()
+        elif isinstance(value, (list, tuple)):
+            waiting += value
 
 
-def _function_config(function: Any) -> dict[str, Any]:
+def _function_config(function: FunctionType | BuiltinFunctionType) -> Config:
     name = function.__name__
     if name == "<lambda>":
         raise ValueError(
             "serialize_keras_object: a lambda has no name to find it by; use a function that is "
             "decorated with register_keras_serializable"
         )
-    kind = {"module": "builtins", "class_name": "function", "registered_name": "function"}
-    return {**kind, "config": _registered_names.get(function, name)}
+    return {
+        "module": "builtins",
+        "class_name": "function",
+        "registered_name": "function",
+        "config": _registered_names.get(function, name),
+    }
 
 
-def _naming(thing: Any) -> dict[str, Any]:
-    """Module, class and registered name of a class or a function."""
-    thing = vars(thing).get("written_as", thing)
-    name = thing.__name__
+def _class_reference(cls: type) -> Config:
+    """Return the module, the class name and the registered name of a class."""
+    cls = vars(cls).get("written_as", cls)
+    name = cls.__name__
     # Operations of ``keras.ops`` say where Keras keeps them.
-    module = getattr(thing, "keras_module", thing.__module__)
-    registered = _registered_names.get(thing)
-    if registered is None and module.startswith(f"{_OURS}."):
-        home, registered = _ELSEWHERE.get(name, (_public_module(module), None))
-        return {"module": home, "class_name": name, "registered_name": registered}
-    return {"module": module, "class_name": name, "registered_name": registered or name}
+    module: str = getattr(cls, "keras_module", cls.__module__)
+    registered_name = _registered_names.get(cls)
+    if registered_name is None and module.startswith(f"{_PACKAGE}."):
+        module, registered_name = _MODULES_IN_KERAS.get(name, (_public_module(module), None))
+        return {"module": module, "class_name": name, "registered_name": registered_name}
+    return {"module": module, "class_name": name, "registered_name": registered_name or name}
 
 
 def _public_module(module: str) -> str:
-    """``webtensor.keras.layers.core`` is ``keras.layers`` to Keras."""
-    inner = module.removeprefix(f"{_OURS}.")
-    found = max((one for one in _PUBLIC if f"{inner}.".startswith(f"{one}.")), key=len, default="")
-    return f"keras.{found}" if found else "keras"
+    """Return Keras's namespace of a module: ``keras.layers`` of ``webtensor.keras.layers.core``."""
+    path = f"{module.removeprefix(f'{_PACKAGE}.')}."
+    namespaces = [namespace for namespace in _NAMESPACES if path.startswith(f"{namespace}.")]
+    return f"keras.{max(namespaces, key=len)}" if namespaces else "keras"
 
 
 # -- from configurations -----------------------------------------------------------------------
 
 
+@contextmanager
+def sharing_objects() -> Iterator[None]:
+    """Within the ``with``, make one object of all configurations that have the same number."""
+    with _shared_objects.holding({}):
+        yield
+
+
 def deserialize_keras_object(
-    config: Any,
-    custom_objects: Mapping[str, Any] | None = None,
+    config: object,
+    custom_objects: CustomObjects | None = None,
     safe_mode: bool = True,
-    **_: Any,
+    **_: object,
 ) -> Any:
     """Return the object that a configuration describes.
 
-    Nothing is imported and no code is executed but that of Keras's own classes, of registered
-    ones, and of ``custom_objects``. ``safe_mode`` changes nothing: code in a configuration is
-    refused always.
+    Nothing is imported, and no code is executed but that of Keras's own classes, of registered
+    ones, and of ``custom_objects``.
+
+    Args:
+        config: a configuration, or a nested structure with configurations in it.
+        custom_objects: classes and functions by the names that the configuration has for them.
+        safe_mode: without effect, as code in a configuration is always refused.
 
     Raises:
-        TypeError: a part of the configuration has the wrong type, or cannot make its object.
+        TypeError: a part of the configuration has the wrong type or cannot make its object.
         ValueError: a class is not known, or the configuration is malformed.
     """
-    if not _nested:
+    if not _nested_classes:
         check_depth(config, "deserialize_keras_object")
-    elif len(_nested.get()) > _MAX_OBJECT_DEPTH:
+    elif len(_nested_classes.get()) > _MAX_OBJECT_DEPTH:
         raise ModelFormatError(
             f"deserialize_keras_object: objects are nested more than {_MAX_OBJECT_DEPTH} levels "
             "deep"
@@ -317,200 +347,227 @@ def deserialize_keras_object(
     return _from_config(config)
 
 
-def _from_config(config: Any) -> Any:
+def _from_config(config: object) -> Any:
     if isinstance(config, (list, tuple)):
-        return [_from_config(one) for one in config]
+        return [_from_config(item) for item in config]
     if not isinstance(config, Mapping):
         return config
     if "class_name" not in config or "config" not in config:
         return {key: _from_config(value) for key, value in config.items()}
-    kind, inner = config["class_name"], config["config"]
-    if not isinstance(kind, str):
-        raise ValueError(f"deserialize_keras_object: class_name must be a string, but is {kind!r}")
-    if kind in _VALUES:
+    name, inner = config["class_name"], config["config"]
+    if not isinstance(name, str):
+        raise ValueError(f"deserialize_keras_object: class_name must be a string, but is {name!r}")
+    if name in _SPECIAL_VALUES:
         if not isinstance(inner, Mapping):
-            raise ValueError(f"deserialize_keras_object: {kind} has a malformed config: {inner!r}")
-        return _VALUES[kind](inner)
-    if kind in ("__lambda__", "Lambda"):
+            raise ValueError(f"deserialize_keras_object: {name} has a malformed config: {inner!r}")
+        return _SPECIAL_VALUES[name](inner)
+    if name in ("__lambda__", "Lambda"):
         raise ValueError(
             "deserialize_keras_object: the configuration holds code (a lambda), which is never "
             "executed; register a function or a layer of that name instead"
         )
-    module, registered = config.get("module"), config.get("registered_name")
-    if kind in ("function", "__typespec__"):
+    module, registered_name = config.get("module"), config.get("registered_name")
+    if name in ("function", "__typespec__"):
         if not isinstance(inner, str):
             raise TypeError(
-                f"deserialize_keras_object: config must be the name of a {kind}, but is {inner!r}"
+                f"deserialize_keras_object: config must be the name of a {name}, but is {inner!r}"
             )
-        return _find(inner, module, registered, is_function=kind == "function")
-    found = _find(kind, module, registered)
+        return _find(inner, module, registered_name, is_function=name == "function")
+    cls = _find(name, module, registered_name)
     if not isinstance(inner, Mapping):
         raise TypeError(
-            f"deserialize_keras_object: the config of {kind} must be a mapping, but is {inner!r}"
+            f"deserialize_keras_object: the config of {name} must be a mapping, but is {inner!r}"
         )
-    if not hasattr(found, "from_config"):
-        raise TypeError(f"deserialize_keras_object: {kind} has no method from_config")
-    number = config.get(_SHARED)
-    known = _sharing.top if _sharing else {}
-    if isinstance(number, int) and number in known:
-        return known[number]
-    with _nested.holding(kind):
-        made = found.from_config(dict(inner))
-        if isinstance(number, int):
-            known[number] = made
+    if not hasattr(cls, "from_config"):
+        raise TypeError(f"deserialize_keras_object: {name} has no method from_config")
+    return _make_object(cls, name, inner, config)
+
+
+def _make_object(
+    cls: Any, name: str, arguments: Mapping[str, object], config: Mapping[str, object]
+) -> Any:
+    """Return an object of a class, or the one that was already made for the shared object id."""
+    shared_id = config.get(_SHARED_ID)
+    shared_objects = _shared_objects.top if _shared_objects else {}
+    if isinstance(shared_id, int) and shared_id in shared_objects:
+        return shared_objects[shared_id]
+    with _nested_classes.holding(name):
+        obj = cls.from_config(dict(arguments))
+        if isinstance(shared_id, int):
+            shared_objects[shared_id] = obj
         for part in ("build", "compile"):
-            held = config.get(f"{part}_config")
-            if held and hasattr(made, f"{part}_from_config"):
-                getattr(made, f"{part}_from_config")(held)
-    return made
+            part_config = config.get(f"{part}_config")
+            if part_config and hasattr(obj, f"{part}_from_config"):
+                getattr(obj, f"{part}_from_config")(part_config)
+    return obj
 
 
-def _value_of_tensor(config: Mapping[str, Any]) -> Tensor:
+def _tensor_from_config(config: Mapping[str, object]) -> Tensor:
     return tensor(config.get("value"), dtype=held_dtype(config.get("dtype")))
 
 
-_VALUES: dict[str, Callable[[Mapping[str, Any]], Any]] = {
+_SPECIAL_VALUES: dict[str, Callable[[Mapping[str, object]], object]] = {
     "__bytes__": lambda config: str(config.get("value", "")).encode("latin-1"),
     "__ellipsis__": lambda _: ...,
-    "__numpy__": _value_of_tensor,
+    "__numpy__": _tensor_from_config,
     "__slice__": lambda config: slice(*map(config.get, ("start", "stop", "step"))),
-    "__tensor__": _value_of_tensor,
+    "__tensor__": _tensor_from_config,
     "__tuple__": lambda config: tuple(_from_config(config.get("value", []))),
 }
 
 
-def _find(name: str, module: Any, registered: Any, *, is_function: bool = False) -> Any:
-    """Find what a configuration names: something registered, or Keras's own."""
-    for label in (registered, name):
-        found = get_registered_object(label) if isinstance(label, str) else None
-        if found is not None:
-            return found
-    inner = str(module or "").removeprefix("keras.")
-    known: list[str] = []
-    if inner.startswith(("src.ops.", "src.activations.")) and not is_function:
-        from webtensor.keras.ops import operation_class
-
-        return operation_class(inner.rpartition(".")[2], name)
-    if module in _MODULES and _ELSEWHERE.get(name, ("",))[0] == module:
-        return getattr(import_module(f"{_OURS}.{_MODULES[module]}"), name)
-    namespaces = _FUNCTIONS if is_function else _PUBLIC
-    for one in [inner] if inner in namespaces else namespaces:
-        public = import_module(f"{_OURS}.{one}")
-        if name in public.__all__ and name not in _HELPERS:
-            _check_registered(registered, name)
-            return getattr(public, name)
-        known += public.__all__
+def _find(
+    name: str, module: object, registered_name: object, *, is_function: bool = False
+) -> Callable[..., Any]:
+    """Return the class or function that a configuration names: a registered one, or Keras's own."""
+    for label in (registered_name, name):
+        registered = get_registered_object(label) if isinstance(label, str) else None
+        if registered is not None:
+            return registered
+    path = str(module or "").removeprefix("keras.")
+    if path.startswith(("src.ops.", "src.activations.")) and not is_function:
+        operation: type = keras.ops.operation_class(path.rpartition(".")[2], name)
+        return operation
+    if module in _MODULES_HERE and _MODULES_IN_KERAS.get(name, ("",))[0] == module:
+        cls: type = getattr(import_module(f"{_PACKAGE}.{_MODULES_HERE[str(module)]}"), name)
+        return cls
+    namespaces = _FUNCTION_NAMESPACES if is_function else _NAMESPACES
+    public_names: list[str] = []
+    for namespace in [path] if path in namespaces else namespaces:
+        public_module = import_module(f"{_PACKAGE}.{namespace}")
+        if name in public_module.__all__ and name not in _HELPERS:
+            _check_registered_name(registered_name, name)
+            public: Callable[..., Any] = getattr(public_module, name)
+            return public
+        public_names += public_module.__all__
     if is_function:
         # Keras wrote the names of functions without their packages, until 3.6.
-        for label, thing in _global_objects.items():
-            if label.endswith(f">{name}") and isinstance(thing, FunctionType):
-                return thing
+        for label, registered in _global_objects.items():
+            if label.endswith(f">{name}") and isinstance(registered, FunctionType):
+                return registered
     raise ValueError(
         f"deserialize_keras_object: {name!r} of module {module!r} is not known"
-        f"{nearest(name, known)}; decorate it with register_keras_serializable, or pass it in "
-        "custom_objects"
+        f"{nearest(name, public_names)}; decorate it with register_keras_serializable, or pass it "
+        "in custom_objects"
     )
 
 
-def _check_registered(registered: Any, name: str) -> None:
-    """Refuse what says to be registered by a name that nothing has, but is called as Keras's own.
+def _check_registered_name(registered_name: object, name: str) -> None:
+    """Refuse a configuration that names a Keras class, but a registered name beside it.
+
+    It describes a class that somebody registered under the name of one of Keras.
 
     Raises:
-        ValueError: it does.
+        ValueError: nothing is registered by the registered name.
     """
-    if isinstance(registered, str) and registered not in ("", "function", name):
+    if isinstance(registered_name, str) and registered_name not in ("", "function", name):
         raise ValueError(
-            f"deserialize_keras_object: {registered!r} is not registered; {name!r} is Keras's own, "
-            "which has no registered name"
+            f"deserialize_keras_object: {registered_name!r} is not registered, and it is not the "
+            f"{name!r} of Keras, which has no registered name; decorate it with "
+            "register_keras_serializable, or pass it in custom_objects"
         )
 
 
-# -- names within one namespace ----------------------------------------------------------------
+# -- namespaces --------------------------------------------------------------------------------
 
 
 class Namespace:
-    """What strings stand for among things of one kind, such as losses.
+    """The objects of one kind, such as losses, by the strings that stand for them.
 
-    ``names`` are short names beside those of the classes and functions, which are known as they are
-    and in snake case. Of Keras's own, configurations may name only what is in ``homes``, namespaces
-    of Keras.
+    Args:
+        kind: what errors call the objects, such as ``"loss"``.
+        objects: classes and functions by their names; the names in snake case stand for them, too.
+            A class or function is only looked up when its name is used.
+        modules: the namespaces of Keras whose classes and functions count as objects of this kind.
+        aliases: further names, such as ``mse``, with the names that they stand for.
     """
 
     def __init__(
-        self, kind: str, things: Mapping[str, Any], homes: tuple[str, ...] = (), **names: Any
+        self,
+        kind: str,
+        objects: CustomObjects,
+        modules: tuple[str, ...] = (),
+        **aliases: str,
     ) -> None:
         self.kind = kind
         _namespaces[kind] = self
-        self._homes = tuple(f"{_OURS}.{home}." for home in homes)
-        self._known: dict[str, Any] = {to_snake_case(name): one for name, one in things.items()}
-        self._known.update(things)
-        self._known.update(names)
+        self._modules = tuple(f"{_PACKAGE}.{module}." for module in modules)
+        self._objects = objects
+        in_snake_case = {to_snake_case(name): name for name in objects}
+        self._names = {**in_snake_case, **{name: name for name in objects}, **aliases}
+
+    def _find(self, name: str) -> Any:
+        """Return the class or function that a name stands for, or None."""
+        return self._objects[self._names[name]] if name in self._names else None
 
     def get(self, identifier: Any) -> Any:
-        """Return what a name, a configuration, a class or an object stands for; None is None.
+        """Return the object that a name, a configuration, a class or an object stands for.
 
-        A class is made into an object with its defaults.
+        A class is called without arguments. None stands for None.
 
         Raises:
-            ValueError: there is no such thing.
+            ValueError: there is no such object.
         """
         if identifier is None:
             return None
         if isinstance(identifier, Mapping):
-            found = self.deserialize(identifier)
+            obj = self.deserialize(identifier)
         elif isinstance(identifier, str):
-            found = get_registered_object(identifier, module_objects=self._known)
+            obj = get_registered_object(identifier)
+            obj = self._find(identifier) if obj is None else obj
         else:
-            found = identifier
-        if isinstance(found, type):
-            found = found()
-        if not callable(found):
+            obj = identifier
+        if isinstance(obj, type):
+            obj = obj()
+        if not callable(obj):
             raise ValueError(
-                f"{self.kind} {identifier!r} is not known{nearest(identifier, self._known)}"
+                f"{self.kind} {identifier!r} is not known{nearest(identifier, self._names)}"
             )
-        return found
+        return obj
 
-    def deserialize(self, config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
-        """Return what a configuration describes, also one of an old file without modules."""
+    def deserialize(self, config: object, custom_objects: CustomObjects | None = None) -> Any:
+        """Return the object that a configuration describes; older ones may lack the module."""
         if isinstance(config, str):
             with custom_object_scope(custom_objects or {}):
                 return self.get(config)
         if isinstance(config, Mapping) and not config.get("module"):
             name = str(config.get("class_name"))
-            found = self._known.get(name)
-            if found is not None and not get_registered_object(name, custom_objects):
+            cls = self._find(name)
+            if cls is not None and not get_registered_object(name, custom_objects):
                 return deserialize_keras_object(
-                    {**config, "class_name": found.__name__}, {found.__name__: found}
+                    {**config, "class_name": cls.__name__}, {cls.__name__: cls}
                 )
-        return self._checked(deserialize_keras_object(config, custom_objects))
+        obj = deserialize_keras_object(config, custom_objects)
+        self._check_kind(obj)
+        return obj
 
-    def _checked(self, thing: Any) -> Any:
-        """Refuse what is Keras's own, but of another kind.
+    def _check_kind(self, obj: object) -> None:
+        """Refuse an object of Keras's own that is of another kind.
 
         Raises:
-            ValueError: it is.
+            ValueError: the object is in none of the modules of this namespace.
         """
-        named = thing if isinstance(thing, (type, FunctionType)) else type(thing)
-        home = f"{named.__module__}."
-        if named in _registered_names:
-            return thing
-        if self._homes and home.startswith(f"{_OURS}.") and not home.startswith(self._homes):
-            raise ValueError(f"{named.__name__!r} is no {self.kind}")
-        return thing
+        definition = obj if isinstance(obj, (type, FunctionType)) else type(obj)
+        if definition in _registered_names:
+            return
+        module = f"{definition.__module__}."
+        is_library = module.startswith(f"{_PACKAGE}.")
+        if self._modules and is_library and not module.startswith(self._modules):
+            raise ValueError(f"{definition.__name__!r} is no {self.kind}")
 
-    def serialize(self, thing: Any) -> Any:
-        """Return a configuration; of a function that a name stands for, that name."""
-        name = getattr(thing, "__name__", None)
-        if name is not None and self._known.get(name) is thing and not isinstance(thing, type):
+    def serialize(self, obj: object) -> Any:
+        """Return the configuration of an object; a function's is the name that stands for it."""
+        name = getattr(obj, "__name__", None)
+        if name is not None and self._find(name) is obj and not isinstance(obj, type):
             return name
-        return serialize_keras_object(thing)
+        return serialize_keras_object(obj)
 
 
-#: By what the last word of an argument's name says of its values, such as "initializer".
+#: The namespaces by their kinds, which are the last words of arguments' names ("initializer").
 _namespaces: dict[str, Namespace] = {}
 
 
-def serialize_argument(name: str, value: Any) -> Any:
-    """Return a configuration of an argument's value: of an activation or the like, its name."""
+def serialize_argument(name: str, value: object) -> Any:
+    """Return the configuration of an argument; functions such as activations become names."""
     namespace = _namespaces.get(name.rpartition("_")[2])
     return serialize_keras_object(value) if namespace is None else namespace.serialize(value)

@@ -1,8 +1,7 @@
-"""Penalties on weights or outputs, which training adds to the loss."""
+"""Regularizers: penalties on weights or outputs that training adds to the loss."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import isfinite
 from typing import Any, Literal
 
@@ -10,7 +9,7 @@ from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.arguments import Configurable, accepted_arguments
 from webtensor.keras.registry import Namespace
-from webtensor.keras.types import Config, RegularizerLike
+from webtensor.keras.types import Config, CustomObjects, RegularizerLike
 
 __all__ = [
     "L1",
@@ -27,26 +26,39 @@ __all__ = [
     "serialize",
 ]
 
-#: A row that is shorter is divided by this to be a unit one.
-_LEAST_NORM = 1e-7
+#: A row with a smaller norm is divided by this instead.
+_MINIMUM_NORM = 1e-7
 
 
 class Regularizer(Configurable):
-    """A function of a tensor that returns a scalar; the base class of those here."""
+    """A function of a tensor that returns a scalar: the base class of regularizers.
+
+    Example:
+        >>> from webtensor import keras
+        >>> class Sum(keras.regularizers.Regularizer):
+        ...     def __call__(self, x):
+        ...         return wt.sum(x)
+        >>> Sum()([1.0, 2.0]).tolist()
+        3.0
+    """
 
     def __call__(self, x: TensorLike) -> Tensor:
-        """Return the penalty."""
+        """Return the penalty on a tensor; the base class returns 0."""
         return wt.zeros(())
 
     def get_config(self) -> Config:
-        """Return the arguments that would make another such regularizer."""
+        """Return the arguments of the constructor.
+
+        Raises:
+            NotImplementedError: a user's class has no ``get_config``, as in Keras.
+        """
         if not accepted_arguments(type(self), library_only=True):
             raise NotImplementedError(f"{type(self).__name__} does not implement get_config")
         return super().get_config()
 
 
 def _factor(owner: object, argument: str, value: float | None, default: float) -> float:
-    """Return a factor among the arguments of a regularizer."""
+    """Return a factor of a regularizer as a float, None as its default."""
     if value is None:
         return default
     if not isinstance(value, (int, float)) or not isfinite(value) or value < 0:
@@ -59,6 +71,12 @@ def _factor(owner: object, argument: str, value: float | None, default: float) -
 class L1(Regularizer):
     """``l1 * sum(abs(x))``.
 
+    Args:
+        l1: a number that is not negative, the factor; None is 0.01.
+
+    Raises:
+        ValueError: ``l1`` is negative or not finite.
+
     Example:
         >>> from webtensor import keras
         >>> keras.regularizers.L1(0.5)([1.0, -3.0]).tolist()
@@ -69,12 +87,17 @@ class L1(Regularizer):
         self.l1 = _factor(self, "l1", l1, 0.01)
 
     def __call__(self, x: TensorLike) -> Tensor:
-        """Return the penalty."""
         return wt.sum(wt.abs(x)) * self.l1
 
 
 class L2(Regularizer):
     """``l2 * sum(square(x))``.
+
+    Args:
+        l2: a number that is not negative, the factor; None is 0.01.
+
+    Raises:
+        ValueError: ``l2`` is negative or not finite.
 
     Example:
         >>> from webtensor import keras
@@ -86,12 +109,18 @@ class L2(Regularizer):
         self.l2 = _factor(self, "l2", l2, 0.01)
 
     def __call__(self, x: TensorLike) -> Tensor:
-        """Return the penalty."""
         return wt.sum(wt.square(x)) * self.l2
 
 
 class L1L2(Regularizer):
     """``l1 * sum(abs(x)) + l2 * sum(square(x))``.
+
+    Args:
+        l1: a number that is not negative, the factor of the absolute values; None is 0.
+        l2: a number that is not negative, the factor of the squares; None is 0.
+
+    Raises:
+        ValueError: a factor is negative or not finite.
 
     Example:
         >>> from webtensor import keras
@@ -104,15 +133,20 @@ class L1L2(Regularizer):
         self.l2 = _factor(self, "l2", l2, 0.0)
 
     def __call__(self, x: TensorLike) -> Tensor:
-        """Return the penalty."""
-        held = wt.asarray(x)
-        return wt.sum(wt.abs(held)) * self.l1 + wt.sum(wt.square(held)) * self.l2
+        tensor = wt.asarray(x)
+        return wt.sum(wt.abs(tensor)) * self.l1 + wt.sum(wt.square(tensor)) * self.l2
 
 
 class OrthogonalRegularizer(Regularizer):
-    """``factor`` times the mean size of the cosines between rows of a matrix, or between columns.
+    """``factor`` times the mean absolute cosine between different rows of a matrix, or columns.
 
-    Each row with each other counts once; ``mode`` is "rows" or "columns".
+    Args:
+        factor: a number that is not negative; None is 0.01.
+        mode: ``"rows"`` or ``"columns"``, which are to be orthogonal.
+
+    Raises:
+        ValueError: ``factor`` is negative or not finite, ``mode`` is none of these, or, when
+            called, the tensor is not a matrix.
 
     Example:
         >>> from webtensor import keras
@@ -131,11 +165,6 @@ class OrthogonalRegularizer(Regularizer):
         self.mode = mode
 
     def __call__(self, inputs: TensorLike) -> Tensor:
-        """Return the penalty.
-
-        Raises:
-            ValueError: the tensor is no matrix.
-        """
         matrix = wt.asarray(inputs)
         if len(matrix.shape) != 2:
             raise ValueError(
@@ -143,11 +172,11 @@ class OrthogonalRegularizer(Regularizer):
             )
         by_rows = self.mode == "rows"
         squares = wt.sum(wt.square(matrix), 1 if by_rows else 0, keepdims=True)
-        unit = matrix * wt.rsqrt(wt.maximum(squares, _LEAST_NORM**2))
-        cosines = wt.matmul(unit, unit, transpose_a=not by_rows, transpose_b=by_rows)
+        normalized = matrix * wt.rsqrt(wt.maximum(squares, _MINIMUM_NORM**2))
+        cosines = wt.matmul(normalized, normalized, transpose_a=not by_rows, transpose_b=by_rows)
         count = cosines.shape[0]
-        others = wt.abs(cosines) * (1 - wt.eye(count))
-        return wt.sum(others) * (self.factor / max(count * (count - 1), 1))
+        off_diagonal = wt.abs(cosines) * (1 - wt.eye(count))
+        return wt.sum(off_diagonal) * (self.factor / max(count * (count - 1), 1))
 
 
 # -- names -------------------------------------------------------------------------------------
@@ -160,14 +189,14 @@ orthogonal_regularizer = OrthogonalRegularizer
 _CLASSES = (Regularizer, L1, L2, L1L2, OrthogonalRegularizer)
 _NAMESPACE = Namespace(
     "regularizer",
-    {one.__name__: one for one in _CLASSES},
+    {cls.__name__: cls for cls in _CLASSES},
     ("regularizers",),
-    l1l2=L1L2,
-    l1_l2=L1L2,
+    l1l2="L1L2",
+    l1_l2="L1L2",
 )
 
 
-def get(identifier: Any) -> Any:
+def get(identifier: RegularizerLike | type[Regularizer]) -> Any:
     """Return the regularizer that a name, a configuration, a class or an object stands for.
 
     Raises:
@@ -181,11 +210,12 @@ def get(identifier: Any) -> Any:
     return _NAMESPACE.get(identifier)
 
 
-def serialize(regularizer: RegularizerLike) -> Any:
+def serialize(regularizer: RegularizerLike) -> str | Config | None:
     """Return the configuration of a regularizer."""
-    return _NAMESPACE.serialize(regularizer)
+    config: str | Config | None = _NAMESPACE.serialize(regularizer)
+    return config
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(config: str | Config, custom_objects: CustomObjects | None = None) -> Any:
     """Return the regularizer that a configuration describes."""
     return _NAMESPACE.deserialize(config, custom_objects)

@@ -1,8 +1,7 @@
-"""Resizing images of (batch, height, width, channels) as Keras does: pixels have their centres in
-the middle.
+"""Resizing of images (batch, height, width, channels), with half-pixel centres, as in Keras.
 
-What the backends have no kernel for (cubic, Lanczos, antialiasing) is two products with matrices of
-weights, one for the rows and one for the columns.
+Interpolations for which the backends have no kernel (cubic, Lanczos, antialiasing) are two products
+with matrices of weights, one for the rows and one for the columns.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import ceil, floor, pi, sin
-from typing import Any
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
@@ -29,7 +27,7 @@ def _triangle(x: float) -> float:
 
 
 def _cubic(x: float) -> float:
-    """Keys's cubic with the parameter -1/2."""
+    """Return Keys's cubic convolution kernel with the parameter -1/2."""
     if x < 1:
         return (1.5 * x - 2.5) * x * x + 1
     return ((2.5 - 0.5 * x) * x - 4) * x + 2 if x < 2 else 0.0
@@ -44,7 +42,7 @@ def _lanczos(radius: int) -> Callable[[float], float]:
     return kernel
 
 
-#: How much a pixel counts at a distance, and how far it reaches.
+#: The weight of a pixel as a function of its distance, and the distance from which it is 0.
 _KERNELS: dict[str, tuple[Callable[[float], float], int]] = {
     "bilinear": (_triangle, 1),
     "bicubic": (_cubic, 2),
@@ -54,26 +52,28 @@ _KERNELS: dict[str, tuple[Callable[[float], float], int]] = {
 
 
 @lru_cache(64)
-def _weights(length: int, wanted: int, interpolation: str, antialias: bool) -> list[list[float]]:
-    """Shares of the old pixels in each new one; those of a pixel add up to 1."""
+def _weights(
+    old_size: int, new_size: int, interpolation: str, antialias: bool
+) -> list[list[float]]:
+    """Return the weights of the old pixels in each new one, whose sum is 1."""
     kernel, radius = _KERNELS[interpolation]
-    ratio = length / wanted
+    ratio = old_size / new_size
     width = max(ratio, 1.0) if antialias else 1.0
     rows = []
-    for place in range(wanted):
-        centre = (place + 0.5) * ratio - 0.5
+    for index in range(new_size):
+        centre = (index + 0.5) * ratio - 0.5
         first = max(ceil(centre - radius * width), 0)
-        last = min(floor(centre + radius * width), length - 1)
-        shares = [kernel(abs(centre - one) / width) for one in range(first, last + 1)]
-        total = sum(shares)
-        row = [0.0] * length
-        row[first : last + 1] = [one / total for one in shares]
+        last = min(floor(centre + radius * width), old_size - 1)
+        weights = [kernel(abs(centre - pixel) / width) for pixel in range(first, last + 1)]
+        total = sum(weights)
+        row = [0.0] * old_size
+        row[first : last + 1] = [weight / total for weight in weights]
         rows.append(row)
     return rows
 
 
 def resized(images: Tensor, size: tuple[int, int], interpolation: str, antialias: bool) -> Tensor:
-    """Return images in another size; integers are rounded."""
+    """Scale images to a size; integers are rounded."""
     if interpolation == "nearest":
         return wt.image.resize_nearest_neighbor(images, size, half_pixel_centers=True)
     if images.shape[1:3] == size:
@@ -93,33 +93,34 @@ def resized(images: Tensor, size: tuple[int, int], interpolation: str, antialias
     return wt.astype(wt.round(x), int32) if images.dtype is int32 else x
 
 
-# -- proportions -------------------------------------------------------------------------------
+# -- aspect ratios -----------------------------------------------------------------------------
 
 
-def ratio_size(size: tuple[int, int], wanted: tuple[int, int]) -> tuple[int, int]:
-    """Return the greatest height and width within a size that have the proportions of another."""
+def ratio_size(size: tuple[int, int], target: tuple[int, int]) -> tuple[int, int]:
+    """Return the maximum size within ``size`` that has the aspect ratio of ``target``."""
     height, width = size
+    target_height, target_width = target
     return (
-        max(min(height, int(width * wanted[0] / wanted[1])), 1),
-        max(min(width, int(height * wanted[1] / wanted[0])), 1),
+        max(min(height, int(width * target_height / target_width)), 1),
+        max(min(width, int(height * target_width / target_height)), 1),
     )
 
 
 def cropped_to_ratio(images: Tensor, size: tuple[int, int]) -> Tensor:
-    """Return the greatest part of images about their middle that has the proportions of a size."""
+    """Crop images about their centre to the aspect ratio of a size."""
     batch, height, width, channels = images.shape
-    kept = ratio_size((height, width), size)
-    begin = (0, (height - kept[0]) // 2, (width - kept[1]) // 2, 0)
-    return wt.slice(images, begin, (batch, *kept, channels))
+    crop_height, crop_width = ratio_size((height, width), size)
+    begin = (0, (height - crop_height) // 2, (width - crop_width) // 2, 0)
+    return wt.slice(images, begin, (batch, crop_height, crop_width, channels))
 
 
-def padded_to_ratio(images: Tensor, size: tuple[int, int], fill: Any) -> Tensor:
-    """Return images with a margin above and below, or left and right, as wide as a size needs."""
+def padded_to_ratio(images: Tensor, size: tuple[int, int], fill_value: float) -> Tensor:
+    """Pad images above and below, or left and right, to the aspect ratio of a size."""
     _, height, width, _ = images.shape
     above = (max(height, int(width * size[0] / size[1])) - height) // 2
     left = (max(width, int(height * size[1] / size[0])) - width) // 2
     if above:
-        return wt.pad(images, [(0, 0), (above, above), (0, 0), (0, 0)], fill)
+        return wt.pad(images, [(0, 0), (above, above), (0, 0), (0, 0)], fill_value)
     if left:
-        return wt.pad(images, [(0, 0), (0, 0), (left, left), (0, 0)], fill)
+        return wt.pad(images, [(0, 0), (0, 0), (left, left), (0, 0)], fill_value)
     return images

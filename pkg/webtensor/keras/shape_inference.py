@@ -1,8 +1,9 @@
-"""Trials: which shapes a function returns, found out by calling it.
+"""Shape inference: the shapes and dtypes that a function returns, from trial calls with zeros.
 
-Layers of Keras say what they return; the ``call`` of others' layers says so only by computing. It
-is called with zeros where there are symbolic tensors, twice where a length is unknown: a length
-that differs between the two is unknown in the result, too.
+The layers of this library compute the shapes of their outputs; the ``call`` of a user's layer has
+to be tried out. Zeros stand for its symbolic tensors. Where a dimension has an unknown size, there
+are two trials with different sizes: a dimension of the result that differs between them is unknown,
+too.
 """
 
 from __future__ import annotations
@@ -15,55 +16,57 @@ from webtensor.keras.budgets import check_tensor
 from webtensor.keras.nest import flatten, map_structure, pack
 from webtensor.keras.stateless_scopes import StatelessScope
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Shape
 from webtensor.ops import zeros
 
 __all__ = ["outcome_of_trial"]
 
-#: What unknown lengths are in the two trials.
-_LENGTHS = (2, 3)
+#: The sizes that stand for unknown ones, one in each trial.
+_TRIAL_SIZES = (2, 3)
 
 
 def outcome_of_trial(
     function: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    lengths: tuple[int, int] = _LENGTHS,
+    sizes: tuple[int, int] = _TRIAL_SIZES,
 ) -> Any:
-    """Return symbolic tensors like the tensors that a function would return.
+    """Return the results of a call, with symbolic tensors in place of tensors.
 
-    ``lengths`` are what unknown lengths are in the two trials.
+    Args:
+        function: computes with tensors.
+        args: its positional arguments, which may be symbolic tensors or contain some.
+        kwargs: its keyword arguments, likewise.
+        sizes: those that stand for unknown sizes, one in each trial.
     """
-    given = [one for one in flatten([*args, kwargs]) if isinstance(one, KerasTensor)]
-    is_unknown = any(None in one.shape for one in given)
-    outcomes = []
-    for length in lengths if is_unknown else lengths[:1]:
+    symbols = [leaf for leaf in flatten([*args, kwargs]) if isinstance(leaf, KerasTensor)]
+    has_unknown_size = any(None in symbol.shape for symbol in symbols)
+    results = []
+    for size in sizes if has_unknown_size else sizes[:1]:
 
-        def concrete(one: Any, length: int = length) -> Any:
-            if not isinstance(one, KerasTensor):
-                return one
-            shape = [length if n is None else n for n in one.shape]
+        def zeros_like(leaf: Any, size: int = size) -> Any:
+            if not isinstance(leaf, KerasTensor):
+                return leaf
+            shape = [size if n is None else n for n in leaf.shape]
             check_tensor(shape, "an input")
-            return zeros(shape, one.dtype)
+            return zeros(shape, leaf.dtype)
 
-        with StatelessScope(), tidy():  # nothing that the trial changes lasts
+        with StatelessScope(), tidy():  # undoes what the trial changes
             result = function(
-                *(map_structure(concrete, one) for one in args),
-                **{key: map_structure(concrete, value) for key, value in kwargs.items()},
+                *(map_structure(zeros_like, arg) for arg in args),
+                **{name: map_structure(zeros_like, value) for name, value in kwargs.items()},
             )
-            facts = [
-                (one.shape, one.dtype) if isinstance(one, Tensor) else one
-                for one in flatten(result)
-            ]
-            outcomes.append((map_structure(lambda _: None, result), facts))
-    rows = zip(*(facts for _, facts in outcomes), strict=True)
-    return pack(outcomes[0][0], [_symbol(*row) for row in rows])
+        results.append(result)
+    rows = zip(*map(flatten, results), strict=True)
+    return pack(results[0], [_symbol_like(*row) for row in rows])
 
 
-def _symbol(first: Any, second: Any = None) -> Any:
-    if not isinstance(first, tuple):
-        return first
-    shape, dtype = first
-    if second is not None:
-        pairs = zip(shape, second[0], strict=True)
-        shape = tuple([p if p == q else None for p, q in pairs])
-    return KerasTensor(shape, dtype)
+def _symbol_like(result: Any, other: Any = None) -> Any:
+    """Return a symbolic tensor like the results of both trials: unknown where sizes differ."""
+    if not isinstance(result, Tensor):
+        return result
+    shape: Shape = result.shape
+    if other is not None:
+        pairs = zip(shape, other.shape, strict=True)
+        shape = tuple([size if size == other_size else None for size, other_size in pairs])
+    return KerasTensor(shape, result.dtype)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from webtensor.dtypes import DType
     from webtensor.engine import Tensor, TensorLike
     from webtensor.keras.constraints import Constraint
@@ -17,10 +19,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ActivationLike",
+    "Axis",
     "Config",
     "ConstraintLike",
+    "CustomObjects",
     "DTypeLike",
     "InitializerLike",
+    "Nested",
     "Operand",
     "RegularizerLike",
     "SeedLike",
@@ -28,10 +33,21 @@ __all__ = [
     "SymbolicOrTensor",
 ]
 
+_Leaf = TypeVar("_Leaf")
+
 #: What ``get_config`` returns: arguments by their names, as JSON can hold them.
 Config: TypeAlias = dict[str, Any]
+#: Classes and functions by the names that configurations have for them.
+CustomObjects: TypeAlias = Mapping[str, Callable[..., Any]]
 #: A shape; the size of a dimension is None where it is unknown, such as that of a batch.
 Shape: TypeAlias = tuple[int | None, ...]
+#: One axis, several, or None for all.
+Axis: TypeAlias = "int | Sequence[int] | None"
+
+#: Something, or a structure of it: lists, tuples and dictionaries of structures.
+Nested: TypeAlias = (
+    "_Leaf | list[Nested[_Leaf]] | tuple[Nested[_Leaf], ...] | dict[str, Nested[_Leaf]]"
+)
 
 #: What functions of ``keras.ops`` take: tensors, arrays, numbers, lists, and symbolic tensors.
 Operand: TypeAlias = "TensorLike | KerasTensor"

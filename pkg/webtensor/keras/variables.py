@@ -8,7 +8,7 @@ from typing import Any
 
 from webtensor import engine
 from webtensor.dtypes import float32
-from webtensor.engine import Tensor
+from webtensor.engine import Tensor, TensorLike
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras.budgets import claim
 from webtensor.keras.dtypes import held_dtype
@@ -50,7 +50,7 @@ class Variable(engine.Variable):
 
     def __init__(
         self,
-        initializer: InitializerLike,
+        initializer: InitializerLike | TensorLike,
         shape: Any = None,
         dtype: DTypeLike = None,
         trainable: bool = True,
@@ -187,7 +187,9 @@ def _check_function(attribute: str, value: Any) -> None:
         raise ValueError(f"{attribute} must be None or callable, but got {value!r}")
 
 
-def _initialized(name: str, initializer: InitializerLike, shape: Any, dtype: Any) -> Tensor:
+def _initialized(
+    name: str, initializer: InitializerLike | TensorLike, shape: Any, dtype: Any
+) -> Tensor:
     """What an initializer makes."""
     from webtensor.keras import initializers
 

@@ -1,7 +1,7 @@
-"""Windows of signals, by the names that SciPy has for those that need no argument.
+"""Window functions, by the names of those of SciPy that need no argument.
 
-A formula is of a place and of the number of places of a symmetric window; a periodic one is a
-symmetric one with a place more, without its last.
+A formula takes an index and the size of a symmetric window; a periodic window is a symmetric one
+that is larger by 1, without its last element.
 """
 
 from __future__ import annotations
@@ -18,87 +18,87 @@ Formula = Callable[[int, int], float]
 
 
 def _cosines(*weights: float) -> Formula:
-    """A sum of cosines of 0, 1, 2, … periods, with alternating signs."""
+    """Return a sum of cosines of 0, 1, 2, … periods, with alternating signs."""
 
-    def formula(place: int, count: int) -> float:
-        angle = 2 * pi * place / (count - 1)
+    def formula(index: int, size: int) -> float:
+        angle = 2 * pi * index / (size - 1)
         signed = (-weight if k % 2 else weight for k, weight in enumerate(weights))
         return sum(weight * cos(k * angle) for k, weight in enumerate(signed))
 
     return formula
 
 
-def _from_middle(place: int, count: int) -> float:
-    """How far a place is from the middle: 0 there, and 1 at both ends."""
-    return abs(2 * place / (count - 1) - 1)
+def _from_middle(index: int, size: int) -> float:
+    """Return the distance of an index from the middle: 0 there, 1 at both ends."""
+    return abs(2 * index / (size - 1) - 1)
 
 
-def _barthann(place: int, count: int) -> float:
-    away = _from_middle(place, count) / 2
+def _barthann(index: int, size: int) -> float:
+    away = _from_middle(index, size) / 2
     return 0.62 - 0.48 * away + 0.38 * cos(2 * pi * away)
 
 
-def _bohman(place: int, count: int) -> float:
-    away = _from_middle(place, count)
+def _bohman(index: int, size: int) -> float:
+    away = _from_middle(index, size)
     return 0.0 if away == 1 else (1 - away) * cos(pi * away) + sin(pi * away) / pi
 
 
-def _lanczos(place: int, count: int) -> float:
-    angle = pi * _from_middle(place, count)
+def _lanczos(index: int, size: int) -> float:
+    angle = pi * _from_middle(index, size)
     return sin(angle) / angle if angle else 1.0
 
 
-def _parzen(place: int, count: int) -> float:
-    away = abs(place - (count - 1) / 2)
-    part = away / (count / 2)
-    return 1 - 6 * part**2 * (1 - part) if away <= (count - 1) / 4 else 2 * (1 - part) ** 3
+def _parzen(index: int, size: int) -> float:
+    away = abs(index - (size - 1) / 2)
+    part = away / (size / 2)
+    return 1 - 6 * part**2 * (1 - part) if away <= (size - 1) / 4 else 2 * (1 - part) ** 3
 
 
-def _triangle(place: int, count: int) -> float:
-    return 1 - abs(place - (count - 1) / 2) / ((count + count % 2) / 2)
+def _triangle(index: int, size: int) -> float:
+    return 1 - abs(index - (size - 1) / 2) / ((size + size % 2) / 2)
 
 
-def _tukey(place: int, count: int) -> float:
-    """A rectangle, half of whose length are slopes of cosines."""
-    place = min(place, count - 1 - place)
-    if place > floor((count - 1) / 4):
+def _tukey(index: int, size: int) -> float:
+    """Return a rectangle with cosine slopes, which are half of its length."""
+    index = min(index, size - 1 - index)
+    if index > floor((size - 1) / 4):
         return 1.0
-    return (1 + cos(pi * (4 * place / (count - 1) - 1))) / 2
+    return (1 + cos(pi * (4 * index / (size - 1) - 1))) / 2
 
 
 @cache
 def _taylor_weights() -> tuple[float, ...]:
-    """Weights of cosines that keep four side lobes 30 dB below the main one."""
+    """Return weights of cosines with which four side lobes are 30 dB below the main one."""
     lobes = range(1, 4)
     height = (acosh(10 ** (30 / 20)) / pi) ** 2
     width = 16 / (height + 3.5**2)
     return tuple(
         (-1) ** (lobe + 1)
-        * prod(1 - lobe**2 / width / (height + (one - 0.5) ** 2) for one in lobes)
-        / (2 * prod(1 - lobe**2 / one**2 for one in lobes if one != lobe))
+        * prod(1 - lobe**2 / width / (height + (other - 0.5) ** 2) for other in lobes)
+        / (2 * prod(1 - lobe**2 / other**2 for other in lobes if other != lobe))
         for lobe in lobes
     )
 
 
-def _taylor(place: int, count: int) -> float:
+def _taylor(index: int, size: int) -> float:
     def height(at: float) -> float:
-        angle = 2 * pi * (at - count / 2 + 0.5) / count
+        angle = 2 * pi * (at - size / 2 + 0.5) / size
         return 1 + 2 * sum(
             weight * cos(k * angle) for k, weight in enumerate(_taylor_weights(), start=1)
         )
 
-    return height(place) / height((count - 1) / 2)
+    return height(index) / height((size - 1) / 2)
 
 
 _FORMULAS: dict[str, Formula] = {
-    "bartlett": lambda place, count: 1 - _from_middle(place, count),
+    "bartlett": lambda index, size: 1 - _from_middle(index, size),
     "barthann": _barthann,
     "blackman": _cosines(0.42, 0.5, 0.08),
     "blackmanharris": _cosines(0.35875, 0.48829, 0.14128, 0.01168),
     "bohman": _bohman,
-    "boxcar": lambda place, count: 1.0,
-    "cosine": lambda place, count: sin(pi * (place + 0.5) / count),
-    "exponential": lambda place, count: exp(-abs(place - (count - 1) / 2)),
+    "boxcar": lambda index, size: 1.0,
+    "cosine": lambda index, size: sin(pi * (index + 0.5) / size),
+    "exponential": lambda index, size: exp(-abs(index - (size - 1) / 2)),
     "flattop": _cosines(0.21557895, 0.41663158, 0.277263158, 0.083578947, 0.006947368),
     "hamming": _cosines(0.54, 0.46),
     "hann": _cosines(0.5, 0.5),
@@ -112,10 +112,10 @@ _FORMULAS: dict[str, Formula] = {
 
 
 def require_window(owner: str, window: str | Sequence[float] | None) -> None:
-    """Raise unless a window is a known name, values or None; ``owner`` is who wants it.
+    """Check that a window is the name of one, values or None; errors begin with ``owner``.
 
     Raises:
-        ValueError: there is no window of that name.
+        ValueError: the name is unknown.
     """
     if isinstance(window, str) and window not in _FORMULAS:
         raise ValueError(
@@ -125,7 +125,7 @@ def require_window(owner: str, window: str | Sequence[float] | None) -> None:
 
 
 def window_values(name: str, length: int, periodic: bool) -> list[float]:
-    """Return a window's values.
+    """Return the values of a window.
 
     Example:
         >>> from webtensor.keras.window_functions import window_values
@@ -134,5 +134,5 @@ def window_values(name: str, length: int, periodic: bool) -> list[float]:
     """
     if length <= 1:
         return [1.0] * length
-    count = length + 1 if periodic else length
-    return [_FORMULAS[name](place, count) for place in range(length)]
+    size = length + 1 if periodic else length
+    return [_FORMULAS[name](index, size) for index in range(length)]

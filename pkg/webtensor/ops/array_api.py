@@ -271,6 +271,9 @@ def _promoted(first: DType, second: DType) -> DType:
 def can_cast(from_: Any, to: Any, /) -> bool:
     """Whether a dtype, or a tensor's, converts to another without losing a kind of numbers.
 
+    Raises:
+        TypeError: an argument is not a dtype.
+
     Example:
         >>> import webtensor as wt
         >>> wt.can_cast(wt.int32, wt.float32), wt.can_cast(wt.float32, wt.int32)

@@ -61,6 +61,13 @@ __all__ = [
 def add(x: TensorLike, y: TensorLike) -> Tensor:
     """``x + y``.
 
+    The shapes broadcast together. The result is float32, int32 or complex64, whichever can
+    represent both dtypes.
+
+    Raises:
+        TypeError: an operand has dtype string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.add([[1.0], [2.0]], [10.0, 20.0]).tolist()
@@ -78,6 +85,13 @@ def add(x: TensorLike, y: TensorLike) -> Tensor:
 def subtract(x: TensorLike, y: TensorLike) -> Tensor:
     """``x - y``.
 
+    The shapes broadcast together. The result is float32, int32 or complex64, whichever can
+    represent both dtypes.
+
+    Raises:
+        TypeError: an operand has dtype string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.subtract([3, 2], 1).tolist()
@@ -94,6 +108,13 @@ def subtract(x: TensorLike, y: TensorLike) -> Tensor:
 )
 def multiply(x: TensorLike, y: TensorLike) -> Tensor:
     """``x * y``.
+
+    The shapes broadcast together. The result is float32, int32 or complex64, whichever can
+    represent both dtypes.
+
+    Raises:
+        TypeError: an operand has dtype string.
+        ValueError: the shapes do not broadcast.
 
     Example:
         >>> import webtensor as wt
@@ -113,6 +134,12 @@ def multiply(x: TensorLike, y: TensorLike) -> Tensor:
 def divide(x: TensorLike, y: TensorLike) -> Tensor:
     """True division, in float32 for every dtype.
 
+    The shapes broadcast together. The result is float32, or complex64 if an operand is.
+
+    Raises:
+        TypeError: an operand has dtype string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.divide([3, 2], 2).tolist()
@@ -131,6 +158,12 @@ def divide(x: TensorLike, y: TensorLike) -> Tensor:
 def divide_no_nan(x: TensorLike, y: TensorLike) -> Tensor:
     """True division that gives 0 where ``y`` is 0.
 
+    The shapes broadcast together. The result is float32.
+
+    Raises:
+        TypeError: an operand has dtype complex64 or string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.divide_no_nan([3.0, 1.0], [2.0, 0.0]).tolist()
@@ -147,6 +180,13 @@ def divide_no_nan(x: TensorLike, y: TensorLike) -> Tensor:
 )
 def floor_divide(x: TensorLike, y: TensorLike) -> Tensor:
     """Quotient rounded toward negative infinity; int32 division by zero gives 0.
+
+    The shapes broadcast together. The result is float32 or int32, whichever can represent both
+    dtypes.
+
+    Raises:
+        TypeError: an operand has dtype complex64 or string.
+        ValueError: the shapes do not broadcast.
 
     Example:
         >>> import webtensor as wt
@@ -169,6 +209,13 @@ def remainder(x: TensorLike, y: TensorLike) -> Tensor:
 
     Int32 division by zero gives 0.
 
+    The shapes broadcast together. The result is float32 or int32, whichever can represent both
+    dtypes.
+
+    Raises:
+        TypeError: an operand has dtype complex64 or string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.remainder([7, -7], 3).tolist()
@@ -189,6 +236,13 @@ def pow(x: TensorLike, y: TensorLike) -> Tensor:
     """``x`` to the power ``y``.
 
     Integer powers of integers wrap on overflow, and negative ones truncate toward zero.
+
+    The shapes broadcast together. The result is float32, int32 or complex64, whichever can
+    represent both dtypes.
+
+    Raises:
+        TypeError: an operand has dtype string.
+        ValueError: the shapes do not broadcast.
 
     Example:
         >>> import webtensor as wt
@@ -216,6 +270,13 @@ def _numpy_int_pow(np: Any, x: Any, y: Any) -> Any:
 def maximum(x: TensorLike, y: TensorLike) -> Tensor:
     """The greater of each pair; NaN where either is NaN.
 
+    The shapes broadcast together. The result is float32 or int32, whichever can represent both
+    dtypes.
+
+    Raises:
+        TypeError: an operand has dtype complex64 or string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.maximum([1, 5], 3).tolist()
@@ -234,6 +295,13 @@ def maximum(x: TensorLike, y: TensorLike) -> Tensor:
 def minimum(x: TensorLike, y: TensorLike) -> Tensor:
     """The lesser of each pair; NaN where either is NaN.
 
+    The shapes broadcast together. The result is float32 or int32, whichever can represent both
+    dtypes.
+
+    Raises:
+        TypeError: an operand has dtype complex64 or string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.minimum([1, 5], 3).tolist()
@@ -250,6 +318,13 @@ def minimum(x: TensorLike, y: TensorLike) -> Tensor:
 )
 def squared_difference(x: TensorLike, y: TensorLike) -> Tensor:
     """``(x - y) * (x - y)``.
+
+    The shapes broadcast together. The result is float32 or int32, whichever can represent both
+    dtypes.
+
+    Raises:
+        TypeError: an operand has dtype complex64 or string.
+        ValueError: the shapes do not broadcast.
 
     Example:
         >>> import webtensor as wt
@@ -269,6 +344,12 @@ def squared_difference(x: TensorLike, y: TensorLike) -> Tensor:
 def atan2(x: TensorLike, y: TensorLike) -> Tensor:
     """Angle in radians of the point with ordinate ``x`` and abscissa ``y``.
 
+    The shapes broadcast together. The result is float32.
+
+    Raises:
+        TypeError: an operand has dtype complex64 or string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.atan2([0.0], [1.0]).tolist()
@@ -286,6 +367,12 @@ def atan2(x: TensorLike, y: TensorLike) -> Tensor:
 )
 def prelu(x: TensorLike, y: TensorLike) -> Tensor:
     """``x`` where it is positive, else ``y * x``, with the slopes ``y`` a tensor (He et al., 2015).
+
+    The shapes broadcast together. The result is float32.
+
+    Raises:
+        TypeError: an operand has dtype complex64 or string.
+        ValueError: the shapes do not broadcast.
 
     Example:
         >>> import webtensor as wt
@@ -305,6 +392,12 @@ def prelu(x: TensorLike, y: TensorLike) -> Tensor:
 def hypot(x: TensorLike, y: TensorLike) -> Tensor:
     """``sqrt(x * x + y * y)``, without overflow or underflow of the squares.
 
+    The shapes broadcast together. The result is float32.
+
+    Raises:
+        TypeError: an operand has dtype complex64 or string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.hypot([3.0], [4.0]).tolist()
@@ -323,6 +416,12 @@ def hypot(x: TensorLike, y: TensorLike) -> Tensor:
 def logaddexp(x: TensorLike, y: TensorLike) -> Tensor:
     """``log(exp(x) + exp(y))``, without overflow.
 
+    The shapes broadcast together. The result is float32.
+
+    Raises:
+        TypeError: an operand has dtype complex64 or string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.logaddexp([1000.0], [-1000.0]).tolist()
@@ -340,6 +439,12 @@ def logaddexp(x: TensorLike, y: TensorLike) -> Tensor:
 def copysign(x: TensorLike, y: TensorLike) -> Tensor:
     """The size of ``x`` with the sign of ``y``, which -0.0 has too.
 
+    The shapes broadcast together. The result is float32.
+
+    Raises:
+        TypeError: an operand has dtype complex64 or string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.copysign([1.0, 2.0], [-3.0, -0.0]).tolist()
@@ -356,6 +461,12 @@ def copysign(x: TensorLike, y: TensorLike) -> Tensor:
 def nextafter(x: TensorLike, y: TensorLike) -> Tensor:
     """The float32 number next to ``x`` in the direction of ``y``.
 
+    The shapes broadcast together. The result is float32.
+
+    Raises:
+        TypeError: an operand has dtype complex64 or string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.nextafter([1.0], [2.0]).tolist() == [1.0 + 2.0**-23]
@@ -370,6 +481,12 @@ def nextafter(x: TensorLike, y: TensorLike) -> Tensor:
 def bitwise_and(x: TensorLike, y: TensorLike) -> Tensor:
     """Bitwise AND of int32 tensors; logical AND of bool ones.
 
+    The shapes broadcast together. The result is int32, or bool for bool.
+
+    Raises:
+        TypeError: an operand has dtype float32, complex64 or string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.bitwise_and([6, 5], 3).tolist()
@@ -381,6 +498,12 @@ def bitwise_and(x: TensorLike, y: TensorLike) -> Tensor:
 def bitwise_or(x: TensorLike, y: TensorLike) -> Tensor:
     """Bitwise OR of int32 tensors; logical OR of bool ones.
 
+    The shapes broadcast together. The result is int32, or bool for bool.
+
+    Raises:
+        TypeError: an operand has dtype float32, complex64 or string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.bitwise_or([6, 5], 3).tolist()
@@ -391,6 +514,12 @@ def bitwise_or(x: TensorLike, y: TensorLike) -> Tensor:
 @binary(kind=Kind.INTEGER, numpy=lambda np, x, y: x ^ y, glsl="x ^ y", c="x ^ y")
 def bitwise_xor(x: TensorLike, y: TensorLike) -> Tensor:
     """Bitwise exclusive OR of int32 tensors; logical exclusive OR of bool ones.
+
+    The shapes broadcast together. The result is int32, or bool for bool.
+
+    Raises:
+        TypeError: an operand has dtype float32, complex64 or string.
+        ValueError: the shapes do not broadcast.
 
     Example:
         >>> import webtensor as wt
@@ -407,6 +536,12 @@ def bitwise_xor(x: TensorLike, y: TensorLike) -> Tensor:
 )
 def bitwise_left_shift(x: TensorLike, y: TensorLike) -> Tensor:
     """The bits of ``x`` moved up by ``y`` places; 0 where ``y`` is not in [0, 31].
+
+    The shapes broadcast together. The result is int32.
+
+    Raises:
+        TypeError: an operand has dtype float32, complex64 or string.
+        ValueError: the shapes do not broadcast.
 
     Example:
         >>> import webtensor as wt
@@ -426,6 +561,12 @@ def bitwise_right_shift(x: TensorLike, y: TensorLike) -> Tensor:
 
     Where ``y`` is not in [0, 31] only the sign is left: 0 or -1.
 
+    The shapes broadcast together. The result is int32.
+
+    Raises:
+        TypeError: an operand has dtype float32, complex64 or string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.bitwise_right_shift([16, -6], [2, 1]).tolist()
@@ -440,6 +581,11 @@ def bitwise_right_shift(x: TensorLike, y: TensorLike) -> Tensor:
 def equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Whether ``x == y``, as bool; NaN equals nothing.
 
+    The shapes broadcast together. The result is bool.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.equal([1, 2], 2).tolist()
@@ -450,6 +596,11 @@ def equal(x: TensorLike, y: TensorLike) -> Tensor:
 @binary(kind=Kind.TEST, numpy=lambda np, x, y: x != y, glsl="x != y", c="x != y")
 def not_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Whether ``x != y``, as bool.
+
+    The shapes broadcast together. The result is bool.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
 
     Example:
         >>> import webtensor as wt
@@ -462,6 +613,12 @@ def not_equal(x: TensorLike, y: TensorLike) -> Tensor:
 def less(x: TensorLike, y: TensorLike) -> Tensor:
     """Whether ``x < y``, as bool.
 
+    The shapes broadcast together. The result is bool.
+
+    Raises:
+        TypeError: an operand has dtype complex64.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.less([1, 2], 2).tolist()
@@ -472,6 +629,12 @@ def less(x: TensorLike, y: TensorLike) -> Tensor:
 @binary(kind=Kind.TEST, numpy=lambda np, x, y: x <= y, glsl="x <= y", c="x <= y")
 def less_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Whether ``x <= y``, as bool.
+
+    The shapes broadcast together. The result is bool.
+
+    Raises:
+        TypeError: an operand has dtype complex64.
+        ValueError: the shapes do not broadcast.
 
     Example:
         >>> import webtensor as wt
@@ -484,6 +647,12 @@ def less_equal(x: TensorLike, y: TensorLike) -> Tensor:
 def greater(x: TensorLike, y: TensorLike) -> Tensor:
     """Whether ``x > y``, as bool.
 
+    The shapes broadcast together. The result is bool.
+
+    Raises:
+        TypeError: an operand has dtype complex64.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.greater([1, 3], 2).tolist()
@@ -494,6 +663,12 @@ def greater(x: TensorLike, y: TensorLike) -> Tensor:
 @binary(kind=Kind.TEST, numpy=lambda np, x, y: x >= y, glsl="x >= y", c="x >= y")
 def greater_equal(x: TensorLike, y: TensorLike) -> Tensor:
     """Whether ``x >= y``, as bool.
+
+    The shapes broadcast together. The result is bool.
+
+    Raises:
+        TypeError: an operand has dtype complex64.
+        ValueError: the shapes do not broadcast.
 
     Example:
         >>> import webtensor as wt
@@ -509,6 +684,12 @@ def greater_equal(x: TensorLike, y: TensorLike) -> Tensor:
 def logical_and(x: TensorLike, y: TensorLike) -> Tensor:
     """Truth value of ``x`` AND ``y``.
 
+    The shapes broadcast together. The result is bool.
+
+    Raises:
+        TypeError: an operand has dtype complex64 or string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.logical_and([True, True], [True, False]).tolist()
@@ -520,6 +701,12 @@ def logical_and(x: TensorLike, y: TensorLike) -> Tensor:
 def logical_or(x: TensorLike, y: TensorLike) -> Tensor:
     """Truth value of ``x`` OR ``y``.
 
+    The shapes broadcast together. The result is bool.
+
+    Raises:
+        TypeError: an operand has dtype complex64 or string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.logical_or([False, True], [False, False]).tolist()
@@ -530,6 +717,12 @@ def logical_or(x: TensorLike, y: TensorLike) -> Tensor:
 @binary(kind=Kind.LOGICAL, numpy=lambda np, x, y: np.logical_xor(x, y), glsl="x != y", c="x ^ y")
 def logical_xor(x: TensorLike, y: TensorLike) -> Tensor:
     """Truth value of either ``x`` or ``y`` but not both.
+
+    The shapes broadcast together. The result is bool.
+
+    Raises:
+        TypeError: an operand has dtype complex64 or string.
+        ValueError: the shapes do not broadcast.
 
     Example:
         >>> import webtensor as wt

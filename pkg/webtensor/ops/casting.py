@@ -47,6 +47,9 @@ def astype(x: TensorLike, dtype: Any, copy: bool = True, device: str | None = No
     bool tells whether it differs from zero. Without ``copy``, a tensor of the dtype is returned
     itself. ``device`` names the backend that the result goes to at once.
 
+    Raises:
+        TypeError: ``dtype`` is not a dtype, or the elements do not convert to it.
+
     Example:
         >>> import webtensor as wt
         >>> wt.astype([1.7, -1.7, 0.0], wt.int32).tolist()

@@ -58,6 +58,11 @@ __all__ = ["angle", "complex", "conj", "imag", "real"]
 def complex(real: TensorLike, imag: TensorLike) -> Tensor:
     """Complex tensor from its real and imaginary parts, which broadcast together.
 
+    The result is complex64.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.complex([1.0, 2.0], [0.5, 0.0]).tolist()
@@ -72,6 +77,11 @@ def complex(real: TensorLike, imag: TensorLike) -> Tensor:
 def real(x: TensorLike) -> Tensor:
     """Real part; of a real tensor, the tensor itself.
 
+    The result has the shape of ``x`` and is float32 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.real([1 + 2j]).tolist()
@@ -85,6 +95,11 @@ def real(x: TensorLike) -> Tensor:
 def imag(x: TensorLike) -> Tensor:
     """Imaginary part; zeros for a real tensor.
 
+    The result has the shape of ``x`` and is float32 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.imag([1 + 2j]).tolist()
@@ -96,6 +111,11 @@ def imag(x: TensorLike) -> Tensor:
 
 def conj(x: TensorLike) -> Tensor:
     """Complex conjugate.
+
+    The result has the shape and dtype of ``x``; real tensors stay as they are.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -111,6 +131,11 @@ def conj(x: TensorLike) -> Tensor:
 
 def angle(x: TensorLike) -> Tensor:
     """Argument of complex numbers, in radians.
+
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt

@@ -126,6 +126,11 @@ def _vector_product(a: Tensor, b: Tensor, transpose_a: bool, transpose_b: bool) 
 def dot(a: TensorLike, b: TensorLike) -> Tensor:
     """Product of vectors and matrices of rank 1 or 2.
 
+    The last axis of ``a`` and the first of ``b`` have the same size and are summed over.
+
+    Raises:
+        ValueError: a rank is neither 1 nor 2, or the sizes differ.
+
     Example:
         >>> import webtensor as wt
         >>> wt.dot([1, 2], [3, 4]).tolist()

@@ -295,6 +295,9 @@ def depthwise_conv2d(
     ``filter`` is (height, width, in_channels, multiplier); the result has in_channels × multiplier
     channels, those of one input channel side by side. The rest is as in ``conv2d``.
 
+    Raises:
+        ValueError: ranks or shapes do not fit.
+
     Example:
         >>> import webtensor as wt
         >>> wt.depthwise_conv2d(wt.ones((1, 2, 2, 2)), wt.ones((2, 2, 2, 1))).tolist()

@@ -124,6 +124,8 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
 
     A tensor is returned as it is, or a copy of it where ``copy`` is True.
 
+    The result has the shape and the dtype of ``x``.
+
     Raises:
         TypeError: ``x`` does not export its elements.
         BufferError: ``copy`` is False, and the elements have to be copied.
@@ -149,6 +151,10 @@ def full(
     shape: int | Sequence[int], fill_value: Any, dtype: Any = None, device: str | None = None
 ) -> Tensor:
     """Tensor of a shape with every element the same; the dtype follows ``fill_value``.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+        ValueError: a size in ``shape`` is negative.
 
     Example:
         >>> import webtensor as wt
@@ -182,6 +188,10 @@ def _filled(name: str, shape: int | Sequence[int], fill_value: Any, dtype: Any) 
 def zeros(shape: int | Sequence[int], dtype: Any = float32, device: str | None = None) -> Tensor:
     """Tensor of zeros; of empty texts, where the dtype is string.
 
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+        ValueError: a size in ``shape`` is negative.
+
     Example:
         >>> import webtensor as wt
         >>> wt.zeros((2, 1)).tolist()
@@ -192,6 +202,10 @@ def zeros(shape: int | Sequence[int], dtype: Any = float32, device: str | None =
 
 def empty(shape: int | Sequence[int], dtype: Any = float32, device: str | None = None) -> Tensor:
     """Tensor whose elements don't matter, for the array API standard: zeros.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+        ValueError: a size in ``shape`` is negative.
 
     Example:
         >>> import webtensor as wt
@@ -204,6 +218,10 @@ def empty(shape: int | Sequence[int], dtype: Any = float32, device: str | None =
 def ones(shape: int | Sequence[int], dtype: Any = float32, device: str | None = None) -> Tensor:
     """Tensor of ones.
 
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+        ValueError: a size in ``shape`` is negative.
+
     Example:
         >>> import webtensor as wt
         >>> wt.ones(2, dtype=wt.int32).tolist()
@@ -215,7 +233,16 @@ def ones(shape: int | Sequence[int], dtype: Any = float32, device: str | None = 
 def full_like(
     x: TensorLike, fill_value: float, dtype: Any = None, device: str | None = None
 ) -> Tensor:
-    """Tensor with the shape of ``x``, and its dtype by default, with every element the same."""
+    """Tensor with the shape of ``x``, and its dtype by default, with every element the same.
+
+    Raises:
+        TypeError: ``fill_value`` is not a number.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.full_like([1, 2], 7).tolist()
+        [7, 7]
+    """
     return _like("full_like", x, fill_value, dtype, device)
 
 
@@ -228,17 +255,44 @@ def _like(name: str, x: TensorLike, fill_value: Any, dtype: Any, device: str | N
 
 
 def zeros_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Tensor:
-    """Tensor of zeros with the shape of ``x``, and its dtype by default."""
+    """Tensor of zeros with the shape of ``x``, and its dtype by default.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.zeros_like([5, 6]).tolist()
+        [0, 0]
+    """
     return _like("zeros_like", x, _ZERO, dtype, device)
 
 
 def empty_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Tensor:
-    """Tensor like ``x`` whose elements don't matter, for the array API standard: zeros."""
+    """Tensor like ``x`` whose elements don't matter, for the array API standard: zeros.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.empty_like([[1, 2]]).shape
+        (1, 2)
+    """
     return _like("empty_like", x, _ZERO, dtype, device)
 
 
 def ones_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Tensor:
-    """Tensor of ones with the shape of ``x``, and its dtype by default."""
+    """Tensor of ones with the shape of ``x``, and its dtype by default.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.ones_like([5, 6]).tolist()
+        [1, 1]
+    """
     return _like("ones_like", x, 1, dtype, device)
 
 
@@ -340,6 +394,11 @@ def linspace(
 ) -> Tensor:
     """``num`` evenly spaced numbers from ``start`` to ``stop`` inclusive, as float32.
 
+    The result has shape (num,).
+
+    Raises:
+        ValueError: ``num`` is negative.
+
     Example:
         >>> import webtensor as wt
         >>> wt.linspace(0, 1, 3).tolist()
@@ -371,6 +430,9 @@ def eye(
     With ``batch_shape`` there is one for each of its elements: the result's shape is
     ``(*batch_shape, n_rows, n_cols)``. A sequence in the place of ``k``, or None, is taken for it,
     as in TensorFlow.js.
+
+    Raises:
+        ValueError: a number of rows or columns is negative.
 
     Example:
         >>> import webtensor as wt

@@ -41,6 +41,12 @@ def random_standard_normal(
 
     With dtype int32, they are rounded.
 
+    The result has the given shape and dtype.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+        ValueError: a size in ``shape`` is negative.
+
     Example:
         >>> import webtensor as wt
         >>> wt.random_standard_normal((2, 3), seed=1).shape
@@ -82,6 +88,8 @@ def rand(
     shape: int | Sequence[int], rand_function: Callable[[], float], dtype: Any = float32
 ) -> Tensor:
     """Tensor of the numbers that a function of your own returns, called once for each element.
+
+    The result has the given shape and dtype.
 
     Raises:
         TypeError: ``rand_function`` cannot be called.

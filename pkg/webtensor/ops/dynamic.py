@@ -84,6 +84,9 @@ def argwhere(condition: TensorLike) -> Tensor:
 
     They come in row-major order. How many there are is read to the host.
 
+    Raises:
+        TypeError: ``condition`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.argwhere([[False, True], [True, False]]).tolist()
@@ -95,14 +98,35 @@ def argwhere(condition: TensorLike) -> Tensor:
 
 @near_its_operands
 async def where_async(condition: TensorLike) -> Tensor:
-    """Do what ``argwhere`` does, without blocking the page while their number is read."""
+    """Do what ``argwhere`` does, without blocking the page while their number is read.
+
+    Raises:
+        TypeError: ``condition`` has dtype string.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> asyncio.run(wt.where_async([True, False, True])).tolist()
+        [[0], [2]]
+    """
     truth = cast_to(as_operand("where_async", condition), bool_)
     return _stacked(truth, await count_true_async(truth))
 
 
 @near_its_operands
 async def boolean_mask_async(x: TensorLike, mask: TensorLike, axis: int = 0) -> Tensor:
-    """Do what ``boolean_mask`` does, without blocking the page while the mask is read."""
+    """Do what ``boolean_mask`` does, without blocking the page while the mask is read.
+
+    Raises:
+        TypeError: the mask is not bool.
+        ValueError: the mask does not fit the axes.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> asyncio.run(wt.boolean_mask_async([1, 2, 3], [True, False, True])).tolist()
+        [1, 3]
+    """
     operand, chosen, first = check_mask("boolean_mask_async", x, mask, axis)
     return masked(operand, chosen, await count_true_async(chosen), first)
 
@@ -284,6 +308,8 @@ def _unique_all(name: str, x: TensorLike) -> UniqueAll:
 def unique_counts(x: TensorLike) -> UniqueCounts:
     """Distinct elements in order, and how often each occurs. See ``unique_all``.
 
+    The elements and the int32 counts have rank 1.
+
     Example:
         >>> import webtensor as wt
         >>> [part.tolist() for part in wt.unique_counts([3, 1, 3])]
@@ -297,6 +323,8 @@ def unique_counts(x: TensorLike) -> UniqueCounts:
 def unique_inverse(x: TensorLike) -> UniqueInverse:
     """Distinct elements in order, and which of them each element is. See ``unique_all``.
 
+    The elements have rank 1; the int32 indices have the shape of ``x``.
+
     Example:
         >>> import webtensor as wt
         >>> [part.tolist() for part in wt.unique_inverse([3, 1, 3])]
@@ -309,6 +337,8 @@ def unique_inverse(x: TensorLike) -> UniqueInverse:
 @near_its_operands
 def unique_values(x: TensorLike) -> Tensor:
     """Distinct elements in order. See ``unique_all``.
+
+    The result has rank 1 and the dtype of ``x``.
 
     Example:
         >>> import webtensor as wt
@@ -376,6 +406,16 @@ def setdiff1d(x: TensorLike, y: TensorLike) -> SetDifference:
 
 @near_its_operands
 async def setdiff1d_async(x: TensorLike, y: TensorLike) -> SetDifference:
-    """Do what ``setdiff1d`` does, without blocking the page while their number is read."""
+    """Do what ``setdiff1d`` does, without blocking the page while their number is read.
+
+    Raises:
+        ValueError: an operand does not have rank 1.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> asyncio.run(wt.setdiff1d_async([1, 2, 3], [2])).values.tolist()
+        [1, 3]
+    """
     first, remaining = _remaining("setdiff1d_async", x, y)
     return _difference(first, remaining, await count_true_async(remaining))

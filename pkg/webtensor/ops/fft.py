@@ -141,6 +141,12 @@ def fft(
 
     ``y[k]`` is the sum over ``j`` of ``x[j] * exp(-2 * pi * i * j * k / n)``.
 
+    The axis is cropped or padded with zeros to ``n`` elements.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range, ``n`` is not positive, or ``norm`` is unknown.
+
     Example:
         >>> import webtensor as wt
         >>> wt.fft.fft([1.0, 0.0, 0.0]).tolist()
@@ -153,6 +159,12 @@ def ifft(
     x: TensorLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
 ) -> Tensor:
     """Inverse of ``fft`` along an axis, complex64.
+
+    The axis is cropped or padded with zeros to ``n`` elements.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range, ``n`` is not positive, or ``norm`` is unknown.
 
     Example:
         >>> import webtensor as wt
@@ -173,6 +185,10 @@ def fftn(
     """Discrete Fourier transform along several axes (all by default), complex64.
 
     ``s`` holds the length that each of the axes is cut or padded to.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: an axis is out of range, ``s`` does not fit the axes, or ``norm`` is unknown.
 
     Example:
         >>> import webtensor as wt
@@ -195,6 +211,10 @@ def ifftn(
 ) -> Tensor:
     """Inverse of ``fftn`` along several axes (all by default), complex64.
 
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: an axis is out of range, ``s`` does not fit the axes, or ``norm`` is unknown.
+
     Example:
         >>> import webtensor as wt
         >>> wt.fft.ifftn([[4.0, 0.0], [0.0, 0.0]]).tolist()
@@ -214,6 +234,12 @@ def rfft(
 ) -> Tensor:
     """First ``n // 2 + 1`` elements of the Fourier transform of a real tensor, complex64.
 
+    Other axes keep their sizes.
+
+    Raises:
+        TypeError: ``x`` is not real.
+        ValueError: ``axis`` is out of range, ``n`` is not positive, or ``norm`` is unknown.
+
     Example:
         >>> import webtensor as wt
         >>> wt.fft.rfft([1.0, 2.0]).tolist()
@@ -226,6 +252,10 @@ def irfft(
     x: TensorLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
 ) -> Tensor:
     """Inverse of ``rfft``, float32; ``n`` is the length of the result, even by default.
+
+    Raises:
+        ValueError: ``axis`` is out of range or has fewer than 2 elements, ``n`` is not positive,
+            or ``norm`` is unknown.
 
     Example:
         >>> import webtensor as wt
@@ -244,6 +274,12 @@ def rfftn(
     norm: str = "backward",
 ) -> Tensor:
     """Fourier transform of a real tensor along several axes; half of the last is left out.
+
+    The result is complex64; its last transformed axis has ``n // 2 + 1`` elements.
+
+    Raises:
+        TypeError: ``x`` is not real.
+        ValueError: an axis is out of range, ``s`` does not fit the axes, or ``norm`` is unknown.
 
     Example:
         >>> import webtensor as wt
@@ -273,6 +309,9 @@ def irfftn(
 ) -> Tensor:
     """Inverse of ``rfftn``, float32; the last of ``s`` is the last axis's length in the result.
 
+    Raises:
+        ValueError: an axis is out of range, ``s`` does not fit the axes, or ``norm`` is unknown.
+
     Example:
         >>> import webtensor as wt
         >>> wt.fft.irfftn([[10 + 0j, -2 + 0j], [-4 + 0j, 0j]]).tolist()
@@ -297,6 +336,10 @@ def hfft(
 
     ``n`` is the length of the result, even by default.
 
+    Raises:
+        ValueError: ``axis`` is out of range or has fewer than 2 elements, ``n`` is not positive,
+            or ``norm`` is unknown.
+
     Example:
         >>> import webtensor as wt
         >>> wt.fft.hfft([1 + 0j, 2 + 0j]).tolist()
@@ -311,6 +354,12 @@ def ihfft(
     x: TensorLike, /, *, n: int | None = None, axis: int = -1, norm: str = "backward"
 ) -> Tensor:
     """Inverse of ``hfft``: the first ``n // 2 + 1`` elements of a Hermitian signal, complex64.
+
+    Other axes keep their sizes.
+
+    Raises:
+        TypeError: ``x`` is not real.
+        ValueError: ``axis`` is out of range, ``n`` is not positive, or ``norm`` is unknown.
 
     Example:
         >>> import webtensor as wt
@@ -343,6 +392,11 @@ def _frequencies(name: str, n: int, d: float, count: int, dtype: Any, device: An
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """Frequencies of the elements of ``fft``, for samples ``d`` apart.
 
+    The result is float32 (n,).
+
+    Raises:
+        ValueError: ``n`` is not positive, or ``d`` is 0.
+
     Example:
         >>> import webtensor as wt
         >>> wt.fft.fftfreq(4).tolist()
@@ -354,6 +408,11 @@ def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None)
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
     """Frequencies of the elements of ``rfft`` of ``n`` samples, ``d`` apart.
+
+    The result is float32 (n // 2 + 1,).
+
+    Raises:
+        ValueError: ``n`` is not positive, or ``d`` is 0.
 
     Example:
         >>> import webtensor as wt
@@ -374,6 +433,11 @@ def _shifted(name: str, x: TensorLike, axes: int | Sequence[int] | None, inverse
 def fftshift(x: TensorLike, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
     """Move frequency 0 to the middle of the axes (all by default).
 
+    The result has the shape and dtype of ``x``.
+
+    Raises:
+        ValueError: an axis is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.fft.fftshift([0, 1, 2, -2, -1]).tolist()
@@ -384,6 +448,11 @@ def fftshift(x: TensorLike, /, *, axes: int | Sequence[int] | None = None) -> Te
 
 def ifftshift(x: TensorLike, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
     """Undo ``fftshift``.
+
+    The result has the shape and dtype of ``x``.
+
+    Raises:
+        ValueError: an axis is out of range.
 
     Example:
         >>> import webtensor as wt

@@ -37,7 +37,13 @@ __all__ = [
 
 
 class Reduction(IntEnum):
-    """How weighted losses are reduced."""
+    """How weighted losses are reduced.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.losses.absolute_difference([1.0, 2.0], [2.0, 4.0], reduction=wt.Reduction.SUM).item()
+        3.0
+    """
 
     #: They stay as they are.
     NONE = 0

@@ -6,42 +6,23 @@ The engine declares them without knowing the ops; they are attached when ``webte
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
+from importlib import import_module
 from typing import Any
 
 from webtensor.dtypes import string_
 from webtensor.engine import Tensor, TensorLike, Variable, as_operand
 from webtensor.explanation import MISUSE, explained, raise_explained
 from webtensor.ops import (
-    array_api,
     binary,
-    broadcasting,
-    casting,
-    complex_numbers,
     contraction,
-    convolution,
-    creation,
-    dynamic,
-    image,
     indexing,
-    morphology,
     movement,
-    nn,
-    normalization,
     numpy_functions,
-    pooling,
-    rearrangement,
-    reduction,
-    scan,
-    scatter,
-    sorting,
-    spectral,
-    statistics,
     ternary,
-    tfjs_methods,
     unary,
-    vector_products,
 )
+from webtensor.ops.contents import CONTENTS
 
 __all__: list[str] = []
 
@@ -133,64 +114,98 @@ _UNARY: dict[str, Callable[[Any], Tensor]] = {
     "abs": unary.abs,
     "invert": unary.bitwise_invert,
 }
-_NAMED: dict[str, Callable[..., Any]] = {
-    name: explained(getattr(module, name))
-    for module, names in (
-        (unary, unary.__all__),
-        (binary, binary.__all__),
-        (reduction, reduction.__all__),
-        (broadcasting, ["broadcast_to"]),
-        (casting, ["astype"]),
-        (complex_numbers, ["angle", "conj", "imag", "real"]),
-        (contraction, contraction.__all__),
-        (spectral, spectral.__all__),
-        (convolution, convolution.__all__),
-        (pooling, pooling.__all__),
-        (morphology, morphology.__all__),
-        (normalization, ["batch_norm", "local_response_normalization"]),
-        (image, ["resize_bilinear", "resize_nearest_neighbor"]),
-        (indexing, ["boolean_mask"]),
-        (nn, ["clip", "log_softmax", "one_hot", "softmax"]),
-        (scan, scan.__all__),
-        (sorting, ["argsort", "isin", "searchsorted", "topk"]),
-        (scatter, ["gather_nd", "take_along_axis", "unsorted_segment_sum"]),
-        (creation, ["ones_like", "zeros_like"]),
-        (dynamic, ["nonzero", "unique"]),
-        (tfjs_methods, [name for name in tfjs_methods.__all__ if name != "buffer_of"]),
-        (statistics, ["euclidean_norm", "log_sum_exp", "moments", "norm", "std", "var"]),
-        (
-            rearrangement,
-            [
-                "batch_to_space_nd",
-                "depth_to_space",
-                "mirror_pad",
-                "repeat",
-                "roll",
-                "space_to_batch_nd",
-                "strided_slice",
-            ],
-        ),
-        (
-            movement,
-            [
-                "clone",
-                "expand_dims",
-                "flatten",
-                "flip",
-                "gather",
-                "pad",
-                "permute_dims",
-                "slice",
-                "split",
-                "squeeze",
-                "take",
-                "tile",
-                "unstack",
-            ],
-        ),
-    )
-    for name in names
+#: Names of methods, by the module that has the functions of these names. All of the elementwise
+#: table and of some other modules are methods.
+_METHODS: dict[str, list[str]] = {
+    **{
+        module: CONTENTS[module]
+        for module in (
+            "binary",
+            "broadcasting",
+            "casting",
+            "contraction",
+            "convolution",
+            "morphology",
+            "pooling",
+            "reduction",
+            "scan",
+            "unary",
+        )
+    },
+    "complex_numbers": ["angle", "conj", "imag", "real"],
+    "creation": ["ones_like", "zeros_like"],
+    "dynamic": ["nonzero", "unique"],
+    "image": ["resize_bilinear", "resize_nearest_neighbor"],
+    "indexing": ["boolean_mask"],
+    "movement": [
+        "clone",
+        "expand_dims",
+        "flatten",
+        "flip",
+        "gather",
+        "pad",
+        "permute_dims",
+        "slice",
+        "split",
+        "squeeze",
+        "take",
+        "tile",
+        "unstack",
+    ],
+    "nn": ["clip", "log_softmax", "one_hot", "softmax"],
+    "normalization": ["batch_norm", "local_response_normalization"],
+    "rearrangement": [
+        "batch_to_space_nd",
+        "depth_to_space",
+        "mirror_pad",
+        "repeat",
+        "roll",
+        "space_to_batch_nd",
+        "strided_slice",
+    ],
+    "scatter": ["gather_nd", "take_along_axis", "unsorted_segment_sum"],
+    "sorting": ["argsort", "isin", "searchsorted", "topk"],
+    "spectral": ["fft", "ifft", "irfft", "rfft"],
+    "statistics": ["euclidean_norm", "log_sum_exp", "moments", "norm", "std", "var"],
+    "tfjs_methods": [
+        "as1d",
+        "as2d",
+        "as3d",
+        "as4d",
+        "as5d",
+        "as_scalar",
+        "buffer_sync",
+        "concat",
+        "print",
+        "reshape_as",
+        "stack",
+        "to_bool",
+        "to_float",
+        "to_int",
+        "variable",
+    ],
 }
+
+
+class _Method:
+    """Becomes a method when it is first read, which imports the module of its function."""
+
+    def __init__(self, module: str, function: str, name: str | None = None) -> None:
+        self._module = module
+        self._function = function
+        self._name = name or function
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        module = import_module(f"webtensor.ops.{self._module}")
+        method = explained(getattr(module, self._function))
+        setattr(owner, self._name, method)
+        return method if instance is None else partial(method, instance)
+
+
+def _matrix_transpose(self: TensorLike) -> Tensor:
+    from webtensor.ops.vector_products import matrix_transpose
+
+    return matrix_transpose(self)
 
 
 def _attach(owner: Any) -> None:
@@ -201,17 +216,18 @@ def _attach(owner: Any) -> None:
         setattr(owner, f"__{name}__", _operator(function))
     for name, unary_function in _UNARY.items():
         setattr(owner, f"__{name}__", unary_function)
-    for name, method in _NAMED.items():
-        setattr(owner, name, method)
+    for module, functions in _METHODS.items():
+        for name in functions:
+            setattr(owner, name, _Method(module, name))
     owner.reshape = _taking_integers(movement.reshape)
     owner.transpose = _taking_integers(movement.transpose)
     owner.where = _where
     owner.sort = _sort
-    owner.buffer = tfjs_methods.buffer_of
+    owner.buffer = _Method("tfjs_methods", "buffer_of", "buffer")
     owner.__getitem__ = lambda self, key: indexing.get_item(as_operand("index", self), key)
     owner.T = property(movement.transpose)
-    owner.mT = property(vector_products.matrix_transpose)
-    owner.__array_namespace__ = array_api.array_namespace
+    owner.mT = property(_matrix_transpose)
+    owner.__array_namespace__ = _Method("array_api", "array_namespace", "__array_namespace__")
     owner.__array_ufunc__ = numpy_functions.array_ufunc
     owner.__array_function__ = numpy_functions.array_function
 

@@ -103,6 +103,8 @@ def reshape(x: TensorLike, shape: int | Sequence[int], copy: bool | None = None)
 def clone(x: TensorLike) -> Tensor:
     """Another tensor with the same elements, which are shared.
 
+    The result has the shape and dtype of ``x``.
+
     Example:
         >>> import webtensor as wt
         >>> wt.clone([1, 2]).tolist()
@@ -114,6 +116,8 @@ def clone(x: TensorLike) -> Tensor:
 
 def flatten(x: TensorLike) -> Tensor:
     """The elements along one axis.
+
+    The result has rank 1 and the dtype of ``x``.
 
     Example:
         >>> import webtensor as wt
@@ -364,6 +368,11 @@ def transpose(x: TensorLike, perm: Sequence[int] | None = None, conjugate: bool 
 def flip(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
     """Reverse the order of the elements along the given axes, or all.
 
+    The result has the shape and dtype of ``x``.
+
+    Raises:
+        ValueError: an axis is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.flip([[1, 2], [3, 4]], axis=1).tolist()
@@ -557,6 +566,11 @@ def _same_dtype(name: str, tensors: Sequence[TensorLike]) -> list[Tensor]:
 def stack(tensors: Sequence[TensorLike], axis: int = 0) -> Tensor:
     """Join tensors of one shape along a new axis.
 
+    The result has a further axis, of the number of tensors.
+
+    Raises:
+        ValueError: the shapes differ, or ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.stack([[1, 2], [3, 4]], axis=1).tolist()
@@ -596,6 +610,11 @@ _STACK = Primitive("stack", kernel="concat", gradients=_stack_gradient)
 
 def unstack(x: TensorLike, axis: int = 0) -> tuple[Tensor, ...]:
     """Part a tensor into its slices along an axis, which is removed.
+
+    Each has the dtype of ``x``.
+
+    Raises:
+        ValueError: ``axis`` is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -781,6 +800,12 @@ def as_indices(name: str, indices: TensorLike, argument: str = "indices") -> Ten
 def take(x: TensorLike, indices: TensorLike, axis: int | None = None) -> Tensor:
     """Pick elements along an axis, or of the flat tensor (array API standard). See ``gather``.
 
+    The shape of ``indices`` takes the place of the axis.
+
+    Raises:
+        IndexError: an index is out of range.
+        TypeError: ``indices`` are not int32.
+
     Example:
         >>> import webtensor as wt
         >>> wt.take([[1, 2], [3, 4]], [1, 1], axis=1).tolist()
@@ -796,6 +821,11 @@ def tile(x: TensorLike, repetitions: Sequence[int]) -> Tensor:
     """Repeat a tensor ``repetitions[i]`` times along axis ``i``.
 
     Fewer repetitions than axes apply to the last axes, more add axes in front, as in NumPy.
+
+    The result has the dtype of ``x``.
+
+    Raises:
+        ValueError: a number of repetitions is negative.
 
     Example:
         >>> import webtensor as wt

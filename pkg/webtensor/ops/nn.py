@@ -46,6 +46,12 @@ def _normalized(primitive: Primitive, logits: TensorLike, axis: int) -> Tensor:
 def softmax(logits: TensorLike, axis: int = -1) -> Tensor:
     """Exponentials along an axis divided by their sum, without overflow.
 
+    The result has the shape of ``logits`` and is float32.
+
+    Raises:
+        TypeError: ``logits`` has dtype string.
+        ValueError: ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.softmax([1000.0, 1000.0]).tolist()
@@ -57,6 +63,12 @@ def softmax(logits: TensorLike, axis: int = -1) -> Tensor:
 @planned
 def log_softmax(logits: TensorLike, axis: int = -1) -> Tensor:
     """Logarithm of the softmax, without overflow or underflow.
+
+    The result has the shape of ``logits`` and is float32.
+
+    Raises:
+        TypeError: ``logits`` has dtype string.
+        ValueError: ``axis`` is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -101,6 +113,12 @@ def one_hot(
 
     An index outside ``range(depth)`` gives only ``off_value``.
 
+    The result has the shape of ``indices`` with the new axis last.
+
+    Raises:
+        TypeError: ``indices`` are not int32.
+        ValueError: ``depth`` is negative.
+
     Example:
         >>> import webtensor as wt
         >>> wt.one_hot([2, 0], 3).tolist()
@@ -133,6 +151,11 @@ def clip(x: TensorLike, min: Any = None, max: Any = None) -> Tensor:
 
     As in NumPy, where ``min`` exceeds ``max`` every element becomes ``max``, and a bound of NaN
     makes NaN.
+
+    The result has the shape of ``x``. It is int32 if ``x`` and the bounds are, else float32.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
 
     Example:
         >>> import webtensor as wt

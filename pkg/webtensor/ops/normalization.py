@@ -161,7 +161,16 @@ def batch_norm3d(
     scale: TensorLike | None = None,
     variance_epsilon: float = 0.001,
 ) -> Tensor:
-    """``batch_norm`` of a tensor of rank 3, by parameters of rank 1 or 3. See ``batch_norm2d``."""
+    """``batch_norm`` of a tensor of rank 3, by parameters of rank 1 or 3. See ``batch_norm2d``.
+
+    Raises:
+        ValueError: ranks or shapes that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.batch_norm3d([[[1.0], [3.0]]], [2.0], [0.25], variance_epsilon=0.0).tolist()
+        [[[-2.0], [2.0]]]
+    """
     return _batch_norm("batch_norm3d", x, mean, variance, offset, scale, variance_epsilon, 3)
 
 
@@ -173,7 +182,16 @@ def batch_norm4d(
     scale: TensorLike | None = None,
     variance_epsilon: float = 0.001,
 ) -> Tensor:
-    """``batch_norm`` of a tensor of rank 4, by parameters of rank 1 or 4. See ``batch_norm2d``."""
+    """``batch_norm`` of a tensor of rank 4, by parameters of rank 1 or 4. See ``batch_norm2d``.
+
+    Raises:
+        ValueError: ranks or shapes that do not fit.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.batch_norm4d([[[[1.0], [3.0]]]], [2.0], [0.25], variance_epsilon=0.0).tolist()
+        [[[[-2.0], [2.0]]]]
+    """
     return _batch_norm("batch_norm4d", x, mean, variance, offset, scale, variance_epsilon, 4)
 
 

@@ -131,6 +131,11 @@ def max_pool(
     ``filter_size`` and ``strides`` (the size by default) are a number or (height, width); ``pad``
     and ``dim_rounding_mode`` are as in ``conv2d``, and padding is never picked.
 
+    The result is float32.
+
+    Raises:
+        ValueError: ``x`` has neither rank 3 nor 4, or the windows do not fit.
+
     Example:
         >>> import webtensor as wt
         >>> wt.max_pool(wt.tensor([1.0, 2.0, 3.0, 4.0], shape=(1, 2, 2, 1)), 2).tolist()
@@ -148,6 +153,11 @@ def avg_pool(
     dim_rounding_mode: str | None = None,
 ) -> Tensor:
     """Mean of the elements of each window, padding not counted. See ``max_pool``.
+
+    The result is float32.
+
+    Raises:
+        ValueError: ``x`` has neither rank 3 nor 4, or the windows do not fit.
 
     Example:
         >>> import webtensor as wt

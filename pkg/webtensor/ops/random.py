@@ -88,6 +88,12 @@ def random_uniform(
 ) -> Tensor:
     """Numbers uniformly distributed in [minval, maxval); whole ones for int32.
 
+    The result has the given shape and dtype.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+        ValueError: a size in ``shape`` is negative.
+
     Example:
         >>> import webtensor as wt
         >>> wt.random_uniform((2,), seed=1).tolist() == wt.random_uniform((2,), seed=1).tolist()
@@ -137,6 +143,12 @@ def random_normal(
 ) -> Tensor:
     """Numbers with a normal distribution; with dtype int32, they are rounded.
 
+    The result has the given shape and dtype.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+        ValueError: a size in ``shape`` is negative.
+
     Example:
         >>> import webtensor as wt
         >>> wt.random_normal((2, 3), seed=1).shape
@@ -164,6 +176,12 @@ def truncated_normal(
     """Normal numbers, none of them farther than two standard deviations from the mean.
 
     With dtype int32, they are rounded.
+
+    The result has the given shape and dtype.
+
+    Raises:
+        TypeError: ``dtype`` is not a dtype.
+        ValueError: a size in ``shape`` is negative.
 
     Example:
         >>> import webtensor as wt

@@ -209,6 +209,11 @@ def tril(x: TensorLike, k: int = 0) -> Tensor:
 def triu(x: TensorLike, k: int = 0) -> Tensor:
     """Matrices with zeros below the diagonal number ``k`` (array API standard). See ``tril``.
 
+    ``x`` has shape (..., rows, columns), as the result has.
+
+    Raises:
+        ValueError: ``x`` has fewer than two axes.
+
     Example:
         >>> import webtensor as wt
         >>> wt.triu([[1, 2], [3, 4]]).tolist()
@@ -221,6 +226,9 @@ def diag(x: TensorLike) -> Tensor:
     """Tensor of twice the rank, with the elements of ``x`` on its diagonal and zeros elsewhere.
 
     For ``x`` of rank 1, that is a diagonal matrix.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt

@@ -83,6 +83,8 @@ def multi_rnn_cell(
     A cell is called with ``(data, c, h)`` and returns the new ``(c, h)``; ``c`` and ``h`` hold one
     state for each cell.
 
+    ``data`` has shape (batch, inputs), each state (batch, units), as the results have.
+
     Raises:
         ValueError: there are more or fewer states than cells.
 

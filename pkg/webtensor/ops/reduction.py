@@ -168,6 +168,13 @@ def sum(x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: Any = N
 
     With ``dtype``, they are converted first.
 
+    The result is float32, int32 or complex64. It lacks the axes, or has them of size 1 with
+    ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.sum([[1, 2], [3, 4]], axis=0).tolist()
@@ -190,6 +197,13 @@ def prod(x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: Any = 
 
     With ``dtype``, they are converted first.
 
+    The result is float32, int32 or complex64. It lacks the axes, or has them of size 1 with
+    ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.prod([[1, 2], [3, 4]]).tolist()
@@ -200,6 +214,13 @@ def prod(x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: Any = 
 
 def mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Arithmetic mean along ``axis`` (all axes by default), as float32; NaN over no elements.
+
+    The result is complex64 for complex64. It lacks the axes, or has them of size 1 with
+    ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -220,6 +241,13 @@ def max(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
 
     The gradient is shared evenly among equal greatest elements.
 
+    The result is float32 or int32, as ``x`` is. It lacks the axes, or has them of size 1 with
+    ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+        ValueError: ``axis`` is out of range, or there are no elements.
+
     Example:
         >>> import webtensor as wt
         >>> wt.max([[1, 2], [3, 4]], axis=1).tolist()
@@ -234,6 +262,13 @@ def min(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
 
     The gradient is shared evenly among equal least elements.
 
+    The result is float32 or int32, as ``x`` is. It lacks the axes, or has them of size 1 with
+    ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+        ValueError: ``axis`` is out of range, or there are no elements.
+
     Example:
         >>> import webtensor as wt
         >>> wt.min([[1, 2], [3, 4]], axis=1).tolist()
@@ -245,6 +280,12 @@ def min(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
 def any(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Whether any element along ``axis`` (all axes by default) is true.
 
+    The result is bool. It lacks the axes, or has them of size 1 with ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.any([[True, False], [False, False]], axis=1).tolist()
@@ -255,6 +296,12 @@ def any(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
 
 def all(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Whether all elements along ``axis`` (all axes by default) are true.
+
+    The result is bool. It lacks the axes, or has them of size 1 with ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -285,6 +332,10 @@ def _arg_reduce(primitive: Primitive, x: TensorLike, axis: int | None, keepdims:
 def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Index of the first greatest element along ``axis`` (of the flat tensor by default), int32.
 
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range, or there are no elements.
+
     Example:
         >>> import webtensor as wt
         >>> wt.argmax([[1, 5], [7, 3]], axis=1).tolist()
@@ -295,6 +346,10 @@ def argmax(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Te
 
 def argmin(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Index of the first least element along ``axis`` (of the flat tensor by default), int32.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range, or there are no elements.
 
     Example:
         >>> import webtensor as wt

@@ -160,6 +160,10 @@ def cumulative_prod(
 ) -> Tensor:
     """Running product along an axis (array API standard). See ``cumulative_sum``.
 
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range, or missing for a rank above 1.
+
     Example:
         >>> import webtensor as wt
         >>> wt.cumulative_prod([2, 3, 4]).tolist()

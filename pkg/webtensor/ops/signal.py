@@ -70,6 +70,10 @@ def cosine_window(window_length: int, a: float, b: float) -> Tensor:
 def hann_window(window_length: int) -> Tensor:
     """Hann window, float32 of shape (window_length,). See ``cosine_window``.
 
+    Raises:
+        TypeError: ``window_length`` is not an integer.
+        ValueError: ``window_length`` is not positive.
+
     Example:
         >>> import webtensor as wt
         >>> wt.signal.hann_window(2).tolist()
@@ -80,6 +84,10 @@ def hann_window(window_length: int) -> Tensor:
 
 def hamming_window(window_length: int) -> Tensor:
     """Hamming window, float32 of shape (window_length,). See ``cosine_window``.
+
+    Raises:
+        TypeError: ``window_length`` is not an integer.
+        ValueError: ``window_length`` is not positive.
 
     Example:
         >>> import webtensor as wt

@@ -196,6 +196,9 @@ def lower_bound(sorted_sequence: TensorLike, values: TensorLike) -> Tensor:
 
     See ``searchsorted``.
 
+    Raises:
+        ValueError: the shapes differ in more than the last axis.
+
     Example:
         >>> import webtensor as wt
         >>> wt.lower_bound([1, 3, 3, 5], [3, 4]).tolist()
@@ -208,6 +211,9 @@ def upper_bound(sorted_sequence: TensorLike, values: TensorLike) -> Tensor:
     """Indices of the first elements of a sorted sequence that are greater than the values.
 
     See ``searchsorted``.
+
+    Raises:
+        ValueError: the shapes differ in more than the last axis.
 
     Example:
         >>> import webtensor as wt
@@ -250,6 +256,11 @@ def isin(x1: TensorLike, x2: TensorLike, invert: bool = False) -> Tensor:
     """Whether each element of ``x1`` is among those of ``x2``, as bool (array API standard).
 
     NaN is among nothing. ``invert`` tells the opposite.
+
+    The result has the shape of ``x1``.
+
+    Raises:
+        TypeError: an operand has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -311,5 +322,15 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: int = 1) -> Tensor
 
 
 async def in_top_k_async(predictions: TensorLike, targets: TensorLike, k: int = 1) -> Tensor:
-    """Do what ``in_top_k`` does, which waits for nothing; for code that awaits it."""
+    """Do what ``in_top_k`` does, which waits for nothing; for code that awaits it.
+
+    Raises:
+        ValueError: the shapes do not fit, or ``k`` is out of range.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> asyncio.run(wt.in_top_k_async([[0.1, 0.9], [0.8, 0.2]], [1, 1])).tolist()
+        [True, False]
+    """
     return in_top_k(predictions, targets, k)

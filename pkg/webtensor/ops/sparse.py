@@ -304,6 +304,10 @@ def sparse_segment_mean(data: TensorLike, indices: TensorLike, segment_ids: Tens
 
     See ``sparse_segment_sum``.
 
+    Raises:
+        IndexError: an index is out of range.
+        TypeError: ``indices`` or ``segment_ids`` are not int32.
+
     Example:
         >>> import webtensor as wt
         >>> wt.sparse.sparse_segment_mean([[1, 2], [3, 4], [5, 6]], [0, 2, 1], [0, 0, 2]).tolist()

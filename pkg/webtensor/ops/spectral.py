@@ -89,6 +89,11 @@ def fft(input: TensorLike) -> Tensor:
 def ifft(input: TensorLike) -> Tensor:
     """Inverse of ``fft`` over the last axis, complex64.
 
+    The result has the shape of ``input``.
+
+    Raises:
+        ValueError: ``input`` has no axis.
+
     Example:
         >>> import webtensor as wt
         >>> wt.spectral.ifft([1 + 0j, 1 + 0j]).tolist()
@@ -123,6 +128,9 @@ def irfft(input: TensorLike, fft_length: int | None = None) -> Tensor:
     """Inverse of ``rfft`` over the last axis, float32.
 
     ``fft_length`` is the length of the result, ``2 * (n - 1)`` by default (1 for ``n`` = 1).
+
+    Raises:
+        ValueError: ``input`` has no axis, or ``fft_length`` is not positive.
 
     Example:
         >>> import webtensor as wt

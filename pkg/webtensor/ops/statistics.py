@@ -99,6 +99,12 @@ _MOMENTS = Primitive("moments", gradients=(_moments_gradient,))
 def moments(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Moments:
     """Mean and variance along ``axis`` (all axes by default), as float32.
 
+    Both lack the axes, or have them of size 1 with ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+        ValueError: ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> mean, variance = wt.moments([1.0, 3.0])
@@ -125,6 +131,12 @@ def var(
     The squares are divided by the number of elements less ``correction``: 1 gives the unbiased
     estimate from a sample.
 
+    The result lacks the axes, or has them of size 1 with ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+        ValueError: ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.var([1.0, 3.0]).tolist(), wt.var([1.0, 3.0], correction=1).tolist()
@@ -137,6 +149,12 @@ def std(
     x: TensorLike, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
 ) -> Tensor:
     """Standard deviation along ``axis``, as float32 (array API standard). See ``var``.
+
+    The result lacks the axes, or has them of size 1 with ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+        ValueError: ``axis`` is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -159,6 +177,12 @@ def _variance(name: str, x: TensorLike, axis: Axis, correction: float, keepdims:
 
 def count_nonzero(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """How many elements along ``axis`` are not zero, as int32 (array API standard).
+
+    The result lacks the axes, or has them of size 1 with ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range.
 
     Example:
         >>> import webtensor as wt
@@ -244,6 +268,12 @@ def _matrix_norm(name: str, size: Tensor, ord: float | str, row: int, column: in
 def euclidean_norm(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Root of the sum of squares along ``axis`` (all axes by default), which may be any axes.
 
+    The result is float32. It lacks the axes, or has them of size 1 with ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+        ValueError: ``axis`` is out of range.
+
     Example:
         >>> import webtensor as wt
         >>> wt.euclidean_norm([[3.0, 4.0], [6.0, 8.0]], axis=1).tolist()
@@ -257,6 +287,12 @@ def euclidean_norm(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> 
 
 def log_sum_exp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
     """Logarithm of the sum of exponentials along ``axis`` (all by default), without overflow.
+
+    The result is float32. It lacks the axes, or has them of size 1 with ``keepdims``.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+        ValueError: ``axis`` is out of range.
 
     Example:
         >>> import webtensor as wt

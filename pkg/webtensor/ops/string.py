@@ -49,7 +49,8 @@ def static_regex_replace(
     r"""Replace what matches a regular expression in each text of a tensor.
 
     Pattern and rewrite are as in Python's ``re.sub``, and ``\0`` in the rewrite is the whole match.
-    Without ``replace_global``, only the first match in each text is replaced.
+    Without ``replace_global``, only the first match in each text is replaced. The
+    result has the shape of ``input`` and dtype string.
 
     Raises:
         TypeError: ``input`` is not string.

@@ -25,6 +25,12 @@ __all__ = ["where"]
 def where(condition: TensorLike, x: TensorLike, y: TensorLike) -> Tensor:
     """``x`` where the condition holds, else ``y``; the three broadcast together.
 
+    The result is float32, int32, complex64, bool or string, whichever can represent both.
+
+    Raises:
+        TypeError: only one of ``x`` and ``y`` is string.
+        ValueError: the shapes do not broadcast.
+
     Example:
         >>> import webtensor as wt
         >>> wt.where([True, False], [1, 2], 0).tolist()

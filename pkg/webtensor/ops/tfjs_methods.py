@@ -137,7 +137,13 @@ async def buffer_of(self: TensorLike) -> TensorBuffer:
 
 
 def print(self: TensorLike, verbose: bool = False) -> None:
-    """Print a tensor; ``verbose`` puts its number of axes and of elements before it."""
+    """Print a tensor; ``verbose`` puts its number of axes and of elements before it.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.print(wt.tensor([1, 2]))
+        Tensor([1, 2], shape=(2,), dtype=int32, device=host)
+    """
     x = as_operand("print", self)
     if verbose:
         sys.stdout.write(f"rank {x.ndim}, {x.size} elements\n")

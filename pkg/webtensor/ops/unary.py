@@ -126,6 +126,11 @@ def _horner(x: Any, coefficients: tuple[float, ...]) -> Any:
 def abs(x: TensorLike) -> Tensor:
     """Absolute value.
 
+    The result has the shape of ``x`` and is float32, or int32 for int32 and bool.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.abs([-1.5, 2.0]).tolist()
@@ -142,6 +147,11 @@ def abs(x: TensorLike) -> Tensor:
 )
 def negative(x: TensorLike) -> Tensor:
     """Numerical negative, ``-x``.
+
+    The result has the shape of ``x`` and its dtype, or int32 for bool.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -161,6 +171,11 @@ def negative(x: TensorLike) -> Tensor:
 def sign(x: TensorLike) -> Tensor:
     """-1, 0 or 1 by the sign of ``x``, 0 for -0.0; NaN stays NaN.
 
+    The result has the shape of ``x`` and its dtype, or int32 for bool.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.sign([-3.0, 0.0, 2.0]).tolist()
@@ -178,6 +193,11 @@ def sign(x: TensorLike) -> Tensor:
 def square(x: TensorLike) -> Tensor:
     """``x * x``.
 
+    The result has the shape of ``x`` and its dtype, or int32 for bool.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.square([3, -4]).tolist()
@@ -193,6 +213,11 @@ def square(x: TensorLike) -> Tensor:
 )
 def sqrt(x: TensorLike) -> Tensor:
     """Square root; NaN for negative numbers.
+
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -210,6 +235,11 @@ def sqrt(x: TensorLike) -> Tensor:
 def rsqrt(x: TensorLike) -> Tensor:
     """Reciprocal of the square root.
 
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.rsqrt([4.0]).tolist()
@@ -225,6 +255,11 @@ def rsqrt(x: TensorLike) -> Tensor:
 )
 def reciprocal(x: TensorLike) -> Tensor:
     """``1 / x``.
+
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -247,6 +282,11 @@ def reciprocal(x: TensorLike) -> Tensor:
 def ceil(x: TensorLike) -> Tensor:
     """Smallest integer that is not less.
 
+    The result has the shape of ``x`` and its dtype, or int32 for bool.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.ceil([1.2, -1.2]).tolist()
@@ -264,6 +304,11 @@ def ceil(x: TensorLike) -> Tensor:
 )
 def floor(x: TensorLike) -> Tensor:
     """Largest integer that is not greater.
+
+    The result has the shape of ``x`` and its dtype, or int32 for bool.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
 
     Example:
         >>> import webtensor as wt
@@ -283,6 +328,11 @@ def floor(x: TensorLike) -> Tensor:
 def round(x: TensorLike) -> Tensor:
     """Nearest integer; halves go to the even one.
 
+    The result has the shape of ``x`` and its dtype, or int32 for bool.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.round([0.5, 1.5, -2.7]).tolist()
@@ -300,6 +350,11 @@ def round(x: TensorLike) -> Tensor:
 )
 def trunc(x: TensorLike) -> Tensor:
     """Nearest integer that is not farther from zero.
+
+    The result has the shape of ``x`` and its dtype, or int32 for bool.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
 
     Example:
         >>> import webtensor as wt
@@ -320,6 +375,11 @@ def trunc(x: TensorLike) -> Tensor:
 def exp(x: TensorLike) -> Tensor:
     """Exponential.
 
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.exp([0.0, 1.0]).tolist()[0]
@@ -335,6 +395,11 @@ def exp(x: TensorLike) -> Tensor:
 )
 def expm1(x: TensorLike) -> Tensor:
     """``exp(x) - 1``, exact to rounding near zero.
+
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -352,6 +417,11 @@ def expm1(x: TensorLike) -> Tensor:
 def log(x: TensorLike) -> Tensor:
     """Natural logarithm; NaN for negative numbers, -inf for zero.
 
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.log([1.0]).tolist()
@@ -367,6 +437,11 @@ def log(x: TensorLike) -> Tensor:
 )
 def log1p(x: TensorLike) -> Tensor:
     """``log(1 + x)``, exact to rounding near zero.
+
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -384,6 +459,11 @@ def log1p(x: TensorLike) -> Tensor:
 def log2(x: TensorLike) -> Tensor:
     """Logarithm to base 2, exact for powers of two; NaN for negative numbers, -inf for zero.
 
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.log2([8.0, 0.5]).tolist()
@@ -399,6 +479,11 @@ def log2(x: TensorLike) -> Tensor:
 )
 def log10(x: TensorLike) -> Tensor:
     """Logarithm to base 10; NaN for negative numbers, -inf for zero.
+
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -419,6 +504,11 @@ def log10(x: TensorLike) -> Tensor:
 def sin(x: TensorLike) -> Tensor:
     """Sine of an angle in radians.
 
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.sin([0.0]).tolist()
@@ -434,6 +524,11 @@ def sin(x: TensorLike) -> Tensor:
 )
 def cos(x: TensorLike) -> Tensor:
     """Cosine of an angle in radians.
+
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -451,6 +546,11 @@ def cos(x: TensorLike) -> Tensor:
 def tan(x: TensorLike) -> Tensor:
     """Tangent of an angle in radians.
 
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.tan([0.0]).tolist()
@@ -466,6 +566,11 @@ def tan(x: TensorLike) -> Tensor:
 )
 def asin(x: TensorLike) -> Tensor:
     """Inverse sine in radians; NaN outside [-1, 1].
+
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -483,6 +588,11 @@ def asin(x: TensorLike) -> Tensor:
 def acos(x: TensorLike) -> Tensor:
     """Inverse cosine in radians; NaN outside [-1, 1].
 
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.acos([1.0]).tolist()
@@ -498,6 +608,11 @@ def acos(x: TensorLike) -> Tensor:
 )
 def atan(x: TensorLike) -> Tensor:
     """Inverse tangent in radians.
+
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -518,6 +633,11 @@ def atan(x: TensorLike) -> Tensor:
 def sinh(x: TensorLike) -> Tensor:
     """Hyperbolic sine.
 
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.sinh([0.0]).tolist()
@@ -533,6 +653,11 @@ def sinh(x: TensorLike) -> Tensor:
 )
 def cosh(x: TensorLike) -> Tensor:
     """Hyperbolic cosine.
+
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -550,6 +675,11 @@ def cosh(x: TensorLike) -> Tensor:
 def tanh(x: TensorLike) -> Tensor:
     """Hyperbolic tangent.
 
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.tanh([0.0]).tolist()
@@ -565,6 +695,11 @@ def tanh(x: TensorLike) -> Tensor:
 )
 def asinh(x: TensorLike) -> Tensor:
     """Inverse hyperbolic sine.
+
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -582,6 +717,11 @@ def asinh(x: TensorLike) -> Tensor:
 def acosh(x: TensorLike) -> Tensor:
     """Inverse hyperbolic cosine; NaN below 1.
 
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.acosh([1.0]).tolist()
@@ -597,6 +737,11 @@ def acosh(x: TensorLike) -> Tensor:
 )
 def atanh(x: TensorLike) -> Tensor:
     """Inverse hyperbolic tangent; NaN outside [-1, 1].
+
+    The result has the shape of ``x`` and is float32, or complex64 for complex64.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -617,6 +762,11 @@ def atanh(x: TensorLike) -> Tensor:
 def erf(x: TensorLike) -> Tensor:
     """Gauss error function.
 
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.erf([0.0]).tolist()
@@ -634,6 +784,11 @@ def erf_inv(x: TensorLike) -> Tensor:
     """Inverse of the error function; infinite at -1 and 1, NaN beyond.
 
     Giles, *Approximating the erfinv function*, GPU Computing Gems (2011).
+
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
 
     Example:
         >>> import webtensor as wt
@@ -702,6 +857,11 @@ def polynomial(
 def relu(x: TensorLike) -> Tensor:
     """Rectified linear unit, ``max(x, 0)``.
 
+    The result has the shape of ``x`` and its dtype, or int32 for bool.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.relu([-1.0, 2.0]).tolist()
@@ -721,6 +881,11 @@ def relu(x: TensorLike) -> Tensor:
 def relu6(x: TensorLike) -> Tensor:
     """Rectified linear unit capped at 6, ``min(max(x, 0), 6)``.
 
+    The result has the shape of ``x`` and its dtype, or int32 for bool.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.relu6([-1.0, 2.0, 8.0]).tolist()
@@ -736,6 +901,11 @@ def relu6(x: TensorLike) -> Tensor:
 )
 def leaky_relu(x: TensorLike, alpha: float = 0.2) -> Tensor:
     """``x`` where it is positive, else ``alpha * x`` (Maas et al., 2013).
+
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
 
     Example:
         >>> import webtensor as wt
@@ -753,6 +923,11 @@ def leaky_relu(x: TensorLike, alpha: float = 0.2) -> Tensor:
 def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
     """``x`` where it is positive, else ``alpha * (exp(x) - 1)`` (Clevert et al., 2015).
 
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.elu([0.0, 1.0]).tolist()
@@ -768,6 +943,11 @@ def elu(x: TensorLike, alpha: float = 1.0) -> Tensor:
 )
 def selu(x: TensorLike) -> Tensor:
     """Scaled exponential linear unit (Klambauer et al., 2017).
+
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
 
     Example:
         >>> import webtensor as wt
@@ -785,6 +965,11 @@ def selu(x: TensorLike) -> Tensor:
 def sigmoid(x: TensorLike) -> Tensor:
     """Logistic function, ``1 / (1 + exp(-x))``.
 
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.sigmoid([0.0]).tolist()
@@ -800,6 +985,11 @@ def sigmoid(x: TensorLike) -> Tensor:
 )
 def log_sigmoid(x: TensorLike) -> Tensor:
     """Logarithm of the logistic function, without overflow.
+
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
 
     Example:
         >>> import webtensor as wt
@@ -817,6 +1007,11 @@ def log_sigmoid(x: TensorLike) -> Tensor:
 def softplus(x: TensorLike) -> Tensor:
     """``log(1 + exp(x))``, without overflow.
 
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.softplus([1000.0]).tolist()
@@ -831,6 +1026,11 @@ def softplus(x: TensorLike) -> Tensor:
 )
 def step(x: TensorLike, alpha: float = 0.0) -> Tensor:
     """1 where ``x`` is positive, else ``alpha``.
+
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
 
     Example:
         >>> import webtensor as wt
@@ -849,6 +1049,11 @@ def step(x: TensorLike, alpha: float = 0.0) -> Tensor:
 def clip_by_value(x: TensorLike, minimum: float, maximum: float) -> Tensor:
     """``x`` limited to an interval of two numbers. See ``clip``.
 
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.clip_by_value([-2.0, 0.5, 3.0], 0, 1).tolist()
@@ -863,6 +1068,11 @@ def clip_by_value(x: TensorLike, minimum: float, maximum: float) -> Tensor:
 def isnan(x: TensorLike) -> Tensor:
     """Whether each element is NaN, as bool.
 
+    The result has the shape of ``x`` and is bool.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.isnan([float("nan"), 1.0]).tolist()
@@ -874,6 +1084,11 @@ def isnan(x: TensorLike) -> Tensor:
 def isinf(x: TensorLike) -> Tensor:
     """Whether each element is infinite, as bool.
 
+    The result has the shape of ``x`` and is bool.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.isinf([float("-inf"), 1.0]).tolist()
@@ -884,6 +1099,11 @@ def isinf(x: TensorLike) -> Tensor:
 @unary(kind=Kind.TEST, numpy=lambda np, x: np.isfinite(x), glsl="is_finite(x)", c="vabs(x) < VINF")
 def isfinite(x: TensorLike) -> Tensor:
     """Whether each element is neither NaN nor infinite, as bool.
+
+    The result has the shape of ``x`` and is bool.
+
+    Raises:
+        TypeError: ``x`` has dtype string.
 
     Example:
         >>> import webtensor as wt
@@ -901,6 +1121,11 @@ def isfinite(x: TensorLike) -> Tensor:
 def signbit(x: TensorLike) -> Tensor:
     """Whether the sign bit is set, as bool: for negative numbers, -0.0 and NaN of that sign.
 
+    The result has the shape of ``x`` and is bool.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.signbit([-0.0, 0.0, -2.0]).tolist()
@@ -911,6 +1136,11 @@ def signbit(x: TensorLike) -> Tensor:
 @unary(kind=Kind.LOGICAL, numpy=lambda np, x: np.logical_not(x), glsl="!x", c="~x")
 def logical_not(x: TensorLike) -> Tensor:
     """Truth value of NOT ``x``.
+
+    The result has the shape of ``x`` and is bool.
+
+    Raises:
+        TypeError: ``x`` has dtype complex64 or string.
 
     Example:
         >>> import webtensor as wt
@@ -925,6 +1155,11 @@ def logical_not(x: TensorLike) -> Tensor:
 @unary(kind=Kind.INTEGER, numpy=lambda np, x: ~x, glsl="~x", c="~x")
 def bitwise_invert(x: TensorLike) -> Tensor:
     """Bitwise NOT of an int32 tensor; the truth value of NOT ``x`` for a bool one.
+
+    The result has the shape of ``x`` and is int32, or bool for bool.
+
+    Raises:
+        TypeError: ``x`` has dtype float32, complex64 or string.
 
     Example:
         >>> import webtensor as wt
@@ -948,6 +1183,11 @@ BOOL_RULES["bitwise_invert"] = logical_not
 def unit_float(x: TensorLike) -> Tensor:
     """Number in [0, 1) made of the upper 24 bits of each int32; exact on every backend.
 
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype float32, complex64 or string.
+
     Example:
         >>> import webtensor as wt
         >>> wt.unit_float([0, -(2**31)]).tolist()
@@ -967,6 +1207,11 @@ def unit_float(x: TensorLike) -> Tensor:
 )
 def divisor_of_kept(x: TensorLike, rate: float, divisor: float) -> Tensor:
     """``divisor`` where ``unit_float`` of the bits is ``rate`` or more, else 0: for dropout.
+
+    The result has the shape of ``x`` and is float32.
+
+    Raises:
+        TypeError: ``x`` has dtype float32, complex64 or string.
 
     Example:
         >>> import webtensor as wt

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from webtensor.backends.api import Backend, Handle, KernelTable, Operand
+from webtensor.backends.api import Backend, Handle, Kernel, KernelTable, Operand
 from webtensor.dtypes import DType
 
 __all__ = ["NumpyBackend", "array_of", "kernel"]
 
 #: Registers a kernel: ``@kernel("name")``.
-kernel = KernelTable()
+kernel = KernelTable(__package__, without=["non_max_suppression"])
 
 
 def array_of(operand: Operand) -> np.ndarray[Any, Any]:
@@ -34,17 +35,15 @@ class NumpyBackend(Backend):
     others_may_have_room = False
 
     def __init__(self) -> None:
-        from webtensor.backends.numpy import families
-
-        super().__init__(families.TABLE)
+        super().__init__(kernel)
         self._bytes = 0
-        for name, run in self.kernels.items():
-            self.kernels[name] = self._counted(run)
 
-    def _counted(self, run: Any) -> Any:
+    def _bound(self, function: Kernel) -> Callable[..., Handle]:
+        """Return a kernel that makes its result dense and counts its bytes."""
+
         def call(inputs: Any, shape: Any, dtype: DType, *attributes: Any) -> Handle:
             with np.errstate(all="ignore"):
-                result = run(inputs, shape, dtype, *attributes)
+                result = function(self, inputs, shape, dtype, *attributes)
             array = np.ascontiguousarray(result, dtype=dtype.name)
             self._bytes += array.nbytes
             return array

@@ -20,7 +20,7 @@ from webtensor.shapes import Shape
 __all__ = ["Functions", "WasmBackend", "kernel"]
 
 #: Registers a kernel: ``@kernel("name")``.
-kernel = KernelTable()
+kernel = KernelTable(__package__)
 
 Export = TypeVar("Export")
 
@@ -72,9 +72,7 @@ class WasmBackend(Backend):
 
     def __init__(self, host: Host) -> None:
         """Take a started host."""
-        from webtensor.backends.wasm import families
-
-        super().__init__(families.TABLE)
+        super().__init__(kernel)
         self.host = host
         self.functions = Functions(host)
         self.parameters = ParameterSlots(host, self._begin_epoch)
@@ -123,7 +121,7 @@ class WasmBackend(Backend):
     ) -> PreparedKernel:
         """Return a kernel's call; if all it does is one call of an export, just that."""
         generic = super().prepared_call(kernel, inputs, shape, dtype, attributes)
-        method = self.kernels[kernel]
+        method = self.kernel(kernel)
         assert isinstance(method, MethodType)
         return prepared(self, method.__func__, inputs, shape, dtype, attributes) or generic
 

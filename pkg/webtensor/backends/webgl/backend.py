@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any, NoReturn
 
 from webtensor.backends.api import Backend, Handle, Kernel, KernelTable, Operand, Stopwatch
+from webtensor.backends.families import FAMILIES
 from webtensor.backends.webgl import compiler
 from webtensor.backends.webgl.compiler import Shader
 from webtensor.backends.webgl.flags import DELETE_THRESHOLD, MAX_TEXTURE_SIZE
@@ -32,7 +33,9 @@ from webtensor.transfer import address_of, javascript_text, zero_bytes
 __all__ = ["WebGLBackend", "kernel"]
 
 #: Registers a kernel: ``@kernel("name")``.
-kernel = KernelTable()
+kernel = KernelTable(
+    __package__, without=[*FAMILIES["linalg"], "moments", "non_max_suppression", "ragged_sequence"]
+)
 
 _BYTES_PER_TEXEL_READ = 16
 
@@ -59,9 +62,7 @@ class WebGLBackend(Backend):
         import pyodide_js
         from pyodide.ffi import create_proxy
 
-        from webtensor.backends.webgl import families
-
-        super().__init__(families.TABLE)
+        super().__init__(kernel)
         if mode.version == 1:
             gl = function_of("backends/webgl/webgl1.js")(gl, mode.is_half)
         self.gl = gl

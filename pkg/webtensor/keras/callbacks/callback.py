@@ -1,20 +1,34 @@
-"""The base of callbacks, the list that a loop calls, and the simplest ones."""
+"""The base class of callbacks, the list that a loop calls, and the simplest callbacks."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
-__all__ = ["Callback", "CallbackList", "History", "LambdaCallback"]
+from webtensor.keras.arguments import Declared
 
-Logs = Mapping[str, Any] | None
+if TYPE_CHECKING:
+    from webtensor.keras.models import Model
+
+__all__ = ["Callback", "CallbackList", "History", "LambdaCallback", "LoopParams"]
+
+#: The results of a batch or epoch by their names: the loss and the metrics.
+Logs: TypeAlias = dict[str, float] | None
 
 
-class Callback:
-    """Something that a loop calls, at moments named by its methods.
+class LoopParams(TypedDict, total=False):
+    """The facts about a loop that callbacks have as ``params``."""
 
-    ``self.model`` is the model and ``self.params`` has ``epochs``, ``steps`` and ``verbose``. A
-    method may be a coroutine function: ``fit_async`` then awaits it.
+    epochs: int
+    steps: int | None
+    verbose: int
+
+
+class Callback(Declared):
+    """The base class of callbacks. ``fit``, ``evaluate`` and ``predict`` call its methods.
+
+    ``self.model`` is the model, and ``self.params`` has ``epochs``, ``steps`` and ``verbose``. A
+    method may be a coroutine function; ``fit_async`` awaits it.
 
     Example:
         >>> from webtensor import keras
@@ -29,117 +43,137 @@ class Callback:
     """
 
     def __init__(self) -> None:
-        self.params: dict[str, Any] = {}
-        self._model: Any = None
+        self.params: LoopParams = {}
+        self._model: Model | None = None
 
-    def set_params(self, params: dict[str, Any]) -> None:
-        """Be told of the loop."""
+    def set_params(self, params: LoopParams) -> None:
+        """Set ``params``."""
         self.params = params
 
-    def set_model(self, model: Any) -> None:
-        """Be told of the model."""
+    def set_model(self, model: Model) -> None:
+        """Set ``model``."""
         self._model = model
 
     @property
-    def model(self) -> Any:
-        """The model that the loop is about."""
-        return self.__dict__.get("_model")
+    def model(self) -> Model:
+        """The model that the loop runs; None before ``set_model``."""
+        # A subclass may not call super().__init__().
+        model: Model = vars(self).get("_model", None)  # type: ignore[assignment]
+        return model
 
     def needs_logs(self, batch: int) -> bool:
-        """Whether logs are wanted at a batch's end; without, they need not be read."""
+        """Whether the methods for the end of a batch read ``logs``.
+
+        Where no callback reads them, the loop does not wait for the device at the end of a batch.
+        """
         return True
 
-    def on_batch_begin(self, batch: int, logs: Logs = None) -> Any:
-        """Another name of ``on_train_batch_begin``."""
+    def on_batch_begin(self, batch: int, logs: Logs = None) -> Awaitable[object] | None:
+        """Called by ``on_train_batch_begin``, under its older name."""
 
-    def on_batch_end(self, batch: int, logs: Logs = None) -> Any:
-        """Another name of ``on_train_batch_end``."""
+    def on_batch_end(self, batch: int, logs: Logs = None) -> Awaitable[object] | None:
+        """Called by ``on_train_batch_end``, under its older name."""
 
-    def on_epoch_begin(self, epoch: int, logs: Logs = None) -> Any:
-        """An epoch begins."""
+    def on_epoch_begin(self, epoch: int, logs: Logs = None) -> Awaitable[object] | None:
+        """Called when an epoch begins."""
 
-    def on_epoch_end(self, epoch: int, logs: Logs = None) -> Any:
-        """An epoch has ended, its validation included."""
+    def on_epoch_end(self, epoch: int, logs: Logs = None) -> Awaitable[object] | None:
+        """Called when an epoch, including its validation, has ended."""
 
-    def on_train_batch_begin(self, batch: int, logs: Logs = None) -> Any:
-        """A batch of training begins."""
+    def on_train_batch_begin(self, batch: int, logs: Logs = None) -> Awaitable[object] | None:
+        """Called when a batch of training begins."""
         return self.on_batch_begin(batch, logs)
 
-    def on_train_batch_end(self, batch: int, logs: Logs = None) -> Any:
-        """A batch of training has ended."""
+    def on_train_batch_end(self, batch: int, logs: Logs = None) -> Awaitable[object] | None:
+        """Called when a batch of training has ended."""
         return self.on_batch_end(batch, logs)
 
-    def on_test_batch_begin(self, batch: int, logs: Logs = None) -> Any:
-        """A batch of evaluation begins."""
+    def on_test_batch_begin(self, batch: int, logs: Logs = None) -> Awaitable[object] | None:
+        """Called when a batch of evaluation begins."""
 
-    def on_test_batch_end(self, batch: int, logs: Logs = None) -> Any:
-        """A batch of evaluation has ended."""
+    def on_test_batch_end(self, batch: int, logs: Logs = None) -> Awaitable[object] | None:
+        """Called when a batch of evaluation has ended."""
 
-    def on_predict_batch_begin(self, batch: int, logs: Logs = None) -> Any:
-        """A batch of prediction begins."""
+    def on_predict_batch_begin(self, batch: int, logs: Logs = None) -> Awaitable[object] | None:
+        """Called when a batch of prediction begins."""
 
-    def on_predict_batch_end(self, batch: int, logs: Logs = None) -> Any:
-        """A batch of prediction has ended."""
+    def on_predict_batch_end(self, batch: int, logs: Logs = None) -> Awaitable[object] | None:
+        """Called when a batch of prediction has ended."""
 
-    def on_train_begin(self, logs: Logs = None) -> Any:
-        """Training begins."""
+    def on_train_begin(self, logs: Logs = None) -> Awaitable[object] | None:
+        """Called when training begins."""
 
-    def on_train_end(self, logs: Logs = None) -> Any:
-        """Training has ended."""
+    def on_train_end(self, logs: Logs = None) -> Awaitable[object] | None:
+        """Called when training has ended."""
 
-    def on_test_begin(self, logs: Logs = None) -> Any:
-        """Evaluation begins."""
+    def on_test_begin(self, logs: Logs = None) -> Awaitable[object] | None:
+        """Called when evaluation begins."""
 
-    def on_test_end(self, logs: Logs = None) -> Any:
-        """Evaluation has ended."""
+    def on_test_end(self, logs: Logs = None) -> Awaitable[object] | None:
+        """Called when evaluation has ended."""
 
-    def on_predict_begin(self, logs: Logs = None) -> Any:
-        """Prediction begins."""
+    def on_predict_begin(self, logs: Logs = None) -> Awaitable[object] | None:
+        """Called when prediction begins."""
 
-    def on_predict_end(self, logs: Logs = None) -> Any:
-        """Prediction has ended."""
+    def on_predict_end(self, logs: Logs = None) -> Awaitable[object] | None:
+        """Called when prediction has ended."""
 
     def close(self) -> None:
-        """Be told that the loop is over, perhaps by an error."""
+        """Called after the loop, also if it ended by an error."""
 
 
 def _overrides(callback: Callback, name: str) -> bool:
-    """Whether a callback does something at a moment."""
+    """Whether a callback has a method of its own with this name."""
     return name in vars(callback) or getattr(type(callback), name) is not getattr(Callback, name)
 
 
-class CallbackList:
-    """The callbacks of a loop."""
+class CallbackList(Declared):
+    """The callbacks of a loop. Each of its methods calls the method of that name of all callbacks.
+
+    Args:
+        callbacks: a callback, several, or None.
+        add_history: a boolean, whether to add a ``History`` unless there is one.
+        add_progbar: a boolean, whether to add a ``ProgbarLogger`` unless there is one.
+        model: the model that the loop runs.
+        params: what the callbacks have as ``params``.
+
+    Raises:
+        TypeError: one of ``callbacks`` is not a callback.
+    """
 
     def __init__(
         self,
-        callbacks: Iterable[Any] | Callback | None = None,
+        callbacks: Iterable[Callback] | Callback | None = None,
         add_history: bool = False,
         add_progbar: bool = False,
         model: Any = None,
-        **params: Any,
+        **params: Unpack[LoopParams],
     ) -> None:
         from webtensor.keras.callbacks.progress import ProgbarLogger
 
-        given = [callbacks] if isinstance(callbacks, Callback) else list(callbacks or ())
-        for one in given:
-            if not isinstance(one, Callback):
-                raise TypeError(f"callbacks must be callbacks, but there is {one!r}")
-        if add_progbar and not any(isinstance(one, ProgbarLogger) for one in given):
-            given.append(ProgbarLogger())
-        history = next((one for one in given if isinstance(one, History)), None)
-        if add_history and history is None:
-            history = History()
-            given.append(history)
-        self.callbacks: list[Any] = given
-        self.awaited: list[Awaitable[Any]] = []
-        for one in given:
-            one.set_params(params)
-            one.set_model(model)
+        self.callbacks = [callbacks] if isinstance(callbacks, Callback) else list(callbacks or ())
+        for callback in self.callbacks:
+            if not isinstance(callback, Callback):
+                raise TypeError(f"callbacks must be callbacks, but there is {callback!r}")
+        if add_progbar and not self._has(ProgbarLogger):
+            self.callbacks.append(ProgbarLogger())
+        if add_history and not self._has(History):
+            self.callbacks.append(History())
+        #: The awaitables that asynchronous callbacks returned, for the loop to wait for.
+        self.awaited: list[Awaitable[object]] = []
+        for callback in self.callbacks:
+            callback.set_params(params)
+            callback.set_model(model)
         if add_history:
-            model.history = history
+            model.history = next(
+                callback for callback in self.callbacks if isinstance(callback, History)
+            )
         self._batch_callbacks = {
-            kind: [one for one in given if any(_overrides(one, name) for name in names)]
+            kind: [
+                callback
+                for callback in self.callbacks
+                if any(_overrides(callback, name) for name in names)
+            ]
             for kind, names in (
                 ("train", ("on_train_batch_end", "on_batch_end")),
                 ("test", ("on_test_batch_end",)),
@@ -147,65 +181,73 @@ class CallbackList:
         }
 
     def needs_batch_logs(self, batch: int, kind: str = "train") -> bool:
-        """Whether some callback wants logs at a batch's end."""
-        return any(one.needs_logs(batch) for one in self._batch_callbacks[kind])
+        """Whether a callback reads the logs at the end of a batch."""
+        return any(callback.needs_logs(batch) for callback in self._batch_callbacks[kind])
 
     def close(self) -> None:
-        """Tell all that the loop is over."""
-        for one in self.callbacks:
-            one.close()
+        """Call ``close`` of all callbacks."""
+        for callback in self.callbacks:
+            callback.close()
 
-    def _tell(self, moment: str, *arguments: Any) -> None:
-        for one in self.callbacks:
-            result = getattr(one, moment)(*arguments)
+    def _has(self, cls: type[Callback]) -> bool:
+        return any(isinstance(callback, cls) for callback in self.callbacks)
+
+    def _call(self, name: str, *arguments: object) -> None:
+        for callback in self.callbacks:
+            result = getattr(callback, name)(*arguments)
             if isinstance(result, Awaitable):
                 self.awaited.append(result)
 
 
-def _teller(moment: str) -> Callable[..., None]:
-    """A method that calls all; they always get logs, though there may be nothing in them."""
-    if "_epoch_" in moment or "_batch_" in moment:
+def _method_for_all(name: str) -> Callable[..., None]:
+    """Return a method that calls the method ``name`` of all callbacks.
 
-        def tell_of(self: CallbackList, number: int, logs: Logs = None) -> None:
-            self._tell(moment, number, {} if logs is None else logs)
+    Callbacks get an empty dictionary for missing logs.
+    """
+    if "_epoch_" in name or "_batch_" in name:
 
-        tell: Callable[..., None] = tell_of
+        def call_with_index(self: CallbackList, index: int, logs: Logs = None) -> None:
+            self._call(name, index, {} if logs is None else logs)
+
+        method: Callable[..., None] = call_with_index
     else:
 
-        def tell_all(self: CallbackList, logs: Logs = None) -> None:
-            self._tell(moment, {} if logs is None else logs)
+        def call(self: CallbackList, logs: Logs = None) -> None:
+            self._call(name, {} if logs is None else logs)
 
-        tell = tell_all
-    tell.__name__ = moment
-    tell.__doc__ = f"Call ``{moment}`` of all."
-    return tell
+        method = call
+    method.__name__ = name
+    method.__doc__ = f"Call ``{name}`` of all callbacks."
+    return method
 
 
-for _moment in [name for name in vars(Callback) if name.startswith("on_")]:
-    setattr(CallbackList, _moment, _teller(_moment))
+for _name in [name for name in vars(Callback) if name.startswith("on_")]:
+    setattr(CallbackList, _name, _method_for_all(_name))
 
 
 class History(Callback):
-    """What each epoch came to, in ``history``, by name; ``fit`` returns it."""
+    """Records the logs of each epoch as lists, in ``history``; ``fit`` returns it."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.history: dict[str, list[Any]] = {}
+        self.history: dict[str, list[float]] = {}
         self.epoch: list[int] = []
 
     def on_train_begin(self, logs: Logs = None) -> None:
-        """Begin anew."""
+        """Clear the history."""
         self.epoch, self.history = [], {}
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
-        """Append what the epoch came to."""
+        """Append the logs of an epoch."""
         self.epoch.append(epoch)
         for name, value in (logs or {}).items():
             self.history.setdefault(name, []).append(value)
 
 
 class LambdaCallback(Callback):
-    """A callback of functions, given by the names of moments; others become attributes, too.
+    """A callback whose methods are functions, passed as keywords such as ``on_epoch_end``.
+
+    Other keywords become attributes, too.
 
     Example:
         >>> from webtensor import keras
@@ -213,8 +255,8 @@ class LambdaCallback(Callback):
         {}
     """
 
-    def __init__(self, **functions: Callable[..., Any] | None) -> None:
+    def __init__(self, **functions: Callable[..., object] | None) -> None:
         super().__init__()
-        for moment, function in functions.items():
+        for name, function in functions.items():
             if function is not None:
-                setattr(self, moment, function)
+                setattr(self, name, function)

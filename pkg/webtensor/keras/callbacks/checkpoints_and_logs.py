@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Awaitable, Iterable
+from os import PathLike as PathLikeObject
 from pathlib import Path
-from typing import Any
+from typing import TextIO, TypeAlias
 
 from webtensor.keras.budgets import parse_json
 from webtensor.keras.callbacks.callback import Callback, Logs
@@ -16,38 +17,51 @@ from webtensor.keras.utils.logging import say
 
 __all__ = ["BackupAndRestore", "CSVLogger", "ModelCheckpoint"]
 
+PathLike: TypeAlias = str | PathLikeObject[str]
+
 
 class ModelCheckpoint(Monitor):
-    """Save the model, or its weights, after epochs or after numbers of batches.
+    """Save the model, or its weights, after each epoch or a number of batches.
 
-    ``filepath`` may name the epoch and metrics, such as ``"{epoch:02d}-{val_loss:.2f}.keras"``. In
-    a page, ``"indexeddb://name"`` keeps the whole model in the browser, from where
-    ``keras.saving.load_layers_model_async`` takes it; ``fit_async`` is needed for that where the
-    browser cannot suspend Python.
+    In a page, the path ``"indexeddb://name"`` stores the whole model in the browser's database, and
+    ``keras.saving.load_layers_model_async`` loads it. Where the browser cannot suspend Python, that
+    requires ``fit_async``.
+
+    Args:
+        filepath: a path, which may have fields for the epoch and metrics, such as
+            ``"{epoch:02d}-{val_loss:.2f}.keras"``.
+        verbose: an integer; 1 prints the path of each file, 0 does not.
+        save_best_only: a boolean, whether to save only when the metric has improved.
+        save_weights_only: a boolean, whether to save only the weights.
+        save_freq: ``"epoch"``, or an integer, the number of batches between two files.
+        initial_value_threshold: a number that the metric must be better than for the first file,
+            or None.
+
+    Raises:
+        ValueError: ``save_freq`` is invalid, or ``filepath`` has the wrong ending.
+        KeyError: ``filepath`` has a field that is not in the logs; saving raises it.
     """
 
     def __init__(
         self,
-        filepath: Any,
+        filepath: PathLike,
         monitor: str = "val_loss",
         verbose: int = 0,
         save_best_only: bool = False,
         save_weights_only: bool = False,
         mode: str = "auto",
-        save_freq: Any = "epoch",
+        save_freq: int | str = "epoch",
         initial_value_threshold: float | None = None,
     ) -> None:
         super().__init__(monitor, mode)
         self.filepath, self.verbose = str(filepath), verbose
         self.save_best_only, self.save_weights_only = save_best_only, save_weights_only
-        if save_freq != "epoch" and not isinstance(save_freq, int):
-            raise ValueError(
-                f"ModelCheckpoint: save_freq must be 'epoch' or an integer, but is {save_freq!r}"
-            )
+        _check_frequency("ModelCheckpoint", save_freq)
         suffix = ".weights.h5" if save_weights_only else (".keras", ".h5")
-        is_kept = self.filepath.startswith("indexeddb://")
+        is_database = self.filepath.startswith("indexeddb://")
         weights = save_weights_only and self.filepath.endswith((".weights.h5", ".weights.npz"))
-        if not (is_kept or weights or (not save_weights_only and self.filepath.endswith(suffix))):
+        model = not save_weights_only and self.filepath.endswith(suffix)
+        if not (is_database or weights or model):
             raise ValueError(
                 f"ModelCheckpoint: filepath must end in {suffix!r}, but is {self.filepath!r}"
             )
@@ -56,43 +70,43 @@ class ModelCheckpoint(Monitor):
         self._epoch = self._batches = 0
 
     def needs_logs(self, batch: int) -> bool:
-        """Logs are wanted where a number of batches is over."""
-        return self.save_freq != "epoch" and not (self._batches + 1) % int(self.save_freq)
+        """Whether the model may be saved after this batch."""
+        return isinstance(self.save_freq, int) and not (self._batches + 1) % self.save_freq
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
-        """Note the epoch."""
+        """Store the epoch."""
         self._epoch = epoch
 
-    def on_train_batch_end(self, batch: int, logs: Logs = None) -> Any:
+    def on_train_batch_end(self, batch: int, logs: Logs = None) -> Awaitable[object] | None:
         """Save after a number of batches."""
         self._batches += 1
-        if self.save_freq != "epoch" and self._batches % self.save_freq == 0:
+        if isinstance(self.save_freq, int) and self._batches % self.save_freq == 0:
             return self._save(batch, logs)
         return None
 
-    def on_epoch_end(self, epoch: int, logs: Logs = None) -> Any:
+    def on_epoch_end(self, epoch: int, logs: Logs = None) -> Awaitable[object] | None:
         """Save after the epoch."""
         return self._save(None, logs) if self.save_freq == "epoch" else None
 
-    def _save(self, batch: int | None, logs: Logs) -> Any:
+    def _save(self, batch: int | None, logs: Logs) -> Awaitable[object] | None:
         logs = logs or {}
         if self.save_best_only:
-            value = self._watched(logs)
+            value = self._monitored_value(logs)
             if value is not None:
                 if not self._is_improvement(value, self.best):
                     return None
                 self.best = value
-        facts = {
+        fields = {
             "epoch": self._epoch + 1,
             **({} if batch is None else {"batch": batch + 1}),
             **logs,
         }
         try:
-            path = self.filepath.format(**facts)
+            path = self.filepath.format(**fields)
         except KeyError as missing:
             raise KeyError(
-                f"ModelCheckpoint: filepath {self.filepath!r} names {missing}, but there are "
-                f"{sorted(facts)}"
+                f"ModelCheckpoint: filepath {self.filepath!r} has the field {missing}, but the "
+                f"fields are {sorted(fields)}"
             ) from None
         if self.verbose:
             say(f"Epoch {self._epoch + 1}: ModelCheckpoint saves {path}")
@@ -108,53 +122,65 @@ class ModelCheckpoint(Monitor):
         return None
 
 
-class BackupAndRestore(Callback):
-    """Save the state of training, and go on from there when it was interrupted.
+def _check_frequency(class_name: str, save_freq: int | str) -> None:
+    if save_freq != "epoch" and not isinstance(save_freq, int):
+        raise ValueError(
+            f"{class_name}: save_freq must be 'epoch' or an integer, but is {save_freq!r}"
+        )
 
-    That is done after each epoch, or after each ``save_freq`` batches; the epoch that was
-    interrupted begins anew. With ``double_checkpoint`` the state before the last is kept as well,
-    and taken where the last cannot be read.
+
+class BackupAndRestore(Callback):
+    """Save the state of training, and continue an interrupted training from there.
+
+    An interrupted epoch starts again from its first batch.
+
+    Args:
+        backup_dir: a path, the folder of the state, which no other file should be in.
+        save_freq: ``"epoch"``, or an integer, the number of batches after which to save.
+        double_checkpoint: a boolean, whether to keep the previous state, too, and load it if the
+            latest cannot be read.
+        delete_checkpoint: a boolean, whether to delete the folder at the end of training.
+
+    Raises:
+        ValueError: ``backup_dir`` is empty, or ``save_freq`` is invalid.
     """
 
     def __init__(
         self,
-        backup_dir: Any,
-        save_freq: Any = "epoch",
+        backup_dir: PathLike,
+        save_freq: int | str = "epoch",
         double_checkpoint: bool = False,
         delete_checkpoint: bool = True,
     ) -> None:
         super().__init__()
         if not backup_dir:
             raise ValueError("BackupAndRestore: backup_dir must not be empty")
-        if save_freq != "epoch" and not isinstance(save_freq, int):
-            raise ValueError(
-                f"BackupAndRestore: save_freq must be 'epoch' or an integer, but is {save_freq!r}"
-            )
+        _check_frequency("BackupAndRestore", save_freq)
         self.backup_dir, self.save_freq = Path(backup_dir), save_freq
         self.double_checkpoint, self.delete_checkpoint = double_checkpoint, delete_checkpoint
         self._epoch = self._batches = 0
 
     def _paths(self, name: str) -> tuple[Path, Path]:
-        """The files of a state: its weights, and where training is."""
+        """Return the files of a state: the weights, and the progress of training."""
         return self.backup_dir / f"{name}.weights.h5", self.backup_dir / f"{name}.json"
 
     def _save(self) -> None:
         self.backup_dir.mkdir(parents=True, exist_ok=True)
-        weights, place = self._paths("latest")
-        if self.double_checkpoint and place.exists():
-            for one, kept in zip((weights, place), self._paths("previous"), strict=True):
-                one.replace(kept)
+        weights, progress = self._paths("latest")
+        if self.double_checkpoint and progress.exists():
+            for latest, previous in zip((weights, progress), self._paths("previous"), strict=True):
+                latest.replace(previous)
         self.model.save_weights(weights, overwrite=True)
-        place.write_text(json.dumps({"epoch": self._epoch, "batch": self._batches}))
+        progress.write_text(json.dumps({"epoch": self._epoch, "batch": self._batches}))
 
     def _load(self, name: str) -> None:
-        weights, place = self._paths(name)
-        epoch = parse_json(place.read_bytes(), str(place))["epoch"]
+        weights, progress = self._paths(name)
+        epoch = parse_json(progress.read_bytes(), str(progress))["epoch"]
         self.model.load_weights(weights)
         self.model._initial_epoch = self._epoch = int(epoch)
 
     def on_train_begin(self, logs: Logs = None) -> None:
-        """Take up the state that was saved."""
+        """Load the saved state, if there is one."""
         if not self._paths("latest")[1].exists():
             return
         try:
@@ -165,17 +191,17 @@ class BackupAndRestore(Callback):
             self._load("previous")
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
-        """Note the epoch."""
+        """Store the epoch."""
         self._epoch = epoch
 
     def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:
         """Save after a number of batches."""
         self._batches += 1
-        if self.save_freq != "epoch" and self._batches % self.save_freq == 0:
+        if isinstance(self.save_freq, int) and self._batches % self.save_freq == 0:
             self._save()
 
     def needs_logs(self, batch: int) -> bool:
-        """Logs are not wanted."""
+        """Logs are never read."""
         return False
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
@@ -185,30 +211,38 @@ class BackupAndRestore(Callback):
             self._save()
 
     def on_train_end(self, logs: Logs = None) -> None:
-        """Delete what is not needed any more."""
+        """Delete the state if ``delete_checkpoint``."""
         if self.delete_checkpoint and self.backup_dir.exists():
             shutil.rmtree(self.backup_dir)
 
 
 class CSVLogger(Callback):
-    """Write what each epoch came to into a file of comma-separated values."""
+    """Write the logs of each epoch to a file of comma-separated values.
 
-    def __init__(self, filename: Any, separator: str = ",", append: bool = False) -> None:
+    Args:
+        filename: a path.
+        separator: a string, which separates the values.
+        append: a boolean, whether to append to an existing file instead of overwriting it.
+    """
+
+    def __init__(self, filename: PathLike, separator: str = ",", append: bool = False) -> None:
         super().__init__()
         self.filename, self.separator, self.append = Path(filename), separator, append
-        self._file: Any = None
+        self._file: TextIO | None = None
         self._writer: csv.DictWriter[str] | None = None
 
     def on_train_begin(self, logs: Logs = None) -> None:
         """Open the file."""
-        goes_on = self.append and self.filename.exists() and self.filename.stat().st_size > 0
-        self._has_header = goes_on
+        has_header = self.append and self.filename.exists() and self.filename.stat().st_size > 0
+        self._has_header = has_header
         self._file = self.filename.open("a" if self.append else "w", newline="", encoding="utf-8")
         self._writer = None
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
         """Write a row."""
-        row: Mapping[str, Any] = {"epoch": epoch, **(logs or {})}
+        if self._file is None:
+            raise RuntimeError("CSVLogger: the file is closed")
+        row = {"epoch": epoch, **(logs or {})}
         if self._writer is None:
             self._writer = csv.DictWriter(
                 self._file,
@@ -229,8 +263,8 @@ class CSVLogger(Callback):
             self._file = None
 
 
-def _columns(logs: Mapping[str, Any]) -> list[str]:
-    """Names of results, with those of a validation, which may come with a later epoch."""
+def _columns(logs: Iterable[str]) -> list[str]:
+    """Return the names of columns, including those of a validation that starts in a later epoch."""
     names = sorted(logs)
     if any(name.startswith("val_") for name in names):
         return names

@@ -3,39 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from webtensor.keras.callbacks.callback import Callback, Logs
 from webtensor.keras.callbacks.monitor import Monitor
 from webtensor.keras.utils.logging import say
 
+if TYPE_CHECKING:
+    from webtensor.keras.models import Model
+    from webtensor.keras.optimizers import Optimizer
+
 __all__ = ["LearningRateScheduler", "ReduceLROnPlateau"]
 
 
-def _optimizers_of(model: Any) -> dict[str, Any]:
-    """The model's optimizer, or all that a MultiOptimizer has, by what logs call their rates."""
+def _optimizers_of(model: Model) -> dict[str, Optimizer]:
+    """Return the model's optimizers by the names that their learning rates have in the logs."""
     optimizer = model.optimizer
     inner = getattr(optimizer, "optimizers", None)
     if inner is None:
         return {"learning_rate": optimizer}
-    return {f"learning_rate_{one.name}": one for one in inner}
+    return {f"learning_rate_{optimizer.name}": optimizer for optimizer in inner}
 
 
-def _add_rates(model: Any, logs: Any) -> None:
-    """Add learning rates to what an epoch came to."""
+def _add_rates(model: Model, logs: dict[str, float]) -> None:
+    """Add the learning rates to the logs of an epoch."""
     for name, optimizer in _optimizers_of(model).items():
         logs[name] = float(optimizer.learning_rate)
 
 
 class LearningRateScheduler(Callback):
-    """Set the learning rate before each epoch: ``schedule(epoch, rate)`` returns it."""
+    """Set the learning rate before each epoch.
+
+    Args:
+        schedule: a function of the epoch, counted from 0, and the current learning rate, or of the
+            epoch alone. It returns the new learning rate.
+        verbose: an integer; 1 prints the learning rates, 0 does not.
+
+    Raises:
+        ValueError: ``schedule`` does not return a number; the start of an epoch raises it.
+    """
 
     def __init__(self, schedule: Callable[..., float], verbose: int = 0) -> None:
         super().__init__()
         self.schedule, self.verbose = schedule, verbose
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
-        """Ask the schedule."""
+        """Set the learning rate."""
         for optimizer in _optimizers_of(self.model).values():
             try:
                 rate = self.schedule(epoch, float(optimizer.learning_rate))
@@ -49,14 +62,24 @@ class LearningRateScheduler(Callback):
             if self.verbose:
                 say(f"Epoch {epoch + 1}: LearningRateScheduler sets the rate to {float(rate)}")
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Add the rate to what the epoch came to."""
+    def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
+        """Add the learning rate to the logs."""
         if logs is not None:
             _add_rates(self.model, logs)
 
 
 class ReduceLROnPlateau(Monitor):
-    """Multiply the learning rate by ``factor`` where a metric has not improved for a while."""
+    """Reduce the learning rate when a metric has not improved for ``patience`` epochs.
+
+    Args:
+        factor: a number below 1 that the learning rate is multiplied by.
+        patience: an integer, the number of epochs without improvement before a reduction.
+        cooldown: an integer, the number of epochs after a reduction that do not count.
+        min_lr: a number, the minimum of the learning rate.
+
+    Raises:
+        ValueError: ``factor`` is not below 1.
+    """
 
     def __init__(
         self,
@@ -68,7 +91,7 @@ class ReduceLROnPlateau(Monitor):
         min_delta: float = 1e-4,
         cooldown: int = 0,
         min_lr: float = 0.0,
-        **_: Any,
+        **_: object,
     ) -> None:
         super().__init__(monitor, mode, min_delta)
         if factor >= 1.0:
@@ -78,15 +101,15 @@ class ReduceLROnPlateau(Monitor):
         self.wait = self.cooldown_counter = 0
 
     def on_train_begin(self, logs: Logs = None) -> None:
-        """Begin to count."""
+        """Reset the counts of epochs and the best value."""
         self.best = None
         self.wait = self.cooldown_counter = 0
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Compare the epoch with the best one."""
+    def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
+        """Compare the epoch with the best epoch so far."""
         logs = {} if logs is None else logs
         _add_rates(self.model, logs)
-        value = self._watched(logs)
+        value = self._monitored_value(logs)
         if value is None:
             return
         if self.cooldown_counter > 0:
@@ -100,15 +123,15 @@ class ReduceLROnPlateau(Monitor):
                 self.cooldown_counter, self.wait = self.cooldown, 0
 
     def _reduce(self, epoch: int) -> bool:
-        """Multiply the rates; return whether there was one to."""
-        found = [
+        """Reduce the learning rates above ``min_lr``; return whether there were any."""
+        reducible = [
             (optimizer, rate)
             for optimizer in _optimizers_of(self.model).values()
             if (rate := float(optimizer.learning_rate)) > self.min_lr
         ]
-        for optimizer, rate in found:
+        for optimizer, rate in reducible:
             reduced = max(rate * self.factor, self.min_lr)
             optimizer.learning_rate = reduced
             if self.verbose:
                 say(f"Epoch {epoch + 1}: ReduceLROnPlateau sets the rate to {reduced}")
-        return bool(found)
+        return bool(reducible)

@@ -1,16 +1,20 @@
-"""Callbacks that watch a number: what it is called, and whether it should rise or fall."""
+"""The base class of callbacks that monitor a metric, and whether the metric should rise or fall."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING
 from warnings import warn
 
 from webtensor.keras.callbacks.callback import Callback, Logs
 
+if TYPE_CHECKING:
+    from webtensor.keras.metrics import Metric
+
 __all__ = ["Monitor"]
 
-#: Words in the names of classes and functions of metrics that should rise, or fall.
+#: Words in the names of classes and functions of metrics that should rise or fall.
 _RISING = (
     "accuracy", "auc", "precision", "recall", "sensitivity", "specificity", "fbeta", "f1", "iou",
     "r2", "cosine", "concordance", "pearson", "true",
@@ -19,9 +23,14 @@ _FALLING = ("error", "crossentropy", "hinge", "divergence", "poisson", "cosh", "
 
 
 class Monitor(Callback):
-    """What such callbacks share.
+    """The base class of callbacks that monitor a metric.
 
-    ``mode`` is "min", "max", or "auto": then what the model knows the metric as decides.
+    Args:
+        monitor: a string, the name of the metric or loss in the logs.
+        mode: ``"min"`` if the metric should fall, ``"max"`` if it should rise, or ``"auto"`` to
+            infer that from the metric's class.
+        min_delta: a number, the minimum change that is an improvement.
+        verbose: an integer; 1 prints messages, 0 does not.
     """
 
     def __init__(self, monitor: str, mode: str = "auto", min_delta: float = 0.0) -> None:
@@ -29,7 +38,7 @@ class Monitor(Callback):
         if mode not in ("auto", "min", "max"):
             warn(
                 f"{type(self).__name__}: mode must be 'auto', 'min' or 'max', but is {mode!r}; "
-                "'auto' is taken",
+                "using 'auto'",
                 stacklevel=3,
             )
             mode = "auto"
@@ -38,10 +47,10 @@ class Monitor(Callback):
         self._rises: bool | None = None if mode == "auto" else mode == "max"
 
     def _is_improvement(self, value: float, reference: float | None) -> bool:
-        """Whether a number is better than another by more than ``min_delta``.
+        """Whether a value is better than a reference by more than ``min_delta``.
 
         Raises:
-            ValueError: nothing says whether it should rise.
+            ValueError: it is unknown whether the metric should rise or fall.
         """
         if self._rises is None:
             self._rises = self._should_rise()
@@ -53,23 +62,23 @@ class Monitor(Callback):
         name = self.monitor.removeprefix("val_")
         if name == "loss" or name.endswith("_loss"):
             return False
-        for metric in _flat(getattr(self.model, "metrics", ())):
+        for metric in _inner_metrics(getattr(self.model, "metrics", ())):
             if name in (metric.name, metric.name.rpartition("/")[2]) or name.endswith(
                 f"_{metric.name}"
             ):
                 function = getattr(metric, "_fn", None)
-                kind = f"{type(metric).__name__} {getattr(function, '__name__', '')}".lower()
-                if any(word in kind for word in _FALLING):
+                names = f"{type(metric).__name__} {getattr(function, '__name__', '')}".lower()
+                if any(word in names for word in _FALLING):
                     return False
-                if any(word in kind for word in _RISING):
+                if any(word in names for word in _RISING):
                     return True
         raise ValueError(
-            f"{type(self).__name__}: monitor is {self.monitor!r}, and nothing says whether that "
-            "should rise or fall: give mode='max' or mode='min'"
+            f"{type(self).__name__}: it is unknown whether {self.monitor!r} should rise or fall; "
+            "set mode='max' or mode='min'"
         )
 
-    def _watched(self, logs: Logs) -> Any:
-        """The number, or None after a warning."""
+    def _monitored_value(self, logs: Logs) -> float | None:
+        """Return the metric's value, or None after a warning."""
         value = (logs or {}).get(self.monitor)
         if value is None:
             if self._rises is None:
@@ -82,5 +91,6 @@ class Monitor(Callback):
         return value
 
 
-def _flat(metrics: Any) -> list[Any]:
-    return [one for metric in metrics for one in getattr(metric, "metrics", [metric])]
+def _inner_metrics(metrics: Iterable[Metric]) -> list[Metric]:
+    """Replace the metrics that consist of others by these."""
+    return [inner for metric in metrics for inner in getattr(metric, "metrics", [metric])]

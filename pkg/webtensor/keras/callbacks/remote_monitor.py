@@ -1,9 +1,10 @@
-"""Callbacks that tell other machines of training."""
+"""Callbacks that send the logs of training to a server."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Awaitable
+from typing import Any, TypeAlias
 from warnings import warn
 
 from webtensor.environment import IN_BROWSER
@@ -12,15 +13,24 @@ from webtensor.transfer import javascript_text
 
 __all__ = ["RemoteMonitor"]
 
+_Results: TypeAlias = dict[str, Any]
+
 
 class RemoteMonitor(Callback):
-    """Send what each epoch came to by HTTP, to ``root + path``.
+    """Send the logs of each epoch by HTTP to ``root + path``.
 
-    It goes as JSON, or as a form with the JSON in ``field``. In a page the browser sends it, and
-    ``fit_async`` waits for that; elsewhere the package ``requests`` does.
+    In a page, the browser sends them, and ``fit_async`` waits for that; elsewhere, the package
+    ``requests`` does.
+
+    Args:
+        root: a string, the URL of the server.
+        path: a string, the path that is added to ``root``.
+        field: a string, the form's field that contains the logs as JSON.
+        headers: a dictionary of HTTP headers, or None.
+        send_as_json: a boolean, whether to send the logs as JSON instead of a form.
 
     Raises:
-        ImportError: ``requests`` is needed, and is not there.
+        ImportError: ``requests`` is not installed; the end of an epoch raises it.
     """
 
     def __init__(
@@ -35,9 +45,9 @@ class RemoteMonitor(Callback):
         self.root, self.path, self.field = root, path, field
         self.headers, self.send_as_json = headers, send_as_json
 
-    def on_epoch_end(self, epoch: int, logs: Logs = None) -> Any:
-        """Send the epoch's results."""
-        results = {
+    def on_epoch_end(self, epoch: int, logs: Logs = None) -> Awaitable[None] | None:
+        """Send the logs."""
+        results: _Results = {
             name: value.tolist() if hasattr(value, "tolist") else value
             for name, value in (logs or {}).items()
         }
@@ -47,9 +57,10 @@ class RemoteMonitor(Callback):
         results["epoch"] = epoch
         if IN_BROWSER:
             return self._fetch(results)
-        return self._post(results)
+        self._post(results)
+        return None
 
-    def _post(self, results: dict[str, Any]) -> None:
+    def _post(self, results: _Results) -> None:
         try:
             import requests
         except ImportError:
@@ -62,7 +73,7 @@ class RemoteMonitor(Callback):
         except requests.exceptions.RequestException:
             self._warn()
 
-    async def _fetch(self, results: dict[str, Any]) -> None:
+    async def _fetch(self, results: _Results) -> None:
         from js import Request
         from pyodide.http import pyfetch
 
@@ -81,7 +92,7 @@ class RemoteMonitor(Callback):
         except OSError:
             self._warn()
 
-    def _form(self, results: dict[str, Any]) -> dict[str, str]:
+    def _form(self, results: _Results) -> dict[str, str]:
         return {self.field: json.dumps(results)}
 
     def _warn(self) -> None:

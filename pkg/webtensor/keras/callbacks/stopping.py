@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from math import isfinite
-from typing import Any
 
+from webtensor.engine import Tensor
 from webtensor.keras.callbacks.callback import Callback, Logs
 from webtensor.keras.callbacks.monitor import Monitor
 from webtensor.keras.utils.logging import say
@@ -14,6 +14,14 @@ __all__ = ["EarlyStopping", "TerminateOnNaN"]
 
 class EarlyStopping(Monitor):
     """End training when a metric has not improved for ``patience`` epochs.
+
+    Args:
+        patience: an integer, the number of epochs without improvement before training ends.
+        baseline: a number that the metric must be better than for an epoch to count as improved,
+            or None.
+        restore_best_weights: a boolean, whether to restore the weights of the best epoch at the
+            end of training.
+        start_from_epoch: an integer, the first epoch to monitor, counted from 0.
 
     Example:
         >>> from webtensor import keras
@@ -42,25 +50,25 @@ class EarlyStopping(Monitor):
         self.restore_best_weights = restore_best_weights
         self.start_from_epoch = start_from_epoch
         self.wait = self.stopped_epoch = self.best_epoch = 0
-        self.best_weights: Any = None
+        self.best_weights: list[Tensor] | None = None
 
     def on_train_begin(self, logs: Logs = None) -> None:
-        """Begin to count."""
+        """Reset the count of epochs and the best value."""
         self.wait = self.stopped_epoch = self.best_epoch = 0
         self.best = self.best_weights = None
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
-        """Compare the epoch with the best one."""
-        value = self._watched(logs)
+        """Compare the epoch with the best epoch so far."""
+        value = self._monitored_value(logs)
         if value is None or epoch < self.start_from_epoch:
             return
         if self.restore_best_weights and self.best_weights is None:
-            self._keep(epoch)
+            self._store_weights(epoch)
         self.wait += 1
         if self._is_improvement(value, self.best):
             self.best = value
             if self.restore_best_weights:
-                self._keep(epoch)
+                self._store_weights(epoch)
             self.best_epoch = epoch
             if self.baseline is None or self._is_improvement(value, self.baseline):
                 self.wait = 0
@@ -69,40 +77,44 @@ class EarlyStopping(Monitor):
             self.stopped_epoch = epoch
             self.model.stop_training = True
 
-    def _keep(self, epoch: int) -> None:
+    def _store_weights(self, epoch: int) -> None:
         self.best_epoch = epoch
-        self.best_weights = [one.value for one in self.model.weights]
+        self.best_weights = [variable.value for variable in self.model.weights]
 
     def on_train_end(self, logs: Logs = None) -> None:
-        """Go back to the best weights."""
+        """Restore the best weights."""
         if self.stopped_epoch and self.verbose:
             say(f"Epoch {self.stopped_epoch + 1}: early stopping")
         if self.restore_best_weights and self.best_weights is not None:
             if self.verbose:
-                say(f"EarlyStopping goes back to the weights of epoch {self.best_epoch + 1}")
+                say(f"EarlyStopping restores the weights of epoch {self.best_epoch + 1}")
             for variable, value in zip(self.model.weights, self.best_weights, strict=True):
                 variable.assign(value)
             self.best_weights = None
 
 
 class TerminateOnNaN(Callback):
-    """End training when the loss is not a finite number, by an error with ``raise_error``."""
+    """End training when the loss is not a finite number.
+
+    Args:
+        raise_error: a boolean, whether to raise a RuntimeError instead of ending training.
+    """
 
     def __init__(self, raise_error: bool = False) -> None:
         super().__init__()
         self.raise_error = raise_error
 
     def on_batch_end(self, batch: int, logs: Logs = None) -> None:
-        """Look at the loss.
+        """Check the loss.
 
         Raises:
-            RuntimeError: it is not finite, and ``raise_error`` is set.
+            RuntimeError: it is not finite, and ``raise_error`` is True.
         """
         loss = (logs or {}).get("loss")
         if loss is None or isfinite(loss):
             return
-        told = f"TerminateOnNaN: the loss is {loss} at batch {batch}"
+        message = f"TerminateOnNaN: the loss is {loss} at batch {batch}"
         if self.raise_error:
-            raise RuntimeError(told)
-        say(f"{told}: training ends")
+            raise RuntimeError(message)
+        say(f"{message}: training ends")
         self.model.stop_training = True

@@ -1,18 +1,19 @@
 """TensorBoard: metrics in the files that it reads, written without TensorFlow.
 
-An event file is a row of records, each a length, its checksum, a message in protocol buffers'
-encoding and its checksum. The messages here are ``Event``, with ``Summary`` inside.
+An event file is a sequence of records. Each consists of a length, the length's checksum, a message
+in the encoding of protocol buffers, and the message's checksum. The messages here are of the type
+``Event``, which contains a ``Summary``.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import count
+from os import PathLike
 from pathlib import Path
 from time import perf_counter, time
-from typing import Any
 from warnings import warn
 
 from webtensor.keras.callbacks.callback import Callback, Logs
@@ -23,24 +24,35 @@ _NUMBERS = count()
 
 
 class TensorBoard(Callback):
-    """Write the loss and the metrics into a folder that TensorBoard shows.
+    """Write the loss and the metrics to a folder that TensorBoard shows.
 
-    ``update_freq`` is "epoch", "batch" or a number of batches; evaluations are written by the
-    optimizer's iterations. ``write_steps_per_second`` adds how fast training is. Numbers are all
-    that is written: a warning says so where graphs aside anything else is wanted.
+    Only scalars are written. Arguments that ask for anything else, except for the graph, cause a
+    warning. Evaluations are written with the number of the optimizer's iterations as their step.
+
+    Args:
+        log_dir: a path, the folder.
+        write_steps_per_second: a boolean, whether to write the speed of training.
+        update_freq: ``"epoch"``, ``"batch"``, or an integer, the number of batches between two
+            records.
+        histogram_freq, write_graph, write_images, profile_batch: Keras's arguments, which have no
+            effect.
+        embeddings_freq, embeddings_metadata: Keras's arguments, which have no effect.
+
+    Raises:
+        ValueError: ``update_freq`` is invalid.
     """
 
     def __init__(
         self,
-        log_dir: Any = "logs",
+        log_dir: str | PathLike[str] = "logs",
         histogram_freq: int = 0,
         write_graph: bool = True,
         write_images: bool = False,
         write_steps_per_second: bool = False,
-        update_freq: Any = "epoch",
-        profile_batch: Any = 0,
+        update_freq: int | str = "epoch",
+        profile_batch: int | str | Sequence[int] = 0,
         embeddings_freq: int = 0,
-        embeddings_metadata: Any = None,
+        embeddings_metadata: object = None,
     ) -> None:
         super().__init__()
         for name, value in (
@@ -52,7 +64,7 @@ class TensorBoard(Callback):
         ):
             if value:
                 warn(
-                    f"TensorBoard: {name}={value!r} changes nothing, as only numbers are written",
+                    f"TensorBoard: {name}={value!r} has no effect, as only scalars are written",
                     stacklevel=2,
                 )
         if update_freq not in ("epoch", "batch") and not isinstance(update_freq, int):
@@ -62,76 +74,81 @@ class TensorBoard(Callback):
             )
         self.log_dir, self.update_freq = Path(log_dir), update_freq
         self.write_steps_per_second = write_steps_per_second
-        self._every = {"epoch": 0, "batch": 1}.get(update_freq, update_freq)
+        #: The number of batches between two records; 0 is none within an epoch.
+        self._interval = (
+            update_freq if isinstance(update_freq, int) else int(update_freq == "batch")
+        )
         self._files: dict[str, _EventFile] = {}
         self._step = 0
-        self._since = (0.0, 0)
+        #: The time and the step at the start of the epoch.
+        self._epoch_start = (0.0, 0)
 
-    def _write(self, kind: str, start: str, logs: Mapping[str, Any], step: int) -> None:
-        """Write numbers of training or of validation."""
+    def _write(self, kind: str, prefix: str, logs: Mapping[str, float], step: int) -> None:
+        """Write scalars of training or of validation."""
         if kind not in self._files:
             self._files[kind] = _EventFile(self.log_dir / kind)
-        self._files[kind].write({f"{start}{name}": one for name, one in logs.items()}, step)
+        self._files[kind].write({f"{prefix}{name}": value for name, value in logs.items()}, step)
 
     def needs_logs(self, batch: int) -> bool:
-        """Logs are wanted for the batches that are written."""
-        return bool(self._every) and (self._step + 1) % self._every == 0
+        """Whether the batch is written."""
+        return bool(self._interval) and (self._step + 1) % self._interval == 0
 
     def on_train_begin(self, logs: Logs = None) -> None:
-        """Begin to count."""
+        """Reset the count of batches."""
         self._step = 0
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
-        """Take the time."""
-        self._since = perf_counter(), self._step
+        """Store the time."""
+        self._epoch_start = perf_counter(), self._step
 
     def on_train_batch_begin(self, batch: int, logs: Logs = None) -> None:
-        """Take the time."""
-        self._batch_since = perf_counter()
+        """Store the time."""
+        self._batch_start = perf_counter()
 
     def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:
-        """Write a batch's results, if it is its turn."""
+        """Write the logs of a batch, if it is due."""
         is_due = self.needs_logs(batch)
         self._step += 1
         if is_due:
-            found = dict(logs or {})
+            scalars = dict(logs or {})
             if self.write_steps_per_second:
-                found["steps_per_second"] = 1 / max(perf_counter() - self._batch_since, 1e-9)
-            self._write("train", "batch_", found, self._step)
+                scalars["steps_per_second"] = 1 / max(perf_counter() - self._batch_start, 1e-9)
+            self._write("train", "batch_", scalars, self._step)
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
-        """Write an epoch's results."""
-        given = logs or {}
-        train = {name: one for name, one in given.items() if not name.startswith("val_")}
+        """Write the logs of an epoch."""
+        logs = logs or {}
+        train = {name: value for name, value in logs.items() if not name.startswith("val_")}
         rate = getattr(self.model.optimizer, "learning_rate", None)
         if rate is not None:
             train["learning_rate"] = float(rate)
         if self.write_steps_per_second:
-            seconds, steps = perf_counter() - self._since[0], self._step - self._since[1]
+            start, first_step = self._epoch_start
+            seconds, steps = perf_counter() - start, self._step - first_step
             train["steps_per_second"] = steps / max(seconds, 1e-9)
         self._write("train", "epoch_", train, epoch)
-        checked = {
-            name.removeprefix("val_"): one for name, one in given.items() if name not in train
+        validation = {
+            name.removeprefix("val_"): value for name, value in logs.items() if name not in train
         }
-        if checked:
-            self._write("validation", "epoch_", checked, epoch)
+        if validation:
+            self._write("validation", "epoch_", validation, epoch)
 
     def on_test_end(self, logs: Logs = None) -> None:
-        """Write an evaluation's results."""
-        found = {f"{name}_vs_iterations": one for name, one in (logs or {}).items()}
-        if found and self.model.optimizer is not None:
+        """Write the logs of an evaluation."""
+        scalars = {f"{name}_vs_iterations": value for name, value in (logs or {}).items()}
+        if scalars and self.model.optimizer is not None:
             step = int(self.model.optimizer.iterations)
-            self._write("validation", "evaluation_", found, step)
+            self._write("validation", "evaluation_", scalars, step)
 
     def close(self) -> None:
         """Close the files."""
-        for one in self._files.values():
-            one.close()
+        for file in self._files.values():
+            file.close()
         self._files = {}
 
 
 class _EventFile:
-    """A file of events, which is new in its folder."""
+    """A new file of events in a folder."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -139,18 +156,18 @@ class _EventFile:
         self._file = (folder / name).open("wb")
         self._record(_text(3, "brain.Event:2"), 0)
 
-    def write(self, numbers: Mapping[str, Any], step: int) -> None:
+    def write(self, scalars: Mapping[str, float], step: int) -> None:
         """Write scalars, each with its tag."""
         plugin = _message(9, _message(1, _text(1, "scalars")))
         values = b"".join(
             _message(1, _text(1, tag) + struct.pack("<Bf", 2 << 3 | 5, float(value)) + plugin)
-            for tag, value in numbers.items()
+            for tag, value in scalars.items()
         )
         self._record(_message(5, values), step)
         self._file.flush()
 
-    def _record(self, what: bytes, step: int) -> None:
-        data = struct.pack("<Bd", 1 << 3 | 1, time()) + b"\x10" + _varint(step) + what
+    def _record(self, content: bytes, step: int) -> None:
+        data = struct.pack("<Bd", 1 << 3 | 1, time()) + b"\x10" + _varint(step) + content
         length = struct.pack("<Q", len(data))
         self._file.write(length + _checksum(length) + data + _checksum(data))
 
@@ -162,13 +179,13 @@ class _EventFile:
 
 
 def _varint(number: int) -> bytes:
-    """Seven bits a byte, the lowest first."""
-    found = bytearray()
+    """Encode an integer by seven bits per byte, the lowest first."""
+    encoded = bytearray()
     while number > 127:
-        found.append(number & 127 | 128)
+        encoded.append(number & 127 | 128)
         number >>= 7
-    found.append(number)
-    return bytes(found)
+    encoded.append(number)
+    return bytes(encoded)
 
 
 def _message(field: int, data: bytes) -> bytes:
@@ -181,20 +198,20 @@ def _text(field: int, text: str) -> bytes:
 
 @cache
 def _remainders() -> tuple[int, ...]:
-    """CRC-32C of each byte."""
-    found = []
+    """Return the CRC-32C of each byte."""
+    remainders = []
     for value in range(256):
         for _ in range(8):
             value = value >> 1 ^ 0x82F63B78 * (value & 1)
-        found.append(value)
-    return tuple(found)
+        remainders.append(value)
+    return tuple(remainders)
 
 
 def _checksum(data: bytes) -> bytes:
-    """CRC-32C, turned and shifted as such files have it."""
+    """Return the CRC-32C of data, rotated and shifted as event files require."""
     table, crc = _remainders(), 0xFFFFFFFF
     for byte in data:
         crc = table[(crc ^ byte) & 255] ^ crc >> 8
     crc ^= 0xFFFFFFFF
-    turned = (crc >> 15 | crc << 17) & 0xFFFFFFFF
-    return struct.pack("<I", turned + 0xA282EAD8 & 0xFFFFFFFF)
+    rotated = (crc >> 15 | crc << 17) & 0xFFFFFFFF
+    return struct.pack("<I", rotated + 0xA282EAD8 & 0xFFFFFFFF)

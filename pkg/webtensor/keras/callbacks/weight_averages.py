@@ -1,70 +1,77 @@
-"""Callbacks about the averages of weights that an optimizer keeps."""
+"""Callbacks for the moving averages of weights."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from webtensor.engine import Tensor, Variable
 from webtensor.keras.callbacks.callback import Callback, Logs
 
 __all__ = ["SwapEMAWeights"]
 
 
 class SwapEMAWeights(Callback):
-    """Give the model the averages of its weights while it is evaluated and predicts.
+    """Replace the model's weights by their moving averages in ``evaluate`` and ``predict``.
 
-    The optimizer must keep averages, by ``use_ema=True``. With ``swap_on_epoch``, the model has
-    them at the end of each epoch, too, for callbacks that save it, until the next one begins; put
-    this callback before those.
+    The optimizer must be made with ``use_ema=True``.
+
+    Args:
+        swap_on_epoch: a boolean, whether the averages replace the weights also from the end of an
+            epoch to the start of the next, for callbacks that save the model. List this callback
+            before them.
+
+    Raises:
+        ValueError: the optimizer is made without ``use_ema``; the first swap raises it.
     """
 
     def __init__(self, swap_on_epoch: bool = False) -> None:
         super().__init__()
         self.swap_on_epoch = swap_on_epoch
-        #: The weights that averages stand in for.
-        self._held: list[tuple[Any, Any]] = []
+        #: The variables whose averages replace their values, with these values.
+        self._replaced: list[tuple[Variable, Tensor]] = []
 
-    def _lend(self) -> None:
+    def _swap_in(self) -> None:
         optimizer = self.model.optimizer
         inner = getattr(optimizer, "inner_optimizer", optimizer)
-        if not any(one.use_ema for one in getattr(inner, "optimizers", [inner])):
+        if not any(optimizer.use_ema for optimizer in getattr(inner, "optimizers", [inner])):
             raise ValueError(
                 "SwapEMAWeights: the optimizer must be made with use_ema=True, but is "
                 f"{type(inner).__name__} without it"
             )
-        if optimizer.built and not self._held:
-            self._held = [(one, one.value) for one in self.model.trainable_variables]
+        if optimizer.built and not self._replaced:
+            self._replaced = [
+                (variable, variable.value) for variable in self.model.trainable_variables
+            ]
             optimizer.finalize_variable_values(self.model.trainable_variables)
 
-    def _give_back(self) -> None:
-        for variable, value in self._held:
+    def _swap_out(self) -> None:
+        for variable, value in self._replaced:
             variable.assign(value)
-        self._held = []
+        self._replaced = []
 
     def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
-        """Give the weights back to the model."""
-        self._give_back()
+        """Restore the weights."""
+        self._swap_out()
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
-        """Give the model averages, for those who save it."""
+        """Replace the weights by their averages if ``swap_on_epoch``."""
         if self.swap_on_epoch:
-            self._lend()
+            self._swap_in()
 
     def on_train_end(self, logs: Logs = None) -> None:
-        """Leave the averages, which are the model's final weights."""
-        self._held = []
+        """Keep the averages, which are the final weights of the model."""
+        self._replaced = []
 
     def on_test_begin(self, logs: Logs = None) -> None:
-        """Give the model averages."""
-        self._lend()
+        """Replace the weights by their averages."""
+        self._swap_in()
 
     def on_test_end(self, logs: Logs = None) -> None:
-        """Give the weights back to the model."""
-        self._give_back()
+        """Restore the weights."""
+        self._swap_out()
 
     def on_predict_begin(self, logs: Logs = None) -> None:
-        """Give the model averages."""
-        self._lend()
+        """Replace the weights by their averages."""
+        self._swap_in()
 
     def on_predict_end(self, logs: Logs = None) -> None:
-        """Give the weights back to the model."""
-        self._give_back()
+        """Restore the weights."""
+        self._swap_out()

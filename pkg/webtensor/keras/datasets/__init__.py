@@ -1,14 +1,14 @@
-"""Data sets to try things on, fetched from where Keras fetches them; they need NumPy.
+"""Small data sets for examples, downloaded from where Keras downloads them; they need NumPy.
 
 Each is a module with ``load_data``, which returns ``(x_train, y_train), (x_test, y_test)``.
-``sources`` says where they are and reads them, ``safe_pickle`` reads those that are pickled,
-without executing anything, and ``word_indices`` is what texts share.
+``sources`` has their addresses and reads their files, ``safe_pickle`` reads pickled arrays without
+executing code, and ``word_indices`` selects words of texts.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 __all__ = [
     "boston_housing",
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> ModuleType:
     if name in __all__:
         return import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,14 +1,14 @@
-"""Prices of houses near Boston, in the 1970s: 506 rows of 13 numbers."""
+"""Prices of houses near Boston in the 1970s: 506 rows of 13 features."""
 
 from __future__ import annotations
 
-from webtensor.keras.datasets.sources import Parts, parted, read_arrays, shuffled
+from webtensor.keras.datasets.sources import Parts, read_arrays, shuffled, split
 
 __all__ = ["load_data"]
 
 
 def load_data(path: str = "boston_housing.npz", test_split: float = 0.2, seed: int = 113) -> Parts:
-    """Return rows of numbers, and prices in thousands of dollars.
+    """Return rows of features, and prices in thousands of dollars.
 
     Raises:
         ValueError: ``test_split`` is not between 0 and 1.
@@ -17,4 +17,4 @@ def load_data(path: str = "boston_housing.npz", test_split: float = 0.2, seed: i
         raise ValueError(f"load_data: test_split must be from 0 to below 1, but is {test_split!r}")
     x, y = read_arrays("boston_housing", path, "x", "y")
     x, y = shuffled("boston_housing", seed, x, y)
-    return parted(x, y, test_split)
+    return split(x, y, test_split)

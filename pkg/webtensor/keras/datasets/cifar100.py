@@ -1,4 +1,4 @@
-"""Photographs: 60,000 images of 32 x 32 pixels in colour, of a hundred kinds."""
+"""Photographs: 60,000 colour images of 32 x 32 pixels, in a hundred classes."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from webtensor.keras.datasets.sources import Parts
 
 __all__ = ["load_data"]
 
-_SUM = "85cd44d02ba6437773c5bbd22e183051d648de2e7d6b014e1ef29b855ba677a7"
+_HASH = "85cd44d02ba6437773c5bbd22e183051d648de2e7d6b014e1ef29b855ba677a7"
 
 
 def load_data(label_mode: str = "fine") -> Parts:
-    """Return images, uint8 ``(50000, 32, 32, 3)`` and ``(10000, 32, 32, 3)``, and their kinds.
+    """Return images, uint8 ``(50000, 32, 32, 3)`` and ``(10000, 32, 32, 3)``, and their classes.
 
-    ``label_mode`` is "fine" for a hundred kinds, "coarse" for twenty.
+    ``label_mode`` is "fine" for a hundred classes, "coarse" for twenty.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: ``label_mode`` is neither.
     """
     if label_mode not in ("fine", "coarse"):
         raise ValueError(f"load_data: label_mode must be 'fine' or 'coarse', but is {label_mode!r}")
     key = f"{label_mode}_labels".encode()
-    return load_parts("cifar100", "cifar-100-python", _SUM, ["train"], "test", key)
+    return load_parts("cifar100", "cifar-100-python", _HASH, ["train"], "test", key)

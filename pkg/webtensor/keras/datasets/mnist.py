@@ -1,4 +1,4 @@
-"""Digits written by hand: 70,000 images of 28 x 28 pixels."""
+"""Handwritten digits: 70,000 images of 28 x 28 pixels."""
 
 from __future__ import annotations
 

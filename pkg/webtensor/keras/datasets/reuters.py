@@ -1,13 +1,13 @@
-"""News: 11,228 texts as numbers of words, and which of 46 topics they have."""
+"""News: 11,228 texts as indices of words, with their topics out of 46."""
 
 from __future__ import annotations
 
-from webtensor.keras.datasets.sources import Parts, numpy_for, parted, read_arrays, shuffled
+from webtensor.keras.datasets.sources import Parts, numpy_for, read_arrays, shuffled, split
 from webtensor.keras.datasets.word_indices import (
-    as_objects,
-    kept_words,
-    numbered,
-    short_ones,
+    object_array,
+    offset_words,
+    select_words,
+    shorter_texts,
     word_index,
 )
 
@@ -32,24 +32,25 @@ def load_data(
     oov_char: int | None = 2,
     index_from: int = 3,
 ) -> Parts:
-    """Return texts, as arrays of lists of the numbers of words, and the numbers of their topics.
+    """Return texts, as arrays of lists of the indices of words, and the indices of their topics.
 
-    Words are numbered by how frequent they are. Of the ``num_words`` most frequent ones all but the
-    first ``skip_top`` are kept; others become ``oov_char``.
+    Words are ordered by their frequency. Indices from ``skip_top`` to below ``num_words`` are kept,
+    others become ``oov_char``. Texts begin with ``start_char``, and their indices are increased by
+    ``index_from``. Texts of ``maxlen`` words or more are dropped.
     """
-    texts, labels = shuffled("reuters", seed, *read_arrays("reuters", path, "x", "y"))
-    held = numbered(texts, start_char, index_from)
+    x, labels = shuffled("reuters", seed, *read_arrays("reuters", path, "x", "y"))
+    texts = offset_words(x, start_char, index_from)
     if maxlen:
-        held, labels = short_ones(held, labels, maxlen)
-    kept = as_objects("reuters", kept_words(held, num_words, skip_top, oov_char))
-    return parted(kept, numpy_for("reuters").array(labels), test_split)
+        texts, labels = shorter_texts(texts, labels, maxlen)
+    selected = object_array("reuters", select_words(texts, num_words, skip_top, oov_char))
+    return split(selected, numpy_for("reuters").array(labels), test_split)
 
 
 def get_word_index(path: str = "reuters_word_index.json") -> dict[str, int]:
-    """Return the numbers of words; ``load_data`` adds ``index_from`` to them."""
+    """Return the indices of words, to which ``load_data`` adds ``index_from``."""
     return word_index("reuters", path, "4d44cc38712099c9e383dc6e5f11a921")
 
 
 def get_label_names() -> tuple[str, ...]:
-    """Return the topics, by their numbers."""
+    """Return the names of the topics, in the order of their indices."""
     return tuple(_TOPICS.split())

@@ -1,12 +1,11 @@
-"""Where data sets are, and the arrays in their files."""
+"""The addresses of data sets, and the arrays in their files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from io import BytesIO
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import reading
@@ -14,11 +13,14 @@ from webtensor.keras.datasets import safe_pickle
 from webtensor.keras.saving.files import Archive
 from webtensor.keras.utils.downloads import get_file
 
-__all__ = ["ORIGIN", "Parts", "numpy_for", "parted", "read_arrays", "shuffled"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["ORIGIN", "Array", "Parts", "numpy_for", "read_arrays", "shuffled", "split"]
 
 ORIGIN = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
-#: The files there, with their SHA-256 sums.
-_SUMS = {
+#: The files there, with their SHA-256 hashes.
+_HASHES = {
     "boston_housing.npz": "f553886a1f8d56431e820c5b82552d9d95cfcb96d1e678153f8839538947dff5",
     "california_housing.npz": "1a2e3a52e0398de6463aebe6f4a8da34fb21fbb6b934cf88c3425e766f2a1a6f",
     "imdb.npz": "69664113be75683a8fe16e3ed0ab59fda8886cb3cd7ada244f7d9544e4676b9f",
@@ -26,15 +28,16 @@ _SUMS = {
     "reuters.npz": "d6586e694ee56d7a4e65172e12b3e987c03096cb01eab99753921ef915959916",
 }
 
+Array: TypeAlias = "NDArray[Any]"
 #: ``(x_train, y_train), (x_test, y_test)``
-Parts = tuple[tuple[Any, Any], tuple[Any, Any]]
+Parts: TypeAlias = tuple[tuple[Array, Array], tuple[Array, Array]]
 
 
 def numpy_for(name: str) -> Any:
     """Return NumPy.
 
     Raises:
-        ImportError: it is not installed.
+        ImportError: NumPy is not installed.
     """
     try:
         import numpy
@@ -46,15 +49,22 @@ def numpy_for(name: str) -> Any:
     return numpy
 
 
-def read_arrays(name: str, path: Any, *names: str) -> list[Any]:
-    """Fetch one of the npz files, keep it as ``path``, and return the arrays in it."""
+def read_arrays(name: str, path: str, *names: str) -> list[Array]:
+    """Download an npz file, cache it as ``path``, and return the arrays with some names in it."""
     numpy_for(name)
-    kept = get_file(path, origin=f"{ORIGIN}{name}.npz", file_hash=_SUMS[f"{name}.npz"])
-    with reading(kept), Path(kept).open("rb") as file, Archive(file, kept) as archive:
-        return [_array(archive.read(f"{one}.npy"), f"{kept}: {one!r}") for one in names]
+    file_path = get_file(path, origin=f"{ORIGIN}{name}.npz", file_hash=_HASHES[f"{name}.npz"])
+    with (
+        reading(file_path),
+        Path(file_path).open("rb") as file,
+        Archive(file, file_path) as archive,
+    ):
+        return [
+            _array(archive.read(f"{array_name}.npy"), f"{file_path}: {array_name!r}")
+            for array_name in names
+        ]
 
 
-def _array(data: bytes, label: str) -> Any:
+def _array(data: bytes, label: str) -> Array:
     from numpy.lib import format
 
     file = BytesIO(data)
@@ -64,21 +74,22 @@ def _array(data: bytes, label: str) -> Any:
     )
     shape, _, dtype = read_header(file)
     if dtype.hasobject:
-        return safe_pickle.load(file)
+        return safe_pickle.load_array(file)
     if prod(shape) * dtype.itemsize > len(data):
         raise ModelFormatError(f"{label} has shape {shape} of {dtype}, but {len(data)} bytes")
-    return format.read_array(BytesIO(data), allow_pickle=False)
+    array: Array = format.read_array(BytesIO(data), allow_pickle=False)
+    return array
 
 
-def shuffled(name: str, seed: int, *arrays: Any) -> list[Any]:
-    """Bring arrays into another order, all into the same, as Keras does."""
+def shuffled(name: str, seed: int, *arrays: Array) -> list[Array]:
+    """Shuffle arrays, all by the same permutation, as Keras does."""
     numpy = numpy_for(name)
     order = numpy.arange(len(arrays[0]))
     numpy.random.RandomState(seed).shuffle(order)
-    return [one[order] for one in arrays]
+    return [array[order] for array in arrays]
 
 
-def parted(x: Sequence[Any], y: Sequence[Any], test_split: float) -> Parts:
-    """Return the first part of data, for training, and the last one, for testing."""
-    first = int(len(x) * (1 - test_split))
-    return (x[:first], y[:first]), (x[first:], y[first:])
+def split(x: Array, y: Array, test_split: float) -> Parts:
+    """Split data in a first part, for training, and a last one, for testing."""
+    count = int(len(x) * (1 - test_split))
+    return (x[:count], y[:count]), (x[count:], y[count:])

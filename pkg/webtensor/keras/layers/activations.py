@@ -1,26 +1,35 @@
-"""Activations as layers: those that have options, or weights of their own."""
+"""Activations as layers: those with arguments, or with weights of their own."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from warnings import warn
 
 from webtensor import ops as wt
 from webtensor.dtypes import bool_
 from webtensor.engine import Tensor
-from webtensor.keras import activations, constraints, initializers, regularizers
+from webtensor.keras import activations
+from webtensor.keras.layers.elementwise import Elementwise
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.types import ConstraintLike, InitializerLike, RegularizerLike
+from webtensor.keras.layers.weighted import Weighted
+from webtensor.keras.types import (
+    ConstraintLike,
+    InitializerLike,
+    RegularizerLike,
+    Shape,
+    SymbolicOrTensor,
+)
 
 __all__ = ["ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"]
 
-#: What is added to a logit that does not count.
-_HIDDEN = -1e9
+#: What masked logits become.
+_MASKED_LOGIT = -1e9
 
 
-def _non_negative(layer: Layer, **arguments: Any) -> None:
-    """Check that arguments are numbers, none of them negative."""
+def _check_non_negative(layer: Layer, **arguments: float | None) -> None:
+    """Check that arguments are non-negative numbers."""
     for name, value in arguments.items():
         if value is None or value < 0:
             raise ValueError(
@@ -29,20 +38,19 @@ def _non_negative(layer: Layer, **arguments: Any) -> None:
             )
 
 
-class ElementwiseActivation(Layer):
-    """A layer whose outputs have the shape of its inputs."""
+class ReLU(Elementwise):
+    """``max(x, 0)``; with arguments, other slopes and limits.
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        self.supports_masking = True
+    ``x`` where it is at least ``threshold``, but at most ``max_value``; elsewhere
+    ``negative_slope * (x - threshold)``.
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape of the inputs."""
-        return input_shape
+    Args:
+        max_value: a non-negative number, the maximum of the outputs; None for no maximum.
+        negative_slope: a non-negative number, the slope below ``threshold``.
+        threshold: a non-negative number.
 
-
-class ReLU(ElementwiseActivation):
-    """``x`` above ``threshold``, at most ``max_value``; else ``negative_slope`` times the distance.
+    Raises:
+        ValueError: an argument is negative.
 
     Example:
         >>> from webtensor import keras
@@ -59,20 +67,26 @@ class ReLU(ElementwiseActivation):
     ) -> None:
         super().__init__(**kwargs)
         if max_value is not None:
-            _non_negative(self, max_value=max_value)
-        _non_negative(self, negative_slope=negative_slope, threshold=threshold)
+            _check_non_negative(self, max_value=max_value)
+        _check_non_negative(self, negative_slope=negative_slope, threshold=threshold)
         self.max_value = max_value
         self.negative_slope = negative_slope
         self.threshold = threshold
         self._build_at_init()
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> SymbolicOrTensor:
         """Apply the activation."""
         return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
 
 
-class LeakyReLU(ElementwiseActivation):
+class LeakyReLU(Elementwise):
     """``x`` where it is positive, else ``negative_slope * x``.
+
+    Args:
+        negative_slope: a non-negative number; ``alpha`` is its former name.
+
+    Raises:
+        ValueError: ``negative_slope`` is negative.
 
     Example:
         >>> from webtensor import keras
@@ -85,19 +99,25 @@ class LeakyReLU(ElementwiseActivation):
             negative_slope = kwargs.pop("alpha")
             warn("LeakyReLU: alpha is now called negative_slope", stacklevel=2)
         super().__init__(**kwargs)
-        _non_negative(self, negative_slope=negative_slope)
+        _check_non_negative(self, negative_slope=negative_slope)
         self.negative_slope = negative_slope
         self._build_at_init()
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Apply the activation."""
         return activations.leaky_relu(inputs, self.negative_slope)
 
 
-class ThresholdedReLU(ElementwiseActivation):
+class ThresholdedReLU(Elementwise):
     """``x`` where it is greater than ``theta``, else 0.
 
-    Keras 3 keeps this layer of Keras 2 and TensorFlow.js among its legacy ones.
+    Keras 3 has this layer of Keras 2 and TensorFlow.js among its legacy layers.
+
+    Args:
+        theta: a non-negative number.
+
+    Raises:
+        ValueError: ``theta`` is negative.
 
     Example:
         >>> from webtensor import keras
@@ -107,20 +127,26 @@ class ThresholdedReLU(ElementwiseActivation):
 
     def __init__(self, theta: float = 1.0, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        _non_negative(self, theta=theta)
+        _check_non_negative(self, theta=theta)
         self.theta = float(theta)
         self._build_at_init()
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Apply the activation."""
         return activations.threshold(inputs, self.theta, 0)
 
 
-class PReLU(ElementwiseActivation):
-    """``x`` where it is positive, else ``alpha * x``, where ``alpha`` is learned.
+class PReLU(Elementwise, Weighted):
+    """``x`` where it is positive, else ``alpha * x`` with a trainable ``alpha``.
 
-    There is an ``alpha`` for each element of an example; elements along ``shared_axes`` share one
-    (He et al., 2015).
+    See He et al., 2015.
+
+    Args:
+        shared_axes: an integer or several, the axes along which elements share an ``alpha``; None
+            for an ``alpha`` for each element of an example.
+
+    Raises:
+        ValueError: the layer is built with an unknown dimension, save along ``shared_axes``.
 
     Example:
         >>> from webtensor import keras
@@ -133,46 +159,41 @@ class PReLU(ElementwiseActivation):
         alpha_initializer: InitializerLike = "Zeros",
         alpha_regularizer: RegularizerLike = None,
         alpha_constraint: ConstraintLike = None,
-        shared_axes: Any = None,
+        shared_axes: int | Sequence[int] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.alpha_initializer = initializers.get(alpha_initializer)
-        self.alpha_regularizer = regularizers.get(alpha_regularizer)
-        self.alpha_constraint = constraints.get(alpha_constraint)
+        self._take_weights(alpha=(alpha_initializer, alpha_regularizer, alpha_constraint))
+        self.shared_axes: list[int] | None = None
         if shared_axes is not None:
-            several = isinstance(shared_axes, (list, tuple))
-            shared_axes = list(shared_axes) if several else [shared_axes]
-        self.shared_axes = shared_axes
+            axes = shared_axes if isinstance(shared_axes, Sequence) else (shared_axes,)
+            self.shared_axes = list(axes)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Shape) -> None:
         """Make the slopes."""
-        lengths, shared = list(input_shape[1:]), self.shared_axes or []
-        for axis in shared:
-            lengths[axis - 1] = 1
-        if None in lengths:
+        shape, shared_axes = list(input_shape[1:]), self.shared_axes or []
+        for axis in shared_axes:
+            shape[axis - 1] = 1
+        if None in shape:
             raise ValueError(
-                f"PReLU: the inputs must have known lengths but along shared_axes={shared}, but "
-                f"their shape is {tuple(input_shape)}"
+                f"PReLU: all dimensions of the inputs after the batch must be known, save along "
+                f"shared_axes={shared_axes}, but their shape is {tuple(input_shape)}"
             )
-        self.alpha = self.add_weight(
-            name="alpha",
-            shape=lengths,
-            initializer=self.alpha_initializer,
-            regularizer=self.alpha_regularizer,
-            constraint=self.alpha_constraint,
-        )
+        self.alpha = self._make_weight("alpha", shape)
         rank = len(input_shape)
-        axes = {one: input_shape[one] for one in range(1, rank) if one not in shared}
-        self.input_spec = InputSpec(ndim=rank, axes=axes if shared else {})
+        axes = {axis: input_shape[axis] for axis in range(1, rank) if axis not in shared_axes}
+        self.input_spec = InputSpec(ndim=rank, axes=axes if shared_axes else {})
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Apply the activation."""
         return wt.prelu(inputs, self.alpha.value)
 
 
-class ELU(ElementwiseActivation):
+class ELU(Elementwise):
     """``x`` where it is positive, else ``alpha * (exp(x) - 1)``.
+
+    Args:
+        alpha: a number, the limit of ``-f(x)`` for large negative ``x``.
 
     Example:
         >>> from webtensor import keras
@@ -185,15 +206,18 @@ class ELU(ElementwiseActivation):
         self.alpha = alpha
         self._build_at_init()
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Apply the activation."""
         return activations.elu(inputs, self.alpha)
 
 
-class Softmax(ElementwiseActivation):
-    """Exponentials divided by their sum along ``axis``, which may be several.
+class Softmax(Elementwise):
+    """``exp(x)`` divided by the sum of ``exp(x)`` along an axis.
 
-    What a mask, which broadcasts to the inputs, hides becomes 0.
+    Called with a mask, which broadcasts to the inputs, it returns 0 where the mask is False.
+
+    Args:
+        axis: an integer or several, the axis to sum along.
 
     Example:
         >>> from webtensor import keras
@@ -201,28 +225,28 @@ class Softmax(ElementwiseActivation):
         [[0.5, 0.5]]
     """
 
-    def __init__(self, axis: Any = -1, **kwargs: Any) -> None:
+    def __init__(self, axis: int | Sequence[int] = -1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.axis = axis
         self._build_at_init()
 
-    def call(self, inputs: Any, mask: Any = None) -> Any:
+    def call(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor:
         """Apply the activation."""
         if mask is None:
             return activations.softmax(inputs, self.axis)
-        held = _mask(mask, inputs)
-        made = activations.softmax(wt.where(held, inputs, _HIDDEN), self.axis)
-        return wt.where(held, made, 0.0)
+        mask = _as_mask(mask, inputs)
+        outputs = activations.softmax(wt.where(mask, inputs, _MASKED_LOGIT), self.axis)
+        return wt.where(mask, outputs, 0.0)
 
 
-def _mask(mask: Tensor, inputs: Tensor) -> Tensor:
+def _as_mask(mask: Tensor, inputs: Tensor) -> Tensor:
     """Return a mask as bool.
 
     Raises:
         ValueError: it does not broadcast to the inputs.
     """
-    pairs = zip(reversed(mask.shape), reversed(inputs.shape), strict=False)
-    if len(mask.shape) > len(inputs.shape) or any(one not in (1, other) for one, other in pairs):
+    sizes = zip(reversed(mask.shape), reversed(inputs.shape), strict=False)
+    if len(mask.shape) > len(inputs.shape) or any(size not in (1, other) for size, other in sizes):
         raise ValueError(
             f"Softmax: mask must broadcast to the inputs, but mask.shape={mask.shape} and "
             f"inputs.shape={inputs.shape}"

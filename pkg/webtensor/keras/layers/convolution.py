@@ -1,27 +1,31 @@
 """Convolutions: of all channels together, of each by itself, of both in turn, and transposed.
 
-A family is a class whose ``rank`` is how many axes of places there are; its members for one, two
-and three differ in nothing else. ``webtensor.keras.sliding_windows`` computes.
+A family is one class; its members for one to three spatial dimensions differ only in ``rank``.
+``webtensor.keras.sliding_windows`` computes.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypeAlias
 
-from webtensor.keras import activations, regularizers, sliding_windows
+from webtensor.engine import Tensor
+from webtensor.keras import activations, sliding_windows
+from webtensor.keras.arguments import NEVER, forwards_arguments
 from webtensor.keras.data_formats import as_data_format, channels_of
-from webtensor.keras.layers.arguments import as_integers, as_padding, check_positive, given
+from webtensor.keras.layers.argument_checks import as_integers, as_padding, check_positive
 from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable
 from webtensor.keras.layers.weighted import Weighted
 from webtensor.keras.types import (
     ActivationLike,
-    Config,
     ConstraintLike,
     InitializerLike,
     RegularizerLike,
+    Shape,
 )
+from webtensor.keras.variables import Variable
 from webtensor.ops import add, multiply, reshape
 
 __all__ = [
@@ -45,83 +49,109 @@ __all__ = [
     "SeparableConvolution2D",
 ]
 
+#: An integer for all spatial dimensions, or one for each.
+Integers: TypeAlias = int | Sequence[int]
 
-class Convolving(Weighted):
-    """What all convolutions share: a window that slides, a bias, an activation."""
 
+class BaseConvolution(Weighted):
+    """What all convolutions share: a window that slides, a bias, an activation.
+
+    Args:
+        filters: a positive integer, the number of channels of the output.
+        kernel_size: an integer or one per spatial dimension, the size of the window.
+        strides: an integer or one per spatial dimension, the distance of neighbouring windows.
+        padding: ``"valid"``, for windows that fit in the inputs, or ``"same"``, for zeros around
+            the inputs, such that strides of 1 keep the sizes of the spatial dimensions.
+        dilation_rate: an integer or one per spatial dimension, the distance of neighbouring
+            elements of a window.
+        depth_multiplier: a positive integer, the number of filters of each channel.
+        depthwise_initializer: an initializer, or its name: what the depthwise kernel starts with.
+        depthwise_regularizer: a regularizer, its name or None: a penalty on the depthwise kernel.
+        depthwise_constraint: a constraint, its name or None: what the depthwise kernel is kept to.
+        pointwise_initializer: an initializer, or its name: what the pointwise kernel starts with.
+        pointwise_regularizer: a regularizer, its name or None: a penalty on the pointwise kernel.
+        pointwise_constraint: a constraint, its name or None: what the pointwise kernel is kept to.
+    """
+
+    _config_omits: ClassVar = {"activity_regularizer": NEVER}
+    #: The number of spatial dimensions.
     rank: ClassVar[int]
-    kernel: Any
-    bias: Any
+    #: Names of ``padding`` besides "valid" and "same".
+    _paddings: ClassVar[tuple[str, ...]] = ()
+    kernel: Any  # a variable; a tensor in layers with low-rank adaptation
+    bias: Variable | None
+    activation: Callable[..., Tensor]
 
-    def _take(
+    def __init__(
         self,
-        kernel_size: Any,
-        strides: Any,
-        padding: Any,
-        data_format: Any,
-        dilation_rate: Any,
+        *,
+        kernel_size: Integers,
+        strides: Integers,
+        padding: str,
+        data_format: str | None,
+        dilation_rate: Integers,
         activation: ActivationLike,
         use_bias: bool,
-        *paddings: str,
+        **kwargs: Any,
     ) -> None:
-        """Keep the arguments that all have; ``paddings`` are words beside "valid" and "same"."""
+        super().__init__(**kwargs)
         name, rank = type(self).__name__, self.rank
         self.kernel_size = as_integers(name, "kernel_size", kernel_size, rank)
         self.strides = as_integers(name, "strides", strides, rank)
         self.dilation_rate = as_integers(name, "dilation_rate", dilation_rate, rank)
-        self.padding = as_padding(name, padding, *paddings)
+        self.padding = as_padding(name, padding, *self._paddings)
         self.data_format = as_data_format(name, data_format)
         self.activation = activations.get(activation)
         self.use_bias = use_bias
         self.input_spec = InputSpec(min_ndim=rank + 2)
 
-    def _refuse_strides_with_dilation(self) -> None:
-        if max(self.strides) > 1 and max(self.dilation_rate) > 1:
-            raise ValueError(
-                f"{type(self).__name__}: strides and dilation_rate cannot both be greater than 1, "
-                f"but got strides={self.strides} and dilation_rate={self.dilation_rate}"
-            )
-
-    def _channels(self, input_shape: Any) -> int:
-        """Number of channels of the inputs, which is asked for from now on."""
+    def _channels_of(self, input_shape: Shape) -> int:
         channels = channels_of(input_shape, self.data_format)
         if channels is None:
             raise ValueError(
                 f"{type(self).__name__}: the number of channels must be known, but inputs have "
                 f"shape {tuple(input_shape)}"
             )
+        return channels
+
+    def _fix_channels(self, input_shape: Shape) -> int:
+        """Return the number of channels, which inputs must have from now on."""
+        channels = self._channels_of(input_shape)
         axis = -1 if self.data_format == "channels_last" else 1
         self.input_spec = InputSpec(min_ndim=self.rank + 2, axes={axis: channels})
-        return int(channels)
+        return channels
 
-    def _make_bias(self, channels: int) -> None:
+    def _add_bias(self, channels: int) -> None:
         self.bias = self._make_weight("bias", (channels,)) if self.use_bias else None
 
-    def _bias(self) -> Any:
+    def _bias_value(self) -> Tensor | None:
         return None if self.bias is None else self.bias.value
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Convolve."""
-        name, rest = ending(self.activation)
-        return rest(self._slid(inputs, self._kernel_value(), self._bias(), name))
+        epilogue, rest = ending(self.activation)
+        return rest(self._convolve(inputs, self._kernel_value(), self._bias_value(), epilogue))
 
-    def _kernel_value(self) -> Any:
-        return self.kernel.value
+    def _kernel_value(self) -> Tensor:
+        value: Tensor = self.kernel.value
+        return value
 
     def product(self) -> Product | None:
-        """Return what is computed before the activation; None where it has two kernels."""
+        """Return the computation before the activation; None where it has two kernels."""
         is_last = self.data_format == "channels_last"
-        return Product(self.kernel, self.bias, self._slid, self._scaled, is_last)
+        return Product(self.kernel, self.bias, self._convolve, self._with_factors, is_last)
 
-    def _slid(self, inputs: Any, kernel: Any, bias: Any, ending: str) -> Any:
-        """Slide a kernel over the inputs."""
+    def _convolve(
+        self, inputs: Tensor, kernel: Tensor, bias: Tensor | None, epilogue: str
+    ) -> Tensor:
+        """Convolve with a kernel, add a bias, and apply the activation of the epilogue's name."""
         raise NotImplementedError
 
-    def _scaled(self, kernel: Any, factors: Any) -> Any:
-        """Multiply the kernel of each output channel."""
+    def _with_factors(self, kernel: Tensor, factors: Tensor) -> Tensor:
+        """Multiply the kernel of each output channel by a factor."""
         return multiply(kernel, factors)
 
-    def _slid_shape(self, input_shape: Any, channels: int) -> tuple[Any, ...]:
+    def _convolved_shape(self, input_shape: Shape, channels: int) -> Shape:
         return sliding_windows.conv_output_shape(
             type(self).__name__,
             input_shape,
@@ -133,38 +163,41 @@ class Convolving(Weighted):
             self.dilation_rate,
         )
 
-    def get_config(self) -> Config:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "kernel_size": self.kernel_size,
-            "strides": self.strides,
-            "padding": self.padding,
-            "data_format": self.data_format,
-            "dilation_rate": self.dilation_rate,
-            "activation": activations.serialize(self.activation),
-            "use_bias": self.use_bias,
-            "activity_regularizer": regularizers.serialize(self.activity_regularizer),
-        }
-
 
 # -- all channels together ---------------------------------------------------------------------
 
 
-class Conv(Adaptable, Convolving):
-    """Convolution (cross-correlation) of all channels, or of ``groups`` of them.
+class AdaptableConvolution(Adaptable, BaseConvolution):
+    """A convolution whose kernel ``enable_lora`` adapts."""
 
-    ``lora_rank`` and ``lora_alpha`` may be given by name: see ``enable_lora``.
+    def __init__(
+        self, *, lora_rank: int | None = None, lora_alpha: float | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self._take_lora(lora_rank, lora_alpha)
+
+
+class Conv(AdaptableConvolution):
+    """Convolution (cross-correlation) of all channels, or of each of ``groups`` of them.
+
+    The keywords ``lora_rank`` and ``lora_alpha`` enable low-rank adaptation: see ``enable_lora``.
+
+    Args:
+        groups: a positive integer, the number of groups of channels, each with filters of its own.
+
+    Raises:
+        ValueError: an argument is out of range, ``filters`` is no multiple of ``groups``, or
+            strides and dilation rate are both greater than 1.
     """
 
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: Integers,
+        strides: Integers = 1,
         padding: str = "valid",
         data_format: str | None = None,
-        dilation_rate: Any = 1,
+        dilation_rate: Integers = 1,
         groups: int = 1,
         activation: ActivationLike = None,
         use_bias: bool = True,
@@ -177,9 +210,17 @@ class Conv(Adaptable, Convolving):
         bias_constraint: ConstraintLike = None,
         **kwargs: Any,
     ) -> None:
-        lora = kwargs.pop("lora_rank", None), kwargs.pop("lora_alpha", None)
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
-        self._take_lora(*lora)
+        super().__init__(
+            kernel_size=kernel_size,
+            strides=strides,
+            padding=padding,
+            data_format=data_format,
+            dilation_rate=dilation_rate,
+            activation=activation,
+            use_bias=use_bias,
+            activity_regularizer=activity_regularizer,
+            **kwargs,
+        )
         name = type(self).__name__
         check_positive(name, filters=filters, groups=groups)
         if filters % groups:
@@ -188,60 +229,60 @@ class Conv(Adaptable, Convolving):
                 f"groups={groups}"
             )
         self.filters, self.groups = filters, groups
-        words = ("causal",) if self.rank == 1 else ()
-        self._take(
-            kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias, *words
-        )
-        self._refuse_strides_with_dilation()
+        sliding_windows.check_strides_and_dilation(name, self.strides, self.dilation_rate)
         self._take_weights(
             kernel=(kernel_initializer, kernel_regularizer, kernel_constraint),
             bias=(bias_initializer, bias_regularizer, bias_constraint),
         )
 
-    def build(self, input_shape: Any) -> None:
-        """Make the kernel and the bias."""
-        channels = self._channels(input_shape)
+    def build(self, input_shape: Shape) -> None:
+        """Add the kernel and the bias."""
+        channels = self._fix_channels(input_shape)
         if channels % self.groups:
             raise ValueError(
                 f"{type(self).__name__}: the number of channels must be a multiple of "
                 f"groups={self.groups}, but inputs have shape {tuple(input_shape)}"
             )
-        self.compute_output_shape(input_shape)
+        self.compute_output_shape(input_shape)  # refuses inputs that the window does not fit
         shape = (*self.kernel_size, channels // self.groups, self.filters)
         self._kernel = self._make_weight("kernel", shape)
-        self._make_bias(self.filters)
+        self._add_bias(self.filters)
         self._build_lora()
 
     @property
     def kernel(self) -> Any:
-        """The kernel: a variable, or a sum where ``enable_lora`` was called."""
+        """The kernel: a variable, or a sum after ``enable_lora``."""
         return self._adapted_value() if self.lora_enabled else self._kernel
 
-    def _kernel_value(self) -> Any:
+    def _kernel_value(self) -> Tensor:
         return self._adapted_value()
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Convolve."""
-        if not self._has_own_op():
+        if not self._overrides_convolution_op():
             return super().call(inputs)
-        made = self.convolution_op(inputs, self._kernel_value())
+        outputs = self.convolution_op(inputs, self._kernel_value())
         if self.bias is not None:
-            places = () if self.data_format == "channels_last" else (1,) * self.rank
-            made = add(made, reshape(self.bias.value, (-1, *places)))
-        return self.activation(made)
+            ones = () if self.data_format == "channels_last" else (1,) * self.rank
+            outputs = add(outputs, reshape(self.bias.value, (-1, *ones)))
+        return self.activation(outputs)
 
-    def convolution_op(self, inputs: Any, kernel: Any) -> Any:
-        """Convolve, before bias and activation; subclasses may do it in their own way."""
-        return self._slid(inputs, kernel, None, "linear")
+    def convolution_op(self, inputs: Tensor, kernel: Tensor) -> Tensor:
+        """Convolve, before bias and activation; a subclass may override it."""
+        return self._convolve(inputs, kernel, None, "linear")
 
-    def _has_own_op(self) -> bool:
+    def _overrides_convolution_op(self) -> bool:
         return type(self).convolution_op is not Conv.convolution_op
 
     def product(self) -> Product | None:
-        """Return what is computed before the activation; None where it is more than a product."""
-        return None if self.lora_enabled or self._has_own_op() else super().product()
+        """Return the computation before the activation; None where it is more than a product."""
+        if self.lora_enabled or self._overrides_convolution_op():
+            return None
+        return super().product()
 
-    def _slid(self, inputs: Any, kernel: Any, bias: Any, ending: str) -> Any:
+    def _convolve(
+        self, inputs: Tensor, kernel: Tensor, bias: Tensor | None, epilogue: str
+    ) -> Tensor:
         return sliding_windows.conv(
             inputs,
             kernel,
@@ -250,18 +291,23 @@ class Conv(Adaptable, Convolving):
             self.data_format,
             self.dilation_rate,
             bias,
-            ending,
+            epilogue,
         )
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape with as many places as windows, and ``filters`` channels."""
-        return self._slid_shape(input_shape, self.filters)
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the shape with ``filters`` channels and as many elements as windows."""
+        return self._convolved_shape(input_shape, self.filters)
 
 
 class Conv1D(Conv):
-    """Convolution of sequences: (batch, steps, channels).
+    """Convolution of sequences.
 
-    With the padding "causal", a step depends on none that come after it.
+    Input shape: (batch, steps, channels), or with the channels first.
+    Output shape: (batch, new_steps, filters), or with the channels first.
+
+    Args:
+        padding: ``"valid"``, ``"same"`` or ``"causal"``, with which a step of the output depends
+            on no later steps of the input.
 
     Example:
         >>> from webtensor import keras
@@ -271,10 +317,14 @@ class Conv1D(Conv):
     """
 
     rank = 1
+    _paddings = ("causal",)
 
 
 class Conv2D(Conv):
-    """Convolution of images: (batch, height, width, channels).
+    """Convolution of images.
+
+    Input shape: (batch, height, width, channels), or with the channels first.
+    Output shape: (batch, new_height, new_width, filters), or with the channels first.
 
     Example:
         >>> from webtensor import keras
@@ -286,7 +336,10 @@ class Conv2D(Conv):
 
 
 class Conv3D(Conv):
-    """Convolution of volumes: (batch, depth, height, width, channels).
+    """Convolution of volumes.
+
+    Input shape: (batch, depth, height, width, channels), or with the channels first.
+    Output shape: (batch, new_depth, new_height, new_width, filters), or with the channels first.
 
     Example:
         >>> from webtensor import keras
@@ -300,18 +353,30 @@ class Conv3D(Conv):
 # -- transposed --------------------------------------------------------------------------------
 
 
-class ConvTranspose(Convolving):
-    """What the gradient of a convolution does to its input: it enlarges by ``strides``."""
+class ConvTranspose(BaseConvolution):
+    """Transposed convolution, which enlarges by ``strides``.
+
+    It is the gradient of a convolution with respect to the inputs of that.
+
+    Args:
+        strides: an integer or one per spatial dimension, the factor by which the output is larger.
+        output_padding: an integer or one per spatial dimension, less than the strides: how many
+            elements are added at the end of the output; None chooses them by ``padding``.
+
+    Raises:
+        ValueError: an argument is out of range, or strides and dilation rate are both greater
+            than 1.
+    """
 
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: Integers,
+        strides: Integers = 1,
         padding: str = "valid",
-        output_padding: Any = None,
+        output_padding: Integers | None = None,
         data_format: str | None = None,
-        dilation_rate: Any = 1,
+        dilation_rate: Integers = 1,
         activation: ActivationLike = None,
         use_bias: bool = True,
         kernel_initializer: InitializerLike = "glorot_uniform",
@@ -323,34 +388,45 @@ class ConvTranspose(Convolving):
         bias_constraint: ConstraintLike = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        super().__init__(
+            kernel_size=kernel_size,
+            strides=strides,
+            padding=padding,
+            data_format=data_format,
+            dilation_rate=dilation_rate,
+            activation=activation,
+            use_bias=use_bias,
+            activity_regularizer=activity_regularizer,
+            **kwargs,
+        )
         name = type(self).__name__
         check_positive(name, filters=filters)
         self.filters = filters
-        self._take(kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias)
-        self._refuse_strides_with_dilation()
+        sliding_windows.check_strides_and_dilation(name, self.strides, self.dilation_rate)
         self.output_padding = None
         if output_padding is not None:
-            more = as_integers(name, "output_padding", output_padding, self.rank, least=0)
-            if any(one >= stride for one, stride in zip(more, self.strides, strict=True)):
+            sizes = as_integers(name, "output_padding", output_padding, self.rank, minimum=0)
+            if any(size >= stride for size, stride in zip(sizes, self.strides, strict=True)):
                 raise ValueError(
                     f"{name}: output_padding must be less than strides, but got "
-                    f"output_padding={more} and strides={self.strides}"
+                    f"output_padding={sizes} and strides={self.strides}"
                 )
-            self.output_padding = more
+            self.output_padding = sizes
         self._take_weights(
             kernel=(kernel_initializer, kernel_regularizer, kernel_constraint),
             bias=(bias_initializer, bias_regularizer, bias_constraint),
         )
 
-    def build(self, input_shape: Any) -> None:
-        """Make the kernel and the bias."""
+    def build(self, input_shape: Shape) -> None:
+        """Add the kernel and the bias."""
         self.compute_output_shape(input_shape)
-        shape = (*self.kernel_size, self.filters, self._channels(input_shape))
+        shape = (*self.kernel_size, self.filters, self._fix_channels(input_shape))
         self.kernel = self._make_weight("kernel", shape)
-        self._make_bias(self.filters)
+        self._add_bias(self.filters)
 
-    def _slid(self, inputs: Any, kernel: Any, bias: Any, ending: str) -> Any:
+    def _convolve(
+        self, inputs: Tensor, kernel: Tensor, bias: Tensor | None, epilogue: str
+    ) -> Tensor:
         return sliding_windows.conv_transpose(
             inputs,
             kernel,
@@ -360,13 +436,13 @@ class ConvTranspose(Convolving):
             self.data_format,
             self.dilation_rate,
             bias,
-            ending,
+            epilogue,
         )
 
-    def _scaled(self, kernel: Any, factors: Any) -> Any:
+    def _with_factors(self, kernel: Tensor, factors: Tensor) -> Tensor:
         return multiply(kernel, reshape(factors, (-1, 1)))
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Return the enlarged shape, with ``filters`` channels."""
         return sliding_windows.conv_transpose_output_shape(
             type(self).__name__,
@@ -382,7 +458,10 @@ class ConvTranspose(Convolving):
 
 
 class Conv1DTranspose(ConvTranspose):
-    """Transposed convolution of sequences: (batch, steps, channels).
+    """Transposed convolution of sequences.
+
+    Input shape: (batch, steps, channels), or with the channels first.
+    Output shape: (batch, new_steps, filters), or with the channels first.
 
     Example:
         >>> from webtensor import keras
@@ -395,7 +474,10 @@ class Conv1DTranspose(ConvTranspose):
 
 
 class Conv2DTranspose(ConvTranspose):
-    """Transposed convolution of images: (batch, height, width, channels).
+    """Transposed convolution of images.
+
+    Input shape: (batch, height, width, channels), or with the channels first.
+    Output shape: (batch, new_height, new_width, filters), or with the channels first.
 
     Example:
         >>> from webtensor import keras
@@ -407,7 +489,10 @@ class Conv2DTranspose(ConvTranspose):
 
 
 class Conv3DTranspose(ConvTranspose):
-    """Transposed convolution of volumes: (batch, depth, height, width, channels).
+    """Transposed convolution of volumes.
+
+    Input shape: (batch, depth, height, width, channels), or with the channels first.
+    Output shape: (batch, new_depth, new_height, new_width, filters), or with the channels first.
 
     Example:
         >>> from webtensor import keras
@@ -417,15 +502,17 @@ class Conv3DTranspose(ConvTranspose):
 
     rank = 3
 
+    # In Keras, data_format comes before output_padding in this class alone.
+    @forwards_arguments
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: Integers,
+        strides: Integers = 1,
         padding: str = "valid",
         data_format: str | None = None,
-        output_padding: Any = None,
-        dilation_rate: Any = 1,
+        output_padding: Integers | None = None,
+        dilation_rate: Integers = 1,
         activation: ActivationLike = None,
         use_bias: bool = True,
         kernel_initializer: InitializerLike = "glorot_uniform",
@@ -436,25 +523,27 @@ class Conv3DTranspose(ConvTranspose):
         kernel_constraint: ConstraintLike = None,
         bias_constraint: ConstraintLike = None,
         **kwargs: Any,
-    ) -> None:
-        # Keras has data_format and output_padding the other way round here.
-        super().__init__(**given(locals()))
+    ) -> None: ...
 
 
 # -- each channel by itself --------------------------------------------------------------------
 
 
-class DepthwiseConv(Convolving):
-    """Convolution of each channel with ``depth_multiplier`` filters of its own."""
+class DepthwiseConv(BaseConvolution):
+    """Convolution of each channel with ``depth_multiplier`` filters of its own.
+
+    Raises:
+        ValueError: an argument is out of range.
+    """
 
     def __init__(
         self,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: Integers,
+        strides: Integers = 1,
         padding: str = "valid",
         depth_multiplier: int = 1,
         data_format: str | None = None,
-        dilation_rate: Any = 1,
+        dilation_rate: Integers = 1,
         activation: ActivationLike = None,
         use_bias: bool = True,
         depthwise_initializer: InitializerLike = "glorot_uniform",
@@ -466,24 +555,35 @@ class DepthwiseConv(Convolving):
         bias_constraint: ConstraintLike = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        super().__init__(
+            kernel_size=kernel_size,
+            strides=strides,
+            padding=padding,
+            data_format=data_format,
+            dilation_rate=dilation_rate,
+            activation=activation,
+            use_bias=use_bias,
+            activity_regularizer=activity_regularizer,
+            **kwargs,
+        )
         check_positive(type(self).__name__, depth_multiplier=depth_multiplier)
         self.depth_multiplier = depth_multiplier
-        self._take(kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias)
         self._take_weights(
             depthwise=(depthwise_initializer, depthwise_regularizer, depthwise_constraint),
             bias=(bias_initializer, bias_regularizer, bias_constraint),
         )
 
-    def build(self, input_shape: Any) -> None:
-        """Make the kernel and the bias."""
-        channels = self._channels(input_shape)
+    def build(self, input_shape: Shape) -> None:
+        """Add the kernel and the bias."""
+        channels = self._fix_channels(input_shape)
         self.compute_output_shape(input_shape)
         shape = (*self.kernel_size, channels, self.depth_multiplier)
         self.kernel = self._make_weight("depthwise", shape, "kernel")
-        self._make_bias(channels * self.depth_multiplier)
+        self._add_bias(channels * self.depth_multiplier)
 
-    def _slid(self, inputs: Any, kernel: Any, bias: Any, ending: str) -> Any:
+    def _convolve(
+        self, inputs: Tensor, kernel: Tensor, bias: Tensor | None, epilogue: str
+    ) -> Tensor:
         return sliding_windows.depthwise_conv(
             inputs,
             kernel,
@@ -492,22 +592,23 @@ class DepthwiseConv(Convolving):
             self.data_format,
             self.dilation_rate,
             bias,
-            ending,
+            epilogue,
         )
 
-    def _scaled(self, kernel: Any, factors: Any) -> Any:
+    def _with_factors(self, kernel: Tensor, factors: Tensor) -> Tensor:
         return multiply(kernel, reshape(factors, kernel.shape[-2:]))
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape with as many places as windows, and ``depth_multiplier`` times as many
-        channels.
-        """
-        channels = channels_of(input_shape, self.data_format)
-        return self._slid_shape(input_shape, self.depth_multiplier * channels)
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the shape with ``depth_multiplier`` times the channels, an element per window."""
+        channels = self._channels_of(input_shape)
+        return self._convolved_shape(input_shape, self.depth_multiplier * channels)
 
 
 class DepthwiseConv1D(DepthwiseConv):
-    """Depthwise convolution of sequences: (batch, steps, channels).
+    """Depthwise convolution of sequences.
+
+    Input shape: (batch, steps, channels), or with the channels first.
+    Output shape: (batch, new_steps, channels * depth_multiplier), or with the channels first.
 
     Example:
         >>> from webtensor import keras
@@ -520,7 +621,11 @@ class DepthwiseConv1D(DepthwiseConv):
 
 
 class DepthwiseConv2D(DepthwiseConv):
-    """Depthwise convolution of images: (batch, height, width, channels).
+    """Depthwise convolution of images.
+
+    Input shape: (batch, height, width, channels), or with the channels first.
+    Output shape: (batch, new_height, new_width, channels * depth_multiplier), or with the channels
+    first.
 
     Example:
         >>> from webtensor import keras
@@ -534,17 +639,21 @@ class DepthwiseConv2D(DepthwiseConv):
 # -- both in turn ------------------------------------------------------------------------------
 
 
-class SeparableConv(Convolving):
-    """Depthwise convolution, then one that mixes channels at each place (Chollet, 2017)."""
+class SeparableConv(BaseConvolution):
+    """Depthwise convolution, then one that mixes the channels of each element (Chollet, 2017).
+
+    Raises:
+        ValueError: an argument is out of range.
+    """
 
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: Integers,
+        strides: Integers = 1,
         padding: str = "valid",
         data_format: str | None = None,
-        dilation_rate: Any = 1,
+        dilation_rate: Integers = 1,
         depth_multiplier: int = 1,
         activation: ActivationLike = None,
         use_bias: bool = True,
@@ -560,33 +669,42 @@ class SeparableConv(Convolving):
         bias_constraint: ConstraintLike = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
+        super().__init__(
+            kernel_size=kernel_size,
+            strides=strides,
+            padding=padding,
+            data_format=data_format,
+            dilation_rate=dilation_rate,
+            activation=activation,
+            use_bias=use_bias,
+            activity_regularizer=activity_regularizer,
+            **kwargs,
+        )
         name = type(self).__name__
         check_positive(name, filters=filters, depth_multiplier=depth_multiplier)
         self.filters, self.depth_multiplier = filters, depth_multiplier
-        self._take(kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias)
         self._take_weights(
             depthwise=(depthwise_initializer, depthwise_regularizer, depthwise_constraint),
             pointwise=(pointwise_initializer, pointwise_regularizer, pointwise_constraint),
             bias=(bias_initializer, bias_regularizer, bias_constraint),
         )
 
-    def build(self, input_shape: Any) -> None:
-        """Make the kernels and the bias."""
-        channels = self._channels(input_shape)
+    def build(self, input_shape: Shape) -> None:
+        """Add the kernels and the bias."""
+        channels = self._fix_channels(input_shape)
         self.compute_output_shape(input_shape)
         depthwise = (*self.kernel_size, channels, self.depth_multiplier)
         pointwise = (*[1] * self.rank, channels * self.depth_multiplier, self.filters)
         self.depthwise_kernel = self._make_weight("depthwise", depthwise, "depthwise_kernel")
         self.pointwise_kernel = self._make_weight("pointwise", pointwise, "pointwise_kernel")
-        self._make_bias(self.filters)
+        self._add_bias(self.filters)
 
     def product(self) -> None:
-        """Return nothing, as there are two kernels."""
+        """Return None, as there are two kernels."""
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Convolve each channel, then mix them."""
-        name, rest = ending(self.activation)
+        epilogue, rest = ending(self.activation)
         return rest(
             sliding_windows.separable_conv(
                 inputs,
@@ -596,18 +714,21 @@ class SeparableConv(Convolving):
                 self.padding,
                 self.data_format,
                 self.dilation_rate,
-                self._bias(),
-                name,
+                self._bias_value(),
+                epilogue,
             )
         )
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape with as many places as windows, and ``filters`` channels."""
-        return self._slid_shape(input_shape, self.filters)
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the shape with ``filters`` channels and as many elements as windows."""
+        return self._convolved_shape(input_shape, self.filters)
 
 
 class SeparableConv1D(SeparableConv):
-    """Separable convolution of sequences: (batch, steps, channels).
+    """Separable convolution of sequences.
+
+    Input shape: (batch, steps, channels), or with the channels first.
+    Output shape: (batch, new_steps, filters), or with the channels first.
 
     Example:
         >>> from webtensor import keras
@@ -619,7 +740,10 @@ class SeparableConv1D(SeparableConv):
 
 
 class SeparableConv2D(SeparableConv):
-    """Separable convolution of images: (batch, height, width, channels).
+    """Separable convolution of images.
+
+    Input shape: (batch, height, width, channels), or with the channels first.
+    Output shape: (batch, new_height, new_width, filters), or with the channels first.
 
     Example:
         >>> from webtensor import keras

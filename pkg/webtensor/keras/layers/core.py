@@ -1,27 +1,34 @@
-"""Layers without weights of their own: an activation, nothing, or any function."""
+"""Layers without weights: an activation, the identity, any function."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
-from typing import Any
+from typing import Any, ClassVar
 
+from webtensor.engine import Tensor
 from webtensor.keras import activations
+from webtensor.keras.layers.elementwise import Elementwise
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.nest import flatten, map_structure
-from webtensor.keras.registry import (
-    custom_object_scope,
-    deserialize_keras_object,
-    serialize_keras_object,
-)
+from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
 from webtensor.keras.symbols import KerasTensor
-from webtensor.keras.types import ActivationLike, Config
+from webtensor.keras.types import (
+    ActivationLike,
+    Config,
+    CustomObjects,
+    Nested,
+    Shape,
+    SymbolicOrTensor,
+)
 
 __all__ = ["Activation", "Identity", "Lambda"]
 
 
-class Activation(Layer):
-    """An activation by its name, or any function of one tensor.
+class Activation(Elementwise):
+    """An activation: a function of keras.activations by its name, or any function of one tensor.
+
+    Input shape: any. Output shape: the same.
 
     Example:
         >>> from webtensor import keras
@@ -31,21 +38,17 @@ class Activation(Layer):
 
     def __init__(self, activation: ActivationLike, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.supports_masking = True
         self.activation = activations.get(activation)
         self._build_at_init()
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Apply the activation."""
-        return self.activation(inputs)
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape of the inputs."""
-        return input_shape
+        outputs: Tensor = self.activation(inputs)
+        return outputs
 
 
-class Identity(Layer):
-    """Returns what it is given.
+class Identity(Elementwise):
+    """Returns its inputs: a tensor, or a structure of tensors.
 
     Example:
         >>> from webtensor import keras
@@ -55,32 +58,37 @@ class Identity(Layer):
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.supports_masking = True
         self._build_at_init()
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Nested[Tensor]) -> Nested[Tensor]:
         """Return the inputs."""
         return inputs
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape of the inputs."""
-        return input_shape
-
-    def compute_output_spec(self, inputs: Any) -> Any:
+    def compute_output_spec(self, inputs: Nested[KerasTensor]) -> Nested[KerasTensor]:
         """Return symbolic tensors like the inputs."""
-        return map_structure(lambda one: KerasTensor(one.shape, one.dtype), inputs)
+        outputs: Nested[KerasTensor] = map_structure(
+            lambda symbol: KerasTensor(symbol.shape, symbol.dtype), inputs
+        )
+        return outputs
 
 
 class Lambda(Layer):
-    """Any function of tensors, made a layer.
+    """Any function of tensors as a layer.
 
-    ``output_shape`` is a shape without batch, or a function of the inputs' shape; by default the
-    function is tried out. ``mask`` is what ``compute_mask`` returns, or such a function.
-    ``arguments`` are keyword arguments of the function; where it takes ``mask`` or ``training``,
-    it is given them.
+    A model with such a layer can be saved and loaded where the function is registered under a name
+    (``keras.saving.register_keras_serializable``): code is never loaded.
 
-    A model with such a layer can be saved, and loaded again, when the function has a name by which
-    it is registered (``keras.saving.register_keras_serializable``): code is never loaded.
+    Args:
+        function: a function of the inputs, and of ``mask`` and ``training`` where it has arguments
+            of these names.
+        output_shape: a shape without the batch, or a function of the inputs' shape; None infers it
+            by calling ``function`` on symbolic tensors.
+        mask: the mask of the outputs, or a function of the inputs and their mask; None for no mask.
+        arguments: a dictionary of keyword arguments for ``function``.
+
+    Raises:
+        TypeError: ``function`` is not callable.
+        ValueError: ``get_config`` meets a function without a name, such as a lambda.
 
     Example:
         >>> from webtensor import keras
@@ -88,11 +96,13 @@ class Lambda(Layer):
         [[2.0, 4.0]]
     """
 
+    _config_omits: ClassVar = {"output_shape": None, "mask": None}
+
     def __init__(
         self,
-        function: Callable[..., Any],
-        output_shape: Any = None,
-        mask: Any = None,
+        function: Callable[..., Nested[Tensor]],
+        output_shape: Sequence[int | None] | Callable[..., Nested[Shape]] | None = None,
+        mask: SymbolicOrTensor | Callable[..., SymbolicOrTensor | None] | None = None,
         arguments: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
@@ -103,44 +113,39 @@ class Lambda(Layer):
         self.arguments = dict(arguments or {})
         self.mask = mask
         self.supports_masking = mask is not None
-        self._output_shape = output_shape
-        taken = signature(function).parameters
-        self._takes = tuple(name for name in ("mask", "training") if name in taken)
+        self.output_shape = output_shape
+        parameters = signature(function).parameters
+        self._context_names = tuple(name for name in ("mask", "training") if name in parameters)
 
-    def call(self, inputs: Any, mask: Any = None, training: Any = None) -> Any:
+    def call(
+        self,
+        inputs: Nested[Tensor],
+        mask: Nested[Tensor | None] = None,
+        training: bool | None = None,
+    ) -> Nested[Tensor]:
         """Call the function."""
-        known = {"mask": mask, "training": training}
+        context = {"mask": mask, "training": training}
         return self.function(
-            inputs, **self.arguments, **{name: known[name] for name in self._takes}
+            inputs, **self.arguments, **{name: context[name] for name in self._context_names}
         )
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """Return ``mask``, or what it returns."""
+    def compute_mask(
+        self, inputs: Nested[SymbolicOrTensor], mask: Nested[SymbolicOrTensor | None] = None
+    ) -> SymbolicOrTensor | None:
+        """Return the argument ``mask``, or what it returns."""
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return ``output_shape`` after the batch, what it returns, or what a trial finds."""
-        if self._output_shape is None:
-            return super().compute_output_shape(input_shape)
-        if callable(self._output_shape):
-            return self._output_shape(input_shape)
-        return (flatten(input_shape)[0], *self._output_shape)
-
-    def get_config(self) -> Config:
-        """Return the arguments that would make another such layer.
-
-        Raises:
-            ValueError: a function has no name, such as a lambda.
-        """
-        config = {**super().get_config(), "function": serialize_keras_object(self.function)}
-        if self._output_shape is not None:
-            config["output_shape"] = serialize_keras_object(self._output_shape)
-        if self.mask is not None:
-            config["mask"] = serialize_keras_object(self.mask)
-        return {**config, "arguments": serialize_keras_object(self.arguments)}
+    def compute_output_shape(self, input_shape: Nested[Shape]) -> Nested[Shape]:
+        """Return the batch and ``output_shape``, what it returns, or the inferred shape."""
+        if self.output_shape is None:
+            inferred: Nested[Shape] = super().compute_output_shape(input_shape)
+            return inferred
+        if callable(self.output_shape):
+            return self.output_shape(input_shape)
+        return (flatten(input_shape)[0], *self.output_shape)
 
     @classmethod
-    def from_config(cls, config: Config, custom_objects: Any = None) -> Any:
+    def from_config(cls, config: Config, custom_objects: CustomObjects | None = None) -> Any:
         """Make a layer of what ``get_config`` returned.
 
         Raises:

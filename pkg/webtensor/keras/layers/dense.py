@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from webtensor.engine import Tensor
 from webtensor.keras import activations
-from webtensor.keras.layers.arguments import check_positive
+from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.fused_activation import Product, ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable
 from webtensor.keras.layers.weighted import Weighted
-from webtensor.keras.types import ActivationLike, ConstraintLike, InitializerLike, RegularizerLike
+from webtensor.keras.types import (
+    ActivationLike,
+    ConstraintLike,
+    InitializerLike,
+    RegularizerLike,
+    Shape,
+)
+from webtensor.keras.variables import Variable
 from webtensor.ops import fused, multiply, reshape
 
 __all__ = ["Dense"]
@@ -19,7 +27,13 @@ __all__ = ["Dense"]
 class Dense(Adaptable, Weighted):
     """``activation(x @ kernel + bias)``, along the last axis.
 
-    ``lora_rank`` and ``lora_alpha``: see ``enable_lora``.
+    Input shape: ``(batch, ..., features)``. Output shape: ``(batch, ..., units)``.
+
+    Args:
+        units: a positive integer, the size of the outputs' last axis.
+
+    Raises:
+        ValueError: ``units`` is not a positive integer, or ``quantization_config`` is not None.
 
     Example:
         >>> from webtensor import keras
@@ -41,7 +55,7 @@ class Dense(Adaptable, Weighted):
         bias_constraint: ConstraintLike = None,
         lora_rank: int | None = None,
         lora_alpha: float | None = None,
-        quantization_config: Any = None,
+        quantization_config: None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(activity_regularizer=activity_regularizer, **kwargs)
@@ -59,28 +73,28 @@ class Dense(Adaptable, Weighted):
         self.input_spec = InputSpec(min_ndim=2)
         self.supports_masking = True
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Shape) -> None:
         """Make the kernel and the bias."""
-        length = input_shape[-1]
-        if length is None:
+        features = input_shape[-1]
+        if features is None:
             raise ValueError(
                 f"Dense: the last length of inputs must be known, but their shape is {input_shape}"
             )
-        self._kernel = self._make_weight("kernel", (length, self.units))
+        self._kernel = self._make_weight("kernel", (features, self.units))
         self.bias = self._make_weight("bias", (self.units,)) if self.use_bias else None
-        self.input_spec = InputSpec(min_ndim=2, axes={-1: length})
+        self.input_spec = InputSpec(min_ndim=2, axes={-1: features})
         self._build_lora()
 
     @property
-    def kernel(self) -> Any:
+    def kernel(self) -> Variable | Tensor:
         """The kernel: a variable, or a sum where ``enable_lora`` was called."""
         return self._adapted_value() if self.lora_enabled else self._kernel
 
-    def call(self, inputs: Any, training: bool | None = None) -> Any:
+    def call(self, inputs: Tensor, training: bool | None = None) -> Tensor:
         """Compute the weighted sums."""
-        name, rest = ending(self.activation)
+        fused_name, activation = ending(self.activation)
         bias = None if self.bias is None else self.bias.value
-        return rest(self._sums(inputs, self._adapted_value(), bias, name))
+        return activation(self._sums(inputs, self._adapted_value(), bias, fused_name))
 
     def product(self) -> Product | None:
         """Return what is computed before the activation; None where the kernel is a sum."""
@@ -88,11 +102,11 @@ class Dense(Adaptable, Weighted):
             return None
         return Product(self._kernel, self.bias, self._sums, multiply)
 
-    def _sums(self, inputs: Any, kernel: Any, bias: Any, ending: str) -> Any:
+    def _sums(self, inputs: Tensor, kernel: Tensor, bias: Tensor | None, fused_name: str) -> Tensor:
         rows = inputs if len(inputs.shape) == 2 else reshape(inputs, (-1, inputs.shape[-1]))
-        sums = fused.mat_mul(rows, kernel, False, False, bias, ending)
+        sums = fused.mat_mul(rows, kernel, False, False, bias, fused_name)
         return sums if rows is inputs else reshape(sums, (*inputs.shape[:-1], self.units))
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape with the last length replaced by ``units``."""
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the shape with ``units`` as the size of the last axis."""
         return (*input_shape[:-1], self.units)

@@ -1,4 +1,4 @@
-"""Dense layers over any axes, which an equation names."""
+"""Dense layers along any axes, which an equation names."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from webtensor import ops as wt
+from webtensor.engine import Tensor
 from webtensor.keras import activations
 from webtensor.keras.arguments import ALWAYS, NEVER
 from webtensor.keras.initializers import VarianceScaling
@@ -14,7 +15,14 @@ from webtensor.keras.layers.fused_activation import ending
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.lora import Adaptable
 from webtensor.keras.layers.weighted import Weighted
-from webtensor.keras.types import ActivationLike, ConstraintLike, InitializerLike, RegularizerLike
+from webtensor.keras.types import (
+    ActivationLike,
+    ConstraintLike,
+    InitializerLike,
+    RegularizerLike,
+    Shape,
+)
+from webtensor.keras.variables import Variable
 from webtensor.ops import fused
 from webtensor.shapes import prod
 
@@ -27,7 +35,7 @@ _EQUATION = re.compile(
 
 
 class _Equation(NamedTuple):
-    """Letters of an equation's axes; ``...`` may be at the left or at the right."""
+    """The letters of an equation's axes; ``...`` may be at the left or at the right."""
 
     inputs: str
     kernel: str
@@ -36,116 +44,123 @@ class _Equation(NamedTuple):
     is_right: bool
 
     def contracted(self) -> int:
-        """How many axes a plain product sums over: the inputs' last, the kernel's first.
+        """Return how many axes are summed over: the last of the inputs, the first of the kernel.
 
-        0 where it is another sum, or where there are axes at the right.
+        0 where the equation is no product of matrices, or where there are axes at the right.
         """
         for count in range(1, len(self.kernel)):
             shared, others = self.kernel[:count], self.kernel[count:]
-            kept = self.inputs.removesuffix(shared)
-            if kept != self.inputs and self.outputs == kept + others:
-                is_plain = len({*kept, *self.kernel}) == len(kept) + len(self.kernel)
-                return count if is_plain and not self.is_right else 0
+            batch = self.inputs.removesuffix(shared)
+            if batch != self.inputs and self.outputs == batch + others:
+                is_product = len({*batch, *self.kernel}) == len(batch) + len(self.kernel)
+                return count if is_product and not self.is_right else 0
         return 0
 
 
 class _Shapes(NamedTuple):
-    """What an equation makes of the shape of the inputs."""
+    """What follows from an equation and the shape of the inputs."""
 
-    kernel: list[Any]
-    bias: list[Any] | None
-    outputs: tuple[Any, ...]
+    kernel: Shape
+    bias: Shape | None
+    outputs: Shape
     input_axes: list[int]
     output_axes: list[int]
 
 
 def _parsed(equation: str) -> _Equation:
-    found = _EQUATION.fullmatch(equation) if isinstance(equation, str) else None
-    if found is None or (found["left"] and found["right"]):
+    match = _EQUATION.fullmatch(equation) if isinstance(equation, str) else None
+    if match is None or (match["left"] and match["right"]):
         raise ValueError(
             "EinsumDense: equation must be like 'ab,bc->ac', '...a,ab->...b' or 'ab...,bc->ac...', "
             f"but got {equation!r}"
         )
     return _Equation(
-        found["inputs"],
-        found["kernel"],
-        found["outputs"],
-        bool(found["left"]),
-        bool(found["right"]),
+        match["inputs"],
+        match["kernel"],
+        match["outputs"],
+        bool(match["left"]),
+        bool(match["right"]),
     )
 
 
-def _shapes(
-    equation: _Equation, bias_axes: str | None, shape: Sequence[Any], partial: Sequence[Any]
-) -> _Shapes:
-    """Work the shapes out, as the equation's letters tell.
+def _shapes(equation: _Equation, bias_axes: str | None, shape: Shape, partial: Shape) -> _Shapes:
+    """Infer the shapes of weights and outputs from those of the inputs and of ``output_shape``.
 
     Raises:
-        ValueError: lengths of a letter differ, or a letter is neither the inputs' nor the kernel's.
+        ValueError: sizes of a letter differ, or a letter is neither the inputs' nor the kernel's.
     """
     inputs, kernel, outputs = equation[:3]
     elided = len(shape) - len(inputs)
-    given = [shape[0], *partial]
+    output_shape = [shape[0], *partial]
     start = 0
     if elided > 0 and equation.is_left:
-        given[1:1] = shape[1:elided]
+        output_shape[1:1] = shape[1:elided]
         start = elided
     elif elided > 0:
-        given += shape[len(inputs) :]
+        output_shape += shape[len(inputs) :]
     if (
         elided < 0
         or (elided and not (equation.is_left or equation.is_right))
-        or len(given) != (len(outputs) + elided)
+        or len(output_shape) != (len(outputs) + elided)
     ):
         raise ValueError(
             f"EinsumDense: the letters of the equation {'->'.join((inputs, outputs))} do not fit "
             f"inputs of shape {tuple(shape)} and output_shape={tuple(partial)}"
         )
-    lengths = {letter: shape[start + place] for place, letter in enumerate(inputs)}
-    wanted = {letter: given[start + place] for place, letter in enumerate(outputs)}
-    for letter, length in lengths.items():
-        if wanted.get(letter) not in (None, length):
+    input_sizes = dict(zip(inputs, shape[start:], strict=False))
+    output_sizes = dict(zip(outputs, output_shape[start:], strict=False))
+    for letter, size in input_sizes.items():
+        if output_sizes.get(letter) not in (None, size):
             raise ValueError(
-                f"EinsumDense: axis {letter!r} has length {length} in the inputs, but "
-                f"{wanted[letter]} in output_shape"
+                f"EinsumDense: axis {letter!r} has length {size} in the inputs, but "
+                f"{output_sizes[letter]} in output_shape"
             )
     for letter in outputs:
-        if letter not in lengths and letter not in kernel:
+        if letter not in input_sizes and letter not in kernel:
             raise ValueError(
                 f"EinsumDense: axis {letter!r} of the result is neither one of the inputs nor one "
                 "of the kernel"
             )
     return _Shapes(
-        [wanted.get(letter, lengths.get(letter)) for letter in kernel],
-        _bias_shape(equation, bias_axes, wanted, elided),
-        tuple(given),
-        [place for place, letter in enumerate(kernel) if letter not in wanted],
-        [place for place, letter in enumerate(kernel) if letter in wanted],
+        tuple([output_sizes.get(letter, input_sizes.get(letter)) for letter in kernel]),
+        _bias_shape(equation, bias_axes, output_sizes, elided),
+        tuple(output_shape),
+        [axis for axis, letter in enumerate(kernel) if letter not in output_sizes],
+        [axis for axis, letter in enumerate(kernel) if letter in output_sizes],
     )
 
 
 def _bias_shape(
-    equation: _Equation, bias_axes: str | None, lengths: dict[str, Any], elided: int
-) -> list[Any] | None:
-    """Lengths of the bias from its first axis on, 1 where it has none."""
+    equation: _Equation, bias_axes: str | None, sizes: dict[str, int | None], elided: int
+) -> Shape | None:
+    """The shape of the bias from its first axis on, with 1 for axes that it does not have."""
     if bias_axes is None:
         return None
     for letter in bias_axes:
-        if letter not in lengths:
+        if letter not in sizes:
             raise ValueError(
                 f"EinsumDense: bias_axes has axis {letter!r}, which the result, "
                 f"{equation.outputs!r}, has not"
             )
     first = min(equation.outputs.index(letter) for letter in bias_axes)
-    found = [lengths[one] if one in bias_axes else 1 for one in equation.outputs[first:]]
-    return found if equation.is_left else [*found, *[1] * elided]
+    letters = equation.outputs[first:]
+    shape = tuple([sizes[letter] if letter in bias_axes else 1 for letter in letters])
+    return shape if equation.is_left else (*shape, *[1] * elided)
 
 
 class EinsumDense(Adaptable, Weighted):
     """``activation(einsum(equation, x, kernel) + bias)``.
 
-    ``output_shape`` is that of the result without batch, and without axes that ``...`` stands for;
-    None is any length. ``bias_axes`` are the axes that the bias has.
+    Args:
+        equation: an equation of ``einsum`` for the inputs and the kernel, such as
+            ``"abc,cd->abd"``; ``...`` at the left or the right stands for any axes.
+        output_shape: the shape of the outputs without the batch and without the axes that ``...``
+            stands for, or an integer; None in it is any size.
+        bias_axes: letters of the outputs' axes that the bias has; None for no bias.
+        gptq_unpacked_column_size: None, as weights are not quantized.
+
+    Raises:
+        ValueError: ``equation`` is no such equation, or an argument of quantization is not None.
 
     Example:
         >>> from webtensor import keras
@@ -158,12 +173,13 @@ class EinsumDense(Adaptable, Weighted):
         "activity_regularizer": NEVER,
         "gptq_unpacked_column_size": ALWAYS,
     }
-    bias: Any
+    bias: Variable | None
+    kernel_initializer: InitializerLike
 
     def __init__(
         self,
         equation: str,
-        output_shape: Any,
+        output_shape: int | Sequence[int | None],
         activation: ActivationLike = None,
         bias_axes: str | None = None,
         kernel_initializer: InitializerLike = "glorot_uniform",
@@ -175,7 +191,7 @@ class EinsumDense(Adaptable, Weighted):
         lora_rank: int | None = None,
         lora_alpha: float | None = None,
         gptq_unpacked_column_size: int | None = None,
-        quantization_config: Any = None,
+        quantization_config: None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -184,8 +200,9 @@ class EinsumDense(Adaptable, Weighted):
         self._take_lora(lora_rank, lora_alpha)
         self.equation = equation
         self._letters = _parsed(equation)
-        is_one = isinstance(output_shape, int)
-        self.partial_output_shape = (output_shape,) if is_one else tuple(output_shape)
+        self.partial_output_shape = (
+            (output_shape,) if isinstance(output_shape, int) else tuple(output_shape)
+        )
         self.bias_axes = bias_axes
         self.activation = activations.get(activation)
         self._take_weights(
@@ -193,54 +210,59 @@ class EinsumDense(Adaptable, Weighted):
             bias=(bias_initializer, bias_regularizer, bias_constraint),
         )
 
-    def _shapes(self, input_shape: Any) -> _Shapes:
+    def _shapes(self, input_shape: Shape) -> _Shapes:
         return _shapes(self._letters, self.bias_axes, input_shape, self.partial_output_shape)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Shape) -> None:
         """Make the kernel and the bias."""
         shapes = self._shapes(input_shape)
         if None in shapes.kernel:
             raise ValueError(
-                f"EinsumDense: the lengths of the kernel, {shapes.kernel}, must be known; inputs "
-                f"have shape {tuple(input_shape)}, and output_shape={self.partial_output_shape}"
+                f"EinsumDense: the lengths of the kernel, {[*shapes.kernel]}, must be known; "
+                f"inputs have shape {tuple(input_shape)}, output_shape={self.partial_output_shape}"
             )
         self.input_spec = InputSpec(ndim=len(input_shape))
-        first = self.kernel_initializer  # type: ignore[attr-defined]
-        if isinstance(first, VarianceScaling) and None in (first.input_axes, first.output_axes):
+        initializer = self.kernel_initializer
+        if isinstance(initializer, VarianceScaling) and None in (
+            initializer.input_axes,
+            initializer.output_axes,
+        ):
             axes = {"input_axes": shapes.input_axes, "output_axes": shapes.output_axes}
-            first = type(first).from_config({**first.get_config(), "seed": first.seed, **axes})
-        self._kernel = self._make_weight("kernel", shapes.kernel, initializer=first)
+            config = {**initializer.get_config(), "seed": initializer.seed, **axes}
+            initializer = type(initializer).from_config(config)
+        self._kernel = self._make_weight("kernel", shapes.kernel, initializer=initializer)
         self.bias = None if shapes.bias is None else self._make_weight("bias", shapes.bias)
         self._contracted = self._letters.contracted()
         self._build_lora()
 
     @property
-    def kernel(self) -> Any:
+    def kernel(self) -> Variable | Tensor:
         """The kernel: a variable, or a sum where ``enable_lora`` was called."""
         return self._adapted_value() if self.lora_enabled else self._kernel
 
-    def call(self, inputs: Any, training: bool | None = None) -> Any:
-        """Sum up, as a product of matrices where the equation is one."""
+    def call(self, inputs: Tensor, training: bool | None = None) -> Tensor:
+        """Compute the sums, as a product of matrices where the equation is one."""
         bias = None if self.bias is None else self.bias.value
-        name, rest = ending(self.activation)
+        fused_name, activation = ending(self.activation)
         count = self._contracted
         kernel = self._adapted_value()
         columns = kernel.shape[count:]
         if not count or (bias is not None and bias.shape != columns):
             sums = wt.einsum(self.equation, inputs, kernel)
-            return self.activation(sums if bias is None else wt.add(sums, bias))
-        kept, summed = inputs.shape[:-count], prod(inputs.shape[-count:])
-        made = fused.mat_mul(
-            wt.reshape(inputs, (prod(kept), summed)),
-            wt.reshape(kernel, (summed, prod(columns))),
+            outputs: Tensor = self.activation(sums if bias is None else wt.add(sums, bias))
+            return outputs
+        batch, features = inputs.shape[:-count], prod(inputs.shape[-count:])
+        product = fused.mat_mul(
+            wt.reshape(inputs, (prod(batch), features)),
+            wt.reshape(kernel, (features, prod(columns))),
             False,
             False,
             None if bias is None else wt.reshape(bias, (prod(columns),)),
-            name,
+            fused_name,
         )
-        return rest(wt.reshape(made, (*kept, *columns)))
+        return activation(wt.reshape(product, (*batch, *columns)))
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Return ``output_shape`` with the batch, and with the axes of ``...``."""
         return self._shapes(input_shape).outputs
 

@@ -8,7 +8,8 @@ from warnings import warn
 from webtensor.dtypes import DType
 from webtensor.keras.dtypes import held_dtype, standardize_dtype
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.symbols import KerasTensor, Node, standardize_shape
+from webtensor.keras.nodes import Node
+from webtensor.keras.symbols import KerasTensor, standardize_shape
 from webtensor.keras.types import Config, DTypeLike
 
 __all__ = ["Input", "InputLayer"]

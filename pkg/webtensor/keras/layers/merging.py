@@ -1,18 +1,19 @@
-"""Layers that merge several inputs: element by element, side by side, or by products.
+"""Layers that merge several inputs: element by element, by concatenation, or by products.
 
-Inputs with fewer axes than others are given axes of length 1 after the batch.
+An input with fewer axes than another gets axes of size 1 after the batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.masks import either, mask_of, symbolic_ops
+from webtensor.keras.types import Operand, Shape, SymbolicOrTensor
 from webtensor.shapes import prod
 
 __all__ = [
@@ -34,23 +35,27 @@ __all__ = [
     "subtract",
 ]
 
-Shape = Sequence[int | None]
+_Item = TypeVar("_Item")
 
 
-def _check_shapes(name: str, shapes: Any, count: int | None = None) -> None:
+def _check_shapes(name: str, shapes: object, count: int | None = None) -> None:
     """Check that there is a list of shapes."""
     wanted = "a list of inputs" if count is None else f"a list of {count} inputs"
     if (
         not isinstance(shapes, (list, tuple))
         or not shapes
-        or not all(isinstance(one, (list, tuple)) for one in shapes)
+        or not all(isinstance(shape, (list, tuple)) for shape in shapes)
         or count not in (None, len(shapes))
     ):
         raise ValueError(f"{name} must be called with {wanted}, but got the shapes {shapes}")
 
 
-def _check_masks(name: str, inputs: Any, masks: Any) -> None:
-    """Check that there is a list of inputs, and of masks, if there are masks."""
+def _check_masks(
+    name: str,
+    inputs: Sequence[SymbolicOrTensor],
+    masks: Sequence[SymbolicOrTensor | None] | None,
+) -> None:
+    """Check that inputs and masks are lists of the same number of items, if there are masks."""
     if masks is None:
         return
     for argument, value in (("inputs", inputs), ("mask", masks)):
@@ -63,12 +68,18 @@ def _check_masks(name: str, inputs: Any, masks: Any) -> None:
         )
 
 
-def _spread_mask(x: Tensor) -> Any:
-    """The mask of a tensor, for each element."""
+def _elementwise_mask(x: Tensor) -> Tensor | None:
+    """The mask of a tensor, broadcast to its elements."""
     mask = mask_of(x)
     if mask is None:
         return None
     return wt.broadcast_to(wt.reshape(mask, (*mask.shape, 1)), x.shape)
+
+
+def _with_mask(y: Tensor, mask: Tensor) -> Tensor:
+    """Attach the mask of the steps with any unmasked element."""
+    y._keras_mask = wt.any(mask, -1)
+    return y
 
 
 # -- element by element ------------------------------------------------------------------------
@@ -85,7 +96,7 @@ class Merge(Layer):
         """Merge inputs with the same number of axes."""
         raise NotImplementedError
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Sequence[Shape]) -> None:
         """Check the shapes."""
         name = type(self).__name__
         _check_shapes(name, input_shape)
@@ -93,53 +104,62 @@ class Merge(Layer):
             raise ValueError(f"{name}: inputs have different batch sizes: {input_shape}")
         self.compute_output_shape(input_shape)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Sequence[Tensor]) -> Tensor:
         """Merge."""
         if not isinstance(inputs, (list, tuple)):
             raise ValueError(
                 f"{type(self).__name__} must be called with a list of inputs, but got {inputs!r}"
             )
-        ranks = [len(one.shape) for one in inputs]
-        if min(ranks) < max(ranks):
-            inputs = [
-                wt.reshape(one, (*one.shape[:1], *[1] * (max(ranks) - rank), *one.shape[1:]))
-                for one, rank in zip(inputs, ranks, strict=True)
-            ]
-        return self.merged(list(inputs))
+        rank = max(len(x.shape) for x in inputs)
+        return self.merged([_with_rank(x, rank) for x in inputs])
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: Sequence[Shape]) -> Shape:
         """Return the shape that those of the inputs are broadcast to."""
-        merged: tuple[Any, ...] = ()
+        merged: Shape = ()
         for shape in input_shape:
             merged = self._broadcast(merged, tuple(shape[1:]), input_shape)
-        batches = {shape[0] for shape in input_shape} - {None}
-        return (batches.pop() if len(batches) == 1 else None, *merged)
+        batch_sizes = {shape[0] for shape in input_shape} - {None}
+        return (batch_sizes.pop() if len(batch_sizes) == 1 else None, *merged)
 
-    def _broadcast(self, first: Shape, second: Shape, shapes: Any) -> tuple[Any, ...]:
+    def _broadcast(self, first: Shape, second: Shape, shapes: Sequence[Shape]) -> Shape:
         longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
         start = len(longer) - len(shorter)
         merged = list(longer[:start])
-        for one, other in zip(longer[start:], shorter, strict=True):
-            if 1 in (one, other):
-                merged.append(other if one == 1 else one)
-            elif None in (one, other) or one == other:
-                merged.append(None if None in (one, other) else one)
+        for size, other_size in zip(longer[start:], shorter, strict=True):
+            sizes = {size, other_size}
+            if 1 in sizes:
+                merged.append(other_size if size == 1 else size)
+            elif None in sizes or len(sizes) == 1:
+                merged.append(None if None in sizes else size)
             else:
                 raise ValueError(
                     f"{type(self).__name__}: shapes of inputs do not fit together: {shapes}"
                 )
         return tuple(merged)
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """Return which steps count in any of the inputs, if all have a mask."""
+    def compute_mask(
+        self,
+        inputs: Sequence[SymbolicOrTensor],
+        mask: Sequence[SymbolicOrTensor | None] | None = None,
+    ) -> SymbolicOrTensor | None:
+        """Return where any of the inputs is unmasked, if all have a mask."""
         _check_masks(type(self).__name__, inputs, mask)
-        if mask is None or any(one is None for one in mask):
-            return None
-        return reduce(either, mask)
+        masks: list[SymbolicOrTensor] = _without_none(mask or ())
+        return reduce(either, masks) if masks and len(masks) == len(inputs) else None
+
+
+def _with_rank(x: Tensor, rank: int) -> Tensor:
+    """Add axes of size 1 after the batch."""
+    added = rank - len(x.shape)
+    return wt.reshape(x, (*x.shape[:1], *[1] * added, *x.shape[1:])) if added else x
+
+
+def _without_none(items: Sequence[_Item | None]) -> list[_Item]:
+    return [item for item in items if item is not None]
 
 
 class Add(Merge):
-    """The sum of all inputs.
+    """The sum of all inputs, which are broadcast.
 
     Example:
         >>> from webtensor import keras
@@ -153,9 +173,9 @@ class Add(Merge):
 
 
 class Subtract(Merge):
-    """The first of two inputs less the second."""
+    """The first of two inputs minus the second."""
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Sequence[Shape]) -> None:
         """Check the shapes."""
         _check_shapes("Subtract", input_shape, 2)
         super().build(input_shape)
@@ -166,80 +186,78 @@ class Subtract(Merge):
 
 
 class Multiply(Merge):
-    """The product of all inputs; steps that an input's mask leaves out are 1 in it."""
+    """The product of all inputs, which are broadcast; masked steps of an input count as 1."""
 
     def merged(self, inputs: list[Tensor]) -> Tensor:
         """Multiply."""
-        masks = [_spread_mask(one) for one in inputs]
-        known = [one for one in masks if one is not None]
-        product = reduce(
-            wt.multiply,
-            [
-                one if mask is None else wt.where(mask, one, 1)
-                for one, mask in zip(inputs, masks, strict=True)
-            ],
-        )
-        if len(known) < len(inputs):
+        masks = [_elementwise_mask(x) for x in inputs]
+        factors = [
+            x if mask is None else wt.where(mask, x, 1)
+            for x, mask in zip(inputs, masks, strict=True)
+        ]
+        product = reduce(wt.multiply, factors)
+        carried_masks = _without_none(masks)
+        if len(carried_masks) < len(inputs):
             return product
-        counts = reduce(wt.logical_or, known)
-        return _with_mask(wt.where(counts, product, 0), counts)
+        mask = reduce(wt.logical_or, carried_masks)
+        return _with_mask(wt.where(mask, product, 0), mask)
 
 
 class Average(Merge):
-    """The mean of all inputs."""
+    """The mean of all inputs, element by element."""
 
     def merged(self, inputs: list[Tensor]) -> Tensor:
         """Average."""
         return reduce(wt.add, inputs) / len(inputs)
 
 
-def _with_mask(y: Tensor, counts: Tensor) -> Tensor:
-    """Give a tensor the mask of steps of which any element counts."""
-    y._keras_mask = wt.any(counts, -1)
-    return y
+class _Extremum(Merge):
+    """The maximum or minimum of all inputs; masked steps of an input are left to the others."""
 
-
-class _Extreme(Merge):
-    """The greatest or least of all inputs; of steps that one's mask leaves out, the others'."""
-
-    _choose: Callable[..., Tensor]
+    _choose: ClassVar[Callable[..., Tensor]]
 
     def merged(self, inputs: list[Tensor]) -> Tensor:
-        """Choose, going on with what was chosen so far and its mask."""
+        """Compare each input with the extremum of those before it, and join their masks."""
         choose = type(self)._choose
-        chosen, counts = inputs[0], _spread_mask(inputs[0])
-        for one in inputs[1:]:
-            mask = _spread_mask(one)
-            held = one if mask is None else wt.where(mask, one, chosen)
-            chosen = chosen if counts is None else wt.where(counts, chosen, held)
-            is_known = mask is not None and counts is not None
-            counts = wt.logical_or(counts, mask) if is_known else None
-            chosen = choose(chosen, held)
-        return chosen if counts is None else _with_mask(chosen, counts)
+        extremum, extremum_mask = inputs[0], _elementwise_mask(inputs[0])
+        for x in inputs[1:]:
+            mask = _elementwise_mask(x)
+            candidate = x if mask is None else wt.where(mask, x, extremum)
+            if extremum_mask is not None:
+                extremum = wt.where(extremum_mask, extremum, candidate)
+                extremum_mask = None if mask is None else wt.logical_or(extremum_mask, mask)
+            extremum = choose(extremum, candidate)
+        return extremum if extremum_mask is None else _with_mask(extremum, extremum_mask)
 
 
-class Maximum(_Extreme):
-    """The greatest of all inputs, element by element."""
+class Maximum(_Extremum):
+    """The maximum of all inputs, element by element."""
 
     _choose = staticmethod(wt.maximum)
 
 
-class Minimum(_Extreme):
-    """The least of all inputs, element by element."""
+class Minimum(_Extremum):
+    """The minimum of all inputs, element by element."""
 
     _choose = staticmethod(wt.minimum)
 
 
-# -- side by side ------------------------------------------------------------------------------
+# -- concatenation -----------------------------------------------------------------------------
 
 
 class Concatenate(Merge):
-    """All inputs side by side along an axis.
+    """Concatenates all inputs along an axis.
+
+    Input shape: shapes that differ only in the size of ``axis``. Output shape: that shape with the
+    sum of these sizes.
+
+    Args:
+        axis: an integer, the axis to concatenate along.
 
     Example:
         >>> from webtensor import keras
-        >>> one, other = keras.Input((2, 3)), keras.Input((2, 4))
-        >>> keras.layers.Concatenate()([one, other]).shape
+        >>> x, y = keras.Input((2, 3)), keras.Input((2, 4))
+        >>> keras.layers.Concatenate()([x, y]).shape
         (None, 2, 7)
     """
 
@@ -247,7 +265,7 @@ class Concatenate(Merge):
         super().__init__(**kwargs)
         self.axis = axis
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Sequence[Shape]) -> None:
         """Check the shapes."""
         _check_shapes("Concatenate", input_shape)
         rank = len(input_shape[0])
@@ -256,19 +274,21 @@ class Concatenate(Merge):
                 f"Concatenate: axis {self.axis} is out of range for inputs of shape "
                 f"{tuple(input_shape[0])}"
             )
-        others = [
-            [length for axis, length in enumerate(shape) if axis != self.axis % rank]
+        has_one_rank = len({len(shape) for shape in input_shape}) == 1
+        other_sizes = [
+            [size for axis, size in enumerate(shape) if axis != self.axis % rank]
             for shape in input_shape
         ]
-        is_one_rank = len({len(shape) for shape in input_shape}) == 1
-        if not is_one_rank or any(len({*one} - {None}) > 1 for one in zip(*others, strict=True)):
+        if not has_one_rank or any(
+            len({*sizes} - {None}) > 1 for sizes in zip(*other_sizes, strict=True)
+        ):
             raise ValueError(
                 "Concatenate: inputs must have the same shape but for the length along axis "
                 f"{self.axis}, but got {input_shape}"
             )
 
-    def call(self, inputs: Any) -> Any:
-        """Put side by side."""
+    def call(self, inputs: Sequence[Tensor]) -> Tensor:
+        """Concatenate."""
         if not isinstance(inputs, (list, tuple)):
             raise ValueError(
                 f"Concatenate must be called with a list of inputs, but got {inputs!r}"
@@ -276,43 +296,60 @@ class Concatenate(Merge):
         return self.merged(list(inputs))
 
     def merged(self, inputs: list[Tensor]) -> Tensor:
-        """Put side by side."""
+        """Concatenate."""
         return wt.concat(inputs, self.axis)
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape with the lengths along the axis added up."""
+    def compute_output_shape(self, input_shape: Sequence[Shape]) -> Shape:
+        """Return the shape with the sum of the sizes along the axis."""
         _check_shapes("Concatenate", input_shape)
-        lengths = [shape[self.axis] for shape in input_shape]
-        found = list(input_shape[0])
-        found[self.axis] = None if None in lengths else sum(lengths)
-        return tuple(found)
+        sizes = [shape[self.axis] for shape in input_shape]
+        shape = list(input_shape[0])
+        shape[self.axis] = None if None in sizes else sum(_without_none(sizes))
+        return tuple(shape)
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """Return the masks side by side; what has none counts."""
+    def compute_mask(
+        self,
+        inputs: Sequence[SymbolicOrTensor],
+        mask: Sequence[SymbolicOrTensor | None] | None = None,
+    ) -> SymbolicOrTensor | None:
+        """Return the concatenated masks; inputs without a mask are unmasked."""
         _check_masks("Concatenate", inputs, mask)
-        if mask is None or all(one is None for one in mask):
+        if mask is None or all(input_mask is None for input_mask in mask):
             return None
         ops = symbolic_ops()
         masks = []
-        for one, own in zip(inputs, mask, strict=True):
-            if own is None:
-                own = ops.ones_like(one, dtype="bool")
-            elif len(own.shape) < len(one.shape):
-                own = ops.logical_or(ops.expand_dims(own, -1), ops.zeros_like(one, dtype="bool"))
-            masks.append(own)
-        return ops.any(ops.concatenate(masks, axis=self.axis), axis=-1)
+        for x, input_mask in zip(inputs, mask, strict=True):
+            if input_mask is None:
+                input_mask = ops.ones_like(x, dtype="bool")
+            elif len(input_mask.shape) < len(x.shape):
+                expanded = ops.expand_dims(input_mask, -1)
+                input_mask = ops.logical_or(expanded, ops.zeros_like(x, dtype="bool"))
+            masks.append(input_mask)
+        joined: SymbolicOrTensor = ops.any(ops.concatenate(masks, axis=self.axis), axis=-1)
+        return joined
 
 
 # -- products ----------------------------------------------------------------------------------
 
-#: ``1 / epsilon`` of a vector's norm: the greatest factor that a vector is multiplied by.
-_GREATEST_FACTOR = 1e7
+#: The maximum factor that a vector is multiplied by to have norm 1.
+_MAXIMUM_FACTOR = 1e7
 
 
 class Dot(Merge):
-    """Products of two inputs, example by example, added up along an axis of each.
+    """Products of two inputs, example by example, summed along an axis of each.
 
-    ``axes`` is one number for both or one each; ``normalize`` makes unit vectors of them before.
+    Input shape: two shapes with the same batch and the same size along ``axes``. Output shape: the
+    batch and the other dimensions of both, or ``(batch, 1)`` if there are none.
+
+    Args:
+        axes: an integer for both inputs, or two, one for each: the axes to sum along, after the
+            batch.
+        normalize: a boolean, whether vectors along ``axes`` are divided by their norm before; the
+            outputs are then cosine similarities.
+
+    Raises:
+        TypeError: ``axes`` is neither an integer nor a list or tuple.
+        ValueError: ``axes`` has not two integers.
 
     Example:
         >>> from webtensor import keras
@@ -321,126 +358,143 @@ class Dot(Merge):
         [[3.0]]
     """
 
-    def __init__(self, axes: Any, normalize: bool = False, **kwargs: Any) -> None:
+    def __init__(self, axes: int | Sequence[int], normalize: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if not isinstance(axes, (int, list, tuple)):
             raise TypeError(f"Dot: axes must be an integer or two of them, but got {axes!r}")
         if not isinstance(axes, int) and (
-            len(axes) != 2 or not all(isinstance(one, int) for one in axes)
+            len(axes) != 2 or not all(isinstance(axis, int) for axis in axes)
         ):
             raise ValueError(f"Dot: axes must be an integer or two of them, but got {axes!r}")
         self.axes = axes
         self.normalize = normalize
 
-    def _positive_axes(self, shapes: Any) -> list[int]:
-        each = [self.axes] * 2 if isinstance(self.axes, int) else self.axes
-        found = []
-        for axis, shape in zip(each, shapes, strict=True):
+    def _positive_axes(self, shapes: Sequence[Shape]) -> list[int]:
+        axes = [self.axes] * 2 if isinstance(self.axes, int) else self.axes
+        positive_axes = []
+        for axis, shape in zip(axes, shapes, strict=True):
             rank = len(shape)
             if not -rank <= axis < rank or axis % rank == 0:
                 raise ValueError(
                     f"Dot: axes must be axes after the batch, but got {self.axes} for inputs of "
-                    f"shapes {[tuple(one) for one in shapes]}"
+                    f"shapes {[tuple(shape) for shape in shapes]}"
                 )
-            found.append(axis % rank)
-        return found
+            positive_axes.append(axis % rank)
+        return positive_axes
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: Sequence[Shape]) -> None:
         """Check the shapes."""
         _check_shapes("Dot", input_shape, 2)
         axes = self._positive_axes(input_shape)
-        lengths = {shape[axis] for shape, axis in zip(input_shape, axes, strict=True)}
-        if len(lengths - {None}) > 1:
+        sizes = {shape[axis] for shape, axis in zip(input_shape, axes, strict=True)}
+        if len(sizes - {None}) > 1:
             raise ValueError(
                 f"Dot: inputs have different lengths along axes={self.axes}: {input_shape}"
             )
 
-    def call(self, inputs: Any) -> Any:
-        """Multiply and add up."""
+    def call(self, inputs: Sequence[Tensor]) -> Tensor:
+        """Multiply and sum."""
         if not isinstance(inputs, (list, tuple)) or len(inputs) != 2:
             raise ValueError(f"Dot must be called with a list of 2 inputs, but got {inputs!r}")
-        axes = self._positive_axes([one.shape for one in inputs])
-        pairs = list(zip(inputs, axes, strict=True))
+        x, y = inputs
+        x_axis, y_axis = self._positive_axes([x.shape, y.shape])
         if self.normalize:
-            pairs = [(_normalized(one, axis), axis) for one, axis in pairs]
-        (x, a), (y, b) = pairs
-        shape = (*x.shape[:a], *x.shape[a + 1 :], *y.shape[1:b], *y.shape[b + 1 :])
-        left, transposed = _matrices(x, a)
-        right, straight = _matrices(y, b)
-        product = wt.matmul(left, right, transposed, not straight)
+            x, y = _normalized(x, x_axis), _normalized(y, y_axis)
+        shape = (
+            *x.shape[:x_axis],
+            *x.shape[x_axis + 1 :],
+            *y.shape[1:y_axis],
+            *y.shape[y_axis + 1 :],
+        )
+        left, transpose_left = _as_matrices(x, x_axis)
+        right, is_summed_first = _as_matrices(y, y_axis)
+        product = wt.matmul(left, right, transpose_left, not is_summed_first)
         return wt.reshape(product, shape if len(shape) > 1 else (*shape, 1))
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the batch, then the other lengths of both; (batch, 1) if there are none."""
+    def compute_output_shape(self, input_shape: Sequence[Shape]) -> Shape:
+        """Return the batch, then the other dimensions of both; (batch, 1) if there are none."""
         _check_shapes("Dot", input_shape, 2)
-        first, second = (list(one) for one in input_shape)
+        first, second = (list(shape) for shape in input_shape)
         axes = self._positive_axes(input_shape)
         first.pop(axes[0])
         second.pop(axes[1])
         shape = (*first, *second[1:])
         return shape if len(shape) > 1 else (*shape, 1)
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """There are no steps left."""
-        return None
+    def compute_mask(
+        self,
+        inputs: Sequence[SymbolicOrTensor],
+        mask: Sequence[SymbolicOrTensor | None] | None = None,
+    ) -> None:
+        """Return None, as the outputs have no steps."""
 
 
 def _normalized(x: Tensor, axis: int) -> Tensor:
-    """Vectors of length 1 along an axis."""
-    inverse = wt.rsqrt(wt.sum(wt.square(x), axis, True))
-    return x * wt.minimum(inverse, _GREATEST_FACTOR)
+    """The vectors along an axis, with norm 1."""
+    inverse_norm = wt.rsqrt(wt.sum(wt.square(x), axis, True))
+    return x * wt.minimum(inverse_norm, _MAXIMUM_FACTOR)
 
 
-def _matrices(x: Tensor, axis: int) -> tuple[Tensor, bool]:
-    """Each example as a matrix with an axis first or last, and whether it is first."""
-    batch, length = x.shape[0], x.shape[axis]
-    others = prod(x.shape[1:]) // length if length else 0
+def _as_matrices(x: Tensor, axis: int) -> tuple[Tensor, bool]:
+    """Each example as a matrix with ``axis`` first or last, and whether it is first."""
+    batch, size = x.shape[0], x.shape[axis]
+    other_size = prod(x.shape[1:]) // size if size else 0
     if axis == 1:
-        return wt.reshape(x, (batch, length, others)), True
+        return wt.reshape(x, (batch, size, other_size)), True
     rank = len(x.shape)
     if axis < rank - 1:
         x = wt.permute_dims(x, (*range(axis), *range(axis + 1, rank), axis))
-    return wt.reshape(x, (batch, others, length)), False
+    return wt.reshape(x, (batch, other_size, size)), False
 
 
 # -- functions ---------------------------------------------------------------------------------
 
 
-def add(inputs: Any, **kwargs: Any) -> Any:
+def add(inputs: Sequence[Operand], **kwargs: Any) -> SymbolicOrTensor:
     """Return what an ``Add`` layer returns."""
-    return Add(**kwargs)(inputs)
+    outputs: SymbolicOrTensor = Add(**kwargs)(inputs)
+    return outputs
 
 
-def subtract(inputs: Any, **kwargs: Any) -> Any:
+def subtract(inputs: Sequence[Operand], **kwargs: Any) -> SymbolicOrTensor:
     """Return what a ``Subtract`` layer returns."""
-    return Subtract(**kwargs)(inputs)
+    outputs: SymbolicOrTensor = Subtract(**kwargs)(inputs)
+    return outputs
 
 
-def multiply(inputs: Any, **kwargs: Any) -> Any:
+def multiply(inputs: Sequence[Operand], **kwargs: Any) -> SymbolicOrTensor:
     """Return what a ``Multiply`` layer returns."""
-    return Multiply(**kwargs)(inputs)
+    outputs: SymbolicOrTensor = Multiply(**kwargs)(inputs)
+    return outputs
 
 
-def average(inputs: Any, **kwargs: Any) -> Any:
+def average(inputs: Sequence[Operand], **kwargs: Any) -> SymbolicOrTensor:
     """Return what an ``Average`` layer returns."""
-    return Average(**kwargs)(inputs)
+    outputs: SymbolicOrTensor = Average(**kwargs)(inputs)
+    return outputs
 
 
-def maximum(inputs: Any, **kwargs: Any) -> Any:
+def maximum(inputs: Sequence[Operand], **kwargs: Any) -> SymbolicOrTensor:
     """Return what a ``Maximum`` layer returns."""
-    return Maximum(**kwargs)(inputs)
+    outputs: SymbolicOrTensor = Maximum(**kwargs)(inputs)
+    return outputs
 
 
-def minimum(inputs: Any, **kwargs: Any) -> Any:
+def minimum(inputs: Sequence[Operand], **kwargs: Any) -> SymbolicOrTensor:
     """Return what a ``Minimum`` layer returns."""
-    return Minimum(**kwargs)(inputs)
+    outputs: SymbolicOrTensor = Minimum(**kwargs)(inputs)
+    return outputs
 
 
-def concatenate(inputs: Any, axis: int = -1, **kwargs: Any) -> Any:
+def concatenate(inputs: Sequence[Operand], axis: int = -1, **kwargs: Any) -> SymbolicOrTensor:
     """Return what a ``Concatenate`` layer returns."""
-    return Concatenate(axis=axis, **kwargs)(inputs)
+    outputs: SymbolicOrTensor = Concatenate(axis=axis, **kwargs)(inputs)
+    return outputs
 
 
-def dot(inputs: Any, axes: Any = -1, **kwargs: Any) -> Any:
+def dot(
+    inputs: Sequence[Operand], axes: int | Sequence[int] = -1, **kwargs: Any
+) -> SymbolicOrTensor:
     """Return what a ``Dot`` layer returns."""
-    return Dot(axes=axes, **kwargs)(inputs)
+    outputs: SymbolicOrTensor = Dot(axes=axes, **kwargs)(inputs)
+    return outputs

@@ -1,14 +1,14 @@
 """Normalization: over a batch, over each example, or over groups of channels.
 
-``Scaled`` holds what several layers share: the factor ``gamma`` and the offset ``beta`` that a
-layer learns for what it has normalized.
+``Scaled`` is what several layers share: the factor ``gamma`` and the offset ``beta``, which are
+trained, of normalized values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 from warnings import warn
 
 from webtensor import ops as wt
@@ -16,10 +16,18 @@ from webtensor.autodiff.tape import paused
 from webtensor.dtypes import bool_, float32
 from webtensor.engine import Tensor
 from webtensor.engine.scopes import outside_scopes
-from webtensor.keras import constraints, initializers, regularizers
+from webtensor.keras import initializers
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.types import ConstraintLike, DTypeLike, InitializerLike, RegularizerLike
+from webtensor.keras.layers.weighted import Weighted
+from webtensor.keras.types import (
+    ConstraintLike,
+    DTypeLike,
+    InitializerLike,
+    RegularizerLike,
+    Shape,
+)
+from webtensor.keras.variables import Variable
 from webtensor.ops.batch_standardization import batch_standardized, standardized
 from webtensor.ops.normalization import normalized
 from webtensor.ops.optimizer_updates import moved_towards
@@ -33,115 +41,118 @@ __all__ = [
     "UnitNormalization",
 ]
 
-#: Keeps a mean over no elements finite, as Keras's ``epsilon()`` does.
-_LEAST_COUNT = 1e-7
-#: ``1 / epsilon`` of a unit vector's norm: the greatest factor that a vector is multiplied by.
-_GREATEST_FACTOR = 1e12
+#: An axis or several.
+Axes: TypeAlias = int | Sequence[int]
+
+#: Is added to the number of unmasked elements, so that a mean over none is finite, as in Keras.
+_COUNT_EPSILON = 1e-7
+#: ``1 / epsilon`` of a norm: the maximum of the factors that vectors are multiplied by.
+_MAX_FACTOR = 1e12
 
 
-def _axes_of(name: str, axis: Any) -> Any:
+def _as_axes(name: str, axis: Axes) -> int | list[int]:
     """Validate an axis or several."""
-    axes = list(axis) if isinstance(axis, (list, tuple)) else axis
-    if not all(isinstance(one, int) for one in (axes if isinstance(axes, list) else [axes])):
+    if isinstance(axis, int):
+        return axis
+    if not isinstance(axis, (list, tuple)) or not all(isinstance(index, int) for index in axis):
         raise TypeError(f"{name}: axis must be an integer or a list of them, but got {axis!r}")
-    return axes
+    return list(axis)
 
 
-def _same_shape(layer: Any, input_shape: Any) -> Any:
-    """Return the shape, in which the axes of a layer must be."""
-    rank = len(input_shape)
-    for one in layer.axis if isinstance(layer.axis, list) else [layer.axis]:
-        if not -rank <= one < rank:
-            raise ValueError(
-                f"{type(layer).__name__}: axis {one} is out of range for inputs of shape "
-                f"{tuple(input_shape)}; axis={layer.axis}"
-            )
-    return input_shape
+def _as_list(axis: int | list[int]) -> list[int]:
+    return axis if isinstance(axis, list) else [axis]
 
 
-def _along(shape: Sequence[int], axes: Sequence[int]) -> tuple[int, ...]:
-    """A shape with length 1 along all but some axes."""
-    kept = {one % len(shape) for one in axes}
-    return tuple([length if axis in kept else 1 for axis, length in enumerate(shape)])
+def _broadcast_shape(shape: Sequence[int], axes: Sequence[int]) -> tuple[int, ...]:
+    """A shape with size 1 along all but some axes."""
+    rank = len(shape)
+    unchanged = {axis % rank for axis in axes}
+    return tuple([size if axis in unchanged else 1 for axis, size in enumerate(shape)])
 
 
 def _are_last(axes: Sequence[int], rank: int) -> bool:
     """Whether axes are the last ones."""
-    return sorted(one % rank for one in axes) == list(range(rank - len(axes), rank))
+    return sorted(axis % rank for axis in axes) == list(range(rank - len(axes), rank))
 
 
-class Scaled(Layer):
-    """A layer that ends with ``x * gamma + beta``, either of which may be absent."""
+class BaseNormalization(Layer):
+    """A layer that normalizes along ``axis``, and keeps shapes."""
 
-    gamma: Any = None
-    beta: Any = None
-    #: Zeros, which a product with a sum in one kernel takes from what it multiplies.
-    _origin: Any = None
+    axis: int | list[int]
+
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the shape of the inputs."""
+        rank = len(input_shape)
+        for axis in _as_list(self.axis):
+            if not -rank <= axis < rank:
+                raise ValueError(
+                    f"{type(self).__name__}: axis {axis} is out of range for inputs of shape "
+                    f"{tuple(input_shape)}; axis={self.axis}"
+                )
+        return input_shape
+
+    def _sizes_along_axis(self, input_shape: Sequence[int]) -> tuple[int, ...]:
+        """Return the sizes of the dimensions ``axis``, which becomes a sorted list, as in Keras."""
+        self.axis = sorted(_as_list(self.axis))
+        return tuple([input_shape[axis] for axis in self.axis])
+
+
+class Scaled(BaseNormalization, Weighted):
+    """A layer that ends with ``x * gamma + beta``, either of which may be absent.
+
+    Args:
+        epsilon: a number, added to the variance, so that nothing is divided by 0.
+        center: a boolean, whether there is an offset ``beta``.
+        scale: a boolean, whether there is a factor ``gamma``.
+    """
+
+    gamma: Variable | None = None
+    beta: Variable | None = None
+    #: Zeros, which the kernel of a product and a sum subtracts from its operand.
+    _zeros: Tensor | None = None
 
     def __init__(
         self,
         *,
+        epsilon: float,
         center: bool,
         scale: bool,
-        beta_initializer: InitializerLike,
-        gamma_initializer: InitializerLike,
-        beta_regularizer: RegularizerLike,
-        gamma_regularizer: RegularizerLike,
-        beta_constraint: ConstraintLike,
-        gamma_constraint: ConstraintLike,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.center, self.scale = center, scale
-        self.beta_initializer = initializers.get(beta_initializer)
-        self.gamma_initializer = initializers.get(gamma_initializer)
-        self.beta_regularizer = regularizers.get(beta_regularizer)
-        self.gamma_regularizer = regularizers.get(gamma_regularizer)
-        self.beta_constraint = constraints.get(beta_constraint)
-        self.gamma_constraint = constraints.get(gamma_constraint)
+        self.epsilon, self.center, self.scale = epsilon, center, scale
         self.supports_masking = True
 
-    def _add_scale(self, shape: Any, has_gamma: bool, has_beta: bool) -> None:
-        """Make the factor and the offset."""
+    def _add_weights(self, shape: Sequence[int], has_gamma: bool, has_beta: bool) -> None:
+        """Add the factor and the offset."""
         if has_gamma:
-            self.gamma = self.add_weight(
-                name="gamma",
-                shape=shape,
-                initializer=self.gamma_initializer,
-                regularizer=self.gamma_regularizer,
-                constraint=self.gamma_constraint,
-            )
+            self.gamma = self._make_weight("gamma", shape)
         if has_beta:
-            self.beta = self.add_weight(
-                name="beta",
-                shape=shape,
-                initializer=self.beta_initializer,
-                regularizer=self.beta_regularizer,
-                constraint=self.beta_constraint,
-            )
+            self.beta = self._make_weight("beta", shape)
 
-    def _scale_in(self, shape: tuple[int, ...] | None = None) -> tuple[Any, Any]:
-        """Return factor and offset, in another shape where one is given."""
-        held = [None if one is None else one.value for one in (self.gamma, self.beta)]
-        if shape is not None:
-            held = [one if one is None else wt.reshape(one, shape) for one in held]
-        return held[0], held[1]
+    def _weight_values(
+        self, shape: tuple[int, ...] | None = None
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """Return factor and offset, in another shape if there is one."""
+
+        def value_of(weight: Variable | None) -> Tensor | None:
+            if weight is None or shape is None:
+                return None if weight is None else weight.value
+            return wt.reshape(weight.value, shape)
+
+        return value_of(self.gamma), value_of(self.beta)
 
     def _scaled(self, x: Tensor, shape: tuple[int, ...] | None = None) -> Tensor:
-        """Multiply by the factor and add the offset, each in another shape where one is given."""
-        gamma, beta = self._scale_in(shape)
+        """Multiply by the factor and add the offset, each in another shape if there is one."""
+        gamma, beta = self._weight_values(shape)
         if gamma is not None and beta is not None and len(gamma.shape) == 1:
-            if self._origin is None:
+            if self._zeros is None:
                 with outside_scopes():
-                    self._origin = wt.tensor([0.0] * gamma.size)
-            return normalized(x, self._origin, gamma, beta)
+                    self._zeros = wt.tensor([0.0] * gamma.size)
+            return normalized(x, self._zeros, gamma, beta)
         if gamma is not None:
             x = wt.multiply(x, gamma)
         return x if beta is None else wt.add(x, beta)
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape of the inputs."""
-        return _same_shape(self, input_shape)
 
 
 # -- over the batch ----------------------------------------------------------------------------
@@ -153,9 +164,27 @@ class BatchNormalization(Scaled):
     """``(x - mean) / sqrt(variance + epsilon) * gamma + beta`` (Ioffe and Szegedy, 2015).
 
     In training, mean and variance are those of each channel in the batch, and the moving ones
-    come nearer to them by ``1 - momentum``; else they are the moving ones, also where ``trainable``
-    is False. ``renorm`` takes the moving statistics in training, too, and the batch's for the
-    gradient only, within the limits of ``renorm_clipping`` (Ioffe, 2017).
+    approach them by ``1 - momentum``; otherwise, and where ``trainable`` is False, they are the
+    moving ones.
+
+    Args:
+        axis: an integer, the axis of the channels.
+        momentum: a number from 0 to 1, the weight of the moving statistics when they are updated.
+        moving_mean_initializer: an initializer, or its name: what the moving mean starts with.
+        moving_variance_initializer: an initializer, or its name: what the moving variance starts
+            with.
+        renorm: a boolean, whether training, too, computes with moving statistics, and uses those
+            of the batch for gradients only (Ioffe, 2017).
+        renorm_clipping: a dictionary with limits for ``renorm``: ``"rmax"`` and ``"rmin"`` of the
+            factor, ``"dmax"`` of the offset between both kinds of statistics; None for none.
+        renorm_momentum: a number from 0 to 1, as ``momentum``, for the statistics of ``renorm``.
+        synchronized: False, as there is only one device.
+
+    Output shape: that of the inputs.
+
+    Raises:
+        ValueError: ``synchronized`` is True, or ``renorm_clipping`` is invalid; in calls, the rank
+            of the mask is wrong.
 
     Example:
         >>> from webtensor import keras
@@ -163,6 +192,10 @@ class BatchNormalization(Scaled):
         >>> layer([[1.0], [3.0]], training=True).tolist()
         [[-1.0], [1.0]]
     """
+
+    axis: int
+    moving_mean_initializer: Callable[..., Tensor]
+    moving_variance_initializer: Callable[..., Tensor]
 
     def __init__(
         self,
@@ -186,15 +219,14 @@ class BatchNormalization(Scaled):
         **kwargs: Any,
     ) -> None:
         super().__init__(
+            epsilon=epsilon,
             center=center,
             scale=scale,
-            beta_initializer=beta_initializer,
-            gamma_initializer=gamma_initializer,
-            beta_regularizer=beta_regularizer,
-            gamma_regularizer=gamma_regularizer,
-            beta_constraint=beta_constraint,
-            gamma_constraint=gamma_constraint,
             **kwargs,
+        )
+        self._take_weights(
+            beta=(beta_initializer, beta_regularizer, beta_constraint),
+            gamma=(gamma_initializer, gamma_regularizer, gamma_constraint),
         )
         if synchronized:
             raise ValueError(
@@ -205,47 +237,50 @@ class BatchNormalization(Scaled):
         self.moving_mean_initializer = initializers.get(moving_mean_initializer)
         self.moving_variance_initializer = initializers.get(moving_variance_initializer)
         self.renorm = renorm
-        self.renorm_clipping = _clipping(renorm_clipping) if renorm else renorm_clipping
+        self.renorm_clipping = _as_clipping(renorm_clipping) if renorm else renorm_clipping
         self.renorm_momentum = renorm_momentum
         self.synchronized = synchronized
 
-    def build(self, input_shape: Any) -> None:
-        """Make factor and offset, and the moving statistics."""
-        length = input_shape[self.axis]
-        shape = (length,)
-        self._add_scale(shape, self.scale, self.center)
+    def build(self, input_shape: Sequence[int]) -> None:
+        """Add factor and offset, and the moving statistics."""
+        channels = input_shape[self.axis]
+        self._add_weights((channels,), self.scale, self.center)
 
-        def statistic(name: str, initializer: InitializerLike) -> Any:
-            return self.add_weight(name=name, shape=shape, initializer=initializer, trainable=False)
+        def statistic(name: str, initializer: InitializerLike) -> Variable:
+            return self.add_weight(
+                name=name, shape=(channels,), initializer=initializer, trainable=False
+            )
 
         self.moving_mean = statistic("moving_mean", self.moving_mean_initializer)
         self.moving_variance = statistic("moving_variance", self.moving_variance_initializer)
         if self.renorm:
-            self.moving_stddev = statistic("moving_stddev", self._first_deviation)
+            self.moving_stddev = statistic("moving_stddev", self._initial_deviation)
             self.renorm_mean = statistic("renorm_mean", self.moving_mean_initializer)
-            self.renorm_stddev = statistic("renorm_stddev", self._first_deviation)
-        self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: length})
+            self.renorm_stddev = statistic("renorm_stddev", self._initial_deviation)
+        self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: channels})
 
-    def _first_deviation(self, shape: Any, dtype: DTypeLike = None) -> Tensor:
+    def _initial_deviation(self, shape: Sequence[int], dtype: DTypeLike = None) -> Tensor:
         return wt.sqrt(self.moving_variance_initializer(shape, dtype=dtype))
 
-    def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
+    def call(
+        self, inputs: Tensor, training: bool | None = None, mask: Tensor | None = None
+    ) -> Tensor:
         """Normalize."""
         if mask is not None and len(mask.shape) != len(inputs.shape) - 1:
             raise ValueError(
                 f"BatchNormalization: mask must have one axis less than the inputs, but "
                 f"mask.shape={mask.shape} and inputs.shape={inputs.shape}"
             )
-        gamma, beta = self._scale_in()
+        gamma, beta = self._weight_values()
         if inputs.dtype is not float32:
             inputs = wt.astype(inputs, float32)
         rank = len(inputs.shape)
         is_last = self.axis % rank == rank - 1
         if training and self.trainable:
             if is_last and mask is None and not self.renorm:
-                made, *found = batch_standardized(inputs, gamma, beta, self.epsilon)
-                self._move_statistics(*found)
-                return made
+                outputs, mean, variance = batch_standardized(inputs, gamma, beta, self.epsilon)
+                self._move_statistics(mean, variance)
+                return outputs
             mean, variance = self._moments(inputs, mask)
             if self.renorm:
                 gamma, beta = self._renormalized(mean, variance, gamma, beta)
@@ -254,7 +289,7 @@ class BatchNormalization(Scaled):
         else:
             mean, variance = self.moving_mean.value, self.moving_variance.value
         if not is_last:
-            shape = _along(inputs.shape, (self.axis,))
+            shape = _broadcast_shape(inputs.shape, (self.axis,))
             mean, variance = wt.reshape(mean, shape), wt.reshape(variance, shape)
             beta = None if beta is None else wt.reshape(beta, shape)
             gamma = None if gamma is None else wt.reshape(gamma, shape)
@@ -264,17 +299,17 @@ class BatchNormalization(Scaled):
         _move(self.moving_mean, mean, self.momentum)
         _move(self.moving_variance, variance, self.momentum)
 
-    def _moments(self, x: Tensor, mask: Any) -> Moments:
-        """Mean and variance of each channel, where the mask is not False."""
+    def _moments(self, x: Tensor, mask: Tensor | None) -> Moments:
+        """Mean and variance of each channel, over the elements that the mask does not leave out."""
         rank = len(x.shape)
         axes = [axis for axis in range(rank) if axis != self.axis % rank]
         if mask is None:
             return wt.moments(x, axes)
-        counted = wt.broadcast_to(wt.expand_dims(mask, -1), x.shape)
-        counted = wt.astype(counted, bool_, copy=False)
-        count = wt.sum(wt.astype(counted, float32), axes, keepdims=True) + _LEAST_COUNT
-        mean = wt.sum(wt.where(counted, x, 0.0), axes, keepdims=True) / count
-        squares = wt.square(wt.where(counted, x - mean, 0.0))
+        counts = wt.broadcast_to(wt.expand_dims(mask, -1), x.shape)
+        counts = wt.astype(counts, bool_, copy=False)
+        count = wt.sum(wt.astype(counts, float32), axes, keepdims=True) + _COUNT_EPSILON
+        mean = wt.sum(wt.where(counts, x, 0.0), axes, keepdims=True) / count
+        squares = wt.square(wt.where(counts, x - mean, 0.0))
         variance = wt.sum(squares, axes, keepdims=True) / count
         shape = self.moving_mean.shape
         return Moments(wt.reshape(mean, shape), wt.reshape(variance, shape))
@@ -282,12 +317,15 @@ class BatchNormalization(Scaled):
     def _renormalized(
         self, mean: Tensor, variance: Tensor, gamma: Tensor | None, beta: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        """Return the factor and the offset that lead from the batch's to the moving statistics."""
+        """Return factor and offset for values that the batch's statistics have normalized.
+
+        With them the result is as if the moving statistics had normalized; these are updated.
+        """
         with paused():
             deviation = wt.sqrt(variance + self.epsilon)
-            known = wt.maximum(self.renorm_stddev.value, self.epsilon**0.5)
-            ratio = deviation / known
-            distance = (mean - self.renorm_mean.value) / known
+            moving_deviation = wt.maximum(self.renorm_stddev.value, self.epsilon**0.5)
+            ratio = deviation / moving_deviation
+            distance = (mean - self.renorm_mean.value) / moving_deviation
             limits = self.renorm_clipping or {}
             if limits.get("rmin") is not None or limits.get("rmax") is not None:
                 ratio = wt.clip(ratio, limits.get("rmin"), limits.get("rmax"))
@@ -305,30 +343,30 @@ class BatchNormalization(Scaled):
         return factor, offset if beta is None else offset + beta
 
 
-def _clipping(limits: dict[str, float] | None) -> dict[str, float]:
+def _as_clipping(clipping: Mapping[str, float] | None) -> dict[str, float]:
     """Validate the limits of batch renormalization."""
-    held = dict(limits or {})
-    unknown = sorted(set(held) - set(_CLIPPING))
+    limits = dict(clipping or {})
+    unknown = sorted(set(limits) - set(_CLIPPING))
     if unknown:
         raise ValueError(
             f"BatchNormalization: renorm_clipping may have {', '.join(_CLIPPING)}, but got "
             f"{', '.join(unknown)}"
         )
-    greatest, least, distance = (held.get(name) for name in _CLIPPING)
-    if greatest is not None and least is not None and greatest < least:
+    rmax, rmin, dmax = (limits.get(name) for name in _CLIPPING)
+    if rmax is not None and rmin is not None and rmax < rmin:
         raise ValueError(
             f"BatchNormalization: rmax in renorm_clipping must not be less than rmin, but got "
-            f"rmax={greatest} and rmin={least}"
+            f"rmax={rmax} and rmin={rmin}"
         )
-    if distance is not None and distance < 0:
+    if dmax is not None and dmax < 0:
         raise ValueError(
-            f"BatchNormalization: dmax in renorm_clipping must not be negative, but got {distance}"
+            f"BatchNormalization: dmax in renorm_clipping must not be negative, but got {dmax}"
         )
-    return held
+    return limits
 
 
-def _move(variable: Any, value: Tensor, momentum: float) -> None:
-    """Bring a moving statistic nearer to that of the batch."""
+def _move(variable: Variable, value: Tensor, momentum: float) -> None:
+    """Move a statistic towards that of the batch."""
     with paused():
         variable.assign(moved_towards(variable.value, value, 1 - momentum))
 
@@ -339,8 +377,16 @@ def _move(variable: Any, value: Tensor, momentum: float) -> None:
 class LayerNormalization(Scaled):
     """``(x - mean) / sqrt(variance + epsilon) * gamma + beta`` of each example (Ba et al., 2016).
 
-    Mean and variance are those along ``axis``, which may be several, and so are the factor and the
-    offset. ``rms_scaling``, which Keras deprecates, leaves out the mean and the offset.
+    Mean and variance, factor and offset are those along ``axis``.
+
+    Args:
+        axis: an integer or several, the axes that are normalized together.
+        rms_scaling: a boolean, deprecated in Keras: whether the mean and the offset are left out.
+
+    Output shape: that of the inputs.
+
+    Raises:
+        TypeError: ``axis`` is neither an integer nor a list of them.
 
     Example:
         >>> from webtensor import keras
@@ -350,7 +396,7 @@ class LayerNormalization(Scaled):
 
     def __init__(
         self,
-        axis: Any = -1,
+        axis: Axes = -1,
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
@@ -364,15 +410,14 @@ class LayerNormalization(Scaled):
         **kwargs: Any,
     ) -> None:
         super().__init__(
+            epsilon=epsilon,
             center=center,
             scale=scale,
-            beta_initializer=beta_initializer,
-            gamma_initializer=gamma_initializer,
-            beta_regularizer=beta_regularizer,
-            gamma_regularizer=gamma_regularizer,
-            beta_constraint=beta_constraint,
-            gamma_constraint=gamma_constraint,
             **kwargs,
+        )
+        self._take_weights(
+            beta=(beta_initializer, beta_regularizer, beta_constraint),
+            gamma=(gamma_initializer, gamma_regularizer, gamma_constraint),
         )
         if rms_scaling:
             warn(
@@ -380,34 +425,42 @@ class LayerNormalization(Scaled):
                 "the root of the mean square; use RMSNormalization for that",
                 stacklevel=2,
             )
-        self.axis = _axes_of("LayerNormalization", axis)
-        self.epsilon = epsilon
+        self.axis = _as_axes("LayerNormalization", axis)
         self.rms_scaling = rms_scaling
 
-    def build(self, input_shape: Any) -> None:
-        """Make factor and offset."""
-        self.axis = sorted(self.axis) if isinstance(self.axis, list) else [self.axis]
-        shape = tuple(input_shape[one] for one in self.axis)
+    def build(self, input_shape: Sequence[int]) -> None:
+        """Add factor and offset."""
+        shape = self._sizes_along_axis(input_shape)
         has_beta = self.center and not self.rms_scaling
-        self._add_scale(shape, self.scale or self.rms_scaling, has_beta)
+        self._add_weights(shape, self.scale or self.rms_scaling, has_beta)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Normalize."""
-        shape = inputs.shape
+        shape, axes = inputs.shape, _as_list(self.axis)
         if self.rms_scaling:
-            gamma, _ = self._scale_in(_along(shape, self.axis))
-            variance = wt.var(inputs, self.axis, keepdims=True)
+            gamma, _ = self._weight_values(_broadcast_shape(shape, axes))
+            assert gamma is not None
+            variance = wt.var(inputs, axes, keepdims=True)
             return inputs * wt.rsqrt(variance + self.epsilon) * gamma
-        if not _are_last(self.axis, len(shape)):
-            made = standardized(inputs, self.axis, self.epsilon)
-            return self._scaled(made, _along(shape, self.axis))
-        length = prod(shape[len(shape) - len(self.axis) :])
-        rows = standardized(wt.reshape(inputs, (-1, length)), (1,), self.epsilon)
-        return wt.reshape(self._scaled(rows, (length,) if len(self.axis) > 1 else None), shape)
+        if not _are_last(axes, len(shape)):
+            outputs = standardized(inputs, axes, self.epsilon)
+            return self._scaled(outputs, _broadcast_shape(shape, axes))
+        size = prod(shape[len(shape) - len(axes) :])
+        rows = standardized(wt.reshape(inputs, (-1, size)), (1,), self.epsilon)
+        return wt.reshape(self._scaled(rows, (size,) if len(axes) > 1 else None), shape)
 
 
-class RMSNormalization(Layer):
+class RMSNormalization(BaseNormalization):
     """``x / sqrt(mean(x**2) + epsilon) * scale`` along ``axis`` (Zhang and Sennrich, 2019).
+
+    Args:
+        axis: an integer or several, the axes that are normalized together.
+        epsilon: a number, added to the mean, so that nothing is divided by 0.
+
+    Output shape: that of the inputs.
+
+    Raises:
+        TypeError: ``axis`` is neither an integer nor a list of them.
 
     Example:
         >>> from webtensor import keras
@@ -415,32 +468,37 @@ class RMSNormalization(Layer):
         [[1.0, -1.0]]
     """
 
-    def __init__(self, axis: Any = -1, epsilon: float = 1e-6, **kwargs: Any) -> None:
+    def __init__(self, axis: Axes = -1, epsilon: float = 1e-6, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.axis = _axes_of("RMSNormalization", axis)
+        self.axis = _as_axes("RMSNormalization", axis)
         self.epsilon = epsilon
 
-    def build(self, input_shape: Any) -> None:
-        """Make the factor."""
-        self.axis = sorted(self.axis) if isinstance(self.axis, list) else [self.axis]
-        shape = tuple(input_shape[one] for one in self.axis)
+    def build(self, input_shape: Sequence[int]) -> None:
+        """Add the factor."""
+        shape = self._sizes_along_axis(input_shape)
         self.scale = self.add_weight(name="scale", shape=shape, initializer="ones")
 
-    def call(self, x: Any) -> Any:
+    def call(self, x: Tensor) -> Tensor:
         """Normalize."""
         factor = wt.rsqrt(wt.mean(wt.square(x), self.axis, keepdims=True) + self.epsilon)
         return x * factor * self.scale.value
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape of the inputs."""
-        return _same_shape(self, input_shape)
 
 
 class GroupNormalization(Scaled):
     """``(x - mean) / sqrt(variance + epsilon) * gamma + beta`` of groups of channels.
 
-    The channels of ``axis`` make ``groups`` groups, each normalized in each example (Wu and He,
-    2018); -1 stands for as many groups as channels. ``gamma`` and ``beta`` are per channel.
+    Each group of channels is normalized in each example (Wu and He, 2018); there are ``gamma`` and
+    ``beta`` for each channel.
+
+    Args:
+        groups: a positive integer that divides the number of channels, or -1 for a group for each
+            channel.
+        axis: an integer, the axis of the channels.
+
+    Output shape: that of the inputs.
+
+    Raises:
+        ValueError: ``groups`` is not positive or -1, or does not divide the number of channels.
 
     Example:
         >>> from webtensor import keras
@@ -448,6 +506,8 @@ class GroupNormalization(Scaled):
         >>> layer([[1.0, 3.0, 10.0, 30.0]]).tolist()
         [[-1.0, 1.0, -1.0, 1.0]]
     """
+
+    axis: int
 
     def __init__(
         self,
@@ -470,20 +530,19 @@ class GroupNormalization(Scaled):
                 f"channel, but got {groups!r}"
             )
         super().__init__(
+            epsilon=epsilon,
             center=center,
             scale=scale,
-            beta_initializer=beta_initializer,
-            gamma_initializer=gamma_initializer,
-            beta_regularizer=beta_regularizer,
-            gamma_regularizer=gamma_regularizer,
-            beta_constraint=beta_constraint,
-            gamma_constraint=gamma_constraint,
             **kwargs,
         )
-        self.groups, self.axis, self.epsilon = groups, axis, epsilon
+        self._take_weights(
+            beta=(beta_initializer, beta_regularizer, beta_constraint),
+            gamma=(gamma_initializer, gamma_regularizer, gamma_constraint),
+        )
+        self.groups, self.axis = groups, axis
 
-    def build(self, input_shape: Any) -> None:
-        """Make factor and offset."""
+    def build(self, input_shape: Sequence[int]) -> None:
+        """Add factor and offset."""
         channels = input_shape[self.axis]
         if channels is None:
             raise ValueError(
@@ -498,22 +557,30 @@ class GroupNormalization(Scaled):
                 f"{self.groups} groups of the same number; groups={self.groups}"
             )
         self.input_spec = InputSpec(ndim=len(input_shape), axes={self.axis: channels})
-        self._add_scale((channels,), self.scale, self.center)
+        self._add_weights((channels,), self.scale, self.center)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Normalize."""
         shape = inputs.shape
         axis = self.axis % len(shape)
         split = (self.groups, shape[axis] // self.groups)
-        parts = wt.reshape(inputs, (*shape[:axis], *split, *shape[axis + 1 :]))
-        axes = [one for one in range(1, len(shape) + 1) if one != axis]
-        made = wt.reshape(standardized(parts, axes, self.epsilon), shape)
+        groups = wt.reshape(inputs, (*shape[:axis], *split, *shape[axis + 1 :]))
+        axes = [index for index in range(1, len(shape) + 1) if index != axis]
+        outputs = wt.reshape(standardized(groups, axes, self.epsilon), shape)
         is_last = axis == len(shape) - 1
-        return self._scaled(made, None if is_last else _along(shape, (axis,)))
+        return self._scaled(outputs, None if is_last else _broadcast_shape(shape, (axis,)))
 
 
-class UnitNormalization(Layer):
-    """``x / sqrt(sum(x**2))`` along ``axis``: vectors of length 1.
+class UnitNormalization(BaseNormalization):
+    """``x / sqrt(sum(x**2))`` along ``axis``: vectors whose norm is 1.
+
+    Args:
+        axis: an integer or several, the axes that are normalized together.
+
+    Output shape: that of the inputs.
+
+    Raises:
+        TypeError: ``axis`` is neither an integer nor a list of them.
 
     Example:
         >>> from webtensor import keras
@@ -521,17 +588,13 @@ class UnitNormalization(Layer):
         [[8.0, -6.0]]
     """
 
-    def __init__(self, axis: Any = -1, **kwargs: Any) -> None:
+    def __init__(self, axis: Axes = -1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.axis = _axes_of("UnitNormalization", axis)
+        self.axis = _as_axes("UnitNormalization", axis)
         self.supports_masking = True
         self._build_at_init()
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Normalize."""
         squares = wt.sum(wt.square(inputs), self.axis, keepdims=True)
-        return inputs * wt.minimum(wt.rsqrt(squares), _GREATEST_FACTOR)
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape of the inputs."""
-        return _same_shape(self, input_shape)
+        return inputs * wt.minimum(wt.rsqrt(squares), _MAX_FACTOR)

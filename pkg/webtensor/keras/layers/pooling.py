@@ -1,20 +1,23 @@
-"""Pooling: means and greatest elements of windows, of all places, or of so many parts.
+"""Pooling: means and maxima of windows, of whole inputs, or of a fixed number of sections.
 
-A family is a class whose ``rank`` is how many axes of places there are, and whose ``kind`` is
-"average" or "max". ``webtensor.keras.sliding_windows`` computes.
+A family is one class; its members differ in ``rank``, the number of spatial dimensions, and
+``kind``, "average" or "max". ``webtensor.keras.sliding_windows`` computes.
 """
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeAlias
 
 from webtensor import ops as wt
 from webtensor.dtypes import bool_
+from webtensor.engine import Tensor
 from webtensor.keras import sliding_windows
-from webtensor.keras.data_formats import as_data_format, channels_of, with_places
-from webtensor.keras.layers.arguments import as_integers, as_padding
+from webtensor.keras.data_formats import as_data_format, channels_of, with_spatial_shape
+from webtensor.keras.layers.argument_checks import as_integers, as_padding
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.types import Shape
 
 __all__ = [
     "AdaptiveAveragePooling1D",
@@ -50,8 +53,12 @@ __all__ = [
 ]
 
 
-class Places(Layer):
-    """What all have: a data format, and a number of axes of places."""
+#: An integer for all spatial dimensions, or one for each.
+Integers: TypeAlias = int | Sequence[int]
+
+
+class BasePooling(Layer):
+    """A layer with a data format and a number of spatial dimensions."""
 
     kind: ClassVar[str]
     rank: ClassVar[int]
@@ -65,13 +72,24 @@ class Places(Layer):
 # -- windows -----------------------------------------------------------------------------------
 
 
-class Pooling(Places):
-    """A number for each window of each channel; windows are ``strides`` apart."""
+class Pooling(BasePooling):
+    """A number for each window of each channel.
+
+    Args:
+        pool_size: an integer or one per spatial dimension, the size of the window.
+        strides: an integer or one per spatial dimension, the distance of neighbouring windows;
+            None is ``pool_size``.
+        padding: ``"valid"``, for windows that fit in the inputs, or ``"same"``, for windows that
+            reach beyond them.
+
+    Raises:
+        ValueError: an argument is out of range.
+    """
 
     def __init__(
         self,
-        pool_size: Any,
-        strides: Any = None,
+        pool_size: Integers,
+        strides: Integers | None = None,
         padding: str = "valid",
         data_format: str | None = None,
         name: str | None = None,
@@ -85,14 +103,14 @@ class Pooling(Places):
         self.padding = as_padding(kind, padding)
         self._build_at_init()
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Pool."""
         return sliding_windows.pool(
             self.kind, inputs, self.pool_size, self.strides, self.padding, self.data_format
         )
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape with as many places as windows."""
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the shape with as many elements as windows."""
         return sliding_windows.pool_output_shape(
             type(self).__name__,
             input_shape,
@@ -104,14 +122,14 @@ class Pooling(Places):
 
 
 class MaxPooling(Pooling):
-    """Greatest element of each window; padding is never picked."""
+    """Maximum of each window; padding does not count."""
 
     kind = "max"
 
     def __init__(
         self,
-        pool_size: Any = 2,
-        strides: Any = None,
+        pool_size: Integers = 2,
+        strides: Integers | None = None,
         padding: str = "valid",
         data_format: str | None = None,
         name: str | None = None,
@@ -121,7 +139,10 @@ class MaxPooling(Pooling):
 
 
 class MaxPooling1D(MaxPooling):
-    """Greatest element of each window of sequences: (batch, steps, channels).
+    """Maximum of each window of sequences.
+
+    Input shape: (batch, steps, channels), or with the channels first.
+    Output shape: (batch, new_steps, channels), or with the channels first.
 
     Example:
         >>> from webtensor import keras
@@ -133,7 +154,10 @@ class MaxPooling1D(MaxPooling):
 
 
 class MaxPooling2D(MaxPooling):
-    """Greatest element of each window of images: (batch, height, width, channels).
+    """Maximum of each window of images.
+
+    Input shape: (batch, height, width, channels), or with the channels first.
+    Output shape: (batch, new_height, new_width, channels), or with the channels first.
 
     Example:
         >>> from webtensor import keras
@@ -145,7 +169,10 @@ class MaxPooling2D(MaxPooling):
 
 
 class MaxPooling3D(MaxPooling):
-    """Greatest element of each window of volumes: (batch, depth, height, width, channels).
+    """Maximum of each window of volumes.
+
+    Input shape: (batch, depth, height, width, channels), or with the channels first.
+    Output shape: (batch, new_depth, new_height, new_width, channels), or with the channels first.
 
     Example:
         >>> from webtensor import keras
@@ -163,7 +190,10 @@ class AveragePooling(Pooling):
 
 
 class AveragePooling1D(AveragePooling):
-    """Mean of each window of sequences: (batch, steps, channels).
+    """Mean of each window of sequences.
+
+    Input shape: (batch, steps, channels), or with the channels first.
+    Output shape: (batch, new_steps, channels), or with the channels first.
 
     Example:
         >>> from webtensor import keras
@@ -175,7 +205,10 @@ class AveragePooling1D(AveragePooling):
 
 
 class AveragePooling2D(AveragePooling):
-    """Mean of each window of images: (batch, height, width, channels).
+    """Mean of each window of images.
+
+    Input shape: (batch, height, width, channels), or with the channels first.
+    Output shape: (batch, new_height, new_width, channels), or with the channels first.
 
     Example:
         >>> from webtensor import keras
@@ -187,7 +220,10 @@ class AveragePooling2D(AveragePooling):
 
 
 class AveragePooling3D(AveragePooling):
-    """Mean of each window of volumes: (batch, depth, height, width, channels).
+    """Mean of each window of volumes.
+
+    Input shape: (batch, depth, height, width, channels), or with the channels first.
+    Output shape: (batch, new_depth, new_height, new_width, channels), or with the channels first.
 
     Example:
         >>> from webtensor import keras
@@ -198,11 +234,15 @@ class AveragePooling3D(AveragePooling):
     rank = 3
 
 
-# -- all places --------------------------------------------------------------------------------
+# -- whole inputs ------------------------------------------------------------------------------
 
 
-class GlobalPooling(Places):
-    """A number for each channel, of all places; ``keepdims`` keeps their axes."""
+class GlobalPooling(BasePooling):
+    """A number for each channel.
+
+    Args:
+        keepdims: a boolean, whether the spatial dimensions are kept, with size 1.
+    """
 
     def __init__(
         self, data_format: str | None = None, keepdims: bool = False, **kwargs: Any
@@ -213,20 +253,24 @@ class GlobalPooling(Places):
         self._axes = tuple(range(start, start + self.rank))
         self._build_at_init()
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Pool."""
-        reduce = wt.mean if self.kind == "average" else wt.max
-        return reduce(inputs, self._axes, self.keepdims)
+        if self.kind == "average":
+            return wt.mean(inputs, self._axes, self.keepdims)
+        return wt.max(inputs, self._axes, self.keepdims)
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape without places, or with lengths 1."""
-        places = (1,) * self.rank if self.keepdims else ()
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the shape without the spatial dimensions, or with sizes of 1."""
+        sizes = (1,) * self.rank if self.keepdims else ()
         channels = channels_of(input_shape, self.data_format)
-        return with_places(input_shape, places, channels, self.data_format)
+        return with_spatial_shape(input_shape, sizes, channels, self.data_format)
 
 
 class GlobalMaxPooling1D(GlobalPooling):
-    """Greatest element of each channel of sequences: (batch, steps, channels).
+    """Maximum of each channel of sequences.
+
+    Input shape: (batch, steps, channels), or with the channels first.
+    Output shape: (batch, channels), or with sizes of 1 between with ``keepdims``.
 
     Example:
         >>> from webtensor import keras
@@ -238,19 +282,40 @@ class GlobalMaxPooling1D(GlobalPooling):
 
 
 class GlobalMaxPooling2D(GlobalPooling):
-    """Greatest element of each channel of images: (batch, height, width, channels)."""
+    """Maximum of each channel of images.
+
+    Input shape: (batch, height, width, channels), or with the channels first.
+    Output shape: (batch, channels), or with sizes of 1 between with ``keepdims``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.GlobalMaxPooling2D()(keras.Input((8, 8, 4))).shape
+        (None, 4)
+    """
 
     kind, rank = "max", 2
 
 
 class GlobalMaxPooling3D(GlobalPooling):
-    """Greatest element of each channel of volumes: (batch, depth, height, width, channels)."""
+    """Maximum of each channel of volumes.
+
+    Input shape: (batch, depth, height, width, channels), or with the channels first.
+    Output shape: (batch, channels), or with sizes of 1 between with ``keepdims``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.GlobalMaxPooling3D(keepdims=True)(keras.Input((8, 8, 8, 4))).shape
+        (None, 1, 1, 1, 4)
+    """
 
     kind, rank = "max", 3
 
 
 class GlobalAveragePooling1D(GlobalPooling):
-    """Mean of each channel of sequences: (batch, steps, channels), of the steps that a mask lets.
+    """Mean of each channel of sequences, over the steps that the mask does not leave out.
+
+    Input shape: (batch, steps, channels), or with the channels first.
+    Output shape: (batch, channels), or with sizes of 1 between with ``keepdims``.
 
     Example:
         >>> from webtensor import keras
@@ -266,63 +331,93 @@ class GlobalAveragePooling1D(GlobalPooling):
         super().__init__(data_format, keepdims, **kwargs)
         self.supports_masking = True
 
-    def call(self, inputs: Any, mask: Any = None) -> Any:
+    def call(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor:
         """Pool."""
         if mask is None:
             return super().call(inputs)
         batch, length = mask.shape
         is_last = self.data_format == "channels_last"
-        kept = wt.reshape(mask, (batch, length, 1) if is_last else (batch, 1, length))
-        kept = wt.astype(kept, bool_)
-        total = wt.sum(wt.where(kept, inputs, 0), self._axes, self.keepdims)
-        return total / wt.sum(wt.astype(kept, inputs.dtype), self._axes, self.keepdims)
+        counts = wt.reshape(mask, (batch, length, 1) if is_last else (batch, 1, length))
+        counts = wt.astype(counts, bool_)
+        total = wt.sum(wt.where(counts, inputs, 0), self._axes, self.keepdims)
+        return wt.divide(total, wt.sum(wt.astype(counts, inputs.dtype), self._axes, self.keepdims))
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """There are no steps left."""
-        return None
+    def compute_mask(self, inputs: Tensor, mask: Tensor | None = None) -> None:
+        """Return None, as no steps are left."""
 
 
 class GlobalAveragePooling2D(GlobalPooling):
-    """Mean of each channel of images: (batch, height, width, channels)."""
+    """Mean of each channel of images.
+
+    Input shape: (batch, height, width, channels), or with the channels first.
+    Output shape: (batch, channels), or with sizes of 1 between with ``keepdims``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.GlobalAveragePooling2D()(keras.Input((8, 8, 4))).shape
+        (None, 4)
+    """
 
     kind, rank = "average", 2
 
 
 class GlobalAveragePooling3D(GlobalPooling):
-    """Mean of each channel of volumes: (batch, depth, height, width, channels)."""
+    """Mean of each channel of volumes.
+
+    Input shape: (batch, depth, height, width, channels), or with the channels first.
+    Output shape: (batch, channels), or with sizes of 1 between with ``keepdims``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.GlobalAveragePooling3D(keepdims=True)(keras.Input((8, 8, 8, 4))).shape
+        (None, 1, 1, 1, 4)
+    """
 
     kind, rank = "average", 3
 
 
-# -- so many parts -----------------------------------------------------------------------------
+# -- a fixed number of sections ----------------------------------------------------------------
 
 
-class AdaptivePooling(Places):
-    """A number for each of ``output_size`` parts of the places; parts may overlap."""
+class AdaptivePooling(BasePooling):
+    """A number for each of ``output_size`` sections of the inputs; sections may overlap.
 
-    def __init__(self, output_size: Any, data_format: str | None = None, **kwargs: Any) -> None:
+    Args:
+        output_size: an integer or one per spatial dimension, the number of sections.
+
+    Raises:
+        TypeError: ``output_size`` is neither an integer nor one per spatial dimension.
+        ValueError: it is not positive.
+    """
+
+    def __init__(
+        self, output_size: Integers, data_format: str | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(data_format, **kwargs)
         name = type(self).__name__
-        are_many = isinstance(output_size, (list, tuple)) and len(output_size) == self.rank
-        if not are_many and not hasattr(output_size, "__index__"):
+        is_sequence = isinstance(output_size, (list, tuple)) and len(output_size) == self.rank
+        if not is_sequence and not hasattr(output_size, "__index__"):
             raise TypeError(
                 f"{name}: output_size must be an integer or {self.rank} of them, but got "
                 f"{output_size!r}"
             )
         self.output_size = as_integers(name, "output_size", output_size, self.rank)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Pool."""
         return sliding_windows.adaptive_pool(self.kind, inputs, self.output_size, self.data_format)
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape with as many places as parts."""
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the shape with as many elements as sections."""
         channels = channels_of(input_shape, self.data_format)
-        return with_places(input_shape, self.output_size, channels, self.data_format)
+        return with_spatial_shape(input_shape, self.output_size, channels, self.data_format)
 
 
 class AdaptiveAveragePooling1D(AdaptivePooling):
-    """Means of parts of sequences: (batch, steps, channels).
+    """Means of sections of sequences.
+
+    Input shape: (batch, steps, channels), or with the channels first.
+    Output shape: (batch, *output_size, channels), or with the channels first.
 
     Example:
         >>> from webtensor import keras
@@ -334,19 +429,40 @@ class AdaptiveAveragePooling1D(AdaptivePooling):
 
 
 class AdaptiveAveragePooling2D(AdaptivePooling):
-    """Means of parts of images: (batch, height, width, channels)."""
+    """Means of sections of images.
+
+    Input shape: (batch, height, width, channels), or with the channels first.
+    Output shape: (batch, *output_size, channels), or with the channels first.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.AdaptiveAveragePooling2D((2, 3))(keras.Input((8, 8, 4))).shape
+        (None, 2, 3, 4)
+    """
 
     kind, rank = "average", 2
 
 
 class AdaptiveAveragePooling3D(AdaptivePooling):
-    """Means of parts of volumes: (batch, depth, height, width, channels)."""
+    """Means of sections of volumes.
+
+    Input shape: (batch, depth, height, width, channels), or with the channels first.
+    Output shape: (batch, *output_size, channels), or with the channels first.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.AdaptiveAveragePooling3D(2)(keras.Input((8, 8, 8, 4))).shape
+        (None, 2, 2, 2, 4)
+    """
 
     kind, rank = "average", 3
 
 
 class AdaptiveMaxPooling1D(AdaptivePooling):
-    """Greatest elements of parts of sequences: (batch, steps, channels).
+    """Maxima of sections of sequences.
+
+    Input shape: (batch, steps, channels), or with the channels first.
+    Output shape: (batch, *output_size, channels), or with the channels first.
 
     Example:
         >>> from webtensor import keras
@@ -358,13 +474,31 @@ class AdaptiveMaxPooling1D(AdaptivePooling):
 
 
 class AdaptiveMaxPooling2D(AdaptivePooling):
-    """Greatest elements of parts of images: (batch, height, width, channels)."""
+    """Maxima of sections of images.
+
+    Input shape: (batch, height, width, channels), or with the channels first.
+    Output shape: (batch, *output_size, channels), or with the channels first.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.AdaptiveMaxPooling2D((2, 3))(keras.Input((8, 8, 4))).shape
+        (None, 2, 3, 4)
+    """
 
     kind, rank = "max", 2
 
 
 class AdaptiveMaxPooling3D(AdaptivePooling):
-    """Greatest elements of parts of volumes: (batch, depth, height, width, channels)."""
+    """Maxima of sections of volumes.
+
+    Input shape: (batch, depth, height, width, channels), or with the channels first.
+    Output shape: (batch, *output_size, channels), or with the channels first.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.layers.AdaptiveMaxPooling3D(2)(keras.Input((8, 8, 8, 4))).shape
+        (None, 2, 2, 2, 4)
+    """
 
     kind, rank = "max", 3
 

@@ -1,26 +1,29 @@
-"""Other shapes: flattened, reshaped, permuted, repeated, cropped, padded, enlarged.
+"""Layers that rearrange elements: flatten, reshape, permute, repeat, crop, pad, upsample.
 
-Of a family for one, two and three axes of places, ``rank`` is how many there are.
+``rank`` of a class is the number of spatial dimensions: one, two or three.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any, ClassVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
+from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.data_formats import (
     as_data_format,
     channels_of,
-    places_of,
+    spatial_shape_of as places_of,
     with_channels_last,
-    with_places,
+    with_spatial_shape as with_places,
 )
-from webtensor.keras.layers.arguments import as_integers, as_pairs
+from webtensor.keras.layers.argument_checks import Pairs, as_integers, as_pairs
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Shape
 
 __all__ = [
     "Cropping1D",
@@ -43,17 +46,18 @@ __all__ = [
 
 
 class Rearranging(Layer):
-    """A layer that computes nothing: what it returns has the dtype of what it is given."""
+    """A layer that computes no new elements: outputs have the dtype of inputs."""
 
-    def compute_output_spec(self, inputs: Any) -> Any:
+    def compute_output_spec(self, inputs: KerasTensor) -> KerasTensor:
         """Return a symbolic tensor like what ``call`` returns."""
         return KerasTensor(self.compute_output_shape(inputs.shape), inputs.dtype)
 
 
 class Flatten(Rearranging):
-    """All lengths but the batch in one.
+    """Flattens each example.
 
-    With ``data_format="channels_first"``, the channels are brought to the end before.
+    Input shape: ``(batch, ...)``. Output shape: ``(batch, size)``. With
+    ``data_format="channels_first"`` channels become the last axis before.
 
     Example:
         >>> from webtensor import keras
@@ -66,7 +70,7 @@ class Flatten(Rearranging):
         self.data_format = as_data_format("Flatten", data_format)
         self.input_spec = InputSpec(min_ndim=1)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Flatten."""
         rank = len(inputs.shape)
         shape = (inputs.shape[0], prod(inputs.shape[1:]))
@@ -74,14 +78,29 @@ class Flatten(Rearranging):
             inputs = wt.permute_dims(inputs, (0, *range(2, rank), 1))
         return wt.reshape(inputs, shape)
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the batch and the product of the other lengths."""
-        batch, *lengths = input_shape
-        return (batch, None if None in lengths else prod(lengths))
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the batch and the product of the other dimensions."""
+        batch, *sizes = input_shape
+        return (batch, _product(sizes))
+
+
+def _product(sizes: Sequence[int | None]) -> int | None:
+    """The product of sizes; None if one is unknown."""
+    known_sizes = [size for size in sizes if size is not None]
+    return prod(known_sizes) if len(known_sizes) == len(sizes) else None
 
 
 class Reshape(Rearranging):
-    """Other lengths after the batch, of which one may be -1, or None: what is left.
+    """Gives each example another shape.
+
+    Input shape: ``(batch, ...)``. Output shape: ``(batch, *target_shape)``.
+
+    Args:
+        target_shape: a shape without the batch, where one size may be -1: what remains of the
+            number of elements. None is a size that is unknown until the layer is called.
+
+    Raises:
+        ValueError: ``target_shape`` is no such shape, or does not fit the inputs.
 
     Example:
         >>> from webtensor import keras
@@ -89,40 +108,52 @@ class Reshape(Rearranging):
         (None, 6, 2)
     """
 
-    def __init__(self, target_shape: Any, **kwargs: Any) -> None:
+    def __init__(self, target_shape: int | Sequence[int | None], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         shape = (target_shape,) if isinstance(target_shape, int) else tuple(target_shape)
-        known = [one for one in shape if one is not None]
-        if any(not hasattr(one, "__index__") or one < -1 for one in known) or known.count(-1) > 1:
+        sizes = [size for size in shape if size is not None]
+        if any(not hasattr(size, "__index__") or size < -1 for size in sizes) or (
+            sizes.count(-1) > 1
+        ):
             raise ValueError(
                 "Reshape: target_shape must consist of non-negative integers, and of -1 at most "
                 f"once, but got {target_shape!r}"
             )
-        self.target_shape = tuple([None if one is None else int(one) for one in shape])
+        self.target_shape = tuple([None if size is None else int(size) for size in shape])
         self.built = True
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Reshape."""
         shape = self.compute_output_shape(inputs.shape)
-        return wt.reshape(inputs, [-1 if one is None else one for one in shape])
+        return wt.reshape(inputs, [-1 if size is None else size for size in shape])
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the batch and ``target_shape``, with a length for -1 where it is known."""
-        batch, *lengths = input_shape
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the batch and ``target_shape``, with a size for -1 if it can be inferred."""
+        batch, *input_sizes = input_shape
         target = self.target_shape
-        if None in lengths or None in target:
-            return (batch, *[None if one == -1 else one for one in target])
-        size, known = prod(lengths), prod([one for one in target if one is not None and one != -1])
-        fits = size == known if -1 not in target else bool(known) and size % known == 0
+        size = _product(input_sizes)
+        target_size = _product([1 if size == -1 else size for size in target])
+        if size is None or target_size is None:
+            return (batch, *[None if size == -1 else size for size in target])
+        if -1 in target:
+            fits = bool(target_size) and size % target_size == 0
+        else:
+            fits = size == target_size
         if not fits:
             raise ValueError(
                 f"Reshape: target_shape {target} does not fit inputs of shape {tuple(input_shape)}"
             )
-        return (batch, *[size // known if one == -1 else one for one in target])
+        return (batch, *[size // target_size if n == -1 else n for n in target])
 
 
 class Permute(Rearranging):
-    """The axes after the batch, which are counted from 1, in another order.
+    """Permutes the axes after the batch.
+
+    Args:
+        dims: the axes, counted from 1, in their new order.
+
+    Raises:
+        ValueError: ``dims`` is no permutation of 1, 2, ….
 
     Example:
         >>> from webtensor import keras
@@ -130,7 +161,7 @@ class Permute(Rearranging):
         (None, 4, 3)
     """
 
-    def __init__(self, dims: Any, **kwargs: Any) -> None:
+    def __init__(self, dims: Sequence[int], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.dims = tuple(dims)
         if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
@@ -139,17 +170,26 @@ class Permute(Rearranging):
             )
         self.input_spec = InputSpec(ndim=len(self.dims) + 1)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Permute."""
         return wt.permute_dims(inputs, (0, *self.dims))
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the lengths in the other order."""
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the dimensions in the new order."""
         return (input_shape[0], *[input_shape[axis] for axis in self.dims])
 
 
 class RepeatVector(Layer):
-    """Each example ``n`` times, as a sequence: (batch, n, features).
+    """Repeats each example, as the steps of a sequence.
+
+    Input shape: ``(batch, features)``. Output shape: ``(batch, n, features)``.
+
+    Args:
+        n: a positive integer, the number of repetitions.
+
+    Raises:
+        TypeError: ``n`` is not an integer.
+        ValueError: ``n`` is not positive.
 
     Example:
         >>> from webtensor import keras
@@ -166,59 +206,98 @@ class RepeatVector(Layer):
         self.n = n
         self.input_spec = InputSpec(ndim=2)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Repeat."""
         batch, features = inputs.shape
         return wt.broadcast_to(wt.reshape(inputs, (batch, 1, features)), (batch, self.n, features))
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Return (batch, n, features)."""
         return (input_shape[0], self.n, input_shape[1])
 
 
-# -- fewer and more places ---------------------------------------------------------------------
+# -- fewer and more elements -------------------------------------------------------------------
 
 
-class Cropping(Layer):
-    """Fewer places: ``cropping`` is how many go at the beginning and at the end of each axis."""
+class SpatialResizing(Layer):
+    """A layer that changes the sizes of the spatial dimensions.
+
+    Args:
+        data_format: ``"channels_last"`` for inputs of shape ``(batch, ..., channels)``,
+            ``"channels_first"`` for ``(batch, channels, ...)``; None is ``keras.config``'s.
+    """
 
     rank: ClassVar[int]
 
-    def __init__(self, cropping: Any = 1, data_format: str | None = None, **kwargs: Any) -> None:
+    def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        name = type(self).__name__
-        self.data_format = as_data_format(name, data_format)
-        self.cropping: Any = as_pairs(name, "cropping", cropping, self.rank)
+        self.data_format = as_data_format(type(self).__name__, data_format)
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
-    def _pairs(self) -> Any:
-        """What goes along each axis of places."""
-        return self.cropping
+    def _resized(self, size: int, axis: int) -> int:
+        """The size of a spatial dimension of the outputs; ``axis`` is counted without others."""
+        raise NotImplementedError
 
-    def call(self, inputs: Any) -> Any:
-        """Crop."""
-        starts = [before for before, _ in self._pairs()]
-        begin = with_places((0,), starts, 0, self.data_format)
-        return wt.slice(inputs, begin, self.compute_output_shape(inputs.shape))
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape with shorter lengths."""
-        places = places_of(input_shape, self.data_format)
-        found = [
-            None if length is None else length - sum(pair)
-            for length, pair in zip(places, self._pairs(), strict=True)
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the shape with the new sizes of the spatial dimensions."""
+        sizes = [
+            None if size is None else self._resized(size, axis)
+            for axis, size in enumerate(places_of(input_shape, self.data_format))
         ]
-        if any(length is not None and length <= 0 for length in found):
+        self._check_sizes(sizes, input_shape)
+        channels = channels_of(input_shape, self.data_format)
+        return with_places(input_shape, sizes, channels, self.data_format)
+
+    def _check_sizes(self, sizes: Sequence[int | None], input_shape: Shape) -> None:
+        """Check the sizes of outputs for inputs of this shape."""
+
+
+class Cropping(SpatialResizing):
+    """Removes elements at the beginning and at the end of each spatial dimension.
+
+    Raises:
+        ValueError: ``cropping`` has another form, or is not less than the inputs.
+    """
+
+    cropping: Any
+
+    def __init__(self, cropping: Pairs = 1, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(data_format, **kwargs)
+        self.cropping = as_pairs(type(self).__name__, "cropping", cropping, self.rank)
+
+    def _pairs(self) -> tuple[tuple[int, int], ...]:
+        """The elements removed before and after, for each spatial dimension."""
+        pairs: tuple[tuple[int, int], ...] = self.cropping
+        return pairs
+
+    def _resized(self, size: int, axis: int) -> int:
+        return size - sum(self._pairs()[axis])
+
+    def _check_sizes(self, sizes: Sequence[int | None], input_shape: Shape) -> None:
+        if any(size is not None and size <= 0 for size in sizes):
             raise ValueError(
                 f"{type(self).__name__}: cropping must leave something of each length, but got "
                 f"cropping={self.cropping} for inputs of shape {tuple(input_shape)}"
             )
-        channels = channels_of(input_shape, self.data_format)
-        return with_places(input_shape, found, channels, self.data_format)
+
+    def call(self, inputs: Tensor) -> Tensor:
+        """Crop."""
+        starts = [before for before, _ in self._pairs()]
+        begin = with_places((0,), starts, 0, self.data_format)
+        shape = self.compute_output_shape(inputs.shape)
+        return wt.slice(inputs, begin, [size for size in shape if size is not None])
 
 
 class Cropping1D(Cropping):
-    """Fewer steps of sequences: (batch, steps, channels).
+    """Removes steps at the beginning and at the end of sequences.
+
+    Input shape: ``(batch, steps, channels)``. Output shape: the same with fewer steps.
+
+    Args:
+        cropping: an integer, or a pair: the steps to remove at the beginning and at the end.
+
+    Raises:
+        ValueError: ``cropping`` has another form, or is not less than the steps of the inputs.
 
     Example:
         >>> from webtensor import keras
@@ -226,19 +305,30 @@ class Cropping1D(Cropping):
         [[[2.0], [3.0]]]
     """
 
+    _config_omits: ClassVar = {"data_format": ALWAYS}
     rank = 1
 
-    def __init__(self, cropping: Any = (1, 1), **kwargs: Any) -> None:
-        pair = as_integers("Cropping1D", "cropping", cropping, 2, least=0)
+    def __init__(self, cropping: int | Sequence[int] = (1, 1), **kwargs: Any) -> None:
+        pair = as_integers("Cropping1D", "cropping", cropping, 2, minimum=0)
         super().__init__([pair], "channels_last", **kwargs)
         self.cropping = pair
 
-    def _pairs(self) -> Any:
+    def _pairs(self) -> tuple[tuple[int, int], ...]:
         return (self.cropping,)
 
 
 class Cropping2D(Cropping):
-    """Fewer pixels of images: (batch, height, width, channels).
+    """Removes rows and columns at the borders of images.
+
+    Input shape: ``(batch, height, width, channels)``. Output shape: the same with fewer rows and
+    columns.
+
+    Args:
+        cropping: an integer for all borders, two integers, one for rows and one for columns, or two
+            pairs: ``((top, bottom), (left, right))``.
+
+    Raises:
+        ValueError: ``cropping`` has another form, or is not less than the size of the inputs.
 
     Example:
         >>> from webtensor import keras
@@ -249,13 +339,23 @@ class Cropping2D(Cropping):
     rank = 2
 
     def __init__(
-        self, cropping: Any = ((0, 0), (0, 0)), data_format: str | None = None, **kwargs: Any
+        self, cropping: Pairs = ((0, 0), (0, 0)), data_format: str | None = None, **kwargs: Any
     ) -> None:
         super().__init__(cropping, data_format, **kwargs)
 
 
 class Cropping3D(Cropping):
-    """Fewer places of volumes: (batch, depth, height, width, channels).
+    """Removes elements at the borders of volumes.
+
+    Input shape: ``(batch, depth, height, width, channels)``. Output shape: the same with smaller
+    spatial dimensions.
+
+    Args:
+        cropping: an integer for all borders, three integers, one for each dimension, or three
+            pairs: before and after, for each dimension.
+
+    Raises:
+        ValueError: ``cropping`` has another form, or is not less than the size of the inputs.
 
     Example:
         >>> from webtensor import keras
@@ -266,40 +366,43 @@ class Cropping3D(Cropping):
     rank = 3
 
 
-class ZeroPadding(Layer):
-    """More places, with zeros: ``padding`` is how many before and after those of each axis."""
+class ZeroPadding(SpatialResizing):
+    """Adds zeros at the beginning and at the end of each spatial dimension.
 
-    rank: ClassVar[int]
+    Raises:
+        ValueError: ``padding`` has another form.
+    """
 
-    def __init__(self, padding: Any = 1, data_format: str | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        name = type(self).__name__
-        self.data_format = as_data_format(name, data_format)
-        self.padding: Any = as_pairs(name, "padding", padding, self.rank)
-        self.input_spec = InputSpec(ndim=self.rank + 2)
+    padding: Any
 
-    def _pairs(self) -> Any:
-        """What comes along each axis of places."""
-        return self.padding
+    def __init__(self, padding: Pairs = 1, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(data_format, **kwargs)
+        self.padding = as_pairs(type(self).__name__, "padding", padding, self.rank)
 
-    def call(self, inputs: Any) -> Any:
+    def _pairs(self) -> tuple[tuple[int, int], ...]:
+        """The zeros added before and after, for each spatial dimension."""
+        pairs: tuple[tuple[int, int], ...] = self.padding
+        return pairs
+
+    def _resized(self, size: int, axis: int) -> int:
+        return size + sum(self._pairs()[axis])
+
+    def call(self, inputs: Tensor) -> Tensor:
         """Pad."""
-        nothing = (0, 0)
-        return wt.pad(inputs, with_places((nothing,), self._pairs(), nothing, self.data_format))
-
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape with greater lengths."""
-        places = places_of(input_shape, self.data_format)
-        found = [
-            None if length is None else length + sum(pair)
-            for length, pair in zip(places, self._pairs(), strict=True)
-        ]
-        channels = channels_of(input_shape, self.data_format)
-        return with_places(input_shape, found, channels, self.data_format)
+        none = (0, 0)
+        return wt.pad(inputs, with_places((none,), self._pairs(), none, self.data_format))
 
 
 class ZeroPadding1D(ZeroPadding):
-    """More steps of sequences: (batch, steps, channels).
+    """Adds steps of zeros at the beginning and at the end of sequences.
+
+    Input shape: ``(batch, steps, channels)``. Output shape: the same with more steps.
+
+    Args:
+        padding: an integer, or a pair: the steps to add at the beginning and at the end.
+
+    Raises:
+        ValueError: ``padding`` has another form.
 
     Example:
         >>> from webtensor import keras
@@ -309,17 +412,29 @@ class ZeroPadding1D(ZeroPadding):
 
     rank = 1
 
-    def __init__(self, padding: Any = 1, data_format: str | None = None, **kwargs: Any) -> None:
-        pair = as_integers("ZeroPadding1D", "padding", padding, 2, least=0)
+    def __init__(
+        self, padding: int | Sequence[int] = 1, data_format: str | None = None, **kwargs: Any
+    ) -> None:
+        pair = as_integers("ZeroPadding1D", "padding", padding, 2, minimum=0)
         super().__init__([pair], data_format, **kwargs)
         self.padding = pair
 
-    def _pairs(self) -> Any:
+    def _pairs(self) -> tuple[tuple[int, int], ...]:
         return (self.padding,)
 
 
 class ZeroPadding2D(ZeroPadding):
-    """More pixels of images: (batch, height, width, channels).
+    """Adds rows and columns of zeros at the borders of images.
+
+    Input shape: ``(batch, height, width, channels)``. Output shape: the same with more rows and
+    columns.
+
+    Args:
+        padding: an integer for all borders, two integers, one for rows and one for columns, or two
+            pairs: ``((top, bottom), (left, right))``.
+
+    Raises:
+        ValueError: ``padding`` has another form.
 
     Example:
         >>> from webtensor import keras
@@ -331,7 +446,17 @@ class ZeroPadding2D(ZeroPadding):
 
 
 class ZeroPadding3D(ZeroPadding):
-    """More places of volumes: (batch, depth, height, width, channels).
+    """Adds zeros at the borders of volumes.
+
+    Input shape: ``(batch, depth, height, width, channels)``. Output shape: the same with larger
+    spatial dimensions.
+
+    Args:
+        padding: an integer for all borders, three integers, one for each dimension, or three pairs:
+            before and after, for each dimension.
+
+    Raises:
+        ValueError: ``padding`` has another form.
 
     Example:
         >>> from webtensor import keras
@@ -342,56 +467,58 @@ class ZeroPadding3D(ZeroPadding):
     rank = 3
 
 
-# -- enlarged ----------------------------------------------------------------------------------
+# -- upsampling --------------------------------------------------------------------------------
 
 
-class UpSampling(Layer):
-    """Each place ``size`` times along each axis."""
+class UpSampling(SpatialResizing):
+    """Repeats each element along each spatial dimension."""
 
-    rank: ClassVar[int]
+    size: Any
 
-    def __init__(self, size: Any = 2, data_format: str | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        name = type(self).__name__
-        self.size: Any = as_integers(name, "size", size, self.rank)
-        self.data_format = as_data_format(name, data_format)
-        self.input_spec = InputSpec(ndim=self.rank + 2)
+    def __init__(
+        self, size: int | Sequence[int] = 2, data_format: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(data_format, **kwargs)
+        self.size = as_integers(type(self).__name__, "size", size, self.rank)
 
     def _factors(self) -> tuple[int, ...]:
         return tuple(self.size)
 
-    def call(self, inputs: Any) -> Any:
-        """Enlarge."""
-        return with_channels_last(_enlarged, inputs, self.data_format, self._factors())
+    def _resized(self, size: int, axis: int) -> int:
+        return size * self._factors()[axis]
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape with lengths ``size`` times as great."""
-        places = places_of(input_shape, self.data_format)
-        found = [
-            None if length is None else length * factor
-            for length, factor in zip(places, self._factors(), strict=True)
-        ]
-        channels = channels_of(input_shape, self.data_format)
-        return with_places(input_shape, found, channels, self.data_format)
+    def call(self, inputs: Tensor) -> Tensor:
+        """Upsample."""
+        return with_channels_last(_repeated, inputs, self.data_format, self._factors())
 
 
-def _enlarged(x: Tensor, factors: tuple[int, ...]) -> Tensor:
-    """Repeat places: all that is (batch, rows, columns, channels) is an image to be scaled."""
-    batch, *places, channels = x.shape
-    if len(places) == 2:
-        rows, columns = places
+def _repeated(x: Tensor, factors: tuple[int, ...]) -> Tensor:
+    """Repeat elements, by resizing images: each two dimensions are the rows and columns of some."""
+    batch, *sizes, channels = x.shape
+    if len(sizes) == 2:
+        rows, columns = sizes
         return wt.image.resize_nearest_neighbor(x, (rows * factors[0], columns * factors[1]))
-    first, *others = places
-    made = _enlarged(wt.reshape(x, (batch, first, 1, prod(others) * channels)), (factors[0], 1))
-    if not others:
-        return wt.reshape(made, (batch, first * factors[0], channels))
-    planes = wt.reshape(made, (batch * first * factors[0], *others, channels))
-    planes = _enlarged(planes, factors[1:])
-    return wt.reshape(planes, (batch, first * factors[0], *planes.shape[1:]))
+    size, *other_sizes = sizes
+    images = wt.reshape(x, (batch, size, 1, prod(other_sizes) * channels))
+    repeated = _repeated(images, (factors[0], 1))
+    if not other_sizes:
+        return wt.reshape(repeated, (batch, size * factors[0], channels))
+    planes = wt.reshape(repeated, (batch * size * factors[0], *other_sizes, channels))
+    planes = _repeated(planes, factors[1:])
+    return wt.reshape(planes, (batch, size * factors[0], *planes.shape[1:]))
 
 
 class UpSampling1D(UpSampling):
-    """Each step of sequences ``size`` times: (batch, steps, channels).
+    """Repeats each step of sequences.
+
+    Input shape: ``(batch, steps, channels)``. Output shape: ``(batch, steps * size, channels)``.
+
+    Args:
+        size: a positive integer, the number of repetitions.
+
+    Raises:
+        TypeError: ``size`` is not an integer.
+        ValueError: ``size`` is not positive.
 
     Example:
         >>> from webtensor import keras
@@ -399,6 +526,7 @@ class UpSampling1D(UpSampling):
         [[[1.0], [1.0], [2.0], [2.0]]]
     """
 
+    _config_omits: ClassVar = {"data_format": ALWAYS}
     rank = 1
 
     def __init__(self, size: int = 2, **kwargs: Any) -> None:
@@ -415,9 +543,18 @@ _INTERPOLATIONS = ("nearest", "bilinear", "bicubic", "lanczos3", "lanczos5")
 
 
 class UpSampling2D(UpSampling):
-    """Images ``size`` times as great: (batch, height, width, channels).
+    """Enlarges images by integer factors.
 
-    ``interpolation`` is "nearest", "bilinear", "bicubic", "lanczos3" or "lanczos5".
+    Input shape: ``(batch, height, width, channels)``. Output shape: ``(batch, height * size[0],
+    width * size[1], channels)``.
+
+    Args:
+        size: a positive integer, or two: the factors of height and width.
+        interpolation: ``"nearest"``, which repeats pixels, ``"bilinear"``, ``"bicubic"``,
+            ``"lanczos3"`` or ``"lanczos5"``.
+
+    Raises:
+        ValueError: ``size`` is not positive, or ``interpolation`` is none of these.
 
     Example:
         >>> from webtensor import keras
@@ -429,7 +566,7 @@ class UpSampling2D(UpSampling):
 
     def __init__(
         self,
-        size: Any = (2, 2),
+        size: int | Sequence[int] = (2, 2),
         data_format: str | None = None,
         interpolation: str = "nearest",
         **kwargs: Any,
@@ -442,20 +579,31 @@ class UpSampling2D(UpSampling):
                 f"{interpolation!r}"
             )
 
-    def call(self, inputs: Any) -> Any:
-        """Enlarge."""
+    def call(self, inputs: Tensor) -> Tensor:
+        """Upsample."""
         if self.interpolation == "nearest":
             return super().call(inputs)
         from webtensor.keras import ops
 
         height, width = places_of(self.compute_output_shape(inputs.shape), self.data_format)
-        return ops.image.resize(
+        images: Tensor = ops.image.resize(
             inputs, (height, width), self.interpolation, data_format=self.data_format
         )
+        return images
 
 
 class UpSampling3D(UpSampling):
-    """Volumes ``size`` times as great: (batch, depth, height, width, channels).
+    """Repeats each element of volumes.
+
+    Input shape: ``(batch, depth, height, width, channels)``. Output shape: the same with ``size``
+    times as large spatial dimensions.
+
+    Args:
+        size: a positive integer, or three: the numbers of repetitions along depth, height and
+            width.
+
+    Raises:
+        ValueError: ``size`` is not positive.
 
     Example:
         >>> from webtensor import keras

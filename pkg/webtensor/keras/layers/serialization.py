@@ -1,17 +1,15 @@
-"""Layers as configurations, and back."""
+"""The configurations of layers, and layers made from them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
+from webtensor.keras.nodes import Operation
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
-from webtensor.keras.symbols import Operation
+from webtensor.keras.types import Config, CustomObjects
 
 __all__ = ["deserialize", "serialize"]
 
 
-def serialize(layer: Any) -> dict[str, Any]:
+def serialize(layer: Operation) -> Config:
     """Return the configuration of a layer.
 
     Example:
@@ -19,17 +17,17 @@ def serialize(layer: Any) -> dict[str, Any]:
         >>> keras.layers.serialize(keras.layers.Dense(3))["class_name"]
         'Dense'
     """
-    found: dict[str, Any] = serialize_keras_object(layer)
-    return found
+    config: Config = serialize_keras_object(layer)
+    return config
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(config: Config, custom_objects: CustomObjects | None = None) -> Operation:
     """Return the layer that a configuration describes.
 
     Raises:
-        ValueError: it describes something else, or a class is not known.
+        ValueError: it describes something else, or names a class that is not registered.
     """
-    found = deserialize_keras_object(config, custom_objects)
-    if not isinstance(found, Operation):
-        raise ValueError(f"deserialize: config must be that of a layer, but describes {found!r}")
-    return found
+    layer = deserialize_keras_object(config, custom_objects)
+    if not isinstance(layer, Operation):
+        raise ValueError(f"deserialize: config must be that of a layer, but describes {layer!r}")
+    return layer

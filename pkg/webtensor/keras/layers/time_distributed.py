@@ -6,17 +6,28 @@ from typing import Any
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
+from webtensor.keras.layers.layer import Layer
 from webtensor.keras.layers.wrapper import Wrapper
+from webtensor.keras.types import Shape
 from webtensor.ops.movement import part
 
 __all__ = ["TimeDistributed"]
 
-#: Where the layers are that compute each element of a batch by itself, save for updates of state.
-_OURS = "webtensor.keras.layers."
+#: The library's layers compute each example of a batch by itself, save for updates of their state.
+_LIBRARY_LAYERS = "webtensor.keras.layers."
 
 
 class TimeDistributed(Wrapper):
-    """The results of a layer for each step, which is an index of axis 1, along that axis.
+    """Applies a layer to each step: to each index of axis 1.
+
+    Input shape: ``(batch, steps, ...)``. Output shape: ``(batch, steps, ...)``, where ``(batch,
+    ...)`` is what the layer returns for a step.
+
+    Args:
+        layer: the layer to apply.
+
+    Raises:
+        ValueError: ``layer`` is not a layer, or the inputs have fewer than 3 axes.
 
     Example:
         >>> from webtensor import keras
@@ -25,11 +36,11 @@ class TimeDistributed(Wrapper):
         (2, 3, 20)
     """
 
-    def __init__(self, layer: Any, **kwargs: Any) -> None:
+    def __init__(self, layer: Layer, **kwargs: Any) -> None:
         super().__init__(layer, **kwargs)
         self.supports_masking = True
 
-    def _step_shape(self, input_shape: Any) -> tuple[Any, ...]:
+    def _step_shape(self, input_shape: Shape | None) -> Shape:
         if not isinstance(input_shape, (tuple, list)) or len(input_shape) < 3:
             raise ValueError(
                 f"layer {self.name!r}: inputs must have at least 3 axes, but their shape is "
@@ -37,17 +48,19 @@ class TimeDistributed(Wrapper):
             )
         return (input_shape[0], *input_shape[2:])
 
-    def build(self, input_shape: Any = None) -> None:
+    def build(self, input_shape: Shape | None = None) -> None:
         """Build the layer inside for a step."""
         super().build(self._step_shape(input_shape))
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Return the shape for a step, with the steps along axis 1."""
         batch, *rest = self.layer.compute_output_shape(self._step_shape(input_shape))
         return (batch, input_shape[1], *rest)
 
-    def call(self, inputs: Any, training: bool | None = None, mask: Any = None) -> Any:
-        """Apply the layer to all steps at once, or to one after the other."""
+    def call(
+        self, inputs: Tensor, training: bool | None = None, mask: Tensor | None = None
+    ) -> Tensor:
+        """Apply the layer to all steps at once, or to one step after the other."""
         if mask is not None and mask.shape[:2] != inputs.shape[:2]:
             raise ValueError(
                 f"layer {self.name!r}: mask must begin with the batch and the steps of inputs, "
@@ -55,33 +68,33 @@ class TimeDistributed(Wrapper):
             )
         if self._takes_steps_as_batch(training) and inputs.shape[1]:
             batch, steps = inputs.shape[:2]
-            made = self._of_step(
+            outputs = self._call_layer(
                 wt.reshape(inputs, (batch * steps, *inputs.shape[2:])),
                 None if mask is None else wt.reshape(mask, (batch * steps, *mask.shape[2:])),
                 training,
             )
-            return wt.reshape(made, (batch, steps, *made.shape[1:]))
-        results = [
-            self._of_step(
+            return wt.reshape(outputs, (batch, steps, *outputs.shape[1:]))
+        step_outputs = [
+            self._call_layer(
                 part(inputs, 1, step), None if mask is None else part(mask, 1, step), training
             )
             for step in range(inputs.shape[1])
         ]
-        return wt.stack(results, 1)
+        return wt.stack(step_outputs, 1)
 
     def _takes_steps_as_batch(self, training: bool | None) -> bool:
-        """Whether steps do not influence each other, nor a state that the layer keeps."""
-        layers = self.layer._flatten_layers()
+        """Whether steps affect neither each other nor the state of a layer."""
         return all(
-            type(one).__module__.startswith(_OURS) and not getattr(one, "stateful", False)
-            for one in layers
+            type(layer).__module__.startswith(_LIBRARY_LAYERS)
+            and not getattr(layer, "stateful", False)
+            for layer in self.layer._flatten_layers()
         ) and not (training and self.layer.non_trainable_weights)
 
-    def _of_step(self, inputs: Tensor, mask: Tensor | None, training: bool | None) -> Tensor:
-        given: dict[str, Any] = {}
+    def _call_layer(self, inputs: Tensor, mask: Tensor | None, training: bool | None) -> Tensor:
+        arguments: dict[str, Tensor | bool | None] = {}
         if mask is not None and self.layer._call_has_mask_arg:
-            given["mask"] = mask
+            arguments["mask"] = mask
         if self.layer._call_has_training_arg:
-            given["training"] = training
-        made: Tensor = self.layer.call(inputs, **given)
-        return made
+            arguments["training"] = training
+        outputs: Tensor = self.layer.call(inputs, **arguments)
+        return outputs

@@ -1,43 +1,38 @@
-"""Layers that are configured with an initializer, a regularizer and a constraint per weight."""
+"""Layers that take an initializer, a regularizer and a constraint for each weight."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias
 
 from webtensor.keras import constraints, initializers, regularizers
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.types import InitializerLike
+from webtensor.keras.types import ConstraintLike, InitializerLike, RegularizerLike
+from webtensor.keras.variables import Variable
 
 __all__ = ["Weighted"]
 
-_HOMES: dict[str, Any] = {
-    "initializer": initializers,
-    "regularizer": regularizers,
-    "constraint": constraints,
-}
+_WeightArguments: TypeAlias = tuple[InitializerLike, RegularizerLike, ConstraintLike]
 
 
 class Weighted(Layer):
-    """A layer whose weights are ``kernel``, ``bias`` and the like, with three arguments each."""
+    """A layer with three arguments for each weight, such as ``kernel_initializer``."""
 
-    _weight_names: tuple[str, ...] = ()
-
-    def _take_weights(self, **arguments: tuple[Any, Any, Any]) -> None:
-        """Keep each weight's initializer, regularizer and constraint as attributes."""
-        for weight, given in arguments.items():
-            for (kind, home), value in zip(_HOMES.items(), given, strict=True):
-                setattr(self, f"{weight}_{kind}", home.get(value))
-        self._weight_names = tuple(arguments)
+    def _take_weights(self, **arguments: _WeightArguments) -> None:
+        """Keep the three arguments of each weight as attributes."""
+        for weight, (initializer, regularizer, constraint) in arguments.items():
+            setattr(self, f"{weight}_initializer", initializers.get(initializer))
+            setattr(self, f"{weight}_regularizer", regularizers.get(regularizer))
+            setattr(self, f"{weight}_constraint", constraints.get(constraint))
 
     def _make_weight(
         self,
         weight: str,
-        shape: Sequence[int],
+        shape: Sequence[int | None],
         name: str | None = None,
         initializer: InitializerLike = None,
-    ) -> Any:
-        """Make a weight as its arguments say."""
+    ) -> Variable:
+        """Make a weight with its arguments, or with another initializer."""
         return self.add_weight(
             name=name or weight,
             shape=shape,

@@ -1,5 +1,5 @@
 """What Keras keeps of Keras 2: ``saving``."""
 
-from webtensor.keras.utils import keras2_serialization as saving
+from webtensor.keras.utils import legacy as saving
 
 __all__ = ["saving"]

@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: sequences whose labels are not aligned with their steps.
+"""Connectionist temporal classification: sequences of labels without their positions in time.
 
 Graves et al., *Connectionist temporal classification*, ICML 2006.
 """
@@ -8,24 +8,28 @@ from __future__ import annotations
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.losses.base import LossFunctionWrapper, Reduction, as_floats, of_labels
-from webtensor.keras.types import DTypeLike
+from webtensor.keras.losses.base import NamedFunctionLoss, as_floats, of_labels
 
 __all__ = ["CTC", "ctc"]
 
 #: The logarithm that stands for a probability of 0.
-_NEVER = -1e9
+_LOG_ZERO = -1e9
+#: Paddings of a tensor by a blank or by states.
+_BLANK_BEFORE_EACH = [(0, 0), (0, 0), (1, 0)]
+_BLANK_AT_END = [(0, 0), (0, 1)]
+_ONE_STATE = [(0, 0), (1, 0)]
+_TWO_STATES = [(0, 0), (2, 0)]
 
 
 @of_labels
 def ctc(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
-    """Minus the logarithm of the probability of all alignments of the labels: (batch,).
+    """Minus the logarithm of the sum of the probabilities of all alignments: ``(batch,)``.
 
-    ``y_true`` are labels, integers from 1, followed by zeros, (batch, labels); ``y_pred`` are
-    logits, (batch, steps, classes), of which class 0 is the blank.
+    ``y_true`` are labels from 1 on, padded with zeros, ``(batch, labels)``; ``y_pred`` are logits,
+    ``(batch, steps, classes)``, of which class 0 is the blank.
 
     Raises:
-        ValueError: the ranks are others, or the batches differ.
+        ValueError: the tensors have other ranks, or different batch sizes.
 
     Example:
         >>> from webtensor import keras
@@ -43,48 +47,38 @@ def ctc(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     batch, count = labels.shape
     steps = logits.shape[1]
     # Blanks stand before, between and after labels: 2 * count + 1 states.
-    states = wt.pad(wt.reshape(wt.pad(wt.expand_dims(labels, -1), _BEFORE), (batch, -1)), _AFTER)
-    width = 2 * count + 1
-    places = wt.broadcast_to(wt.expand_dims(states, 1), (batch, steps, width))
-    scores = wt.unstack(wt.take_along_axis(wt.log_softmax(logits), places, -1), axis=1)
+    blanks_and_labels = wt.pad(wt.expand_dims(labels, -1), _BLANK_BEFORE_EACH)
+    states = wt.pad(wt.reshape(blanks_and_labels, (batch, -1)), _BLANK_AT_END)
+    num_states = 2 * count + 1
+    indices = wt.broadcast_to(wt.expand_dims(states, 1), (batch, steps, num_states))
+    scores = wt.unstack(wt.take_along_axis(wt.log_softmax(logits), indices, -1), axis=1)
 
-    # A label is reached from the label before it, too, unless that is the same.
-    skipped = wt.pad(states[:, :-2], _TWO) if count else states
-    is_label = wt.equal(wt.arange(width) % 2, 1)
-    may_skip = wt.logical_and(is_label, wt.not_equal(states, skipped))
-    no_skip = wt.where(may_skip, 0.0, _NEVER)
+    # A label may also follow the label before it without a blank, unless the two are equal.
+    label_before = wt.pad(states[:, :-2], _TWO_STATES) if count else states
+    is_label = wt.equal(wt.arange(num_states) % 2, 1)
+    may_skip = wt.logical_and(is_label, wt.not_equal(states, label_before))
+    skip_score = wt.where(may_skip, 0.0, _LOG_ZERO)
 
-    first = wt.tensor([[0.0, 0.0, *[_NEVER] * width][:width]], dtype=float32)
-    total = scores[0] + first
+    start = wt.tensor([[0.0, 0.0, *[_LOG_ZERO] * num_states][:num_states]], dtype=float32)
+    total = scores[0] + start
     for score in scores[1:]:
-        one = wt.pad(total[:, :-1], _ONE, _NEVER)
-        both = wt.logaddexp(total, one)
+        reached = wt.logaddexp(total, wt.pad(total[:, :-1], _ONE_STATE, _LOG_ZERO))
         if count:
-            both = wt.logaddexp(both, wt.pad(total[:, :-2], _TWO, _NEVER) + no_skip)
-        total = both + score
+            skipping = wt.pad(total[:, :-2], _TWO_STATES, _LOG_ZERO) + skip_score
+            reached = wt.logaddexp(reached, skipping)
+        total = reached + score
 
-    # It ends with the last label, or with the blank after it.
+    # An alignment ends with the last label, or with the blank after it.
     last = wt.sum(wt.not_equal(labels, 0), 1, keepdims=True) * 2
-    state = wt.arange(width)
-    is_end = wt.logical_or(
-        wt.equal(state, last), wt.logical_and(wt.equal(state, last - 1), wt.greater(last, 0))
-    )
-    return wt.negative(wt.log_sum_exp(wt.where(is_end, total, _NEVER), 1))
+    state = wt.arange(num_states)
+    is_last_label = wt.logical_and(wt.equal(state, last - 1), wt.greater(last, 0))
+    is_end = wt.logical_or(wt.equal(state, last), is_last_label)
+    return wt.negative(wt.log_sum_exp(wt.where(is_end, total, _LOG_ZERO), 1))
 
 
-_BEFORE = [(0, 0), (0, 0), (1, 0)]
-_AFTER = [(0, 0), (0, 1)]
-_ONE = [(0, 0), (1, 0)]
-_TWO = [(0, 0), (2, 0)]
+class CTC(NamedFunctionLoss, function=ctc):
+    """Connectionist temporal classification of sequences of labels.
 
-
-class CTC(LossFunctionWrapper):
-    """Connectionist temporal classification of labels from 1, of which 0 is none."""
-
-    def __init__(
-        self,
-        reduction: Reduction = "sum_over_batch_size",
-        name: str | None = "ctc",
-        dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(ctc, reduction, name, dtype)
+    Targets are labels from 1 on, padded with zeros, ``(batch, labels)``; predictions are logits,
+    ``(batch, steps, classes)``, of which class 0 is the blank.
+    """

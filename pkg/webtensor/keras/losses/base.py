@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 from webtensor import ops as wt
 from webtensor.dtypes import DType, float32, int32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras import dtype_policies
-from webtensor.keras.arguments import ALWAYS, Configurable, accepted_arguments
+from webtensor.keras.arguments import (
+    ALWAYS,
+    Configurable,
+    accepted_arguments,
+    is_library_class,
+)
 from webtensor.keras.dtypes import floatx, held_dtype
 from webtensor.keras.masks import mask_of
 from webtensor.keras.names import auto_name, nearest, to_snake_case
@@ -18,10 +23,12 @@ from webtensor.keras.registry import deserialize_keras_object, serialize_keras_o
 from webtensor.keras.types import Config, DTypeLike
 
 __all__ = [
-    "FunctionArguments",
+    "FunctionWrapper",
     "Loss",
     "LossFunctionWrapper",
+    "NamedFunctionLoss",
     "Reduction",
+    "TargetFunction",
     "as_floats",
     "check_same_shape",
     "of_labels",
@@ -30,16 +37,18 @@ __all__ = [
 ]
 
 Reduction = Literal["sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none"] | None
-Function = TypeVar("Function", bound=Callable[..., Tensor])
+#: A function of targets, predictions and further arguments.
+TargetFunction: TypeAlias = Callable[..., Tensor]
+Function = TypeVar("Function", bound=TargetFunction)
 
 _REDUCTIONS = ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none")
 
-#: Functions whose targets are whole numbers, which need not be converted.
-_OF_LABELS: set[Callable[..., Any]] = set()
+#: Functions whose targets are integers, which stay integers.
+_OF_LABELS: set[TargetFunction] = set()
 
 
 def of_labels(function: Function) -> Function:
-    """Mark a function whose targets are whole numbers."""
+    """Mark a function whose targets are integers."""
     _OF_LABELS.add(function)
     return function
 
@@ -50,9 +59,9 @@ def as_floats(value: TensorLike) -> Tensor:
 
 
 def same_rank(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
-    """Fit tensors whose ranks differ by a last axis of length 1.
+    """Give two tensors the same rank if their ranks differ by a last axis of size 1.
 
-    The one without it gets it, where it has one axis; else the other one loses it.
+    A tensor of rank 1 gets the additional axis; otherwise the other tensor loses it.
     """
     if len(first.shape) == len(second.shape) + 1:
         second, first = same_rank(second, first)
@@ -72,18 +81,19 @@ def weighted(
 ) -> Tensor:
     """Weight values and reduce them.
 
-    A mask, bool or numbers, makes a mean one of the values that count.
+    With a mask, of booleans or numbers, a mean is that of the values that the mask keeps.
     """
     weight = None if sample_weight is None else as_floats(sample_weight)
     if mask is not None:
-        counted = as_floats(mask)
+        mask_weight = as_floats(mask)
         if reduction in ("mean", "sum_over_batch_size"):
-            counted = counted * wt.divide_no_nan(float(counted.size), wt.sum(counted))
+            scale = wt.divide_no_nan(float(mask_weight.size), wt.sum(mask_weight))
+            mask_weight = mask_weight * scale
         if weight is None:
-            weight = counted
+            weight = mask_weight
         else:
-            counted, weight = same_rank(counted, weight)
-            weight = weight * counted
+            mask_weight, weight = same_rank(mask_weight, weight)
+            weight = weight * mask_weight
     if weight is not None:
         values, weight = same_rank(values, weight)
         values = values * weight
@@ -97,14 +107,20 @@ def weighted(
 
 
 class Loss(Configurable):
-    """A number that says how far predictions are from what they should be.
+    """A number that measures how far predictions are from targets.
 
-    Subclasses implement ``call(y_true, y_pred)``, which returns a value for each sample, or for
-    each step of each. ``reduction`` is "sum_over_batch_size" or "mean", which are one; "sum";
-    "mean_with_sample_weight", which divides by the sum of the weights; or None or "none".
+    A subclass implements ``call(y_true, y_pred)``, which returns a loss for each sample, or for
+    each step of each sample. Calling the object multiplies these by ``sample_weight`` and by the
+    mask of ``y_pred``, and reduces them.
+
+    Args:
+        reduction: how the losses of a batch become one. ``"sum_over_batch_size"`` and ``"mean"``
+            are their mean, ``"sum"`` is their sum, ``"mean_with_sample_weight"`` their sum divided
+            by the sum of the weights; with ``"none"`` or None they are returned as they are.
+        dtype: a dtype's name or a policy; losses compute in float32 whatever float this is.
 
     Raises:
-        ValueError: the reduction is another.
+        ValueError: ``reduction`` is not one of these, or ``dtype`` is not a float dtype.
 
     Example:
         >>> from webtensor import keras
@@ -136,67 +152,86 @@ class Loss(Configurable):
 
     @property
     def dtype(self) -> DType:
-        """What is computed in: float32, which holds floats of other widths, too."""
+        """The dtype of the computation: float32, also for floats of other widths."""
         return self._dtype
 
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: TensorLike | None = None) -> Tensor:
         """Return the loss, weighted and reduced."""
-        mask = mask_of(y_pred)
-        with_targets = self._targets(y_true)
-        losses = wt.asarray(self.call(with_targets, _converted(y_pred)))
-        own = mask_of(losses)
-        if mask is None or own is None:
-            mask = mask if own is None else own
-        else:
-            mask, own = same_rank(as_floats(mask), as_floats(own))
-            mask = mask * own
+        losses = wt.asarray(self.call(self._targets(y_true), _to_floats(y_pred)))
+        mask, loss_mask = mask_of(y_pred), mask_of(losses)
+        if mask is not None and loss_mask is not None:
+            mask, loss_mask = same_rank(as_floats(mask), as_floats(loss_mask))
+            mask = mask * loss_mask
+        elif mask is None:
+            mask = loss_mask
         return weighted(losses, sample_weight, mask, self.reduction)
 
     def _targets(self, y_true: Any) -> Any:
-        return _converted(y_true)
+        """Return the targets as ``call`` expects them."""
+        return _to_floats(y_true)
 
     def call(self, y_true: Any, y_pred: Any) -> Tensor:
-        """Return a value for each sample."""
+        """Return a loss for each sample."""
         raise NotImplementedError(f"{type(self).__name__} does not implement call")
 
 
-def _is_plain(value: Any) -> bool:
-    """Whether something is a number, or nested lists of numbers."""
+def _is_numeric(value: object) -> bool:
+    """Whether a value is a number, or nested lists of numbers."""
     if isinstance(value, (list, tuple)):
-        return all(_is_plain(one) for one in value)
+        return all(map(_is_numeric, value))
     return isinstance(value, (int, float))
 
 
-def _converted(value: Any) -> Any:
-    """Return targets or predictions as float32, one tensor or a structure of them."""
-    if isinstance(value, (list, tuple, Mapping)) and not _is_plain(value):
+def _to_floats(value: Any) -> Any:
+    """Convert a tensor, or each tensor in a structure, to float32."""
+    if isinstance(value, (list, tuple, Mapping)) and not _is_numeric(value):
         return map_structure(as_floats, value)
     return as_floats(value)
 
 
-class FunctionArguments:
-    """What a loss or a metric hands on to its function; arguments can be read as attributes."""
+class FunctionWrapper(Configurable):
+    """What losses and metrics of a function share: the function and its further arguments.
 
+    These arguments can be read as attributes.
+    """
+
+    fn: TargetFunction
     _fn_kwargs: dict[str, Any]
+    _passes_keywords_on = False  # they are arguments of the function
+    _config_omits: ClassVar = {"fn": ALWAYS}  # ``get_config`` decides
 
     def __getattr__(self, name: str) -> Any:
-        arguments = vars(self).get("_fn_kwargs", {})
-        if name in arguments:
-            return arguments[name]
+        fn_kwargs = vars(self).get("_fn_kwargs", {})
+        if name in fn_kwargs:
+            return fn_kwargs[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def _undeclared_arguments(self) -> dict[str, Any]:
-        """The configuration of arguments that no class declares: those of users' functions."""
+    def get_config(self) -> Config:
+        """Return the arguments of the constructor and those of the function.
+
+        The configuration of a user's subclass leaves the function out, as in Keras.
+        """
+        config = super().get_config()
         declared = accepted_arguments(type(self), library_only=True)
-        return {
-            name: serialize_keras_object(value)
-            for name, value in self._fn_kwargs.items()
-            if name not in declared
-        }
+        if "fn" in declared and is_library_class(type(self)):
+            config["fn"] = serialize_keras_object(self.fn)
+        for name, value in self._fn_kwargs.items():
+            if name not in declared:
+                config[name] = serialize_keras_object(value)
+        return config
+
+    @classmethod
+    def from_config(cls, config: Config) -> Self:
+        """Make an object with the arguments in a configuration."""
+        return cls(**deserialize_keras_object(config))
 
 
-class LossFunctionWrapper(FunctionArguments, Loss):
-    """A loss made of a function of ``y_true``, ``y_pred`` and further arguments.
+class LossFunctionWrapper(FunctionWrapper, Loss):
+    """A loss of a function of ``y_true``, ``y_pred`` and further arguments.
+
+    Args:
+        fn: a function that returns a loss for each sample.
+        **kwargs: the further arguments of ``fn``.
 
     Example:
         >>> from webtensor.keras.losses import LossFunctionWrapper
@@ -207,7 +242,7 @@ class LossFunctionWrapper(FunctionArguments, Loss):
 
     def __init__(
         self,
-        fn: Callable[..., Any],
+        fn: TargetFunction,
         reduction: Reduction = "sum_over_batch_size",
         name: str | None = None,
         dtype: DTypeLike = None,
@@ -219,35 +254,54 @@ class LossFunctionWrapper(FunctionArguments, Loss):
 
     def _targets(self, y_true: Any) -> Any:
         if self.fn in _OF_LABELS:
-            held = wt.asarray(y_true)
-            return held if held.dtype is int32 else as_floats(held)
+            labels = wt.asarray(y_true)
+            return labels if labels.dtype is int32 else as_floats(labels)
         return super()._targets(y_true)
 
     def call(self, y_true: Any, y_pred: Any) -> Tensor:
-        """Return a value for each sample."""
+        """Return a loss for each sample."""
         if isinstance(y_true, Tensor) and isinstance(y_pred, Tensor):
             y_true, y_pred = same_rank(y_true, y_pred)
-        made: Tensor = self.fn(y_true, y_pred, **self._fn_kwargs)
-        return made
-
-    def get_config(self) -> Config:
-        """Return the arguments that it was made with."""
-        config = {**super().get_config(), **self._undeclared_arguments()}
-        if type(self) is not LossFunctionWrapper:
-            config.pop("fn", None)
-        return config
-
-    @classmethod
-    def from_config(cls, config: Config) -> Self:
-        """Make one with the arguments in a configuration."""
-        return cls(**deserialize_keras_object(config))
+        return self.fn(y_true, y_pred, **self._fn_kwargs)
 
     def __repr__(self) -> str:
         return f"<LossFunctionWrapper({self.fn}, kwargs={self._fn_kwargs})>"
 
 
+class NamedFunctionLoss(LossFunctionWrapper):
+    """A loss of a function without further arguments, with the function's name by default.
+
+    ``class Hinge(NamedFunctionLoss, function=hinge)`` gives ``Hinge`` a constructor whose
+    signature has that name as its default, as in Keras.
+    """
+
+    def __init__(
+        self,
+        reduction: Reduction = "sum_over_batch_size",
+        name: str | None = None,
+        dtype: DTypeLike = None,
+    ) -> None:
+        raise NotImplementedError("a subclass names its function: class Hinge(..., function=hinge)")
+
+    def __init_subclass__(cls, function: TargetFunction | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if function is None:  # a subclass of ``Hinge``, say, has the function of ``Hinge``
+            return
+
+        def initialize(
+            self: NamedFunctionLoss,
+            reduction: Reduction = "sum_over_batch_size",
+            name: str | None = function.__name__,
+            dtype: DTypeLike = None,
+        ) -> None:
+            LossFunctionWrapper.__init__(self, function, reduction, name, dtype)
+
+        initialize.__qualname__ = f"{cls.__qualname__}.__init__"
+        type.__setattr__(cls, "__init__", initialize)
+
+
 def check_same_shape(name: str, y_true: Tensor, y_pred: Tensor) -> None:
-    """Raise unless targets and predictions have one shape."""
+    """Raise unless targets and predictions have the same shape."""
     if y_true.shape != y_pred.shape:
         raise ValueError(
             f"{name}: y_true and y_pred must have the same shape, but got {y_true.shape} and "

@@ -1,11 +1,10 @@
-"""Losses with a margin: nothing is lost where a prediction is on the right side by 1."""
+"""Losses with a margin: a prediction beyond the margin on the right side costs nothing."""
 
 from __future__ import annotations
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.losses.base import LossFunctionWrapper, Reduction, as_floats
-from webtensor.keras.types import DTypeLike
+from webtensor.keras.losses.base import NamedFunctionLoss, as_floats
 
 __all__ = [
     "CategoricalHinge",
@@ -17,8 +16,8 @@ __all__ = [
 ]
 
 
-def _lack(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
-    """How far predictions are from the margin; labels that are all 0 or 1 mean -1 and 1."""
+def _distance_to_margin(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
+    """``max(1 - y_true * y_pred, 0)``; if all labels are 0 or 1, 0 stands for -1."""
     label = as_floats(y_true)
     is_binary = wt.all(wt.equal(wt.square(label), label))
     sign = wt.where(is_binary, label * 2.0 - 1.0, label)
@@ -28,60 +27,40 @@ def _lack(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
 def hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """``mean(max(1 - y_true * y_pred, 0), -1)``.
 
-    Labels are -1 or 1; where all are 0 or 1, 0 is taken for -1.
+    Labels are -1 or 1; if all are 0 or 1, 0 stands for -1.
 
     Example:
         >>> from webtensor import keras
         >>> keras.losses.hinge([[0.0, 1.0]], [[0.5, 0.5]]).tolist()
         [1.0]
     """
-    return wt.mean(_lack(y_true, y_pred), -1)
+    return wt.mean(_distance_to_margin(y_true, y_pred), -1)
 
 
 def squared_hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """``mean(square(max(1 - y_true * y_pred, 0)), -1)``; labels as in ``hinge``."""
-    return wt.mean(wt.square(_lack(y_true, y_pred)), -1)
+    return wt.mean(wt.square(_distance_to_margin(y_true, y_pred)), -1)
 
 
 def categorical_hinge(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """``max(max((1 - y_true) * y_pred) - sum(y_true * y_pred) + 1, 0)`` along the last axis."""
-    label, guess = as_floats(y_true), as_floats(y_pred)
-    right = wt.sum(label * guess, -1)
-    wrong = wt.max((1.0 - label) * guess, -1)
-    return wt.relu(wrong - right + 1.0)
+    label, score = as_floats(y_true), as_floats(y_pred)
+    score_of_label = wt.sum(label * score, -1)
+    highest_other = wt.max((1.0 - label) * score, -1)
+    return wt.relu(highest_other - score_of_label + 1.0)
 
 
-class Hinge(LossFunctionWrapper):
-    """``mean(max(1 - y_true * y_pred, 0))``; labels as in ``hinge``."""
-
-    def __init__(
-        self,
-        reduction: Reduction = "sum_over_batch_size",
-        name: str | None = "hinge",
-        dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(hinge, reduction, name, dtype)
+class Hinge(NamedFunctionLoss, function=hinge):
+    """``mean(max(1 - y_true * y_pred, 0))``; labels are -1 and 1, or 0 and 1."""
 
 
-class SquaredHinge(LossFunctionWrapper):
-    """``mean(square(max(1 - y_true * y_pred, 0)))``; labels as in ``hinge``."""
-
-    def __init__(
-        self,
-        reduction: Reduction = "sum_over_batch_size",
-        name: str | None = "squared_hinge",
-        dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(squared_hinge, reduction, name, dtype)
+class SquaredHinge(NamedFunctionLoss, function=squared_hinge):
+    """``mean(square(max(1 - y_true * y_pred, 0)))``; labels are -1 and 1, or 0 and 1."""
 
 
-class CategoricalHinge(LossFunctionWrapper):
-    """``max(wrong - right + 1, 0)`` of the greatest wrong score and the right one."""
+class CategoricalHinge(NamedFunctionLoss, function=categorical_hinge):
+    """``max(highest_other - score_of_label + 1, 0)``.
 
-    def __init__(
-        self,
-        reduction: Reduction = "sum_over_batch_size",
-        name: str | None = "categorical_hinge",
-        dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(categorical_hinge, reduction, name, dtype)
+    ``score_of_label`` is the score of the class that the one-hot label marks, and
+    ``highest_other`` the maximum of the scores of the other classes.
+    """

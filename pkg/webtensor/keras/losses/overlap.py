@@ -1,4 +1,4 @@
-"""Losses between sets of pixels: how little they overlap."""
+"""Losses between sets of pixels, which measure how little they overlap."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def dice(y_true: TensorLike, y_pred: TensorLike, axis: Axis = None) -> Tensor:
         >>> round(float(keras.losses.dice([1.0, 1.0], [0.0, 1.0])), 5)
         0.33333
     """
-    target, output = as_floats(y_true), as_floats(y_pred)
-    overlap = wt.sum(target * output, axis)
-    total = wt.sum(target, axis) + wt.sum(output, axis)
+    target, prediction = as_floats(y_true), as_floats(y_pred)
+    overlap = wt.sum(target * prediction, axis)
+    total = wt.sum(target, axis) + wt.sum(prediction, axis)
     return 1.0 - overlap * 2.0 / (total + epsilon())
 
 
@@ -38,19 +38,24 @@ def tversky(
 ) -> Tensor:
     """``1 - overlap / (overlap + alpha * missed + beta * false)`` along ``axis``.
 
-    ``missed`` is what is in ``y_true`` alone, and ``false`` what is in ``y_pred`` alone: as Keras
-    computes it, whose text has it the other way round (Salehi et al., *Tversky loss*, 2017).
+    ``missed`` is what only ``y_true`` has, and ``false`` what only ``y_pred`` has. Keras computes
+    it so, although its documentation swaps ``alpha`` and ``beta`` (Salehi et al., *Tversky loss*,
+    2017).
     """
-    target, output = as_floats(y_true), as_floats(y_pred)
-    overlap = wt.sum(target * output, axis)
+    target, prediction = as_floats(y_true), as_floats(y_pred)
+    overlap = wt.sum(target * prediction, axis)
     missed = wt.sum(target, axis) - overlap
-    false = wt.sum(output, axis) - overlap
-    whole = overlap + missed * alpha + false * beta
-    return 1.0 - overlap / (whole + epsilon())
+    false = wt.sum(prediction, axis) - overlap
+    total = overlap + missed * alpha + false * beta
+    return 1.0 - overlap / (total + epsilon())
 
 
 class Dice(LossFunctionWrapper):
-    """``1 - 2 * sum(y_true * y_pred) / (sum(y_true) + sum(y_pred))``."""
+    """``1 - 2 * sum(y_true * y_pred) / (sum(y_true) + sum(y_pred))``.
+
+    Args:
+        axis: an integer or several, the axes of the sums; None is all axes.
+    """
 
     def __init__(
         self,
@@ -63,7 +68,15 @@ class Dice(LossFunctionWrapper):
 
 
 class Tversky(LossFunctionWrapper):
-    """The Dice loss with weights of what is missed and what is false."""
+    """The Dice loss with separate weights for missed and for false positives.
+
+    ``1 - overlap / (overlap + alpha * missed + beta * false)``
+
+    Args:
+        alpha: a number, the weight of what only ``y_true`` has.
+        beta: a number, the weight of what only ``y_pred`` has.
+        axis: an integer or several, the axes of the sums; None is all axes.
+    """
 
     def __init__(
         self,

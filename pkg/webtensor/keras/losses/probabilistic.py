@@ -1,8 +1,8 @@
-"""Losses between distributions: cross-entropies, focal ones among them, and what is like them.
+"""Losses between distributions: cross-entropies, focal ones among them, and related losses.
 
-From logits they are computed by the logarithm of the softmax or by softplus, without overflow.
-Probabilities are kept ``epsilon()``, 1e-7, away from 0 and 1: no gradient flows through those that
-are nearer.
+Those of logits are computed by the logarithm of the softmax or by softplus, without overflow.
+Probabilities are clipped to ``[epsilon(), 1 - epsilon()]``, with an epsilon of 1e-7; no gradient
+flows through the clipped ones.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import (
     LossFunctionWrapper,
+    NamedFunctionLoss,
     Reduction,
     as_floats,
     check_same_shape,
@@ -45,16 +46,17 @@ __all__ = [
 ]
 
 
-def _inside(probabilities: Tensor) -> Tensor:
+def _clipped(probabilities: Tensor) -> Tensor:
+    """Keep probabilities away from 0 and 1."""
     return wt.clip(probabilities, epsilon(), 1 - epsilon())
 
 
-def _along(probabilities: Tensor, axis: int) -> Tensor:
-    """Make probabilities add up to 1, and keep them inside."""
-    return _inside(probabilities / wt.sum(probabilities, axis, keepdims=True))
+def _as_distribution(values: Tensor, axis: int) -> Tensor:
+    """Divide values by their sum along ``axis``, and clip them."""
+    return _clipped(values / wt.sum(values, axis, keepdims=True))
 
 
-def _raised(base: Tensor, gamma: float) -> Tensor:
+def _power(base: Tensor, gamma: float) -> Tensor:
     return wt.square(base) if gamma == 2 else wt.pow(base, gamma)
 
 
@@ -62,17 +64,18 @@ def _raised(base: Tensor, gamma: float) -> Tensor:
 
 
 def _binary(target: Tensor, output: Tensor, from_logits: bool) -> Tensor:
-    """Cross-entropy of each element."""
+    """Return the cross-entropy of each element."""
     if from_logits:
         return wt.softplus(output) - output * target
-    inside = _inside(output)
-    yes, no = wt.log(inside), wt.log(1.0 - inside)
-    return wt.negative(target * yes + (1.0 - target) * no)
+    probability = _clipped(output)
+    log_of_1, log_of_0 = wt.log(probability), wt.log(1.0 - probability)
+    return wt.negative(target * log_of_1 + (1.0 - target) * log_of_0)
 
 
 def _binary_pair(
     name: str, y_true: TensorLike, y_pred: TensorLike, smoothing: float
 ) -> tuple[Tensor, Tensor]:
+    """Return smoothed labels and predictions as float32."""
     target, output = as_floats(y_true), as_floats(y_pred)
     check_same_shape(name, target, output)
     if smoothing:
@@ -114,16 +117,16 @@ def binary_focal_crossentropy(
     label_smoothing: float = 0.0,
     axis: int = -1,
 ) -> Tensor:
-    """Binary cross-entropy times ``(1 - p)**gamma``, with the label's probability ``p``.
+    """Binary cross-entropy times ``(1 - p)**gamma``, where ``p`` is the label's probability.
 
     With ``apply_class_balancing``, class 1 is weighted by ``alpha`` and class 0 by ``1 - alpha``
     (Lin et al., 2018).
     """
     name = "binary_focal_crossentropy"
     target, output = _binary_pair(name, y_true, y_pred, label_smoothing)
-    chance = wt.sigmoid(output) if from_logits else output
-    missing = target + chance - target * chance * 2.0
-    losses = _raised(missing, gamma) * _binary(target, chance, False)
+    probability = wt.sigmoid(output) if from_logits else output
+    one_minus_p = target + probability - target * probability * 2.0
+    losses = _power(one_minus_p, gamma) * _binary(target, probability, False)
     if apply_class_balancing:
         losses = losses * (target * (2 * alpha - 1) + (1 - alpha))
     return wt.mean(losses, axis)
@@ -135,6 +138,7 @@ def binary_focal_crossentropy(
 def _categorical_pair(
     name: str, y_true: TensorLike, y_pred: TensorLike, smoothing: float, axis: int
 ) -> tuple[Tensor, Tensor]:
+    """Return smoothed distributions and predictions as float32."""
     target, output = as_floats(y_true), as_floats(y_pred)
     check_same_shape(name, target, output)
     if smoothing:
@@ -143,7 +147,9 @@ def _categorical_pair(
 
 
 def _log_probabilities(output: Tensor, from_logits: bool, axis: int) -> Tensor:
-    return wt.log_softmax(output, axis) if from_logits else wt.log(_along(output, axis))
+    if from_logits:
+        return wt.log_softmax(output, axis)
+    return wt.log(_as_distribution(output, axis))
 
 
 def categorical_crossentropy(
@@ -153,9 +159,9 @@ def categorical_crossentropy(
     label_smoothing: float = 0.0,
     axis: int = -1,
 ) -> Tensor:
-    """``-sum(y_true * log(p))`` along ``axis``, of probabilities that are made to add up to 1.
+    """``-sum(y_true * log(p))`` along ``axis``; probabilities are first divided by their sum.
 
-    ``label_smoothing`` moves labels towards the even distribution.
+    ``label_smoothing`` moves labels towards the uniform distribution.
 
     Raises:
         ValueError: the shapes differ.
@@ -182,18 +188,18 @@ def categorical_focal_crossentropy(
 ) -> Tensor:
     """``-sum(alpha * (1 - p)**gamma * y_true * log(p))`` along ``axis`` (Lin et al., 2018).
 
-    ``alpha`` is a number, or one for each class.
+    ``alpha`` is a number, or a sequence of one number for each class.
     """
     name = "categorical_focal_crossentropy"
     target, output = _categorical_pair(name, y_true, y_pred, label_smoothing, axis)
-    chance = _along(wt.softmax(output, axis) if from_logits else output, axis)
+    probability = _as_distribution(wt.softmax(output, axis) if from_logits else output, axis)
     factor = alpha if isinstance(alpha, (int, float)) else as_floats(alpha)
-    losses = _raised(1.0 - chance, gamma) * target * wt.log(chance) * factor
+    losses = _power(1.0 - probability, gamma) * target * wt.log(probability) * factor
     return wt.negative(wt.sum(losses, axis))
 
 
 def _classes(name: str, y_true: TensorLike, output: Tensor, axis: int) -> tuple[Tensor, Tensor]:
-    """Labels as int32 without an axis of length 1 at the end, and the output, classes last."""
+    """Return labels as int32 without a last axis of size 1, and the output with classes last."""
     axis = normalize_axis(name, axis, len(output.shape))
     if axis != len(output.shape) - 1:
         output = wt.moveaxis(output, axis, -1)
@@ -211,38 +217,38 @@ def _classes(name: str, y_true: TensorLike, output: Tensor, axis: int) -> tuple[
 Differentiable = Callable[[Tensor], tuple[Tensor, Callable[[Tensor], Tensor]]]
 
 
-def _from_logits(hot: Tensor) -> Differentiable:
-    """Cross-entropy of one-hot labels and logits, with its gradient: softmax less labels."""
+def _from_logits(one_hot: Tensor) -> Differentiable:
+    """Cross-entropy of one-hot labels and logits, with its gradient: softmax minus labels."""
 
     def loss(logits: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
-        logs = wt.log_softmax(logits)
+        log_probabilities = wt.log_softmax(logits)
 
         def gradient(dy: Tensor) -> Tensor:
-            scale = wt.expand_dims(dy * wt.sum(hot, -1), -1)  # 0 for a label that is no class
-            return (wt.exp(logs) - hot) * scale
+            scale = wt.expand_dims(dy * wt.sum(one_hot, -1), -1)  # 0 for a label that is no class
+            return (wt.exp(log_probabilities) - one_hot) * scale
 
-        return wt.negative(wt.sum(hot * logs, -1)), gradient
+        return wt.negative(wt.sum(one_hot * log_probabilities, -1)), gradient
 
     return loss
 
 
-def _from_probabilities(hot: Tensor) -> Differentiable:
+def _from_probabilities(one_hot: Tensor) -> Differentiable:
     """Cross-entropy of one-hot labels and probabilities, with its gradient.
 
-    With the sum s of a row p, and p[k] of its label, q is p[k] / s, and the gradient of -log(q) is
-    (q - labels) / p[k].
+    Let s be the sum of a row p, k its label, and q = p[k] / s. The gradient of -log(q) by p is
+    (q - one_hot) / p[k].
     """
 
     def loss(output: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
-        picked = wt.sum(hot * output, -1)
-        chance = picked / wt.sum(output, -1)
-        inside = _inside(chance)
+        value_of_label = wt.sum(one_hot * output, -1)
+        probability = value_of_label / wt.sum(output, -1)
+        clipped = _clipped(probability)
 
         def gradient(dy: Tensor) -> Tensor:
-            scale = wt.where(wt.equal(chance, inside), dy / picked, 0.0)
-            return (wt.expand_dims(chance, -1) - hot) * wt.expand_dims(scale, -1)
+            scale = wt.where(wt.equal(probability, clipped), dy / value_of_label, 0.0)
+            return (wt.expand_dims(probability, -1) - one_hot) * wt.expand_dims(scale, -1)
 
-        return wt.negative(wt.log(inside) * wt.sum(hot, -1)), gradient
+        return wt.negative(wt.log(clipped) * wt.sum(one_hot, -1)), gradient
 
     return loss
 
@@ -257,8 +263,8 @@ def sparse_categorical_crossentropy(
 ) -> Tensor:
     """``-log(p)`` of the class that ``y_true`` names, an integer for each sample.
 
-    Samples of ``ignore_class`` lose nothing, and are masked in a mean. So lose those of a class
-    that is none.
+    Samples of ``ignore_class`` have a loss of 0 and are masked in a mean. Samples whose label is
+    no class have a loss of 0, too.
 
     Raises:
         ValueError: the shapes do not fit.
@@ -271,12 +277,12 @@ def sparse_categorical_crossentropy(
     """
     name = "sparse_categorical_crossentropy"
     labels, output = _classes(name, y_true, as_floats(y_pred), axis)
-    hot = wt.one_hot(labels, output.shape[-1], dtype=float32)
-    losses = custom_grad((_from_logits if from_logits else _from_probabilities)(hot))(output)
+    one_hot = wt.one_hot(labels, output.shape[-1], dtype=float32)
+    losses = custom_grad((_from_logits if from_logits else _from_probabilities)(one_hot))(output)
     if ignore_class is not None:
-        counts = wt.not_equal(labels, ignore_class)
-        losses = wt.where(counts, losses, 0.0)
-        losses._keras_mask = counts
+        mask = wt.not_equal(labels, ignore_class)
+        losses = wt.where(mask, losses, 0.0)
+        losses._keras_mask = mask
     return losses
 
 
@@ -290,17 +296,16 @@ def categorical_generalized_cross_entropy(
     """
     name = "categorical_generalized_cross_entropy"
     labels, output = _classes(name, y_true, as_floats(y_pred), -1)
-    hot = wt.one_hot(labels, output.shape[-1], dtype=float32)
-    chance = wt.sum(hot * output, -1)
-    return (1.0 - wt.pow(chance, q)) / q
+    probability = wt.sum(wt.one_hot(labels, output.shape[-1], dtype=float32) * output, -1)
+    return (1.0 - wt.pow(probability, q)) / q
 
 
 # -- distributions -----------------------------------------------------------------------------
 
 
 def kl_divergence(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
-    """``sum(y_true * log(y_true / y_pred), -1)``, both at least 1e-7 and at most 1."""
-    target, output = (wt.clip(as_floats(one), epsilon(), 1.0) for one in (y_true, y_pred))
+    """``sum(y_true * log(y_true / y_pred), -1)``, with both clipped to [1e-7, 1]."""
+    target, output = (wt.clip(as_floats(values), epsilon(), 1.0) for values in (y_true, y_pred))
     return wt.sum(target * wt.log(target / output), -1)
 
 
@@ -315,6 +320,14 @@ def poisson(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
 
 class BinaryCrossentropy(LossFunctionWrapper):
     """Cross-entropy between labels of two classes and probabilities, or logits.
+
+    Args:
+        from_logits: a boolean, whether predictions are logits instead of probabilities.
+        label_smoothing: a number from 0 to 1: how far labels are moved towards 1/2.
+        axis: an integer, the axis along which the mean is taken.
+
+    Raises:
+        ValueError: when called, if targets and predictions have different shapes.
 
     Example:
         >>> from webtensor import keras
@@ -343,7 +356,22 @@ class BinaryCrossentropy(LossFunctionWrapper):
 
 
 class BinaryFocalCrossentropy(LossFunctionWrapper):
-    """Binary cross-entropy that counts less where predictions are good (Lin et al., 2018)."""
+    """Binary cross-entropy that weights well-predicted samples less (Lin et al., 2018).
+
+    ``-(1 - p)**gamma * log(p)``, where ``p`` is the probability of the label.
+
+    Args:
+        apply_class_balancing: a boolean, whether class 1 is weighted by ``alpha`` and class 0 by
+            ``1 - alpha``.
+        alpha: a number from 0 to 1, the weight of class 1.
+        gamma: a number: the larger it is, the less well-predicted samples count.
+        from_logits: a boolean, whether predictions are logits instead of probabilities.
+        label_smoothing: a number from 0 to 1: how far labels are moved towards 1/2.
+        axis: an integer, the axis along which the mean is taken.
+
+    Raises:
+        ValueError: when called, if targets and predictions have different shapes.
+    """
 
     def __init__(
         self,
@@ -372,7 +400,17 @@ class BinaryFocalCrossentropy(LossFunctionWrapper):
 
 
 class CategoricalCrossentropy(LossFunctionWrapper):
-    """Cross-entropy between distributions over classes, or one-hot labels, and predicted ones."""
+    """Cross-entropy between one-hot labels, or other distributions, and predicted distributions.
+
+    Args:
+        from_logits: a boolean, whether predictions are logits instead of probabilities.
+        label_smoothing: a number from 0 to 1: how far labels are moved towards the uniform
+            distribution.
+        axis: an integer, the axis of the classes.
+
+    Raises:
+        ValueError: when called, if targets and predictions have different shapes.
+    """
 
     def __init__(
         self,
@@ -395,7 +433,21 @@ class CategoricalCrossentropy(LossFunctionWrapper):
 
 
 class CategoricalFocalCrossentropy(LossFunctionWrapper):
-    """Categorical cross-entropy that counts less where predictions are good (Lin et al., 2018)."""
+    """Categorical cross-entropy that weights well-predicted samples less (Lin et al., 2018).
+
+    ``-sum(alpha * (1 - p)**gamma * y_true * log(p))``
+
+    Args:
+        alpha: a number, or a sequence of one for each class: weights of the classes.
+        gamma: a number: the larger it is, the less well-predicted samples count.
+        from_logits: a boolean, whether predictions are logits instead of probabilities.
+        label_smoothing: a number from 0 to 1: how far labels are moved towards the uniform
+            distribution.
+        axis: an integer, the axis of the classes.
+
+    Raises:
+        ValueError: when called, if targets and predictions have different shapes.
+    """
 
     def __init__(
         self,
@@ -422,7 +474,16 @@ class CategoricalFocalCrossentropy(LossFunctionWrapper):
 
 
 class SparseCategoricalCrossentropy(LossFunctionWrapper):
-    """Cross-entropy between labels, integers, and predicted distributions over classes."""
+    """Cross-entropy between integer labels and predicted distributions over classes.
+
+    Args:
+        from_logits: a boolean, whether predictions are logits instead of probabilities.
+        ignore_class: an integer, a class whose samples are masked; None masks none.
+        axis: an integer, the axis of the classes.
+
+    Raises:
+        ValueError: when called, if targets do not have the shape of predictions without ``axis``.
+    """
 
     _config_omits: ClassVar = {"axis": -1}
 
@@ -447,7 +508,13 @@ class SparseCategoricalCrossentropy(LossFunctionWrapper):
 
 
 class CategoricalGeneralizedCrossEntropy(LossFunctionWrapper):
-    """Between cross-entropy and the absolute error, by ``q``, for labels that may be wrong.
+    """``(1 - p**q) / q``, where ``p`` is the probability of the label; for labels with errors.
+
+    Targets are integer labels. With ``q`` near 0 this is the cross-entropy, with ``q`` near 1 the
+    absolute error (Zhang and Sabuncu, 2018).
+
+    Args:
+        q: a number between 0 and 1.
 
     Raises:
         ValueError: ``q`` is outside (0, 1).
@@ -467,25 +534,9 @@ class CategoricalGeneralizedCrossEntropy(LossFunctionWrapper):
         super().__init__(categorical_generalized_cross_entropy, reduction, name, dtype, q=q)
 
 
-class KLDivergence(LossFunctionWrapper):
-    """``sum(y_true * log(y_true / y_pred))``, from Kullback and Leibler."""
-
-    def __init__(
-        self,
-        reduction: Reduction = "sum_over_batch_size",
-        name: str | None = "kl_divergence",
-        dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(kl_divergence, reduction, name, dtype)
+class KLDivergence(NamedFunctionLoss, function=kl_divergence):
+    """The Kullback-Leibler divergence, ``sum(y_true * log(y_true / y_pred))``."""
 
 
-class Poisson(LossFunctionWrapper):
+class Poisson(NamedFunctionLoss, function=poisson):
     """``mean(y_pred - y_true * log(y_pred))``."""
-
-    def __init__(
-        self,
-        reduction: Reduction = "sum_over_batch_size",
-        name: str | None = "poisson",
-        dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(poisson, reduction, name, dtype)

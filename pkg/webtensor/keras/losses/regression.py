@@ -11,6 +11,7 @@ from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import (
     LossFunctionWrapper,
+    NamedFunctionLoss,
     Reduction,
     as_floats,
     same_rank,
@@ -32,14 +33,15 @@ __all__ = [
     "mean_absolute_percentage_error",
     "mean_squared_error",
     "mean_squared_logarithmic_error",
-    "unit_along",
+    "normalized",
 ]
 
-#: Vectors that are shorter are divided by this to be unit ones.
-_LEAST_NORM = 1e-12
+#: A vector with a smaller norm is divided by this instead.
+_MINIMUM_NORM = 1e-12
 
 
 def _pair(y_true: TensorLike, y_pred: TensorLike) -> tuple[Tensor, Tensor]:
+    """Return targets and predictions as float32 tensors of the same rank."""
     return same_rank(as_floats(y_true), as_floats(y_pred))
 
 
@@ -61,19 +63,22 @@ def mean_absolute_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
 
 def mean_absolute_percentage_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """``100 * mean(abs((y_true - y_pred) / max(abs(y_true), 1e-7)), -1)``."""
-    target, guess = _pair(y_true, y_pred)
-    error = wt.abs((target - guess) / wt.maximum(wt.abs(target), epsilon()))
+    target, prediction = _pair(y_true, y_pred)
+    error = wt.abs((target - prediction) / wt.maximum(wt.abs(target), epsilon()))
     return wt.mean(error, -1) * 100.0
 
 
 def mean_squared_logarithmic_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """``mean(square(log(y_true + 1) - log(y_pred + 1)), -1)``, both at least 1e-7."""
-    target, guess = (wt.log1p(wt.maximum(one, epsilon())) for one in _pair(y_true, y_pred))
-    return wt.mean(wt.squared_difference(target, guess), -1)
+    logarithms = (wt.log1p(wt.maximum(values, epsilon())) for values in _pair(y_true, y_pred))
+    return wt.mean(wt.squared_difference(*logarithms), -1)
 
 
 def huber(y_true: TensorLike, y_pred: TensorLike, delta: float = 1.0) -> Tensor:
-    """The mean of half the squared error up to ``delta``, going on as its tangent (Huber, 1964)."""
+    """The mean of half the squared error, which beyond ``delta`` goes on as its tangent.
+
+    Huber, *Robust estimation of a location parameter*, 1964.
+    """
     error = wt.abs(wt.subtract(*_pair(y_true, y_pred)))
     quadratic = wt.minimum(error, delta)
     return wt.mean(wt.square(quadratic) * 0.5 + (error - quadratic) * delta, -1)
@@ -81,26 +86,26 @@ def huber(y_true: TensorLike, y_pred: TensorLike, delta: float = 1.0) -> Tensor:
 
 def log_cosh(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     """``mean(log(cosh(y_pred - y_true)), -1)``, without overflow."""
-    target, guess = _pair(y_true, y_pred)
-    error = guess - target
+    target, prediction = _pair(y_true, y_pred)
+    error = prediction - target
     return wt.mean(error + wt.softplus(error * -2.0), -1) - log(2)
 
 
-def unit_along(x: Tensor, axis: int | Sequence[int] | None) -> Tensor:
-    """Divide vectors by their norm."""
+def normalized(x: Tensor, axis: int | Sequence[int] | None) -> Tensor:
+    """Divide the vectors along ``axis`` by their norm."""
     squares = wt.sum(wt.square(x), axis, keepdims=True)
-    return x * wt.rsqrt(wt.maximum(squares, _LEAST_NORM**2))
+    return x * wt.rsqrt(wt.maximum(squares, _MINIMUM_NORM**2))
 
 
 def cosine_similarity(
     y_true: TensorLike, y_pred: TensorLike, axis: int | Sequence[int] = -1
 ) -> Tensor:
     """Minus the cosine of the angle between targets and predictions along ``axis``."""
-    target, guess = _pair(y_true, y_pred)
-    return wt.negative(wt.sum(unit_along(target, axis) * unit_along(guess, axis), axis))
+    target, prediction = _pair(y_true, y_pred)
+    return wt.negative(wt.sum(normalized(target, axis) * normalized(prediction, axis), axis))
 
 
-class MeanSquaredError(LossFunctionWrapper):
+class MeanSquaredError(NamedFunctionLoss, function=mean_squared_error):
     """``mean(square(y_true - y_pred))``.
 
     Example:
@@ -109,53 +114,25 @@ class MeanSquaredError(LossFunctionWrapper):
         2.0
     """
 
-    def __init__(
-        self,
-        reduction: Reduction = "sum_over_batch_size",
-        name: str | None = "mean_squared_error",
-        dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(mean_squared_error, reduction, name, dtype)
 
-
-class MeanAbsoluteError(LossFunctionWrapper):
+class MeanAbsoluteError(NamedFunctionLoss, function=mean_absolute_error):
     """``mean(abs(y_true - y_pred))``."""
 
-    def __init__(
-        self,
-        reduction: Reduction = "sum_over_batch_size",
-        name: str | None = "mean_absolute_error",
-        dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(mean_absolute_error, reduction, name, dtype)
+
+class MeanAbsolutePercentageError(NamedFunctionLoss, function=mean_absolute_percentage_error):
+    """``100 * mean(abs((y_true - y_pred) / y_true))``, with a divisor of at least 1e-7."""
 
 
-class MeanAbsolutePercentageError(LossFunctionWrapper):
-    """``100 * mean(abs((y_true - y_pred) / y_true))``."""
-
-    def __init__(
-        self,
-        reduction: Reduction = "sum_over_batch_size",
-        name: str | None = "mean_absolute_percentage_error",
-        dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(mean_absolute_percentage_error, reduction, name, dtype)
-
-
-class MeanSquaredLogarithmicError(LossFunctionWrapper):
+class MeanSquaredLogarithmicError(NamedFunctionLoss, function=mean_squared_logarithmic_error):
     """``mean(square(log(y_true + 1) - log(y_pred + 1)))``."""
-
-    def __init__(
-        self,
-        reduction: Reduction = "sum_over_batch_size",
-        name: str | None = "mean_squared_logarithmic_error",
-        dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(mean_squared_logarithmic_error, reduction, name, dtype)
 
 
 class Huber(LossFunctionWrapper):
-    """Half the squared error up to ``delta``, going on as its tangent (Huber, 1964)."""
+    """The mean of half the squared error, which beyond ``delta`` goes on as its tangent.
+
+    Args:
+        delta: a number, the error from which on the loss grows linearly.
+    """
 
     _config_omits: ClassVar = {"delta": 1.0}
 
@@ -169,20 +146,16 @@ class Huber(LossFunctionWrapper):
         super().__init__(huber, reduction, name, dtype, delta=delta)
 
 
-class LogCosh(LossFunctionWrapper):
+class LogCosh(NamedFunctionLoss, function=log_cosh):
     """``mean(log(cosh(y_pred - y_true)))``."""
-
-    def __init__(
-        self,
-        reduction: Reduction = "sum_over_batch_size",
-        name: str | None = "log_cosh",
-        dtype: DTypeLike = None,
-    ) -> None:
-        super().__init__(log_cosh, reduction, name, dtype)
 
 
 class CosineSimilarity(LossFunctionWrapper):
-    """Minus the cosine of the angle between targets and predictions along ``axis``."""
+    """Minus the cosine of the angle between targets and predictions: -1 where they are parallel.
+
+    Args:
+        axis: an integer or several, the axis of the vectors.
+    """
 
     _config_omits: ClassVar = {"axis": -1}
 

@@ -1,4 +1,4 @@
-"""The circle loss of embeddings, for learning which samples are alike."""
+"""The circle loss of embeddings, from which a model learns which samples are alike."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from webtensor.keras.types import DTypeLike
 __all__ = ["Circle", "circle"]
 
 #: The score of a pair that does not count.
-_NEVER = -1e9
+_MASKED_SCORE = -1e9
 
 
 @of_labels
@@ -24,41 +24,52 @@ def circle(
     gamma: float = 80,
     margin: float = 0.4,
 ) -> Tensor:
-    """How much nearer embeddings of other labels are than those of the same (Sun et al., 2020).
+    """How much closer an embedding is to those of other labels than to those of its own label.
 
-    ``y_true`` are labels, integers, and ``y_pred`` unit vectors, (batch, length). They are compared
-    with the reference ones, by default themselves; ``remove_diagonal`` leaves out of the latter
-    each one's with itself. Those that have no other of their label are masked in a mean.
+    ``y_true`` are integer labels, ``(batch,)``, and ``y_pred`` unit vectors, ``(batch, size)``.
+    They are compared with ``ref_labels`` and ``ref_embeddings``, by default with themselves; then
+    ``remove_diagonal`` leaves out the pair of each sample with itself. A sample without another
+    of its label is masked (Sun et al., *Circle Loss*, 2020).
     """
-    labels = wt.flatten(wt.astype(wt.asarray(y_true), int32, copy=False))
-    points = as_floats(y_pred)
-    others = labels
-    if ref_labels is not None:
-        others = wt.flatten(wt.astype(wt.asarray(ref_labels), int32, copy=False))
-    references = points if ref_embeddings is None else as_floats(ref_embeddings)
-    distances = 1.0 - wt.matmul(points, references, transpose_b=True)
+    labels = _as_labels(y_true)
+    other_labels = labels if ref_labels is None else _as_labels(ref_labels)
+    embeddings = as_floats(y_pred)
+    references = embeddings if ref_embeddings is None else as_floats(ref_embeddings)
+    distances = 1.0 - wt.matmul(embeddings, references, transpose_b=True)
 
-    same = wt.equal(wt.expand_dims(labels, 1), wt.expand_dims(others, 0))
-    different = wt.logical_not(same)
+    is_positive = wt.equal(wt.expand_dims(labels, 1), wt.expand_dims(other_labels, 0))
+    is_negative = wt.logical_not(is_positive)
     if remove_diagonal:
-        same = wt.logical_and(same, wt.equal(wt.eye(len(points), len(references)), 0.0))
+        is_off_diagonal = wt.equal(wt.eye(len(embeddings), len(references)), 0.0)
+        is_positive = wt.logical_and(is_positive, is_off_diagonal)
 
-    far = wt.relu(distances + margin) * (distances - margin)
-    near = wt.relu(1.0 + margin - distances) * (1.0 - margin - distances)
-    lost = [
-        wt.log_sum_exp(wt.where(counts, score * gamma, _NEVER), 1)
-        for counts, score in ((same, far), (different, near))
-    ]
-    losses = wt.softplus(lost[0] + lost[1])
-    losses._keras_mask = wt.any(same, 1)
+    positive_score = wt.relu(distances + margin) * (distances - margin)
+    negative_score = wt.relu(1.0 + margin - distances) * (1.0 - margin - distances)
+    positive, negative = (
+        wt.log_sum_exp(wt.where(counts, score * gamma, _MASKED_SCORE), 1)
+        for counts, score in ((is_positive, positive_score), (is_negative, negative_score))
+    )
+    losses = wt.softplus(positive + negative)
+    losses._keras_mask = wt.any(is_positive, 1)
     return losses
 
 
-class Circle(LossFunctionWrapper):
-    """How much nearer unit embeddings of other labels are than those of the same.
+def _as_labels(values: TensorLike) -> Tensor:
+    """Return labels as int32 in a single axis."""
+    return wt.flatten(wt.astype(wt.asarray(values), int32, copy=False))
 
-    Sun et al., *Circle Loss*, 2020: ``gamma`` scales scores, and ``margin`` is what they are wanted
-    to be away from 0 and 1.
+
+class Circle(LossFunctionWrapper):
+    """How much closer an embedding is to those of other labels than to those of its own label.
+
+    Targets are integer labels, ``(batch,)``, and predictions unit vectors, ``(batch, size)`` (Sun
+    et al., *Circle Loss*, 2020).
+
+    Args:
+        gamma: a number by which scores are multiplied.
+        margin: a number. The distances of samples of the same label, 1 minus their cosine, are to
+            be less than ``margin``, and those of others greater than ``1 - margin``.
+        remove_diagonal: a boolean, whether the pair of a sample with itself is left out.
     """
 
     def __init__(

@@ -1,198 +1,126 @@
-"""Metrics, as classes, and functions of which they take the mean; ``base`` is what all share.
+"""Metrics, as classes, and functions of which these return the mean.
 
-``reductions`` are means and sums; ``accuracy``, ``confusion``, ``correlation``, ``f_score``,
-``iou``, ``probabilistic`` and ``regression`` hold a family each.
+``base`` has what all classes share, and ``reductions`` has means and sums. The other modules are
+families: ``accuracy``, ``confusion``, ``correlation``, ``f_score``, ``iou``, ``probabilistic`` and
+``regression``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from webtensor.keras.losses import (
-    binary_crossentropy,
-    binary_focal_crossentropy,
-    categorical_crossentropy,
-    categorical_focal_crossentropy,
-    categorical_hinge,
-    hinge,
-    huber,
-    kl_divergence,
-    log_cosh,
-    mean_absolute_error,
-    mean_absolute_percentage_error,
-    mean_squared_error,
-    mean_squared_logarithmic_error,
-    poisson,
-    sparse_categorical_crossentropy,
-    squared_hinge,
-)
-from webtensor.keras.metrics.accuracy import (
-    Accuracy,
-    BinaryAccuracy,
-    CategoricalAccuracy,
-    SparseCategoricalAccuracy,
-    SparseTopKCategoricalAccuracy,
-    TopKCategoricalAccuracy,
-    binary_accuracy,
-    categorical_accuracy,
-    sparse_categorical_accuracy,
-    sparse_top_k_categorical_accuracy,
-    top_k_categorical_accuracy,
-)
-from webtensor.keras.metrics.base import (
-    Metric,
-)
-from webtensor.keras.metrics.confusion import (
-    AUC,
-    FalseNegatives,
-    FalsePositives,
-    Precision,
-    PrecisionAtRecall,
-    Recall,
-    RecallAtPrecision,
-    SensitivityAtSpecificity,
-    SpecificityAtSensitivity,
-    TrueNegatives,
-    TruePositives,
-)
-from webtensor.keras.metrics.correlation import (
-    ConcordanceCorrelation,
-    PearsonCorrelation,
-    concordance_correlation,
-    pearson_correlation,
-)
-from webtensor.keras.metrics.f_score import (
-    F1Score,
-    FBetaScore,
-)
-from webtensor.keras.metrics.iou import (
-    BinaryIoU,
-    IoU,
-    MeanIoU,
-    OneHotIoU,
-    OneHotMeanIoU,
-)
-from webtensor.keras.metrics.probabilistic import (
-    BinaryCrossentropy,
-    CategoricalCrossentropy,
-    KLDivergence,
-    Poisson,
-    SparseCategoricalCrossentropy,
-)
-from webtensor.keras.metrics.reductions import (
-    Mean,
-    MeanMetricWrapper,
-    Sum,
-)
-from webtensor.keras.metrics.regression import (
-    CategoricalHinge,
-    CosineSimilarity,
-    Hinge,
-    LogCoshError,
-    MeanAbsoluteError,
-    MeanAbsolutePercentageError,
-    MeanSquaredError,
-    MeanSquaredLogarithmicError,
-    R2Score,
-    RootMeanSquaredError,
-    SquaredHinge,
-)
 from webtensor.keras.registry import Namespace
+from webtensor.keras.types import Config, CustomObjects
+from webtensor.lazy_contents import Members, contents, lazy_contents
 
-__all__ = [
-    "AUC",
-    "Accuracy",
-    "BinaryAccuracy",
-    "BinaryCrossentropy",
-    "BinaryIoU",
-    "CategoricalAccuracy",
-    "CategoricalCrossentropy",
-    "CategoricalHinge",
-    "ConcordanceCorrelation",
-    "CosineSimilarity",
-    "F1Score",
-    "FBetaScore",
-    "FalseNegatives",
-    "FalsePositives",
-    "Hinge",
-    "IoU",
-    "KLDivergence",
-    "LogCoshError",
-    "Mean",
-    "MeanAbsoluteError",
-    "MeanAbsolutePercentageError",
-    "MeanIoU",
-    "MeanMetricWrapper",
-    "MeanSquaredError",
-    "MeanSquaredLogarithmicError",
-    "Metric",
-    "OneHotIoU",
-    "OneHotMeanIoU",
-    "PearsonCorrelation",
-    "Poisson",
-    "Precision",
-    "PrecisionAtRecall",
-    "R2Score",
-    "Recall",
-    "RecallAtPrecision",
-    "RootMeanSquaredError",
-    "SensitivityAtSpecificity",
-    "SparseCategoricalAccuracy",
-    "SparseCategoricalCrossentropy",
-    "SparseTopKCategoricalAccuracy",
-    "SpecificityAtSensitivity",
-    "SquaredHinge",
-    "Sum",
-    "TopKCategoricalAccuracy",
-    "TrueNegatives",
-    "TruePositives",
-    "binary_accuracy",
-    "binary_crossentropy",
-    "binary_focal_crossentropy",
-    "categorical_accuracy",
-    "categorical_crossentropy",
-    "categorical_focal_crossentropy",
-    "categorical_hinge",
-    "concordance_correlation",
-    "deserialize",
-    "get",
-    "hinge",
-    "huber",
-    "kl_divergence",
-    "log_cosh",
-    "mean_absolute_error",
-    "mean_absolute_percentage_error",
-    "mean_squared_error",
-    "mean_squared_logarithmic_error",
-    "pearson_correlation",
-    "poisson",
-    "serialize",
-    "sparse_categorical_accuracy",
-    "sparse_categorical_crossentropy",
-    "sparse_top_k_categorical_accuracy",
-    "squared_hinge",
-    "top_k_categorical_accuracy",
-]
+#: Which module of ``webtensor.keras`` has which name.
+_CONTENTS = contents(
+    """
+    losses: binary_crossentropy binary_focal_crossentropy categorical_crossentropy
+        categorical_focal_crossentropy categorical_hinge hinge huber kl_divergence log_cosh
+        mean_absolute_error mean_absolute_percentage_error mean_squared_error
+        mean_squared_logarithmic_error poisson sparse_categorical_crossentropy squared_hinge
+    metrics.accuracy: Accuracy BinaryAccuracy CategoricalAccuracy SparseCategoricalAccuracy
+        SparseTopKCategoricalAccuracy TopKCategoricalAccuracy binary_accuracy
+        categorical_accuracy sparse_categorical_accuracy sparse_top_k_categorical_accuracy
+        top_k_categorical_accuracy
+    metrics.base: Metric
+    metrics.confusion: AUC FalseNegatives FalsePositives Precision PrecisionAtRecall Recall
+        RecallAtPrecision SensitivityAtSpecificity SpecificityAtSensitivity TrueNegatives
+        TruePositives
+    metrics.correlation: ConcordanceCorrelation PearsonCorrelation concordance_correlation
+        pearson_correlation
+    metrics.f_score: F1Score FBetaScore
+    metrics.iou: BinaryIoU IoU MeanIoU OneHotIoU OneHotMeanIoU
+    metrics.probabilistic: BinaryCrossentropy CategoricalCrossentropy KLDivergence Poisson
+        SparseCategoricalCrossentropy
+    metrics.reductions: Mean MeanMetricWrapper Sum
+    metrics.regression: CategoricalHinge CosineSimilarity Hinge LogCoshError MeanAbsoluteError
+        MeanAbsolutePercentageError MeanSquaredError MeanSquaredLogarithmicError R2Score
+        RootMeanSquaredError SquaredHinge
+    """
+)
 
-_CLASSES = {name: globals()[name] for name in __all__ if isinstance(globals().get(name), type)}
-_SHORT = {
-    "bce": BinaryCrossentropy,
-    "mae": MeanAbsoluteError,
-    "mape": MeanAbsolutePercentageError,
-    "mse": MeanSquaredError,
-    "msle": MeanSquaredLogarithmicError,
+if TYPE_CHECKING:
+    from webtensor.keras.losses import (
+        binary_crossentropy as binary_crossentropy,
+        binary_focal_crossentropy as binary_focal_crossentropy,
+        categorical_crossentropy as categorical_crossentropy,
+        categorical_focal_crossentropy as categorical_focal_crossentropy,
+        categorical_hinge as categorical_hinge,
+        hinge as hinge,
+        huber as huber,
+        kl_divergence as kl_divergence,
+        log_cosh as log_cosh,
+        mean_absolute_error as mean_absolute_error,
+        mean_absolute_percentage_error as mean_absolute_percentage_error,
+        mean_squared_error as mean_squared_error,
+        mean_squared_logarithmic_error as mean_squared_logarithmic_error,
+        poisson as poisson,
+        sparse_categorical_crossentropy as sparse_categorical_crossentropy,
+        squared_hinge as squared_hinge,
+    )
+    from webtensor.keras.metrics.accuracy import (
+        Accuracy as Accuracy,
+        BinaryAccuracy as BinaryAccuracy,
+        CategoricalAccuracy as CategoricalAccuracy,
+        SparseCategoricalAccuracy as SparseCategoricalAccuracy,
+        SparseTopKCategoricalAccuracy as SparseTopKCategoricalAccuracy,
+        TopKCategoricalAccuracy as TopKCategoricalAccuracy,
+        binary_accuracy as binary_accuracy,
+        categorical_accuracy as categorical_accuracy,
+        sparse_categorical_accuracy as sparse_categorical_accuracy,
+        sparse_top_k_categorical_accuracy as sparse_top_k_categorical_accuracy,
+        top_k_categorical_accuracy as top_k_categorical_accuracy,
+    )
+    from webtensor.keras.metrics.base import (
+        Metric as Metric,
+    )
+    from webtensor.keras.metrics.confusion import *
+    from webtensor.keras.metrics.correlation import *
+    from webtensor.keras.metrics.f_score import *
+    from webtensor.keras.metrics.iou import *
+    from webtensor.keras.metrics.probabilistic import *
+    from webtensor.keras.metrics.reductions import (
+        Mean as Mean,
+        MeanMetricWrapper as MeanMetricWrapper,
+        Sum as Sum,
+    )
+    from webtensor.keras.metrics.regression import *
+else:
+    __all__ = [  # noqa: PLE0604  (they are strings)
+        "deserialize",
+        "get",
+        "serialize",
+        *(name for names in _CONTENTS.values() for name in names),
+    ]
+
+    __getattr__, __dir__ = lazy_contents(__name__, _CONTENTS, base="webtensor.keras")
+
+_ALIASES = {
+    "bce": "BinaryCrossentropy",
+    "mae": "MeanAbsoluteError",
+    "mape": "MeanAbsolutePercentageError",
+    "mse": "MeanSquaredError",
+    "msle": "MeanSquaredLogarithmicError",
 }
 _NAMESPACE = Namespace(
     "metric",
-    _CLASSES,
+    Members(
+        __name__, [name for names in _CONTENTS.values() for name in names if name[0].isupper()]
+    ),
     ("losses", "metrics"),
-    **_SHORT,
-    **{name.upper(): one for name, one in _SHORT.items()},
+    **_ALIASES,
+    **{alias.upper(): name for alias, name in _ALIASES.items()},
 )
 
 
-def get(identifier: Any) -> Any:
+#: A name, a configuration, a class, a function or a metric; None is none.
+MetricLike: TypeAlias = "str | Config | type[Metric] | Metric | Callable[..., Any] | None"
+
+
+def get(identifier: MetricLike) -> Any:
     """Return the metric that a name, a configuration, a class, a function or an object stands for.
 
     Raises:
@@ -206,11 +134,12 @@ def get(identifier: Any) -> Any:
     return _NAMESPACE.get(identifier)
 
 
-def serialize(metric: Any) -> Any:
+def serialize(metric: MetricLike) -> str | Config | None:
     """Return the configuration of a metric."""
-    return _NAMESPACE.serialize(metric)
+    config: str | Config | None = _NAMESPACE.serialize(metric)
+    return config
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(config: object, custom_objects: CustomObjects | None = None) -> Any:
     """Return the metric that a name or a configuration describes."""
     return _NAMESPACE.deserialize(config, custom_objects)

@@ -1,7 +1,7 @@
-"""What all metrics share: state on the device, and how it is updated, read and set back.
+"""What all metrics share: state on the device, and how it is updated, read and reset.
 
-``update_state`` reads nothing from the device, so training does not wait for metrics; neither does
-``result``, which returns a tensor.
+Neither ``update_state`` nor ``result``, which returns a tensor, reads values from the device, so
+training does not wait for metrics.
 """
 
 from __future__ import annotations
@@ -26,43 +26,47 @@ __all__ = ["Metric", "add_to", "samplewise"]
 
 
 class Metric(Configurable):
-    """A number, or several, computed from what was seen since it was last set back.
+    """A number, or several, computed from all batches since the last reset.
 
-    Subclasses make variables by ``add_variable``, and implement ``update_state`` and ``result``.
+    A subclass makes the variables of its state by ``add_variable``, and implements
+    ``update_state``, usually of ``y_true``, ``y_pred`` and ``sample_weight``, and ``result``.
+
+    Args:
+        dtype: a dtype's name or a policy, the dtype of the state; None is float32.
 
     Example:
         >>> from webtensor import keras
-        >>> class Largest(keras.metrics.Metric):
+        >>> class Maximum(keras.metrics.Metric):
         ...     def __init__(self):
-        ...         super().__init__(name="largest")
-        ...         self.held = self.add_variable((), "zeros", name="held")
+        ...         super().__init__(name="maximum")
+        ...         self.maximum = self.add_variable((), "zeros", name="maximum")
         ...     def update_state(self, y_true, y_pred, sample_weight=None):
-        ...         self.held.assign(wt.maximum(self.held, wt.max(y_pred)))
+        ...         self.maximum.assign(wt.maximum(self.maximum, wt.max(y_pred)))
         ...     def result(self):
-        ...         return self.held.value
-        >>> Largest()([0.0, 0.0], [1.0, 3.0]).tolist()
+        ...         return self.maximum.value
+        >>> Maximum()([0.0, 0.0], [1.0, 3.0]).tolist()
         3.0
     """
 
     def __init__(self, dtype: DTypeLike = None, name: str | None = None) -> None:
         self.name = name or auto_name(to_snake_case(type(self).__name__))
-        kind = getattr(dtype, "compute_dtype", dtype)
-        self._dtype = held_dtype(kind)
-        self._dtype_name = kind if isinstance(kind, str) else str(self._dtype)
+        compute_dtype = getattr(dtype, "compute_dtype", dtype)
+        self._dtype = held_dtype(compute_dtype)
+        self._dtype_name = compute_dtype if isinstance(compute_dtype, str) else str(self._dtype)
         self._variables: list[Variable] = []
 
     @property
     def dtype(self) -> DType:
-        """What the state is held in."""
+        """The dtype of the state."""
         return self._dtype
 
     @property
     def variables(self) -> list[Variable]:
-        """The state: variables and those of metrics, made here or found among the attributes."""
-        found = {id(one): one for one in _state_in(list(vars(self).values()))}
-        own = [one for one in found.values() if not isinstance(one, Metric)]
-        inner = [one for one in found.values() if isinstance(one, Metric)]
-        return [*own, *(held for one in inner for held in one.variables)]
+        """The state: all variables among the attributes, then those of metrics among them."""
+        parts = {id(part): part for part in _state_in(list(vars(self).values()))}.values()
+        own = [part for part in parts if not isinstance(part, Metric)]
+        metrics = [part for part in parts if isinstance(part, Metric)]
+        return [*own, *(variable for metric in metrics for variable in metric.variables)]
 
     def add_variable(
         self,
@@ -75,7 +79,7 @@ class Metric(Configurable):
         """Make a variable that belongs to the state."""
         self._require_init()
         with name_scope(self.name.replace("/", ">")):
-            made = Variable(
+            variable = Variable(
                 initializers.get(initializer),
                 shape,
                 held_dtype(dtype, self._dtype),
@@ -83,8 +87,8 @@ class Metric(Configurable):
                 aggregation=aggregation,
                 name=name,
             )
-        self._variables.append(made)
-        return made
+        self._variables.append(variable)
+        return variable
 
     def add_weight(
         self,
@@ -97,9 +101,9 @@ class Metric(Configurable):
         return self.add_variable(shape, initializer or "zeros", dtype, name=name)
 
     def reset_state(self) -> None:
-        """Set the state back to zeros."""
-        for one in self.variables:
-            one.assign(wt.zeros(one.shape, one.dtype))
+        """Set the state to zeros."""
+        for variable in self.variables:
+            variable.assign(wt.zeros(variable.shape, variable.dtype))
 
     def update_state(self, *args: Any, **kwargs: Any) -> None:
         """Take a batch into account."""
@@ -110,7 +114,7 @@ class Metric(Configurable):
         raise NotImplementedError(f"{type(self).__name__} does not implement result")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Take a batch into account, and return the value of all."""
+        """Take a batch into account, and return the metric's value."""
         self._require_init()
         self.update_state(*args, **kwargs)
         return self.result()
@@ -121,31 +125,31 @@ class Metric(Configurable):
                 f"{type(self).__name__}: __init__ must call super().__init__() before all else"
             )
 
-    # -- without a trace -----------------------------------------------------------------------
+    # -- stateless -----------------------------------------------------------------------------
 
     def stateless_update_state(
         self, metric_variables: Sequence[Any], *args: Any, **kwargs: Any
     ) -> list[Tensor]:
-        """Return what the state would be after a batch, had it been ``metric_variables``.
+        """Return the state after a batch that starts from the state ``metric_variables``.
 
         Raises:
-            ValueError: there are not as many of these as variables.
+            ValueError: the number of values is not that of the variables.
         """
         with lent("metric_variables", self.variables, metric_variables):
             self.update_state(*args, **kwargs)
             return values_of(self.variables)
 
     def stateless_result(self, metric_variables: Sequence[Any]) -> Any:
-        """Return what the value would be, were the state ``metric_variables``.
+        """Return the metric's value for the state ``metric_variables``.
 
         Raises:
-            ValueError: there are not as many of these as variables.
+            ValueError: the number of values is not that of the variables.
         """
         with lent("metric_variables", self.variables, metric_variables):
             return self.result()
 
     def stateless_reset_state(self) -> list[Tensor]:
-        """Return the state that ``reset_state`` would leave."""
+        """Return the state after ``reset_state``."""
         variables = self.variables
         with lent("metric_variables", variables, values_of(variables)):
             self.reset_state()
@@ -158,40 +162,40 @@ class Metric(Configurable):
         return f"<{type(self).__name__} name={self.name}>"
 
 
-def _state_in(thing: Any) -> Iterator[Any]:
-    """Variables and metrics in lists, tuples, sets and dictionaries."""
-    if isinstance(thing, (engine.Variable, Metric)):
-        yield thing
-    elif isinstance(thing, (list, tuple, set, dict)):
-        for one in thing.values() if isinstance(thing, dict) else thing:
-            yield from _state_in(one)
+def _state_in(value: object) -> Iterator[Any]:
+    """Yield the variables and metrics in nested lists, tuples, sets and dictionaries."""
+    if isinstance(value, (engine.Variable, Metric)):
+        yield value
+    elif isinstance(value, (list, tuple, set, dict)):
+        for element in value.values() if isinstance(value, dict) else value:
+            yield from _state_in(element)
 
 
 def add_to(variable: Variable, amount: TensorLike) -> None:
-    """Add to a part of the state."""
+    """Add an amount to a variable of the state."""
     variable.assign(wt.add(variable.value, amount))
 
 
 def samplewise(
     values: TensorLike, sample_weight: TensorLike | None, reduce: Callable[..., Tensor]
 ) -> tuple[Tensor, Tensor | None]:
-    """Weight values and reduce them, and the weights, to one for each sample."""
-    held = as_floats(values)
+    """Weight values; return them and the weights, both reduced to one number for each sample."""
     mask = mask_of(values)
+    values = as_floats(values)
     weight = None if sample_weight is None else as_floats(sample_weight)
     if weight is not None:
         if mask is not None:
-            weight, counted = same_rank(weight, as_floats(mask))
-            weight = weight * counted
-        held, weight = same_rank(held, weight)
+            weight, mask_weight = same_rank(weight, as_floats(mask))
+            weight = weight * mask_weight
+        values, weight = same_rank(values, weight)
         rank = len(weight.shape)
-        if len(held.shape) > rank:
-            held = reduce(held, tuple(range(rank, len(held.shape))))
-        if weight.shape != held.shape:
-            weight = wt.broadcast_to(weight, held.shape)
-        held = held * weight
+        if len(values.shape) > rank:
+            values = reduce(values, tuple(range(rank, len(values.shape))))
+        if weight.shape != values.shape:
+            weight = wt.broadcast_to(weight, values.shape)
+        values = values * weight
         if rank > 1:
             weight = reduce(weight, tuple(range(1, rank)))
-    if len(held.shape) > 1:
-        held = reduce(held, tuple(range(1, len(held.shape))))
-    return held, weight
+    if len(values.shape) > 1:
+        values = reduce(values, tuple(range(1, len(values.shape))))
+    return values, weight

@@ -1,12 +1,12 @@
-"""Metrics of two classes at thresholds: what is true and false, positive and negative.
+"""Metrics of two classes: true and false positives and negatives at thresholds, and their ratios.
 
-Counting is comparing predictions with all thresholds at once, and one product of matrices.
+All thresholds are compared with predictions at once, and the counts are sums of the comparisons.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32
@@ -15,7 +15,7 @@ from webtensor.keras.budgets import claim
 from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import as_floats, same_rank
 from webtensor.keras.metrics.base import Metric, add_to
-from webtensor.keras.types import Config, DTypeLike
+from webtensor.keras.types import DTypeLike
 from webtensor.keras.variables import Variable
 from webtensor.shapes import prod
 
@@ -35,132 +35,161 @@ __all__ = [
 
 Thresholds = float | Sequence[float] | None
 
-#: The score of a class that is not among the greatest, and a threshold that all others pass.
-_NEVER = -1e10
+#: The score of a class that is not among the top ones, and a threshold that all other scores pass.
+_LOWEST_SCORE = -1e10
 
-#: More thresholds than this are not each compared with all predictions.
-_MOST_COMPARED = 8
+#: Up to this number, thresholds are compared with all predictions; more are searched by sorting.
+_MAX_COMPARED = 8
 
 _COUNTS = ("true_positives", "false_positives", "true_negatives", "false_negatives")
+#: Each of these ratios is the first count divided by the sum of the two.
+_RATIOS = {
+    "precision": ("true_positives", "false_positives"),
+    "recall": ("true_positives", "false_negatives"),
+    "sensitivity": ("true_positives", "false_negatives"),
+    "specificity": ("true_negatives", "false_positives"),
+}
 
 
-def _checked(owner: Metric, thresholds: Thresholds, default: float) -> list[float]:
-    """Return thresholds as a list."""
+def _as_thresholds(owner: Metric, thresholds: Thresholds, default: float) -> list[float]:
+    """Return thresholds as a list of numbers in [0, 1]."""
     if thresholds is None:
         return [default]
     values = list(thresholds) if isinstance(thresholds, Sequence) else [thresholds]
-    for one in values:
-        if not isinstance(one, (int, float)) or not 0 <= one <= 1:
-            raise ValueError(
-                f"{type(owner).__name__}: thresholds must lie in [0, 1], but got {thresholds!r}"
-            )
-    return [float(one) for one in values]
+    if not all(isinstance(value, (int, float)) and 0 <= value <= 1 for value in values):
+        raise ValueError(
+            f"{type(owner).__name__}: thresholds must lie in [0, 1], but got {thresholds!r}"
+        )
+    return [float(value) for value in values]
+
+
+def _evenly_spaced(owner: Metric, num_thresholds: int) -> list[float]:
+    """Return numbers from 0 to 1, both included."""
+    claim(num_thresholds, f"{type(owner).__name__}: num_thresholds={num_thresholds}")
+    last = num_thresholds - 1
+    return [index / last for index in range(num_thresholds)] if last else [0.5]
 
 
 def _only_top(scores: Tensor, k: int) -> Tensor:
-    """Scores that are among the ``k`` greatest along the last axis; the others are never enough."""
-    places = wt.topk(scores, k).indices
-    chosen = wt.any(wt.one_hot(places, scores.shape[-1], dtype="bool"), -2)
-    return wt.where(chosen, scores, _NEVER)
+    """Keep the top ``k`` scores along the last axis, and lower the others below any threshold."""
+    indices = wt.topk(scores, k).indices
+    is_top = wt.any(wt.one_hot(indices, scores.shape[-1], dtype="bool"), -2)
+    return wt.where(is_top, scores, _LOWEST_SCORE)
 
 
-def _compared(
-    thresholds: Sequence[float], positive: Tensor, guess: Tensor, weight: Tensor | None
+def _sums_by_comparing(
+    thresholds: Sequence[float], positive: Tensor, scores: Tensor, weight: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """Sums of positives and of weights above each threshold: (thresholds, labels)."""
+    """Return the sums of positives and of weights above each threshold: (thresholds, labels)."""
     edges = wt.tensor(list(thresholds), (len(thresholds), 1, 1), float32)
-    above = wt.astype(wt.greater(wt.expand_dims(guess, 0), edges), float32)
-    whole = above if weight is None else above * weight
-    return wt.sum(above * positive, 1), wt.sum(whole, 1)
+    is_above = wt.astype(wt.greater(wt.expand_dims(scores, 0), edges), float32)
+    weight_above = is_above if weight is None else is_above * weight
+    return wt.sum(is_above * positive, 1), wt.sum(weight_above, 1)
 
 
-def _sorted_in(
-    thresholds: Sequence[float], positive: Tensor, guess: Tensor, weight: Tensor | None
+def _sums_by_sorting(
+    thresholds: Sequence[float], positive: Tensor, scores: Tensor, weight: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """The same, for many thresholds: what lies between two is added up, then those sums are."""
-    count, labels = len(thresholds), guess.shape[1]
+    """Return what ``_sums_by_comparing`` does, in less time if there are many thresholds.
+
+    Values between two neighbouring thresholds are added up, then the sums above each threshold.
+    """
+    count, labels = len(thresholds), scores.shape[1]
     order = sorted(range(count), key=thresholds.__getitem__)
-    edges = wt.tensor([thresholds[one] for one in order], dtype=float32)
-    places = wt.lower_bound(edges, wt.flatten(guess))  # how many thresholds are less
+    edges = wt.tensor([thresholds[index] for index in order], dtype=float32)
+    segments = wt.lower_bound(edges, wt.flatten(scores))  # the number of lower thresholds
     if labels > 1:
-        places = wt.flatten(wt.reshape(places, guess.shape) * labels + wt.arange(labels))
-    pair = wt.stack([positive, wt.ones_like(guess) if weight is None else weight], -1)
-    parts = wt.unsorted_segment_sum(wt.reshape(pair, (-1, 2)), places, (count + 1) * labels)
+        segments = wt.flatten(wt.reshape(segments, scores.shape) * labels + wt.arange(labels))
+    pair = wt.stack([positive, wt.ones_like(scores) if weight is None else weight], -1)
+    parts = wt.unsorted_segment_sum(wt.reshape(pair, (-1, 2)), segments, (count + 1) * labels)
     sums = wt.cumsum(wt.reshape(parts, (count + 1, labels, 2)), 0, reverse=True)[1:]
     if order != list(range(count)):
         sums = wt.gather(sums, sorted(range(count), key=order.__getitem__))
     return sums[..., 0], sums[..., 1]
 
 
-class _Confusion(Metric):
-    """What is counted at each threshold; subclasses say what, and make numbers of it."""
+class _ConfusionMetric(Metric):
+    """A metric whose state are counts at thresholds.
 
-    #: Which of ``_COUNTS`` are kept.
-    _kept: ClassVar[tuple[str, ...]] = _COUNTS
+    Args:
+        class_id: an integer, the only class of the last axis that is counted; None counts all.
+    """
+
+    #: Which of ``_COUNTS`` the state has.
+    _counted: ClassVar[tuple[str, ...]] = _COUNTS
 
     true_positives: Variable
     false_positives: Variable
     true_negatives: Variable
     false_negatives: Variable
     thresholds: list[float]
-    _top_k: int | None = None
-    _class_id: int | None = None
+    #: The argument ``thresholds``.
+    init_thresholds: Thresholds = None
+    top_k: int | None = None
+    class_id: int | None = None
 
     def _add_counts(self, *labels: int) -> None:
         shape = (len(self.thresholds), *labels)
-        for name in self._kept:
+        for name in self._counted:
             setattr(self, name, self.add_variable(shape, "zeros", name=name))
+
+    def _count_variables(self) -> dict[str, Variable]:
+        """The variables that ``update_state`` adds to, by the names of their counts."""
+        return {name: getattr(self, name) for name in self._counted}
 
     def _operands(
         self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Targets, predictions and weights of one shape."""
-        target, guess = same_rank(as_floats(y_true), as_floats(y_pred))
-        if target.shape != guess.shape:
+        """Return targets, predictions and weights of the same shape."""
+        target, scores = same_rank(as_floats(y_true), as_floats(y_pred))
+        if target.shape != scores.shape:
             raise ValueError(
                 f"{type(self).__name__}: y_true and y_pred must have the same shape, but got "
-                f"{target.shape} and {guess.shape}"
+                f"{target.shape} and {scores.shape}"
             )
-        if self._top_k is not None:
-            guess = _only_top(guess, self._top_k)
-        if self._class_id is not None:
-            if len(guess.shape) == 1:
+        if self.top_k is not None:
+            scores = _only_top(scores, self.top_k)
+        if self.class_id is not None:
+            if len(scores.shape) == 1:
                 raise ValueError(
                     f"{type(self).__name__}: with class_id, y_pred must be (batch, classes), but "
-                    f"its shape is {guess.shape}"
+                    f"its shape is {scores.shape}"
                 )
-            chosen = slice(self._class_id, self._class_id + 1)
-            target, guess = target[..., chosen], guess[..., chosen]
+            column = slice(self.class_id, self.class_id + 1)
+            target, scores = target[..., column], scores[..., column]
         if sample_weight is None:
-            return target, guess, None
+            return target, scores, None
         weight = as_floats(sample_weight)
         if weight.shape:
-            guess, weight = same_rank(guess, weight)
-            target = wt.reshape(target, guess.shape)
-            missing = len(guess.shape) - len(weight.shape)
-            weight = wt.reshape(weight, (*weight.shape, *[1] * missing))
-        weight = wt.broadcast_to(weight, guess.shape)
-        return target, guess, weight
+            scores, weight = same_rank(scores, weight)
+            target = wt.reshape(target, scores.shape)
+            missing_axes = len(scores.shape) - len(weight.shape)
+            weight = wt.reshape(weight, (*weight.shape, *[1] * missing_axes))
+        return target, scores, wt.broadcast_to(weight, scores.shape)
 
     def _counts(
-        self, target: Tensor, guess: Tensor, weight: Tensor | None, columns: bool = False
+        self, target: Tensor, scores: Tensor, weight: Tensor | None, per_label: bool = False
     ) -> dict[str, Tensor]:
-        """What is to be added: (thresholds,), or (thresholds, labels) with ``columns``."""
-        shape = (prod(guess.shape[:-1]), guess.shape[-1]) if columns else (guess.size, 1)
-        guess = wt.reshape(guess, shape)
+        """Return the counts of a batch, (thresholds,), or (thresholds, labels) if ``per_label``."""
+        shape = (prod(scores.shape[:-1]), scores.shape[-1]) if per_label else (scores.size, 1)
+        scores = wt.reshape(scores, shape)
         weight = None if weight is None else wt.reshape(weight, shape)
         positive = wt.reshape(target, shape)
         positive = positive if weight is None else positive * weight
 
-        count = _compared if len(self.thresholds) <= _MOST_COMPARED else _sorted_in
-        true_positives, above = count(self.thresholds, positive, guess, weight)
-        made = {"true_positives": true_positives, "false_positives": above - true_positives}
-        if "false_negatives" in self._kept:
-            made["false_negatives"] = wt.sum(positive, 0) - true_positives
-        if "true_negatives" in self._kept:
-            whole = float(shape[0]) if weight is None else wt.sum(weight, 0)
-            made["true_negatives"] = whole - wt.sum(positive, 0) - made["false_positives"]
-        return made if columns else {name: wt.flatten(one) for name, one in made.items()}
+        is_few = len(self.thresholds) <= _MAX_COMPARED
+        sums_above = _sums_by_comparing if is_few else _sums_by_sorting
+        true_positives, weight_above = sums_above(self.thresholds, positive, scores, weight)
+        false_positives = weight_above - true_positives
+        counts = {"true_positives": true_positives, "false_positives": false_positives}
+        if "false_negatives" in self._counted:
+            counts["false_negatives"] = wt.sum(positive, 0) - true_positives
+        if "true_negatives" in self._counted:
+            total = float(shape[0]) if weight is None else wt.sum(weight, 0)
+            counts["true_negatives"] = total - wt.sum(positive, 0) - false_positives
+        if per_label:
+            return counts
+        return {name: wt.flatten(count) for name, count in counts.items()}
 
     def update_state(
         self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
@@ -170,52 +199,53 @@ class _Confusion(Metric):
         Raises:
             ValueError: the shapes differ.
         """
-        counts = self._counts(*self._operands(y_true, y_pred, sample_weight))
-        for name in self._kept:
-            add_to(getattr(self, name), counts[name])
+        self._add_batch(*self._operands(y_true, y_pred, sample_weight))
 
+    def _add_batch(
+        self, target: Tensor, scores: Tensor, weight: Tensor | None, per_label: bool = False
+    ) -> None:
+        counts = self._counts(target, scores, weight, per_label)
+        for name, variable in self._count_variables().items():
+            add_to(variable, counts[name])
 
-def _ratio(part: Variable, rest: Variable) -> Tensor:
-    return wt.divide_no_nan(part.value, part.value + rest.value)
+    def _ratio(self, name: str) -> Tensor:
+        """Return one of ``_RATIOS`` at each threshold; 0 if its counts are 0."""
+        part, rest = (getattr(self, count).value for count in _RATIOS[name])
+        return wt.divide_no_nan(part, part + rest)
+
+    def _config_value(self, name: str) -> Any:
+        return self.init_thresholds if name == "thresholds" else super()._config_value(name)
 
 
 # -- counts ------------------------------------------------------------------------------------
 
 
-class _Count(_Confusion):
-    """One of the counts."""
+class _SingleCount(_ConfusionMetric):
+    """One of the counts.
+
+    Args:
+        thresholds: a number from 0 to 1 or several; larger predictions are positive. None is 0.5.
+    """
 
     def __init__(
         self, thresholds: Thresholds = None, name: str | None = None, dtype: DTypeLike = None
     ) -> None:
         super().__init__(dtype, name)
         self.init_thresholds = thresholds
-        self.thresholds = _checked(self, thresholds, 0.5)
+        self.thresholds = _as_thresholds(self, thresholds, 0.5)
         self.accumulator = self.add_variable((len(self.thresholds),), "zeros", name="accumulator")
 
-    def update_state(
-        self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
-    ) -> None:
-        """Take a batch into account.
-
-        Raises:
-            ValueError: the shapes differ.
-        """
-        counts = self._counts(*self._operands(y_true, y_pred, sample_weight))
-        add_to(self.accumulator, counts[self._kept[0]])
+    def _count_variables(self) -> dict[str, Variable]:
+        return dict.fromkeys(self._counted, self.accumulator)
 
     def result(self) -> Tensor:
-        """Return the count, or one for each threshold."""
-        held = self.accumulator.value
-        return held[0] if len(self.thresholds) == 1 else held
-
-    def get_config(self) -> Config:
-        """Return the arguments that it was made with."""
-        return {**super().get_config(), "thresholds": self.init_thresholds}
+        """Return the count, or the counts at several thresholds."""
+        counts = self.accumulator.value
+        return counts[0] if len(self.thresholds) == 1 else counts
 
 
-class TruePositives(_Count):
-    """The weight of samples of class 1 that are predicted as such.
+class TruePositives(_SingleCount):
+    """The number of samples of class 1, or the sum of their weights, that are predicted as 1.
 
     Example:
         >>> from webtensor import keras
@@ -223,32 +253,42 @@ class TruePositives(_Count):
         1.0
     """
 
-    _kept = ("true_positives",)
+    _counted = ("true_positives",)
 
 
-class FalsePositives(_Count):
-    """The weight of samples of class 0 that are predicted as class 1."""
+class FalsePositives(_SingleCount):
+    """The number of samples of class 0, or the sum of their weights, that are predicted as 1."""
 
-    _kept = ("false_positives",)
-
-
-class TrueNegatives(_Count):
-    """The weight of samples of class 0 that are predicted as such."""
-
-    _kept = ("true_negatives",)
+    _counted = ("false_positives",)
 
 
-class FalseNegatives(_Count):
-    """The weight of samples of class 1 that are predicted as class 0."""
+class TrueNegatives(_SingleCount):
+    """The number of samples of class 0, or the sum of their weights, that are predicted as 0."""
 
-    _kept = ("false_negatives",)
+    _counted = ("true_negatives",)
+
+
+class FalseNegatives(_SingleCount):
+    """The number of samples of class 1, or the sum of their weights, that are predicted as 0."""
+
+    _counted = ("false_negatives",)
 
 
 # -- precision and recall ----------------------------------------------------------------------
 
 
-class _Share(_Confusion):
-    """True positives divided by them and another count."""
+class _RatioAtThresholds(_ConfusionMetric):
+    """A ratio of counts at given thresholds, or among the top predictions.
+
+    Args:
+        thresholds: a number from 0 to 1 or several; larger predictions are positive. None is 0.5,
+            or no threshold with ``top_k``.
+        top_k: an integer: only the top ``top_k`` predictions of each sample are positive. None sets
+            no limit.
+    """
+
+    #: Which of ``_RATIOS`` this is.
+    _ratio_name: ClassVar[str]
 
     def __init__(
         self,
@@ -260,31 +300,21 @@ class _Share(_Confusion):
     ) -> None:
         super().__init__(dtype, name)
         self.init_thresholds = thresholds
-        self.top_k = self._top_k = top_k
-        self.class_id = self._class_id = class_id
-        self.thresholds = _checked(self, thresholds, 0.5 if top_k is None else _NEVER)
+        self.top_k = top_k
+        self.class_id = class_id
+        self.thresholds = _as_thresholds(self, thresholds, 0.5 if top_k is None else _LOWEST_SCORE)
         self._add_counts()
 
     def result(self) -> Tensor:
-        """Return the quotient, or one for each threshold; 0 where nothing is counted."""
-        made = _ratio(*(getattr(self, name) for name in self._kept))
-        return made[0] if len(self.thresholds) == 1 else made
-
-    def get_config(self) -> Config:
-        """Return the arguments that it was made with."""
-        return {
-            **super().get_config(),
-            "thresholds": self.init_thresholds,
-            "top_k": self.top_k,
-            "class_id": self.class_id,
-        }
+        """Return the ratio, or the ratios at several thresholds; 0 if nothing is counted."""
+        ratios = self._ratio(self._ratio_name)
+        return ratios[0] if len(self.thresholds) == 1 else ratios
 
 
-class Precision(_Share):
-    """True positives, divided by all that are predicted positive.
+class Precision(_RatioAtThresholds):
+    """The share of positive predictions that are correct.
 
-    Predictions are positive above ``thresholds``, by default 0.5; with ``top_k``, where they are
-    among so many greatest of their sample. ``class_id`` is the only class that is counted.
+    ``true_positives / (true_positives + false_positives)``
 
     Example:
         >>> from webtensor import keras
@@ -292,20 +322,33 @@ class Precision(_Share):
         0.5
     """
 
-    _kept = ("true_positives", "false_positives")
+    _ratio_name = "precision"
+    _counted = _RATIOS["precision"]
 
 
-class Recall(_Share):
-    """True positives, divided by all that are positive. See ``Precision``."""
+class Recall(_RatioAtThresholds):
+    """The share of positive samples that are predicted as positive.
 
-    _kept = ("true_positives", "false_negatives")
+    ``true_positives / (true_positives + false_negatives)``
+    """
+
+    _ratio_name = "recall"
+    _counted = _RATIOS["recall"]
 
 
-class _AtAnother(_Confusion):
-    """The greatest of one quotient, where another is at least a value."""
+class _MaximumRatio(_ConfusionMetric):
+    """The maximum of one ratio over the thresholds where another ratio has at least a given value.
 
-    #: The argument that holds that value.
-    _argument: ClassVar[str]
+    Args:
+        num_thresholds: an integer, the number of evenly spaced thresholds from 0 to 1.
+
+    Raises:
+        ValueError: the given value is outside [0, 1], or ``num_thresholds`` is not positive.
+    """
+
+    #: The ratio that is maximized, and the one that has a lower bound, the argument of its name.
+    _maximized: ClassVar[str]
+    _bounded: ClassVar[str]
 
     def __init__(
         self,
@@ -318,49 +361,36 @@ class _AtAnother(_Confusion):
         super().__init__(dtype, name)
         owner = type(self).__name__
         if not 0 <= value <= 1:
-            raise ValueError(f"{owner}: {self._argument} must lie in [0, 1], but got {value!r}")
+            raise ValueError(f"{owner}: {self._bounded} must lie in [0, 1], but got {value!r}")
         if num_thresholds <= 0:
             raise ValueError(f"{owner}: num_thresholds must be positive, but got {num_thresholds}")
         self.value = value
         self.num_thresholds = num_thresholds
-        self.class_id = self._class_id = class_id
-        claim(num_thresholds, f"{owner}: num_thresholds={num_thresholds}")
-        last = num_thresholds - 1
-        self.thresholds = [one / last for one in range(num_thresholds)] if last else [0.5]
+        self.class_id = class_id
+        self.thresholds = _evenly_spaced(self, num_thresholds)
         self._add_counts()
 
-    def _quotients(self) -> tuple[Tensor, Tensor]:
-        """The quotient that must be large enough, and the one that is wanted."""
-        raise NotImplementedError
-
     def result(self) -> Tensor:
-        """Return the greatest quotient; 0 where the other is nowhere large enough."""
-        other, wanted = self._quotients()
-        return wt.max(wt.where(wt.greater_equal(other, self.value), wanted, 0.0))
-
-    def _sensitivity(self) -> Tensor:
-        return _ratio(self.true_positives, self.false_negatives)
-
-    def _specificity(self) -> Tensor:
-        return _ratio(self.true_negatives, self.false_positives)
-
-    def _precision(self) -> Tensor:
-        return _ratio(self.true_positives, self.false_positives)
-
-    def get_config(self) -> Config:
-        """Return the arguments that it was made with."""
-        return {
-            **super().get_config(),
-            "num_thresholds": self.num_thresholds,
-            "class_id": self.class_id,
-            self._argument: self.value,
-        }
+        """Return the maximum; 0 if the other ratio is less than its bound at all thresholds."""
+        is_allowed = wt.greater_equal(self._ratio(self._bounded), self.value)
+        return wt.max(wt.where(is_allowed, self._ratio(self._maximized), 0.0))
 
 
-class SensitivityAtSpecificity(_AtAnother):
-    """The greatest share of positives that are found, at thresholds with a specificity."""
+class SensitivityAtSpecificity(_MaximumRatio):
+    """The maximum sensitivity over the thresholds where specificity has at least a given value.
 
-    _argument = "specificity"
+    Sensitivity is ``true_positives / (true_positives + false_negatives)``, and
+    specificity is ``true_negatives / (true_negatives + false_positives)``.
+
+    Args:
+        specificity: a number from 0 to 1, the minimum of specificity.
+
+    Raises:
+        ValueError: ``specificity`` is outside [0, 1], or ``num_thresholds`` is not positive.
+    """
+
+    _maximized = "sensitivity"
+    _bounded = "specificity"
 
     def __init__(
         self,
@@ -373,14 +403,22 @@ class SensitivityAtSpecificity(_AtAnother):
         super().__init__(specificity, num_thresholds, class_id, name, dtype)
         self.specificity = specificity
 
-    def _quotients(self) -> tuple[Tensor, Tensor]:
-        return self._specificity(), self._sensitivity()
 
+class SpecificityAtSensitivity(_MaximumRatio):
+    """The maximum specificity over the thresholds where sensitivity has at least a given value.
 
-class SpecificityAtSensitivity(_AtAnother):
-    """The greatest share of negatives that are found, at thresholds with a sensitivity."""
+    Specificity is ``true_negatives / (true_negatives + false_positives)``, and
+    sensitivity is ``true_positives / (true_positives + false_negatives)``.
 
-    _argument = "sensitivity"
+    Args:
+        sensitivity: a number from 0 to 1, the minimum of sensitivity.
+
+    Raises:
+        ValueError: ``sensitivity`` is outside [0, 1], or ``num_thresholds`` is not positive.
+    """
+
+    _maximized = "specificity"
+    _bounded = "sensitivity"
 
     def __init__(
         self,
@@ -393,14 +431,22 @@ class SpecificityAtSensitivity(_AtAnother):
         super().__init__(sensitivity, num_thresholds, class_id, name, dtype)
         self.sensitivity = sensitivity
 
-    def _quotients(self) -> tuple[Tensor, Tensor]:
-        return self._sensitivity(), self._specificity()
 
+class PrecisionAtRecall(_MaximumRatio):
+    """The maximum precision over the thresholds where recall has at least a given value.
 
-class PrecisionAtRecall(_AtAnother):
-    """The greatest precision at thresholds with a recall."""
+    Precision is ``true_positives / (true_positives + false_positives)``, and
+    recall is ``true_positives / (true_positives + false_negatives)``.
 
-    _argument = "recall"
+    Args:
+        recall: a number from 0 to 1, the minimum of recall.
+
+    Raises:
+        ValueError: ``recall`` is outside [0, 1], or ``num_thresholds`` is not positive.
+    """
+
+    _maximized = "precision"
+    _bounded = "recall"
 
     def __init__(
         self,
@@ -413,14 +459,22 @@ class PrecisionAtRecall(_AtAnother):
         super().__init__(recall, num_thresholds, class_id, name, dtype)
         self.recall = recall
 
-    def _quotients(self) -> tuple[Tensor, Tensor]:
-        return self._sensitivity(), self._precision()
 
+class RecallAtPrecision(_MaximumRatio):
+    """The maximum recall over the thresholds where precision has at least a given value.
 
-class RecallAtPrecision(_AtAnother):
-    """The greatest recall at thresholds with a precision."""
+    Recall is ``true_positives / (true_positives + false_negatives)``, and
+    precision is ``true_positives / (true_positives + false_positives)``.
 
-    _argument = "precision"
+    Args:
+        precision: a number from 0 to 1, the minimum of precision.
+
+    Raises:
+        ValueError: ``precision`` is outside [0, 1], or ``num_thresholds`` is not positive.
+    """
+
+    _maximized = "recall"
+    _bounded = "precision"
 
     def __init__(
         self,
@@ -433,9 +487,6 @@ class RecallAtPrecision(_AtAnother):
         super().__init__(precision, num_thresholds, class_id, name, dtype)
         self.precision = precision
 
-    def _quotients(self) -> tuple[Tensor, Tensor]:
-        return self._precision(), self._sensitivity()
-
 
 # -- area under the curve ----------------------------------------------------------------------
 
@@ -443,16 +494,32 @@ _CURVES = ("ROC", "PR", "PRGAIN")
 _SUMMATIONS = ("interpolation", "minoring", "majoring")
 
 
-class AUC(_Confusion):
-    """The area under the curve of true over false positives ("ROC"), or of precision over recall.
+class AUC(_ConfusionMetric):
+    """The area under a curve, such as that of the true over the false positive rate.
 
-    The curve, "ROC", "PR" or "PRGAIN", is computed at evenly spaced thresholds, or at given ones
-    and beyond 0 and 1. ``summation_method`` is "interpolation", "minoring" or "majoring". With
-    ``multi_label``, labels have a curve each, and the areas are averaged, by ``label_weights`` if
-    there are any; else these weight predictions. With ``from_logits``, predictions are logits.
+    The curve is computed at thresholds, and the area is a Riemann sum.
+
+    Args:
+        num_thresholds: an integer of at least 2, the number of evenly spaced thresholds.
+        curve: ``"ROC"``, the true over the false positive rate; ``"PR"``, precision over recall; or
+            ``"PRGAIN"``, precision gain over recall gain.
+        summation_method: the height of the curve between two thresholds: ``"interpolation"`` is the
+            mean of both heights, or for ``"PR"`` an interpolation of the counts; ``"minoring"`` is
+            the lower and ``"majoring"`` the higher of both.
+        thresholds: a list of numbers from 0 to 1, thresholds in place of evenly spaced ones; one
+            below 0 and one above 1 are added.
+        multi_label: a boolean, whether each label has a curve of its own, and the areas are
+            averaged; predictions then are ``(batch, labels)``.
+        num_labels: an integer, the number of labels with ``multi_label``; None takes it from the
+            first batch.
+        label_weights: a list of numbers, one for each label: weights of the areas with
+            ``multi_label``, otherwise of the predictions.
+        from_logits: a boolean, whether predictions are logits instead of probabilities.
 
     Raises:
-        ValueError: an argument is none of these.
+        ValueError: ``curve`` or ``summation_method`` is none of these, a threshold is outside
+            [0, 1], there are fewer than 2 thresholds, ``num_labels`` is given without
+            ``multi_label``, or there is not one weight for each label.
 
     Example:
         >>> from webtensor import keras
@@ -460,6 +527,8 @@ class AUC(_Confusion):
         >>> round(float(metric([0, 0, 1, 1], [0.0, 0.5, 0.3, 0.9])), 4)
         0.75
     """
+
+    _config_omits: ClassVar = {"thresholds": None}
 
     def __init__(
         self,
@@ -482,17 +551,14 @@ class AUC(_Confusion):
                 f"AUC: summation_method must be one of {', '.join(_SUMMATIONS)}, but got "
                 f"{summation_method!r}"
             )
-        self._init_thresholds = None
         if thresholds is not None:
-            self._init_thresholds = inner = sorted(_checked(self, thresholds, 0.5))
+            self.init_thresholds = inner = sorted(_as_thresholds(self, thresholds, 0.5))
+        elif num_thresholds <= 1:
+            raise ValueError(
+                f"AUC: num_thresholds must be greater than 1, but got {num_thresholds}"
+            )
         else:
-            if num_thresholds <= 1:
-                raise ValueError(
-                    f"AUC: num_thresholds must be greater than 1, but got {num_thresholds}"
-                )
-            claim(num_thresholds, f"AUC: num_thresholds={num_thresholds}")
-            last = num_thresholds - 1
-            inner = [one / last for one in range(1, last)]
+            inner = _evenly_spaced(self, num_thresholds)[1:-1]
         self.thresholds = [-epsilon(), *inner, 1 + epsilon()]
         self.num_thresholds = len(self.thresholds)
         self.curve = curve.upper()
@@ -500,7 +566,7 @@ class AUC(_Confusion):
         self.multi_label = multi_label
         self.num_labels = num_labels
         self.label_weights = None if label_weights is None else as_floats(label_weights)
-        self._from_logits = from_logits
+        self.from_logits = from_logits
         self._is_built = not multi_label
         if not multi_label:
             if num_labels:
@@ -526,30 +592,28 @@ class AUC(_Confusion):
         Raises:
             ValueError: the shapes differ, or are not (batch, labels) with ``multi_label``.
         """
-        target, guess, weight = self._operands(y_true, y_pred, sample_weight)
+        target, scores, weight = self._operands(y_true, y_pred, sample_weight)
         if self.multi_label:
-            if len(guess.shape) != 2 or self.num_labels not in (None, guess.shape[1]):
+            if len(scores.shape) != 2 or self.num_labels not in (None, scores.shape[1]):
                 raise ValueError(
                     f"AUC: y_pred must be (batch, {self.num_labels or 'labels'}), but its shape is "
-                    f"{guess.shape}"
+                    f"{scores.shape}"
                 )
             if not self._is_built:
-                self._build(guess.shape[1])
+                self._build(scores.shape[1])
         elif self.label_weights is not None:
-            labels = wt.broadcast_to(self.label_weights, guess.shape)
-            weight = labels if weight is None else weight * labels
-        if self._from_logits:
-            guess = wt.sigmoid(guess)
-        counts = self._counts(target, guess, weight, self.multi_label)
-        for name in self._kept:
-            add_to(getattr(self, name), counts[name])
+            label_weights = wt.broadcast_to(self.label_weights, scores.shape)
+            weight = label_weights if weight is None else weight * label_weights
+        if self.from_logits:
+            scores = wt.sigmoid(scores)
+        self._add_batch(target, scores, weight, self.multi_label)
 
     def result(self) -> Tensor:
-        """Return the area; 0 where there is nothing."""
+        """Return the area; 0 before the first batch."""
         if not self._is_built:
             return wt.zeros(())
         if self.curve == "PR" and self.summation_method == "interpolation":
-            areas = wt.sum(self._interpolated(), 0)
+            areas = wt.sum(self._interpolated_areas(), 0)
         else:
             x, y = self._points()
             heights = {
@@ -566,51 +630,39 @@ class AUC(_Confusion):
         return wt.divide_no_nan(wt.sum(areas * weights), wt.sum(weights))
 
     def _points(self) -> tuple[Tensor, Tensor]:
-        """The curve at the thresholds."""
-        recall = _ratio(self.true_positives, self.false_negatives)
+        """Return x and y of the curve at the thresholds."""
+        true_positives, false_positives = self.true_positives.value, self.false_positives.value
+        true_negatives, false_negatives = self.true_negatives.value, self.false_negatives.value
         if self.curve == "ROC":
-            return _ratio(self.false_positives, self.true_negatives), recall
+            negatives = false_positives + true_negatives
+            return wt.divide_no_nan(false_positives, negatives), self._ratio("recall")
         if self.curve == "PR":
-            return recall, _ratio(self.true_positives, self.false_positives)
-        right, missed = self.true_positives.value, self.false_negatives.value
-        false = self.false_positives.value
-        odds = wt.divide_no_nan(right + missed, false + self.true_negatives.value)
-        recall_gain = wt.relu(1.0 - odds * wt.divide_no_nan(missed, right))
+            return self._ratio("recall"), self._ratio("precision")
+        odds = wt.divide_no_nan(true_positives + false_negatives, false_positives + true_negatives)
+        recall_gain = wt.relu(1.0 - odds * wt.divide_no_nan(false_negatives, true_positives))
         return (
-            wt.where(wt.greater(right, 0.0), recall_gain, 0.0),
-            1.0 - odds * wt.divide_no_nan(false, right),
+            wt.where(wt.greater(true_positives, 0.0), recall_gain, 0.0),
+            1.0 - odds * wt.divide_no_nan(false_positives, true_positives),
         )
 
-    def _interpolated(self) -> Tensor:
-        """Areas between thresholds under the curve of precision over recall.
+    def _interpolated_areas(self) -> Tensor:
+        """Return the areas between thresholds under the curve of precision over recall.
 
-        Between two, true and false positives are interpolated, not their quotient (Davis and
-        Goadrich, 2006).
+        Between two thresholds, true and false positives are interpolated, not their ratio (Davis
+        and Goadrich, 2006).
         """
-        right = self.true_positives.value
-        found = right + self.false_positives.value
-        before, after = found[:-1], found[1:]
-        gained = right[:-1] - right[1:]
+        true_positives = self.true_positives.value
+        predicted = true_positives + self.false_positives.value
+        before, after = predicted[:-1], predicted[1:]
+        gained = true_positives[:-1] - true_positives[1:]
         slope = wt.divide_no_nan(gained, wt.relu(before - after))
-        intercept = right[1:] - slope * after
-        both = wt.logical_and(wt.greater(before, 0.0), wt.greater(after, 0.0))
-        ratio = wt.where(both, wt.divide_no_nan(before, wt.relu(after)), 1.0)
-        positives = right[1:] + self.false_negatives.value[1:]
+        intercept = true_positives[1:] - slope * after
+        is_positive = wt.logical_and(wt.greater(before, 0.0), wt.greater(after, 0.0))
+        ratio = wt.where(is_positive, wt.divide_no_nan(before, wt.relu(after)), 1.0)
+        positives = true_positives[1:] + self.false_negatives.value[1:]
         return wt.divide_no_nan(slope * (gained + intercept * wt.log(ratio)), wt.relu(positives))
 
-    def get_config(self) -> Config:
-        """Return the arguments that it was made with."""
-        weights = None if self.label_weights is None else self.label_weights.tolist()
-        config = {
-            **super().get_config(),
-            "num_thresholds": self.num_thresholds,
-            "curve": self.curve,
-            "summation_method": self.summation_method,
-            "multi_label": self.multi_label,
-            "num_labels": self.num_labels,
-            "label_weights": weights,
-            "from_logits": self._from_logits,
-        }
-        if self._init_thresholds is not None:
-            config["thresholds"] = self._init_thresholds
-        return config
+    def _config_value(self, name: str) -> Any:
+        if name == "label_weights" and self.label_weights is not None:
+            return self.label_weights.tolist()
+        return super()._config_value(name)

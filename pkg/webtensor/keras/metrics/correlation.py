@@ -22,7 +22,7 @@ Axis = int | Sequence[int]
 
 
 def _centred(x: Tensor, axis: Axis) -> tuple[Tensor, Tensor]:
-    """The mean, and what differs from it."""
+    """Return the mean along ``axis``, and the differences from it."""
     mean = wt.mean(x, axis, keepdims=True)
     return mean, x - mean
 
@@ -35,28 +35,32 @@ def pearson_correlation(y_true: TensorLike, y_pred: TensorLike, axis: Axis = -1)
         >>> round(float(keras.metrics.pearson_correlation([[0.0, 1.0]], [[3.0, 5.0]])[0]), 4)
         1.0
     """
-    target, guess = same_rank(as_floats(y_true), as_floats(y_pred))
-    one, other = _centred(target, axis)[1], _centred(guess, axis)[1]
-    covariance = wt.mean(one * other, axis)
-    deviations = (wt.sqrt(wt.mean(wt.square(part), axis)) for part in (one, other))
+    pair = same_rank(as_floats(y_true), as_floats(y_pred))
+    target, prediction = (_centred(values, axis)[1] for values in pair)
+    covariance = wt.mean(target * prediction, axis)
+    deviations = (wt.sqrt(wt.mean(wt.square(part), axis)) for part in (target, prediction))
     return covariance / wt.multiply(*deviations)
 
 
 def concordance_correlation(y_true: TensorLike, y_pred: TensorLike, axis: Axis = -1) -> Tensor:
-    """Twice the covariance along ``axis``, divided by the mean squared distance it would have.
+    """``2 * covariance / (both variances + squared difference of the means)`` along ``axis``.
 
-    1 only where predictions equal targets (Lin, 1989).
+    It is 1 only if predictions equal targets (Lin, 1989).
     """
-    target, guess = same_rank(as_floats(y_true), as_floats(y_pred))
-    (mean, one), (other_mean, other) = _centred(target, axis), _centred(guess, axis)
-    covariance = wt.mean(one * other, axis)
-    variances = wt.mean(wt.square(one) + wt.square(other), axis)
-    apart = wt.mean(wt.squared_difference(mean, other_mean), axis)
-    return covariance * 2.0 / (variances + apart + epsilon())
+    pair = same_rank(as_floats(y_true), as_floats(y_pred))
+    (target_mean, target), (mean, prediction) = (_centred(values, axis) for values in pair)
+    covariance = wt.mean(target * prediction, axis)
+    variances = wt.mean(wt.square(target) + wt.square(prediction), axis)
+    squared_bias = wt.mean(wt.squared_difference(target_mean, mean), axis)
+    return covariance * 2.0 / (variances + squared_bias + epsilon())
 
 
 class PearsonCorrelation(MeanMetricWrapper):
-    """The mean Pearson correlation of samples along ``axis``."""
+    """The mean Pearson correlation of targets and predictions.
+
+    Args:
+        axis: an integer or several, the axis along which values are correlated.
+    """
 
     def __init__(
         self, name: str | None = "pearson_correlation", dtype: DTypeLike = None, axis: Axis = -1
@@ -65,7 +69,11 @@ class PearsonCorrelation(MeanMetricWrapper):
 
 
 class ConcordanceCorrelation(MeanMetricWrapper):
-    """The mean concordance correlation of samples along ``axis``."""
+    """The mean concordance correlation of targets and predictions.
+
+    Args:
+        axis: an integer or several, the axis along which values are correlated.
+    """
 
     def __init__(
         self, name: str | None = "concordance_correlation", dtype: DTypeLike = None, axis: Axis = -1

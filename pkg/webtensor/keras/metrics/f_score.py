@@ -18,10 +18,15 @@ _AVERAGES = (None, "micro", "macro", "weighted")
 class FBetaScore(Metric):
     """``(1 + beta**2) * precision * recall / (beta**2 * precision + recall)`` of each class.
 
-    Targets are (batch, classes). A class is predicted where the prediction is greater than
-    ``threshold`` or, where that is None, the greatest of its sample. ``average`` makes one of the
-    scores: "micro" counts all classes together, "macro" takes the mean, "weighted" that by how
-    frequent classes are.
+    Targets and predictions are ``(batch, classes)``.
+
+    Args:
+        average: how the scores of the classes become one: ``"micro"`` counts all classes together,
+            ``"macro"`` is the mean of the scores, ``"weighted"`` their mean weighted by the
+            frequency of the classes; None returns them as they are.
+        beta: a positive float, the weight of recall relative to precision.
+        threshold: a float in (0, 1]: larger predictions are positive; None takes the maximum of
+            each sample as positive.
 
     Raises:
         ValueError: an argument is none of these.
@@ -59,12 +64,12 @@ class FBetaScore(Metric):
         self.intermediate_weights = self.add_variable(shape, "zeros", name="intermediate_weights")
         self._is_built = True
 
-    def _predicted(self, guess: Tensor) -> Tensor:
+    def _positives(self, scores: Tensor) -> Tensor:
         """1 for the classes that are predicted, else 0."""
         if self.threshold is not None:
-            return wt.astype(wt.greater(guess, self.threshold), float32)
-        is_greatest = wt.greater_equal(guess, wt.max(guess, -1, keepdims=True))
-        return wt.astype(wt.logical_and(is_greatest, wt.greater(wt.abs(guess), 1e-9)), float32)
+            return wt.astype(wt.greater(scores, self.threshold), float32)
+        is_maximum = wt.greater_equal(scores, wt.max(scores, -1, keepdims=True))
+        return wt.astype(wt.logical_and(is_maximum, wt.greater(wt.abs(scores), 1e-9)), float32)
 
     def update_state(
         self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
@@ -74,23 +79,23 @@ class FBetaScore(Metric):
         Raises:
             ValueError: the shapes differ, or are not (batch, classes).
         """
-        target, guess = as_floats(y_true), as_floats(y_pred)
-        if len(target.shape) != 2 or target.shape != guess.shape:
+        target, scores = as_floats(y_true), as_floats(y_pred)
+        if len(target.shape) != 2 or target.shape != scores.shape:
             raise ValueError(
                 f"{type(self).__name__}: y_true and y_pred must be (batch, classes) alike, but "
-                f"their shapes are {target.shape} and {guess.shape}"
+                f"their shapes are {target.shape} and {scores.shape}"
             )
         if not self._is_built:
             self._build(target.shape[1])
-        predicted = self._predicted(guess)
+        predicted = self._positives(scores)
         axis = None if self.average == "micro" else 0
-        right = target * predicted
+        correct = target * predicted
         if sample_weight is not None:
             weight = as_floats(sample_weight)
             if len(weight.shape) == 1:
                 weight = wt.expand_dims(weight, 1)
-            target, predicted, right = target * weight, predicted * weight, right * weight
-        true_positives = wt.sum(right, axis)
+            target, predicted, correct = target * weight, predicted * weight, correct * weight
+        true_positives = wt.sum(correct, axis)
         support = wt.sum(target, axis)
         add_to(self.true_positives, true_positives)
         add_to(self.false_positives, wt.sum(predicted, axis) - true_positives)
@@ -98,12 +103,12 @@ class FBetaScore(Metric):
         add_to(self.intermediate_weights, support)
 
     def result(self) -> Tensor:
-        """Return the score or scores; 0 where there is nothing."""
+        """Return the score or scores; 0 before the first batch."""
         if not self._is_built:
             return wt.zeros(())
-        right = self.true_positives.value
-        precision = right / (right + self.false_positives.value + epsilon())
-        recall = right / (right + self.false_negatives.value + epsilon())
+        true_positives = self.true_positives.value
+        precision = true_positives / (true_positives + self.false_positives.value + epsilon())
+        recall = true_positives / (true_positives + self.false_negatives.value + epsilon())
         square = self.beta**2
         scores = precision * recall / (precision * square + recall + epsilon()) * (1 + square)
         if self.average == "weighted":
@@ -113,7 +118,7 @@ class FBetaScore(Metric):
 
 
 class F1Score(FBetaScore):
-    """``2 * precision * recall / (precision + recall)`` of each class. See ``FBetaScore``.
+    """``2 * precision * recall / (precision + recall)`` of each class: ``FBetaScore`` of beta 1.
 
     Example:
         >>> from webtensor import keras

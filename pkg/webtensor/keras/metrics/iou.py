@@ -1,4 +1,4 @@
-"""Intersection over union of classes, such as those of pixels."""
+"""Intersection over union of classes, such as the classes of pixels."""
 
 from __future__ import annotations
 
@@ -11,20 +11,28 @@ from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.config import epsilon
 from webtensor.keras.losses.base import as_floats
 from webtensor.keras.metrics.base import Metric, add_to
-from webtensor.keras.types import Config, DTypeLike
+from webtensor.keras.types import DTypeLike
 
 __all__ = ["BinaryIoU", "IoU", "MeanIoU", "OneHotIoU", "OneHotMeanIoU"]
 
 
 class IoU(Metric):
-    """The mean over some classes of right ones, divided by all that are one or are predicted.
+    """The intersection over union of targets and predictions, averaged over some classes.
 
-    Labels, and predictions where ``sparse_y_pred``, are integers; else the greatest number along
-    ``axis`` tells the class. Pixels of ``ignore_class`` do not count. As in Keras, the state is
-    int32, into which weights are truncated, unless ``dtype`` is "float32".
+    ``true_positives / (true_positives + false_positives + false_negatives)`` of each class
+
+    Args:
+        num_classes: an integer, the number of classes.
+        target_class_ids: a list of integers, the classes over which the mean is taken.
+        dtype: a dtype's name or a policy, the dtype of the state. None is int32, as in Keras, so
+            that weights are truncated to integers; ``"float32"`` keeps them.
+        ignore_class: an integer, a class whose samples are left out; None leaves none out.
+        sparse_y_true: a boolean, whether targets are integer labels instead of one-hot vectors.
+        sparse_y_pred: a boolean, whether predictions are integer labels instead of scores.
+        axis: an integer, the axis of the classes in one-hot vectors and scores.
 
     Raises:
-        ValueError: a target class is none.
+        ValueError: ``target_class_ids`` has a number outside [0, num_classes).
 
     Example:
         >>> from webtensor import keras
@@ -51,28 +59,29 @@ class IoU(Metric):
         self.sparse_y_true = sparse_y_true
         self.sparse_y_pred = sparse_y_pred
         self.axis = axis
-        for one in self.target_class_ids:
-            if not 0 <= one < num_classes:
+        for class_id in self.target_class_ids:
+            if not 0 <= class_id < num_classes:
                 raise ValueError(
                     f"{type(self).__name__}: target_class_ids must lie in [0, {num_classes}), but "
-                    f"got {one}"
+                    f"got {class_id}"
                 )
         self.total_cm = self.add_variable(
             (num_classes, num_classes), "zeros", name="total_confusion_matrix"
         )
 
     def _classes(self, values: TensorLike, is_sparse: bool) -> Tensor:
-        held = wt.asarray(values)
+        """Return the classes of all samples as a vector of int32."""
+        labels = wt.asarray(values)
         if not is_sparse:
-            held = wt.argmax(held, self.axis)
-        return wt.flatten(wt.astype(held, int32, copy=False))
+            labels = wt.argmax(labels, self.axis)
+        return wt.flatten(wt.astype(labels, int32, copy=False))
 
     def update_state(
         self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
     ) -> None:
         """Take a batch into account."""
         target = self._classes(y_true, self.sparse_y_true)
-        guess = self._classes(y_pred, self.sparse_y_pred)
+        prediction = self._classes(y_pred, self.sparse_y_pred)
         rows = wt.one_hot(target, self.num_classes, dtype=float32)
         if sample_weight is not None:
             if self.dtype is int32 and "float" in str(getattr(sample_weight, "dtype", "")):
@@ -86,25 +95,31 @@ class IoU(Metric):
                 weight = wt.flatten(weight)
             rows = rows * wt.expand_dims(wt.broadcast_to(weight, target.shape), 1)
         if self.ignore_class is not None:
-            counts = wt.not_equal(target, self.ignore_class)
-            rows = rows * wt.expand_dims(wt.astype(counts, float32), 1)
-        columns = wt.one_hot(guess, self.num_classes, dtype=float32)
+            mask = wt.not_equal(target, self.ignore_class)
+            rows = rows * wt.expand_dims(wt.astype(mask, float32), 1)
+        columns = wt.one_hot(prediction, self.num_classes, dtype=float32)
         matrix = wt.matmul(rows, columns, transpose_a=True)
         add_to(self.total_cm, wt.astype(matrix, self.dtype, copy=False))
 
     def result(self) -> Tensor:
-        """Return the mean over target classes that there are."""
+        """Return the mean over the target classes that occur."""
         matrix = wt.astype(self.total_cm.value, float32, copy=False)
-        right = wt.linalg.diagonal(matrix)
-        union = wt.sum(matrix, 0) + wt.sum(matrix, 1) - right
+        intersection = wt.linalg.diagonal(matrix)
+        union = wt.sum(matrix, 0) + wt.sum(matrix, 1) - intersection
         if self.target_class_ids != list(range(self.num_classes)):
-            right, union = (wt.gather(one, self.target_class_ids) for one in (right, union))
-        number = wt.sum(wt.astype(wt.not_equal(union, 0.0), float32))
-        return wt.divide_no_nan(wt.sum(right / (union + epsilon())), number)
+            intersection = wt.gather(intersection, self.target_class_ids)
+            union = wt.gather(union, self.target_class_ids)
+        num_classes = wt.sum(wt.astype(wt.not_equal(union, 0.0), float32))
+        return wt.divide_no_nan(wt.sum(intersection / (union + epsilon())), num_classes)
 
 
 class BinaryIoU(IoU):
-    """Intersection over union of two classes; predictions of 1 are at least ``threshold``."""
+    """The intersection over union of two classes.
+
+    Args:
+        target_class_ids: a list of 0, 1 or both, the classes over which the mean is taken.
+        threshold: a number; predictions of at least this are of class 1.
+    """
 
     def __init__(
         self,
@@ -120,18 +135,12 @@ class BinaryIoU(IoU):
         self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
     ) -> None:
         """Take a batch into account."""
-        guess = wt.astype(wt.greater_equal(as_floats(y_pred), self.threshold), int32)
-        super().update_state(y_true, guess, sample_weight)
-
-    def get_config(self) -> Config:
-        """Return the arguments that it was made with."""
-        config = super().get_config()
-        kept = {name: config[name] for name in ("name", "dtype", "target_class_ids")}
-        return {**kept, "threshold": self.threshold}
+        labels = wt.astype(wt.greater_equal(as_floats(y_pred), self.threshold), int32)
+        super().update_state(y_true, labels, sample_weight)
 
 
 class MeanIoU(IoU):
-    """The mean intersection over union of all classes. See ``IoU``."""
+    """The intersection over union of targets and predictions, averaged over all classes."""
 
     def __init__(
         self,
@@ -156,7 +165,7 @@ class MeanIoU(IoU):
 
 
 class OneHotIoU(IoU):
-    """Intersection over union of one-hot labels. See ``IoU``."""
+    """The intersection over union of one-hot labels, averaged over some classes."""
 
     def __init__(
         self,
@@ -174,7 +183,7 @@ class OneHotIoU(IoU):
 
 
 class OneHotMeanIoU(MeanIoU):
-    """The mean intersection over union of one-hot labels. See ``IoU``."""
+    """The intersection over union of one-hot labels, averaged over all classes."""
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ from webtensor.keras.losses.probabilistic import (
     poisson,
     sparse_categorical_crossentropy,
 )
-from webtensor.keras.metrics.reductions import MeanMetricWrapper
+from webtensor.keras.metrics.reductions import MeanMetricWrapper, NamedFunctionMetric
 from webtensor.keras.types import DTypeLike
 
 __all__ = [
@@ -21,22 +21,21 @@ __all__ = [
 ]
 
 
-class KLDivergence(MeanMetricWrapper):
-    """``sum(y_true * log(y_true / y_pred))``, from Kullback and Leibler."""
-
-    def __init__(self, name: str | None = "kl_divergence", dtype: DTypeLike = None) -> None:
-        super().__init__(kl_divergence, name, dtype)
+class KLDivergence(NamedFunctionMetric, function=kl_divergence):
+    """The mean Kullback-Leibler divergence, ``sum(y_true * log(y_true / y_pred))``."""
 
 
-class Poisson(MeanMetricWrapper):
-    """``mean(y_pred - y_true * log(y_pred))``."""
-
-    def __init__(self, name: str | None = "poisson", dtype: DTypeLike = None) -> None:
-        super().__init__(poisson, name, dtype)
+class Poisson(NamedFunctionMetric, function=poisson):
+    """The mean of ``y_pred - y_true * log(y_pred)``."""
 
 
 class BinaryCrossentropy(MeanMetricWrapper):
-    """Cross-entropy between labels of two classes and probabilities, or logits."""
+    """The mean cross-entropy between labels of two classes and probabilities, or logits.
+
+    Args:
+        from_logits: a boolean, whether predictions are logits instead of probabilities.
+        label_smoothing: a number from 0 to 1: how far labels are moved towards 1/2.
+    """
 
     def __init__(
         self,
@@ -55,7 +54,14 @@ class BinaryCrossentropy(MeanMetricWrapper):
 
 
 class CategoricalCrossentropy(MeanMetricWrapper):
-    """Cross-entropy between distributions over classes, or one-hot labels, and predicted ones."""
+    """The mean cross-entropy between one-hot labels, or distributions, and predicted distributions.
+
+    Args:
+        from_logits: a boolean, whether predictions are logits instead of probabilities.
+        label_smoothing: a number from 0 to 1: how far labels are moved towards the uniform
+            distribution.
+        axis: an integer, the axis of the classes.
+    """
 
     def __init__(
         self,
@@ -76,7 +82,13 @@ class CategoricalCrossentropy(MeanMetricWrapper):
 
 
 class SparseCategoricalCrossentropy(MeanMetricWrapper):
-    """Cross-entropy between labels, integers, and predicted distributions over classes."""
+    """The mean cross-entropy between integer labels and predicted distributions over classes.
+
+    Args:
+        from_logits: a boolean, whether predictions are logits instead of probabilities.
+        ignore_class: an integer, a class whose samples are left out; None leaves none out.
+        axis: an integer, the axis of the classes.
+    """
 
     def __init__(
         self,

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras.arguments import ALWAYS
-from webtensor.keras.losses.base import FunctionArguments, as_floats, same_rank
+from webtensor.keras.losses.base import FunctionWrapper, TargetFunction, as_floats, same_rank
 from webtensor.keras.masks import mask_of
 from webtensor.keras.metrics.base import Metric, add_to, samplewise
-from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
-from webtensor.keras.types import Config, DTypeLike
+from webtensor.keras.types import DTypeLike
 
-__all__ = ["Mean", "MeanMetricWrapper", "Sum"]
+__all__ = ["Mean", "MeanMetricWrapper", "NamedFunctionMetric", "Sum"]
 
 
 class Sum(Metric):
@@ -32,8 +29,8 @@ class Sum(Metric):
 
     def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> None:
         """Take values into account."""
-        held, _ = samplewise(values, sample_weight, wt.sum)
-        add_to(self.total, wt.sum(held))
+        sums, _ = samplewise(values, sample_weight, wt.sum)
+        add_to(self.total, wt.sum(sums))
 
     def result(self) -> Tensor:
         """Return the sum."""
@@ -41,7 +38,7 @@ class Sum(Metric):
 
 
 class Mean(Metric):
-    """The weighted mean of all values; each sample's is the mean over its other axes.
+    """The weighted mean of all values; that of a sample is the mean over its other axes.
 
     Example:
         >>> from webtensor import keras
@@ -56,20 +53,24 @@ class Mean(Metric):
 
     def update_state(self, values: TensorLike, sample_weight: TensorLike | None = None) -> None:
         """Take values into account."""
-        held, weight = samplewise(values, sample_weight, wt.mean)
-        add_to(self.total, wt.sum(held) if held.shape else held)
+        means, weight = samplewise(values, sample_weight, wt.mean)
+        add_to(self.total, wt.sum(means) if means.shape else means)
         if weight is None:
-            add_to(self.count, float(held.shape[0]) if held.shape else 1.0)
+            add_to(self.count, float(means.shape[0]) if means.shape else 1.0)
         else:
             add_to(self.count, wt.sum(weight) if weight.shape else weight)
 
     def result(self) -> Tensor:
-        """Return the mean, or 0 where there is nothing."""
+        """Return the mean, or 0 if there are no values."""
         return wt.divide_no_nan(self.total.value, self.count.value)
 
 
-class MeanMetricWrapper(FunctionArguments, Mean):
+class MeanMetricWrapper(FunctionWrapper, Mean):
     """The mean of a function of ``y_true``, ``y_pred`` and further arguments.
+
+    Args:
+        fn: a function that returns a value for each sample.
+        **kwargs: the further arguments of ``fn``.
 
     Example:
         >>> from webtensor import keras
@@ -78,17 +79,15 @@ class MeanMetricWrapper(FunctionArguments, Mean):
         1.0
     """
 
-    _config_omits: ClassVar = {"fn": ALWAYS}  # unless it is this class's, see ``get_config``
-
     def __init__(
         self,
-        fn: Callable[..., Any],
+        fn: TargetFunction,
         name: str | None = None,
         dtype: DTypeLike = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(name, dtype)
-        self._fn = fn
+        self.fn = fn
         self._fn_kwargs = kwargs
 
     def update_state(  # type: ignore[override]  # of targets and predictions, not of values
@@ -96,22 +95,36 @@ class MeanMetricWrapper(FunctionArguments, Mean):
     ) -> None:
         """Take a batch into account."""
         mask = mask_of(y_pred)
-        values = self._fn(y_true, y_pred, **self._fn_kwargs)
+        values = self.fn(y_true, y_pred, **self._fn_kwargs)
         if mask is not None and sample_weight is not None:
-            weight, counted = same_rank(as_floats(sample_weight), as_floats(mask))
-            sample_weight = weight * counted
+            weight, mask_weight = same_rank(as_floats(sample_weight), as_floats(mask))
+            sample_weight = weight * mask_weight
         elif mask is not None:
             sample_weight = mask
         super().update_state(values, sample_weight)
 
-    def get_config(self) -> Config:
-        """Return the arguments that it was made with."""
-        config = {**super().get_config(), **self._undeclared_arguments()}
-        if type(self) is MeanMetricWrapper:
-            config["fn"] = serialize_keras_object(self._fn)
-        return config
 
-    @classmethod
-    def from_config(cls, config: Config) -> Self:
-        """Make one with the arguments in a configuration."""
-        return cls(**deserialize_keras_object(config))
+class NamedFunctionMetric(MeanMetricWrapper):
+    """The mean of a function without further arguments, with the function's name by default.
+
+    ``class Hinge(NamedFunctionMetric, function=hinge)`` gives ``Hinge`` a constructor whose
+    signature has that name as its default, as in Keras.
+    """
+
+    def __init__(self, name: str | None = None, dtype: DTypeLike = None) -> None:
+        raise NotImplementedError("a subclass names its function: class Hinge(..., function=hinge)")
+
+    def __init_subclass__(cls, function: TargetFunction | None = None, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if function is None:  # a subclass of ``Hinge``, say, has the function of ``Hinge``
+            return
+
+        def initialize(
+            self: NamedFunctionMetric,
+            name: str | None = function.__name__,
+            dtype: DTypeLike = None,
+        ) -> None:
+            MeanMetricWrapper.__init__(self, function, name, dtype)
+
+        initialize.__qualname__ = f"{cls.__qualname__}.__init__"
+        type.__setattr__(cls, "__init__", initialize)

@@ -15,10 +15,14 @@ from webtensor.keras.losses.regression import (
     mean_absolute_percentage_error,
     mean_squared_error,
     mean_squared_logarithmic_error,
-    unit_along,
+    normalized,
 )
 from webtensor.keras.metrics.base import Metric, add_to
-from webtensor.keras.metrics.reductions import Mean, MeanMetricWrapper
+from webtensor.keras.metrics.reductions import (
+    Mean,
+    MeanMetricWrapper,
+    NamedFunctionMetric,
+)
 from webtensor.keras.types import DTypeLike
 from webtensor.keras.variables import Variable
 
@@ -41,40 +45,24 @@ def cosine_similarity(
     y_true: TensorLike, y_pred: TensorLike, axis: int | Sequence[int] = -1
 ) -> Tensor:
     """The cosine of the angle between targets and predictions along ``axis``."""
-    target, guess = same_rank(as_floats(y_true), as_floats(y_pred))
-    return wt.sum(unit_along(target, axis) * unit_along(guess, axis), axis)
+    target, prediction = same_rank(as_floats(y_true), as_floats(y_pred))
+    return wt.sum(normalized(target, axis) * normalized(prediction, axis), axis)
 
 
-class MeanSquaredError(MeanMetricWrapper):
+class MeanSquaredError(NamedFunctionMetric, function=mean_squared_error):
     """``mean(square(y_true - y_pred))``."""
 
-    def __init__(self, name: str | None = "mean_squared_error", dtype: DTypeLike = None) -> None:
-        super().__init__(mean_squared_error, name, dtype)
 
-
-class MeanAbsoluteError(MeanMetricWrapper):
+class MeanAbsoluteError(NamedFunctionMetric, function=mean_absolute_error):
     """``mean(abs(y_true - y_pred))``."""
 
-    def __init__(self, name: str | None = "mean_absolute_error", dtype: DTypeLike = None) -> None:
-        super().__init__(mean_absolute_error, name, dtype)
 
-
-class MeanAbsolutePercentageError(MeanMetricWrapper):
+class MeanAbsolutePercentageError(NamedFunctionMetric, function=mean_absolute_percentage_error):
     """``100 * mean(abs((y_true - y_pred) / y_true))``."""
 
-    def __init__(
-        self, name: str | None = "mean_absolute_percentage_error", dtype: DTypeLike = None
-    ) -> None:
-        super().__init__(mean_absolute_percentage_error, name, dtype)
 
-
-class MeanSquaredLogarithmicError(MeanMetricWrapper):
+class MeanSquaredLogarithmicError(NamedFunctionMetric, function=mean_squared_logarithmic_error):
     """``mean(square(log(y_true + 1) - log(y_pred + 1)))``."""
-
-    def __init__(
-        self, name: str | None = "mean_squared_logarithmic_error", dtype: DTypeLike = None
-    ) -> None:
-        super().__init__(mean_squared_logarithmic_error, name, dtype)
 
 
 class RootMeanSquaredError(Mean):
@@ -99,12 +87,16 @@ class RootMeanSquaredError(Mean):
         super().update_state(wt.squared_difference(*pair), sample_weight)
 
     def result(self) -> Tensor:
-        """Return the root of the mean."""
+        """Return the square root of the mean."""
         return wt.sqrt(super().result())
 
 
 class CosineSimilarity(MeanMetricWrapper):
-    """The mean cosine of the angle between targets and predictions along ``axis``."""
+    """The mean cosine of the angle between targets and predictions.
+
+    Args:
+        axis: an integer or several, the axis of the vectors.
+    """
 
     _config_omits: ClassVar = {"axis": -1}
 
@@ -124,39 +116,39 @@ class LogCoshError(MeanMetricWrapper):
         super().__init__(log_cosh, name, dtype)
 
 
-class Hinge(MeanMetricWrapper):
-    """``mean(max(1 - y_true * y_pred, 0))``; labels are -1 or 1, or 0 or 1."""
-
-    def __init__(self, name: str | None = "hinge", dtype: DTypeLike = None) -> None:
-        super().__init__(hinge, name, dtype)
+class Hinge(NamedFunctionMetric, function=hinge):
+    """``mean(max(1 - y_true * y_pred, 0))``; labels are -1 and 1, or 0 and 1."""
 
 
-class SquaredHinge(MeanMetricWrapper):
-    """``mean(square(max(1 - y_true * y_pred, 0)))``; labels are -1 or 1, or 0 or 1."""
-
-    def __init__(self, name: str | None = "squared_hinge", dtype: DTypeLike = None) -> None:
-        super().__init__(squared_hinge, name, dtype)
+class SquaredHinge(NamedFunctionMetric, function=squared_hinge):
+    """``mean(square(max(1 - y_true * y_pred, 0)))``; labels are -1 and 1, or 0 and 1."""
 
 
-class CategoricalHinge(MeanMetricWrapper):
-    """``max(wrong - right + 1, 0)`` of the greatest wrong score and the right one."""
+class CategoricalHinge(NamedFunctionMetric, function=categorical_hinge):
+    """The mean of ``max(highest_other - score_of_label + 1, 0)``.
 
-    def __init__(self, name: str | None = "categorical_hinge", dtype: DTypeLike = None) -> None:
-        super().__init__(categorical_hinge, name, dtype)
+    ``score_of_label`` is the score of the class that the one-hot label marks, and
+    ``highest_other`` the maximum of the scores of the other classes.
+    """
 
 
 _AGGREGATIONS = (None, "uniform_average", "variance_weighted_average")
 
 
 class R2Score(Metric):
-    """The part of the targets' variance that predictions explain: 1 at best.
+    """The share of the targets' variance that predictions explain: 1 at best.
 
-    ``class_aggregation`` makes one of the scores along the last axis: "uniform_average",
-    "variance_weighted_average", or None, which keeps them. ``num_regressors`` is how many
-    independent variables the score is adjusted for.
+    Targets and predictions are ``(batch, outputs)``.
+
+    Args:
+        class_aggregation: how the scores of the outputs become one: ``"uniform_average"`` is their
+            mean, ``"variance_weighted_average"`` weights them by the variance of the targets; None
+            returns them as they are.
+        num_regressors: an integer, the number of independent variables that the score is adjusted
+            for; 0 leaves it unadjusted.
 
     Raises:
-        ValueError: an argument is none of these.
+        ValueError: ``class_aggregation`` is none of these, or ``num_regressors`` is negative.
 
     Example:
         >>> from webtensor import keras
@@ -203,11 +195,11 @@ class R2Score(Metric):
         Raises:
             ValueError: the shapes differ, or are not (batch, outputs).
         """
-        target, guess = same_rank(as_floats(y_true), as_floats(y_pred))
-        if len(target.shape) != 2 or target.shape != guess.shape:
+        target, prediction = same_rank(as_floats(y_true), as_floats(y_pred))
+        if len(target.shape) != 2 or target.shape != prediction.shape:
             raise ValueError(
                 "R2Score: y_true and y_pred must be (batch, outputs) alike, but their shapes are "
-                f"{target.shape} and {guess.shape}"
+                f"{target.shape} and {prediction.shape}"
             )
         if not self._is_built:
             self._build(target.shape[1])
@@ -218,24 +210,24 @@ class R2Score(Metric):
         weighted = target * weight
         add_to(self.sum, wt.sum(weighted, 0))
         add_to(self.squared_sum, wt.sum(weighted * target, 0))
-        add_to(self.residual, wt.sum(wt.squared_difference(target, guess) * weight, 0))
+        add_to(self.residual, wt.sum(wt.squared_difference(target, prediction) * weight, 0))
         add_to(self.count, wt.sum(weight, 0))
         add_to(self.num_samples, float(target.size))
 
     def result(self) -> Tensor:
-        """Return the score or scores; 0 where there is nothing."""
+        """Return the score or scores; 0 before the first batch."""
         if not self._is_built:
             return wt.zeros(())
         total = self.squared_sum.value - wt.square(self.sum.value) / self.count.value
-        quotient = self.residual.value / total
-        raw = wt.where(wt.isinf(quotient), 0.0, 1.0 - quotient)
+        unexplained = self.residual.value / total
+        score = wt.where(wt.isinf(unexplained), 0.0, 1.0 - unexplained)
         if self.class_aggregation == "uniform_average":
-            raw = wt.mean(raw)
+            score = wt.mean(score)
         elif self.class_aggregation == "variance_weighted_average":
-            raw = wt.sum(total * raw) / wt.sum(total)
+            score = wt.sum(total * score) / wt.sum(total)
         if self.num_regressors == 0:
-            return raw
+            return score
         samples = self.num_samples.value
-        spare = samples - float(self.num_regressors + 1)
-        adjusted = 1.0 - (1.0 - raw) * (samples - 1.0) / spare
-        return wt.where(wt.greater(spare, 0.0), adjusted, raw)
+        degrees_of_freedom = samples - float(self.num_regressors + 1)
+        adjusted = 1.0 - (1.0 - score) * (samples - 1.0) / degrees_of_freedom
+        return wt.where(wt.greater(degrees_of_freedom, 0.0), adjusted, score)

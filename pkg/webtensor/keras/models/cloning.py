@@ -10,8 +10,9 @@ from webtensor.keras.layers import Input, InputLayer
 from webtensor.keras.models.functional import Functional, _layer_of
 from webtensor.keras.models.sequential import Sequential
 from webtensor.keras.nest import flatten, is_nested, map_structure, pack
+from webtensor.keras.nodes import Operation
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
-from webtensor.keras.symbols import KerasTensor, Operation
+from webtensor.keras.symbols import KerasTensor
 
 __all__ = ["clone_model", "model_from_json"]
 

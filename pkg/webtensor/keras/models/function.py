@@ -12,7 +12,8 @@ from typing import Any
 
 from webtensor.engine import Tensor
 from webtensor.keras.nest import flatten, map_structure, pack
-from webtensor.keras.symbols import KerasTensor, Node, Operation, map_shapes
+from webtensor.keras.nodes import Node, Operation
+from webtensor.keras.symbols import KerasTensor, map_shapes
 
 __all__ = ["Caller", "Function", "Graph", "specified", "symbols_in"]
 

@@ -13,8 +13,9 @@ from webtensor.keras.masks import is_carried_mask, leaves_carried_masks_out
 from webtensor.keras.models.function import Caller, Graph, specified, symbols_in
 from webtensor.keras.models.model import Model
 from webtensor.keras.nest import flatten, is_nested, map_structure, pack
+from webtensor.keras.nodes import Operation
 from webtensor.keras.registry import custom_object_scope, serialize_keras_object
-from webtensor.keras.symbols import KerasTensor, Operation, map_shapes
+from webtensor.keras.symbols import KerasTensor, map_shapes
 from webtensor.keras.types import Config
 from webtensor.ops import expand_dims, squeeze
 

@@ -18,10 +18,11 @@ from webtensor.engine import Tensor, Variable
 from webtensor.keras import activations
 from webtensor.keras.layers import Activation, BatchNormalization, Layer, ReLU
 from webtensor.keras.layers.fused_activation import Product, ending
-from webtensor.keras.layers.regularization import Disturbing
+from webtensor.keras.layers.regularization import RandomLayer
 from webtensor.keras.models.function import Graph
 from webtensor.keras.nest import flatten
-from webtensor.keras.symbols import KerasTensor, Node
+from webtensor.keras.nodes import Node
+from webtensor.keras.symbols import KerasTensor
 from webtensor.ops import add, multiply, reshape, rsqrt, subtract
 
 __all__ = ["Inference"]
@@ -119,7 +120,7 @@ class Inference:
             inner = Inference(graph)
             self._inner.append(inner)
             return lambda x: inner.run((x,))[0]
-        if isinstance(layer, Disturbing):
+        if isinstance(layer, RandomLayer):
             return activations.linear
         if isinstance(layer, BatchNormalization):
             return self._normalization(layer)

@@ -54,9 +54,13 @@ class Sequential(Model):
             )
         if isinstance(layer, InputLayer) and self._layers:
             raise ValueError("Sequential: the model has begun already, so it takes no InputLayer")
-        if not self._layers and layer._given_shape is not None and not isinstance(layer, Model):
+        if (
+            not self._layers
+            and layer._batch_input_shape is not None
+            and not isinstance(layer, Model)
+        ):
             self._layers.append(
-                InputLayer(batch_shape=layer._given_shape, dtype=_input_dtype(layer))
+                InputLayer(batch_shape=layer._batch_input_shape, dtype=_input_dtype(layer))
             )
         self._layers.append(layer)
         if rebuild:
@@ -181,6 +185,7 @@ class Sequential(Model):
     def get_config(self) -> Config:
         """Return the layers' configurations."""
         config = Layer.get_config(self)
+        config["dtype"] = self._config_value("dtype")
         config["layers"] = [serialize_keras_object(one) for one in self._layers]
         if self._functional is not None:
             config["build_input_shape"] = self._layers[0].batch_shape  # type: ignore[attr-defined]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from webtensor.keras.nodes import Operation
 from webtensor.keras.registry import deserialize_keras_object
-from webtensor.keras.symbols import KerasTensor, Operation
+from webtensor.keras.symbols import KerasTensor
 
 __all__ = ["connected"]
 

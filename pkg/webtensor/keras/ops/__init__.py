@@ -1,9 +1,10 @@
 """``keras.ops``: functions of tensors and, to put functional models together, of symbolic ones.
 
-``numpy`` has what NumPy has, too; ``math``, ``nn``, ``linalg``, ``einops``, ``image`` and ``core``
-are Keras's other modules. Each is a table, whose rows ``operations`` makes functions and operations
-of. Of Keras's functions two are not here: ``eig``, as eigenvalues of other than symmetric matrices
-are not computed, and ``view``, as the bits of dtypes that are held in others are not to be seen.
+``numpy`` has the functions that NumPy has, too; ``math``, ``nn``, ``linalg``, ``einops``, ``image``
+and ``core`` are Keras's other modules. Each is a table, and ``operations`` turns its rows into
+functions and operations; ``documentation`` has the docstrings of rows without a definition of their
+own. Two of Keras's functions are missing: ``eig``, since only eigenvalues of symmetric matrices are
+computed, and ``view``, since dtypes that are stored as another dtype do not have Keras's bits.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from __future__ import annotations
 from typing import Any
 
 from webtensor.keras.names import nearest
+from webtensor.keras.nodes import Operation
 from webtensor.keras.ops import core, einops, image, linalg, math, nn, numpy
 from webtensor.keras.ops.operations import Table
-from webtensor.keras.symbols import Operation
 
-#: The modules whose functions are here, too, as are those of ``image`` not.
+#: The modules whose functions are also attributes of ``keras.ops``; those of ``image`` are not.
 _MODULES = (numpy, nn, core, math, linalg, einops)
 _NAMESPACES = ("image", "linalg", "nn", "numpy")
 
 __all__ = sorted(  # noqa: PLE0605
-    {*_NAMESPACES, "operation_class", *(name for one in _MODULES for name in one.TABLE.rows)}
+    {*_NAMESPACES, "operation_class", *(name for module in _MODULES for name in module.TABLE.rows)}
 )
 
 
@@ -30,7 +31,7 @@ def __getattr__(name: str) -> Any:
             return module.TABLE.function(name)
     for table in (*(module.TABLE for module in (*_MODULES, image)), nn.ACTIVATIONS):
         operation = table.class_named(name)
-        if operation is not None:  # pickles look for the classes of operations here
+        if operation is not None:  # pickle looks up the classes of operations here
             return operation
     raise AttributeError(f"keras.ops has no function {name!r}{nearest(name, __all__)}")
 
@@ -39,17 +40,23 @@ def __dir__() -> list[str]:
     return __all__
 
 
-def operation_class(module: str, kind: str) -> type[Operation]:
+def operation_class(module: str, class_name: str) -> type[Operation]:
     """Return the class of operations that a configuration names.
 
     Raises:
-        ValueError: there is none.
+        ValueError: the module has no such class.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.operation_class("numpy", "Add").__name__
+        'Add'
     """
-    known: dict[str, Table] = {
-        one.__name__.rpartition(".")[2]: one.TABLE for one in (*_MODULES, image)
+    tables: dict[str, Table] = {
+        table_module.__name__.rpartition(".")[2]: table_module.TABLE
+        for table_module in (*_MODULES, image)
     }
-    known["activations"] = nn.ACTIVATIONS
-    found = known[module].class_named(kind) if module in known else None
-    if found is None:
-        raise ValueError(f"keras.ops has no operation {kind!r} in the module {module!r}")
-    return found
+    tables["activations"] = nn.ACTIVATIONS
+    operation = tables[module].class_named(class_name) if module in tables else None
+    if operation is None:
+        raise ValueError(f"keras.ops has no operation {class_name!r} in the module {module!r}")
+    return operation

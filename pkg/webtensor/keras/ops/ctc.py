@@ -1,24 +1,41 @@
-"""Connectionist temporal classification: its loss, and what sequences of classes mean."""
+"""Connectionist temporal classification: its loss, and the decoding of label sequences."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from math import exp, inf, log1p
-from typing import Any
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
+from webtensor.engine import Tensor, TensorLike
 
 __all__ = ["ctc_decode", "ctc_loss"]
 
-#: The logarithm of what does not happen.
-_NEVER = -1e5
+#: The logarithm of a probability that counts as 0.
+_LOG_ZERO = -1e5
 
 
 def ctc_loss(
-    target: Any, output: Any, target_length: Any, output_length: Any, mask_index: int = 0
-) -> Any:
-    """``-log(p)`` of labels, whatever the times at which a network says them."""
+    target: TensorLike,
+    output: TensorLike,
+    target_length: TensorLike,
+    output_length: TensorLike,
+    mask_index: int = 0,
+) -> Tensor:
+    """Return the loss of connectionist temporal classification: ``-log(p)`` of the label sequences.
+
+    ``target`` is int32 (batch, labels), ``output`` logits (batch, steps, classes),
+    ``target_length`` and ``output_length`` int32 (batch,); the result is float32 (batch,).
+    ``mask_index`` is the class of the blank.
+
+    Raises:
+        ValueError: the shapes do not fit.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.ctc_loss([[1]], keras.ops.zeros((1, 2, 2)), [1], [2]).numpy().round(3)
+        array([0.288], dtype=float32)
+    """
     target, output = wt.astype(target, int32), wt.astype(output, float32)
     if len(target.shape) != 2 or len(output.shape) != 3 or target.shape[0] != output.shape[0]:
         raise ValueError(
@@ -26,43 +43,60 @@ def ctc_loss(
             f"have shapes {target.shape} and {output.shape}"
         )
     batch, count = target.shape
-    steps, places = output.shape[1], 2 * count + 1
-    ends = wt.reshape(wt.astype(output_length, int32), (batch, 1))
-    # Between labels, and around them, there may be blanks.
+    steps, state_count = output.shape[1], 2 * count + 1
+    lengths = wt.reshape(wt.astype(output_length, int32), (batch, 1))
+    # The states are the labels with a blank before and after each.
     blanks = wt.full_like(target, mask_index)
     states = wt.reshape(wt.stack([blanks, target], -1), (batch, 2 * count))
     states = wt.concat([states, wt.full((batch, 1), mask_index, int32)], 1)
-    wide = wt.broadcast_to(wt.expand_dims(states, 1), (batch, steps, places))
-    chances = wt.unstack(wt.take_along_axis(wt.log_softmax(output), wide, axis=2), 1)
-    before = wt.pad(states, [[0, 0], [2, 0]], mask_index)[:, :places]
-    may_skip = wt.logical_and(wt.not_equal(states, mask_index), wt.not_equal(states, before))
-    never = wt.full((batch, places), _NEVER, float32)
-    alpha = wt.where(wt.less(wt.arange(places), 2), chances[0], never)
-    for step, chance in enumerate(chances[1:], 1):
-        ways = [
+    indices = wt.broadcast_to(wt.expand_dims(states, 1), (batch, steps, state_count))
+    log_probabilities = wt.unstack(wt.take_along_axis(wt.log_softmax(output), indices, axis=2), 1)
+    label_before = wt.pad(states, [[0, 0], [2, 0]], mask_index)[:, :state_count]
+    may_skip = wt.logical_and(wt.not_equal(states, mask_index), wt.not_equal(states, label_before))
+    log_zeros = wt.full((batch, state_count), _LOG_ZERO, float32)
+    state_numbers = wt.arange(state_count)
+    alpha = wt.where(wt.less(state_numbers, 2), log_probabilities[0], log_zeros)
+    for step, log_probability in enumerate(log_probabilities[1:], 1):
+        from_skipped = wt.pad(alpha, [[0, 0], [2, 0]], _LOG_ZERO)[:, :state_count]
+        transitions = [
             alpha,
-            wt.pad(alpha, [[0, 0], [1, 0]], _NEVER)[:, :places],
-            wt.where(may_skip, wt.pad(alpha, [[0, 0], [2, 0]], _NEVER)[:, :places], never),
+            wt.pad(alpha, [[0, 0], [1, 0]], _LOG_ZERO)[:, :state_count],
+            wt.where(may_skip, from_skipped, log_zeros),
         ]
-        moved = wt.add(wt.log_sum_exp(wt.stack(ways), 0), chance)
-        alpha = wt.where(wt.less(step, ends), moved, alpha)
+        next_alpha = wt.add(wt.log_sum_exp(wt.stack(transitions), 0), log_probability)
+        alpha = wt.where(wt.less(step, lengths), next_alpha, alpha)
     last = wt.reshape(wt.astype(target_length, int32), (batch, 1)) * 2
-    is_end = wt.logical_and(
-        wt.greater_equal(wt.arange(places), last - 1), wt.less_equal(wt.arange(places), last)
+    is_final = wt.logical_and(
+        wt.greater_equal(state_numbers, last - 1), wt.less_equal(state_numbers, last)
     )
-    return wt.negative(wt.log_sum_exp(wt.where(is_end, alpha, never), 1))
+    return wt.negative(wt.log_sum_exp(wt.where(is_final, alpha, log_zeros), 1))
 
 
 def ctc_decode(
-    inputs: Any,
-    sequence_lengths: Any,
+    inputs: TensorLike,
+    sequence_lengths: TensorLike,
     strategy: str = "greedy",
     beam_width: int = 100,
     top_paths: int = 1,
     merge_repeated: bool = True,
     mask_index: int = 0,
-) -> Any:
-    """The likeliest labels, filled up with -1, and how likely they are."""
+) -> tuple[Tensor, Tensor]:
+    """Return the most likely label sequences, padded with -1, and their scores.
+
+    ``inputs`` are logits (batch, steps, classes), ``sequence_lengths`` int32 (batch,). The labels
+    are int32 (top_paths, batch, steps), the scores float32 (batch, top_paths). ``strategy`` is
+    "greedy" or "beam_search", for which ``beam_width`` is the number of candidates. ``mask_index``
+    is the class of the blank.
+
+    Raises:
+        ValueError: the strategy is unknown, or the inputs do not have 3 axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> labels, scores = keras.ops.ctc_decode([[[0.1, 2.0], [3.0, 0.2]]], [2])
+        >>> labels.tolist()
+        [[[1, -1]]]
+    """
     inputs, lengths = wt.astype(inputs, float32), wt.astype(sequence_lengths, int32)
     if len(inputs.shape) != 3:
         raise ValueError(
@@ -77,69 +111,72 @@ def ctc_decode(
     )
 
 
-def _greedy(inputs: Any, lengths: Any, merge_repeated: bool, mask_index: int) -> Any:
-    """The likeliest class of each step."""
+def _greedy(
+    inputs: Tensor, lengths: Tensor, merge_repeated: bool, mask_index: int
+) -> tuple[Tensor, Tensor]:
+    """Decode the most likely class of each step."""
     batch, steps, classes = inputs.shape
     mask_index %= classes
     best = wt.argmax(inputs, axis=-1)
-    is_kept = wt.less(wt.arange(steps), wt.reshape(lengths, (batch, 1)))
-    scores = wt.where(is_kept, wt.max(inputs, axis=-1), 0.0)
+    is_label = wt.less(wt.arange(steps), wt.reshape(lengths, (batch, 1)))
+    scores = wt.where(is_label, wt.max(inputs, axis=-1), 0.0)
     if merge_repeated and steps > 1:
         is_new = wt.not_equal(best[:, 1:], best[:, :-1])
         is_new = wt.concat([wt.ones_like(is_new[:, :1]), is_new], 1)
-        is_kept = wt.logical_and(is_kept, is_new)
-    is_kept = wt.logical_and(is_kept, wt.not_equal(best, mask_index))
-    order = wt.argsort(wt.where(is_kept, 0, 1), axis=1, stable=True)
-    labels = wt.take_along_axis(wt.where(is_kept, best, -1), order, axis=1)
+        is_label = wt.logical_and(is_label, is_new)
+    is_label = wt.logical_and(is_label, wt.not_equal(best, mask_index))
+    order = wt.argsort(wt.where(is_label, 0, 1), axis=1, stable=True)
+    labels = wt.take_along_axis(wt.where(is_label, best, -1), order, axis=1)
     return wt.expand_dims(labels, 0), wt.negative(wt.sum(scores, axis=1, keepdims=True))
 
 
-def _beams(inputs: Any, lengths: Any, width: int, top_paths: int, mask_index: int) -> Any:
-    """The likeliest sequences of labels, searched for in Python."""
+def _beams(
+    inputs: Tensor, lengths: Tensor, width: int, top_paths: int, mask_index: int
+) -> tuple[Tensor, Tensor]:
+    """Decode the most likely sequences of labels by a beam search in Python."""
     batch, steps, classes = inputs.shape
     rows, counts = wt.log_softmax(inputs).tolist(), lengths.tolist()
     labels = [[[-1] * steps for _ in range(batch)] for _ in range(top_paths)]
     scores = [[-inf] * top_paths for _ in range(batch)]
     for number in range(batch):
-        found = _searched(rows[number][: counts[number]], width, mask_index % classes)
-        for place, (path, score) in enumerate(found[:top_paths]):
-            labels[place][number][: len(path)] = path
-            scores[number][place] = score
+        paths = _search(rows[number][: counts[number]], width, mask_index % classes)
+        for rank, (path, score) in enumerate(paths[:top_paths]):
+            labels[rank][number][: len(path)] = path
+            scores[number][rank] = score
     return (
         wt.tensor(labels, (top_paths, batch, steps), int32),
         wt.tensor(scores, (batch, top_paths), float32),
     )
 
 
-def _searched(
-    rows: list[list[float]], width: int, blank: int
-) -> list[tuple[tuple[int, ...], float]]:
-    """Sequences with the logarithms of their probabilities, the likeliest first.
+def _search(rows: list[list[float]], width: int, blank: int) -> list[tuple[tuple[int, ...], float]]:
+    """Return label sequences with their log probabilities, the most likely first.
 
-    For each sequence there are two of them: that a blank is last, and that its last label is.
+    A beam has two log probabilities: that its last step is a blank, and that it is the last label.
     """
     beams: dict[tuple[int, ...], tuple[float, float]] = {(): (0.0, -inf)}
     for row in rows:
-        made: dict[tuple[int, ...], list[float]] = defaultdict(lambda: [-inf, -inf])
+        candidates: dict[tuple[int, ...], list[float]] = defaultdict(lambda: [-inf, -inf])
         for path, (with_blank, with_label) in beams.items():
-            total = _added(with_blank, with_label)
-            for label, chance in enumerate(row):
+            total = _log_add_exp(with_blank, with_label)
+            for label, log_probability in enumerate(row):
                 if label == blank:
-                    made[path][0] = _added(made[path][0], total + chance)
+                    same = candidates[path]
+                    same[0] = _log_add_exp(same[0], total + log_probability)
                 elif path and path[-1] == label:
-                    made[path][1] = _added(made[path][1], with_label + chance)
-                    longer = made[(*path, label)]
-                    longer[1] = _added(longer[1], with_blank + chance)
+                    same, longer = candidates[path], candidates[(*path, label)]
+                    same[1] = _log_add_exp(same[1], with_label + log_probability)
+                    longer[1] = _log_add_exp(longer[1], with_blank + log_probability)
                 else:
-                    longer = made[(*path, label)]
-                    longer[1] = _added(longer[1], total + chance)
-        best = sorted(made.items(), key=lambda one: -_added(*one[1]))[:width]
-        beams = {path: (chances[0], chances[1]) for path, chances in best}
-    totals = [(path, _added(*chances)) for path, chances in beams.items()]
-    return sorted(totals, key=lambda one: -one[1])
+                    longer = candidates[(*path, label)]
+                    longer[1] = _log_add_exp(longer[1], total + log_probability)
+        best = sorted(candidates.items(), key=lambda item: -_log_add_exp(*item[1]))[:width]
+        beams = {path: (with_blank, with_label) for path, (with_blank, with_label) in best}
+    totals = [(path, _log_add_exp(*beam)) for path, beam in beams.items()]
+    return sorted(totals, key=lambda item: -item[1])
 
 
-def _added(first: float, second: float) -> float:
-    """``log(exp(first) + exp(second))``."""
+def _log_add_exp(first: float, second: float) -> float:
+    """Return ``log(exp(first) + exp(second))``."""
     high, low = max(first, second), min(first, second)
     return high if low == -inf else high + log1p(exp(low - high))

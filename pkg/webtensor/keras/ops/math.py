@@ -1,4 +1,4 @@
-"""Functions that NumPy has not: segments, the greatest elements, transforms, special functions."""
+"""Functions that NumPy lacks: segments, largest elements, Fourier transforms, special functions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 
 from webtensor import ops as wt
 from webtensor.dtypes import complex64, float32, int32
-from webtensor.keras.ops.operations import Table, op, reduction, unary
+from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.ops.operations import Arguments, Computation, Row, Table, op, reduction, unary
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Axis, Config
 from webtensor.keras.window_functions import window_values
 from webtensor.ops import spectral
 
@@ -19,7 +21,9 @@ __all__ = ["TABLE"]
 # -- segments ----------------------------------------------------------------------------------
 
 
-def _segments(data: Any, segment_ids: Any, num_segments: int | None) -> tuple[Any, int]:
+def _segments(
+    data: TensorLike, segment_ids: TensorLike, num_segments: int | None
+) -> tuple[Tensor, int]:
     ids = wt.astype(segment_ids, int32)
     if len(ids.shape) != 1 or data.shape[:1] != ids.shape:
         raise ValueError(
@@ -32,112 +36,201 @@ def _segments(data: Any, segment_ids: Any, num_segments: int | None) -> tuple[An
 
 
 def _segment_sum(
-    data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
-) -> Any:
-    """The sums of the slices of each segment."""
+    data: TensorLike, segment_ids: TensorLike, num_segments: int | None = None, sorted: bool = False
+) -> Tensor:
+    """Return the sums of slices that have the same segment index.
+
+    ``segment_ids`` is int32 of shape (n,), where n is the size of the first axis of ``data``; the
+    result has shape (num_segments, *data.shape[1:]). ``num_segments`` is by default the maximum
+    index plus 1.
+
+    Raises:
+        ValueError: ``segment_ids`` has another shape.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.segment_sum([1, 2, 3], [0, 1, 0]).tolist()
+        [4, 2]
+    """
     data = wt.asarray(data)
     ids, count = _segments(data, segment_ids, num_segments)
     return wt.unsorted_segment_sum(data, ids, count)
 
 
-def _segment_reduction(reduce: Callable[..., Any], empty: Any, doc: str) -> Any:
-    """Reduce the slices of each segment, those of others replaced by what changes nothing."""
+def _segment_reduction(reduce: Callable[..., Tensor], neutral_element: float) -> Row:
+    """Reduce slices by segment; slices of other segments are masked by the neutral element."""
 
     def reduced(
-        data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
-    ) -> Any:
+        data: TensorLike,
+        segment_ids: TensorLike,
+        num_segments: int | None = None,
+        sorted: bool = False,
+    ) -> Tensor:
         data = wt.asarray(data)
         ids, count = _segments(data, segment_ids, num_segments)
-        rest = (1,) * (len(data.shape) - 1)
-        numbers = wt.reshape(wt.arange(count), (count, 1, *rest))
-        is_inside = wt.equal(wt.reshape(ids, (1, -1, *rest)), numbers)
-        neutral = empty if data.dtype is float32 else _WHOLE.get(empty, empty)
+        trailing = (1,) * (len(data.shape) - 1)
+        numbers = wt.reshape(wt.arange(count), (count, 1, *trailing))
+        is_inside = wt.equal(wt.reshape(ids, (1, -1, *trailing)), numbers)
+        neutral = neutral_element
+        if data.dtype is not float32:
+            neutral = _INTEGER_LIMITS.get(neutral_element, neutral_element)
         return reduce(wt.where(is_inside, wt.expand_dims(data, 0), neutral), axis=1)
 
-    return op(reduced, "num_segments sorted", doc=doc, spec=_segmented)
+    return op(reduced, "num_segments sorted", spec=_segment_spec)
 
 
-def _segmented(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
-    """The number of segments is known where it is given; else it depends on the elements."""
+def _segment_spec(compute: Computation, args: Arguments, config: Config) -> KerasTensor:
+    """Without ``num_segments``, the number of segments is unknown: it depends on the elements."""
     data, ids = args
-    lengths = {data.shape[0], ids.shape[0]} - {None}
-    if len(ids.shape) != 1 or len(lengths) > 1:
+    sizes = {data.shape[0], ids.shape[0]} - {None}
+    if len(ids.shape) != 1 or len(sizes) > 1:
         raise ValueError(
             f"segment_ids of shape {ids.shape} must have a number for each slice of data, of shape "
             f"{data.shape}"
         )
-    return KerasTensor((given["num_segments"], *data.shape[1:]), data.dtype)
+    return KerasTensor((config["num_segments"], *data.shape[1:]), data.dtype)
 
 
-_WHOLE = {-wt.inf: -(2**31), wt.inf: 2**31 - 1}
+#: What stands for the infinities in int32.
+_INTEGER_LIMITS = {-wt.inf: -(2**31), wt.inf: 2**31 - 1}
 
 
-# -- the greatest ------------------------------------------------------------------------------
+# -- largest elements --------------------------------------------------------------------------
 
 
-def _top_k(x: Any, k: int, sorted: bool = True) -> Any:
-    """The k greatest elements of each row, and where they are."""
+def _top_k(x: TensorLike, k: int, sorted: bool = True) -> tuple[Tensor, ...]:
+    """Return the k largest elements along the last axis, and their indices.
+
+    Both have shape (…, k); the indices are int32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> values, indices = keras.ops.top_k([3, 1, 2], 2)
+        >>> values.tolist(), indices.tolist()
+        ([3, 2], [0, 2])
+    """
     return tuple(wt.topk(x, k, sorted))
 
 
-def _in_top_k(targets: Any, predictions: Any, k: int) -> Any:
-    """Whether the element that a number names is among the k greatest of its row."""
+def _in_top_k(targets: TensorLike, predictions: TensorLike, k: int) -> Tensor:
+    """Return, as bool, whether the prediction of each target class is among the k largest.
+
+    ``targets`` has shape (batch,), ``predictions`` (batch, classes) and the result (batch,).
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.in_top_k([0, 1], [[0.9, 0.1, 0.0], [0.6, 0.3, 0.1]], k=1).tolist()
+        [True, False]
+    """
     targets, predictions = wt.astype(targets, int32), wt.asarray(predictions)
     chosen = wt.take_along_axis(predictions, wt.expand_dims(targets, -1), axis=-1)
-    is_better = wt.greater(predictions, chosen)
-    is_few = wt.less(wt.sum(is_better, axis=-1), k)
-    return wt.logical_and(is_few, wt.isfinite(wt.squeeze(chosen, -1)))
+    larger_count = wt.sum(wt.greater(predictions, chosen), axis=-1)
+    return wt.logical_and(wt.less(larger_count, k), wt.isfinite(wt.squeeze(chosen, -1)))
 
 
 # -- transforms --------------------------------------------------------------------------------
 
 
-def _complex(x: Any) -> Any:
-    """A complex tensor of a pair of real ones."""
+def _complex(x: TensorLike) -> Tensor:
+    """Return the complex tensor of a pair of real and imaginary parts."""
     real, imaginary = x
     return wt.complex(wt.astype(real, float32), wt.astype(imaginary, float32))
 
 
-def _parts(x: Any) -> tuple[Any, Any]:
+def _parts(x: TensorLike) -> tuple[Tensor, Tensor]:
     return wt.real(x), wt.imag(x)
 
 
-def _fft(x: Any) -> Any:
-    """The discrete Fourier transform along the last axis, of real and imaginary parts."""
+def _fft(x: TensorLike) -> tuple[Tensor, Tensor]:
+    """Return the discrete Fourier transform along the last axis.
+
+    ``x`` is a pair of real and imaginary parts of the same shape, as the result is, in float32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> real, imaginary = keras.ops.fft(([1.0, 0.0], [0.0, 0.0]))
+        >>> real.tolist(), imaginary.tolist()
+        ([1.0, 1.0], [0.0, 0.0])
+    """
     return _parts(wt.fft.fft(_complex(x)))
 
 
-def _fft2(x: Any) -> Any:
-    """The discrete Fourier transform along the last two axes, of real and imaginary parts."""
+def _fft2(x: TensorLike) -> tuple[Tensor, Tensor]:
+    """Return the discrete Fourier transform along the last two axes.
+
+    ``x`` is a pair of real and imaginary parts of the same shape, as the result is, in float32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> real, imaginary = keras.ops.fft2((keras.ops.ones((2, 2)), keras.ops.zeros((2, 2))))
+        >>> real.tolist()
+        [[4.0, 0.0], [0.0, 0.0]]
+    """
     return _parts(wt.fft.fftn(_complex(x), axes=(-2, -1)))
 
 
-def _ifft2(x: Any) -> Any:
-    """The inverse of ``fft2``."""
+def _ifft2(x: TensorLike) -> tuple[Tensor, Tensor]:
+    """Return the inverse discrete Fourier transform along the last two axes.
+
+    ``x`` is a pair of real and imaginary parts of the same shape, as the result is, in float32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> real, imaginary = keras.ops.ifft2((keras.ops.ones((2, 2)), keras.ops.zeros((2, 2))))
+        >>> real.tolist()
+        [[1.0, 0.0], [0.0, 0.0]]
+    """
     return _parts(wt.fft.ifftn(_complex(x), axes=(-2, -1)))
 
 
-def _rfft(x: Any, fft_length: int | None = None) -> Any:
-    """The discrete Fourier transform of real numbers along the last axis, of each half."""
+def _rfft(x: TensorLike, fft_length: int | None = None) -> tuple[Tensor, Tensor]:
+    """Return the discrete Fourier transform of real numbers along the last axis.
+
+    The result is a pair of real and imaginary parts of shape (…, fft_length // 2 + 1), in float32.
+    ``x`` is padded with zeros or cropped to ``fft_length``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> real, imaginary = keras.ops.rfft([1.0, 2.0, 3.0])
+        >>> real.numpy().round(3)
+        array([ 6. , -1.5], dtype=float32)
+    """
     return _parts(spectral.rfft(x, fft_length))
 
 
-def _irfft(x: Any, fft_length: int | None = None) -> Any:
-    """The inverse of ``rfft``."""
+def _irfft(x: TensorLike, fft_length: int | None = None) -> Tensor:
+    """Return the inverse of ``rfft``: real numbers of shape (…, fft_length).
+
+    ``x`` is a pair of real and imaginary parts; ``fft_length`` is by default twice the size of the
+    last axis less 2.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.irfft(([6.0, -2.0], [0.0, 0.0])).tolist()
+        [2.0, 4.0]
+    """
     return spectral.irfft(_complex(x), fft_length)
 
 
-def _extract_sequences(x: Any, sequence_length: int, sequence_stride: int) -> Any:
-    """Windows along the last axis."""
+def _extract_sequences(x: TensorLike, sequence_length: int, sequence_stride: int) -> Tensor:
+    """Return windows along the last axis: (…, n) becomes (…, windows, sequence_length).
+
+    Windows begin every ``sequence_stride`` elements.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.extract_sequences([1, 2, 3, 4], 2, 1).tolist()
+        [[1, 2], [2, 3], [3, 4]]
+    """
     return wt.signal.frame(x, sequence_length, sequence_stride)
 
 
 _WINDOWS = ("hamming", "hann")
 
 
-def _window(name: str, window: Any, length: int, fft_length: int) -> Any:
-    """A window's weights, with zeros around up to the length of the transform."""
-    if window is None:  # the whole transform is one window
+def _window(name: str, window: TensorLike | str | None, length: int, fft_length: int) -> Tensor:
+    """Return the weights of a window, padded with zeros to the size of the transform."""
+    if window is None:  # all samples of a frame have the weight 1
         return wt.ones((fft_length,))
     if isinstance(window, str):
         if window not in _WINDOWS:
@@ -156,26 +249,43 @@ def _window(name: str, window: Any, length: int, fft_length: int) -> Any:
 
 
 def _stft(
-    x: Any,
+    x: TensorLike,
     sequence_length: int,
     sequence_stride: int,
     fft_length: int,
-    window: Any = "hann",
+    window: TensorLike | str | None = "hann",
     center: bool = True,
-) -> Any:
-    """The Fourier transforms of windows, as real and imaginary parts."""
-    _check_lengths("stft", sequence_length, sequence_stride, fft_length)
+) -> tuple[Tensor, Tensor]:
+    """Return the short-time Fourier transform of signals (…, samples).
+
+    The result is a pair of real and imaginary parts of shape (…, frames, fft_length // 2 + 1).
+    Frames of ``sequence_length`` samples begin every ``sequence_stride`` samples and are
+    multiplied by ``window``: "hann", "hamming", a tensor of ``sequence_length`` weights, or None.
+    With ``center``, the signal is padded by reflection, so that frames are centered.
+
+    Raises:
+        TypeError: ``x`` is not float32.
+        ValueError: ``sequence_stride`` is not positive, ``fft_length`` is less than
+            ``sequence_length``, or the window does not fit.
+
+    Example:
+        >>> from webtensor import keras
+        >>> real, imaginary = keras.ops.stft(keras.ops.ones((8,)), 4, 2, 4)
+        >>> real.shape
+        (5, 3)
+    """
+    _check_window_sizes("stft", sequence_length, sequence_stride, fft_length)
     x = wt.asarray(x)
     if x.dtype is not float32:
         raise TypeError(f"stft: x must be floats, but is {x.dtype}")
     if center:
-        around = [[0, 0]] * (len(x.shape) - 1) + [[fft_length // 2] * 2]
-        x = wt.mirror_pad(x, around, "reflect")
+        paddings = [[0, 0]] * (len(x.shape) - 1) + [[fft_length // 2] * 2]
+        x = wt.mirror_pad(x, paddings, "reflect")
     frames = wt.signal.frame(x, fft_length, sequence_stride)
     return _rfft(frames * _window("stft", window, sequence_length, fft_length), fft_length)
 
 
-def _check_lengths(name: str, sequence_length: int, stride: int, fft_length: int) -> None:
+def _check_window_sizes(name: str, sequence_length: int, stride: int, fft_length: int) -> None:
     if not isinstance(stride, int) or stride < 1:
         raise ValueError(f"{name}: sequence_stride must be a positive integer, but got {stride!r}")
     if fft_length < sequence_length:
@@ -186,82 +296,136 @@ def _check_lengths(name: str, sequence_length: int, stride: int, fft_length: int
 
 
 def _istft(
-    x: Any,
+    x: TensorLike,
     sequence_length: int,
     sequence_stride: int,
     fft_length: int,
     length: int | None = None,
-    window: Any = "hann",
+    window: TensorLike | str | None = "hann",
     center: bool = True,
-) -> Any:
-    """The signal whose windows have the given Fourier transforms."""
-    _check_lengths("istft", sequence_length, sequence_stride, fft_length)
+) -> Tensor:
+    """Return the signal whose short-time Fourier transform is ``x``; the inverse of ``stft``.
+
+    ``x`` is a pair of real and imaginary parts of shape (…, frames, fft_length // 2 + 1); the
+    result has shape (…, length).
+
+    Raises:
+        ValueError: the arguments do not fit, as in ``stft``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> x = keras.ops.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
+        >>> keras.ops.istft(keras.ops.stft(x, 4, 2, 4), 4, 2, 4).numpy().round(3)
+        array([1., 2., 3., 4., 5., 6., 7., 8.], dtype=float32)
+    """
+    _check_window_sizes("istft", sequence_length, sequence_stride, fft_length)
     if len(wt.asarray(x[0]).shape) < 2:
         raise ValueError("istft: the parts of x must have at least two axes")
     frames = _irfft(x, fft_length)
     weights = _window("istft", window, sequence_length, fft_length)
     count = frames.shape[-2]
     total = fft_length + sequence_stride * (count - 1)
-    signal = _overlapped(frames * weights, sequence_stride, total)
+    signal = _overlap_added(frames * weights, sequence_stride, total)
     power = wt.broadcast_to(wt.square(weights), (count, fft_length))
-    power = _overlapped(power, sequence_stride, total)
+    power = _overlap_added(power, sequence_stride, total)
     signal = wt.divide(signal, wt.where(wt.greater(power, 1e-10), power, 1.0))
-    if window is None:  # as if frames were only added up
+    if window is None:  # Keras only adds up the frames
         signal = signal * (fft_length / sequence_stride)
-    begin = fft_length // 2 if center else 0
-    end = total - (fft_length // 2 if center else 0) if length is None else begin + length
-    signal = signal[..., begin : min(end, total)]
+    start = fft_length // 2 if center else 0
+    end = total - start if length is None else start + length
+    signal = signal[..., start : min(end, total)]
     missing = 0 if length is None else length - signal.shape[-1]
     if missing > 0:
         signal = wt.pad(signal, [[0, 0]] * (len(signal.shape) - 1) + [[0, missing]])
     return signal
 
 
-def _overlapped(frames: Any, stride: int, total: int) -> Any:
-    """Frames, each added where it belongs."""
-    *outer, count, length = frames.shape
-    rows = wt.moveaxis(wt.reshape(frames, (-1, count * length)), 0, 1)
+def _overlap_added(frames: Tensor, stride: int, total: int) -> Tensor:
+    """Add up overlapping frames, which begin every ``stride`` of the ``total`` samples."""
+    *batch_shape, count, frame_size = frames.shape
+    rows = wt.moveaxis(wt.reshape(frames, (-1, count * frame_size)), 0, 1)
     starts = wt.reshape(wt.arange(count) * stride, (count, 1))
-    ids = wt.reshape(wt.add(starts, wt.arange(length)), (-1,))
-    summed = wt.unsorted_segment_sum(rows, ids, total)
-    return wt.reshape(wt.moveaxis(summed, 0, 1), (*outer, total))
+    ids = wt.reshape(wt.add(starts, wt.arange(frame_size)), (-1,))
+    sums = wt.unsorted_segment_sum(rows, ids, total)
+    return wt.reshape(wt.moveaxis(sums, 0, 1), (*batch_shape, total))
 
 
-# -- the rest ----------------------------------------------------------------------------------
+# -- special functions -------------------------------------------------------------------------
 
 
-def _cdist(x: Any, y: Any) -> Any:
-    """The distances of the rows of two tensors."""
+def _cdist(x: TensorLike, y: TensorLike) -> Tensor:
+    """Return the Euclidean distances of the rows of two tensors.
+
+    The shapes (…, m, n) and (…, k, n) give (…, m, k).
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.cdist([[0.0, 0.0]], [[3.0, 4.0], [0.0, 1.0]]).tolist()
+        [[5.0, 1.0]]
+    """
     pairs = wt.subtract(wt.expand_dims(x, -2), wt.expand_dims(y, -3))
     return wt.sqrt(wt.sum(wt.square(pairs), axis=-1))
 
 
-def _logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """``log(sum(exp(x)))``."""
+def _logsumexp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Return ``log(sum(exp(x)))`` along axes, without overflow.
+
+    Example:
+        >>> from webtensor import keras
+        >>> round(keras.ops.logsumexp([0.0, 0.0]).item(), 3)
+        0.693
+    """
     return wt.log_sum_exp(x, tuple(axis) if isinstance(axis, list) else axis, keepdims)
 
 
-def _logdet(x: Any) -> Any:
-    """The logarithm of the determinant of a Hermitian, positive matrix."""
-    roots = wt.linalg.diagonal(wt.linalg.cholesky(x))
-    return wt.multiply(wt.sum(wt.log(roots), axis=-1), 2.0)
+def _logdet(x: TensorLike) -> Tensor:
+    """Return the logarithm of the determinant of Hermitian positive definite matrices (…, n, n).
+
+    Example:
+        >>> from webtensor import keras
+        >>> round(keras.ops.logdet([[2.0, 0.0], [0.0, 4.0]]).item(), 3)
+        2.079
+    """
+    diagonal = wt.linalg.diagonal(wt.linalg.cholesky(x))
+    return wt.multiply(wt.sum(wt.log(diagonal), axis=-1), 2.0)
 
 
-def _view_as_complex(x: Any) -> Any:
-    """Complex numbers of pairs along the last axis."""
+def _view_as_complex(x: TensorLike) -> Tensor:
+    """Return the complex numbers whose parts are pairs along the last axis: (…, 2) becomes (…).
+
+    Raises:
+        ValueError: the last axis is not of size 2.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.view_as_complex([[1.0, 2.0]]).tolist()
+        [(1+2j)]
+    """
     x = wt.asarray(x)
     if x.shape[-1:] != (2,):
         raise ValueError(f"view_as_complex: the last axis must have length 2; x.shape={x.shape}")
     return wt.complex(x[..., 0], x[..., 1])
 
 
-def _view_as_real(x: Any) -> Any:
-    """Pairs of complex numbers' parts along a last axis."""
+def _view_as_real(x: TensorLike) -> Tensor:
+    """Return the real and imaginary parts of complex numbers along a new last axis of size 2.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.view_as_real([1 + 2j]).tolist()
+        [[1.0, 2.0]]
+    """
     return wt.stack(_parts(wt.astype(x, complex64)), -1)
 
 
-def _erfc(x: Any) -> Any:
-    """``1 - erf(x)``."""
+def _erfc(x: TensorLike) -> Tensor:
+    """Return the complementary error function, ``1 - erf(x)``, of each element.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.erfc([0.0, 0.5]).numpy().round(3)
+        array([1.  , 0.48], dtype=float32)
+    """
     return wt.subtract(1.0, wt.erf(x))
 
 
@@ -269,28 +433,30 @@ TABLE = Table(
     "keras.src.ops.math",
     {
         # -- segments --------------------------------------------------------------------------
-        "segment_max": _segment_reduction(wt.max, -wt.inf, "The greatest of each segment."),
-        "segment_min": _segment_reduction(wt.min, wt.inf, "The least of each segment."),
-        "segment_prod": _segment_reduction(wt.prod, 1, "The products of each segment."),
-        "segment_sum": op(_segment_sum, "num_segments sorted", spec=_segmented),
-        # -- the greatest ----------------------------------------------------------------------
+        "segment_max": _segment_reduction(wt.max, -wt.inf),
+        "segment_min": _segment_reduction(wt.min, wt.inf),
+        "segment_prod": _segment_reduction(wt.prod, 1),
+        "segment_sum": op(_segment_sum, "num_segments sorted", spec=_segment_spec),
+        # -- largest elements ------------------------------------------------------------------
         "in_top_k": op(_in_top_k, "k"),
         "top_k": op(_top_k, "k sorted"),
         # -- transforms ------------------------------------------------------------------------
         "extract_sequences": op(_extract_sequences, "sequence_length sequence_stride"),
-        "fft": op(_fft, kind="FFT"),
-        "fft2": op(_fft2, kind="FFT2"),
-        "ifft2": op(_ifft2, kind="IFFT2"),
-        "irfft": op(_irfft, "fft_length", kind="IRFFT"),
+        "fft": op(_fft, class_name="FFT"),
+        "fft2": op(_fft2, class_name="FFT2"),
+        "ifft2": op(_ifft2, class_name="IFFT2"),
+        "irfft": op(_irfft, "fft_length", class_name="IRFFT"),
         "istft": op(
             _istft,
             "sequence_length sequence_stride fft_length length window center",
-            kind="ISTFT",
+            class_name="ISTFT",
         ),
-        "rfft": op(_rfft, "fft_length", kind="RFFT"),
-        "stft": op(_stft, "sequence_length sequence_stride fft_length window center", kind="STFT"),
-        # -- the rest --------------------------------------------------------------------------
-        "cdist": op(_cdist, kind="CDist"),
+        "rfft": op(_rfft, "fft_length", class_name="RFFT"),
+        "stft": op(
+            _stft, "sequence_length sequence_stride fft_length window center", class_name="STFT"
+        ),
+        # -- special functions -----------------------------------------------------------------
+        "cdist": op(_cdist, class_name="CDist"),
         "erf": unary(wt.erf),
         "erfc": unary(_erfc),
         "erfinv": unary(wt.erf_inv),
@@ -303,5 +469,5 @@ TABLE = Table(
 )
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Callable[..., Any]:
     return TABLE.function(name)

@@ -1,207 +1,348 @@
-"""Functions that move, join and pick elements, in Keras's module ``numpy``."""
+"""Functions that rearrange, join and pick elements, in Keras's module ``numpy``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from types import EllipsisType, NoneType
+from typing import Any, overload
 
 from webtensor import ops as wt
 from webtensor.dtypes import bool_, int32
-from webtensor.keras.ops.operations import Row, op, plain
+from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.ops.operations import Arguments, Computation, Row, op, plain
 from webtensor.keras.ops.vectorization import vectorize
 from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Axis, Config, Operand, Shape
 from webtensor.shapes import normalize_axis, prod
 
 __all__ = ["ROWS", "shape_of"]
 
-#: What unknown lengths are in trials of indices.
-_TRIED = (83, 89)
+#: Sizes that trials of indices substitute for unknown dimensions.
+_TRIAL_SIZES = (83, 89)
 
 
-def _tuples(value: Any) -> Any:
-    """Lists as tuples: JSON has made lists of these."""
-    return tuple(_tuples(one) for one in value) if isinstance(value, (list, tuple)) else value
+@overload
+def _integers(value: int | Sequence[int]) -> int | Sequence[int]: ...
+
+
+@overload
+def _integers(value: Axis) -> Axis: ...
+
+
+def _integers(value: Axis) -> Axis:
+    """Return several integers as a tuple, since tuples have become lists in JSON."""
+    return value if value is None or isinstance(value, int) else tuple(value)
 
 
 # -- shapes ------------------------------------------------------------------------------------
 
 
-def shape_of(x: Any) -> tuple[int | None, ...]:
-    """The shape; unknown lengths are None."""
+def shape_of(x: Operand) -> Shape:
+    """Return the shape of a tensor as a tuple, with None for unknown dimensions.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.shape([[1, 2, 3]])
+        (1, 3)
+    """
     return tuple(x.shape if hasattr(x, "shape") else wt.asarray(x).shape)
 
 
-def _ndim(x: Any) -> int:
-    """How many axes there are."""
+def _ndim(x: Operand) -> int:
+    """Return the number of axes of a tensor.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.ndim([[1, 2, 3]])
+        2
+    """
     return len(shape_of(x))
 
 
-def _size(x: Any) -> int | None:
-    """How many elements there are; None where that is unknown."""
+def _size(x: Operand) -> int | None:
+    """Return the number of elements of a tensor, or None where a dimension is unknown.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.size([[1, 2, 3]])
+        3
+    """
     shape = shape_of(x)
-    return None if None in shape else prod(n for n in shape if n is not None)
+    return None if None in shape else prod(size for size in shape if size is not None)
 
 
-def _reshape(x: Any, newshape: Any) -> Any:
-    """The elements in another shape, where one length may be -1."""
-    return wt.reshape(x, _lengths(newshape))
+def _reshape(x: TensorLike, newshape: int | Sequence[int | None]) -> Tensor:
+    """Return the elements in another shape, in which one size may be -1, to be inferred.
+
+    Raises:
+        ValueError: the numbers of elements differ.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.reshape([1, 2, 3, 4], (2, -1)).tolist()
+        [[1, 2], [3, 4]]
+    """
+    return wt.reshape(x, _target_shape(newshape))
 
 
-def _lengths(shape: Any) -> Any:
-    """A shape as integers, where None, an unknown length, is -1."""
+def _target_shape(shape: int | Sequence[int | None]) -> tuple[int, ...]:
+    """Return a shape as integers; None, an unknown dimension, becomes -1."""
     if isinstance(shape, int):
         return (shape,)
-    return tuple(-1 if one is None else int(one) for one in shape)
+    return tuple(-1 if size is None else int(size) for size in shape)
 
 
-def _reshaped(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
-    x, shape = args[0], list(_lengths(given["newshape"]))
+def _reshape_spec(compute: Computation, args: Arguments, config: Config) -> KerasTensor:
+    x, shape = args[0], _target_shape(config["newshape"])
     if shape.count(-1) > 1:
-        raise ValueError(f"reshape: only one length may be -1, but newshape is {tuple(shape)}")
-    known = prod(n for n in shape if n != -1)
-    if None not in x.shape:
-        count = prod(x.shape)
-        if count % known if -1 in shape and known else count != known:
-            raise ValueError(f"reshape: x of shape {x.shape} has no shape {tuple(shape)}")
-        return KerasTensor([count // known if n == -1 else n for n in shape], x.dtype)
-    return KerasTensor([None if n == -1 else n for n in shape], x.dtype)
+        raise ValueError(f"reshape: only one size may be -1, but newshape is {shape}")
+    element_count = _size(x)
+    if element_count is None:
+        return KerasTensor([None if size == -1 else size for size in shape], x.dtype)
+    product = prod(size for size in shape if size != -1)
+    if element_count % product if -1 in shape and product else element_count != product:
+        raise ValueError(f"reshape: x of shape {x.shape} has no shape {shape}")
+    sizes = [element_count // product if size == -1 else size for size in shape]
+    return KerasTensor(sizes, x.dtype)
 
 
-def _squeeze(x: Any, axis: Any = None) -> Any:
-    """The elements without axes of length 1."""
-    return wt.squeeze(x, _tuples(axis))
+def _squeeze(x: TensorLike, axis: Axis = None) -> Tensor:
+    """Remove axes of size 1: all of them, or those given by ``axis``.
+
+    Raises:
+        ValueError: an axis is not of size 1.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.squeeze([[1, 2]]).tolist()
+        [1, 2]
+    """
+    return wt.squeeze(x, _integers(axis))
 
 
-def _squeezed(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
-    x, axis = args[0], given["axis"]
-    rank = len(x.shape)
+def _squeeze_spec(compute: Computation, args: Arguments, config: Config) -> KerasTensor:
+    x, axis = args[0], config["axis"]
     if axis is None:
-        axes = [place for place, n in enumerate(x.shape) if n == 1]
+        axes = [i for i, size in enumerate(x.shape) if size == 1]
     else:
-        wanted = axis if isinstance(axis, (list, tuple)) else [axis]
-        axes = [normalize_axis("squeeze", one, rank) for one in wanted]
-        for one in axes:
-            if x.shape[one] != 1:
-                raise ValueError(f"squeeze: axis {one} of shape {x.shape} has not length 1")
-    return KerasTensor([n for place, n in enumerate(x.shape) if place not in axes], x.dtype)
+        given_axes = axis if isinstance(axis, (list, tuple)) else [axis]
+        axes = [normalize_axis("squeeze", i, len(x.shape)) for i in given_axes]
+        for i in axes:
+            if x.shape[i] != 1:
+                raise ValueError(f"squeeze: axis {i} of shape {x.shape} has not length 1")
+    return KerasTensor([size for i, size in enumerate(x.shape) if i not in axes], x.dtype)
 
 
-def _expand_dims(x: Any, axis: Any) -> Any:
-    """The elements with further axes of length 1."""
+def _expand_dims(x: TensorLike, axis: int | Sequence[int]) -> Tensor:
+    """Insert axes of size 1 at the positions ``axis``, an integer or several, of the result.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.expand_dims([1, 2], -1).tolist()
+        [[1], [2]]
+    """
     x = wt.asarray(x)
     axes = [axis] if isinstance(axis, int) else list(axis)
     rank = len(x.shape) + len(axes)
-    places = {normalize_axis("expand_dims", one, rank) for one in axes}
-    lengths = iter(x.shape)
-    return wt.reshape(x, [1 if one in places else next(lengths) for one in range(rank)])
+    new_axes = {normalize_axis("expand_dims", i, rank) for i in axes}
+    sizes = iter(x.shape)
+    return wt.reshape(x, [1 if i in new_axes else next(sizes) for i in range(rank)])
 
 
-def _transpose(x: Any, axes: Any = None) -> Any:
-    """The elements with the axes in another order, by default the reverse."""
+def _transpose(x: TensorLike, axes: Sequence[int] | None = None) -> Tensor:
+    """Permute the axes, by default into the reverse order.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.transpose([[1, 2], [3, 4]]).tolist()
+        [[1, 3], [2, 4]]
+    """
     return wt.transpose(x, axes)
 
 
-def _swapaxes(x: Any, axis1: int, axis2: int) -> Any:
-    """The elements with two axes exchanged."""
+def _swapaxes(x: TensorLike, axis1: int, axis2: int) -> Tensor:
+    """Exchange two axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.swapaxes([[1, 2], [3, 4]], 0, 1).tolist()
+        [[1, 3], [2, 4]]
+    """
     x = wt.asarray(x)
     rank = len(x.shape)
     order = list(range(rank))
-    axis1, axis2 = (normalize_axis("swapaxes", one, rank) for one in (axis1, axis2))
+    axis1, axis2 = normalize_axis("swapaxes", axis1, rank), normalize_axis("swapaxes", axis2, rank)
     order[axis1], order[axis2] = order[axis2], order[axis1]
     return wt.permute_dims(x, order)
 
 
-def _moveaxis(x: Any, source: Any, destination: Any) -> Any:
-    """The elements with axes at other places."""
-    return wt.moveaxis(x, _tuples(source), _tuples(destination))
+def _moveaxis(
+    x: TensorLike, source: int | Sequence[int], destination: int | Sequence[int]
+) -> Tensor:
+    """Move the axes ``source`` to the positions ``destination``; the others keep their order.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.moveaxis(keras.ops.ones((2, 3, 4)), 0, -1).shape
+        (3, 4, 2)
+    """
+    return wt.moveaxis(x, _integers(source), _integers(destination))
 
 
-def _broadcast_to(x: Any, shape: Any) -> Any:
-    """The elements repeated along axes of length 1."""
-    return wt.broadcast_to(x, _tuples(shape))
+def _broadcast_to(x: TensorLike, shape: int | Sequence[int]) -> Tensor:
+    """Broadcast the elements to a shape, repeating axes of size 1.
+
+    Raises:
+        ValueError: the shape of ``x`` does not broadcast to ``shape``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.broadcast_to([1, 2], (2, 2)).tolist()
+        [[1, 2], [1, 2]]
+    """
+    return wt.broadcast_to(x, _integers(shape))
 
 
-def _meshgrid(*x: Any, indexing: str = "xy") -> Any:
-    """The coordinates of the points of a grid."""
-    return wt.meshgrid(*(wt.reshape(one, (-1,)) for one in x), indexing=indexing)
+def _meshgrid(*x: TensorLike, indexing: str = "xy") -> list[Tensor]:
+    """Return the coordinates of the points of the grid that vectors span.
+
+    For vectors of sizes n and m, the results have shape (m, n), or (n, m) with indexing "ij".
+
+    Example:
+        >>> from webtensor import keras
+        >>> [x.tolist() for x in keras.ops.meshgrid([1, 2], [3, 4])]
+        [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
+    """
+    return wt.meshgrid(*(wt.reshape(vector, (-1,)) for vector in x), indexing=indexing)
 
 
 # -- parts -------------------------------------------------------------------------------------
 
 
-def _get_item(x: Any, key: Any) -> Any:
-    """``x[key]``."""
+def _get_item(x: TensorLike, key: Any) -> Tensor:
+    """Return ``x[key]``, also of symbolic tensors.
+
+    Raises:
+        ValueError: an index is out of range, or there are more indices than axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.get_item([[1, 2], [3, 4]], (0, 1)).item()
+        2
+    """
     return wt.asarray(x)[tuple(key) if isinstance(key, list) else key]
 
 
-def _item(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
+def _get_item_spec(compute: Computation, args: Arguments, config: Config) -> KerasTensor:
     x, key = args
-    parts = list(key) if isinstance(key, (list, tuple)) else [key]
-    if any(not (one is None or one is ... or isinstance(one, (int, slice))) for one in parts):
-        found: KerasTensor = outcome_of_trial(compute, args, {}, _TRIED)
-        return found
-    if sum(one is ... for one in parts) > 1:
+    indices: list[Any] = list(key) if isinstance(key, (list, tuple)) else [key]
+    if not all(isinstance(index, (int, slice, NoneType, EllipsisType)) for index in indices):
+        outcome: KerasTensor = outcome_of_trial(compute, args, {}, _TRIAL_SIZES)
+        return outcome
+    if sum(index is ... for index in indices) > 1:
         raise ValueError("index: there is more than one ellipsis")
-    used = sum(one is not None and one is not ... for one in parts)
-    if used > len(x.shape):
-        raise ValueError(f"index: {used} indices for a tensor of rank {len(x.shape)}")
-    place = next((i for i, one in enumerate(parts) if one is ...), len(parts))
-    whole = [slice(None)] * (len(x.shape) - used)
-    return KerasTensor(_picked(x.shape, parts[:place] + whole + parts[place + 1 :]), x.dtype)
+    axis_count = sum(index is not None and index is not ... for index in indices)
+    if axis_count > len(x.shape):
+        raise ValueError(f"index: {axis_count} indices for a tensor of rank {len(x.shape)}")
+    position = next((i for i, index in enumerate(indices) if index is ...), len(indices))
+    indices[position : position + 1] = [slice(None)] * (len(x.shape) - axis_count)
+    return KerasTensor(_indexed_shape(x.shape, indices), x.dtype)
 
 
-def _picked(shape: Sequence[int | None], parts: list[Any]) -> list[int | None]:
-    lengths = iter(shape)
-    found: list[int | None] = []
-    for part in parts:
-        length = 1 if part is None else next(lengths)
-        if part is None or (isinstance(part, slice) and length is None):
-            found.append(length)
-        elif isinstance(part, slice):
-            found.append(len(range(*part.indices(length or 0))))
-        elif length is not None and not -length <= part < length:
-            raise ValueError(f"index {part} is out of range for an axis of length {length}")
-    return found
+def _indexed_shape(shape: Shape, indices: list[int | slice | None]) -> list[int | None]:
+    """Return the shape of a tensor that is indexed with one index for each axis.
+
+    None inserts an axis of size 1.
+    """
+    sizes = iter(shape)
+    indexed_shape: list[int | None] = []
+    for index in indices:
+        size = 1 if index is None else next(sizes)
+        if index is None or (isinstance(index, slice) and size is None):
+            indexed_shape.append(size)
+        elif isinstance(index, slice):
+            indexed_shape.append(len(range(*index.indices(size or 0))))
+        elif size is not None and not -size <= index < size:
+            raise ValueError(f"index {index} is out of range for an axis of length {size}")
+    return indexed_shape
 
 
-def _places(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
+def _nonzero_spec(compute: Computation, args: Arguments, config: Config) -> tuple[KerasTensor, ...]:
     return tuple(KerasTensor((None,), int32) for _ in args[0].shape)
 
 
-def _take(x: Any, indices: Any, axis: int | None = None) -> Any:
-    """Elements, or slices along an axis, at indices."""
+def _take(x: TensorLike, indices: TensorLike, axis: int | None = None) -> Tensor:
+    """Return the elements, or the slices along an axis, at indices.
+
+    Without ``axis``, ``x`` is flattened. The shape of ``indices`` takes the place of the axis.
+    Negative indices count from the end.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.take([[1, 2], [3, 4]], [1, 0], axis=0).tolist()
+        [[3, 4], [1, 2]]
+    """
     x = wt.asarray(x)
     if axis is None:
         x, axis = wt.reshape(x, (-1,)), 0
     axis = normalize_axis("take", axis, len(x.shape))
     indices = wt.astype(indices, int32)
-    length = x.shape[axis]
-    return wt.gather(x, wt.where(wt.less(indices, 0), indices + length, indices), axis)
+    from_start = wt.where(wt.less(indices, 0), indices + x.shape[axis], indices)
+    return wt.gather(x, from_start, axis)
 
 
-def _take_along_axis(x: Any, indices: Any, axis: int | None = None) -> Any:
-    """Elements along an axis, at indices for each row."""
+def _take_along_axis(x: TensorLike, indices: TensorLike, axis: int | None = None) -> Tensor:
+    """Return the elements along an axis at indices that differ from row to row.
+
+    ``indices`` has the rank of ``x``; without ``axis``, both are flattened.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.take_along_axis([[3, 1], [2, 4]], [[1], [0]], axis=1).tolist()
+        [[1], [2]]
+    """
     x, indices = wt.asarray(x), wt.astype(indices, int32)
     if axis is None:
         x, indices, axis = wt.reshape(x, (-1,)), wt.reshape(indices, (-1,)), 0
     return wt.take_along_axis(x, indices, axis=axis)
 
 
-def _diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The diagonals between two axes."""
+def _diagonal(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+    """Return the diagonals of the matrices along two axes; they become the last axis.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.diagonal([[1, 2], [3, 4]]).tolist()
+        [1, 4]
+    """
     x = wt.asarray(x)
     return wt.linalg.diagonal(wt.moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
 
 
-def _trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """The sums of diagonals."""
+def _trace(x: TensorLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+    """Return the sums of the diagonals of the matrices along two axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.trace([[1, 2], [3, 4]]).item()
+        5
+    """
     return wt.sum(_diagonal(x, offset, axis1, axis2), axis=-1)
 
 
-def _diag(x: Any, k: int = 0) -> Any:
-    """A diagonal, or the matrix that has one."""
+def _diag(x: TensorLike, k: int = 0) -> Tensor:
+    """Return the ``k``-th diagonal of a matrix, or the matrix with a vector as this diagonal.
+
+    Raises:
+        ValueError: ``x`` has neither one axis nor two.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.diag([1, 2]).tolist()
+        [[1, 0], [0, 2]]
+    """
     x = wt.asarray(x)
     if len(x.shape) == 2:
         return wt.linalg.diagonal(x, offset=k)
@@ -215,36 +356,62 @@ def _diag(x: Any, k: int = 0) -> Any:
     return wt.where(wt.eye(size, k=k, dtype=bool_), wt.reshape(rows, (-1, 1)), wt.zeros_like(x[:1]))
 
 
-def _diagflat(x: Any, k: int = 0) -> Any:
-    """The matrix with all elements as a diagonal."""
+def _diagflat(x: TensorLike, k: int = 0) -> Tensor:
+    """Return the matrix that has all elements as its ``k``-th diagonal.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.diagflat([[1], [2]]).tolist()
+        [[1, 0], [0, 2]]
+    """
     return _diag(wt.reshape(x, (-1,)), k)
 
 
-def _split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    """Parts of one length, or between indices."""
+def _split(x: TensorLike, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[Tensor]:
+    """Split a tensor along an axis into a number of equal parts, or at indices.
+
+    Raises:
+        ValueError: the axis cannot be split into equal parts.
+
+    Example:
+        >>> from webtensor import keras
+        >>> [part.tolist() for part in keras.ops.split([1, 2, 3, 4], [1, 3])]
+        [[1], [2, 3], [4]]
+    """
     x = wt.asarray(x)
     if isinstance(indices_or_sections, int):
         return wt.split(x, indices_or_sections, axis)
-    length = x.shape[axis]
-    ends = [min(one + length if one < 0 else one, length) for one in indices_or_sections]
-    sizes = [max(q - p, 0) for p, q in pairwise([0, *ends, length])]
+    axis_size = x.shape[axis]
+    ends = [
+        min(index + axis_size if index < 0 else index, axis_size) for index in indices_or_sections
+    ]
+    sizes = [max(end - start, 0) for start, end in pairwise([0, *ends, axis_size])]
     return wt.split(x, sizes, axis)
 
 
-def _array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
-    """Parts whose lengths differ by at most one, or between indices."""
+def _array_split(
+    x: TensorLike, indices_or_sections: int | Sequence[int], axis: int = 0
+) -> list[Tensor]:
+    """Split a tensor along an axis into parts whose sizes differ by at most 1, or at indices.
+
+    Example:
+        >>> from webtensor import keras
+        >>> [part.tolist() for part in keras.ops.array_split([1, 2, 3], 2)]
+        [[1, 2], [3]]
+    """
     if not isinstance(indices_or_sections, int):
         return _split(x, indices_or_sections, axis)
     x = wt.asarray(x)
-    length, more = divmod(x.shape[axis], indices_or_sections)
-    return wt.split(x, [length + (i < more) for i in range(indices_or_sections)], axis)
+    size, remainder = divmod(x.shape[axis], indices_or_sections)
+    return wt.split(x, [size + (i < remainder) for i in range(indices_or_sections)], axis)
 
 
-def _splitter(axis: int, lowest: int) -> Row:
-    def split(x: Any, indices_or_sections: Any) -> Any:
-        """Parts along a certain axis."""
+def _splitter(axis: int, minimum_rank: int) -> Row:
+    """A function that splits along an axis, or along the first where the rank is too small."""
+
+    def split(x: TensorLike, indices_or_sections: int | Sequence[int]) -> list[Tensor]:
         rank = len(wt.asarray(x).shape)
-        return _split(x, indices_or_sections, 0 if rank < lowest else axis)
+        return _split(x, indices_or_sections, 0 if rank < minimum_rank else axis)
 
     return op(split, "indices_or_sections")
 
@@ -252,142 +419,234 @@ def _splitter(axis: int, lowest: int) -> Row:
 # -- joining -----------------------------------------------------------------------------------
 
 
-def _same_kind(xs: Sequence[Any]) -> list[Any]:
-    """Tensors of one dtype, the greatest of theirs."""
-    held = [wt.asarray(one) for one in xs]
-    kind = wt.result_type(*held)
-    return [one if one.dtype is kind else wt.astype(one, kind) for one in held]
+def _promoted(xs: Sequence[TensorLike]) -> list[Tensor]:
+    """Convert tensors to the dtype to which theirs are promoted."""
+    tensors = [wt.asarray(x) for x in xs]
+    dtype = wt.result_type(*tensors)
+    return [wt.astype(tensor, dtype, copy=False) for tensor in tensors]
 
 
-def _concatenate(xs: Any, axis: int | None = 0) -> Any:
-    """Tensors, one after the other along an axis."""
-    return wt.concat(_same_kind(xs), axis)
+def _concatenate(xs: Sequence[TensorLike], axis: int | None = 0) -> Tensor:
+    """Join tensors along an existing axis; their dtypes are promoted to a common one.
+
+    Without ``axis``, they are flattened first.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.concatenate([[1, 2], [3]]).tolist()
+        [1, 2, 3]
+    """
+    return wt.concat(_promoted(xs), axis)
 
 
-def _stack(x: Any, axis: int = 0) -> Any:
-    """Tensors, one after the other along a new axis."""
-    return wt.stack(_same_kind(x), axis)
+def _stack(x: TensorLike, axis: int = 0) -> Tensor:
+    """Join tensors of the same shape along a new axis; their dtypes are promoted to a common one.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.stack([[1, 2], [3, 4]], axis=1).tolist()
+        [[1, 3], [2, 4]]
+    """
+    return wt.stack(_promoted(x), axis)
 
 
-def _append(x1: Any, x2: Any, axis: int | None = None) -> Any:
-    """Two tensors, one after the other."""
-    return wt.concat(_same_kind([x1, x2]), axis)
+def _append(x1: TensorLike, x2: TensorLike, axis: int | None = None) -> Tensor:
+    """Join two tensors along an axis, or flattened if ``axis`` is None.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.append([1, 2], [3]).tolist()
+        [1, 2, 3]
+    """
+    return wt.concat(_promoted([x1, x2]), axis)
 
 
-def _hstack(xs: Any) -> Any:
-    """Tensors side by side."""
-    held = [wt.reshape(one, one.shape or (1,)) for one in _same_kind(xs)]
-    return wt.concat(held, 0 if len(held[0].shape) == 1 else 1)
+def _hstack(xs: Sequence[TensorLike]) -> Tensor:
+    """Join tensors along the second axis, or vectors along the first.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.hstack([[1, 2], [3]]).tolist()
+        [1, 2, 3]
+    """
+    tensors = [wt.reshape(x, x.shape or (1,)) for x in _promoted(xs)]
+    return wt.concat(tensors, 0 if len(tensors[0].shape) == 1 else 1)
 
 
-def _vstack(xs: Any) -> Any:
-    """Tensors below each other."""
-    held = [one if len(one.shape) > 1 else wt.reshape(one, (1, -1)) for one in _same_kind(xs)]
-    return wt.concat(held, 0)
+def _vstack(xs: Sequence[TensorLike]) -> Tensor:
+    """Join tensors along the first axis; vectors become rows.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.vstack([[1, 2], [3, 4]]).tolist()
+        [[1, 2], [3, 4]]
+    """
+    tensors = [x if len(x.shape) > 1 else wt.reshape(x, (1, -1)) for x in _promoted(xs)]
+    return wt.concat(tensors, 0)
 
 
-def _dstack(xs: Any) -> Any:
-    """Tensors behind each other."""
-    held = []
-    for one in _same_kind(xs):
-        shape = (1, *one.shape) if len(one.shape) == 1 else one.shape or (1, 1)
-        held.append(wt.reshape(one, shape if len(shape) > 2 else (*shape, 1)))
-    return wt.concat(held, 2)
+def _dstack(xs: Sequence[TensorLike]) -> Tensor:
+    """Join tensors along the third axis; (n,) becomes (1, n, 1) and (m, n) becomes (m, n, 1).
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.dstack([[1, 2], [3, 4]]).tolist()
+        [[[1, 3], [2, 4]]]
+    """
+    tensors = []
+    for x in _promoted(xs):
+        shape = (1, *x.shape) if len(x.shape) == 1 else x.shape or (1, 1)
+        tensors.append(wt.reshape(x, shape if len(shape) > 2 else (*shape, 1)))
+    return wt.concat(tensors, 2)
 
 
-def _tile(x: Any, repeats: Any) -> Any:
-    """Copies side by side, so many along each axis."""
+def _tile(x: TensorLike, repeats: int | Sequence[int]) -> Tensor:
+    """Repeat the whole tensor along each axis as often as ``repeats`` says.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.tile([1, 2], 2).tolist()
+        [1, 2, 1, 2]
+    """
     x = wt.asarray(x)
     counts = [repeats] if isinstance(repeats, int) else list(repeats)
     counts = [1] * (len(x.shape) - len(counts)) + counts
     return wt.tile(wt.reshape(x, (1,) * (len(counts) - len(x.shape)) + x.shape), counts)
 
 
-_MODES: dict[str, Callable[..., Any]] = {
-    "reflect": lambda x, pairs: wt.mirror_pad(x, pairs, "reflect"),
-    "symmetric": lambda x, pairs: wt.mirror_pad(x, pairs, "symmetric"),
-}
+_PAD_MODES = ("constant", "edge", "reflect", "symmetric")
 
 
-def _pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = None) -> Any:
-    """The elements with others around."""
+def _pad(
+    x: TensorLike,
+    pad_width: int | Sequence[int | Sequence[int]],
+    mode: str = "constant",
+    constant_values: TensorLike | None = None,
+) -> Tensor:
+    """Pad a tensor along each axis.
+
+    ``pad_width`` is a number for all axes, a pair (before, after) for all axes, or a pair for
+    each. ``mode`` is "constant", with ``constant_values``, "edge", "reflect" or "symmetric".
+
+    Raises:
+        ValueError: the mode is unknown, or the widths do not fit.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.pad([1, 2], 1, constant_values=9).tolist()
+        [9, 1, 2, 9]
+    """
     x = wt.asarray(x)
-    pairs = _pairs(pad_width, len(x.shape))
+    paddings = _paddings(pad_width, len(x.shape))
     if mode != "constant" and constant_values is not None:
         raise ValueError(f"pad: constant_values are for mode 'constant' only, but mode is {mode!r}")
     if mode == "constant":
-        return wt.pad(x, pairs, constant_values or 0)
+        return wt.pad(x, paddings, constant_values or 0)
     if mode == "edge":
-        return _edge_padded(x, pairs)
-    if mode not in _MODES:
-        known = sorted([*_MODES, "constant", "edge"])
-        raise ValueError(f"pad: mode must be one of {known}, but got {mode!r}")
-    return _MODES[mode](x, pairs)
+        return _edge_padded(x, paddings)
+    if mode not in _PAD_MODES:
+        raise ValueError(f"pad: mode must be one of {[*_PAD_MODES]}, but got {mode!r}")
+    return wt.mirror_pad(x, paddings, mode)
 
 
-def _edge_padded(x: Any, pairs: list[list[int]]) -> Any:
-    for axis, (before, after) in enumerate(pairs):
+def _edge_padded(x: Tensor, paddings: list[list[int]]) -> Tensor:
+    for axis, (before, after) in enumerate(paddings):
         if before or after:
             last = x.shape[axis] - 1
-            places = [min(max(i, 0), last) for i in range(-before, last + 1 + after)]
-            x = wt.gather(x, wt.tensor(places, dtype=int32), axis)
+            indices = [min(max(i, 0), last) for i in range(-before, last + 1 + after)]
+            x = wt.gather(x, wt.tensor(indices, dtype=int32), axis)
     return x
 
 
-def _pairs(pad_width: Any, rank: int) -> list[list[int]]:
-    """How much to add before and after each axis."""
+def _paddings(pad_width: int | Sequence[int | Sequence[int]], rank: int) -> list[list[int]]:
+    """Return the padding before and after each axis."""
     if isinstance(pad_width, int):
         return [[pad_width, pad_width]] * rank
-    rows = [[one, one] if isinstance(one, int) else list(one) for one in pad_width]
-    if len(rows) == 2 and all(isinstance(one, int) for one in pad_width):
-        return [list(pad_width)] * rank
-    if len(rows) == 1:
-        rows *= rank
-    if len(rows) != rank or any(len(row) != 2 for row in rows):
+    widths = [width for width in pad_width if isinstance(width, int)]
+    if len(widths) == len(pad_width) == 2:
+        return [widths] * rank
+    paddings = [[width, width] if isinstance(width, int) else list(width) for width in pad_width]
+    if len(paddings) == 1:
+        paddings *= rank
+    if len(paddings) != rank or any(len(padding) != 2 for padding in paddings):
         raise ValueError(
-            f"pad: pad_width must hold a pair for each of {rank} axes, but is {pad_width}"
+            f"pad: pad_width must have a pair for each of {rank} axes, but got {pad_width}"
         )
-    return rows
+    return paddings
 
 
 # -- orders ------------------------------------------------------------------------------------
 
 
-def _flip(x: Any, axis: Any = None) -> Any:
-    """The elements in reverse order along axes."""
-    return wt.flip(x, _tuples(axis))
+def _flip(x: TensorLike, axis: Axis = None) -> Tensor:
+    """Reverse the order of the elements along axes, by default along all.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.flip([[1, 2], [3, 4]], axis=1).tolist()
+        [[2, 1], [4, 3]]
+    """
+    return wt.flip(x, _integers(axis))
 
 
-def _roll(x: Any, shift: Any, axis: Any = None) -> Any:
-    """The elements moved along axes, those at the end to the beginning."""
-    return wt.roll(x, _tuples(shift), _tuples(axis))
+def _roll(x: TensorLike, shift: int | Sequence[int], axis: Axis = None) -> Tensor:
+    """Shift the elements along axes; those at the end move to the beginning.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.roll([1, 2, 3], 1).tolist()
+        [3, 1, 2]
+    """
+    return wt.roll(x, _integers(shift), _integers(axis))
 
 
-def _rot90(array: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
-    """The elements turned by k quarters, from the first axis toward the second."""
+def _rot90(array: TensorLike, k: int = 1, axes: Sequence[int] = (0, 1)) -> Tensor:
+    """Rotate the elements ``k`` times by 90°, from the first of ``axes`` toward the second.
+
+    Raises:
+        ValueError: the axes are the same.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.rot90([[1, 2], [3, 4]]).tolist()
+        [[2, 4], [1, 3]]
+    """
     first, second = axes
-    array = wt.asarray(array)
-    if normalize_axis("rot90", first, len(array.shape)) == normalize_axis(
-        "rot90", second, len(array.shape)
-    ):
+    x = wt.asarray(array)
+    rank = len(x.shape)
+    if normalize_axis("rot90", first, rank) == normalize_axis("rot90", second, rank):
         raise ValueError(f"rot90: axes must be two different ones, but are {tuple(axes)}")
     turns = k % 4
     if turns == 0:
-        return array
+        return x
     if turns == 2:
-        return wt.flip(array, (first, second))
+        return wt.flip(x, (first, second))
     if turns == 1:
-        return _swapaxes(wt.flip(array, second), first, second)
-    return wt.flip(_swapaxes(array, first, second), second)
+        return _swapaxes(wt.flip(x, second), first, second)
+    return wt.flip(_swapaxes(x, first, second), second)
 
 
-def _sort(x: Any, axis: int | None = -1) -> Any:
-    """The elements in ascending order."""
+def _sort(x: TensorLike, axis: int | None = -1) -> Tensor:
+    """Sort the elements along an axis in ascending order; without ``axis``, flatten them first.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.sort([3, 1, 2]).tolist()
+        [1, 2, 3]
+    """
     return wt.sort(wt.reshape(x, (-1,)) if axis is None else x, axis=-1 if axis is None else axis)
 
 
-def _argsort(x: Any, axis: int | None = -1) -> Any:
-    """The places of the elements in ascending order."""
+def _argsort(x: TensorLike, axis: int | None = -1) -> Tensor:
+    """Return the int32 indices that would sort the elements along an axis in ascending order.
+
+    Without ``axis``, they are indices of the flattened elements.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.argsort([3, 1, 2]).tolist()
+        [1, 2, 0]
+    """
     x = wt.asarray(x)
     if not x.shape:
         return wt.zeros((), int32)
@@ -396,91 +655,139 @@ def _argsort(x: Any, axis: int | None = -1) -> Any:
     return wt.argsort(x, axis=axis)
 
 
-def _argpartition(x: Any, kth: int, axis: int | None = -1) -> Any:
-    """Places such that the elements before the one at ``kth`` are no greater: all in order."""
+def _argpartition(x: TensorLike, kth: int, axis: int | None = -1) -> Tensor:
+    """Return int32 indices that put no larger elements before that of position ``kth``.
+
+    They are those of ``argsort``.
+
+    Raises:
+        ValueError: ``kth`` is not an integer.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.argpartition([3, 1, 2], 1).tolist()
+        [1, 2, 0]
+    """
     if not isinstance(kth, int):
         raise ValueError(f"argpartition: kth must be an integer, but got {kth!r}")
     return _argsort(x, axis)
 
 
-def _searchsorted(sorted_sequence: Any, values: Any, side: str = "left") -> Any:
-    """Where values belong in a sorted sequence."""
+def _searchsorted(sorted_sequence: TensorLike, values: TensorLike, side: str = "left") -> Tensor:
+    """Return the int32 indices at which to insert values into a sorted vector to keep its order.
+
+    ``side`` says whether equal elements come after ("left") or before ("right").
+
+    Raises:
+        ValueError: ``side`` is neither.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.searchsorted([1, 3, 5], [3, 4]).tolist()
+        [1, 2]
+    """
     if side not in ("left", "right"):
         raise ValueError(f"searchsorted: side must be 'left' or 'right', but got {side!r}")
     return wt.searchsorted(sorted_sequence, values, side=side)
 
 
-def _digitize(x: Any, bins: Any) -> Any:
-    """The bins that elements are in."""
+def _digitize(x: TensorLike, bins: Any) -> Tensor:
+    """Return, as int32, the index of the bin of each element; ``bins`` are ascending edges.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.digitize([0.5, 1.5, 2.5], [1.0, 2.0]).tolist()
+        [0, 1, 2]
+    """
     return wt.searchsorted(bins, x, side="right")
 
 
-def _unravel_index(indices: Any, shape: Any) -> Any:
-    """Indices into a flat tensor as indices along axes."""
-    rest = wt.astype(indices, int32)
-    rest = wt.where(wt.less(rest, 0), rest + prod(shape), rest)
-    found = []
-    for length in reversed(_tuples(shape)):
-        found.append(wt.remainder(rest, length))
-        rest = wt.floor_divide(rest, length)
-    return tuple(reversed(found))
+def _unravel_index(indices: TensorLike, shape: Sequence[int]) -> tuple[Tensor, ...]:
+    """Convert indices of a flattened tensor of the given shape to indices along each axis.
+
+    Example:
+        >>> from webtensor import keras
+        >>> [axis.tolist() for axis in keras.ops.unravel_index([1, 5], (2, 3))]
+        [[0, 1], [1, 2]]
+    """
+    flat = wt.astype(indices, int32)
+    flat = wt.where(wt.less(flat, 0), flat + prod(shape), flat)
+    reversed_axes = []
+    for size in reversed(shape):
+        reversed_axes.append(wt.remainder(flat, size))
+        flat = wt.floor_divide(flat, size)
+    return tuple(reversed(reversed_axes))
 
 
 def _unique(
-    x: Any,
+    x: TensorLike,
     sorted: bool = True,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
     axis: int | None = None,
     size: int | None = None,
-    fill_value: Any = None,
-) -> Any:
-    """The different elements, in ascending order, and what was asked for beside."""
+    fill_value: TensorLike | None = None,
+) -> Tensor | tuple[Tensor, ...]:
+    """Return the distinct elements in ascending order.
+
+    With ``return_index``, ``return_inverse`` and ``return_counts``, a tuple also has the int32
+    indices of first occurrences, the indices that restore ``x``, and the numbers of occurrences.
+    With ``axis``, slices along it are compared. With ``size``, the result is cropped to that size,
+    or padded with ``fill_value``, by default the first element.
+
+    Example:
+        >>> from webtensor import keras
+        >>> values, counts = keras.ops.unique([2, 1, 2], return_counts=True)
+        >>> values.tolist(), counts.tolist()
+        ([1, 2], [1, 2])
+    """
     x = wt.asarray(x)
     if axis is None:
         values, first, inverse, counts = wt.unique_all(wt.reshape(x, (-1,)))
         inverse = wt.reshape(inverse, x.shape)
     else:
         slices = wt.moveaxis(x, normalize_axis("unique", axis, len(x.shape)), 0)
-        _, first, inverse, counts = wt.unique_all(_order(slices))
+        _, first, inverse, counts = wt.unique_all(_slice_numbers(slices))
         values = wt.gather(slices, first, 0)
     if size is not None:
-        values, first, counts = (
-            _sized(one, size, fill)
-            for one, fill in ((values, fill_value), (first, None), (counts, 0))
-        )
-    wanted = [values if axis is None else wt.moveaxis(values, 0, axis)]
-    wanted += [first] if return_index else []
-    wanted += [inverse] if return_inverse else []
-    wanted += [counts] if return_counts else []
-    return wanted[0] if len(wanted) == 1 else tuple(wanted)
+        values = _resized(values, size, fill_value)
+        first, counts = _resized(first, size, None), _resized(counts, size, 0)
+    results = [values if axis is None else wt.moveaxis(values, 0, axis)]
+    results += [first] if return_index else []
+    results += [inverse] if return_inverse else []
+    results += [counts] if return_counts else []
+    return results[0] if len(results) == 1 else tuple(results)
 
 
-def _order(slices: Any) -> Any:
-    """A number for each slice along the first axis: equal for equal ones, and in their order."""
+def _slice_numbers(slices: Tensor) -> Tensor:
+    """Number the slices along the first axis in ascending order; equal ones have equal numbers."""
     count = slices.shape[0]
     numbers = wt.zeros((count,), int32)
     for column in wt.unstack(wt.reshape(slices, (count, prod(slices.shape[1:]))), 1):
-        places = wt.unique_all(column)[2]
-        numbers = wt.unique_all(wt.add(wt.multiply(numbers, count), places))[2]
+        inverse = wt.unique_all(column)[2]
+        numbers = wt.unique_all(wt.add(wt.multiply(numbers, count), inverse))[2]
     return numbers
 
 
-def _uniquely(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> Any:
-    x, axis, count = args[0], given["axis"], given["size"]
-    place = None if axis is None else normalize_axis("unique", axis, len(x.shape))
-    shape = (count,) if place is None else (*x.shape[:place], count, *x.shape[place + 1 :])
-    wanted = [KerasTensor(shape, x.dtype)]
-    wanted += [KerasTensor((count,), int32)] if given["return_index"] else []
-    inverse = x.shape if place is None else (x.shape[place],)
-    wanted += [KerasTensor(inverse, int32)] if given["return_inverse"] else []
-    wanted += [KerasTensor((count,), int32)] if given["return_counts"] else []
-    return wanted[0] if len(wanted) == 1 else tuple(wanted)
+def _unique_spec(
+    compute: Computation, args: Arguments, config: Config
+) -> KerasTensor | tuple[KerasTensor, ...]:
+    x, axis, count = args[0], config["axis"], config["size"]
+    if axis is None:
+        shape, inverse_shape = (count,), x.shape
+    else:
+        axis = normalize_axis("unique", axis, len(x.shape))
+        shape, inverse_shape = (*x.shape[:axis], count, *x.shape[axis + 1 :]), (x.shape[axis],)
+    results = [KerasTensor(shape, x.dtype)]
+    results += [KerasTensor((count,), int32)] if config["return_index"] else []
+    results += [KerasTensor(inverse_shape, int32)] if config["return_inverse"] else []
+    results += [KerasTensor((count,), int32)] if config["return_counts"] else []
+    return results[0] if len(results) == 1 else tuple(results)
 
 
-def _sized(x: Any, size: int, fill_value: Any) -> Any:
-    """The first elements, or all and others after them."""
+def _resized(x: Tensor, size: int, fill_value: TensorLike | None) -> Tensor:
+    """Crop the first axis to a size, or pad it with a value, by default the first element."""
     missing = size - x.shape[0]
     if missing <= 0:
         return x[:size]
@@ -488,8 +795,14 @@ def _sized(x: Any, size: int, fill_value: Any) -> Any:
     return wt.concat([x, wt.tile(fill, [missing] + [1] * (len(x.shape) - 1))])
 
 
-def _diff(a: Any, n: int = 1, axis: int = -1) -> Any:
-    """The differences of neighbours."""
+def _diff(a: TensorLike, n: int = 1, axis: int = -1) -> Tensor:
+    """Return the ``n``-th differences of neighboring elements along an axis.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.diff([1, 4, 9]).tolist()
+        [3, 5]
+    """
     return wt.diff(a, axis=axis, n=n)
 
 
@@ -501,9 +814,9 @@ ROWS: dict[str, Row] = {
     "ndim": plain(_ndim),
     "size": plain(_size),
     "moveaxis": op(_moveaxis, "source destination"),
-    "ravel": op(lambda x: wt.reshape(x, (-1,)), doc="The elements along one axis."),
-    "reshape": op(_reshape, "newshape", spec=_reshaped),
-    "squeeze": op(_squeeze, "axis", spec=_squeezed),
+    "ravel": op(lambda x: wt.reshape(x, (-1,))),
+    "reshape": op(_reshape, "newshape", spec=_reshape_spec),
+    "squeeze": op(_squeeze, "axis", spec=_squeeze_spec),
     "swapaxes": op(_swapaxes, "axis1 axis2"),
     "transpose": op(_transpose, "axes"),
     # -- parts ---------------------------------------------------------------------------------
@@ -513,9 +826,9 @@ ROWS: dict[str, Row] = {
     "diagonal": op(_diagonal, "offset axis1 axis2"),
     "diff": op(_diff, "n axis"),
     "dsplit": _splitter(2, 3),
-    "get_item": op(_get_item, spec=_item),
+    "get_item": op(_get_item, spec=_get_item_spec),
     "hsplit": _splitter(1, 2),
-    "nonzero": op(wt.nonzero, names="x", spec=_places),
+    "nonzero": op(wt.nonzero, names="x", spec=_nonzero_spec),
     "split": op(_split, "indices_or_sections axis"),
     "take": op(_take, "axis"),
     "take_along_axis": op(_take_along_axis, "axis"),
@@ -525,7 +838,7 @@ ROWS: dict[str, Row] = {
     "unique": op(
         _unique,
         "sorted return_index return_inverse return_counts axis size fill_value",
-        spec=_uniquely,
+        spec=_unique_spec,
     ),
     "vectorize": plain(vectorize),
     "vsplit": _splitter(0, 1),
@@ -535,11 +848,7 @@ ROWS: dict[str, Row] = {
     "dstack": op(_dstack),
     "hstack": op(_hstack),
     "pad": op(_pad, "pad_width mode", keywords="constant_values"),
-    "repeat": op(
-        lambda x, repeats, axis=None: wt.repeat(x, repeats, axis=axis),
-        "repeats axis",
-        doc="Each element so many times.",
-    ),
+    "repeat": op(lambda x, repeats, axis=None: wt.repeat(x, repeats, axis=axis), "repeats axis"),
     "stack": op(_stack, "axis"),
     "tile": op(_tile, "repeats"),
     "vstack": op(_vstack),
@@ -548,11 +857,11 @@ ROWS: dict[str, Row] = {
     "argsort": op(_argsort, "axis"),
     "digitize": op(_digitize),
     "flip": op(_flip, "axis"),
-    "fliplr": op(lambda x: wt.flip(x, 1), doc="The columns in reverse order."),
-    "flipud": op(lambda x: wt.flip(x, 0), doc="The rows in reverse order."),
+    "fliplr": op(lambda x: wt.flip(x, 1)),
+    "flipud": op(lambda x: wt.flip(x, 0)),
     "roll": op(_roll, "shift axis"),
     "rot90": op(_rot90, "k axes"),
-    "searchsorted": op(_searchsorted, "side", kind="SearchSorted"),
+    "searchsorted": op(_searchsorted, "side", class_name="SearchSorted"),
     "sort": op(_sort, "axis"),
     "unravel_index": op(_unravel_index, "shape"),
 }

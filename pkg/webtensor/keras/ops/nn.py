@@ -1,22 +1,30 @@
-"""Functions of neural networks: activations, windows, normalizations, losses and attention."""
+"""Functions of neural networks: activations, convolutions and pools, losses, attention."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import log, sqrt
 from typing import Any
 from warnings import warn
 
 from webtensor import ops as wt
-from webtensor.arguments import as_integers
 from webtensor.dtypes import bool_, float32, int32
+from webtensor.engine import Tensor, TensorLike
 from webtensor.keras import activations, config, sliding_windows
 from webtensor.keras.data_formats import as_data_format, with_channels_last
 from webtensor.keras.dtypes import held_dtype
-from webtensor.keras.ops import ctc
-from webtensor.keras.ops.operations import Table, elementwise, op, unary
+from webtensor.keras.ops import ctc, unfolding
+from webtensor.keras.ops.operations import (
+    Arguments,
+    Computation,
+    Row,
+    Table,
+    elementwise,
+    op,
+    unary,
+)
 from webtensor.keras.symbols import KerasTensor
-from webtensor.keras.types import DTypeLike
+from webtensor.keras.types import Axis, Config, DTypeLike
 from webtensor.shapes import check_size, normalize_axes, normalize_axis, prod
 
 __all__ = ["ACTIVATIONS", "TABLE"]
@@ -25,18 +33,24 @@ __all__ = ["ACTIVATIONS", "TABLE"]
 _FORMAT = {"data_format": config.image_data_format}
 
 
-def _same_shape(compute: Any, args: tuple[Any, ...], given: dict[str, Any]) -> KerasTensor:
-    """The shape of x; such functions are computed in float32."""
-    _axes("axis", given.get("axis"), len(args[0].shape))
+def _same_shape(compute: Computation, args: Arguments, config: Config) -> KerasTensor:
+    """The result is float32 of the shape of x."""
+    _axes("axis", config.get("axis"), len(args[0].shape))
     return KerasTensor(args[0].shape, float32)
 
 
-def _softmax(x: Any, axis: Any = -1) -> Any:
-    """``exp(x) / sum(exp(x))``."""
+def _softmax(x: TensorLike, axis: int | Sequence[int] = -1) -> Tensor:
+    """Return ``exp(x) / sum(exp(x))`` along an axis, or along several.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.softmax([0.0, 0.0]).tolist()
+        [0.5, 0.5]
+    """
     x = wt.asarray(x)
     if isinstance(axis, int) and x.shape and x.shape[axis] == 1:
         warn(
-            f"softmax: axis {axis} of shape {x.shape} has length 1, so the result is 1 everywhere",
+            f"softmax: axis {axis} of shape {x.shape} has size 1, so the result is 1 everywhere",
             stacklevel=3,
         )
     return activations.softmax(x, axis)
@@ -45,27 +59,27 @@ def _softmax(x: Any, axis: Any = -1) -> Any:
 # -- windows -----------------------------------------------------------------------------------
 
 
-def _tuple_of(name: str, argument: str, value: Any, rank: int) -> tuple[int, ...]:
-    """A number, or one for each axis, as a tuple."""
-    found = (value,) * rank if isinstance(value, int) else tuple(value)
-    if len(found) == 1:
-        found *= rank
-    if len(found) != rank or not all(isinstance(one, int) and one > 0 for one in found):
+def _sizes(name: str, argument: str, value: int | Sequence[int], rank: int) -> tuple[int, ...]:
+    """Return a size for each axis, of one size for all or a sequence of them."""
+    sizes = (value,) * rank if isinstance(value, int) else tuple(value)
+    if len(sizes) == 1:
+        sizes *= rank
+    if len(sizes) != rank or not all(isinstance(size, int) and size > 0 for size in sizes):
         raise ValueError(
             f"{name}: {argument} must be a positive integer or {rank} of them, but got {value!r}"
         )
-    return found
+    return sizes
 
 
 def _padding(name: str, padding: str) -> str:
-    found = str(padding).lower()
-    if found not in ("valid", "same"):
+    lower_case = str(padding).lower()
+    if lower_case not in ("valid", "same"):
         raise ValueError(f"{name}: padding must be 'valid' or 'same', but got {padding!r}")
-    return found
+    return lower_case
 
 
-def _images(x: Any, name: str) -> tuple[Any, int]:
-    """The inputs, and how many axes of places they have."""
+def _images(x: TensorLike, name: str) -> tuple[Tensor, int]:
+    """Return the inputs in float32 and the number of their spatial axes."""
     x = wt.asarray(x)
     rank = len(x.shape) - 2
     if not 1 <= rank <= 3:
@@ -73,113 +87,168 @@ def _images(x: Any, name: str) -> tuple[Any, int]:
     return wt.astype(x, float32, copy=False), rank
 
 
-def _pool(kind: str) -> Any:
+def _pool(kind: str) -> Row:
     name = f"{kind}_pool"
 
     def pool(
-        inputs: Any, pool_size: Any, strides: Any = None, padding: str = "valid",
+        inputs: TensorLike,
+        pool_size: int | Sequence[int],
+        strides: int | Sequence[int] | None = None,
+        padding: str = "valid",
         data_format: str | None = None,
-    ) -> Any:  # fmt: skip
+    ) -> Tensor:
         x, rank = _images(inputs, name)
-        size = _tuple_of(name, "pool_size", pool_size, rank)
-        steps = size if strides is None else _tuple_of(name, "strides", strides, rank)
+        size = _sizes(name, "pool_size", pool_size, rank)
+        steps = size if strides is None else _sizes(name, "strides", strides, rank)
         format = as_data_format(name, data_format)
         return sliding_windows.pool(kind, x, size, steps, _padding(name, padding), format)
 
-    pool.__doc__ = f"The {'mean' if kind == 'average' else 'greatest'} element of each window."
     return op(
         pool,
         "pool_size strides padding data_format",
-        kind=f"{kind.capitalize()}Pool",
+        class_name=f"{kind.capitalize()}Pool",
         defaults=_FORMAT,
     )
 
 
-def _adaptive_pool(kind: str) -> Any:
+def _adaptive_pool(kind: str) -> Row:
     name = f"adaptive_{kind}_pool"
 
-    def pool(inputs: Any, output_size: Any, data_format: str | None = None) -> Any:
+    def pool(
+        inputs: TensorLike, output_size: int | Sequence[int], data_format: str | None = None
+    ) -> Tensor:
         x, rank = _images(inputs, name)
-        size = _tuple_of(name, "output_size", output_size, rank)
+        size = _sizes(name, "output_size", output_size, rank)
         check_size(name, "output_size", output_size, x.shape[0] * prod(size))
         return sliding_windows.adaptive_pool(kind, x, size, as_data_format(name, data_format))
 
-    pool.__doc__ = "One element for each of so many parts, which may overlap."
     return op(pool, "output_size data_format")
 
 
 def _conv(
-    inputs: Any,
-    kernel: Any,
-    strides: Any = 1,
+    inputs: TensorLike,
+    kernel: TensorLike,
+    strides: int | Sequence[int] = 1,
     padding: str = "valid",
     data_format: str | None = None,
-    dilation_rate: Any = 1,
-) -> Any:
-    """Convolution, where ``kernel`` is (size…, in_channels, out_channels)."""
+    dilation_rate: int | Sequence[int] = 1,
+) -> Tensor:
+    """Convolve ``inputs`` with ``kernel``, along 1 to 3 spatial axes.
+
+    ``inputs`` has shape (batch, spatial…, in_channels), or the channels after the batch with
+    data_format "channels_first"; ``kernel`` has shape (size…, in_channels, out_channels). The
+    result is float32 of shape (batch, spatial…, out_channels). ``padding`` is "valid" or "same".
+
+    Raises:
+        ValueError: the shapes do not fit, or an argument is not a positive integer.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.conv(keras.ops.ones((1, 4, 1)), keras.ops.ones((2, 1, 1))).numpy().ravel()
+        array([2., 2., 2.], dtype=float32)
+    """
     x, rank = _images(inputs, "conv")
     return sliding_windows.conv(
         x,
         wt.asarray(kernel),
-        _tuple_of("conv", "strides", strides, rank),
+        _sizes("conv", "strides", strides, rank),
         _padding("conv", padding),
         as_data_format("conv", data_format),
-        _tuple_of("conv", "dilation_rate", dilation_rate, rank),
+        _sizes("conv", "dilation_rate", dilation_rate, rank),
     )
 
 
 def _depthwise_conv(
-    inputs: Any,
-    kernel: Any,
-    strides: Any = 1,
+    inputs: TensorLike,
+    kernel: TensorLike,
+    strides: int | Sequence[int] = 1,
     padding: str = "valid",
     data_format: str | None = None,
-    dilation_rate: Any = 1,
-) -> Any:
-    """Convolution of each channel by itself."""
+    dilation_rate: int | Sequence[int] = 1,
+) -> Tensor:
+    """Convolve each channel with filters of its own, along one or two spatial axes.
+
+    ``inputs`` has shape (batch, spatial…, channels), ``kernel`` (size…, channels, multiplier) and
+    the result (batch, spatial…, channels * multiplier), in float32.
+
+    Raises:
+        ValueError: the shapes do not fit, or an argument is not a positive integer.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.depthwise_conv(keras.ops.ones((1, 3, 2)), keras.ops.ones((2, 2, 1))).tolist()
+        [[[2.0, 2.0], [2.0, 2.0]]]
+    """
     x, rank = _images(inputs, "depthwise_conv")
     return sliding_windows.depthwise_conv(
         x,
         wt.asarray(kernel),
-        _tuple_of("depthwise_conv", "strides", strides, rank),
+        _sizes("depthwise_conv", "strides", strides, rank),
         _padding("depthwise_conv", padding),
         as_data_format("depthwise_conv", data_format),
-        _tuple_of("depthwise_conv", "dilation_rate", dilation_rate, rank),
+        _sizes("depthwise_conv", "dilation_rate", dilation_rate, rank),
     )
 
 
 def _separable_conv(
-    inputs: Any,
-    depthwise_kernel: Any,
-    pointwise_kernel: Any,
-    strides: Any = 1,
+    inputs: TensorLike,
+    depthwise_kernel: TensorLike,
+    pointwise_kernel: TensorLike,
+    strides: int | Sequence[int] = 1,
     padding: str = "valid",
     data_format: str | None = None,
-    dilation_rate: Any = 1,
-) -> Any:
-    """Convolution of each channel by itself, then one that mixes channels."""
+    dilation_rate: int | Sequence[int] = 1,
+) -> Tensor:
+    """Convolve each channel with filters of its own, then mix the channels.
+
+    ``depthwise_kernel`` has shape (size…, channels, multiplier) and ``pointwise_kernel`` (1…,
+    channels * multiplier, out_channels); the result has shape (batch, spatial…, out_channels).
+
+    Raises:
+        ValueError: the shapes do not fit, or an argument is not a positive integer.
+
+    Example:
+        >>> from webtensor import keras
+        >>> x, depthwise = keras.ops.ones((1, 3, 2)), keras.ops.ones((2, 2, 1))
+        >>> pointwise = keras.ops.ones((1, 2, 1))
+        >>> keras.ops.separable_conv(x, depthwise, pointwise).numpy().ravel()
+        array([4., 4.], dtype=float32)
+    """
     x, rank = _images(inputs, "separable_conv")
     return sliding_windows.separable_conv(
         x,
         wt.asarray(depthwise_kernel),
         wt.asarray(pointwise_kernel),
-        _tuple_of("separable_conv", "strides", strides, rank),
+        _sizes("separable_conv", "strides", strides, rank),
         _padding("separable_conv", padding),
         as_data_format("separable_conv", data_format),
-        _tuple_of("separable_conv", "dilation_rate", dilation_rate, rank),
+        _sizes("separable_conv", "dilation_rate", dilation_rate, rank),
     )
 
 
 def _conv_transpose(
-    inputs: Any,
-    kernel: Any,
-    strides: Any = 1,
+    inputs: TensorLike,
+    kernel: TensorLike,
+    strides: int | Sequence[int] = 1,
     padding: str = "valid",
-    output_padding: Any = None,
+    output_padding: int | Sequence[int] | None = None,
     data_format: str | None = None,
-    dilation_rate: Any = 1,
-) -> Any:
-    """Transposed convolution, where ``kernel`` is (size…, out_channels, in_channels)."""
+    dilation_rate: int | Sequence[int] = 1,
+) -> Tensor:
+    """Apply the transpose of a convolution, along 1 to 3 spatial axes.
+
+    ``inputs`` has shape (batch, spatial…, in_channels) and ``kernel`` (size…, out_channels,
+    in_channels). ``output_padding`` is added to the output's size at one side.
+
+    Raises:
+        ValueError: the shapes do not fit, or an argument is not a positive integer.
+
+    Example:
+        >>> from webtensor import keras
+        >>> x, kernel = keras.ops.ones((1, 2, 1)), keras.ops.ones((2, 1, 1))
+        >>> keras.ops.conv_transpose(x, kernel, strides=2).numpy().ravel()
+        array([1., 1., 1., 1.], dtype=float32)
+    """
     name = "conv_transpose"
     x, rank = _images(inputs, name)
     if isinstance(output_padding, int):
@@ -187,24 +256,48 @@ def _conv_transpose(
     return sliding_windows.conv_transpose(
         x,
         wt.asarray(kernel),
-        _tuple_of(name, "strides", strides, rank),
+        _sizes(name, "strides", strides, rank),
         _padding(name, padding),
         None if output_padding is None else tuple(output_padding),
         as_data_format(name, data_format),
-        _tuple_of(name, "dilation_rate", dilation_rate, rank),
+        _sizes(name, "dilation_rate", dilation_rate, rank),
     )
 
 
-def _depth_to_space(x: Any, block_size: int, data_format: str = "channels_last") -> Any:
-    """Channels as blocks of places."""
+def _depth_to_space(x: TensorLike, block_size: int, data_format: str = "channels_last") -> Tensor:
+    """Rearrange channels into blocks of pixels.
+
+    (batch, height, width, channels) becomes (batch, height * block_size, width * block_size,
+    channels / block_size²).
+
+    Raises:
+        ValueError: ``block_size`` is less than 2, or does not fit the channels.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.depth_to_space(keras.ops.ones((1, 1, 1, 4)), 2).shape
+        (1, 2, 2, 1)
+    """
     _check_block("depth_to_space", block_size)
     return with_channels_last(
         wt.depth_to_space, wt.asarray(x), as_data_format("depth_to_space", data_format), block_size
     )
 
 
-def _space_to_depth(x: Any, block_size: int, data_format: str = "channels_last") -> Any:
-    """Blocks of places as channels."""
+def _space_to_depth(x: TensorLike, block_size: int, data_format: str = "channels_last") -> Tensor:
+    """Rearrange blocks of pixels into channels.
+
+    (batch, height, width, channels) becomes (batch, height / block_size, width / block_size,
+    channels * block_size²).
+
+    Raises:
+        ValueError: ``block_size`` is less than 2, or does not divide height and width.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.space_to_depth(keras.ops.ones((1, 2, 2, 1)), 2).shape
+        (1, 1, 1, 4)
+    """
     _check_block("space_to_depth", block_size)
     return with_channels_last(
         _blocks, wt.asarray(x), as_data_format("space_to_depth", data_format), block_size
@@ -216,7 +309,7 @@ def _check_block(name: str, size: int) -> None:
         raise ValueError(f"{name}: block_size must be at least 2, but got {size}")
 
 
-def _blocks(x: Any, size: int) -> Any:
+def _blocks(x: TensorLike, size: int) -> Tensor:
     batch, height, width, channels = x.shape
     if height % size or width % size:
         raise ValueError(
@@ -231,61 +324,118 @@ def _blocks(x: Any, size: int) -> Any:
 
 
 def _one_hot(
-    x: Any, num_classes: int, axis: int = -1, dtype: DTypeLike = None, sparse: bool = False
-) -> Any:
-    """Vectors with a 1 where the class is."""
+    x: TensorLike, num_classes: int, axis: int = -1, dtype: DTypeLike = None, sparse: bool = False
+) -> Tensor:
+    """Return vectors that are 1 at the index of the class and 0 elsewhere.
+
+    The result has a further axis of size ``num_classes`` at ``axis``, and float32 by default.
+
+    Raises:
+        ValueError: ``sparse`` is true, which no backend supports.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.one_hot([1, 0], 3).tolist()
+        [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]
+    """
     if sparse:
         raise ValueError("one_hot: there are no sparse tensors, so sparse must be False")
-    made = wt.one_hot(wt.astype(x, int32), num_classes, dtype=held_dtype(dtype))
-    rank = len(made.shape)
+    vectors = wt.one_hot(wt.astype(x, int32), num_classes, dtype=held_dtype(dtype))
+    rank = len(vectors.shape)
     axis = normalize_axis("one_hot", axis, rank)
-    return made if axis == rank - 1 else wt.moveaxis(made, -1, axis)
+    return vectors if axis == rank - 1 else wt.moveaxis(vectors, -1, axis)
 
 
 def _multi_hot(
-    inputs: Any,
+    inputs: TensorLike,
     num_classes: int | None = None,
     axis: int = -1,
     dtype: DTypeLike = None,
     sparse: bool = False,
-) -> Any:
-    """Vectors with a 1 at each class of a row."""
+) -> Tensor:
+    """Return vectors that are 1 at the indices of all classes of a row and 0 elsewhere.
+
+    ``inputs`` has shape (classes,) or (batch, classes); the result has shape (num_classes,) or
+    (batch, num_classes).
+
+    Raises:
+        ValueError: ``num_classes`` is missing, or ``sparse`` is true, which no backend supports.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.multi_hot([0, 2], 4).tolist()
+        [1.0, 0.0, 1.0, 0.0]
+    """
     if num_classes is None:
         raise ValueError("multi_hot: num_classes is missing")
     inputs = wt.asarray(inputs)
-    rows = 1 if len(inputs.shape) > 1 else 0
-    kind = held_dtype(dtype)
-    made = wt.max(_one_hot(inputs, num_classes, axis, dtype, sparse), axis=rows)
-    return wt.astype(made, kind, copy=False)
+    label_axis = 1 if len(inputs.shape) > 1 else 0
+    vectors = _one_hot(inputs, num_classes, axis, dtype, sparse)
+    return wt.astype(wt.max(vectors, axis=label_axis), held_dtype(dtype), copy=False)
 
 
-def _float(x: Any) -> Any:
+def _float(x: TensorLike) -> Tensor:
     return wt.astype(x, float32, copy=False)
 
 
-def _binary_crossentropy(target: Any, output: Any, from_logits: bool = False) -> Any:
-    """``-(t * log(p) + (1 - t) * log(1 - p))``."""
+def _binary_crossentropy(
+    target: TensorLike, output: TensorLike, from_logits: bool = False
+) -> Tensor:
+    """Return ``-(t * log(p) + (1 - t) * log(1 - p))`` of each target t and probability p.
+
+    With ``from_logits``, the outputs are logits instead of probabilities. The result has the shape
+    of both, in float32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.binary_crossentropy([1.0, 0.0], [0.5, 0.5]).numpy().round(3)
+        array([0.693, 0.693], dtype=float32)
+    """
     target, output = _float(target), _float(output)
     if from_logits:
         return wt.subtract(wt.softplus(output), wt.multiply(target, output))
-    inside = wt.clip(output, config.epsilon(), 1 - config.epsilon())
-    no = wt.multiply(wt.subtract(1.0, target), wt.log(wt.subtract(1.0, inside)))
-    return wt.negative(wt.add(wt.multiply(target, wt.log(inside)), no))
+    output = wt.clip(output, config.epsilon(), 1 - config.epsilon())
+    positive = wt.multiply(target, wt.log(output))
+    negative = wt.multiply(wt.subtract(1.0, target), wt.log(wt.subtract(1.0, output)))
+    return wt.negative(wt.add(positive, negative))
 
 
 def _categorical_crossentropy(
-    target: Any, output: Any, from_logits: bool = False, axis: int = -1
-) -> Any:
-    """``-sum(t * log(p))`` along an axis."""
+    target: TensorLike, output: TensorLike, from_logits: bool = False, axis: int = -1
+) -> Tensor:
+    """Return ``-sum(t * log(p))`` along an axis, for targets t and probabilities p.
+
+    Both have the same shape. With ``from_logits``, the outputs are logits instead of probabilities.
+
+    Raises:
+        ValueError: the shapes differ.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.categorical_crossentropy([[0.0, 1.0]], [[0.5, 0.5]]).numpy().round(3)
+        array([0.693], dtype=float32)
+    """
     from webtensor.keras.losses import categorical_crossentropy
 
     return categorical_crossentropy(target, output, from_logits, axis=axis)
 
 
 def _sparse_categorical_crossentropy(
-    target: Any, output: Any, from_logits: bool = False, axis: int = -1
-) -> Any:
-    """``-log(p)`` of the class that a number names."""
+    target: TensorLike, output: TensorLike, from_logits: bool = False, axis: int = -1
+) -> Tensor:
+    """Return ``-log(p)`` of the probability p of each target class, an integer.
+
+    ``output`` has the shape of ``target`` with a further axis of classes, ``axis``. With
+    ``from_logits``, the outputs are logits instead of probabilities.
+
+    Raises:
+        ValueError: the shapes do not fit.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.sparse_categorical_crossentropy([1], [[0.5, 0.5]]).numpy().round(3)
+        array([0.693], dtype=float32)
+    """
     from webtensor.keras.losses import sparse_categorical_crossentropy
 
     return sparse_categorical_crossentropy(target, output, from_logits, axis=axis)
@@ -294,122 +444,196 @@ def _sparse_categorical_crossentropy(
 # -- normalization -----------------------------------------------------------------------------
 
 
-def _epsilon(given: float | None) -> float:
-    return config.epsilon() if given is None else given
+def _epsilon(epsilon: float | None) -> float:
+    return config.epsilon() if epsilon is None else epsilon
 
 
-def _moments(x: Any, axes: Any, keepdims: bool = False, synchronized: bool = False) -> Any:
-    """Mean and variance."""
+def _moments(
+    x: TensorLike, axes: Sequence[int], keepdims: bool = False, synchronized: bool = False
+) -> tuple[Tensor, ...]:
+    """Return mean and variance along axes.
+
+    Raises:
+        ValueError: ``synchronized`` is true, although there is only one device.
+
+    Example:
+        >>> from webtensor import keras
+        >>> mean, variance = keras.ops.moments([1.0, 3.0], axes=[0])
+        >>> mean.tolist(), variance.tolist()
+        (2.0, 1.0)
+    """
     if synchronized:
         raise ValueError("moments: there is one device, so synchronized must be False")
     return tuple(wt.moments(x, tuple(axes), keepdims))
 
 
 def _batch_normalization(
-    x: Any,
-    mean: Any,
-    variance: Any,
+    x: TensorLike,
+    mean: TensorLike,
+    variance: TensorLike,
     axis: int,
-    offset: Any = None,
-    scale: Any = None,
+    offset: TensorLike | None = None,
+    scale: TensorLike | None = None,
     epsilon: float = 0.001,
-) -> Any:
-    """``(x - mean) / sqrt(variance + epsilon) * scale + offset``, along one axis."""
+) -> Tensor:
+    """Return ``(x - mean) / sqrt(variance + epsilon) * scale + offset``.
+
+    All but ``x`` are vectors along one axis.
+
+    Raises:
+        ValueError: a vector does not have the size of the axis.
+
+    Example:
+        >>> from webtensor import keras
+        >>> x = [[1.0], [3.0]]
+        >>> keras.ops.batch_normalization(x, [2.0], [1.0], axis=-1, epsilon=0.0).tolist()
+        [[-1.0], [1.0]]
+    """
     x = wt.asarray(x)
     _check_vectors(x, axis, mean=mean, variance=variance, offset=offset, scale=scale)
     shape = [1] * len(x.shape)
     shape[axis] = x.shape[axis]
     mean, variance, offset, scale = (
-        None if one is None else wt.reshape(one, shape) for one in (mean, variance, offset, scale)
+        None if vector is None else wt.reshape(vector, shape)
+        for vector in (mean, variance, offset, scale)
     )
     return wt.batch_norm(x, mean, variance, offset, scale, epsilon)
 
 
-def _check_vectors(x: Any, axis: int, **vectors: Any) -> None:
-    length = x.shape[normalize_axis("batch_normalization", axis, len(x.shape))]
-    for name, one in vectors.items():
-        shape = (length,) if one is None else tuple(wt.asarray(one).shape)
-        if shape != (length,):
+def _check_vectors(x: Tensor, axis: int, **vectors: TensorLike | None) -> None:
+    size = x.shape[normalize_axis("batch_normalization", axis, len(x.shape))]
+    for name, vector in vectors.items():
+        shape = (size,) if vector is None else tuple(wt.asarray(vector).shape)
+        if shape != (size,):
             raise ValueError(
-                f"batch_normalization: {name} must be a vector of length {length}, as axis {axis} "
+                f"batch_normalization: {name} must be a vector of length {size}, as axis {axis} "
                 f"of x has, but has shape {shape}"
             )
 
 
 def _layer_normalization(
-    x: Any,
-    gamma: Any = None,
-    beta: Any = None,
-    axis: Any = -1,
+    x: TensorLike,
+    gamma: TensorLike | None = None,
+    beta: TensorLike | None = None,
+    axis: int | Sequence[int] = -1,
     epsilon: float | None = None,
     rms_scaling: bool = False,
-) -> Any:
-    """``(x - mean) / sqrt(variance + epsilon) * gamma + beta``, mean and variance along axes."""
+) -> Tensor:
+    """Return ``(x - mean) / sqrt(variance + epsilon) * gamma + beta``, with statistics along axes.
+
+    ``gamma`` and ``beta`` have the shape of these axes; the result has the shape of ``x``, in
+    float32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.layer_normalization([[1.0, 3.0]]).numpy().round(2)
+        array([[-1.,  1.]], dtype=float32)
+    """
     x = _float(x)
     axes = _axes("layer_normalization", axis, len(x.shape))
     mean, variance = wt.moments(x, axes, True)
     if rms_scaling:
         warn("layer_normalization: instead of rms_scaling use rms_normalization", stacklevel=3)
         mean, beta = wt.zeros_like(mean), None
-    beta, gamma = (None if one is None else _aligned(one, x.shape, axes) for one in (beta, gamma))
+    beta, gamma = (
+        None if values is None else _aligned(values, x.shape, axes) for values in (beta, gamma)
+    )
     return wt.batch_norm(x, mean, variance, beta, gamma, _epsilon(epsilon))
 
 
-def _axes(name: str, axis: Any, rank: int) -> tuple[int, ...]:
+def _axes(name: str, axis: Axis, rank: int) -> tuple[int, ...]:
     return normalize_axes(name, tuple(axis) if isinstance(axis, list) else axis, rank)
 
 
-def _aligned(values: Any, shape: Sequence[int], axes: Sequence[int]) -> Any:
-    """A factor along axes, such that it is broadcast."""
-    values = wt.asarray(values)
-    if len(values.shape) == len(shape):
-        return values
-    return wt.reshape(values, [n if place in axes else 1 for place, n in enumerate(shape)])
+def _aligned(values: TensorLike, shape: Sequence[int], axes: Sequence[int]) -> Tensor:
+    """Reshape values along axes such that they broadcast to a shape."""
+    tensor = wt.asarray(values)
+    if len(tensor.shape) == len(shape):
+        return tensor
+    return wt.reshape(tensor, [size if i in axes else 1 for i, size in enumerate(shape)])
 
 
 def _rms_normalization(
-    x: Any, scale: Any = None, axis: Any = -1, epsilon: float | None = None
-) -> Any:
-    """``x / sqrt(mean(x²) + epsilon) * scale``."""
+    x: TensorLike,
+    scale: TensorLike | None = None,
+    axis: int | Sequence[int] = -1,
+    epsilon: float | None = None,
+) -> Tensor:
+    """Return ``x / sqrt(mean(x²) + epsilon) * scale``, with the mean along axes.
+
+    ``scale`` has the shape of these axes; the result has the shape of ``x``, in float32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.rms_normalization([[1.0, 7.0]]).numpy().round(2)
+        array([[0.2, 1.4]], dtype=float32)
+    """
     x = _float(x)
     axes = _axes("rms_normalization", axis, len(x.shape))
-    power = wt.mean(wt.square(x), axes, keepdims=True)
-    made = wt.multiply(x, wt.rsqrt(wt.add(power, _epsilon(epsilon))))
-    return made if scale is None else wt.multiply(made, _aligned(scale, x.shape, axes))
+    mean_square = wt.mean(wt.square(x), axes, keepdims=True)
+    normalized = wt.multiply(x, wt.rsqrt(wt.add(mean_square, _epsilon(epsilon))))
+    return normalized if scale is None else wt.multiply(normalized, _aligned(scale, x.shape, axes))
 
 
-def _normalize(x: Any, axis: Any = -1, order: int = 2, epsilon: float | None = None) -> Any:
-    """``x / max(norm(x), epsilon)``."""
+def _normalize(
+    x: TensorLike, axis: int | Sequence[int] = -1, order: int = 2, epsilon: float | None = None
+) -> Tensor:
+    """Return ``x / max(norm(x), epsilon)``, with the norm of the given order along axes.
+
+    Raises:
+        ValueError: ``order`` is not a positive integer.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.normalize([[3.0, 4.0]]).numpy().round(2)
+        array([[0.6, 0.8]], dtype=float32)
+    """
     if not isinstance(order, int) or order < 1:
         raise ValueError(f"normalize: order must be an integer above 0, but got {order!r}")
     x = _float(x)
-    least = _epsilon(epsilon)
+    epsilon = _epsilon(epsilon)
     axes = _axes("normalize", axis, len(x.shape))
     if order == 2:
         total = wt.sum(wt.square(x), axes, keepdims=True)
-        return wt.multiply(x, wt.rsqrt(wt.maximum(total, least**2)))
-    length = wt.linalg.vector_norm(x, axis=axes, ord=order, keepdims=True)
-    return wt.divide(x, wt.maximum(length, least))
+        return wt.multiply(x, wt.rsqrt(wt.maximum(total, epsilon**2)))
+    norm = wt.linalg.vector_norm(x, axis=axes, ord=order, keepdims=True)
+    return wt.divide(x, wt.maximum(norm, epsilon))
 
 
 # -- attention ---------------------------------------------------------------------------------
 
 
 def _dot_product_attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    bias: Any = None,
-    mask: Any = None,
+    query: TensorLike,
+    key: TensorLike,
+    value: TensorLike,
+    bias: TensorLike | None = None,
+    mask: TensorLike | None = None,
     scale: float | None = None,
     is_causal: bool = False,
     flash_attention: bool | None = None,
     attn_logits_soft_cap: float | None = None,
-) -> Any:
-    """``softmax(query @ keyᵀ * scale + bias) @ value``; all are (batch, steps, heads, size)."""
+) -> Tensor:
+    """Return ``softmax(query @ keyᵀ * scale + bias) @ value``.
+
+    ``query`` has shape (batch, target steps, heads, size), ``key`` and ``value`` (batch, source
+    steps, heads, size); the result has the shape of ``query``. Elements where ``mask`` is false,
+    or which come later if ``is_causal``, do not count. ``scale`` is ``1 / sqrt(size)`` by default,
+    and ``attn_logits_soft_cap`` limits the logits.
+
+    Raises:
+        ValueError: a tensor does not have 4 axes, or ``flash_attention`` is true, which no backend
+            supports.
+
+    Example:
+        >>> from webtensor import keras
+        >>> x = keras.ops.ones((1, 2, 1, 3))
+        >>> keras.ops.dot_product_attention(x, x, x).shape
+        (1, 2, 1, 3)
+    """
     if flash_attention:
         raise ValueError("dot_product_attention: there is no flash attention")
-    query, key, value = (wt.asarray(one) for one in (query, key, value))
+    query, key, value = wt.asarray(query), wt.asarray(key), wt.asarray(value)
     shapes = (query.shape, key.shape, value.shape)
     if any(len(shape) != 4 for shape in shapes):
         raise ValueError(
@@ -417,10 +641,10 @@ def _dot_product_attention(
             f"have shapes {shapes}"
         )
     scale = 1 / sqrt(query.shape[-1]) if scale is None else scale
-    query, key, value = (wt.permute_dims(one, (0, 2, 1, 3)) for one in (query, key, value))
+    query, key, value = (wt.permute_dims(operand, (0, 2, 1, 3)) for operand in (query, key, value))
     groups = query.shape[1] // key.shape[1]
     if groups > 1:
-        key, value = (wt.repeat(one, groups, axis=1) for one in (key, value))
+        key, value = wt.repeat(key, groups, axis=1), wt.repeat(value, groups, axis=1)
     logits = wt.multiply(wt.matmul(query, key, transpose_b=True), scale)
     if attn_logits_soft_cap is not None:
         cap = attn_logits_soft_cap
@@ -428,20 +652,27 @@ def _dot_product_attention(
     if bias is not None:
         logits = wt.add(logits, bias)
     if is_causal:
-        steps, others = logits.shape[-2:]
-        causal = wt.tril(wt.ones((steps, others)), 0)
-        seen = wt.astype(causal, bool_)
-        mask = seen if mask is None else wt.logical_and(mask, seen)
+        causal_mask = wt.astype(wt.tril(wt.ones(logits.shape[-2:]), 0), bool_)
+        mask = causal_mask if mask is None else wt.logical_and(mask, causal_mask)
     if mask is not None:
         logits = wt.where(mask, logits, -0.7 * 3.4028235e38)
     return wt.permute_dims(wt.matmul(wt.softmax(logits), value), (0, 2, 1, 3))
 
 
-# -- the rest ----------------------------------------------------------------------------------
+# -- signals -----------------------------------------------------------------------------------
 
 
-def _psnr(x1: Any, x2: Any, max_val: float) -> Any:
-    """``20 log10(max_val) - 10 log10(mean((x1 - x2)²))``."""
+def _psnr(x1: TensorLike, x2: TensorLike, max_val: float) -> Tensor:
+    """Return the peak signal-to-noise ratio: ``20 log10(max_val) - 10 log10(mean((x1 - x2)²))``.
+
+    Raises:
+        ValueError: the shapes differ.
+
+    Example:
+        >>> from webtensor import keras
+        >>> round(keras.ops.psnr([1.0, 0.0], [0.9, 0.1], max_val=1.0).item(), 2)
+        20.0
+    """
     x1, x2 = _float(x1), _float(x2)
     if x1.shape != x2.shape:
         raise ValueError(
@@ -451,99 +682,16 @@ def _psnr(x1: Any, x2: Any, max_val: float) -> Any:
     return wt.subtract(20 * log(max_val, 10), wt.multiply(wt.log10(error), 10.0))
 
 
-def _polar(abs_: Any, angle: Any) -> Any:
-    """Complex numbers of their absolute values and angles."""
+def _polar(abs_: TensorLike, angle: TensorLike) -> Tensor:
+    """Return complex numbers from their absolute values and angles in radians.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.polar([2.0], [0.0]).tolist()
+        [(2+0j)]
+    """
     abs_, angle = _float(abs_), _float(angle)
     return wt.complex(wt.multiply(abs_, wt.cos(angle)), wt.multiply(abs_, wt.sin(angle)))
-
-
-def _count(length: int, kernel: int, dilation: int, padding: int, stride: int) -> int:
-    """How many windows lie along an axis."""
-    return max(0, (length + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1)
-
-
-def _places(length: int, kernel: int, dilation: int, padding: int, stride: int) -> list[list[int]]:
-    """Where windows along an axis lie, each as the indices of its elements."""
-    count = _count(length, kernel, dilation, padding, stride)
-    return [[start * stride + step * dilation for step in range(kernel)] for start in range(count)]
-
-
-def _pair(name: str, argument: str, value: Any) -> tuple[int, int]:
-    """Return two lengths, which are the same where one is given."""
-    numbers = as_integers(name, argument, value)
-    least = 0 if argument == "padding" else 1
-    if len(numbers) > 2 or min(numbers, default=-1) < least:
-        raise ValueError(
-            f"{name}: {argument} must be an integer of at least {least}, or two, but got {value!r}"
-        )
-    return numbers[0], numbers[-1]
-
-
-def _unfold(x: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
-    """The windows of images with the channels first, as columns."""
-    x = wt.asarray(x)
-    batch, channels = x.shape[:2]
-    size, far, edge, step = (
-        _pair("unfold", argument, one)
-        for argument, one in (
-            ("kernel_size", kernel_size),
-            ("dilation", dilation),
-            ("padding", padding),
-            ("stride", stride),
-        )
-    )
-    padded = wt.pad(x, [[0, 0], [0, 0], [edge[0]] * 2, [edge[1]] * 2])
-    rows, columns = (_places(x.shape[2 + i], size[i], far[i], edge[i], step[i]) for i in range(2))
-    flat = wt.reshape(padded, (batch, channels, -1))
-    places = _flat_places(rows, columns, padded.shape[3], size)
-    picked = wt.gather(flat, wt.tensor(places, dtype=int32), 2)
-    return wt.reshape(picked, (batch, channels * size[0] * size[1], len(rows) * len(columns)))
-
-
-def _fold(
-    x: Any, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
-) -> Any:
-    """The images whose windows are columns, with the channels first; what meets is added."""
-    x = wt.asarray(x)
-    size, window, far, edge, step = (
-        _pair("fold", argument, one)
-        for argument, one in (
-            ("output_size", output_size),
-            ("kernel_size", kernel_size),
-            ("dilation", dilation),
-            ("padding", padding),
-            ("stride", stride),
-        )
-    )
-    settings = [(size[i], window[i], far[i], edge[i], step[i]) for i in range(2)]
-    depth, count = prod(window), prod(_count(*one) for one in settings)
-    if len(x.shape) != 3 or x.shape[1] % depth or x.shape[2] != count:
-        raise ValueError(
-            f"fold: x must be (batch, channels * {depth}, {count}), but has shape {x.shape}"
-        )
-    rows, columns = (_places(*one) for one in settings)
-    batch = x.shape[0]
-    channels = x.shape[1] // depth
-    height, width = (size[i] + 2 * edge[i] for i in range(2))
-    parts = wt.reshape(x, (batch * channels, -1))
-    summed = wt.unsorted_segment_sum(
-        wt.matrix_transpose(parts),
-        wt.tensor(_flat_places(rows, columns, width, window), dtype=int32).flatten(),
-        height * width,
-    )
-    images = wt.reshape(wt.matrix_transpose(summed), (batch, channels, height, width))
-    return images[:, :, edge[0] : height - edge[0], edge[1] : width - edge[1]]
-
-
-def _flat_places(
-    rows: list[list[int]], columns: list[list[int]], width: int, window: tuple[int, int]
-) -> list[list[int]]:
-    """For each element of a window, where it is in flat images, for all windows."""
-    return [
-        [row[i] * width + column[j] for row in rows for column in columns]
-        for i in range(window[0])
-        for j in range(window[1])
-    ]
 
 
 TABLE = Table(
@@ -594,31 +742,31 @@ TABLE = Table(
         "depthwise_conv": op(
             _depthwise_conv, "strides padding data_format dilation_rate", defaults=_FORMAT
         ),
-        "fold": op(_fold, "output_size kernel_size dilation padding stride"),
+        "fold": op(unfolding.fold, "output_size kernel_size dilation padding stride"),
         "max_pool": _pool("max"),
         "separable_conv": op(
             _separable_conv, "strides padding data_format dilation_rate", defaults=_FORMAT
         ),
         "space_to_depth": op(_space_to_depth, "block_size data_format"),
-        "unfold": op(_unfold, "kernel_size dilation padding stride"),
+        "unfold": op(unfolding.unfold, "kernel_size dilation padding stride"),
         # -- classes ---------------------------------------------------------------------------
         "binary_crossentropy": elementwise(_binary_crossentropy, "from_logits"),
         "categorical_crossentropy": op(_categorical_crossentropy, "from_logits axis"),
         "ctc_decode": op(
             ctc.ctc_decode,
             "strategy beam_width top_paths merge_repeated mask_index",
-            kind="CTCDecode",
+            class_name="CTCDecode",
         ),
-        "ctc_loss": op(ctc.ctc_loss, "mask_index", kind="CTCLoss"),
+        "ctc_loss": op(ctc.ctc_loss, "mask_index", class_name="CTCLoss"),
         "multi_hot": op(_multi_hot, "num_classes axis dtype sparse"),
         "one_hot": op(_one_hot, "num_classes axis dtype sparse", defaults={"dtype": config.floatx}),
         "sparse_categorical_crossentropy": op(_sparse_categorical_crossentropy, "from_logits axis"),
         # -- normalization ---------------------------------------------------------------------
-        "batch_normalization": op(_batch_normalization, "axis epsilon", kind="BatchNorm"),
+        "batch_normalization": op(_batch_normalization, "axis epsilon", class_name="BatchNorm"),
         "layer_normalization": op(
             _layer_normalization,
             "axis epsilon rms_scaling",
-            kind="LayerNorm",
+            class_name="LayerNorm",
             spec=_same_shape,
         ),
         "moments": op(_moments, "axes keepdims synchronized"),
@@ -626,28 +774,32 @@ TABLE = Table(
         "rms_normalization": op(
             _rms_normalization,
             "axis epsilon",
-            kind="RMSNorm",
+            class_name="RMSNorm",
             keywords="scale",
             spec=_same_shape,
         ),
-        # -- the rest --------------------------------------------------------------------------
+        # -- attention and signals -------------------------------------------------------------
         "dot_product_attention": op(
             _dot_product_attention,
             "is_causal flash_attention attn_logits_soft_cap",
             keywords="bias mask scale",
         ),
         "polar": elementwise(_polar),
-        "psnr": op(_psnr, "max_val", kind="PSNR"),
+        "psnr": op(_psnr, "max_val", class_name="PSNR"),
     },
 )
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> Callable[..., Any]:
     return TABLE.function(name)
 
 
 #: Operations of ``keras.activations`` that no function of ``keras.ops`` makes.
 ACTIVATIONS = Table(
     "keras.src.activations.activations",
-    {"relu": elementwise(activations.relu, "negative_slope max_value threshold", kind="ReLU")},
+    {
+        "relu": elementwise(
+            activations.relu, "negative_slope max_value threshold", class_name="ReLU"
+        )
+    },
 )

@@ -1,62 +1,71 @@
-"""Windows of images and volumes, each as channels."""
+"""Patches of images and volumes, flattened into channels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from math import prod
 
 from webtensor import ops as wt
 from webtensor.dtypes import int32
+from webtensor.engine import Tensor
 
-__all__ = ["lengths_of", "windows"]
+__all__ = ["windows"]
 
 
-def lengths_of(name: str, argument: str, value: Any, rank: int) -> tuple[int, ...]:
-    """Return a length, or one for each of the axes, as a tuple."""
+def _sizes(name: str, argument: str, value: object, rank: int) -> tuple[int, ...]:
+    """Return a size for each axis, of one size for all or a sequence of them."""
     if isinstance(value, int):
         return (value,) * rank
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise TypeError(f"{name}: {argument} must be an integer or {rank}, but got {value!r}")
-    if len(value) != rank or not all(isinstance(one, int) for one in value):
+    if len(value) != rank or not all(isinstance(size, int) for size in value):
         raise ValueError(f"{name}: {argument} must be an integer or {rank}, but got {value!r}")
     return tuple(value)
 
 
-def windows(name: str, x: Any, size: Any, strides: Any, dilation_rate: Any, padding: str) -> Any:
-    """Return the windows of (batch, places…, channels) as (batch, windows…, places × channels)."""
+def windows(
+    name: str,
+    x: Tensor,
+    size: int | Sequence[int],
+    strides: int | Sequence[int] | None,
+    dilation_rate: int | Sequence[int],
+    padding: str,
+) -> Tensor:
+    """Return the windows of (batch, spatial…, channels).
+
+    The result has shape (batch, windows…, window size × channels).
+    """
     rank = len(x.shape) - 2
-    size = lengths_of(name, "size", size, rank)
-    steps = size if strides is None else lengths_of(name, "strides", strides, rank)
-    far = lengths_of(name, "dilation_rate", dilation_rate, rank)
+    sizes = _sizes(name, "size", size, rank)
+    steps = sizes if strides is None else _sizes(name, "strides", strides, rank)
+    dilations = _sizes(name, "dilation_rate", dilation_rate, rank)
     if padding not in ("same", "valid"):
         raise ValueError(f"{name}: padding must be 'same' or 'valid', but got {padding!r}")
-    for argument, numbers in (("size", size), ("strides", steps), ("dilation_rate", far)):
+    for argument, numbers in (("size", sizes), ("strides", steps), ("dilation_rate", dilations)):
         if min(numbers) < 1:
             raise ValueError(f"{name}: {argument} must be positive, but got {numbers}")
     counts = []
-    for number in range(rank):
-        # Axes before this one are two already: that of windows and that within them.
-        axis, length, step = 1 + 2 * number, x.shape[1 + 2 * number], steps[number]
-        reach = (size[number] - 1) * far[number] + 1
-        before = 0
-        count = (length - reach) // step + 1
+    for number, (window_size, step, dilation) in enumerate(
+        zip(sizes, steps, dilations, strict=True)
+    ):
+        # Each axis before this one has become two: the windows, and the elements of a window.
+        axis = 1 + 2 * number
+        axis_size = x.shape[axis]
+        span = (window_size - 1) * dilation + 1
+        count = max((axis_size - span) // step + 1, 0)
         if padding == "same":
-            count = -(-length // step)
-            missing = max((count - 1) * step + reach - length, 0)
-            before = missing // 2
-            pairs = [[0, 0] for _ in x.shape]
-            pairs[axis] = [before, missing - before]
-            x = wt.pad(x, pairs)
-        places = [
-            [start * step + place * far[number] for place in range(size[number])]
-            for start in range(max(count, 0))
+            count = -(-axis_size // step)
+            missing = max((count - 1) * step + span - axis_size, 0)
+            paddings = [[0, 0] for _ in x.shape]
+            paddings[axis] = [missing // 2, missing - missing // 2]
+            x = wt.pad(x, paddings)
+        indices = [
+            [start * step + offset * dilation for offset in range(window_size)]
+            for start in range(count)
         ]
-        x = wt.gather(x, wt.tensor(places, (max(count, 0), size[number]), int32), axis)
-        counts.append(max(count, 0))
+        x = wt.gather(x, wt.tensor(indices, (count, window_size), int32), axis)
+        counts.append(count)
     outer = [1 + 2 * number for number in range(rank)]
     inner = [2 + 2 * number for number in range(rank)]
     x = wt.permute_dims(x, [0, *outer, *inner, 1 + 2 * rank])
-    depth = x.shape[-1]
-    for one in size:
-        depth *= one
-    return wt.reshape(x, (x.shape[0], *counts, depth))
+    return wt.reshape(x, (x.shape[0], *counts, prod(sizes) * x.shape[-1]))

@@ -1,4 +1,4 @@
-"""Functions along axes: sums, extremes, statistics; in Keras's module ``numpy``."""
+"""Reductions along axes: sums, maxima and minima, statistics; in Keras's module ``numpy``."""
 
 from __future__ import annotations
 
@@ -8,82 +8,94 @@ from typing import Any
 
 from webtensor import ops as wt
 from webtensor.dtypes import bool_, float32, int32
+from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.dtypes import held_dtype
+from webtensor.keras.ops.elementwise import isclose
 from webtensor.keras.ops.operations import Row, op, reduction
-from webtensor.keras.types import DTypeLike
+from webtensor.keras.types import Axis, DTypeLike
 from webtensor.shapes import normalize_axes, normalize_axis
 
 __all__ = ["ROWS"]
 
 
-def _with_axis(reduce: Callable[..., Any]) -> Row:
+def _with_axis(reduce: Callable[..., Tensor]) -> Row:
     """A function of ``x`` along ``axis``."""
     name = reduce.__name__
 
-    def reduced(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+    def reduced(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
         return reduce(x, axis=_tuple(axis), keepdims=keepdims)
 
     reduced.__name__ = name
-    return reduction(reduced, "axis keepdims", doc=reduce.__doc__)
+    return reduction(reduced, "axis keepdims")
 
 
-def _tuple(axis: Any) -> Any:
-    """Axes as numbers or tuples; JSON has made lists of tuples."""
+def _tuple(axis: Axis) -> Axis:
+    """Return a list of axes as a tuple, since tuples have become lists in JSON."""
     return tuple(axis) if isinstance(axis, list) else axis
 
 
-def _count(x: Any, axis: Any) -> int:
-    """How many elements are reduced to one."""
-    return prod(x.shape[one] for one in normalize_axes("reduction", axis, len(x.shape)))
+def _count(x: Tensor, axis: Axis) -> int:
+    """Return the number of elements that are reduced to one."""
+    return prod(x.shape[i] for i in normalize_axes("reduction", axis, len(x.shape)))
 
 
-def _folded(x: Any, axis: Any, keepdims: bool) -> tuple[Any, tuple[int, ...]]:
-    """The elements with the axes to reduce as one, the last; and the shape of the result."""
+def _folded(x: Tensor, axis: Axis, keepdims: bool) -> tuple[Tensor, tuple[int, ...]]:
+    """Merge the axes to reduce into one, the last; return the shape of the result, too."""
     rank = len(x.shape)
     axes = normalize_axes("reduction", _tuple(axis), rank)
-    kept = [one for one in range(rank) if one not in axes]
-    lengths = [x.shape[one] for one in kept]
-    folded = wt.reshape(wt.permute_dims(x, [*kept, *axes]), (*lengths, _count(x, axes)))
-    shape = [1 if one in axes else x.shape[one] for one in range(rank)] if keepdims else lengths
-    return folded, tuple(shape)
+    other_axes = [i for i in range(rank) if i not in axes]
+    other_sizes = [x.shape[i] for i in other_axes]
+    order = [*other_axes, *axes]
+    folded = wt.reshape(wt.permute_dims(x, order), (*other_sizes, _count(x, axes)))
+    if not keepdims:
+        return folded, tuple(other_sizes)
+    return folded, tuple(1 if i in axes else x.shape[i] for i in range(rank))
 
 
 # -- extremes ----------------------------------------------------------------------------------
 
 
-def _chosen(reduce: Any, x: Any, axis: Any, keepdims: bool) -> Any:
-    """An extreme, which is one of the elements: of truth values one of these."""
-    found = reduce(x, axis=axis, keepdims=keepdims)
-    return wt.astype(found, bool_) if x.dtype is bool_ else found
+def _extreme_of(reduce: Callable[..., Tensor], x: TensorLike, axis: Axis, keepdims: bool) -> Tensor:
+    """Return a maximum or minimum in the dtype of the elements, also if that is bool."""
+    result = reduce(x, axis=axis, keepdims=keepdims)
+    return wt.astype(result, bool_) if x.dtype is bool_ else result
 
 
-def _extreme(reduce: Any, choose: Any) -> Row:
-    def reduced(x: Any, axis: Any = None, keepdims: bool = False, initial: Any = None) -> Any:
+def _extreme(reduce: Callable[..., Tensor], choose: Callable[..., Tensor]) -> Row:
+    def reduced(
+        x: TensorLike, axis: Axis = None, keepdims: bool = False, initial: TensorLike | None = None
+    ) -> Tensor:
         x, axis = wt.asarray(x), _tuple(axis)
         if initial is not None and not _count(x, axis):
             return wt.astype(wt.broadcast_to(initial, _folded(x, axis, keepdims)[1]), x.dtype)
-        found = _chosen(reduce, x, axis, keepdims)
-        return found if initial is None else wt.astype(choose(found, initial), found.dtype)
+        result = _extreme_of(reduce, x, axis, keepdims)
+        return result if initial is None else wt.astype(choose(result, initial), result.dtype)
 
-    return reduction(reduced, "axis keepdims initial", doc=reduce.__doc__)
-
-
-def _plain_extreme(reduce: Any) -> Row:
-    def reduced(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        return _chosen(reduce, wt.asarray(x), _tuple(axis), keepdims)
-
-    return reduction(reduced, "axis keepdims", doc=reduce.__doc__)
+    return reduction(reduced, "axis keepdims initial")
 
 
-def _place(find: Any) -> Row:
-    def found(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
+def _plain_extreme(reduce: Callable[..., Tensor]) -> Row:
+    def reduced(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+        return _extreme_of(reduce, wt.asarray(x), _tuple(axis), keepdims)
+
+    return reduction(reduced, "axis keepdims")
+
+
+def _index_of_extreme(find: Callable[..., Tensor]) -> Row:
+    def reduced(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Tensor:
         return find(x, axis=axis, keepdims=keepdims)
 
-    return reduction(found, "axis keepdims", doc=find.__doc__)
+    return reduction(reduced, "axis keepdims")
 
 
-def _ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The greatest element less the least."""
+def _ptp(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Return the maximum minus the minimum along axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.ptp([[1, 5], [3, 4]], axis=1).tolist()
+        [4, 1]
+    """
     axis = _tuple(axis)
     return wt.subtract(wt.max(x, axis, keepdims), wt.min(x, axis, keepdims))
 
@@ -91,94 +103,125 @@ def _ptp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
 # -- without NaN -------------------------------------------------------------------------------
 
 
-def _filled(x: Any, value: Any) -> Any:
+def _filled(x: TensorLike, value: TensorLike) -> Tensor:
     x = wt.asarray(x)
     return wt.where(wt.isnan(x), value, x) if x.dtype is float32 else x
 
 
-def _numbers(x: Any, axis: Any, keepdims: bool) -> Any:
-    """How many elements are numbers."""
+def _number_count(x: TensorLike, axis: Axis, keepdims: bool) -> Tensor:
+    """Return the number of elements that are not NaN."""
     return wt.sum(wt.logical_not(wt.isnan(x)), axis=_tuple(axis), keepdims=keepdims)
 
 
-def _nan_place(find: Any, worst: float) -> Row:
-    def found(x: Any, axis: int | None = None, keepdims: bool = False) -> Any:
-        """The place of an extreme among numbers; -1 where all are NaN."""
-        place = find(_filled(x, worst), axis=axis, keepdims=keepdims)
-        has_none = wt.all(wt.isnan(x), axis=axis, keepdims=keepdims)
-        return wt.where(has_none, -1, place)
-
-    return reduction(found, "axis keepdims")
-
-
-def _nan_extreme(reduce: Any, worst: float) -> Row:
-    def reduced(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        """An extreme among numbers; NaN where there are none."""
-        x, axis = wt.asarray(x), _tuple(axis)
-        found = _chosen(reduce, _filled(x, worst), axis, keepdims)
-        if x.dtype is not float32:
-            return found
-        return wt.where(wt.all(wt.isnan(x), axis=axis, keepdims=keepdims), wt.nan, found)
+def _nan_index_of_extreme(find: Callable[..., Tensor], worst: float) -> Row:
+    def reduced(x: TensorLike, axis: int | None = None, keepdims: bool = False) -> Tensor:
+        index = find(_filled(x, worst), axis=axis, keepdims=keepdims)
+        is_all_nan = wt.all(wt.isnan(x), axis=axis, keepdims=keepdims)
+        return wt.where(is_all_nan, -1, index)
 
     return reduction(reduced, "axis keepdims")
 
 
-def _nan_mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The mean of numbers."""
+def _nan_extreme(reduce: Callable[..., Tensor], worst: float) -> Row:
+    def reduced(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+        x, axis = wt.asarray(x), _tuple(axis)
+        result = _extreme_of(reduce, _filled(x, worst), axis, keepdims)
+        if x.dtype is not float32:
+            return result
+        return wt.where(wt.all(wt.isnan(x), axis=axis, keepdims=keepdims), wt.nan, result)
+
+    return reduction(reduced, "axis keepdims")
+
+
+def _nan_mean(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Return the mean along axes of the elements that are not NaN.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nanmean([1.0, float("nan"), 3.0]).item()
+        2.0
+    """
     total = wt.sum(_filled(x, 0.0), axis=_tuple(axis), keepdims=keepdims)
-    return wt.divide(total, _numbers(x, axis, keepdims))
+    return wt.divide(total, _number_count(x, axis, keepdims))
 
 
-def _nan_var(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The variance of numbers."""
+def _nan_var(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Return the variance along axes of the elements that are not NaN.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nanvar([1.0, float("nan"), 3.0]).item()
+        1.0
+    """
     return _nan_mean(wt.square(wt.subtract(x, _nan_mean(x, axis, True))), axis, keepdims)
 
 
-def _nan_std(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The standard deviation of numbers."""
+def _nan_std(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Return the standard deviation along axes of the elements that are not NaN.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nanstd([1.0, float("nan"), 3.0]).item()
+        1.0
+    """
     return wt.sqrt(_nan_var(x, axis, keepdims))
 
 
-def _nan_sum(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The sum of numbers."""
+def _nan_sum(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Return the sum along axes of the elements that are not NaN.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nansum([1.0, float("nan"), 3.0]).item()
+        4.0
+    """
     return wt.sum(_filled(x, 0.0), axis=_tuple(axis), keepdims=keepdims)
 
 
-def _nan_prod(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The product of numbers."""
+def _nan_prod(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Return the product along axes of the elements that are not NaN.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nanprod([2.0, float("nan"), 3.0]).item()
+        6.0
+    """
     return wt.prod(_filled(x, 1.0), axis=_tuple(axis), keepdims=keepdims)
 
 
 # -- order statistics --------------------------------------------------------------------------
 
 
-def _interpolated(x: Any, place: Any, method: str) -> Any:
-    """Elements of sorted rows at places that need not be whole; one place per row."""
-    low, high = wt.floor(place), wt.ceil(place)
+def _interpolated(rows: Tensor, position: Tensor, method: str) -> Tensor:
+    """Interpolate sorted rows at positions that need not be integers, one for each row."""
+    lower, upper = wt.floor(position), wt.ceil(position)
     if method not in _WEIGHTS:
         raise ValueError(f"quantile: method must be one of {sorted(_WEIGHTS)}, but got {method!r}")
-    weight = _WEIGHTS[method](wt.subtract(place, low))
+    weight = _WEIGHTS[method](wt.subtract(position, lower))
 
-    def at(places: Any) -> Any:
-        index = wt.expand_dims(wt.astype(places, int32), -1)
-        return wt.squeeze(wt.take_along_axis(x, index, axis=-1), -1)
+    def elements_at(indices: Tensor) -> Tensor:
+        index = wt.expand_dims(wt.astype(indices, int32), -1)
+        return wt.squeeze(wt.take_along_axis(rows, index, axis=-1), -1)
 
-    first, second = at(low), at(high)
-    between = wt.add(first, wt.multiply(wt.subtract(second, first), weight))
-    # The difference of infinities is no number.
-    return wt.where(wt.equal(first, second), first, between)
+    first, second = elements_at(lower), elements_at(upper)
+    interpolated = wt.add(first, wt.multiply(wt.subtract(second, first), weight))
+    # The difference of equal infinities is NaN.
+    return wt.where(wt.equal(first, second), first, interpolated)
 
 
-_WEIGHTS: dict[str, Callable[[Any], Any]] = {
+#: The weight of the upper element, from the fraction of the position.
+_WEIGHTS: dict[str, Callable[[Tensor], Tensor]] = {
     "higher": wt.ceil,
-    "linear": lambda part: part,
+    "linear": lambda fraction: fraction,
     "lower": wt.zeros_like,
-    "midpoint": lambda part: wt.multiply(wt.ceil(part), 0.5),
+    "midpoint": lambda fraction: wt.multiply(wt.ceil(fraction), 0.5),
     "nearest": wt.round,
 }
 
 
-def _quantiles(x: Any, q: Any, axis: Any, method: str, keepdims: bool, is_nan_skipped: bool) -> Any:
+def _quantiles(
+    x: TensorLike, q: TensorLike, axis: Axis, method: str, keepdims: bool, is_nan_skipped: bool
+) -> Tensor:
     x = wt.astype(wt.asarray(x), float32)
     rows, shape = _folded(x, axis, keepdims)
     if not rows.shape[-1]:
@@ -195,56 +238,120 @@ def _quantiles(x: Any, q: Any, axis: Any, method: str, keepdims: bool, is_nan_sk
         count = wt.full(rows.shape[:-1], rows.shape[-1], int32)
     last = wt.maximum(wt.subtract(count, 1), 0)
     has_nan = wt.equal(count, 0) if is_nan_skipped else wt.any(is_nan, axis=-1)
-    found = []
-    for one in wt.unstack(q) if q.shape else [q]:
-        made = _interpolated(rows, wt.multiply(one, wt.astype(last, float32)), method)
-        found.append(wt.reshape(wt.where(has_nan, wt.nan, made), shape))
-    return wt.stack(found) if q.shape else found[0]
+    quantiles = []
+    for fraction in wt.unstack(q) if q.shape else [q]:
+        position = wt.multiply(fraction, wt.astype(last, float32))
+        quantile = _interpolated(rows, position, method)
+        quantiles.append(wt.reshape(wt.where(has_nan, wt.nan, quantile), shape))
+    return wt.stack(quantiles) if q.shape else quantiles[0]
 
 
 def _quantile(
-    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
-    """The values below which the parts ``q`` of the elements are."""
+    x: TensorLike, q: TensorLike, axis: Axis = None, method: str = "linear", keepdims: bool = False
+) -> Tensor:
+    """Return the ``q``-th quantiles along axes, in float32; ``q`` is from 0 to 1.
+
+    With several ``q``, they are along a new first axis. ``method`` says how to interpolate:
+    "linear", "lower", "higher", "midpoint" or "nearest".
+
+    Raises:
+        ValueError: the method is unknown, or there are no elements.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.quantile([1.0, 2.0, 3.0], [0.0, 0.5]).tolist()
+        [1.0, 2.0]
+    """
     return _quantiles(x, q, axis, method, keepdims, False)
 
 
 def _percentile(
-    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
-    """The values below which ``q`` percent of the elements are."""
+    x: TensorLike, q: TensorLike, axis: Axis = None, method: str = "linear", keepdims: bool = False
+) -> Tensor:
+    """Return the ``q``-th percentiles along axes, in float32; ``q`` is from 0 to 100.
+
+    With several ``q``, they are along a new first axis. ``method`` says how to interpolate:
+    "linear", "lower", "higher", "midpoint" or "nearest".
+
+    Raises:
+        ValueError: the method is unknown, or there are no elements.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.percentile([1.0, 2.0, 3.0], 50).item()
+        2.0
+    """
     return _quantiles(x, wt.divide(q, 100), axis, method, keepdims, False)
 
 
 def _nan_quantile(
-    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
-    """The values below which the parts ``q`` of the numbers are."""
+    x: TensorLike, q: TensorLike, axis: Axis = None, method: str = "linear", keepdims: bool = False
+) -> Tensor:
+    """Return the ``q``-th quantiles along axes of the elements that are not NaN.
+
+    ``q`` is from 0 to 1; see ``quantile``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nanquantile([1.0, float("nan"), 3.0], 0.5).item()
+        2.0
+    """
     return _quantiles(x, q, axis, method, keepdims, True)
 
 
 def _nan_percentile(
-    x: Any, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False
-) -> Any:
-    """The values below which ``q`` percent of the numbers are."""
+    x: TensorLike, q: TensorLike, axis: Axis = None, method: str = "linear", keepdims: bool = False
+) -> Tensor:
+    """Return the ``q``-th percentiles along axes of the elements that are not NaN.
+
+    ``q`` is from 0 to 100; see ``percentile``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nanpercentile([1.0, float("nan"), 3.0], 50).item()
+        2.0
+    """
     return _quantiles(x, wt.divide(q, 100), axis, method, keepdims, True)
 
 
-def _median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The middle element, or the mean of the two."""
+def _median(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Return the median along axes: the middle element, or the mean of the two.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.median([[3.0, 1.0, 2.0], [4.0, 4.0, 7.0]], axis=1).tolist()
+        [2.0, 4.0]
+    """
     return _quantiles(x, 0.5, axis, "linear", keepdims, False)
 
 
-def _nan_median(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
-    """The middle number, or the mean of the two."""
+def _nan_median(x: TensorLike, axis: Axis = None, keepdims: bool = False) -> Tensor:
+    """Return the median along axes of the elements that are not NaN.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.nanmedian([1.0, float("nan"), 3.0]).item()
+        2.0
+    """
     return _quantiles(x, 0.5, axis, "linear", keepdims, True)
 
 
-# -- the rest ----------------------------------------------------------------------------------
+# -- averages, counts and integrals ------------------------------------------------------------
 
 
-def _average(x: Any, axis: Any = None, weights: Any = None) -> Any:
-    """The mean, weighted where there are weights."""
+def _average(x: TensorLike, axis: Axis = None, weights: TensorLike | None = None) -> Tensor:
+    """Return the mean along axes, weighted by ``weights`` where given.
+
+    ``weights`` has the shape of ``x``, or of its one axis.
+
+    Raises:
+        ValueError: the weights have another shape.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.average([1.0, 4.0], weights=[3.0, 1.0]).item()
+        1.75
+    """
     axis = _tuple(axis)
     x = wt.asarray(x)
     if weights is None:
@@ -256,25 +363,39 @@ def _average(x: Any, axis: Any = None, weights: Any = None) -> Any:
                 "average: weights must have the shape of x, or of one axis, but have shape "
                 f"{weights.shape}; x has shape {x.shape} and axis is {axis}"
             )
-        lengths = [1] * len(x.shape)
-        lengths[axis] = -1
-        weights = wt.reshape(weights, lengths)
+        shape = [1] * len(x.shape)
+        shape[axis] = -1
+        weights = wt.reshape(weights, shape)
     total = wt.sum(wt.broadcast_to(weights, x.shape), axis)
     return wt.divide(wt.sum(wt.multiply(x, weights), axis), total)
 
 
-def _count_nonzero(x: Any, axis: Any = None) -> Any:
-    """How many elements are not zero."""
+def _count_nonzero(x: TensorLike, axis: Axis = None) -> Tensor:
+    """Return the number of elements along axes that are not zero, as int32.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.count_nonzero([[0, 1], [2, 3]], axis=1).tolist()
+        [1, 2]
+    """
     return wt.count_nonzero(x, _tuple(axis))
 
 
-def _prod(x: Any, axis: Any = None, keepdims: bool = False, dtype: DTypeLike = None) -> Any:
-    """The product."""
+def _prod(
+    x: TensorLike, axis: Axis = None, keepdims: bool = False, dtype: DTypeLike = None
+) -> Tensor:
+    """Return the product of the elements along axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.prod([[1, 2], [3, 4]], axis=1).tolist()
+        [2, 12]
+    """
     return wt.prod(x, _tuple(axis), keepdims, dtype and held_dtype(dtype))
 
 
-def _running(accumulate: Any, *, of_nan: float | None = None) -> Row:
-    def accumulated(x: Any, axis: int | None = None, dtype: DTypeLike = None) -> Any:
+def _running(accumulate: Callable[..., Tensor], *, of_nan: float | None = None) -> Row:
+    def accumulated(x: TensorLike, axis: int | None = None, dtype: DTypeLike = None) -> Tensor:
         x = wt.asarray(x if of_nan is None else _filled(x, of_nan))
         if dtype is not None:
             x = wt.astype(x, held_dtype(dtype))
@@ -284,34 +405,66 @@ def _running(accumulate: Any, *, of_nan: float | None = None) -> Row:
             x, axis = wt.reshape(x, (-1,)), 0
         return accumulate(x, axis)
 
-    return op(accumulated, "axis dtype", doc=accumulate.__doc__)
+    return op(accumulated, "axis dtype")
 
 
 def _allclose(
-    x1: Any, x2: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
-) -> Any:
-    """Whether all elements differ by no more than ``atol + rtol * |x2|``."""
-    from webtensor.keras.ops.elementwise import _isclose
+    x1: TensorLike,
+    x2: TensorLike,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
+) -> Tensor:
+    """Return, as a bool tensor of shape (), whether all elements are close, as ``isclose`` says.
 
-    return wt.all(_isclose(x1, x2, rtol, atol, equal_nan))
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.allclose([1.0, 2.0], [1.0, 2.000001]).item()
+        True
+    """
+    return wt.all(isclose(x1, x2, rtol, atol, equal_nan))
 
 
-def _bincount(x: Any, weights: Any = None, minlength: int = 0, sparse: bool = False) -> Any:
-    """How often each number occurs in each row; the lengths follow from the elements."""
+def _bincount(
+    x: TensorLike, weights: TensorLike | None = None, minlength: int = 0, sparse: bool = False
+) -> Tensor:
+    """Return how often each integer from 0 on occurs along the last axis, or the sums of weights.
+
+    The result has at least ``minlength`` counts along its last axis; how many follows from the
+    maximum.
+
+    Raises:
+        ValueError: ``sparse`` is true, which no backend supports.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.bincount([0, 2, 2]).tolist()
+        [1, 0, 2]
+    """
     if sparse:
         raise ValueError("bincount: there are no sparse tensors, so sparse must be False")
     x = wt.asarray(x)
-    length = max(minlength, int(wt.max(x)) + 1 if prod(x.shape) else 0)
+    size = max(minlength, int(wt.max(x)) + 1 if prod(x.shape) else 0)
     if len(x.shape) == 1:
-        return wt.bincount(x, weights, length)
-    hits = wt.equal(wt.expand_dims(x, -1), wt.arange(length))
+        return wt.bincount(x, weights, size)
+    hits = wt.equal(wt.expand_dims(x, -1), wt.arange(size))
     if weights is None:
         return wt.sum(hits, axis=-2)
     return wt.sum(wt.multiply(hits, wt.expand_dims(weights, -1)), axis=-2)
 
 
-def _corrcoef(x: Any) -> Any:
-    """How rows correlate."""
+def _corrcoef(x: TensorLike) -> Tensor:
+    """Return the Pearson correlation coefficients of the rows of a matrix: (m, n) becomes (m, m).
+
+    Raises:
+        ValueError: ``x`` has more than two axes.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.corrcoef([[1.0, 2.0, 3.0], [6.0, 4.0, 2.0]]).numpy().round(3)
+        array([[ 1., -1.],
+               [-1.,  1.]], dtype=float32)
+    """
     x = wt.astype(wt.asarray(x), float32)
     if len(x.shape) > 2:
         raise ValueError(f"corrcoef: x must have at most two axes, but has shape {x.shape}")
@@ -319,12 +472,22 @@ def _corrcoef(x: Any) -> Any:
     rows = wt.reshape(x, (1, -1)) if is_row else x
     rows = rows - wt.mean(rows, axis=1, keepdims=True)
     rows = rows * wt.rsqrt(wt.sum(wt.square(rows), axis=1, keepdims=True))
-    found = wt.clip(wt.matmul(rows, rows, transpose_b=True), -1.0, 1.0)
-    return wt.reshape(found, ()) if is_row else found
+    coefficients = wt.clip(wt.matmul(rows, rows, transpose_b=True), -1.0, 1.0)
+    return wt.reshape(coefficients, ()) if is_row else coefficients
 
 
-def _trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
-    """The integral of a curve that is straight between points."""
+def _trapezoid(
+    y: TensorLike, x: TensorLike | None = None, dx: float = 1.0, axis: int = -1
+) -> Tensor:
+    """Return the integral of sampled values along an axis by the trapezoidal rule, in float32.
+
+    The samples are at ``x``, or at distances ``dx``.
+
+    Example:
+        >>> from webtensor import keras
+        >>> keras.ops.trapezoid([1.0, 2.0, 3.0]).item()
+        4.0
+    """
     y = wt.astype(wt.asarray(y), float32)
     axis = normalize_axis("trapezoid", axis, len(y.shape))
     rows = wt.moveaxis(y, axis, -1)
@@ -337,8 +500,22 @@ def _trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     return wt.sum(wt.multiply(heights, widths), axis=-1) * 0.5
 
 
-def _histogram(x: Any, bins: int = 10, range: Any = None) -> Any:
-    """How many elements are in each of the bins, and where these begin and end."""
+def _histogram(x: TensorLike, bins: int = 10, range: Any = None) -> tuple[Tensor, Tensor]:
+    """Return how many elements are in each of ``bins`` bins of the same width, and the bins' edges.
+
+    ``x`` has one axis; the counts are float32 (bins,), the edges (bins + 1,). ``range`` is the
+    pair of the first and the last edge, by default the minimum and the maximum.
+
+    Raises:
+        ValueError: ``x`` has more axes than one, ``bins`` is not positive, or the range is
+            reversed.
+
+    Example:
+        >>> from webtensor import keras
+        >>> counts, edges = keras.ops.histogram([1.0, 2.0, 2.5, 5.0], bins=2)
+        >>> counts.tolist(), edges.tolist()
+        ([3.0, 1.0], [1.0, 3.0, 5.0])
+    """
     if not isinstance(bins, int) or bins < 1:
         raise ValueError(f"histogram: bins must be a positive integer, but got {bins!r}")
     x = wt.astype(wt.asarray(x), float32)
@@ -351,20 +528,20 @@ def _histogram(x: Any, bins: int = 10, range: Any = None) -> Any:
         low, high = low - 0.5, high + 0.5
     edges = wt.linspace(low, high, bins + 1)
     is_inside = wt.logical_and(wt.greater_equal(x, low), wt.less_equal(x, high))
-    place = wt.searchsorted(edges, x, side="right") - 1
-    place = wt.where(is_inside, wt.clip(place, 0, bins - 1), bins)
-    return wt.astype(wt.bincount(place, size=bins + 1)[:bins], float32), edges
+    indices = wt.searchsorted(edges, x, side="right") - 1
+    indices = wt.where(is_inside, wt.clip(indices, 0, bins - 1), bins)
+    return wt.astype(wt.bincount(indices, size=bins + 1)[:bins], float32), edges
 
 
 ROWS: dict[str, Row] = {
     # -- sums and extremes ---------------------------------------------------------------------
     "all": _with_axis(wt.all),
-    "allclose": op(_allclose, "rtol atol equal_nan", kind="AllClose"),
+    "allclose": op(_allclose, "rtol atol equal_nan", class_name="AllClose"),
     "amax": _plain_extreme(wt.max),
     "amin": _plain_extreme(wt.min),
     "any": _with_axis(wt.any),
-    "argmax": _place(wt.argmax),
-    "argmin": _place(wt.argmin),
+    "argmax": _index_of_extreme(wt.argmax),
+    "argmin": _index_of_extreme(wt.argmin),
     "average": op(_average, "axis", keywords="weights"),
     "bincount": op(_bincount, "weights minlength sparse"),
     "corrcoef": op(_corrcoef),
@@ -385,8 +562,8 @@ ROWS: dict[str, Row] = {
     "trapezoid": op(_trapezoid, "x dx axis"),
     "var": _with_axis(wt.var),
     # -- without NaN ---------------------------------------------------------------------------
-    "nanargmax": _nan_place(wt.argmax, -wt.inf),
-    "nanargmin": _nan_place(wt.argmin, wt.inf),
+    "nanargmax": _nan_index_of_extreme(wt.argmax, -wt.inf),
+    "nanargmin": _nan_index_of_extreme(wt.argmin, wt.inf),
     "nancumprod": _running(wt.cumprod, of_nan=1.0),
     "nancumsum": _running(wt.cumsum, of_nan=0.0),
     "nanmax": _nan_extreme(wt.max, -wt.inf),

@@ -1,86 +1,95 @@
-"""Unknown lengths that cannot be any: what a function returns where some have to fit others.
+"""Symbolic results of functions whose unknown dimensions have to fit other dimensions.
 
-A trial takes all unknown lengths as equal. Where that fails, as of matrices whose known lengths
-say what an unknown one is, lengths are looked for with which the function computes. Each is then
-changed alone, and with those that are equal to it: what changes in the result is unknown.
+A trial substitutes the same size for all unknown dimensions. Where that fails, as for matrices of
+which one's size determines an unknown dimension of the other, sizes are searched for with which the
+function computes. Each size is then changed alone, and together with those equal to it: dimensions
+of the result that change are unknown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice, product
-from typing import Any
+from typing import TYPE_CHECKING
 
 from webtensor.engine import Tensor
 from webtensor.keras.nest import flatten, map_structure, pack
 from webtensor.keras.shape_inference import outcome_of_trial
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Config, Operand
+
+if TYPE_CHECKING:
+    from webtensor.keras.ops.operations import Arguments, Computation
 
 __all__ = ["fitting_outcome"]
 
-#: How many sets of lengths are tried at most.
-_MOST_TRIALS = 150
-_ANY = (2, 3)
+#: The maximum number of combinations of sizes that are tried.
+_MAXIMUM_TRIALS = 150
+#: Sizes that are tried beside those of the other dimensions.
+_SMALL_SIZES = (2, 3)
 
 
-def fitting_outcome(
-    compute: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    """Return symbolic tensors like what a function returns of tensors whose lengths fit.
+def fitting_outcome(compute: Computation, args: Arguments, kwargs: Config) -> object:
+    """Return symbolic results of a function, with sizes for unknown dimensions that fit.
 
     Raises:
-        ValueError: no lengths were found with which it computes.
+        ValueError: the function computes with none of the sizes that were tried.
     """
     shapes = [
-        one.shape for one in flatten([*args, kwargs]) if isinstance(one, (KerasTensor, Tensor))
+        leaf.shape for leaf in flatten([*args, kwargs]) if isinstance(leaf, (KerasTensor, Tensor))
     ]
-    count = sum(shape.count(None) for shape in shapes)
-    known = [n for shape in shapes for n in shape if n is not None]
-    values = list(dict.fromkeys([_ANY[0], *known, *_ANY, 1]))
-    for lengths in islice(product(values, repeat=count), _MOST_TRIALS):
-        outcome = _outcome(compute, args, kwargs, lengths)
+    unknown_count = sum(shape.count(None) for shape in shapes)
+    fixed_sizes = [size for shape in shapes for size in shape if size is not None]
+    candidates = list(dict.fromkeys([_SMALL_SIZES[0], *fixed_sizes, *_SMALL_SIZES, 1]))
+    for sizes in islice(product(candidates, repeat=unknown_count), _MAXIMUM_TRIALS):
+        outcome = _outcome(compute, args, kwargs, sizes)
         if outcome is not None:
             break
     else:
-        raise ValueError("no unknown lengths fit those that are known")
-    facts = flatten(outcome)
-    unknown: list[set[int]] = [set() for _ in facts]
-    for changed in _changes(lengths):
-        other = _outcome(compute, args, kwargs, changed)
-        pairs = [] if other is None else zip(facts, flatten(other), unknown, strict=True)
-        for one, its, places in pairs:
-            if isinstance(one, KerasTensor) and len(one.shape) == len(its.shape):
-                places |= {i for i, n in enumerate(one.shape) if its.shape[i] != n}
-    return pack(outcome, [_without(*row) for row in zip(facts, unknown, strict=True)])
+        raise ValueError("no sizes of the unknown dimensions fit the others")
+    leaves = flatten(outcome)
+    unknown_axes: list[set[int]] = [set() for _ in leaves]
+    for changed_sizes in _changes(sizes):
+        changed = _outcome(compute, args, kwargs, changed_sizes)
+        rows = [] if changed is None else zip(leaves, flatten(changed), unknown_axes, strict=True)
+        for leaf, other, axes in rows:
+            if isinstance(leaf, KerasTensor) and len(leaf.shape) == len(other.shape):
+                axes |= {i for i, size in enumerate(leaf.shape) if other.shape[i] != size}
+    return pack(outcome, [_with_unknown(*row) for row in zip(leaves, unknown_axes, strict=True)])
 
 
-def _changes(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Lengths of which one, or all that are equal, are others."""
-    for place, length in enumerate(lengths):
-        for value in (length + 1, length * 2):
-            yield [value if i == place else n for i, n in enumerate(lengths)]
-            yield [value if n == length else n for n in lengths]
+def _changes(sizes: Sequence[int]) -> Iterator[list[int]]:
+    """Change one of the sizes, or all that are equal, in turn."""
+    for position, size in enumerate(sizes):
+        for changed in (size + 1, size * 2):
+            yield [changed if i == position else other for i, other in enumerate(sizes)]
+            yield [changed if other == size else other for other in sizes]
 
 
-def _without(one: Any, places: set[int]) -> Any:
-    if not isinstance(one, KerasTensor):
-        return one
-    shape = [None if place in places else n for place, n in enumerate(one.shape)]
-    return KerasTensor(shape, one.dtype)
+def _with_unknown(leaf: Operand, axes: set[int]) -> Operand:
+    """Make dimensions of a symbolic tensor unknown."""
+    if not isinstance(leaf, KerasTensor):
+        return leaf
+    shape = [None if axis in axes else size for axis, size in enumerate(leaf.shape)]
+    return KerasTensor(shape, leaf.dtype)
 
 
-def _outcome(compute: Callable[..., Any], args: Any, kwargs: Any, lengths: Sequence[int]) -> Any:
-    """What a trial returns with certain lengths in place of those that are unknown, or None."""
-    rest = iter(lengths)
+def _outcome(
+    compute: Computation, args: Arguments, kwargs: Config, sizes: Sequence[int]
+) -> object | None:
+    """Return the outcome of a trial with these sizes of unknown dimensions; None if it fails."""
+    remaining = iter(sizes)
 
-    def known(one: Any) -> Any:
-        if not isinstance(one, KerasTensor):
-            return one
-        return KerasTensor([next(rest) if n is None else n for n in one.shape], one.dtype)
+    def with_sizes(leaf: Operand) -> Operand:
+        if not isinstance(leaf, KerasTensor):
+            return leaf
+        shape = [next(remaining) if size is None else size for size in leaf.shape]
+        return KerasTensor(shape, leaf.dtype)
 
-    made = [map_structure(known, one) for one in args]
-    named = {name: map_structure(known, one) for name, one in kwargs.items()}
+    concrete_args = tuple(map_structure(with_sizes, arg) for arg in args)
+    concrete_kwargs = {name: map_structure(with_sizes, arg) for name, arg in kwargs.items()}
     try:
-        return outcome_of_trial(compute, tuple(made), named)
+        outcome: object = outcome_of_trial(compute, concrete_args, concrete_kwargs)
     except (IndexError, TypeError, ValueError):
         return None
+    return outcome

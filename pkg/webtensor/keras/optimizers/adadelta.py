@@ -5,18 +5,22 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from webtensor.engine import Tensor, Variable
-from webtensor.keras.optimizers.base import Optimizer, Options, Rate
+from webtensor.keras.optimizers.base import CommonArguments, LearningRateLike, Optimizer
 from webtensor.ops.optimizer_updates import moved_against, moved_towards_square, ratio_of_roots
 
 __all__ = ["Adadelta"]
 
 
 class Adadelta(Optimizer):
-    """Steps whose size follows the steps before (Zeiler, *ADADELTA*, 2012).
+    """Step sizes that adapt to the previous steps (Zeiler, *ADADELTA*, 2012).
 
     ``s`` and ``u`` are decaying means of the squares of the gradient and of the steps: ``d =
     sqrt(u + epsilon) / sqrt(s + epsilon) * g``, then ``w -= learning_rate * d``. TensorFlow.js
     divides by ``s`` as it was before this gradient.
+
+    Args:
+        rho: a number, the decay of the means of squares.
+        epsilon: a small number, added to the means of squares before the roots.
 
     Example:
         >>> import webtensor as wt
@@ -30,19 +34,19 @@ class Adadelta(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Rate = 0.001,
+        learning_rate: LearningRateLike = 0.001,
         rho: float = 0.95,
         epsilon: float = 1e-7,
         *base: Any,
-        **options: Unpack[Options],
+        **options: Unpack[CommonArguments],
     ) -> None:
         super().__init__(learning_rate, *base, **options)
-        self.rho = self._not_negative("rho", rho)
-        self.epsilon = self._not_negative("epsilon", epsilon)
+        self.rho = self._non_negative("rho", rho)
+        self.epsilon = self._non_negative("epsilon", epsilon)
 
     def update_step(self, gradient: Tensor, variable: Variable, learning_rate: float) -> None:
-        square, steps = self.slots_of(variable)
-        square.assign(moved_towards_square(square.value, gradient, 1 - self.rho))
-        step = ratio_of_roots(steps.value, square.value, gradient, self.epsilon)
-        steps.assign(moved_towards_square(steps.value, step, 1 - self.rho))
+        gradient_square, step_square = self.slots_of(variable)
+        gradient_square.assign(moved_towards_square(gradient_square.value, gradient, 1 - self.rho))
+        step = ratio_of_roots(step_square.value, gradient_square.value, gradient, self.epsilon)
+        step_square.assign(moved_towards_square(step_square.value, step, 1 - self.rho))
         variable.assign(moved_against(variable.value, step, learning_rate))

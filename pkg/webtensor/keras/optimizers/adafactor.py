@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor, Variable
-from webtensor.keras.optimizers.base import Optimizer, Options, Rate
+from webtensor.keras.optimizers.base import CommonArguments, LearningRateLike, Optimizer
 from webtensor.keras.optimizers.slots import HostNumber
 from webtensor.ops import expand_dims, maximum, mean, sqrt as root, square
 from webtensor.ops.optimizer_updates import moved_towards
@@ -17,12 +17,20 @@ __all__ = ["Adafactor"]
 
 
 class Adafactor(Optimizer):
-    """Adam that remembers rows and columns instead of matrices (Shazeer & Stern, 2018).
+    """Adam that stores means of rows and columns instead of matrices (Shazeer & Stern, 2018).
 
-    ``s`` is a decaying mean of ``g**2 + epsilon_1``, for tensors with two axes or more the product
-    of its means along the last two. ``d = g / sqrt(s)`` is shortened to a root mean square of
-    ``clip_threshold``, and ``w -= max(epsilon_2, rms(w)) * rate * d``, where ``rate`` is the
-    learning rate, at most ``1 / sqrt(t)`` at step ``t``.
+    ``s`` is a decaying mean of ``g**2 + epsilon_1``; for tensors of rank 2 or more, it is the
+    product of its means along the last two axes. ``d = g / sqrt(s)`` is scaled down to a root mean
+    square of at most ``clip_threshold``, and ``w -= max(epsilon_2, rms(w)) * rate * d``, where
+    ``rate`` is the learning rate, at most ``1 / sqrt(t)`` at step ``t``.
+
+    Args:
+        beta_2_decay: a number, the exponent ``c`` of the weight ``t**c`` that the new square has
+            in ``s`` at step ``t``.
+        epsilon_1: a small number, added to the squares of the gradients.
+        epsilon_2: a small number, the minimum of the weights' root mean square.
+        clip_threshold: a number, the maximum root mean square of a step.
+        relative_step: a boolean, which is stored for Keras and has no effect.
 
     Example:
         >>> import webtensor as wt
@@ -33,37 +41,37 @@ class Adafactor(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Rate = 0.001,
+        learning_rate: LearningRateLike = 0.001,
         beta_2_decay: float = -0.8,
         epsilon_1: float = 1e-30,
         epsilon_2: float = 0.001,
         clip_threshold: float = 1.0,
         relative_step: bool = True,
         *base: Any,
-        **options: Unpack[Options],
+        **options: Unpack[CommonArguments],
     ) -> None:
         super().__init__(learning_rate, *base, **options)
         self.beta_2_decay = beta_2_decay
-        self.epsilon_1 = self._not_negative("epsilon_1", epsilon_1)
-        self.epsilon_2 = self._not_negative("epsilon_2", epsilon_2)
-        self.clip_threshold = self._not_negative("clip_threshold", clip_threshold)
+        self.epsilon_1 = self._non_negative("epsilon_1", epsilon_1)
+        self.epsilon_2 = self._non_negative("epsilon_2", epsilon_2)
+        self.clip_threshold = self._non_negative("clip_threshold", clip_threshold)
         self.relative_step = relative_step
 
-    def _track(self, variables: Sequence[Variable]) -> None:
-        super()._track(variables)
-        for variable in self._moved_among(variables):
+    def _add_variables(self, variables: Sequence[Variable]) -> None:
+        super()._add_variables(variables)
+        for variable in self._without_overwritten(variables):
             shape, name = variable.shape, variable.name
             if len(shape) >= 2:
                 slots = self.slots_of(variable)
                 slots.append(self.add_variable(shape[:-1], name=name))
                 slots.append(self.add_variable((*shape[:-2], shape[-1]), name=name))
-            else:  # places that Keras keeps for rows and columns
+            else:  # Keras saves empty rows and columns, too
                 self._variables += [HostNumber(0, int32, name, name) for _ in range(2)]
             self.slots_of(variable).append(self.add_variable_from_reference(variable, "velocity"))
 
     def update_step(self, gradient: Tensor, variable: Variable, learning_rate: float) -> None:
-        *factors, spread = self.slots_of(variable)
-        step = self.moves + 1
+        *factors, mean_square = self.slots_of(variable)
+        step = self.update_count + 1
         share = step**self.beta_2_decay
         squares = square(gradient) + self.epsilon_1
         if factors:
@@ -71,15 +79,15 @@ class Adafactor(Optimizer):
             rows.assign(moved_towards(rows.value, mean(squares, -1), share))
             columns.assign(moved_towards(columns.value, mean(squares, -2), share))
             shares = rows.value / mean(rows.value, -1, keepdims=True)
-            spread.assign(expand_dims(shares, -1) * expand_dims(columns.value, -2))
+            mean_square.assign(expand_dims(shares, -1) * expand_dims(columns.value, -2))
         else:
-            spread.assign(moved_towards(spread.value, squares, share))
-        change = gradient / root(spread.value)
+            mean_square.assign(moved_towards(mean_square.value, squares, share))
+        direction = gradient / root(mean_square.value)
         value = variable.value
         size = maximum(_root_mean_square(value), self.epsilon_2)
-        excess = maximum(_root_mean_square(change) / self.clip_threshold, 1.0)
+        excess = maximum(_root_mean_square(direction) / self.clip_threshold, 1.0)
         rate = min(learning_rate, 1 / sqrt(step))
-        variable.assign(value - change * (size / excess * rate))
+        variable.assign(value - direction * (size / excess * rate))
 
 
 def _root_mean_square(x: Tensor) -> Tensor:

@@ -1,4 +1,4 @@
-"""Adam, and AdamW, which takes weight decay."""
+"""Adam, and AdamW, which applies weight decay by default."""
 
 from __future__ import annotations
 
@@ -7,44 +7,47 @@ from math import sqrt
 from typing import Any, Unpack
 
 from webtensor.engine import Tensor, Variable
-from webtensor.keras.optimizers.base import Optimizer, Options, Rate
+from webtensor.keras.optimizers.base import CommonArguments, LearningRateLike
+from webtensor.keras.optimizers.moments import MomentOptimizer, update_moments
 from webtensor.ops import maximum
-from webtensor.ops.optimizer_updates import moved_against_ratio, moved_towards, moved_towards_square
+from webtensor.ops.optimizer_updates import moved_against_ratio
 
-__all__ = ["Adam", "AdamW", "moved_by_adam"]
+__all__ = ["Adam", "AdamW", "update_by_adam"]
 
 
-def moved_by_adam(
-    value: Tensor,
+def update_by_adam(
+    variable: Variable,
     gradient: Tensor,
     slots: Sequence[Variable],
     betas: tuple[float, float],
     epsilon: float,
     learning_rate: float,
     step: int,
-) -> Tensor:
-    """Return what a weight becomes at a step, counted from 1, after moving its slots.
+) -> None:
+    """Update a variable and its slots in step ``step``, counted from 1.
 
-    These are two means, and with AMSGrad the greatest of the second.
+    The slots are the two moments, and with AMSGrad the maximum of the second moment.
     """
-    mean, square, *greatest = slots
+    mean, mean_square, *maximum_slot = slots
     beta_1, beta_2 = betas
-    mean.assign(moved_towards(mean.value, gradient, 1 - beta_1))
-    square.assign(moved_towards_square(square.value, gradient, 1 - beta_2))
-    spread = square.value
-    if greatest:
-        spread = maximum(greatest[0].value, spread)
-        greatest[0].assign(spread)
+    update_moments((mean, mean_square), gradient, beta_1, beta_2)
+    divisor = mean_square.value
+    if maximum_slot:
+        divisor = maximum(maximum_slot[0].value, divisor)
+        maximum_slot[0].assign(divisor)
     rate = learning_rate * sqrt(1 - beta_2**step) / (1 - beta_1**step)
-    return moved_against_ratio(value, mean.value, spread, epsilon, rate)
+    variable.assign(moved_against_ratio(variable.value, mean.value, divisor, epsilon, rate))
 
 
-class Adam(Optimizer):
+class Adam(MomentOptimizer):
     """Adaptive moment estimation (Kingma & Ba, *Adam*, 2014).
 
     ``m`` and ``v`` are decaying means of the gradient and of its square, corrected for their
     start at zero: ``w -= learning_rate * sqrt(1 - beta_2**t) / (1 - beta_1**t) * m / (sqrt(v) +
-    epsilon)`` at step ``t``. With ``amsgrad`` the greatest ``v`` so far takes its place.
+    epsilon)`` at step ``t``.
+
+    Args:
+        amsgrad: a boolean, whether to divide by the maximum of all ``v`` so far.
 
     Example:
         >>> import webtensor as wt
@@ -55,40 +58,41 @@ class Adam(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Rate = 0.001,
+        learning_rate: LearningRateLike = 0.001,
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float = 1e-7,
         amsgrad: bool = False,
         *base: Any,
-        **options: Unpack[Options],
+        **options: Unpack[CommonArguments],
     ) -> None:
-        super().__init__(learning_rate, *base, **options)
-        self.beta_1 = self._not_negative("beta_1", beta_1)
-        self.beta_2 = self._not_negative("beta_2", beta_2)
-        self.epsilon = self._not_negative("epsilon", epsilon)
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, *base, **options)
         self.amsgrad = amsgrad
-        self.slot_groups = (("momentum", "velocity"), *([("velocity_hat",)] if amsgrad else []))
+        if amsgrad:
+            self.slot_groups = (*self.slot_groups, ("velocity_hat",))
 
     def update_step(self, gradient: Tensor, variable: Variable, learning_rate: float) -> None:
-        mean, square, *greatest = self.slots_of(variable)
-        mean.assign(moved_towards(mean.value, gradient, 1 - self.beta_1))
-        square.assign(moved_towards_square(square.value, gradient, 1 - self.beta_2))
-        spread = square.value
-        if greatest:
-            spread = greatest[0].value.maximum(spread)
-            greatest[0].assign(spread)
-        step = self.moves + 1
-        rate = learning_rate * sqrt(1 - self.beta_2**step) / (1 - self.beta_1**step)
-        variable.assign(moved_against_ratio(variable.value, mean.value, spread, self.epsilon, rate))
+        update_by_adam(
+            variable,
+            gradient,
+            self.slots_of(variable),
+            (self.beta_1, self.beta_2),
+            self.epsilon,
+            learning_rate,
+            self.update_count + 1,
+        )
 
 
 class AdamW(Adam):
-    """Adam with weight decay apart from the gradient (Loshchilov & Hutter, 2017)."""
+    """Adam with weight decay apart from the gradient (Loshchilov & Hutter, 2017).
+
+    Raises:
+        ValueError: ``weight_decay`` is None.
+    """
 
     def __init__(
         self,
-        learning_rate: Rate = 0.001,
+        learning_rate: LearningRateLike = 0.001,
         weight_decay: float = 0.004,
         beta_1: float = 0.9,
         beta_2: float = 0.999,

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack
-
 from webtensor.engine import Tensor, Variable
-from webtensor.keras.optimizers.base import Optimizer, Options, Rate
+from webtensor.keras.optimizers.moments import MomentOptimizer
 from webtensor.ops.optimizer_updates import decayed_maximum, moved_against_quotient, moved_towards
 
 __all__ = ["Adamax"]
 
 
-class Adamax(Optimizer):
-    """Adam with the greatest gradient for the mean square (Kingma & Ba, 2014, section 7.1).
+class Adamax(MomentOptimizer):
+    """Adam with the maximum of the gradients for their mean square (Kingma & Ba, 2014, 7.1).
 
     ``m`` is a decaying mean of the gradient, corrected for its start at zero, and ``u =
     max(beta_2 * u, |g|)``: ``w -= learning_rate / (1 - beta_1**t) * m / (u + epsilon)`` at step
     ``t``.
+
+    Args:
+        beta_2: a number, the decay of the maximum of the gradients.
 
     Example:
         >>> import webtensor as wt
@@ -27,25 +28,11 @@ class Adamax(Optimizer):
 
     slot_groups = (("momentum", "norm"),)
 
-    def __init__(
-        self,
-        learning_rate: Rate = 0.001,
-        beta_1: float = 0.9,
-        beta_2: float = 0.999,
-        epsilon: float = 1e-7,
-        *base: Any,
-        **options: Unpack[Options],
-    ) -> None:
-        super().__init__(learning_rate, *base, **options)
-        self.beta_1 = self._not_negative("beta_1", beta_1)
-        self.beta_2 = self._not_negative("beta_2", beta_2)
-        self.epsilon = self._not_negative("epsilon", epsilon)
-
     def update_step(self, gradient: Tensor, variable: Variable, learning_rate: float) -> None:
-        mean, greatest = self.slots_of(variable)
+        mean, norm = self.slots_of(variable)
         mean.assign(moved_towards(mean.value, gradient, 1 - self.beta_1))
-        greatest.assign(decayed_maximum(greatest.value, gradient, self.beta_2))
-        rate = learning_rate / (1 - self.beta_1 ** (self.moves + 1))
+        norm.assign(decayed_maximum(norm.value, gradient, self.beta_2))
+        rate = learning_rate / (1 - self.beta_1 ** (self.update_count + 1))
         variable.assign(
-            moved_against_quotient(variable.value, mean.value, greatest.value, self.epsilon, rate)
+            moved_against_quotient(variable.value, mean.value, norm.value, self.epsilon, rate)
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from webtensor.engine import Tensor, Variable
-from webtensor.keras.optimizers.base import Optimizer, Options, Rate
+from webtensor.keras.optimizers.base import CommonArguments, LearningRateLike, Optimizer
 from webtensor.ops.optimizer_updates import follow_regularized_leader, linear_of_leader, plus_square
 
 __all__ = ["Ftrl"]
@@ -19,6 +19,14 @@ class Ftrl(Optimizer):
     l2_shrinkage * w - (b**p - a**p) / learning_rate * w``, and ``w = (clip(z, -l1, l1) - z) /
     ((b**p + beta) / learning_rate + 2 * l2)``.
 
+    Args:
+        learning_rate_power: a number of at most 0, the power of ``a`` in the learning rate.
+        initial_accumulator_value: a number, the initial value of the sums of squares.
+        l1_regularization_strength: a number, ``l1`` in the formula.
+        l2_regularization_strength: a number, ``l2`` in the formula.
+        l2_shrinkage_regularization_strength: a number, ``l2_shrinkage`` in the formula.
+        beta: a number, ``beta`` in the formula.
+
     Example:
         >>> import webtensor as wt
         >>> w = wt.Variable(1.0)
@@ -31,7 +39,7 @@ class Ftrl(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Rate = 0.001,
+        learning_rate: LearningRateLike = 0.001,
         learning_rate_power: float = -0.5,
         initial_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,
@@ -39,7 +47,7 @@ class Ftrl(Optimizer):
         l2_shrinkage_regularization_strength: float = 0.0,
         beta: float = 0.0,
         *base: Any,
-        **options: Unpack[Options],
+        **options: Unpack[CommonArguments],
     ) -> None:
         super().__init__(learning_rate, *base, **options)
         if not learning_rate_power <= 0:
@@ -48,16 +56,16 @@ class Ftrl(Optimizer):
                 f"{learning_rate_power!r}"
             )
         self.learning_rate_power = learning_rate_power
-        self.initial_accumulator_value = self._not_negative(
+        self.initial_accumulator_value = self._non_negative(
             "initial_accumulator_value", initial_accumulator_value
         )
-        self.l1_regularization_strength = self._not_negative(
+        self.l1_regularization_strength = self._non_negative(
             "l1_regularization_strength", l1_regularization_strength
         )
-        self.l2_regularization_strength = self._not_negative(
+        self.l2_regularization_strength = self._non_negative(
             "l2_regularization_strength", l2_regularization_strength
         )
-        self.l2_shrinkage_regularization_strength = self._not_negative(
+        self.l2_shrinkage_regularization_strength = self._non_negative(
             "l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength
         )
         self.beta = beta
@@ -66,27 +74,27 @@ class Ftrl(Optimizer):
         return self.initial_accumulator_value if slot == "accumulator" else 0.0
 
     def update_step(self, gradient: Tensor, variable: Variable, learning_rate: float) -> None:
-        total, linear = self.slots_of(variable)
-        power, speed = -self.learning_rate_power, 1 / learning_rate
+        accumulator, linear = self.slots_of(variable)
+        power, inverse_rate = -self.learning_rate_power, 1 / learning_rate
         linear.assign(
             linear_of_leader(
                 linear.value,
                 gradient,
-                total.value,
+                accumulator.value,
                 variable.value,
                 power,
-                speed,
+                inverse_rate,
                 2 * self.l2_shrinkage_regularization_strength,
             )
         )
-        total.assign(plus_square(total.value, gradient))
+        accumulator.assign(plus_square(accumulator.value, gradient))
         variable.assign(
             follow_regularized_leader(
                 linear.value,
-                total.value,
+                accumulator.value,
                 power,
-                speed,
+                inverse_rate,
                 self.l1_regularization_strength,
-                2 * self.l2_regularization_strength + self.beta * speed,
+                2 * self.l2_regularization_strength + self.beta * inverse_rate,
             )
         )

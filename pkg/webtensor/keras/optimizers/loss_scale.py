@@ -1,40 +1,45 @@
-"""Loss scaling, which keeps small gradients apart from zero."""
+"""Loss scaling, which keeps small gradients from underflowing to zero."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from inspect import signature
 from typing import Any, Self
 
 from webtensor.dtypes import float32, int32
-from webtensor.engine import Tensor, Variable
-from webtensor.keras.optimizers.base import Optimizer
+from webtensor.engine import Tensor, TensorLike, Variable
+from webtensor.keras.arguments import ALWAYS
+from webtensor.keras.optimizers.base import LearningRateLike, Optimizer
 from webtensor.keras.optimizers.slots import HostNumber
-from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
+from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.types import Config
 from webtensor.ops import all, isfinite, stack
 
 __all__ = ["LossScaleOptimizer"]
 
-#: The arguments that the optimizer inside takes instead, with the values that say nothing.
-_INSIDE = {
-    "weight_decay": None,
-    "clipnorm": None,
-    "global_clipnorm": None,
-    "clipvalue": None,
-    "use_ema": False,
-    "ema_momentum": 0.99,
-    "ema_overwrite_frequency": None,
-    "loss_scale_factor": None,
-    "gradient_accumulation_steps": None,
+#: The common arguments that must be set on the inner optimizer instead, with their defaults.
+_INNER_DEFAULTS = {
+    name: parameter.default
+    for name, parameter in signature(Optimizer).parameters.items()
+    if name not in ("learning_rate", "name", "kwargs")
 }
 
 
 class LossScaleOptimizer(Optimizer):
-    """Lets another optimizer step along gradients of a multiple of the loss, as large as it can be.
+    """Another optimizer with dynamic loss scaling, so that small gradients do not underflow.
 
-    Where a gradient is not finite, no step is taken and the factor is halved; after
-    ``dynamic_growth_steps`` steps it is doubled. That has to be known at each step, so each step
-    waits for the device.
+    The gradients are those of the loss times a factor. In a step where a gradient is not finite,
+    the variables stay as they are and the factor is halved; after ``dynamic_growth_steps`` finite
+    steps it is doubled. Each step waits for the device, to find out whether gradients are finite.
+
+    Args:
+        inner_optimizer: the optimizer that updates the variables.
+        initial_scale: a number, the initial factor.
+        dynamic_growth_steps: an integer, the number of finite steps before the factor is doubled.
+
+    Raises:
+        TypeError: ``inner_optimizer`` is not an optimizer.
+        ValueError: an argument must be set on ``inner_optimizer`` instead.
 
     Example:
         >>> import webtensor as wt
@@ -44,13 +49,15 @@ class LossScaleOptimizer(Optimizer):
         (1.0, 0.5)
     """
 
+    _config_omits = dict.fromkeys(("learning_rate", *_INNER_DEFAULTS), ALWAYS)
+
     def __init__(
         self,
         inner_optimizer: Optimizer,
         initial_scale: float = 2.0**15,
         dynamic_growth_steps: int = 2000,
         name: str | None = None,
-        **kwargs: Any,
+        **kwargs: object,
     ) -> None:
         if not isinstance(inner_optimizer, Optimizer):
             raise TypeError(
@@ -59,21 +66,22 @@ class LossScaleOptimizer(Optimizer):
             )
         if not kwargs.pop("dynamic", True):
             raise ValueError(
-                "LossScaleOptimizer: dynamic must be True; for a factor that stays the same, set "
+                "LossScaleOptimizer: dynamic must be True; for a constant factor, set "
                 "loss_scale_factor of the optimizer"
             )
         for argument, value in kwargs.items():
-            if argument not in _INSIDE or value != _INSIDE[argument]:
+            if argument not in _INNER_DEFAULTS or value != _INNER_DEFAULTS[argument]:
                 raise ValueError(
                     f"LossScaleOptimizer: {argument} is not supported; set it on inner_optimizer"
                 )
         super().__init__(0.0, name=name)
         self.inner_optimizer = inner_optimizer
-        self.initial_scale = self._not_negative("initial_scale", initial_scale)
+        self.initial_scale = self._non_negative("initial_scale", initial_scale)
         self.dynamic_growth_steps = dynamic_growth_steps
         inner_optimizer.loss_scale_factor = None
-        #: Steps since the factor changed, and the factor.
+        #: The number of steps since the factor last changed.
         self.step_counter = HostNumber(0, int32, "step_counter", f"{self.name}/step_counter")
+        #: The factor.
         self.dynamic_scale = HostNumber(
             self.initial_scale, float32, "dynamic_scale", f"{self.name}/dynamic_scale"
         )
@@ -88,25 +96,25 @@ class LossScaleOptimizer(Optimizer):
 
     @property
     def variables(self) -> list[Variable]:
-        """What both optimizers remember."""
+        """The variables of both optimizers."""
         return [*self._variables, *self.inner_optimizer.variables]
 
     @property
-    def iterations(self) -> Any:
-        """Number of steps that the optimizer inside has taken."""
+    def iterations(self) -> HostNumber | int:
+        """The number of steps that the inner optimizer has taken."""
         return self.inner_optimizer.iterations
 
     @iterations.setter
-    def iterations(self, value: Any) -> None:
+    def iterations(self, value: HostNumber | TensorLike) -> None:
         self.inner_optimizer.iterations = value
 
     @property
-    def learning_rate(self) -> Any:
-        """The learning rate of the optimizer inside."""
+    def learning_rate(self) -> HostNumber | Tensor | float:
+        """The learning rate of the inner optimizer."""
         return self.inner_optimizer.learning_rate
 
     @learning_rate.setter
-    def learning_rate(self, learning_rate: Any) -> None:
+    def learning_rate(self, learning_rate: LearningRateLike | TensorLike) -> None:
         self.inner_optimizer.learning_rate = learning_rate
 
     def _loss_scale(self) -> float:
@@ -122,8 +130,8 @@ class LossScaleOptimizer(Optimizer):
             return
         variables = self._variables_of(grads, trainable_variables)
         scale, counter = self.dynamic_scale, self.step_counter
-        found = [gradient for gradient in grads if gradient is not None]
-        if found and not bool(all(stack([all(isfinite(one)) for one in found]))):
+        are_finite = [all(isfinite(gradient)) for gradient in grads if gradient is not None]
+        if are_finite and not bool(all(stack(are_finite))):
             counter.assign(0)
             scale.assign(scale.number / 2)
             return
@@ -145,17 +153,8 @@ class LossScaleOptimizer(Optimizer):
     def finalize_variable_values(self, var_list: Sequence[Variable]) -> None:
         self.inner_optimizer.finalize_variable_values(var_list)
 
-    def get_config(self) -> Config:
-        """Return the arguments that would make another such optimizer."""
-        return {
-            "name": self.name,
-            "inner_optimizer": serialize_keras_object(self.inner_optimizer),
-            "initial_scale": self.initial_scale,
-            "dynamic_growth_steps": self.dynamic_growth_steps,
-        }
-
     @classmethod
     def from_config(cls, config: Config, custom_objects: dict[str, Any] | None = None) -> Self:
         config = dict(config)
-        inner = deserialize_keras_object(config.pop("inner_optimizer"), custom_objects)
-        return cls(inner, **config)
+        inner_optimizer = deserialize_keras_object(config.pop("inner_optimizer"), custom_objects)
+        return cls(inner_optimizer, **config)

@@ -8,8 +8,9 @@ from math import sqrt
 from typing import Any
 
 from webtensor.engine import Tensor, Variable
-from webtensor.keras.optimizers.adam import moved_by_adam
-from webtensor.keras.optimizers.base import Optimizer, Rate
+from webtensor.keras.optimizers.adam import update_by_adam
+from webtensor.keras.optimizers.base import LearningRateLike, Optimizer
+from webtensor.keras.types import Config
 from webtensor.ops import matmul, sqrt as root, square, sum, transpose
 from webtensor.ops.optimizer_updates import moved_against, weighted_sum
 
@@ -17,13 +18,25 @@ __all__ = ["Muon"]
 
 
 class Muon(Optimizer):
-    """Momentum made orthogonal, for matrices; AdamW for all else (Jordan, *Muon*, 2024).
+    """Orthogonalized momentum for matrices, AdamW for other weights (Jordan, *Muon*, 2024).
 
-    ``m = momentum * m + g``, with Nesterov's ``g + momentum * m`` after it, is brought near an
-    orthogonal matrix by ``ns_steps`` iterations of Newton and Schulz with the factors ``muon_a``,
-    ``muon_b`` and ``muon_c``, and multiplied by ``rms_rate`` times the root of its greater length
-    (Liu et al., 2025). Embeddings, and variables in whose path one of ``exclude_layers`` is found,
-    are left to AdamW with the ``adam_`` arguments.
+    ``m = momentum * m + g``, with Nesterov's momentum ``g + momentum * m``, is approximated by an
+    orthogonal matrix in Newton-Schulz iterations, and multiplied by ``rms_rate`` times the root of
+    the maximum of its two sizes (Liu et al., 2025).
+
+    Args:
+        adam_beta_1, adam_beta_2: numbers, ``beta_1`` and ``beta_2`` of AdamW.
+        adam_weight_decay: a number, the weight decay of AdamW, or None.
+        epsilon: a small number, ``epsilon`` of AdamW.
+        exclude_layers: a list of regular expressions; a variable whose path one of them matches is
+            updated by AdamW.
+        exclude_embeddings: a boolean, whether embeddings are updated by AdamW.
+        muon_a, muon_b, muon_c: numbers, the coefficients of the Newton-Schulz iteration.
+        adam_lr_ratio: a number, AdamW's learning rate divided by Muon's.
+        momentum: a number, the decay of ``m``.
+        ns_steps: an integer, the number of Newton-Schulz iterations.
+        nesterov: a boolean, whether to apply Nesterov's momentum.
+        rms_rate: a number that scales the steps to the root mean square of AdamW's, or None.
 
     Example:
         >>> import webtensor as wt
@@ -35,7 +48,7 @@ class Muon(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Rate = 0.001,
+        learning_rate: LearningRateLike = 0.001,
         adam_beta_1: float = 0.9,
         adam_beta_2: float = 0.999,
         adam_weight_decay: float | None = 0.004,
@@ -55,22 +68,29 @@ class Muon(Optimizer):
         **options: Any,
     ) -> None:
         super().__init__(learning_rate, weight_decay, *base, **options)
-        self.adam_beta_1 = self._not_negative("adam_beta_1", adam_beta_1)
-        self.adam_beta_2 = self._not_negative("adam_beta_2", adam_beta_2)
+        self.adam_beta_1 = self._non_negative("adam_beta_1", adam_beta_1)
+        self.adam_beta_2 = self._non_negative("adam_beta_2", adam_beta_2)
         self.adam_weight_decay = adam_weight_decay
-        self.epsilon = self._not_negative("epsilon", epsilon)
+        self.epsilon = self._non_negative("epsilon", epsilon)
         self.exclude_layers = exclude_layers or []
         self.exclude_embeddings = exclude_embeddings
         self.muon_a, self.muon_b, self.muon_c = muon_a, muon_b, muon_c
         self.adam_lr_ratio = adam_lr_ratio
-        self.momentum = self._not_negative("momentum", momentum)
+        self.momentum = self._non_negative("momentum", momentum)
         self.ns_steps = ns_steps
         self.nesterov = nesterov
         self.rms_rate = rms_rate
 
-    def _track(self, variables: Sequence[Variable]) -> None:
-        super()._track(variables)
-        for variable in self._moved_among(variables):
+    def get_config(self) -> Config:
+        """Return the arguments of ``__init__``, in Keras's order."""
+        config = super().get_config()
+        for name in ("exclude_embeddings", "adam_weight_decay", "rms_rate"):
+            config[name] = config.pop(name)
+        return config
+
+    def _add_variables(self, variables: Sequence[Variable]) -> None:
+        super()._add_variables(variables)
+        for variable in self._without_overwritten(variables):
             names = ["momentum", *(["velocity"] if self._is_for_adam(variable) else [])]
             self.slots_of(variable).extend(
                 self.add_variable_from_reference(variable, name) for name in names
@@ -92,9 +112,8 @@ class Muon(Optimizer):
         if len(slots) == 2:
             rate = learning_rate * self.adam_lr_ratio
             betas = self.adam_beta_1, self.adam_beta_2
-            value = variable.value
-            step = self.moves + 1
-            variable.assign(moved_by_adam(value, gradient, slots, betas, self.epsilon, rate, step))
+            step = self.update_count + 1
+            update_by_adam(variable, gradient, slots, betas, self.epsilon, rate, step)
             return
         (mean,) = slots
         mean.assign(weighted_sum(mean.value, gradient, self.momentum, 1.0))
@@ -106,7 +125,7 @@ class Muon(Optimizer):
         variable.assign(moved_against(variable.value, self._orthogonal(change), learning_rate))
 
     def _orthogonal(self, x: Tensor) -> Tensor:
-        """Return a matrix with about the same singular vectors, and singular values near 1."""
+        """Return a matrix with nearly the same singular vectors and singular values near 1."""
         is_tall = x.shape[0] > x.shape[1]
         if is_tall:
             x = transpose(x)

@@ -9,18 +9,15 @@ from typing import Any, Unpack
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.names import auto_name
-from webtensor.keras.optimizers.base import Optimizer, Options, Rate
+from webtensor.keras.optimizers.base import CommonArguments, LearningRateLike
+from webtensor.keras.optimizers.moments import MomentOptimizer, update_moments
 from webtensor.keras.optimizers.slots import HostNumber
-from webtensor.ops.optimizer_updates import (
-    moved_against_mixed_ratio,
-    moved_towards,
-    moved_towards_square,
-)
+from webtensor.ops.optimizer_updates import moved_against_mixed_ratio
 
 __all__ = ["Nadam"]
 
 
-class Nadam(Optimizer):
+class Nadam(MomentOptimizer):
     """Adam with Nesterov's momentum (Dozat, *Incorporating Nesterov momentum into Adam*, 2015).
 
     ``m`` and ``v`` are decaying means of the gradient and of its square. With ``u(t) = beta_1 *
@@ -35,58 +32,53 @@ class Nadam(Optimizer):
         (1.0, True)
     """
 
-    slot_groups = (("momentum", "velocity"),)
-
     def __init__(
         self,
-        learning_rate: Rate = 0.001,
+        learning_rate: LearningRateLike = 0.001,
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float = 1e-7,
         *base: Any,
-        **options: Unpack[Options],
+        **options: Unpack[CommonArguments],
     ) -> None:
-        super().__init__(learning_rate, *base, **options)
-        self.beta_1 = self._not_negative("beta_1", beta_1)
-        self.beta_2 = self._not_negative("beta_2", beta_2)
-        self.epsilon = self._not_negative("epsilon", epsilon)
+        super().__init__(learning_rate, beta_1, beta_2, epsilon, *base, **options)
         name = auto_name("variable")
-        #: The product p, which comes after the slots.
-        self._product = HostNumber(1.0, float32, name, name)
+        #: The product p. It comes after the slots in ``variables``.
+        self._momentum_product = HostNumber(1.0, float32, name, name)
 
-    def _track(self, variables: Sequence[Variable]) -> None:
-        super()._track(variables)
+    def _add_variables(self, variables: Sequence[Variable]) -> None:
+        super()._add_variables(variables)
         if not self.built:
-            self._variables.append(self._product)
+            self._variables.append(self._momentum_product)
 
-    def _update_all(
-        self, grads: Sequence[Tensor], variables: Sequence[Variable], learning_rate: float
+    def _update_each(
+        self, gradients: Sequence[Tensor], variables: Sequence[Variable], learning_rate: float
     ) -> None:
-        self._product.assign(self._product.number * self._momentum(self.moves + 1))
-        super()._update_all(grads, variables, learning_rate)
+        product = self._momentum_product
+        product.assign(product.number * self._momentum(self.update_count + 1))
+        super()._update_each(gradients, variables, learning_rate)
 
     def _momentum(self, step: int) -> float:
-        """The factor u of a step."""
+        """Return the factor u of a step."""
         return self.beta_1 * (1 - 0.5 * 0.96**step)
 
     def update_step(self, gradient: Tensor, variable: Variable, learning_rate: float) -> None:
-        mean, square = self.slots_of(variable)
-        mean.assign(moved_towards(mean.value, gradient, 1 - self.beta_1))
-        square.assign(moved_towards_square(square.value, gradient, 1 - self.beta_2))
-        step = self.moves + 1
-        product = self._product.number
-        now, then = self._momentum(step), self._momentum(step + 1)
-        # The correction of v, taken out of the root.
-        spread = sqrt(1 - self.beta_2**step)
-        rate = learning_rate * spread
+        mean, mean_square = self.slots_of(variable)
+        update_moments((mean, mean_square), gradient, self.beta_1, self.beta_2)
+        step = self.update_count + 1
+        product = self._momentum_product.number
+        momentum, next_momentum = self._momentum(step), self._momentum(step + 1)
+        # The bias correction of v, taken out of the root.
+        correction = sqrt(1 - self.beta_2**step)
+        rate = learning_rate * correction
         variable.assign(
             moved_against_mixed_ratio(
                 variable.value,
                 mean.value,
                 gradient,
-                square.value,
-                rate * then / (1 - product * then),
-                rate * (1 - now) / (1 - product),
-                self.epsilon * spread,
+                mean_square.value,
+                rate * next_momentum / (1 - product * next_momentum),
+                rate * (1 - momentum) / (1 - product),
+                self.epsilon * correction,
             )
         )

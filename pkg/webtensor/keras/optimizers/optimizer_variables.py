@@ -1,27 +1,26 @@
-"""The variables that an optimizer makes, with their names, and how they are saved."""
+"""The variables of an optimizer: how they are made, named, saved and loaded."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, MutableMapping, Sequence
-from typing import Any
 
 from webtensor.dtypes import DType
-from webtensor.engine import Variable
+from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras.arguments import Configurable
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.names import auto_name
-from webtensor.keras.optimizers.arguments import is_number
+from webtensor.keras.optimizers.common_arguments import is_number
 from webtensor.keras.optimizers.slots import HostNumber, Slot
 from webtensor.keras.types import DTypeLike, InitializerLike
 from webtensor.ops import full, zeros
 
-__all__ = ["Memory"]
+__all__ = ["OptimizerVariables"]
 
 
-class Memory(Configurable):
-    """What an optimizer remembers, in the order in which it is saved."""
+class OptimizerVariables(Configurable):
+    """An object with ``variables``, in the order in which they are saved."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -30,30 +29,30 @@ class Memory(Configurable):
 
     @property
     def variables(self) -> list[Variable]:
-        """What the optimizer remembers, to save and restore: numbers first, then tensors."""
+        """The variables to save and load: first numbers, then slots."""
         return list(self._variables)
 
     def add_variable(
         self,
         shape: Sequence[int],
-        initializer: InitializerLike = "zeros",
+        initializer: InitializerLike | float = "zeros",
         dtype: DTypeLike = None,
         aggregation: str = "none",
-        layout: Any = None,
+        layout: object = None,
         name: str | None = None,
     ) -> Slot:
-        """Remember one more tensor; ``aggregation`` and ``layout`` are for many devices."""
+        """Add a variable. ``aggregation`` and ``layout`` are Keras's arguments without effect."""
         name = name or auto_name("variable")
-        kind = held_dtype(dtype)
+        stored_dtype = held_dtype(dtype)
         with outside_scopes():
             if isinstance(initializer, str) and initializer == "zeros":
-                value = zeros(shape, kind)
+                value = zeros(shape, stored_dtype)
             elif is_number(initializer):
-                value = full(shape, initializer, kind)
+                value = full(shape, initializer, stored_dtype)
             else:
                 from webtensor.keras import initializers
 
-                value = initializers.get(initializer)(tuple(shape), dtype=kind)
+                value = initializers.get(initializer)(tuple(shape), dtype=stored_dtype)
             slot = Slot(value, name, f"{self.name}/{name}")
         self._variables.append(slot)
         return slot
@@ -62,9 +61,9 @@ class Memory(Configurable):
         self,
         reference_variable: Variable,
         name: str | None = None,
-        initializer: InitializerLike = "zeros",
+        initializer: InitializerLike | float = "zeros",
     ) -> Slot:
-        """Remember one more tensor of the shape of a variable, named after it."""
+        """Add a variable of the shape and dtype of another, named after it."""
         path = getattr(reference_variable, "path", reference_variable.name)
         path = path.replace("/", "_").replace(":", "_")
         return self.add_variable(
@@ -77,16 +76,23 @@ class Memory(Configurable):
     def add_optimizer_variables(
         self,
         trainable_variables: Iterable[Variable],
-        name: Any,
-        initializer: InitializerLike = "zeros",
-    ) -> Any:
-        """Remember a tensor for each variable; for several names, a tuple of lists of them.
+        name: str | Sequence[str],
+        initializer: InitializerLike | Sequence[InitializerLike] = "zeros",
+    ) -> list[Slot] | tuple[list[Slot], ...]:
+        """Add a variable for each of several variables, and return them as a list.
 
-        ``initializer`` is one for all names, or one for each.
+        For a sequence of names, the result is a tuple of such lists. ``initializer`` is common to
+        all names, or a sequence with an initializer for each.
+
+        Raises:
+            ValueError: the number of initializers is not that of names.
         """
         names = [name] if isinstance(name, str) else list(name)
-        listed = isinstance(initializer, (list, tuple))
-        initializers = list(initializer) if listed else [initializer] * len(names)
+        initializers: list[InitializerLike]
+        if isinstance(initializer, Sequence) and not isinstance(initializer, str):
+            initializers = list(initializer)
+        else:
+            initializers = [initializer] * len(names)
         if len(initializers) != len(names):
             raise ValueError(
                 "add_optimizer_variables: initializer must be one for each name, but got "
@@ -99,17 +105,17 @@ class Memory(Configurable):
             ]
             for variable in trainable_variables
         ]
-        columns = tuple([row[place] for row in rows] for place in range(len(names)))
+        columns = tuple([row[index] for row in rows] for index in range(len(names)))
         return columns[0] if isinstance(name, str) else columns
 
     def _add_number(self, name: str, value: float, dtype: DType) -> HostNumber:
-        """Remember one more number."""
+        """Add a scalar variable whose value is a Python number."""
         number = HostNumber(value, dtype, name, f"{self.name}/{name}")
         self._variables.append(number)
         return number
 
-    def set_weights(self, weights: Sequence[Any]) -> None:
-        """Give all that is remembered other values, in the order of ``variables``."""
+    def set_weights(self, weights: Sequence[TensorLike]) -> None:
+        """Assign values to ``variables``, in their order."""
         if not self.built:
             raise ValueError(
                 "set_weights: the optimizer is not built; call build(trainable_variables) first"
@@ -117,13 +123,13 @@ class Memory(Configurable):
         for variable, weight in zip(self.variables, weights, strict=True):
             variable.assign(weight)
 
-    def save_own_variables(self, store: MutableMapping[str, Any]) -> None:
-        """Put all that is remembered into a mapping, by its number in ``variables``."""
-        for number, variable in enumerate(self.variables):
-            store[str(number)] = variable.value
+    def save_own_variables(self, store: MutableMapping[str, Tensor]) -> None:
+        """Put the values of ``variables`` into a mapping, by their indices as strings."""
+        for index, variable in enumerate(self.variables):
+            store[str(index)] = variable.value
 
-    def load_own_variables(self, store: MutableMapping[str, Any]) -> None:
-        """Take back what ``save_own_variables`` put into a mapping."""
+    def load_own_variables(self, store: MutableMapping[str, Tensor]) -> None:
+        """Assign the values that ``save_own_variables`` put into a mapping."""
         variables = self.variables
         if len(store.keys()) != len(variables):
             warnings.warn(
@@ -133,5 +139,5 @@ class Memory(Configurable):
                 stacklevel=2,
             )
             return
-        for number, variable in enumerate(variables):
-            variable.assign(store[str(number)])
+        for index, variable in enumerate(variables):
+            variable.assign(store[str(index)])

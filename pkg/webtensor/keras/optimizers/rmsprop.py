@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from webtensor.engine import Tensor, Variable
-from webtensor.keras.optimizers.base import Optimizer, Options, Rate
+from webtensor.keras.optimizers.base import CommonArguments, LearningRateLike, Optimizer
 from webtensor.ops.optimizer_updates import (
     moved_by_centered_ratio,
     moved_by_root_ratio,
@@ -20,9 +20,14 @@ class RMSprop(Optimizer):
     """Gradients divided by the root of their mean square (Tieleman & Hinton, 2012).
 
     ``s`` is a decaying mean of the square of the gradient, and ``d = learning_rate * g /
-    sqrt(s + epsilon)``; ``centered`` takes the square of the mean gradient off ``s``. Then ``w -=
-    d``, or with ``momentum`` ``v = momentum * v + d`` and ``w -= v``. TensorFlow.js subtracts
-    ``epsilon`` in the centered form, which can make the root NaN.
+    sqrt(s + epsilon)``. Then ``w -= d``, or with ``momentum`` ``v = momentum * v + d`` and ``w -=
+    v``. TensorFlow.js subtracts ``epsilon`` in the centered form, which can make the root NaN.
+
+    Args:
+        rho: a number, the decay of the means.
+        momentum: a number, the decay of ``v``; 0 is no momentum.
+        epsilon: a small number, added to ``s`` before the root.
+        centered: a boolean, whether to subtract the square of the mean gradient from ``s``.
 
     Example:
         >>> import webtensor as wt
@@ -34,18 +39,18 @@ class RMSprop(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Rate = 0.001,
+        learning_rate: LearningRateLike = 0.001,
         rho: float = 0.9,
         momentum: float = 0.0,
         epsilon: float = 1e-7,
         centered: bool = False,
         *base: Any,
-        **options: Unpack[Options],
+        **options: Unpack[CommonArguments],
     ) -> None:
         super().__init__(learning_rate, *base, **options)
-        self.rho = self._not_negative("rho", rho)
-        self.momentum = self._not_negative("momentum", momentum)
-        self.epsilon = self._not_negative("epsilon", epsilon)
+        self.rho = self._non_negative("rho", rho)
+        self.momentum = self._non_negative("momentum", momentum)
+        self.epsilon = self._non_negative("epsilon", epsilon)
         self.centered = centered
         self.slot_groups = (
             ("velocity",),
@@ -54,32 +59,34 @@ class RMSprop(Optimizer):
         )
 
     def update_step(self, gradient: Tensor, variable: Variable, learning_rate: float) -> None:
-        square, *others = self.slots_of(variable)
-        square.assign(moved_towards_square(square.value, gradient, 1 - self.rho))
+        mean_square, *other_slots = self.slots_of(variable)
+        mean_square.assign(moved_towards_square(mean_square.value, gradient, 1 - self.rho))
         if self.centered:
-            mean = others[-1]
+            mean = other_slots[-1]
             mean.assign(moved_towards(mean.value, gradient, 1 - self.rho))
-        value = variable.value
-        if self.momentum:
-            velocity = others[0]
-            velocity.assign(
-                self._moved(velocity.value, gradient, square, others, self.momentum, learning_rate)
-            )
-            variable.assign(value - velocity.value)
+            mean_value = mean.value
         else:
-            variable.assign(self._moved(value, gradient, square, others, 1.0, -learning_rate))
+            mean_value = None
+        slots = mean_square.value, mean_value
+        if self.momentum:
+            velocity = other_slots[0]
+            velocity.assign(
+                self._updated(velocity.value, gradient, *slots, self.momentum, learning_rate)
+            )
+            variable.assign(variable.value - velocity.value)
+        else:
+            variable.assign(self._updated(variable.value, gradient, *slots, 1.0, -learning_rate))
 
-    def _moved(
+    def _updated(
         self,
         x: Tensor,
         gradient: Tensor,
-        square: Variable,
-        others: list[Any],
+        mean_square: Tensor,
+        mean: Tensor | None,
         decay: float,
         rate: float,
     ) -> Tensor:
-        """``x * decay`` and a multiple of the gradient divided by its spread."""
-        if not self.centered:
-            return moved_by_root_ratio(x, gradient, square.value, decay, self.epsilon, rate)
-        mean = others[-1].value
-        return moved_by_centered_ratio(x, gradient, square.value, mean, decay, self.epsilon, rate)
+        """Return ``x * decay + rate * gradient / sqrt(variance + epsilon)``."""
+        if mean is None:
+            return moved_by_root_ratio(x, gradient, mean_square, decay, self.epsilon, rate)
+        return moved_by_centered_ratio(x, gradient, mean_square, mean, decay, self.epsilon, rate)

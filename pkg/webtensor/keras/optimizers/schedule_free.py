@@ -7,7 +7,7 @@ from math import sqrt
 from typing import Any, Unpack
 
 from webtensor.engine import Tensor, Variable
-from webtensor.keras.optimizers.base import Optimizer, Options, Rate
+from webtensor.keras.optimizers.base import CommonArguments, LearningRateLike, Optimizer
 from webtensor.ops.optimizer_updates import (
     moved_against,
     moved_against_ratio,
@@ -23,8 +23,13 @@ class ScheduleFreeAdamW(Optimizer):
 
     ``v`` is a decaying mean of the square of the gradient. ``z`` starts as the weight, and ``z -=
     learning_rate * g / (sqrt(v / (1 - beta_2**t)) + epsilon)`` at step ``t``; ``x`` is the mean of
-    all ``z``, and ``w = (1 - beta_1) * z + beta_1 * x``. In the first ``warmup_steps`` the learning
-    rate rises.
+    all ``z``, and ``w = (1 - beta_1) * z + beta_1 * x``.
+
+    Args:
+        beta_1: a number, the share of the mean ``x`` in the weight.
+        beta_2: a number, the decay of the mean of the gradient's square.
+        epsilon: a small number, added to the divisor so that it is not zero.
+        warmup_steps: an integer, the number of first steps in which the learning rate increases.
 
     Example:
         >>> import webtensor as wt
@@ -37,39 +42,45 @@ class ScheduleFreeAdamW(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Rate = 0.0025,
+        learning_rate: LearningRateLike = 0.0025,
         beta_1: float = 0.9,
         beta_2: float = 0.999,
         epsilon: float = 1e-8,
         warmup_steps: int = 0,
         *base: Any,
-        **options: Unpack[Options],
+        **options: Unpack[CommonArguments],
     ) -> None:
         super().__init__(learning_rate, *base, **options)
-        self.beta_1 = self._not_negative("beta_1", beta_1)
-        self.beta_2 = self._not_negative("beta_2", beta_2)
-        self.epsilon = self._not_negative("epsilon", epsilon)
-        self.warmup_steps = self._not_negative("warmup_steps", warmup_steps)
+        self.beta_1 = self._non_negative("beta_1", beta_1)
+        self.beta_2 = self._non_negative("beta_2", beta_2)
+        self.epsilon = self._non_negative("epsilon", epsilon)
+        self.warmup_steps = self._non_negative("warmup_steps", warmup_steps)
 
-    def _track(self, variables: Sequence[Variable]) -> None:
-        super()._track(variables)
-        for variable in self._moved_among(variables):
+    def _add_variables(self, variables: Sequence[Variable]) -> None:
+        super()._add_variables(variables)
+        for variable in self._without_overwritten(variables):
             self.slots_of(variable)[0].assign(variable.value)
 
     def update_step(self, gradient: Tensor, variable: Variable, learning_rate: float) -> None:
-        point, square = self.slots_of(variable)
-        step = self.moves + 1
+        z, mean_square = self.slots_of(variable)
+        step = self.update_count + 1
         if self.warmup_steps > 0:
             learning_rate *= min(step / self.warmup_steps, 1.0)
-        square.assign(moved_towards_square(square.value, gradient, 1 - self.beta_2))
-        # The correction of the mean, taken out of the root.
-        outside = sqrt(1 - self.beta_2**step)
-        before = point.value
-        after = moved_against_ratio(
-            before, gradient, square.value, self.epsilon * outside, learning_rate * outside
+        mean_square.assign(moved_towards_square(mean_square.value, gradient, 1 - self.beta_2))
+        # The bias correction of the mean square, taken out of the root.
+        correction = sqrt(1 - self.beta_2**step)
+        z_before = z.value
+        z_after = moved_against_ratio(
+            z_before,
+            gradient,
+            mean_square.value,
+            self.epsilon * correction,
+            learning_rate * correction,
         )
-        point.assign(after)
-        # beta_1 * x, found in the weight before this step, and moved towards z.
-        free, share = 1 - self.beta_1, 1 / step
-        mean = moved_against(variable.value, before, free)
-        variable.assign(weighted_sum(mean, after, 1 - share, self.beta_1 * share + free))
+        z.assign(z_after)
+        # beta_1 * x, computed from the weight before this step, then updated by the new z.
+        z_share, mean_share = 1 - self.beta_1, 1 / step
+        mean = moved_against(variable.value, z_before, z_share)
+        variable.assign(
+            weighted_sum(mean, z_after, 1 - mean_share, self.beta_1 * mean_share + z_share)
+        )

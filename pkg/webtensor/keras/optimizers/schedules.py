@@ -1,7 +1,6 @@
-"""Schedules: learning rates that follow the number of steps taken.
+"""Schedules: learning rates that depend on the number of steps taken.
 
-Those here compute on the host, with Python's numbers, so that a step of an optimizer waits for no
-device.
+The schedules here compute with Python numbers, so that a step does not wait for the device.
 """
 
 from __future__ import annotations
@@ -33,17 +32,24 @@ __all__ = [
 
 
 class LearningRateSchedule(Configurable):
-    """A learning rate as a function of the number of steps; the base class of those here.
+    """The base class of schedules, which are functions from a step to its learning rate.
 
-    Others' schedules override ``__call__(step)``, and ``get_config`` so that they can be saved.
+    A schedule of your own overrides ``__call__(step)``; to be saved, also ``get_config``.
+
+    Args:
+        initial_learning_rate: a number, the learning rate of step 0.
+        decay_steps: a number > 0 of steps; see the formula.
+        staircase: a boolean, whether to round ``step / decay_steps`` down to an integer.
+        alpha: a number, the minimum of the learning rate as a fraction of the initial one.
+        name: a string.
     """
 
-    def __call__(self, step: Any) -> Any:
+    def __call__(self, step: HostNumber | TensorLike) -> Tensor:
         """Return the learning rate of a step, counted from 0."""
         raise NotImplementedError(f"{type(self).__name__} must override __call__(self, step)")
 
     def get_config(self) -> Config:
-        """Return the arguments that would make another such schedule."""
+        """Return the arguments of ``__init__``, so that ``from_config`` makes an equal schedule."""
         if not accepted_arguments(type(self), library_only=True):
             raise NotImplementedError(
                 f"{type(self).__name__} must override get_config() in order to be serializable"
@@ -52,37 +58,37 @@ class LearningRateSchedule(Configurable):
 
 
 class HostSchedule(LearningRateSchedule):
-    """A schedule whose formula is computed on the host."""
+    """The base class of the schedules here, which compute with Python numbers."""
 
     @abstractmethod
     def rate(self, step: float) -> float:
         """Return the learning rate of a step."""
 
-    def __call__(self, step: TensorLike) -> Tensor:
-        """Return the learning rate of a step, or of each of several."""
+    def __call__(self, step: HostNumber | TensorLike) -> Tensor:
+        """Return the learning rate of a step, or of each step of a tensor."""
         if isinstance(step, (int, float)):
             return tensor(self.rate(step), dtype=float32)
         steps = tensor(step)
-        rates = [self.rate(one) for one in steps.flatten().tolist()]
+        rates = [self.rate(step) for step in steps.flatten().tolist()]
         return tensor(rates, shape=steps.shape, dtype=float32)
 
     def _positive(self, argument: str, value: float) -> float:
-        """Return a number of steps."""
+        """Return an argument that must be > 0."""
         if not value > 0:
-            name = type(self).__name__
-            raise ValueError(f"{name}: {argument} must be > 0, but got {value!r}")
+            class_name = type(self).__name__
+            raise ValueError(f"{class_name}: {argument} must be > 0, but got {value!r}")
         return value
 
 
 def rate_of(schedule: LearningRateSchedule, step: HostNumber) -> float:
-    """Return the learning rate of a step, asking no device if the schedule is one of those here."""
+    """Return the learning rate of a step; a ``HostSchedule`` does not wait for the device."""
     if isinstance(schedule, HostSchedule) and type(schedule).__call__ is HostSchedule.__call__:
         return schedule.rate(step.number)
     return float(schedule(step))
 
 
 def _power(base: float, exponent: float) -> float:
-    """``base ** exponent`` as floats have it, also where Python raises."""
+    """Return ``base ** exponent``: infinity or NaN where Python raises an error."""
     try:
         return pow(base, exponent)
     except OverflowError:
@@ -94,7 +100,11 @@ def _power(base: float, exponent: float) -> float:
 class ExponentialDecay(HostSchedule):
     """``initial_learning_rate * decay_rate ** (step / decay_steps)``.
 
-    With ``staircase`` the exponent is rounded down.
+    Args:
+        decay_rate: a number, the base of the power.
+
+    Raises:
+        ValueError: ``decay_steps`` is not > 0.
 
     Example:
         >>> from webtensor import keras
@@ -126,7 +136,11 @@ class ExponentialDecay(HostSchedule):
 class InverseTimeDecay(HostSchedule):
     """``initial_learning_rate / (1 + decay_rate * step / decay_steps)``.
 
-    With ``staircase`` the quotient of steps is rounded down.
+    Args:
+        decay_rate: a number, the factor of the quotient of steps.
+
+    Raises:
+        ValueError: ``decay_steps`` is not > 0.
 
     Example:
         >>> from webtensor import keras
@@ -157,7 +171,14 @@ class InverseTimeDecay(HostSchedule):
 
 
 class PiecewiseConstantDecay(HostSchedule):
-    """The first of ``values`` up to the first of ``boundaries``, the second up to the second, ...
+    """``values[i]`` up to and including step ``boundaries[i]``, then the last of ``values``.
+
+    Args:
+        boundaries: a list of increasing numbers of steps.
+        values: a list of learning rates, one more than ``boundaries``.
+
+    Raises:
+        ValueError: the number of ``boundaries`` is not one less than that of ``values``.
 
     Example:
         >>> from webtensor import keras
@@ -189,9 +210,18 @@ class PiecewiseConstantDecay(HostSchedule):
 
 
 class PolynomialDecay(HostSchedule):
-    """From one rate to another in ``decay_steps``, along ``(1 - step / decay_steps) ** power``.
+    """``(initial - end_learning_rate) * (1 - step / decay_steps) ** power + end_learning_rate``.
 
-    With ``cycle`` the number of steps is multiplied when it is over, as often as needed.
+    After ``decay_steps``, it is ``end_learning_rate``.
+
+    Args:
+        end_learning_rate: a number, the learning rate after ``decay_steps``.
+        power: a number, the exponent.
+        cycle: a boolean, whether to replace ``decay_steps`` by its smallest multiple that is not
+            less than the step.
+
+    Raises:
+        ValueError: ``decay_steps`` is not > 0.
 
     Example:
         >>> from webtensor import keras
@@ -216,23 +246,29 @@ class PolynomialDecay(HostSchedule):
         self.name = name
 
     def rate(self, step: float) -> float:
-        whole = self.decay_steps
+        decay_steps = self.decay_steps
         if self.cycle:
-            whole *= ceil(step / whole) or 1
-        rest = 1 - min(step, whole) / whole
+            decay_steps *= ceil(step / decay_steps) or 1
+        remaining = 1 - min(step, decay_steps) / decay_steps
         change = self.initial_learning_rate - self.end_learning_rate
-        return change * _power(rest, self.power) + self.end_learning_rate
+        return change * _power(remaining, self.power) + self.end_learning_rate
 
 
-def _half_cosine(share: float) -> float:
-    """From 1 to 0 along half a wave."""
-    return (1 + cos(pi * share)) / 2
+def _half_cosine(progress: float) -> float:
+    """Return a number that decreases from 1 to 0 along half a cosine wave."""
+    return (1 + cos(pi * progress)) / 2
 
 
 class CosineDecay(HostSchedule):
-    """Half a wave of the cosine, down to ``alpha`` times the rate, after a linear warm-up.
+    """Half a cosine wave, down to ``alpha`` times the maximum, after an optional linear warm-up.
 
-    ``warmup_target`` is the rate that ``warmup_steps`` lead to; None is no warm-up.
+    Args:
+        alpha: a number, the final learning rate as a fraction of the maximum.
+        warmup_target: a number, the learning rate after the warm-up; None is no warm-up.
+        warmup_steps: a number, the steps of the warm-up.
+
+    Raises:
+        ValueError: ``decay_steps`` is not > 0.
 
     Example:
         >>> from webtensor import keras
@@ -263,14 +299,20 @@ class CosineDecay(HostSchedule):
                 return peak + (self.warmup_target - peak) * step / self.warmup_steps
             step -= self.warmup_steps
             peak = self.warmup_target
-        share = min(step, self.decay_steps) / self.decay_steps
-        return peak * ((1 - self.alpha) * _half_cosine(share) + self.alpha)
+        progress = min(step, self.decay_steps) / self.decay_steps
+        return peak * ((1 - self.alpha) * _half_cosine(progress) + self.alpha)
 
 
 class CosineDecayRestarts(HostSchedule):
-    """Half waves of the cosine, one after the other (Loshchilov & Hutter, *SGDR*, 2016).
+    """Half cosine waves, one after the other (Loshchilov & Hutter, *SGDR*, 2016).
 
-    Each is ``t_mul`` times as long as the one before, and ``m_mul`` times as high.
+    Args:
+        first_decay_steps: a number > 0, the steps of the first wave.
+        t_mul: a number, how many times as long a wave is as the previous one.
+        m_mul: a number, how many times as high a wave is as the previous one.
+
+    Raises:
+        ValueError: ``first_decay_steps`` is not > 0.
 
     Example:
         >>> from webtensor import keras
@@ -295,23 +337,23 @@ class CosineDecayRestarts(HostSchedule):
         self.name = name
 
     def rate(self, step: float) -> float:
-        share = step / self.first_decay_steps
+        progress = step / self.first_decay_steps
         if self.t_mul == 1:
-            restarts = floor(share)
-            share -= restarts
+            restarts = floor(progress)
+            progress -= restarts
         else:
-            if share * (1 - self.t_mul) >= 1:  # waves that shrink end some time
+            if progress * (1 - self.t_mul) >= 1:  # the waves shrink, and all of them are over
                 return nan
-            restarts = self._restarts(share)
-            longer = self.t_mul**restarts
-            share = (share - (1 - longer) / (1 - self.t_mul)) / longer
-        height = _power(self.m_mul, restarts) * _half_cosine(share)
+            restarts = self._restarts(progress)
+            duration = self.t_mul**restarts
+            progress = (progress - (1 - duration) / (1 - self.t_mul)) / duration
+        height = _power(self.m_mul, restarts) * _half_cosine(progress)
         return self.initial_learning_rate * ((1 - self.alpha) * height + self.alpha)
 
-    def _restarts(self, share: float) -> int:
-        """Number of waves that are over after ``share`` times the length of the first."""
-        waves = log(1 - share * (1 - self.t_mul)) / log(self.t_mul)
-        # A wave that is over is not to last because of a rounded logarithm.
+    def _restarts(self, progress: float) -> int:
+        """Return how many waves end within ``progress`` times the steps of the first wave."""
+        waves = log(1 - progress * (1 - self.t_mul)) / log(self.t_mul)
+        # A rounded logarithm must not make a wave longer.
         nearest = round(waves)
         return nearest if abs(waves - nearest) < 1e-9 else floor(waves)
 
@@ -319,8 +361,8 @@ class CosineDecayRestarts(HostSchedule):
 _SCHEDULES = Namespace(
     "learning rate schedule",
     {
-        one.__name__: one
-        for one in (
+        cls.__name__: cls
+        for cls in (
             CosineDecay,
             CosineDecayRestarts,
             ExponentialDecay,
@@ -333,12 +375,15 @@ _SCHEDULES = Namespace(
 )
 
 
-def serialize(learning_rate_schedule: LearningRateSchedule) -> dict[str, Any]:
+def serialize(learning_rate_schedule: LearningRateSchedule) -> Config:
     """Return a configuration that ``deserialize`` takes."""
-    return _SCHEDULES.serialize(learning_rate_schedule)  # type: ignore[no-any-return]
+    config: Config = _SCHEDULES.serialize(learning_rate_schedule)
+    return config
 
 
-def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) -> Any:
+def deserialize(
+    config: Config | str, custom_objects: Mapping[str, Any] | None = None
+) -> LearningRateSchedule:
     """Return the schedule that a configuration describes.
 
     Example:
@@ -347,4 +392,5 @@ def deserialize(config: Any, custom_objects: Mapping[str, Any] | None = None) ->
         >>> schedules.deserialize(config)(0).tolist()
         0.5
     """
-    return _SCHEDULES.deserialize(config, custom_objects)
+    schedule: LearningRateSchedule = _SCHEDULES.deserialize(config, custom_objects)
+    return schedule

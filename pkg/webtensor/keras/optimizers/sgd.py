@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Unpack
 
 from webtensor.engine import Tensor, Variable
-from webtensor.keras.optimizers.base import Optimizer, Options, Rate
+from webtensor.keras.optimizers.base import CommonArguments, LearningRateLike, Optimizer
 from webtensor.ops.optimizer_updates import moved_against, moved_along, weighted_sum
 
 __all__ = ["SGD", "Momentum"]
@@ -15,7 +15,11 @@ class SGD(Optimizer):
     """Stochastic gradient descent: ``w -= learning_rate * g``.
 
     With ``momentum``, ``v = momentum * v - learning_rate * g`` and ``w += v``; with Nesterov's
-    (``nesterov``), ``w += momentum * v - learning_rate * g``.
+    momentum, ``w += momentum * v - learning_rate * g``.
+
+    Args:
+        momentum: a number in [0, 1], the decay of ``v``; 0 is no momentum.
+        nesterov: a boolean, whether to apply Nesterov's momentum.
 
     Example:
         >>> import webtensor as wt
@@ -26,14 +30,14 @@ class SGD(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Rate = 0.01,
+        learning_rate: LearningRateLike = 0.01,
         momentum: float = 0.0,
         nesterov: bool = False,
         *base: Any,
-        **options: Unpack[Options],
+        **options: Unpack[CommonArguments],
     ) -> None:
         super().__init__(learning_rate, *base, **options)
-        self.momentum = self._not_negative("momentum", momentum)
+        self.momentum = self._non_negative("momentum", momentum)
         if momentum > 1:
             raise ValueError(f"SGD: momentum must be in [0, 1], but got {momentum!r}")
         self.nesterov = nesterov
@@ -55,25 +59,29 @@ class SGD(Optimizer):
 
 
 class Momentum(Optimizer):
-    """Gradient descent with momentum as TensorFlow.js has it, which Keras does not have.
+    """Gradient descent with momentum as in TensorFlow.js; Keras has no such optimizer.
 
-    ``v = momentum * v + g``, then ``w -= learning_rate * v``; with Nesterov's (Sutskever et al.,
-    2013), ``w -= learning_rate * (g + momentum * v)``. It is as Keras's SGD with momentum while the
-    learning rate stays the same.
+    ``v = momentum * v + g``, then ``w -= learning_rate * v``; with Nesterov's momentum (Sutskever
+    et al., 2013), ``w -= learning_rate * (g + momentum * v)``. With a constant learning rate, it
+    equals ``SGD`` with momentum.
+
+    Args:
+        momentum: a number, the decay of ``v``.
+        nesterov: a boolean, whether to apply Nesterov's momentum.
     """
 
     slot_groups = (("momentum",),)
 
     def __init__(
         self,
-        learning_rate: Rate = 0.01,
+        learning_rate: LearningRateLike = 0.01,
         momentum: float = 0.9,
         nesterov: bool = False,
         *base: Any,
-        **options: Unpack[Options],
+        **options: Unpack[CommonArguments],
     ) -> None:
         super().__init__(learning_rate, *base, **options)
-        self.momentum = self._not_negative("momentum", momentum)
+        self.momentum = self._non_negative("momentum", momentum)
         self.nesterov = nesterov
 
     def update_step(self, gradient: Tensor, variable: Variable, learning_rate: float) -> None:
@@ -82,7 +90,7 @@ class Momentum(Optimizer):
         slot.assign(velocity)
         if self.nesterov:
             momentum = -learning_rate * self.momentum
-            moved = moved_along(variable.value, velocity, gradient, momentum, learning_rate)
+            value = moved_along(variable.value, velocity, gradient, momentum, learning_rate)
         else:
-            moved = moved_against(variable.value, velocity, learning_rate)
-        variable.assign(moved)
+            value = moved_against(variable.value, velocity, learning_rate)
+        variable.assign(value)

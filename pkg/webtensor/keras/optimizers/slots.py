@@ -1,4 +1,4 @@
-"""What optimizers remember: tensors beside each weight, and numbers that the host keeps."""
+"""The variables of optimizers: slots, which are tensors, and scalars stored as Python numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["HostNumber", "Slot", "as_float32"]
 
 
 def as_float32(number: float) -> float:
-    """The float32 number next to one.
+    """Round a number to float32.
 
     Example:
         >>> as_float32(0.001)
@@ -26,7 +26,7 @@ def as_float32(number: float) -> float:
 
 
 class Slot(Variable):
-    """A tensor that an optimizer remembers; ``path`` is its name after the optimizer's."""
+    """A variable of an optimizer. Its path is the optimizer's name, a slash and its own name."""
 
     __slots__ = ("path",)
 
@@ -36,10 +36,10 @@ class Slot(Variable):
 
 
 class HostNumber(Slot):
-    """A number that the host keeps, and that others see as a variable without axes.
+    """A scalar variable whose value is a Python number.
 
-    Steps read ``number``, which asks no device. Arithmetic and comparisons with Python numbers give
-    Python numbers; anything else gets a tensor, as from other variables.
+    A step reads ``number``, which does not wait for the device. Arithmetic and comparisons with
+    Python numbers return Python numbers; other operations return tensors, as of other variables.
 
     Example:
         >>> rate = HostNumber(0.5, float32, "learning_rate", "sgd/learning_rate")
@@ -47,50 +47,50 @@ class HostNumber(Slot):
         (1.0, True, 0.5)
     """
 
-    __slots__ = ("_kind", "number")
+    __slots__ = ("_dtype", "number")
 
     def __init__(self, number: float, dtype: DType, name: str, path: str) -> None:
         self.name, self.path, self.trainable = name, path, False
-        self._kind = dtype
+        self._dtype = dtype
         self.assign(number)
 
     @property
     def _value(self) -> Tensor:  # type: ignore[override]
-        return tensor(self.number, dtype=self._kind)
+        return tensor(self.number, dtype=self._dtype)
 
     @property
     def shape(self) -> Shape:
-        """Lengths of the axes: none."""
+        """The shape: that of a scalar."""
         return ()
 
     @property
     def dtype(self) -> DType:
-        """Element type."""
-        return self._kind
+        """The dtype of ``value``."""
+        return self._dtype
 
     def assign(self, value: Any) -> None:
-        """Hold another number from now on.
+        """Assign a number, or the value of a scalar tensor.
 
         Raises:
-            ValueError: ``value`` has axes.
+            ValueError: ``value`` is not a scalar.
         """
         if not isinstance(value, (int, float)):
-            held = as_operand("assign", value)
-            if held.shape != ():
+            operand = as_operand("assign", value)
+            if operand.shape != ():
                 raise ValueError(f"assign: variable {self.name!r} has shape (), but got {value!r}")
-            value = held.item()
-        self.number = as_float32(value) if self._kind is float32 else int(value)
+            value = operand.item()
+        self.number = as_float32(value) if self._dtype is float32 else int(value)
 
     def assign_add(self, value: Any) -> None:
-        """Hold a number that is greater by ``value``."""
+        """Add ``value`` to the number."""
         self.assign(self + value)
 
     def assign_sub(self, value: Any) -> None:
-        """Hold a number that is less by ``value``."""
+        """Subtract ``value`` from the number."""
         self.assign(self - value)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return HostNumber, (self.number, self._kind, self.name, self.path)
+        return HostNumber, (self.number, self._dtype, self.name, self.path)
 
     __hash__ = Slot.__hash__
 
@@ -99,25 +99,30 @@ class HostNumber(Slot):
 
 
 def _on_the_host(name: str) -> Callable[[HostNumber, Any], Any]:
-    """An operator that computes with Python numbers where it can."""
-    compute, general = getattr(operator, name), getattr(Slot, f"__{name}__")
+    """Return an operator that computes with Python numbers where both operands are numbers."""
+    on_numbers, on_tensors = getattr(operator, name), getattr(Slot, f"__{name}__")
 
     def forward(self: HostNumber, other: Any) -> Any:
         if isinstance(other, HostNumber):
             other = other.number
         return (
-            compute(self.number, other) if isinstance(other, (int, float)) else general(self, other)
+            on_numbers(self.number, other)
+            if isinstance(other, (int, float))
+            else on_tensors(self, other)
         )
 
     return forward
 
 
 def _reflected_on_the_host(name: str) -> Callable[[HostNumber, Any], Any]:
-    compute, general = getattr(operator, name), getattr(Slot, f"__r{name}__")
+    """Return the reflected operator, whose second operand is the ``HostNumber``."""
+    on_numbers, on_tensors = getattr(operator, name), getattr(Slot, f"__r{name}__")
 
     def backward(self: HostNumber, other: Any) -> Any:
         return (
-            compute(other, self.number) if isinstance(other, (int, float)) else general(self, other)
+            on_numbers(other, self.number)
+            if isinstance(other, (int, float))
+            else on_tensors(self, other)
         )
 
     return backward

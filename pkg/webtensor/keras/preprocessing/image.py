@@ -1,31 +1,30 @@
-"""Images and arrays, and images of one size."""
+"""Conversion between images and arrays, and scaling of images to one size."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from webtensor.engine import TensorLike
 from webtensor.keras.utils.images import array_to_img, img_to_array, load_img, save_img
-from webtensor.keras.utils.labels import as_given
+from webtensor.keras.utils.labels import like_input
 
 __all__ = ["array_to_img", "img_to_array", "load_img", "save_img", "smart_resize"]
 
 
 def smart_resize(
-    x: Any,
+    x: TensorLike,
     size: tuple[int, int],
     interpolation: str = "bilinear",
     data_format: str = "channels_last",
-) -> Any:
-    """Return the middle of an image, or of a batch, in a size that has other proportions.
+) -> TensorLike:
+    """Scale an image or a batch to a size, after cropping it to the aspect ratio of the size.
 
     Raises:
-        ValueError: an argument makes no sense.
+        ValueError: ``size`` is not two numbers, or an argument is unknown.
     """
     from webtensor.keras import ops
 
     if len(size) != 2:
         raise ValueError(f"smart_resize: size must be (height, width), but got {size!r}")
-    made = ops.image.resize(
+    resized = ops.image.resize(
         x, tuple(size), interpolation, crop_to_aspect_ratio=True, data_format=data_format
     )
-    return as_given(made, x)
+    return like_input(resized, x)

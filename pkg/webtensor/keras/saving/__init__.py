@@ -1,10 +1,11 @@
-"""Saving: models and weights as files, and the registry of what these may name.
+"""Saving models and weights in files, and the registry of classes that files may name.
 
-``models`` tells formats apart: ``keras_format`` is that of Keras 3, ``legacy_h5`` the older one;
-``layers_model`` is that of TensorFlow.js. Both know models as a tree of arrays (``variable_store``,
-``hdf5.tree``), which ``hdf5`` and ``npz`` write and read, and ``shards`` parts; ``file_editor``
-looks into it. ``keras2_configs`` and ``compile_configs`` translate what Keras 2 and TensorFlow.js
-wrote. ``files`` has what all share: archives and files that are written beside first.
+``models`` chooses among the formats: ``keras_format`` of Keras 3, ``legacy_h5`` of Keras 2, and
+``layers_model`` of TensorFlow.js. The weights of a model are a tree of arrays (``variable_store``,
+``hdf5.tree``), which ``hdf5`` and ``npz`` read and write, ``shards`` parts into several files, and
+``file_editor`` shows and edits. ``keras2_configs`` and ``compile_configs`` convert configurations
+of Keras 2 and TensorFlow.js. ``files`` has archives, folders, and the writing of files;
+``element_types`` has the arrays in files.
 """
 
 from webtensor.keras.registry import (

@@ -1,16 +1,18 @@
-"""What ``compile`` was told, as Keras 2, the older format of Keras 3 and TensorFlow.js write it."""
+"""Arguments of ``compile`` as Keras 2, the older format of Keras 3 and TensorFlow.js save them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
+from webtensor import keras
+from webtensor.keras.models import Model
 from webtensor.keras.names import to_snake_case
 from webtensor.keras.registry import serialize_keras_object
+from webtensor.keras.types import Config
 
 __all__ = ["compile_as", "training_config"]
 
-#: Arguments of optimizers that Keras 3 has no more, or that TensorFlow.js calls differently.
+#: Arguments of optimizers that Keras 3 or TensorFlow.js renamed.
 _RENAMED = {
     "lr": "learning_rate",
     "beta1": "beta_1",
@@ -18,18 +20,19 @@ _RENAMED = {
     "decay_rate": "rho",
     "use_nesterov": "nesterov",
 }
-_GONE = frozenset({"decay", "is_legacy_optimizer", "jit_compile", "schedule_decay"})
+_REMOVED = frozenset({"decay", "is_legacy_optimizer", "jit_compile", "schedule_decay"})
 _OPTIMIZERS = {"Momentum": "SGD", "RMSProp": "RMSprop", "momentum": "SGD", "adam": "Adam"}
 _LOSSES = {
     "cosine_proximity": "cosine_similarity",
     "kullback_leibler_divergence": "kl_divergence",
     "logcosh": "log_cosh",
 }
-_BY_SHAPE = frozenset({"accuracy", "acc", "crossentropy", "ce"})
+#: Metrics that ``compile`` chooses by the shapes of the targets and the outputs.
+_CHOSEN_BY_SHAPE = frozenset({"accuracy", "acc", "crossentropy", "ce"})
 
 
-def training_config(model: Any) -> dict[str, Any]:
-    """Return what a model was compiled with."""
+def training_config(model: Model) -> Config:
+    """Return the arguments with which a model was compiled."""
     config = dict(model.get_compile_config())
     optimizer = config.pop("optimizer", None)
     if isinstance(optimizer, Mapping):
@@ -37,81 +40,82 @@ def training_config(model: Any) -> dict[str, Any]:
     return {**serialize_keras_object(config), "optimizer_config": optimizer}
 
 
-def compile_as(model: Any, config: Any) -> None:
-    """Compile a model as a file says.
+def compile_as(model: Model, config: object) -> None:
+    """Compile a model with the arguments in a file.
 
     Raises:
         ValueError: an optimizer, a loss or a metric is unknown.
     """
-    from webtensor.keras import losses, metrics
-
     if not isinstance(config, Mapping):
         raise ValueError(f"it is no mapping, but {config!r}")
     model.compile(
         optimizer=_optimizer(config.get("optimizer_config")),
-        loss=_each(lambda one: losses.deserialize(_loss(one)), config.get("loss")),
+        loss=_map_configs(_loss, config.get("loss")),
         loss_weights=config.get("loss_weights"),
-        metrics=_each(_metric(metrics), config.get("metrics")),
-        weighted_metrics=_each(_metric(metrics), config.get("weighted_metrics")),
+        metrics=_map_configs(_metric, config.get("metrics")),
+        weighted_metrics=_map_configs(_metric, config.get("weighted_metrics")),
     )
 
 
-def _optimizer(config: Any) -> Any:
-    from webtensor.keras import optimizers
-
+def _optimizer(config: object) -> object:
     if not isinstance(config, Mapping):
         return "rmsprop"
-    held = config.get("config") or {}
-    renamed = {
-        to_snake_case(key) if key.isidentifier() else key: value for key, value in held.items()
+    class_name = str(config.get("class_name")).rpartition(">")[2]
+    arguments = {
+        to_snake_case(name) if name.isidentifier() else name: value
+        for name, value in (config.get("config") or {}).items()
     }
-    name = str(config.get("class_name")).rpartition(">")[2]
-    kind = _OPTIMIZERS.get(name, name)
-    if name == "RMSProp" and "decay" in renamed:
-        # TensorFlow.js's word for how an average decays; to Keras 2, learning rates decayed.
-        renamed["rho"] = renamed.pop("decay")
-    cleaned = {
-        _RENAMED.get(key, key): value
-        for key, value in renamed.items()
-        if key not in _GONE and value is not None
+    if class_name == "RMSProp" and "decay" in arguments:
+        # TensorFlow.js calls the decay of an average so, Keras 2 that of a learning rate.
+        arguments["rho"] = arguments.pop("decay")
+    arguments = {
+        _RENAMED.get(name, name): value
+        for name, value in arguments.items()
+        if name not in _REMOVED and value is not None
     }
-    if isinstance(cleaned.get("learning_rate"), Mapping):
-        cleaned["learning_rate"] = {
-            "module": "keras.optimizers.schedules",
-            **cleaned["learning_rate"],
-        }
-    return optimizers.deserialize({"class_name": kind, "config": cleaned})
+    learning_rate = arguments.get("learning_rate")
+    if isinstance(learning_rate, Mapping):
+        schedule = {"module": "keras.optimizers.schedules", **learning_rate}
+        arguments["learning_rate"] = schedule
+    return keras.optimizers.deserialize(
+        {"class_name": _OPTIMIZERS.get(class_name, class_name), "config": arguments}
+    )
 
 
-def _each(deserialize: Any, config: Any) -> Any:
-    """Deserialize all in a nested structure."""
-    if config is None:
+def _map_configs(deserialize: Callable[[object], object], configs: object) -> object:
+    """Call a function with each configuration in a nested structure."""
+    if configs is None:
         return None
-    if isinstance(config, str) or (isinstance(config, Mapping) and "class_name" in config):
-        return deserialize(config)
+    if isinstance(configs, str) or (isinstance(configs, Mapping) and "class_name" in configs):
+        return deserialize(configs)
+    if isinstance(configs, Mapping):
+        return {key: _map_configs(deserialize, config) for key, config in configs.items()}
+    if isinstance(configs, (list, tuple)):
+        return [_map_configs(deserialize, config) for config in configs]
+    raise TypeError(f"a loss or a metric must be a name or a configuration, but got {configs!r}")
+
+
+def _loss(config: object) -> object:
+    """Return a loss; Keras 2 had a reduction "auto" and other names."""
     if isinstance(config, Mapping):
-        return {key: _each(deserialize, value) for key, value in config.items()}
-    return [_each(deserialize, value) for value in config]
+        arguments = config.get("config") or {}
+        if isinstance(arguments, Mapping) and arguments.get("reduction") == "auto":
+            arguments = {name: value for name, value in arguments.items() if name != "reduction"}
+        config = {**config, "config": arguments}
+    elif isinstance(config, str):
+        config = _LOSSES.get(config, config)
+    loss: object = keras.losses.deserialize(config)
+    return loss
 
 
-def _loss(config: Any) -> Any:
-    """A loss without what Keras 2 alone knew: a reduction that is found out, other names."""
-    if not isinstance(config, Mapping):
-        return _LOSSES.get(config, config)
-    held = config.get("config") or {}
-    if isinstance(held, Mapping) and held.get("reduction") == "auto":
-        held = {key: value for key, value in held.items() if key != "reduction"}
-    return {**config, "config": held}
-
-
-def _metric(metrics: Any) -> Any:
-    def deserialize(config: Any) -> Any:
-        if isinstance(config, Mapping) and config.get("class_name") == "MeanMetricWrapper":
-            # Keras 2 wrapped functions that have a name.
-            held = config.get("config") or {}
-            name = held.get("fn")
-            config = name if isinstance(name, str) else held.get("name")
-        is_by_shape = isinstance(config, str) and config in _BY_SHAPE
-        return config if is_by_shape else metrics.deserialize(config)
-
-    return deserialize
+def _metric(config: object) -> object:
+    """Return a metric, or the name of one that ``compile`` chooses."""
+    if isinstance(config, Mapping) and config.get("class_name") == "MeanMetricWrapper":
+        # Keras 2 wrapped functions, and saved their names.
+        arguments = config.get("config") or {}
+        function = arguments.get("fn")
+        config = function if isinstance(function, str) else arguments.get("name")
+    if isinstance(config, str) and config in _CHOSEN_BY_SHAPE:
+        return config
+    metric: object = keras.metrics.deserialize(config)
+    return metric

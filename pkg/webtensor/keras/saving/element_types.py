@@ -1,23 +1,26 @@
-"""Elements as they lie in files, of more dtypes than tensors have, and how tensors are made.
+"""Arrays as they are stored in files, of more dtypes than tensors have, and tensors of them.
 
-All files that are read or written here hold them row-major and little-endian.
+All files that are read or written here store elements in row-major order and little-endian.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from struct import unpack
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from webtensor.dtypes import DType, as_dtype, float32, int32, string_
-from webtensor.engine import Tensor
+from webtensor.engine import Tensor, TensorLike
 from webtensor.ops import tensor
 
-__all__ = ["ITEM_SIZES", "Elements", "elements_of", "float16_numbers", "tensor_of"]
+__all__ = ["ITEM_SIZES", "Buffer", "Elements", "elements_of", "float16_numbers", "tensor_of"]
 
-#: Bytes per element, for each dtype that files may hold.
+Buffer: TypeAlias = bytes | bytearray | memoryview
+_Numbers: TypeAlias = "memoryview[float] | array[float] | Sequence[bool] | Sequence[complex]"
+
+#: Bytes per element, for each dtype of arrays in files.
 ITEM_SIZES = {
     "bool": 1,
     "int8": 1,
@@ -34,11 +37,15 @@ ITEM_SIZES = {
     "float64": 8,
     "complex64": 8,
 }
-_FORMATS: dict[str, Any] = {
+#: The format codes of memoryviews, for dtypes that have one.
+_FORMATS: dict[str, Literal["b", "B", "h", "H", "i", "f", "q", "Q", "d"]] = {
     "int8": "b",
     "uint8": "B",
     "int16": "h",
     "uint16": "H",
+    "int32": "i",
+    "uint32": "i",
+    "float32": "f",
     "int64": "q",
     "uint64": "Q",
     "float64": "d",
@@ -46,7 +53,7 @@ _FORMATS: dict[str, Any] = {
 
 
 class Elements(NamedTuple):
-    """An array in a file; ``data`` is bytes, or a tuple of bytes where ``dtype`` is "string"."""
+    """An array in a file; ``data`` is a buffer, or a tuple of bytes where ``dtype`` is "string"."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -58,17 +65,22 @@ class Elements(NamedTuple):
         return prod(self.shape)
 
 
-def elements_of(value: Any) -> Elements:
+def elements_of(value: TensorLike) -> Elements:
     """Return the elements of a tensor, a variable, an array or a number."""
-    held = value if isinstance(value, Tensor) else tensor(value)
-    data = held.bytes_sync()
-    return Elements(held.shape, str(held.dtype), tuple(data) if held.dtype is string_ else data)
+    source = value if isinstance(value, Tensor) else tensor(value)
+    data = source.bytes_sync()
+    is_string = source.dtype is string_
+    return Elements(source.shape, str(source.dtype), tuple(data) if is_string else data)
 
 
 def tensor_of(elements: Elements, where: str) -> Tensor:
-    """Return the elements as a tensor of the closest dtype; ``where`` is what errors name.
+    """Return the elements as a tensor of the closest dtype.
 
     Unsigned 32-bit integers, which are seeds, keep their bits.
+
+    Args:
+        elements: an array in a file.
+        where: what errors call the array.
 
     Raises:
         ValueError: there are too few or too many bytes, or an integer does not fit int32.
@@ -83,44 +95,44 @@ def tensor_of(elements: Elements, where: str) -> Tensor:
         )
     if not data:
         return tensor([], shape=shape, dtype=_closest(dtype))
-    read = _READERS.get(dtype)
     try:
-        values = read(data) if read is not None else memoryview(data).cast(_FORMATS[dtype])
-        return tensor(values, shape=shape, dtype=_closest(dtype))
+        numbers = (
+            _READERS[dtype](data) if dtype in _READERS else memoryview(data).cast(_FORMATS[dtype])
+        )
+        return tensor(numbers, shape=shape, dtype=_closest(dtype))
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
 
 
 def _closest(dtype: str) -> DType:
+    """Return the dtype of tensors that has the numbers of a dtype of files."""
     if dtype in ("bool", "complex64"):
         return as_dtype(dtype)
     return float32 if "float" in dtype else int32
 
 
-def float16_numbers(data: Any) -> array[float]:
+def float16_numbers(data: Buffer) -> array[float]:
     """Return half-precision numbers as float32."""
     return array("f", unpack(f"<{len(data) // 2}e", data))
 
 
-def _bfloat16_numbers(data: Any) -> Any:
-    """Return bfloat16 numbers, the upper halves of float32 ones."""
+def _bfloat16_numbers(data: Buffer) -> memoryview[float]:
+    """Return bfloat16 numbers, which are the upper halves of float32 ones."""
+    lower, upper = bytes(data)[::2], bytes(data)[1::2]
     widened = bytearray(2 * len(data))
-    held = bytes(data)
-    widened[2::4], widened[3::4] = held[::2], held[1::2]
+    widened[2::4], widened[3::4] = lower, upper
     return memoryview(widened).cast("f")
 
 
-def _complex_numbers(data: Any) -> list[complex]:
+def _complex_numbers(data: Buffer) -> list[complex]:
     parts = memoryview(data).cast("f")
     return [complex(real, imag) for real, imag in zip(parts[::2], parts[1::2], strict=True)]
 
 
-_READERS: dict[str, Callable[[Any], Any]] = {
+#: How the numbers of other dtypes are read.
+_READERS: dict[str, Callable[[Buffer], _Numbers]] = {
     "bool": lambda data: [byte != 0 for byte in bytes(data)],
     "float16": float16_numbers,
     "bfloat16": _bfloat16_numbers,
-    "float32": lambda data: memoryview(data).cast("f"),
-    "int32": lambda data: memoryview(data).cast("i"),
-    "uint32": lambda data: memoryview(data).cast("i"),
     "complex64": _complex_numbers,
 }

@@ -1,16 +1,19 @@
-"""Looking into files of weights, and changing them: names, objects and weights."""
+"""Showing and editing files of weights: their objects, the objects' names, and the weights."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Literal, TypeAlias, TypedDict
 
+from webtensor.engine import TensorLike
 from webtensor.keras.budgets import parse_json, reading
+from webtensor.keras.models import Model
 from webtensor.keras.saving.element_types import ITEM_SIZES, Elements, elements_of, tensor_of
-from webtensor.keras.saving.files import Archive, label_of, read_bytes, write_file
+from webtensor.keras.saving.files import Archive, PathLike, label_of, read_bytes, write_file
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5
+from webtensor.keras.saving.hdf5.tree import Attribute
 from webtensor.keras.saving.keras_format import CONFIG, METADATA, weights_in_archive
 from webtensor.keras.saving.variable_store import saved_state
 from webtensor.keras.utils.logging import say
@@ -18,15 +21,27 @@ from webtensor.keras.utils.logging import say
 __all__ = ["KerasFileEditor"]
 
 _SUFFIX = ".weights.h5"
-Weights = dict[str, Any]
+#: The weights of an object and the objects inside it, which are dictionaries, by their names.
+_Weights: TypeAlias = "dict[str, TensorLike]"
+
+
+class Comparison(TypedDict):
+    """The numbers of differences between a file and a model, and of weights that fit."""
+
+    status: Literal["success", "error"]
+    error_count: int
+    match_count: int
 
 
 class KerasFileEditor:
-    """The weights in an archive of Keras 3 (.keras), or in a .weights.h5, to be changed and saved.
+    """An editor of the weights in an archive of Keras 3 (.keras) or in a .weights.h5.
 
-    ``weights_dict`` has a dict for each object, such as a layer, with its weights by their names
-    ("0", "1", …) and the objects inside it. ``metadata`` and ``config`` are those of an archive,
-    and ``object_metadata`` has the names of objects, by their paths.
+    ``weights_dict`` has a dictionary for each object, such as a layer, with its weights by their
+    names ("0", "1", …) and the objects inside it. ``metadata`` and ``config`` are those of an
+    archive. ``object_metadata`` has the attributes of objects, by their paths.
+
+    Args:
+        filepath: a path that ends in ``.keras`` or ``.weights.h5``.
 
     Example:
         >>> from webtensor import keras
@@ -45,10 +60,10 @@ class KerasFileEditor:
         ValueError: the name has another ending, or the file is broken.
     """
 
-    def __init__(self, filepath: Any) -> None:
+    def __init__(self, filepath: PathLike) -> None:
         self.filepath = os.fspath(filepath)
-        self.metadata: Any = None
-        self.config: Any = None
+        self.metadata: object = None
+        self.config: object = None
         label = label_of(self.filepath)
         if label.endswith(".keras"):
             with (
@@ -77,119 +92,145 @@ class KerasFileEditor:
                 f"{self.metadata.get('date_saved')}"
             )
 
-    # -- looking -------------------------------------------------------------------------------
+    # -- showing -------------------------------------------------------------------------------
 
     def summary(self) -> None:
         """Print the objects with their weights."""
-        for depth, name, held in _rows(self.weights_dict):
-            about = "" if isinstance(held, dict) else f": {_described(held)}"
-            say(f"{'    ' * depth}{name}{about}")
+        for depth, name, member in _rows(self.weights_dict):
+            description = "" if isinstance(member, dict) else f": {_description(member)}"
+            say(f"{'    ' * depth}{name}{description}")
 
-    def compare(self, reference_model: Any) -> dict[str, Any]:
-        """Print in what the file differs from a model, and return how many things do.
+    def compare(self, reference_model: Model) -> Comparison:
+        """Print the differences between the file and a model, and return their number.
 
-        ``status`` is "success" or "error"; ``error_count`` is the number of objects and weights
-        that are in one of both only or differ in shape, ``match_count`` that of weights that fit.
+        Returns:
+            A dictionary: ``status`` is "success" or "error", ``error_count`` the number of objects
+            and weights that are missing on one side or differ in shape, and ``match_count`` the
+            number of weights that fit.
         """
-        wanted = _weights_in(saved_state(reference_model), "the model")
-        errors, matches = _differences(self.weights_dict, wanted, "")
-        for text in errors:
-            say(text)
-        say(f"{matches} weights fit the model, {len(errors)} things do not")
+        model_weights = _weights_in(saved_state(reference_model), "the model")
+        errors, match_count = _differences(self.weights_dict, model_weights, "")
+        for error in errors:
+            say(error)
+        say(f"{match_count} weights fit the model, {len(errors)} things do not")
         return {
             "status": "error" if errors else "success",
             "error_count": len(errors),
-            "match_count": matches,
+            "match_count": match_count,
         }
 
-    # -- changing ------------------------------------------------------------------------------
+    # -- editing -------------------------------------------------------------------------------
 
     def rename_object(self, object_name: str, new_name: str) -> None:
-        """Give an object, named or by its path, another name.
+        """Rename an object.
+
+        Args:
+            object_name: the name of the object, or its path.
+            new_name: another name, without slashes.
 
         Raises:
-            ValueError: there is no such object, there are several, or the name is a path or taken.
+            ValueError: there is no such object, there are several, or the new name is not free.
         """
-        holder, name = self._find("rename_object", object_name)
+        parent, name = self._find("rename_object", object_name)
         if "/" in new_name or not new_name:
             raise ValueError(f"rename_object: new_name must be a name alone, but is {new_name!r}")
-        if new_name in holder and new_name != name:
+        if new_name in parent and new_name != name:
             raise ValueError(f"rename_object: there is a {new_name!r} already")
-        holder[new_name] = holder.pop(name)
+        parent[new_name] = parent.pop(name)
 
     def delete_object(self, object_name: str) -> None:
-        """Take an object, named or by its path, out.
+        """Delete an object.
+
+        Args:
+            object_name: the name of the object, or its path.
 
         Raises:
             ValueError: there is no such object, or there are several.
         """
-        holder, name = self._find("delete_object", object_name)
-        del holder[name]
+        parent, name = self._find("delete_object", object_name)
+        del parent[name]
 
-    def add_object(self, object_path: str, weights: Mapping[str, Any]) -> None:
-        """Put an object in, by its path, with its weights by their names.
+    def add_object(self, object_path: str, weights: Mapping[str, TensorLike]) -> None:
+        """Add an object.
+
+        Args:
+            object_path: its path; the objects around it must exist.
+            weights: arrays by their names.
 
         Raises:
-            ValueError: its place is not there, or ``weights`` is no dict.
+            ValueError: an object around it is missing, or ``weights`` is not a dictionary.
         """
         _check_weights("add_object", weights)
-        holder = self.weights_dict
-        outer, _, name = object_path.rpartition("/")
-        if outer:
-            around, last = self._find("add_object", f"/{outer}")
-            holder = around[last]
-        holder[name] = dict(weights)
+        parent = self.weights_dict
+        parent_path, _, name = object_path.rpartition("/")
+        if parent_path:
+            parent = self._object("add_object", f"/{parent_path}")
+        parent[name] = dict(weights)
 
     def delete_weight(self, object_name: str, weight_name: str) -> None:
-        """Take a weight of an object out.
+        """Delete a weight of an object.
+
+        Args:
+            object_name: the name of the object, or its path.
+            weight_name: the name of the weight.
 
         Raises:
             ValueError: there is no such object, there are several, or it has no such weight.
         """
-        holder, name = self._find("delete_weight", object_name)
-        if weight_name not in holder[name]:
+        weights = self._object("delete_weight", object_name)
+        if weight_name not in weights:
             raise ValueError(
                 f"delete_weight: {object_name!r} has no weight {weight_name!r}; it has "
-                f"{list(holder[name])}"
+                f"{list(weights)}"
             )
-        del holder[name][weight_name]
+        del weights[weight_name]
 
-    def add_weights(self, object_name: str, weights: Mapping[str, Any]) -> None:
-        """Give an object more weights, by their names.
+    def add_weights(self, object_name: str, weights: Mapping[str, TensorLike]) -> None:
+        """Add weights to an object, or replace those of the same name.
+
+        Args:
+            object_name: the name of the object, or its path.
+            weights: arrays by their names.
 
         Raises:
-            ValueError: there is no such object, there are several, or ``weights`` is no dict.
+            ValueError: there is no such object, there are several, or ``weights`` is not a
+                dictionary.
         """
         _check_weights("add_weights", weights)
-        holder, name = self._find("add_weights", object_name)
-        holder[name].update(weights)
+        self._object("add_weights", object_name).update(weights)
 
-    def _find(self, function: str, wanted: str) -> tuple[Weights, str]:
-        """What holds an object, and the object's name there."""
-        if "/" in wanted:
-            holder: Any = self.weights_dict
-            *outer, name = wanted.strip("/").split("/")
-            for one in outer:
-                holder = holder.get(one)
-                if not isinstance(holder, dict):
-                    break
-            found = [holder] if isinstance(holder, dict) else []
+    def _object(self, function: str, path: str) -> _Weights:
+        """Return the dictionary of an object."""
+        parent, name = self._find(function, path)
+        weights: _Weights = parent[name]
+        return weights
+
+    def _find(self, function: str, path: str) -> tuple[_Weights, str]:
+        """Return the dictionary that has an object, and the object's name in it."""
+        *outer_names, name = path.strip("/").split("/") if "/" in path else [path]
+        if "/" in path:
+            parent = self.weights_dict
+            for outer_name in outer_names:
+                parent = parent.get(outer_name, {}) if isinstance(parent, dict) else {}
+            parents = [parent]
         else:
-            name = wanted
-            inner = (held for _, _, held in _rows(self.weights_dict) if isinstance(held, dict))
-            found = [self.weights_dict, *inner]
-        found = [one for one in found if isinstance(one.get(name), dict)]
-        if len(found) != 1:
+            parents = [self.weights_dict, *(member for _, _, member in _rows(self.weights_dict))]
+        parents = [
+            parent
+            for parent in parents
+            if isinstance(parent, dict) and isinstance(parent.get(name), dict)
+        ]
+        if len(parents) != 1:
             raise ValueError(
-                f"{function}: there is no object {wanted!r}"
-                if not found
-                else f"{function}: there are {len(found)} objects {wanted!r}; give a path"
+                f"{function}: there is no object {path!r}"
+                if not parents
+                else f"{function}: there are {len(parents)} objects {path!r}; give a path"
             )
-        return found[0], name
+        return parents[0], name
 
     # -- saving --------------------------------------------------------------------------------
 
-    def save(self, filepath: Any) -> None:
+    def save(self, filepath: PathLike) -> None:
         """Write the weights to a .weights.h5.
 
         Raises:
@@ -202,31 +243,31 @@ class KerasFileEditor:
         _put(tree, "", self.weights_dict)
         write_file(label, lambda file: file.writelines(pieces(tree)))
 
-    def resave_weights(self, filepath: Any) -> None:
+    def resave_weights(self, filepath: PathLike) -> None:
         """Write the weights to a .weights.h5, like ``save``."""
         self.save(filepath)
 
 
-# -- trees as dicts ----------------------------------------------------------------------------
+# -- trees as dictionaries ---------------------------------------------------------------------
 
 
-def _weights_in(tree: Group, label: str) -> Weights:
-    """Objects with their weights; those that have none, and nothing in them, are left out."""
-    found: Weights = {}
+def _weights_in(tree: Group, label: str) -> _Weights:
+    """Return the weights in a tree, without objects that have none."""
+    weights: _Weights = {}
     for name, member in tree.members.items():
         if isinstance(member, Elements):
-            found[name] = _array(member, f"{label}: {name!r}")
+            weights[name] = _array(member, f"{label}: {name!r}")
             continue
         inner = _weights_in(member, label)
         if name == "vars":
-            found = {**inner, **found}
+            weights = {**inner, **weights}
         elif inner:
-            found[name] = inner
-    return found
+            weights[name] = inner
+    return weights
 
 
-def _array(elements: Elements, where: str) -> Any:
-    """The elements as an array where there is NumPy and it has their dtype, else as a tensor."""
+def _array(elements: Elements, where: str) -> TensorLike:
+    """Return the elements as an array where NumPy is installed and has their dtype, or a tensor."""
     try:
         import numpy as np
     except ImportError:
@@ -236,15 +277,15 @@ def _array(elements: Elements, where: str) -> Any:
     return np.frombuffer(elements.data, elements.dtype).reshape(elements.shape)
 
 
-def _elements(value: Any) -> Elements:
+def _elements(value: TensorLike) -> Elements:
     dtype = str(getattr(value, "dtype", ""))
     if hasattr(value, "tobytes") and dtype in ITEM_SIZES:
         return Elements(tuple(value.shape), dtype, value.tobytes())
     return elements_of(value)
 
 
-def _attributes_in(tree: Group, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
-    """Paths of objects with what the file says about them."""
+def _attributes_in(tree: Group, path: str = "") -> Iterator[tuple[str, dict[str, Attribute]]]:
+    """Yield the paths of objects and their attributes."""
     if tree.attributes:
         yield path.removesuffix("/vars"), dict(tree.attributes)
     for name, member in tree.members.items():
@@ -252,56 +293,61 @@ def _attributes_in(tree: Group, path: str = "") -> Iterator[tuple[str, dict[str,
             yield from _attributes_in(member, f"{path}/{name}")
 
 
-def _put(tree: Group, path: str, weights: Weights) -> None:
-    for name, held in weights.items():
-        if isinstance(held, dict):
-            _put(tree, f"{path}{name}/", held)
+def _put(tree: Group, path: str, weights: _Weights) -> None:
+    for name, member in weights.items():
+        if isinstance(member, dict):
+            _put(tree, f"{path}{name}/", member)
         else:
-            tree.put(f"{path}vars/{name}", _elements(held))
+            tree.put(f"{path}vars/{name}", _elements(member))
 
 
-def _rows(weights: Weights, depth: int = 0) -> Iterator[tuple[int, str, Any]]:
-    for name, held in weights.items():
-        yield depth, name, held
-        if isinstance(held, dict):
-            yield from _rows(held, depth + 1)
+def _rows(weights: _Weights, depth: int = 0) -> Iterator[tuple[int, str, TensorLike]]:
+    """Yield the depth and the name of all objects and weights, and these."""
+    for name, member in weights.items():
+        yield depth, name, member
+        if isinstance(member, dict):
+            yield from _rows(member, depth + 1)
 
 
-def _differences(file: Weights, model: Weights, path: str) -> tuple[list[str], int]:
-    """What to say about all that differs, and how many weights fit."""
+def _differences(file: _Weights, model: _Weights, path: str) -> tuple[list[str], int]:
+    """Return a text about each difference, and the number of weights that fit."""
     errors: list[str] = []
-    matches = 0
+    match_count = 0
     for name in {**model, **file}:
         where = f"{path}/{name}"
-        if name not in file or name not in model:
-            one, other = ("the model", "the file") if name in model else ("the file", "the model")
-            errors.append(f"{where} is in {one}, but not in {other}")
+        if name not in file:
+            errors.append(f"{where} is in the model, but not in the file")
             continue
-        held, wanted = file[name], model[name]
-        if isinstance(held, dict) and isinstance(wanted, dict):
-            inner, count = _differences(held, wanted, where)
-            errors += inner
-            matches += count
-        elif _shape(held) != _shape(wanted):
+        if name not in model:
+            errors.append(f"{where} is in the file, but not in the model")
+            continue
+        in_file, in_model = file[name], model[name]
+        if isinstance(in_file, dict) and isinstance(in_model, dict):
+            inner_errors, inner_count = _differences(in_file, in_model, where)
+            errors += inner_errors
+            match_count += inner_count
+        elif _shape(in_file) != _shape(in_model):
             errors.append(
-                f"{where} is {_described(held)} in the file, {_described(wanted)} in the model"
+                f"{where} is {_description(in_file)} in the file, {_description(in_model)} in the "
+                "model"
             )
         else:
-            matches += 1
-    return errors, matches
+            match_count += 1
+    return errors, match_count
 
 
-def _shape(held: Any) -> Any:
-    return None if isinstance(held, dict) else tuple(getattr(held, "shape", ()))
+def _shape(member: TensorLike) -> tuple[int, ...] | None:
+    """Return the shape of a weight, or None for an object."""
+    return None if isinstance(member, dict) else tuple(getattr(member, "shape", ()))
 
 
-def _described(held: Any) -> str:
-    if isinstance(held, dict):
+def _description(member: TensorLike) -> str:
+    if isinstance(member, dict):
         return "an object"
-    return f"shape={_shape(held)}, dtype={getattr(held, 'dtype', type(held).__name__)}"
+    return f"shape={_shape(member)}, dtype={getattr(member, 'dtype', type(member).__name__)}"
 
 
-def _check_weights(function: str, weights: Any) -> None:
+def _check_weights(function: str, weights: object) -> None:
     if not isinstance(weights, Mapping):
         raise ValueError(
             f"{function}: weights must be a dict of arrays by their names, but is {weights!r}"

@@ -1,4 +1,8 @@
-"""Files and archives: written beside and then renamed, and read only as far as can be believed."""
+"""Files, folders and archives: writing them completely or not at all, and reading untrusted ones.
+
+A file is written under another name and then renamed. What a file claims about names and sizes is
+checked before it is believed.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,19 @@ import os
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Self, TypeAlias
 
 from webtensor.errors import ModelFormatError
-from webtensor.keras.budgets import Budget, reading
+from webtensor.keras.budgets import Budget, Readable, reading
+from webtensor.keras.saving.element_types import Buffer
 
 __all__ = [
     "MAX_MEMBERS",
     "Archive",
     "Folder",
+    "PathLike",
+    "Source",
+    "Target",
     "check_configuration",
     "count_members",
     "label_of",
@@ -26,24 +34,29 @@ __all__ = [
     "write_members",
 ]
 
-#: Archives have at most this many members.
+PathLike: TypeAlias = str | os.PathLike[str]
+#: What files are read from, and written to.
+Source: TypeAlias = PathLike | Buffer | Readable
+Target: TypeAlias = PathLike | IO[bytes]
+
+#: The largest number of members of an archive.
 MAX_MEMBERS = 10_000
 _DIRECTORY_ENTRY = b"PK\1\2"
 _CHUNK = 1 << 20
 
 
-def label_of(file: Any) -> str:
-    """What errors call a file."""
+def label_of(file: object) -> str:
+    """Return what errors call a file."""
     if isinstance(file, (str, os.PathLike)):
         return os.fspath(file) if isinstance(os.fspath(file), str) else repr(file)
     return str(getattr(file, "name", None) or f"a {type(file).__name__}")
 
 
-def require_model(function: str, model: Any, arguments: str) -> None:
-    """Refuse what is no model, such as a path where arguments were swapped.
+def require_model(function: str, model: object, arguments: str) -> None:
+    """Check that an argument is a model; it may be a path where two arguments were swapped.
 
     Raises:
-        TypeError: it has none of a model's attributes.
+        TypeError: it has no attribute ``built``.
     """
     if not hasattr(model, "built"):
         raise TypeError(
@@ -52,11 +65,11 @@ def require_model(function: str, model: Any, arguments: str) -> None:
         )
 
 
-def read_bytes(file: Any) -> bytes:
+def read_bytes(file: Source) -> bytes:
     """Return the contents of a path, a file object or bytes.
 
     Raises:
-        TypeError: it is none of these.
+        TypeError: ``file`` is none of these.
     """
     if isinstance(file, (bytes, bytearray, memoryview)):
         return bytes(file)
@@ -69,55 +82,58 @@ def read_bytes(file: Any) -> bytes:
     raise TypeError(f"a path, bytes or a file opened for reading bytes is wanted, but got {file!r}")
 
 
-def write_file(file: Any, write: Callable[[IO[bytes]], None], *, overwrite: bool = True) -> None:
-    """Let ``write`` fill a path or a file object; a path is there only when all went well.
+def write_file(file: Target, write: Callable[[IO[bytes]], None], *, overwrite: bool = True) -> None:
+    """Call ``write`` with a file object; a file appears at a path only when it is complete.
 
     Raises:
-        FileExistsError: there is a file, which is not to be overwritten.
+        FileExistsError: the file exists, and ``overwrite`` is False.
     """
-    if hasattr(file, "write"):
+    if not isinstance(file, (str, os.PathLike)):
         write(file)
         return
     path = Path(file)
     if path.exists() and not overwrite:
         raise FileExistsError(f"{path} exists already; pass overwrite=True to replace it")
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with beside.open("wb") as opened:
+        with part.open("wb") as opened:
             write(opened)
-        beside.replace(path)
+        part.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
+        part.unlink(missing_ok=True)
 
 
-def check_configuration(config: Any) -> None:
-    """Refuse a configuration that would have a layer read a file of this computer.
+def check_configuration(config: object) -> None:
+    """Refuse a configuration that would make a layer read a file of this computer.
 
-    Lookup layers take the name of a file for their vocabulary; in a file from elsewhere it would be
-    a way to any file here.
+    Lookup layers accept the name of a file as their vocabulary. In an untrusted configuration it
+    could be that of any file here.
 
     Raises:
-        ValueError: there is such a name.
+        ValueError: a vocabulary is the name of a file.
     """
     waiting = [config]
     while waiting:
-        held = waiting.pop()
-        if isinstance(held, dict):
-            name = held.get("vocabulary")
+        value = waiting.pop()
+        if isinstance(value, dict):
+            name = value.get("vocabulary")
             if isinstance(name, str):
                 raise ValueError(
                     f"vocabulary is the name of a file, {name!r}, which is not read; save the "
                     "model with the tokens themselves"
                 )
-            waiting += held.values()
-        elif isinstance(held, list):
-            waiting += held
+            waiting += value.values()
+        elif isinstance(value, list):
+            waiting += value
 
 
 class Archive:
-    """A zip file from anywhere: names and sizes are checked before anything is read.
+    """An untrusted zip file, whose names and sizes are checked before anything is read.
 
-    ``budget`` is what reading it may cost, by default that of a file of its size.
+    Args:
+        file: a binary file object.
+        label: what errors call the file.
+        budget: limits what reading it may cost; None is that of a file of its size.
 
     Raises:
         ModelFormatError: it is no zip file, is broken, has names that lead out of it, or would
@@ -166,10 +182,10 @@ class Archive:
             return self._zip.read(name)
 
     def close(self) -> None:
-        """Let the file go."""
+        """Close the file."""
         self._zip.close()
 
-    def __enter__(self) -> Archive:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -177,25 +193,25 @@ class Archive:
 
 
 def count_members(file: IO[bytes]) -> int:
-    """Return how many members a zip file can have at most, before any object is made of them.
+    """Return an upper bound for the number of members of a zip file, without reading them.
 
-    What its end says of their number need not be true, so signatures are counted: a directory has
-    no more entries than there are of these.
+    The number at the end of the file may be wrong, so the signatures of directory entries are
+    counted, of which each member needs one.
     """
     file.seek(0)
     count, tail = 0, b""
-    while piece := file.read(_CHUNK):
-        piece = tail + piece
-        count += piece.count(_DIRECTORY_ENTRY)
-        tail = piece[1 - len(_DIRECTORY_ENTRY) :]
+    while chunk := file.read(_CHUNK):
+        chunk = tail + chunk
+        count += chunk.count(_DIRECTORY_ENTRY)
+        tail = chunk[1 - len(_DIRECTORY_ENTRY) :]
     file.seek(0)
     return count
 
 
 class Folder:
-    """A model's parts as files in a folder, where an archive has members."""
+    """A folder whose files are the members of an archive."""
 
-    def __init__(self, path: Any) -> None:
+    def __init__(self, path: PathLike) -> None:
         self.label = label_of(path)
         self._path = Path(path)
         files = [file for file in self._path.rglob("*") if file.is_file() and not file.is_symlink()]
@@ -214,10 +230,10 @@ class Folder:
 
 
 def read_beside(file: Path, name: str) -> bytes:
-    """Return the bytes of a file that another file names, in the same folder or below it.
+    """Return the bytes of a file that another one names, in the same folder or below it.
 
     Raises:
-        ModelFormatError: it is missing, or a link leads to it.
+        ModelFormatError: it is missing, or is a link.
     """
     folder = file.parent.resolve()
     path = folder / name
@@ -229,16 +245,19 @@ def read_beside(file: Path, name: str) -> bytes:
         return path.read_bytes()
 
 
-def write_folder(path: Any, members: Iterable[tuple[str, Iterable[Any]]]) -> None:
-    """Write files into a folder, each made of pieces of bytes."""
-    for name, held in members:
+def write_folder(path: PathLike, members: Iterable[tuple[str, Iterable[Buffer]]]) -> None:
+    """Write members, which are names and pieces of bytes, as files in a folder."""
+    for name, pieces in members:
         file = Path(path, name)
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_file(file, lambda opened, held=held: opened.writelines(held))  # type: ignore[misc]
+        write_file(
+            file,
+            lambda opened, pieces=pieces: opened.writelines(pieces),  # type: ignore[misc]
+        )
 
 
-def write_members(file: IO[bytes], members: Iterable[tuple[str, Iterable[Any]]]) -> None:
-    """Write a zip archive whose members are stored as they are, from pieces of bytes."""
+def write_members(file: IO[bytes], members: Iterable[tuple[str, Iterable[Buffer]]]) -> None:
+    """Write members, which are names and pieces of bytes, as a zip archive without compression."""
     with zipfile.ZipFile(file, "w") as archive:
         for name, pieces in members:
             with archive.open(name, "w", force_zip64=True) as opened:

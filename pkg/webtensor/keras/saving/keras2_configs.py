@@ -1,21 +1,23 @@
 """Configurations of Keras 2 and TensorFlow.js, turned into those of Keras 3.
 
-What changed since: names of classes and of arguments, which of them exist, shapes as lists, how
-layers are connected, and one formula: ``hard_sigmoid`` was ``0.2 x + 0.5``, and is ``x / 6 + 0.5``.
-Models from before keep the old one.
+Keras 3 renamed and removed classes and arguments, writes shapes and the connections of layers in
+another way, and changed one formula: ``hard_sigmoid`` was ``0.2 x + 0.5``, and is ``x / 6 + 0.5``.
+Older models are loaded with the older formula.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.registry import register_keras_serializable
+from webtensor.keras.types import Config
 from webtensor.ops import clip
 
 __all__ = ["CONTAINERS", "is_old", "modernized", "old_hard_sigmoid"]
 
-#: Models that can be layers: they count their own making as a call.
+#: Models that can be layers. Making such a model counts as its first call.
 CONTAINERS = frozenset({"Functional", "Model", "Sequential"})
 _CLASSES = {
     "BatchNormalizationV1": "BatchNormalization",
@@ -24,14 +26,14 @@ _CLASSES = {
     "LSTMV2": "LSTM",
     "Model": "Functional",
 }
-#: Arguments that were renamed, by class.
+#: Arguments that Keras 3 renamed, by class.
 _RENAMED = {
     "InputLayer": {"batch_input_shape": "batch_shape"},
     "LeakyReLU": {"alpha": "negative_slope"},
 }
-#: Arguments that are gone: those that only said how to compute, and those of the shape of inputs
-#: where it is known anyway.
-_GONE = {
+#: Arguments that Keras 3 removed, by class; "" stands for all classes. They chose between
+#: equivalent computations, or repeated the shape of the inputs.
+_REMOVED = {
     "": frozenset({"batch_size", "input_shape", "implementation", "time_major"}),
     "BatchNormalization": frozenset(
         {"adjustment", "fused", "renorm", "renorm_clipping", "renorm_momentum"}
@@ -40,7 +42,7 @@ _GONE = {
     "Embedding": frozenset({"input_length"}),
     "Bidirectional": frozenset({"go_backwards", "return_sequences", "stateful"}),
 }
-#: Arguments that TensorFlow.js writes as null where they have their default.
+#: Arguments whose default TensorFlow.js writes as null.
 _NULL_IS_DEFAULT = frozenset(
     {"unit_forget_bias", "seed", "noise_shape", "max_value", "data_format"}
 )
@@ -48,90 +50,94 @@ _RECURRENT = frozenset({"GRU", "GRUCell"})
 
 
 def is_old(version: str) -> bool:
-    """Whether a version of Keras is older than 3, or TensorFlow.js's."""
+    """Whether a version is one of Keras before 3, or of TensorFlow.js."""
     return version.startswith(("0", "1", "2", "tfjs"))
 
 
 @register_keras_serializable("webtensor", "hard_sigmoid")
-def old_hard_sigmoid(x: Any) -> Any:
-    """The ``hard_sigmoid`` of Keras 2 and TensorFlow.js: ``0.2 x + 0.5``, between 0 and 1."""
+def old_hard_sigmoid(x: TensorLike) -> Tensor:
+    """Compute ``hard_sigmoid`` as Keras 2 and TensorFlow.js: ``0.2 x + 0.5``, between 0 and 1."""
     return clip(x * 0.2 + 0.5, 0, 1)
 
 
-def modernized(described: Any) -> dict[str, Any]:
-    """Return the configuration of a model, or of a layer, for Keras 3.
+def modernized(layer: object) -> Config:
+    """Return the configuration of a layer or a model for Keras 3.
 
     Raises:
-        ValueError: it is malformed.
+        ValueError: the configuration is malformed.
     """
-    if not isinstance(described, Mapping) or not isinstance(described.get("class_name"), str):
-        raise ValueError(f"a configuration with a class_name is wanted, but got {described!r:.200}")
-    kind = _class(str(described["class_name"]))
-    config = described.get("config", {})
-    if isinstance(config, list) and kind == "Sequential":
-        config = {"name": "sequential", "layers": config}
-    if not isinstance(config, Mapping):
-        raise ValueError(f"{kind} has a malformed config: {config!r:.200}")
-    if kind == "Functional":
-        made = _functional(config)
-    elif kind == "Sequential":
-        made = _sequential(config)
+    if not isinstance(layer, Mapping) or not isinstance(layer.get("class_name"), str):
+        raise ValueError(f"a configuration with a class_name is wanted, but got {layer!r:.200}")
+    class_name = _current_class_name(layer)
+    arguments = layer.get("config", {})
+    if isinstance(arguments, list) and class_name == "Sequential":
+        arguments = {"name": "sequential", "layers": arguments}
+    if not isinstance(arguments, Mapping):
+        raise ValueError(f"{class_name} has a malformed config: {arguments!r:.200}")
+    if class_name == "Functional":
+        config = _functional(arguments)
+    elif class_name == "Sequential":
+        config = _sequential(arguments)
     else:
-        made = _layer(kind, config)
-    kind = "ReLU" if kind == "ThresholdedReLU" else kind
-    module = "keras.layers"
-    if kind in CONTAINERS:
-        module = "keras.models" if kind == "Functional" else "keras"
-    if described.get("registered_name"):
-        return {**described, "config": made}
-    return {"module": module, "class_name": kind, "config": made, "registered_name": None}
+        config = _layer(class_name, arguments)
+    if layer.get("registered_name"):
+        return {**layer, "config": config}
+    return {
+        "module": {"Functional": "keras.models", "Sequential": "keras"}.get(
+            class_name, "keras.layers"
+        ),
+        "class_name": "ReLU" if class_name == "ThresholdedReLU" else class_name,
+        "config": config,
+        "registered_name": None,
+    }
 
 
-def _class(name: str) -> str:
+def _current_class_name(layer: Mapping[str, object]) -> str:
+    name = str(layer.get("class_name"))
     return _CLASSES.get(name, name)
 
 
 # -- layers ------------------------------------------------------------------------------------
 
 
-def _layer(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    gone = _GONE[""] | _GONE.get(kind, frozenset())
-    renamed = _RENAMED.get(kind, {})
-    made: dict[str, Any] = {}
-    for key, value in config.items():
-        if key in gone or (value is None and key in _NULL_IS_DEFAULT):
+def _layer(class_name: str, arguments: Mapping[str, object]) -> Config:
+    removed = _REMOVED[""] | _REMOVED.get(class_name, frozenset())
+    renamed = _RENAMED.get(class_name, {})
+    config: Config = {}
+    for name, value in arguments.items():
+        if name in removed or (value is None and name in _NULL_IS_DEFAULT):
             continue
-        made[renamed.get(key, key)] = _argument(key, value)
-    if kind == "ThresholdedReLU":
-        made["threshold"] = made.pop("theta", 1.0)
-    if kind in _RECURRENT:
-        made.setdefault("reset_after", False)
-    if config.get("time_major"):
-        raise ValueError(f"{kind}: time_major must be False")
-    return made
+        config[renamed.get(name, name)] = _argument(name, value)
+    if class_name == "ThresholdedReLU":
+        config["threshold"] = config.pop("theta", 1.0)
+    if class_name in _RECURRENT:
+        config.setdefault("reset_after", False)
+    if arguments.get("time_major"):
+        raise ValueError(f"{class_name}: time_major must be False")
+    return config
 
 
-def _argument(key: str, value: Any) -> Any:
-    if key in ("layer", "backward_layer", "cell") and isinstance(value, Mapping):
+def _argument(name: str, value: object) -> object:
+    if name in ("layer", "backward_layer", "cell") and isinstance(value, Mapping):
         return modernized(value)
-    if key == "cells" and isinstance(value, list):
-        return [modernized(one) for one in value]
-    if key == "axis" and isinstance(value, list) and len(value) == 1:
+    if name == "cells" and isinstance(value, list):
+        return [modernized(cell) for cell in value]
+    if name == "axis" and isinstance(value, list) and len(value) == 1:
         return value[0]
-    if key == "target_shape" and isinstance(value, list):
-        return [-1 if length is None else length for length in value]
-    if key.endswith("activation"):
+    if name == "target_shape" and isinstance(value, list):
+        return [-1 if size is None else size for size in value]
+    if name.endswith("activation"):
         return _activation(value)
-    if key.endswith("initializer") and isinstance(value, Mapping):
+    if name.endswith("initializer") and isinstance(value, Mapping):
         return _initializer(value)
-    if key == "dtype" and isinstance(value, Mapping):
-        # Keras 2 called a dtype policy so; mixed ones compute in float32 here.
-        name = str((value.get("config") or {}).get("name", "float32"))
-        return "float32" if name.startswith("mixed") else name
+    if name == "dtype" and isinstance(value, Mapping):
+        # This is a dtype policy; mixed ones compute in float32 here.
+        policy = str((value.get("config") or {}).get("name", "float32"))
+        return "float32" if policy.startswith("mixed") else policy
     return value
 
 
-def _activation(value: Any) -> Any:
+def _activation(value: object) -> object:
     if isinstance(value, Mapping):
         value = value.get("config") if value.get("class_name") == "function" else value
     if value == "hard_sigmoid":
@@ -144,68 +150,79 @@ def _activation(value: Any) -> Any:
     return value
 
 
-def _initializer(value: Mapping[str, Any]) -> dict[str, Any]:
-    held = {key: one for key, one in (value.get("config") or {}).items() if key != "dtype"}
-    if value.get("class_name") == "VarianceScaling" and held.get("distribution") == "normal":
-        held["distribution"] = "truncated_normal"
-    return {**value, "config": held}
+def _initializer(initializer: Mapping[str, Any]) -> Config:
+    config = dict(initializer.get("config") or {})
+    config.pop("dtype", None)
+    is_scaling = initializer.get("class_name") == "VarianceScaling"
+    if is_scaling and config.get("distribution") == "normal":
+        config["distribution"] = "truncated_normal"
+    return {**initializer, "config": config}
 
 
 # -- models ------------------------------------------------------------------------------------
 
 
-def _rows(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    rows = config.get("layers")
-    if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+def _layers(arguments: Mapping[str, object]) -> list[Mapping[str, Any]]:
+    layers = arguments.get("layers")
+    if not isinstance(layers, list) or not all(isinstance(layer, Mapping) for layer in layers):
         raise ValueError("the configuration of a model has no list of layers")
-    return rows
+    return layers
 
 
-def _sequential(config: Mapping[str, Any]) -> dict[str, Any]:
-    made: dict[str, Any] = {"layers": [modernized(row) for row in _rows(config)]}
-    if config.get("name"):
-        made["name"] = config["name"]
-    if config.get("build_input_shape"):
-        made["build_input_shape"] = config["build_input_shape"]
-    return made
+def _sequential(arguments: Mapping[str, object]) -> Config:
+    config: Config = {"layers": [modernized(layer) for layer in _layers(arguments)]}
+    for name in ("name", "build_input_shape"):
+        if arguments.get(name):
+            config[name] = arguments[name]
+    return config
 
 
-def _functional(config: Mapping[str, Any]) -> dict[str, Any]:
-    rows = _rows(config)
-    kinds = {row.get("name"): _class(str(row.get("class_name"))) for row in rows}
-
-    def inner(place: Any) -> Any:
-        """A place in a call, where a nested model's first call is its second use."""
-        if isinstance(place, list) and len(place) >= 3 and kinds.get(place[0]) in CONTAINERS:
-            return [place[0], max(int(place[1]) - 1, 0), *place[2:]]
-        return place
-
-    def end(place: Any) -> Any:
-        if kinds.get(place[0]) == "Functional":
-            return [place[0], max(int(place[1]), 1), *place[2:]]
-        return inner(place)
-
-    def calls(held: Any) -> list[Any]:
-        if not isinstance(held, list):
-            raise ValueError(f"a malformed list of a layer's calls: {held!r:.200}")
-        return [[inner(place) for place in call] for call in held]
-
-    def ends(held: Any) -> Any:
-        if not isinstance(held, list) or not all(isinstance(one, list) and one for one in held):
-            raise ValueError(f"a malformed list of a model's ends: {held!r:.200}")
-        return end(held[0]) if len(held) == 1 else [end(one) for one in held]
-
-    layers = [
-        {
-            **modernized(row),
-            "name": row.get("name"),
-            "inbound_nodes": calls(row.get("inbound_nodes") or []),
-        }
-        for row in rows
-    ]
-    made = {
-        "layers": layers,
-        "input_layers": ends(config.get("input_layers")),
-        "output_layers": ends(config.get("output_layers")),
+def _functional(arguments: Mapping[str, object]) -> Config:
+    layers = _layers(arguments)
+    class_names: dict[object, str] = {
+        layer.get("name"): _current_class_name(layer) for layer in layers
     }
-    return {**made, "name": config["name"]} if config.get("name") else made
+
+    def input_history(history: object) -> object:
+        """Return the history of a layer's input: layer, index of the call, index of the output.
+
+        Keras 2 counted the making of a nested model as its first call.
+        """
+        if not isinstance(history, list) or len(history) < 3:
+            return history
+        name, node_index, *rest = history
+        is_container = class_names.get(name) in CONTAINERS
+        return [name, max(int(node_index) - 1, 0), *rest] if is_container else history
+
+    def end_history(history: Sequence[Any]) -> object:
+        """Return the history of the model's input or output, where Keras 3 counts as Keras 2."""
+        if class_names.get(history[0]) == "Functional":
+            return [history[0], max(int(history[1]), 1), *history[2:]]
+        return input_history(history)
+
+    def calls(nodes: object) -> list[list[object]]:
+        if not isinstance(nodes, list):
+            raise ValueError(f"a malformed list of a layer's calls: {nodes!r:.200}")
+        return [[input_history(history) for history in node] for node in nodes]
+
+    def ends(histories: object) -> object:
+        if not isinstance(histories, list) or not all(
+            isinstance(history, list) and history for history in histories
+        ):
+            raise ValueError(f"a malformed list of a model's ends: {histories!r:.200}")
+        converted = [end_history(history) for history in histories]
+        return converted[0] if len(converted) == 1 else converted
+
+    config: Config = {
+        "layers": [
+            {
+                **modernized(layer),
+                "name": layer.get("name"),
+                "inbound_nodes": calls(layer.get("inbound_nodes") or []),
+            }
+            for layer in layers
+        ],
+        "input_layers": ends(arguments.get("input_layers")),
+        "output_layers": ends(arguments.get("output_layers")),
+    }
+    return {**config, "name": arguments["name"]} if arguments.get("name") else config

@@ -1,20 +1,22 @@
-"""Archives of Keras 3 (.keras): a configuration, the weights, and files that layers keep."""
+"""Archives of Keras 3 (.keras): a configuration, the weights, and the assets of layers."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Any
 
 from webtensor.errors import ModelFormatError
 from webtensor.keras import __version__
 from webtensor.keras.budgets import parse_json, reading
+from webtensor.keras.models import Model
 from webtensor.keras.registry import deserialize_keras_object, serialize_shared, sharing_objects
+from webtensor.keras.saving.element_types import Buffer
 from webtensor.keras.saving.files import Archive, Folder, check_configuration
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5
 from webtensor.keras.saving.npz import read_npz
 from webtensor.keras.saving.variable_store import load_state, saved_assets, saved_state
+from webtensor.keras.types import CustomObjects
 
 __all__ = [
     "CONFIG",
@@ -29,16 +31,16 @@ __all__ = [
 
 #: The version of Keras whose files these are.
 KERAS_VERSION = __version__
-#: Its files.
+#: The members of an archive.
 CONFIG, METADATA = "config.json", "metadata.json"
 _WEIGHTS_H5, _WEIGHTS_NPZ = "model.weights.h5", "model.weights.npz"
 _ASSETS = "assets/"
-#: Elements that a model may have beside those in the file, such as states of random numbers.
+#: Further elements that the variables of a model may have, such as seeds, which are not saved.
 MORE_ELEMENTS = 1 << 16
 
 
-def members_of(model: Any) -> Iterator[tuple[str, Iterable[Any]]]:
-    """Yield the parts of a model, each with its name and its bytes in pieces."""
+def members_of(model: object) -> Iterator[tuple[str, Iterable[Buffer]]]:
+    """Yield the members of a model's archive, each as its name and pieces of bytes."""
     config = json.dumps(serialize_shared(model))
     metadata = json.dumps(
         {
@@ -55,15 +57,15 @@ def members_of(model: Any) -> Iterator[tuple[str, Iterable[Any]]]:
 
 
 def size_of(tree: Group) -> int:
-    """Return how many elements there are."""
-    return sum(one.size for _, one in tree.arrays())
+    """Return the number of elements of all arrays in a tree."""
+    return sum(elements.size for _, elements in tree.arrays())
 
 
 def weights_in_archive(archive: Archive | Folder) -> Group:
     """Return the weights of an archive.
 
     Raises:
-        ModelFormatError: it has none, or they are broken.
+        ModelFormatError: the archive has no weights, or they are broken.
     """
     label = f"{archive.label}: "
     if _WEIGHTS_H5 in archive.names:
@@ -74,8 +76,8 @@ def weights_in_archive(archive: Archive | Folder) -> Group:
 
 
 def load_archive(
-    archive: Archive | Folder, custom_objects: Mapping[str, Any] | None, compile: bool
-) -> Any:
+    archive: Archive | Folder, custom_objects: CustomObjects | None, compile: bool
+) -> Model:
     """Return the model in an archive.
 
     Raises:
@@ -92,7 +94,7 @@ def load_archive(
     with reading(where), archive.budget.making_model(size_of(tree) + MORE_ELEMENTS):
         check_configuration(config)
         with sharing_objects():
-            model = deserialize_keras_object(config, custom_objects)
+            model: Model = deserialize_keras_object(config, custom_objects)
         if not hasattr(model, "save"):
             raise ValueError(f"it describes no model, but {type(model).__name__}")
     assets = {

@@ -1,21 +1,24 @@
 """Models as one HDF5 file, as Keras 2 wrote them and Keras 3 still does (.h5).
 
-The configuration is an attribute, ``model_config``; the weights are in ``model_weights``, a group
-per layer, in the order that its attribute ``weight_names`` says.
+The configuration is the attribute ``model_config``. The weights are in the group ``model_weights``,
+which has a group for each layer, whose attribute ``weight_names`` has their order.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import IO, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, NamedTuple
 from warnings import warn
 
-from webtensor.engine import Tensor
+from webtensor.dtypes import DType
+from webtensor.engine import Tensor, Variable
 from webtensor.errors import ModelFormatError
 from webtensor.keras import layers
 from webtensor.keras.budgets import Budget, parse_json, reading
+from webtensor.keras.layers import Layer
 from webtensor.keras.masks import carried_masks_left_out
+from webtensor.keras.models import Model
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.saving.compile_configs import compile_as, training_config
 from webtensor.keras.saving.element_types import Elements, elements_of, tensor_of
@@ -25,46 +28,61 @@ from webtensor.keras.saving.keras2_configs import is_old, modernized
 from webtensor.keras.saving.keras_format import KERAS_VERSION, MORE_ELEMENTS, size_of
 from webtensor.keras.saving.variable_store import OTHER_NAMES
 
-__all__ = ["assign_all", "load_legacy_model", "load_legacy_weights", "write_legacy_model"]
+__all__ = [
+    "Assignment",
+    "assign_all",
+    "load_legacy_model",
+    "load_legacy_weights",
+    "write_legacy_model",
+]
 
 _TOP_LEVEL = "top_level_model_weights"
-#: Lists of names longer than this are parted, as an attribute has a largest size.
-_LONGEST_ATTRIBUTE = 64_512
-_BYTES_PER_TEXT = 16
+#: The size of an attribute is limited, so a longer list of names becomes several attributes.
+_MAX_ATTRIBUTE_BYTES = 64_512
+_BYTES_PER_NAME = 16
 
 
-class Row(NamedTuple):
-    """A variable, its new value, and whose it is."""
+class Assignment(NamedTuple):
+    """A variable, its new value, and what errors call the owner of the variable."""
 
-    variable: Any
+    variable: Variable
     value: Tensor
     owner: str
+
+
+class _LayerWeights(NamedTuple):
+    """A layer, or None for the model's own weights; its variables, and their group in the file."""
+
+    name: str
+    layer: Layer | None
+    variables: list[Variable]
+    group: Group
 
 
 # -- loading -----------------------------------------------------------------------------------
 
 
-def load_legacy_model(tree: Group, label: str, compile: bool, budget: Budget) -> Any:
+def load_legacy_model(tree: Group, label: str, compile: bool, budget: Budget) -> Model:
     """Return the model in a file.
 
     Raises:
         ValueError: a part is missing, broken or unknown, or does not fit another.
     """
-    config = tree.attributes.get("model_config")
-    if not isinstance(config, str):
+    text = tree.attributes.get("model_config")
+    if not isinstance(text, str):
         raise ModelFormatError(f"{label} has no model_config: it holds weights, and no model")
     weights = tree.group("model_weights")
     if weights is None:
         raise ModelFormatError(f"{label} has no group model_weights")
     where = f"{label}: model_config"
-    described = parse_json(config, where, budget)
+    config = parse_json(text, where, budget)
     version = str(tree.attributes.get("keras_version", "2"))
     with reading(where), budget.making_model(size_of(weights) + MORE_ELEMENTS):
-        check_configuration(described)
+        check_configuration(config)
         if is_old(version):
-            described = modernized(described)
-        known = {theirs: getattr(layers, ours) for ours, theirs in OTHER_NAMES.items()}
-        model = deserialize_keras_object(described, known)
+            config = modernized(config)
+        renamed_layers = {theirs: getattr(layers, ours) for ours, theirs in OTHER_NAMES.items()}
+        model: Model = deserialize_keras_object(config, renamed_layers)
         if not hasattr(model, "load_weights"):
             raise ValueError(f"it describes no model, but {type(model).__name__}")
     load_legacy_weights(model, weights, label)
@@ -77,20 +95,15 @@ def load_legacy_model(tree: Group, label: str, compile: bool, budget: Budget) ->
     return model
 
 
-def _load_optimizer(model: Any, group: Group | None, label: str) -> None:
-    """Give the optimizer its state where that fits; older optimizers had other variables."""
+def _load_optimizer(model: Model, group: Group | None, label: str) -> None:
+    """Assign the optimizer's variables where they fit; older optimizers had others."""
     if group is None:
         return
     model.optimizer.build(model.trainable_variables)
-    values = [value for _, value in _values(group, f"{label}: optimizer_weights")]
+    values = _values(group, f"{label}: optimizer_weights")
     variables = model.optimizer.variables
-    if [one.shape for one in values] == [one.shape for one in variables]:
-        assign_all(
-            [
-                Row(one, _cast(value, one.dtype), "the optimizer")
-                for one, value in zip(variables, values, strict=True)
-            ]
-        )
+    if [value.shape for value in values] == [variable.shape for variable in variables]:
+        assign_all(_assignments(variables, values, "the optimizer"))
     else:
         warn(
             f"{label}: the optimizer's state is of another kind of optimizer, so it begins anew",
@@ -99,142 +112,166 @@ def _load_optimizer(model: Any, group: Group | None, label: str) -> None:
 
 
 def load_legacy_weights(
-    model: Any,
+    model: Model,
     group: Group,
     label: str,
     by_name: bool = False,
     skip_mismatch: bool = False,
 ) -> None:
-    """Give a model's layers the weights in a file: in their order, or ``by_name``.
+    """Assign the weights in a file to those of a model.
+
+    Args:
+        model: whose layers' weights are assigned to.
+        group: has a group of weights for each layer.
+        label: what errors call the file.
+        by_name: whether layers are found by their names, not by their order.
+        skip_mismatch: whether a layer that does not fit stays as it was, with a warning.
 
     Raises:
-        ValueError: they do not fit; none was changed.
+        ValueError: the weights do not fit; none was changed.
     """
-    pairs = _by_name(model, group, label) if by_name else _in_order(model, group, label)
-    rows: list[Row] = []
-    finished = []
-    for name, layer, variables, inner in pairs:
+    layer_weights = _by_name(model, group, label) if by_name else _in_order(model, group, label)
+    assignments: list[Assignment] = []
+    loaded_layers = []
+    for name, layer, variables, weights_group in layer_weights:
         try:
-            rows += _rows(name, variables, inner, f"{label}: {name!r}")
-            finished.append(layer)
+            assignments += _checked_assignments(name, variables, weights_group, label)
+            loaded_layers.append(layer)
         except ValueError as error:
             if not skip_mismatch:
                 raise
             warn(f"{error}; skipped", stacklevel=3)
-    assign_all(rows)
-    for layer in finished:
-        if hasattr(layer, "finalize_state"):
+    assign_all(assignments)
+    for layer in loaded_layers:
+        if layer is not None and hasattr(layer, "finalize_state"):
             layer.finalize_state()
 
 
-def assign_all(rows: Iterable[Row]) -> None:
-    """Give variables their values, after all were checked.
+def assign_all(assignments: Iterable[Assignment]) -> None:
+    """Assign values to variables, after all shapes were checked.
 
     Raises:
         ValueError: a shape differs; nothing was changed.
     """
-    rows = list(rows)
-    for variable, value, owner in rows:
+    assignments = list(assignments)
+    _check_shapes(assignments)
+    for variable, value, _ in assignments:
+        variable.assign(value)
+
+
+def _check_shapes(assignments: Iterable[Assignment]) -> None:
+    for variable, value, owner in assignments:
         if value.shape != variable.shape:
             raise ValueError(
                 f"{owner}: weight {variable.name!r} has shape {variable.shape}, but the file's has "
                 f"{value.shape}"
             )
-    for variable, value, _ in rows:
-        variable.assign(value)
 
 
-def _cast(value: Tensor, dtype: Any) -> Tensor:
+def _assignments(
+    variables: Iterable[Variable], values: Iterable[Tensor], owner: str
+) -> list[Assignment]:
+    return [
+        Assignment(variable, _cast(value, variable.dtype), owner)
+        for variable, value in zip(variables, values, strict=True)
+    ]
+
+
+def _cast(value: Tensor, dtype: DType) -> Tensor:
     return value if value.dtype is dtype else value.astype(dtype)
 
 
-def _rows(name: str, variables: list[Any], group: Group, where: str) -> list[Row]:
-    values = [value for _, value in _values(group, where)]
+def _checked_assignments(
+    layer_name: str, variables: Sequence[Variable], group: Group, label: str
+) -> list[Assignment]:
+    where = f"{label}: {layer_name!r}"
+    values = _values(group, where)
     if len(values) != len(variables):
         raise ValueError(
-            f"{where}: layer {name!r} has {len(variables)} weights, but the file has {len(values)}"
+            f"{where}: layer {layer_name!r} has {len(variables)} weights, but the file has "
+            f"{len(values)}"
         )
-    rows = [
-        Row(one, _cast(value, one.dtype), where)
-        for one, value in zip(variables, values, strict=True)
-    ]
-    for variable, value, _ in rows:
-        if value.shape != variable.shape:
-            raise ValueError(
-                f"{where}: weight {variable.name!r} has shape {variable.shape}, but the file's has "
-                f"{value.shape}"
-            )
-    return rows
+    assignments = _assignments(variables, values, where)
+    _check_shapes(assignments)
+    return assignments
 
 
-def _values(group: Group, where: str) -> Iterator[tuple[str, Tensor]]:
+def _values(group: Group, where: str) -> list[Tensor]:
+    """Return the arrays that the attribute ``weight_names`` of a group lists."""
+    values = []
     for name in _names(group, "weight_names"):
-        found = group.find(name)
-        if not isinstance(found, Elements):
+        elements = group.find(name)
+        if not isinstance(elements, Elements):
             raise ValueError(f"{where} has no array {name!r}")
-        yield name, tensor_of(found, f"{where}: {name!r}")
+        values.append(tensor_of(elements, f"{where}: {name!r}"))
+    return values
 
 
 def _names(group: Group, attribute: str) -> list[str]:
-    """A list of names, which may be parted."""
+    """Return a list of names that is an attribute of a group, or several attributes."""
     parts = [attribute] if attribute in group.attributes else []
     if not parts:
         while (part := f"{attribute}{len(parts)}") in group.attributes:
             parts.append(part)
-    return [str(name) for part in parts for name in group.attributes[part] or ()]
+    names: list[str] = []
+    for part in parts:
+        value = group.attributes[part] or ()
+        if isinstance(value, int):
+            raise ValueError(f"{part} must be a list of names, but is {value}")
+        names += map(str, value)
+    return names
 
 
-_Pairs = Iterator[tuple[str, Any, list[Any], Group]]
-
-
-def _in_order(model: Any, group: Group, label: str) -> _Pairs:
-    own = [one for one in model.layers if one.weights]
-    groups = [(name, _layer_group(group, name, label)) for name in _names(group, "layer_names")]
-    held = [(name, one) for name, one in groups if _names(one, "weight_names")]
-    if len(own) != len(held):
+def _in_order(model: Model, group: Group, label: str) -> Iterator[_LayerWeights]:
+    layers_with_weights = [layer for layer in model.layers if layer.weights]
+    layer_groups = [_layer_group(group, name, label) for name in _names(group, "layer_names")]
+    groups_with_weights = [inner for inner in layer_groups if _names(inner, "weight_names")]
+    if len(layers_with_weights) != len(groups_with_weights):
         raise ValueError(
-            f"{label} has weights of {len(held)} layers, but model {model.name!r} has {len(own)}"
+            f"{label} has weights of {len(groups_with_weights)} layers, but model "
+            f"{model.name!r} has {len(layers_with_weights)}"
         )
-    for layer, (_, inner) in zip(own, held, strict=True):
-        yield layer.name, layer, _weights(layer), inner
+    for layer, inner in zip(layers_with_weights, groups_with_weights, strict=True):
+        yield _LayerWeights(layer.name, layer, _weights(layer), inner)
     yield from _top_level(model, group)
 
 
-def _by_name(model: Any, group: Group, label: str) -> _Pairs:
-    known = {one.name: one for one in model.layers}
+def _by_name(model: Model, group: Group, label: str) -> Iterator[_LayerWeights]:
+    layer_by_name = {layer.name: layer for layer in model.layers}
     for name in _names(group, "layer_names"):
-        if name in known:
-            layer = known[name]
-            yield name, layer, _weights(layer), _layer_group(group, name, label)
+        if name in layer_by_name:
+            layer = layer_by_name[name]
+            yield _LayerWeights(name, layer, _weights(layer), _layer_group(group, name, label))
     yield from _top_level(model, group)
 
 
-def _top_level(model: Any, group: Group) -> _Pairs:
+def _top_level(model: Model, group: Group) -> Iterator[_LayerWeights]:
+    """Yield the weights that are the model's own, not those of a layer."""
     inner = group.group(_TOP_LEVEL)
     if inner is not None:
-        yield model.name, None, _own_weights(model), inner
+        yield _LayerWeights(model.name, None, _own_weights(model), inner)
 
 
 def _layer_group(group: Group, name: str, label: str) -> Group:
-    found = group.group(name)
-    if found is None:
+    layer_group = group.group(name)
+    if layer_group is None:
         raise ValueError(f"{label} has no group {name!r}")
-    return found
+    return layer_group
 
 
-def _weights(layer: Any) -> list[Any]:
+def _weights(layer: Layer) -> list[Variable]:
     return [*layer.trainable_weights, *layer.non_trainable_weights]
 
 
-def _own_weights(model: Any) -> list[Any]:
+def _own_weights(model: Model) -> list[Variable]:
     return [*model._trainable_variables, *model._non_trainable_variables]
 
 
 # -- saving ------------------------------------------------------------------------------------
 
 
-def write_legacy_model(file: IO[bytes], model: Any, include_optimizer: bool) -> None:
-    """Write a model as Keras 3 writes such files."""
+def write_legacy_model(file: IO[bytes], model: Model, include_optimizer: bool) -> None:
+    """Write a model, with its optimizer's variables where it has any, as Keras 3 does."""
     tree = Group()
     with carried_masks_left_out():
         config = {"class_name": type(model).__name__, "config": model.get_config()}
@@ -245,7 +282,7 @@ def write_legacy_model(file: IO[bytes], model: Any, include_optimizer: bool) -> 
     }
     weights = tree.make("model_weights")
     weights.attributes |= {"keras_version": KERAS_VERSION, "backend": "webtensor"}
-    _put_names(weights, "layer_names", [one.name for one in model.layers])
+    _put_names(weights, "layer_names", [layer.name for layer in model.layers])
     for layer in model.layers:
         _put_weights(weights.make(layer.name), _weights(layer))
     _put_weights(weights.make(_TOP_LEVEL), _own_weights(model))
@@ -255,17 +292,17 @@ def write_legacy_model(file: IO[bytes], model: Any, include_optimizer: bool) -> 
     file.writelines(pieces(tree))
 
 
-def _put_weights(group: Group, variables: list[Any]) -> None:
-    names = [str(getattr(one, "path", one.name)) for one in variables]
+def _put_weights(group: Group, variables: Sequence[Variable]) -> None:
+    names = [str(getattr(variable, "path", variable.name)) for variable in variables]
     _put_names(group, "weight_names", names)
     for name, variable in zip(names, variables, strict=True):
         group.put(name, elements_of(variable.value))
 
 
 def _put_names(group: Group, attribute: str, names: list[str]) -> None:
-    most = _LONGEST_ATTRIBUTE // _BYTES_PER_TEXT
-    if len(names) <= most:
+    count = _MAX_ATTRIBUTE_BYTES // _BYTES_PER_NAME
+    if len(names) <= count:
         group.attributes[attribute] = names
         return
-    for number, begin in enumerate(range(0, len(names), most)):
-        group.attributes[f"{attribute}{number}"] = names[begin : begin + most]
+    for number, start in enumerate(range(0, len(names), count)):
+        group.attributes[f"{attribute}{number}"] = names[start : start + count]

@@ -1,21 +1,25 @@
-"""Whole models and weights: which format a file has, by its name, and where it comes from."""
+"""Saving and loading models and weights, in the format that a file's name or contents say."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from warnings import warn
 
 from webtensor.environment import IN_BROWSER
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import Budget, reading
+from webtensor.keras.models import Model
 from webtensor.keras.registry import custom_object_scope
 from webtensor.keras.saving.files import (
     Archive,
     Folder,
+    PathLike,
+    Source,
+    Target,
     label_of,
     read_bytes,
     require_model,
@@ -39,6 +43,10 @@ from webtensor.keras.saving.legacy_h5 import (
 from webtensor.keras.saving.npz import read_npz, write_npz
 from webtensor.keras.saving.shards import read_shards, write_shards
 from webtensor.keras.saving.variable_store import load_state, saved_state
+from webtensor.keras.types import Config, CustomObjects
+
+if TYPE_CHECKING:
+    from webtensor.keras.utils.feature_space import FeatureSpace
 
 __all__ = ["load_model", "load_weights", "save_model", "save_weights"]
 
@@ -47,20 +55,29 @@ _SHARDS = ".weights.json"
 
 
 def save_model(
-    model: Any, filepath: Any, overwrite: bool = True, zipped: bool | None = None, **kwargs: Any
+    model: Model | FeatureSpace,
+    filepath: Target,
+    overwrite: bool = True,
+    zipped: bool | None = None,
+    **kwargs: Any,
 ) -> None:
     """Save a model: as an archive of Keras 3 (.keras), or as one HDF5 file (.h5), an older format.
 
-    ``filepath`` may be a file object that is opened for writing bytes; it gets an archive. A file
-    takes its name only when it is complete. With ``zipped=False`` it is a folder, which gets the
-    parts of an archive as files.
+    Args:
+        model: a model, which should be built.
+        filepath: a path that ends in ``.keras`` or ``.h5``, or a binary file object for an archive.
+            A file appears at the path only when it is complete.
+        overwrite: whether an existing file is replaced.
+        zipped: False writes the members of an archive as files in a folder, whose path is
+            ``filepath``.
+        **kwargs: ``include_optimizer``, whether an HDF5 file has the optimizer, by default True.
 
     Raises:
-        FileExistsError: there is a file, and ``overwrite`` is False.
+        FileExistsError: the file exists, and ``overwrite`` is False.
         ValueError: the name has another ending, or a part of the model has no configuration.
     """
     include_optimizer = kwargs.pop("include_optimizer", True)
-    _refuse("save_model", kwargs)
+    _refuse_arguments("save_model", kwargs)
     require_model("save_model", model, "model, filepath")
     name = "" if hasattr(filepath, "write") else os.fspath(filepath)
     if zipped is False and (not name or name.endswith((".keras", *_LEGACY))):
@@ -70,7 +87,7 @@ def save_model(
         )
     if not model.built:
         warn("save_model: the model is not built yet, so it may have no weights", stacklevel=2)
-    if not name:
+    if not isinstance(filepath, (str, os.PathLike)):
         write_members(filepath, members_of(model))
     elif zipped is False:
         if Path(name).exists() and not overwrite:
@@ -78,7 +95,7 @@ def save_model(
         write_folder(name, members_of(model))
     elif name.endswith(".keras"):
         write_file(name, lambda file: write_members(file, members_of(model)), overwrite=overwrite)
-    elif name.endswith(_LEGACY):
+    elif name.endswith(_LEGACY) and isinstance(model, Model):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         write_file(
             name,
@@ -93,19 +110,25 @@ def save_model(
 
 
 def load_model(
-    filepath: Any,
-    custom_objects: Mapping[str, Any] | None = None,
+    filepath: Source,
+    custom_objects: CustomObjects | None = None,
     compile: bool = True,
     safe_mode: bool = True,
-) -> Any:
-    """Load a model from a file or a folder of any format that is read here.
+) -> Model:
+    """Load a model from a file or a folder.
 
-    These are archives of Keras 3 (.keras), HDF5 files of any Keras (.h5), and layers-models of
-    TensorFlow.js (``model.json`` with its weights beside it). ``filepath`` may be bytes, or a file
-    object that is opened for reading them; in a page also the address of a ``model.json``, where
-    the browser can suspend Python (JSPI). Nothing in a file is executed, whatever ``safe_mode`` is:
-    a ``Lambda`` layer is refused, and so are classes that are not Keras's, not registered, and not
-    in ``custom_objects``.
+    The formats are archives of Keras 3 (.keras), HDF5 files of Keras 2 and 3 (.h5), and
+    layers-models of TensorFlow.js (``model.json`` with its weights beside it).
+
+    Nothing in a file is executed: a ``Lambda`` layer is refused, and so are classes that are not
+    Keras's, not registered, and not in ``custom_objects``.
+
+    Args:
+        filepath: a path, bytes, or a binary file object. In a page where the browser can suspend
+            Python (JSPI) it may be the address of a ``model.json``.
+        custom_objects: classes and functions by the names that the file has for them.
+        compile: whether the model is compiled as the file describes.
+        safe_mode: without effect, as code in a file is always refused.
 
     Raises:
         FileNotFoundError: there is no such HDF5 file.
@@ -113,9 +136,11 @@ def load_model(
         ValueError: there is no such file of another format.
     """
     label = label_of(filepath)
-    path = Path(filepath) if isinstance(filepath, (str, os.PathLike)) else None
-    if path is not None and _is_layers_model(filepath, path):
-        return load_layers_model(filepath, custom_objects, compile=compile)
+    path = None
+    if isinstance(filepath, (str, os.PathLike)):
+        path = Path(filepath)
+        if _is_layers_model(filepath, path):
+            return load_layers_model(filepath, custom_objects, compile=compile)
     if path is not None and not path.exists() and path.suffix not in _LEGACY:
         raise ValueError(f"load_model: there is no file {label!r}{_advice(label)}")
     with reading(label), custom_object_scope(custom_objects or {}):
@@ -138,8 +163,8 @@ def load_model(
         )
 
 
-def _is_layers_model(filepath: Any, path: Path) -> bool:
-    """Whether it is a layers-model's folder, its ``model.json``, or an address of one in a page."""
+def _is_layers_model(filepath: PathLike, path: Path) -> bool:
+    """Whether this is a layers-model's folder, its ``model.json``, or its address in a page."""
     if path.suffix == ".json" and path.exists():
         return True
     if path.is_dir():
@@ -148,7 +173,7 @@ def _is_layers_model(filepath: Any, path: Path) -> bool:
 
 
 def _advice(label: str) -> str:
-    """What to do where a file is on the web."""
+    """Return how to load a file from the web, as the end of an error."""
     if "://" not in label:
         return ""
     fetch = "pyodide.http.pyfetch" if IN_BROWSER else "keras.utils.get_file"
@@ -156,20 +181,30 @@ def _advice(label: str) -> str:
 
 
 def save_weights(
-    model: Any, filepath: Any, overwrite: bool = True, max_shard_size: Any = None, **kwargs: Any
+    model: Model,
+    filepath: PathLike,
+    overwrite: bool = True,
+    max_shard_size: float | None = None,
+    **kwargs: Any,
 ) -> None:
     """Save the values of all variables, under Keras's names: as .weights.h5 or .weights.npz.
 
-    With ``max_shard_size``, in GiB, they go into as many .weights.h5 files as are needed, and into
-    a .weights.json that names them. The variables of ``objects_to_skip`` are left out.
+    Args:
+        model: a built model.
+        filepath: a path that ends in ``.weights.h5`` or ``.weights.npz``, or in ``.weights.json``
+            with ``max_shard_size``.
+        overwrite: whether existing files are replaced.
+        max_shard_size: a number of GiB; larger weights are parted into several .weights.h5 files,
+            and a .weights.json names them.
+        **kwargs: ``objects_to_skip``, layers and the like whose variables are not saved.
 
     Raises:
-        FileExistsError: there is a file, and ``overwrite`` is False.
+        FileExistsError: the file exists, and ``overwrite`` is False.
         ValueError: the name has another ending, the model is not built, or a variable is larger
             than ``max_shard_size``.
     """
     skipped = kwargs.pop("objects_to_skip", None) or ()
-    _refuse("save_weights", kwargs)
+    _refuse_arguments("save_weights", kwargs)
     require_model("save_weights", model, "model, filepath")
     name = os.fspath(filepath)
     endings = (
@@ -199,54 +234,61 @@ def save_weights(
 
 
 def load_weights(
-    model: Any,
-    filepath: Any,
+    model: Model,
+    filepath: Source,
     skip_mismatch: bool = False,
     by_name: bool | None = None,
     **kwargs: Any,
 ) -> None:
     """Load the values of all variables from .weights.h5, .weights.npz, .keras or an older .h5.
 
-    A .weights.json stands for the files that it names. Nothing is changed when a part does not fit;
-    ``skip_mismatch`` leaves that part alone instead, with a warning. ``by_name``, for older files
-    only, pairs layers by their names, and leaves those alone that are in one of both only;
-    ``objects_to_skip``, for weights of Keras 3 only, are left alone.
+    Nothing is changed where a part does not fit, unless ``skip_mismatch`` is True.
+
+    Args:
+        model: a built model.
+        filepath: a path, bytes, or a binary file object. A .weights.json stands for the files that
+            it names.
+        skip_mismatch: whether an object that does not fit stays as it was, with a warning.
+        by_name: whether layers are found by their names, and others stay as they were; for older
+            HDF5 files only.
+        **kwargs: ``objects_to_skip``, layers and the like that stay as they were; for weights of
+            Keras 3 only.
 
     Raises:
         FileNotFoundError: there is no such file.
         ValueError: the file is broken, or does not fit the model.
     """
-    skipped: Iterable[Any] | None = kwargs.pop("objects_to_skip", None)
-    _refuse("load_weights", kwargs)
+    skipped: Iterable[object] | None = kwargs.pop("objects_to_skip", None)
+    _refuse_arguments("load_weights", kwargs)
     require_model("load_weights", model, "model, filepath")
     _require_built("load_weights", model)
     label = label_of(filepath)
-    is_path = isinstance(filepath, (str, os.PathLike))
-    if is_path and not label.endswith((".keras", ".npz", _SHARDS, *_LEGACY)):
+    endings = (".keras", ".npz", _SHARDS, *_LEGACY)
+    if isinstance(filepath, (str, os.PathLike)) and not label.endswith(endings):
         raise ValueError(
             "load_weights: filepath must end in '.weights.h5', '.weights.npz', '.weights.json', "
             f"'.keras' or '.h5', but got {label!r}"
         )
-    if is_path and label.endswith(_SHARDS):
+    if isinstance(filepath, (str, os.PathLike)) and label.endswith(_SHARDS):
         with reading(label):
             tree = read_shards(filepath)
             load_state(model, tree, label, skip_mismatch=skip_mismatch, skipped=skipped or ())
         return
     data = read_bytes(filepath)
     with reading(label):
-        _load_weights_of(model, data, label, skip_mismatch, bool(by_name), skipped)
+        _load_weights(model, data, label, skip_mismatch, bool(by_name), skipped)
 
 
-def _load_weights_of(
-    model: Any,
+def _load_weights(
+    model: Model,
     data: bytes,
     label: str,
     skip_mismatch: bool,
     by_name: bool,
-    skipped: Iterable[Any] | None,
+    skipped: Iterable[object] | None,
 ) -> None:
-    is_whole = data[:2] == b"PK" and not label.endswith(".npz")
-    if skipped is not None and is_whole:
+    is_archive = data[:2] == b"PK" and not label.endswith(".npz")
+    if skipped is not None and is_archive:
         raise ValueError(f"load_weights: objects_to_skip is for files of weights, but got {label}")
     if data[:2] == b"PK":
         tree = _zipped_weights(data, label)
@@ -274,14 +316,14 @@ def _zipped_weights(data: bytes, label: str) -> Group:
     return read_npz(data, label)
 
 
-def _require_built(name: str, model: Any) -> None:
+def _require_built(function: str, model: Model) -> None:
     if not model.built:
         raise ValueError(
-            f"{name}: model {model.name!r} has no weights yet, as it is not built: call it, or "
+            f"{function}: model {model.name!r} has no weights yet, as it is not built: call it, or "
             "build it with a shape"
         )
 
 
-def _refuse(name: str, kwargs: Mapping[str, Any]) -> None:
+def _refuse_arguments(function: str, kwargs: Config) -> None:
     if kwargs:
-        raise ValueError(f"{name}: there are no arguments {', '.join(sorted(kwargs))}")
+        raise ValueError(f"{function}: there are no arguments {', '.join(sorted(kwargs))}")

@@ -1,6 +1,6 @@
-"""npz files: a zip archive of arrays, each with a header in a line of text.
+"""npz files: a zip archive of arrays, each of which has a header of one line of text.
 
-Headers are taken apart strictly, as text: what npz calls object arrays is code, and is refused.
+Headers are matched as text, never evaluated. Arrays of Python objects are code, and are refused.
 """
 
 from __future__ import annotations
@@ -8,24 +8,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from io import BytesIO
-from typing import IO, Any
+from typing import IO
 
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import Budget, reading
-from webtensor.keras.saving.element_types import ITEM_SIZES, Elements
+from webtensor.keras.saving.element_types import ITEM_SIZES, Buffer, Elements
 from webtensor.keras.saving.files import Archive, write_members
 from webtensor.keras.saving.hdf5 import MAX_GROUPS, Group
 
 __all__ = ["read_npz", "write_npz"]
 
 _MAGIC = b"\x93NUMPY"
-#: NumPy, too, reads no longer ones.
-_LONGEST_HEADER = 10_000
+#: The largest number of bytes of a header, as in NumPy.
+_MAX_HEADER_BYTES = 10_000
 _HEADER = re.compile(
     r"\{'descr': '([|<>=]?[a-zA-Z]\d+)', 'fortran_order': (True|False), "
     r"'shape': \(((?:\d+, ?)*(?:\d+,?)?)\),? ?\}\s*"
 )
-_LETTERS = {
+_TYPE_CODES = {
     "b1": "bool",
     "f2": "float16",
     "f4": "float32",
@@ -35,17 +35,17 @@ _LETTERS = {
     **{f"u{size}": f"uint{8 * size}" for size in (1, 2, 4, 8)},
 }
 _DESCRIPTIONS = {
-    dtype: ("|" if letters[1] == "1" else "<") + letters for letters, dtype in _LETTERS.items()
+    dtype: ("|" if code[1] == "1" else "<") + code for code, dtype in _TYPE_CODES.items()
 }
 
 
 def read_npz(data: bytes, label: str, budget: Budget | None = None) -> Group:
-    """Return the arrays in a file; slashes in their names make groups.
+    """Return the arrays in a file; slashes in their names separate groups.
 
     Raises:
-        ModelFormatError: it is broken, or has arrays of Python objects.
+        ModelFormatError: the file is broken, or has arrays of Python objects.
     """
-    found = Group()
+    tree = Group()
     with reading(label), Archive(BytesIO(data), label, budget) as archive:
         for name in sorted(archive.names):
             if not name.endswith(".npy"):
@@ -54,8 +54,8 @@ def read_npz(data: bytes, label: str, budget: Budget | None = None) -> Group:
             if name.count("/") > MAX_GROUPS:
                 raise ModelFormatError(f"{where} is nested more than {MAX_GROUPS} levels deep")
             array = _array(archive.read(name), where, archive.budget)
-            found.put(name.removesuffix(".npy"), array)
-    return found
+            tree.put(name.removesuffix(".npy"), array)
+    return tree
 
 
 def _array(data: bytes, where: str, budget: Budget) -> Elements:
@@ -63,21 +63,21 @@ def _array(data: bytes, where: str, budget: Budget) -> Elements:
         raise ModelFormatError(f"{where} is no array of an npz file")
     width = 2 if data[6] == 1 else 4
     begin = 8 + width + int.from_bytes(data[8 : 8 + width], "little")
-    if begin > _LONGEST_HEADER:
+    if begin > _MAX_HEADER_BYTES:
         raise ModelFormatError(
             f"{where} is an array of a kind that is not read: its header has {begin} bytes"
         )
     header = data[8 + width : begin].decode("latin-1")
-    matched = _HEADER.fullmatch(header.strip())
-    if matched is None or matched[1][0] in ">=" or matched[1].lstrip("<|") not in _LETTERS:
+    match = _HEADER.fullmatch(header.strip())
+    if match is None or match[1][0] in ">=" or match[1].lstrip("<|") not in _TYPE_CODES:
         raise ModelFormatError(
             f"{where} is an array of a kind that is not read, such as one of Python objects, which "
             f"are code: {header.strip()[:100]}"
         )
-    dtype = _LETTERS[matched[1].lstrip("<|")]
-    shape = tuple(int(length) for length in re.findall(r"\d+", matched[3]))
-    if matched[2] == "True" and len(shape) > 1:
-        raise ModelFormatError(f"{where} lies in Fortran's order, which is not read")
+    dtype = _TYPE_CODES[match[1].lstrip("<|")]
+    shape = tuple(int(size) for size in re.findall(r"\d+", match[3]))
+    if match[2] == "True" and len(shape) > 1:
+        raise ModelFormatError(f"{where} is in Fortran order, which is not read")
     body = memoryview(data)[begin:]
     if len(body) != budget.size_of(shape, where) * ITEM_SIZES[dtype]:
         raise ModelFormatError(f"{where} has shape {shape}, but {len(body)} bytes")
@@ -85,19 +85,21 @@ def _array(data: bytes, where: str, budget: Budget) -> Elements:
 
 
 def write_npz(file: IO[bytes], tree: Group) -> None:
-    """Write all arrays of a tree, by their paths."""
-    write_members(file, ((f"{path}.npy", _pieces(one)) for path, one in tree.arrays()))
+    """Write all arrays of a tree, each under its path."""
+    members = ((f"{path}.npy", _pieces(elements)) for path, elements in tree.arrays())
+    write_members(file, members)
 
 
-def _pieces(elements: Elements) -> Iterator[Any]:
+def _pieces(elements: Elements) -> Iterator[Buffer]:
     if elements.dtype not in _DESCRIPTIONS:
-        raise ValueError(f"npz files hold no {elements.dtype}")
+        raise ValueError(f"elements of dtype {elements.dtype} cannot be saved in an npz file")
     shape = ", ".join(map(str, elements.shape)) + ("," if len(elements.shape) == 1 else "")
     header = (
         f"{{'descr': '{_DESCRIPTIONS[elements.dtype]}', 'fortran_order': False, "
         f"'shape': ({shape}), }}"
     )
-    length = 64 * -(-(11 + len(header)) // 64) - 10
-    yield _MAGIC + b"\1\0" + length.to_bytes(2, "little")
-    yield header.ljust(length - 1).encode() + b"\n"
+    # The header is padded, so that the elements begin at a multiple of 64 bytes.
+    size = 64 * -(-(11 + len(header)) // 64) - 10
+    yield _MAGIC + b"\1\0" + size.to_bytes(2, "little")
+    yield header.ljust(size - 1).encode() + b"\n"
     yield elements.data

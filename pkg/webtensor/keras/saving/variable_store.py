@@ -1,9 +1,9 @@
-"""The state of a model as a tree, under the names that Keras gives it, and back.
+"""The variables of a model as a tree of arrays, under the names that Keras gives them, and back.
 
-Keras walks over attributes: what a layer or an optimizer keeps in ``dense`` has its variables in
-``dense/vars``; things in lists are named after their classes. Whatever is met twice is saved where
-it was met first, so the order matters, too: the layers of functional models, then attributes by
-name, those with an underscore last.
+Keras walks over attributes: the variables of a layer or an optimizer that is the attribute
+``dense`` are in ``dense/vars``; objects in lists are named after their classes. An object that is
+reached twice is saved under its first path, so the order matters, too: the layers of functional
+models come first, then attributes by name, those with an underscore last.
 """
 
 from __future__ import annotations
@@ -13,18 +13,21 @@ from functools import cache
 from pathlib import Path
 from sys import modules
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeAlias
+from warnings import warn
 
-from webtensor.engine import Tensor
+from webtensor.engine import Tensor, Variable
 from webtensor.keras.layers import Layer
 from webtensor.keras.models import Functional, Sequential
 from webtensor.keras.names import to_snake_case
+from webtensor.keras.nodes import Operation
 from webtensor.keras.saving.element_types import elements_of, tensor_of
 from webtensor.keras.saving.hdf5 import Group
-from webtensor.keras.symbols import Operation
 
 __all__ = ["OTHER_NAMES", "load_state", "saved_assets", "saved_state"]
 
+#: Base classes of objects with variables. They are looked up by name, since there are no such
+#: objects before their module is imported.
 _BASES = (
     ("webtensor.keras.optimizers", "Optimizer"),
     ("webtensor.keras.metrics", "Metric"),
@@ -32,138 +35,143 @@ _BASES = (
     ("webtensor.keras.utils.feature_space", "FeaturePart"),
 )
 
-
-#: Classes that Keras itself calls differently.
+#: The names in Keras of classes that have another name here.
 OTHER_NAMES = {"GroupQueryAttention": "GroupedQueryAttention"}
 
+_Container: TypeAlias = "list[object] | tuple[object, ...] | dict[object, object]"
 
-def _bases() -> Iterator[Any]:
-    """Classes whose attributes are walked over; of modules not imported there are no objects."""
+
+def _bases() -> Iterator[type]:
+    """Yield the base classes of the objects whose attributes are walked over."""
     yield Operation
     for module, name in _BASES:
-        if module in modules:
-            yield getattr(modules[module], name, ())
+        base = getattr(modules.get(module), name, None)
+        if base is not None:
+            yield base
 
 
-def _is_saveable(thing: Any) -> bool:
-    return any(isinstance(thing, base) for base in _bases())
+def _is_saveable(obj: object) -> bool:
+    return isinstance(obj, tuple(_bases()))
 
 
 @cache
-def _skipped(base: type) -> frozenset[str]:
-    """Attributes that are not walked over: those that all of a kind have."""
+def _skipped_attributes(base: type) -> frozenset[str]:
+    """Return the attributes that all objects of a base class have, which are not walked over."""
     if base is Layer:
-        made: Any = Layer(name="layer")
-        return frozenset({*dir(made), "operations", "_functional", "_arguments"})
+        return frozenset({*dir(Layer(name="layer")), "operations", "_functional", "_arguments"})
     return frozenset(dir(base)) - {"variables"}
 
 
-def _children(thing: Any) -> Iterator[tuple[str, Any]]:
-    """Attributes by name, in Keras's order."""
-    if isinstance(thing, (Functional, Sequential)):
-        yield "layers", thing.layers
-    skipped = _skipped(next(one for one in (Layer, *_bases()) if isinstance(thing, one)))
-    names = [name for name in dir(thing) if not name.startswith("__") and name not in skipped]
+def _children(obj: object) -> Iterator[tuple[str, object]]:
+    """Yield the attributes of an object with their names, in Keras's order."""
+    if isinstance(obj, (Functional, Sequential)):
+        yield "layers", obj.layers
+    base = next(base for base in (Layer, *_bases()) if isinstance(obj, base))
+    skipped = _skipped_attributes(base)
+    names = [name for name in dir(obj) if not name.startswith("__") and name not in skipped]
     for name in sorted(names, key=lambda name: f"~{name}" if name.startswith("_") else name):
         try:
-            child = getattr(thing, name)
-        except Exception:  # a property may raise anything, such as that there is nothing yet
+            child = getattr(obj, name)
+        except Exception:  # a property may raise anything, for instance before ``build``
             continue
         yield name, child
 
 
 def _saveables(
-    model: Any, *, skipped: Iterable[Any] = (), anywhere: Iterable[Any] = ()
+    model: object, *, skipped: Iterable[object] = (), repeated: Iterable[object] = ()
 ) -> Iterator[tuple[str, Any]]:
-    """All that may have state, with its path; each once, but what is ``anywhere`` at all places."""
-    visited = {id(one) for one in skipped}
-    repeated = {id(one) for one in anywhere}
-    #: What is being walked over, which may lead back to itself.
-    around: list[int] = []
+    """Yield all objects that may have variables, with their paths.
 
-    def walk(path: str, thing: Any) -> Iterator[tuple[str, Any]]:
-        known = id(thing)
-        if known in (around if known in repeated else visited):
+    Each object comes once, under its first path; those in ``repeated`` come under all their paths.
+    """
+    visited = {id(obj) for obj in skipped}
+    repeated_ids = {id(obj) for obj in repeated}
+    #: The objects that contain the current one, which may lead back to them.
+    ancestors: list[int] = []
+
+    def walk(path: str, obj: object) -> Iterator[tuple[str, Any]]:
+        identity = id(obj)
+        if identity in (ancestors if identity in repeated_ids else visited):
             return
-        visited.add(known)
-        around.append(known)
-        yield path, thing
-        for name, child in _children(thing):
-            inner = f"{path}/{name}" if path else name
+        visited.add(identity)
+        ancestors.append(identity)
+        yield path, obj
+        for name, child in _children(obj):
+            child_path = f"{path}/{name}" if path else name
             if _is_saveable(child):
-                yield from walk(inner, child)
+                yield from walk(child_path, child)
             elif isinstance(child, (list, tuple, dict)):
-                yield from walk_container(inner, child)
-        around.pop()
+                yield from walk_container(child_path, child)
+        ancestors.pop()
 
-    def walk_container(path: str, container: Any) -> Iterator[tuple[str, Any]]:
+    def walk_container(path: str, container: _Container) -> Iterator[tuple[str, Any]]:
         if id(container) in visited:
             return
         visited.add(id(container))
-        kept.append(container)
-        taken: dict[str, int] = {}
-        for one in container.values() if isinstance(container, dict) else container:
-            if _is_saveable(one):
-                yield from walk(f"{path}/{_unique(_name_of(one), taken)}", one)
-            elif isinstance(one, (list, tuple, dict)):
-                yield from walk_container(f"{path}/{_unique('container', taken)}", one)
+        containers.append(container)
+        counts: dict[str, int] = {}
+        for item in container.values() if isinstance(container, dict) else container:
+            if _is_saveable(item):
+                yield from walk(f"{path}/{_unique(_name_of(item), counts)}", item)
+            elif isinstance(item, (list, tuple, dict)):
+                yield from walk_container(f"{path}/{_unique('container', counts)}", item)
 
-    # Identities are told apart only while their owners live, and properties make new lists.
-    kept: list[Any] = []
+    # An ``id`` is unique only while its object lives, and properties return new lists.
+    containers: list[_Container] = []
     yield from walk("", model)
 
 
-def _name_of(thing: Any) -> str:
-    name = type(thing).__name__
+def _name_of(obj: object) -> str:
+    name = type(obj).__name__
     return to_snake_case(OTHER_NAMES.get(name, name))
 
 
-def _unique(name: str, taken: dict[str, int]) -> str:
-    if name in taken:
-        taken[name] += 1
-        return f"{name}_{taken[name]}"
-    taken[name] = 0
+def _unique(name: str, counts: dict[str, int]) -> str:
+    if name in counts:
+        counts[name] += 1
+        return f"{name}_{counts[name]}"
+    counts[name] = 0
     return name
 
 
 # -- saving ------------------------------------------------------------------------------------
 
 
-def saved_state(model: Any, skipped: Iterable[Any] = ()) -> Group:
-    """Return a tree with the values of all variables, without those of what is ``skipped``."""
+def saved_state(model: object, skipped: Iterable[object] = ()) -> Group:
+    """Return a tree with the values of all variables but those of the ``skipped`` objects."""
     tree = Group()
-    for path, thing in _saveables(model, skipped=skipped):
-        if not hasattr(thing, "save_own_variables"):
+    for path, obj in _saveables(model, skipped=skipped):
+        if not hasattr(obj, "save_own_variables"):
             continue
-        store: dict[str, Any] = {}
-        thing.save_own_variables(store)
+        store: dict[str, object] = {}
+        obj.save_own_variables(store)
         group = tree.make(f"{path}/vars" if path else "vars")
-        if isinstance(getattr(thing, "name", None), str):
-            group.attributes["name"] = thing.name
+        if isinstance(getattr(obj, "name", None), str):
+            group.attributes["name"] = obj.name
         for name, value in store.items():
             group.put(name, elements_of(value))
     return tree
 
 
-def saved_assets(model: Any) -> dict[str, bytes]:
-    """Return files that layers keep, such as vocabularies, by their paths."""
-    found = {}
-    for path, thing in _saveables(model):
-        if hasattr(thing, "save_assets"):
+def saved_assets(model: object) -> dict[str, bytes]:
+    """Return the files that layers save beside their variables, such as vocabularies, by path."""
+    assets = {}
+    for path, obj in _saveables(model):
+        if hasattr(obj, "save_assets"):
             with TemporaryDirectory() as folder:
-                thing.save_assets(folder)
+                obj.save_assets(folder)
                 for file in sorted(Path(folder).rglob("*")):
                     if file.is_file():
-                        inside = file.relative_to(folder).as_posix()
-                        found[f"{path}/{inside}" if path else inside] = file.read_bytes()
-    return found
+                        name = file.relative_to(folder).as_posix()
+                        assets[f"{path}/{name}" if path else name] = file.read_bytes()
+    return assets
 
 
 # -- loading -----------------------------------------------------------------------------------
 
 
-class Store(Mapping[str, Any]):
-    """The values of one layer or optimizer in a file, made into tensors when they are asked for."""
+class Store(Mapping[str, Tensor]):
+    """The arrays of one layer or optimizer in a file, each made into a tensor when it is read."""
 
     def __init__(self, group: Group | None, where: str) -> None:
         self._arrays = {} if group is None else dict(group.arrays())
@@ -180,93 +188,95 @@ class Store(Mapping[str, Any]):
 
 
 def load_state(
-    model: Any,
+    model: object,
     tree: Group,
     label: str,
     *,
     assets: Mapping[str, bytes] | None = None,
     skip_mismatch: bool = False,
-    skipped: Iterable[Any] = (),
+    skipped: Iterable[object] = (),
 ) -> None:
-    """Give all variables the values in a tree; where one does not fit, none is changed.
+    """Assign the values in a tree to all variables, or to none where one does not fit.
 
-    ``skip_mismatch`` leaves a layer as it was where its part does not fit, with a warning;
-    ``skipped`` are left alone. What does not fit where it is met first may lie in the file where it
-    is met later, under another name.
+    Where the first path of an object in the tree does not fit, its other paths are tried.
+
+    Args:
+        model: whose variables are assigned to.
+        tree: the arrays in the file.
+        label: what errors call the file.
+        assets: the files that layers saved beside their variables, by path.
+        skip_mismatch: whether an object that does not fit stays as it was, with a warning.
+        skipped: objects that stay as they were.
 
     Raises:
-        ValueError: a part is missing or does not fit.
+        ValueError: a part of the tree is missing or does not fit.
     """
     skipped = list(skipped)
-    found = list(_saveables(model, skipped=skipped))
-    before = [(one, one.value) for _, thing in found for one in _variables_of(thing)]
-    old = {id(variable): value for variable, value in before}
+    saveables = list(_saveables(model, skipped=skipped))
+    old_values = [
+        (variable, variable.value) for _, obj in saveables for variable in _variables_of(obj)
+    ]
+    old_value_of = {id(variable): value for variable, value in old_values}
     failures: dict[int, tuple[str, Any, Exception]] = {}
 
-    def load(path: str, thing: Any) -> None:
+    def load(path: str, obj: Any) -> None:
         try:
-            _load_one(thing, path, tree, label, assets)
-            failures.pop(id(thing), None)
+            _load_object(obj, path, tree, label, assets)
+            failures.pop(id(obj), None)
         except Exception as error:
-            failures.setdefault(id(thing), (path, thing, error))
-            for one in _variables_of(thing):
-                one.assign(old[id(one)])
+            failures.setdefault(id(obj), (path, obj, error))
+            for variable in _variables_of(obj):
+                variable.assign(old_value_of[id(variable)])
 
-    for path, thing in found:
-        load(path, thing)
+    for path, obj in saveables:
+        load(path, obj)
     if failures:
-        failed = [thing for _, thing, _ in failures.values()]
-        for path, thing in _saveables(model, skipped=skipped, anywhere=failed):
-            if id(thing) in failures and path != failures[id(thing)][0]:
-                load(path, thing)
+        failed = [obj for _, obj, _ in failures.values()]
+        for path, obj in _saveables(model, skipped=skipped, repeated=failed):
+            if id(obj) in failures and path != failures[id(obj)][0]:
+                load(path, obj)
     if not failures:
         return
-    path, thing, first = next(iter(failures.values()))
-    text = f"{label}: {path or 'the model'} does not fit {_described(thing)}: {first}"
+    path, obj, first_error = next(iter(failures.values()))
+    text = f"{label}: {path or 'the model'} does not fit {_described(obj)}: {first_error}"
     if skip_mismatch:
-        _warn_of_skipping(text, len(failures))
+        others = f" (and {len(failures) - 1} others)" if len(failures) > 1 else ""
+        warn(f"{text}{others}; skipped", stacklevel=3)
         return
-    for variable, value in before:
+    for variable, value in old_values:
         variable.assign(value)
-    raise ValueError(text) from first
+    raise ValueError(text) from first_error
 
 
-def _load_one(
-    thing: Any, path: str, tree: Group, label: str, assets: Mapping[str, bytes] | None
+def _load_object(
+    obj: object, path: str, tree: Group, label: str, assets: Mapping[str, bytes] | None
 ) -> None:
-    if hasattr(thing, "load_own_variables"):
-        place = f"{path}/vars" if path else "vars"
-        thing.load_own_variables(Store(tree.group(place), f"{label}: {place}"))
-    if assets and hasattr(thing, "load_assets"):
-        _load_assets(thing, f"{path}/" if path else "", assets)
+    if hasattr(obj, "load_own_variables"):
+        group_path = f"{path}/vars" if path else "vars"
+        obj.load_own_variables(Store(tree.group(group_path), f"{label}: {group_path}"))
+    if assets:
+        _load_assets(obj, f"{path}/" if path else "", assets)
 
 
-def _load_assets(thing: Any, prefix: str, assets: Mapping[str, bytes]) -> None:
-    own = {
+def _load_assets(obj: object, prefix: str, assets: Mapping[str, bytes]) -> None:
+    own_assets = {
         name.removeprefix(prefix): data for name, data in assets.items() if name.startswith(prefix)
     }
-    if not own:
+    if not own_assets or not hasattr(obj, "load_assets"):
         return
     with TemporaryDirectory() as folder:
-        for name, data in own.items():
+        for name, data in own_assets.items():
             file = Path(folder, name)
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(data)
-        thing.load_assets(folder)
+        obj.load_assets(folder)
 
 
-def _variables_of(thing: Any) -> list[Any]:
-    if isinstance(thing, Layer):
-        return [*thing._trainable_variables, *thing._non_trainable_variables]
-    return list(thing.variables) if hasattr(thing, "load_own_variables") else []
+def _variables_of(obj: object) -> list[Variable]:
+    if isinstance(obj, Layer):
+        return [*obj._trainable_variables, *obj._non_trainable_variables]
+    return list(getattr(obj, "variables", ())) if hasattr(obj, "load_own_variables") else []
 
 
-def _described(thing: Any) -> str:
-    return f"{type(thing).__name__} {getattr(thing, 'name', '')!r}"
-
-
-def _warn_of_skipping(text: str, count: int) -> None:
-    from warnings import warn
-
-    more = f" (and {count - 1} others)" if count > 1 else ""
-    warn(f"{text}{more}; skipped", stacklevel=4)
+def _described(obj: object) -> str:
+    return f"{type(obj).__name__} {getattr(obj, 'name', '')!r}"

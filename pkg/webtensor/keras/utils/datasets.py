@@ -1,29 +1,40 @@
-"""Data sets that make batches when they are asked for them."""
+"""The base of data sets, which make batches on demand."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
+
+from webtensor.engine import TensorLike
 
 __all__ = [
-    "Batched",
+    "Batch",
     "PyDataset",
+    "SampleDataset",
     "Sequence",
     "checked_format",
     "pack_x_y_sample_weight",
     "unpack_x_y_sample_weight",
 ]
 
+#: Inputs, ``(inputs, targets)`` or ``(inputs, targets, sample_weight)``.
+Batch: TypeAlias = "TensorLike | tuple[TensorLike, ...] | dict[str, TensorLike]"
+
 
 class PyDataset:
-    """The base of data sets: a class of yours returns batches by their numbers.
+    """The base of data sets: a subclass returns batches by their indices.
 
-    ``__getitem__`` returns a batch, ``(inputs, targets)`` or with weights after them; ``__len__``,
-    or ``num_batches``, says how many there are. ``on_epoch_begin`` and ``on_epoch_end`` are called
-    around each pass. Batches are made in the thread that trains: ``workers`` and the other
-    arguments change nothing.
+    ``__getitem__`` returns a batch: ``(inputs, targets)`` or ``(inputs, targets, sample_weight)``.
+    ``__len__``, or ``num_batches``, returns the number of batches. ``on_epoch_begin`` and
+    ``on_epoch_end`` are called before and after each epoch. Batches are made in the thread that
+    trains, so that the arguments, which are Keras's, change nothing.
+
+    Args:
+        workers: an integer, in Keras the number of threads or processes.
+        use_multiprocessing: a boolean, in Keras whether the workers are processes.
+        max_queue_size: an integer, in Keras the maximum number of batches in the queue.
 
     Example:
         >>> from webtensor import keras
@@ -54,7 +65,7 @@ class PyDataset:
 
     @property
     def num_batches(self) -> int | None:
-        """How many batches there are; None for no end."""
+        """The number of batches; None if there is no end."""
         if type(self).__len__ is PyDataset.__len__:
             raise NotImplementedError(
                 f"{type(self).__name__} must have a method __len__ or a property num_batches"
@@ -68,79 +79,82 @@ class PyDataset:
             index += 1
 
     def on_epoch_begin(self) -> None:
-        """Be told that a pass begins."""
+        """Prepare an epoch; called before each."""
 
     def on_epoch_end(self) -> None:
-        """Be told that a pass has ended."""
+        """Finish an epoch; called after each."""
 
 
-class Batched(PyDataset):
-    """Batches of samples that have numbers, in an order that may be another each time.
+class SampleDataset(PyDataset):
+    """Batches of samples, which are shuffled before each epoch where there is a ``Random``.
 
-    A class returns by ``_of`` what samples are together, or one sample with ``batch_size`` None.
+    A subclass defines ``_batch_of``, which returns the batch of samples with given indices, or
+    one sample without a batch dimension where ``batch_size`` is None.
     """
 
     def __init__(self, count: int, batch_size: int | None, shuffle: Random | None = None) -> None:
         super().__init__()
         self._order = list(range(count))
-        self._size, self._shuffle = batch_size, shuffle
+        self._batch_size, self._shuffle = batch_size, shuffle
         self.on_epoch_end()
 
-    def _of(self, places: list[int]) -> Any:
+    def _batch_of(self, indices: list[int]) -> Batch:
         raise NotImplementedError
 
     def __len__(self) -> int:
-        return ceil(len(self._order) / (self._size or 1))
+        return ceil(len(self._order) / (self._batch_size or 1))
 
-    def __getitem__(self, index: int) -> Any:
-        return self._batch(self._order, index)
+    def __getitem__(self, index: int) -> Batch:
+        return self._batch_at(self._order, index)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Batch]:
         self.on_epoch_end()
         order = list(self._order)
         for index in range(len(self)):
-            yield self._batch(order, index)
+            yield self._batch_at(order, index)
 
-    def _batch(self, order: list[int], index: int) -> Any:
-        size = self._size or 1
-        places = order[index * size : (index + 1) * size]
-        if not places:
-            raise IndexError(f"there are {len(self)} batches, but none is {index}")
-        return self._of(places)
+    def _batch_at(self, order: list[int], index: int) -> Batch:
+        size = self._batch_size or 1
+        indices = order[index * size : (index + 1) * size]
+        if not indices:
+            raise IndexError(f"index {index} is out of range for {len(self)} batches")
+        return self._batch_of(indices)
 
     def on_epoch_end(self) -> None:
-        """Bring the samples into another order, where they are shuffled."""
+        """Shuffle the samples, if they are to be shuffled."""
         if self._shuffle is not None:
             self._shuffle.shuffle(self._order)
 
 
-#: Its name in Keras 2.
+#: The name of ``PyDataset`` in Keras 2.
 Sequence = PyDataset
 
 
 def checked_format(name: str, format: str) -> str:
-    """Return what Keras calls the format of a data set; here all are PyDatasets.
+    """Validate Keras's argument ``format`` of data sets; here all of them are PyDatasets.
 
     Raises:
-        ValueError: it is neither of Keras's.
+        ValueError: it is neither "tf" nor "grain".
     """
     if format not in ("tf", "grain"):
         raise ValueError(f"{name}: format must be 'tf' or 'grain', but got {format!r}")
     return format
 
 
-def pack_x_y_sample_weight(x: Any, y: Any = None, sample_weight: Any = None) -> Any:
-    """Return a batch of its parts, as ``fit`` takes it; without targets, weights are left out."""
+def pack_x_y_sample_weight(
+    x: TensorLike, y: TensorLike | None = None, sample_weight: TensorLike | None = None
+) -> Any:
+    """Return a batch of its parts, as ``fit`` takes it; without targets, weights are dropped."""
     if y is None:
         return (x,) if isinstance(x, (list, tuple)) else x
     return (x, y) if sample_weight is None else (x, y, sample_weight)
 
 
-def unpack_x_y_sample_weight(data: Any) -> tuple[Any, Any, Any]:
-    """Return inputs, targets and weights of a batch; None for those that it has not.
+def unpack_x_y_sample_weight(data: Batch) -> tuple[Any, Any, Any]:
+    """Return the inputs, the targets and the sample weights of a batch, or None for missing ones.
 
     Raises:
-        ValueError: it has more than three parts.
+        ValueError: the batch has more than three parts.
     """
     parts = list(data) if isinstance(data, (list, tuple)) else [data]
     if not 1 <= len(parts) <= 3:

@@ -1,33 +1,38 @@
-"""Files in folders as data sets: which there are, what they are labelled, and their batches.
+"""Files in folders as data sets: their paths, their labels, and batches of them.
 
-A folder of a class has the files of that class, at any depth. The readers of ``file_datasets`` say
-how a file becomes a tensor, and how tensors become a batch.
+The folder of a class has the files of that class, at any depth. The readers of ``file_datasets``
+make a tensor of a file, and a batch of tensors.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from os import PathLike
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
-from webtensor.keras.utils.datasets import Batched
+from webtensor.engine import Tensor
+from webtensor.keras.utils.datasets import Batch, SampleDataset
 from webtensor.keras.utils.logging import say
 
-__all__ = ["FileDataset", "Options", "data_sets_of"]
+__all__ = ["FileDataset", "FileDatasets", "Options", "folder_datasets"]
 
 _LABEL_MODES = ("int", "categorical", "binary", None)
 _SUBSETS = ("training", "validation", "both", None)
 
+#: The content of a file.
+Content = TypeVar("Content", bound="Tensor | str")
+
 
 class Options(NamedTuple):
-    """What the three functions have in common."""
+    """The arguments that the three functions of ``file_datasets`` have in common."""
 
-    directory: Any
-    labels: Any
+    directory: str | PathLike[str]
+    labels: str | Sequence[int] | None
     label_mode: str | None
     class_names: Sequence[str] | None
     batch_size: int | None
@@ -37,101 +42,106 @@ class Options(NamedTuple):
     subset: str | None
     follow_links: bool
     verbose: bool
-    #: "tf" brings files into another order each time, as it does in Keras.
+    #: With "tf", files are shuffled anew for each epoch, as in Keras.
     format: str = "tf"
 
 
-class _Listed(NamedTuple):
-    """Files, in an order that is always the same, with the numbers of their classes."""
+class _Files(NamedTuple):
+    """The paths of files, the indices of their classes, and the names of the classes."""
 
     paths: list[str]
     labels: list[int] | None
     class_names: list[str] | None
 
 
-class FileDataset(Batched):
-    """Batches of files; ``file_paths`` and ``class_names`` say what is in it."""
+class FileDataset(SampleDataset, Generic[Content]):
+    """Batches of files, whose paths are ``file_paths`` and whose classes ``class_names``."""
 
     def __init__(
         self,
-        listed: _Listed,
-        read: Callable[[str], Any],
-        collect: Callable[[list[Any]], Any],
+        files: _Files,
+        read: Callable[[str], Content],
+        collect: Callable[[list[Content]], Tensor | list[str]],
         label_mode: str | None,
         batch_size: int | None,
         shuffle: Random | None,
     ) -> None:
-        super().__init__(len(listed.paths), batch_size, shuffle)
-        self.file_paths, self._labels, self.class_names = listed
-        self._read, self._collect, self._mode = read, collect, label_mode
+        super().__init__(len(files.paths), batch_size, shuffle)
+        self.file_paths, self._labels, self.class_names = files
+        self._read, self._collect, self._label_mode = read, collect, label_mode
 
-    def _of(self, places: list[int]) -> Any:
-        read = [self._read(self.file_paths[place]) for place in places]
-        data = read[0] if self._size is None else self._collect(read)
+    def _batch_of(self, indices: list[int]) -> Batch:
+        contents = [self._read(self.file_paths[index]) for index in indices]
+        data = contents[0] if self._batch_size is None else self._collect(contents)
         if self._labels is None:
             return data
-        labels = self._encoded([self._labels[place] for place in places])
-        return data, labels[0] if self._size is None else labels
+        labels = self._encoded([self._labels[index] for index in indices])
+        return data, labels[0] if self._batch_size is None else labels
 
-    def _encoded(self, labels: list[int]) -> Any:
-        held = wt.tensor(labels, dtype=int32)
-        if self._mode == "binary":
-            return wt.reshape(wt.astype(held, float32), (-1, 1))
-        if self._mode == "categorical":
-            return wt.one_hot(held, len(self.class_names or ()), dtype=float32)
-        return held
+    def _encoded(self, labels: list[int]) -> Tensor:
+        indices = wt.tensor(labels, dtype=int32)
+        if self._label_mode == "binary":
+            return wt.reshape(wt.astype(indices, float32), (-1, 1))
+        if self._label_mode == "categorical":
+            return wt.one_hot(indices, len(self.class_names or ()), dtype=float32)
+        return indices
 
 
-def data_sets_of(
+#: A data set, or those of the subsets "training" and "validation".
+FileDatasets: TypeAlias = FileDataset[Content] | tuple[FileDataset[Content], FileDataset[Content]]
+
+
+def folder_datasets(
     name: str,
-    what: str,
-    endings: tuple[str, ...],
+    kind: str,
+    extensions: tuple[str, ...],
     options: Options,
-    read: Callable[[str], Any],
-    collect: Callable[[list[Any]], Any],
-) -> Any:
+    read: Callable[[str], Content],
+    collect: Callable[[list[Content]], Tensor | list[str]],
+) -> FileDatasets[Content]:
     """Return the data set of a folder, or two of them for the subset "both".
 
     Raises:
-        ValueError: an argument makes no sense, or there are no files.
+        ValueError: an option is invalid, or there are no files.
     """
-    mode = _checked_mode(name, options)
+    label_mode = _checked_label_mode(name, options)
     _check_split(name, options)
-    listed = _listed(name, options, mode, endings)
-    classes = listed.class_names
-    if not listed.paths:
+    files = _find_files(name, options, label_mode, extensions)
+    class_names = files.class_names
+    if not files.paths:
         raise ValueError(
-            f"{name}: there are no {what} files in {os.fspath(options.directory)!r}, that is, none "
-            f"that end in {', '.join(endings)}"
+            f"{name}: there are no {kind} files in {os.fspath(options.directory)!r}, that is, none "
+            f"that end in {', '.join(extensions)}"
         )
-    if mode == "binary" and len(classes or ()) != 2:
+    if label_mode == "binary" and len(class_names or ()) != 2:
         raise ValueError(
-            f"{name}: with label_mode='binary' there must be two classes, but there are {classes}"
+            f"{name}: with label_mode='binary' there must be two classes, but there are "
+            f"{class_names}"
         )
     if options.verbose:
-        belonging = "" if classes is None else f" belonging to {len(classes)} classes"
-        say(f"Found {len(listed.paths)} files{belonging}.")
+        classes = "" if class_names is None else f" belonging to {len(class_names)} classes"
+        say(f"Found {len(files.paths)} files{classes}.")
     seed = Random().getrandbits(32) if options.seed is None else options.seed
     if options.shuffle:
-        listed = _shuffled(listed, Random(seed))
+        files = _shuffled(files, Random(seed))
 
-    def made(subset: str) -> FileDataset:
-        chosen = _subset(name, listed, subset, options.validation_split)
+    def dataset(subset: str) -> FileDataset[Content]:
+        chosen = _subset(name, files, subset, options.validation_split)
         if options.verbose and options.validation_split:
             say(f"Using {len(chosen.paths)} files for {subset}.")
         shuffle = Random(seed) if options.shuffle and options.format == "tf" else None
-        return FileDataset(chosen, read, collect, mode, options.batch_size, shuffle)
+        return FileDataset(chosen, read, collect, label_mode, options.batch_size, shuffle)
 
     if options.subset == "both":
-        return made("training"), made("validation")
-    return made(options.subset or "training")
+        return dataset("training"), dataset("validation")
+    return dataset(options.subset or "training")
 
 
-# -- arguments ---------------------------------------------------------------------------------
+# -- options -----------------------------------------------------------------------------------
 
 
-def _checked_mode(name: str, options: Options) -> str | None:
-    """The label mode; None where there are no labels. Others are checked, too."""
+def _checked_label_mode(name: str, options: Options) -> str | None:
+    """Return the label mode, None if there are no labels; check the options about labels."""
     labels, mode = options.labels, options.label_mode
     if not (labels is None or labels == "inferred" or isinstance(labels, (list, tuple))):
         raise ValueError(
@@ -170,63 +180,79 @@ def _check_split(name: str, options: Options) -> None:
 # -- files -------------------------------------------------------------------------------------
 
 
-def _listed(name: str, options: Options, mode: str | None, endings: tuple[str, ...]) -> _Listed:
+def _find_files(
+    name: str, options: Options, label_mode: str | None, extensions: tuple[str, ...]
+) -> _Files:
+    """Return the files of a folder, in an order that does not depend on the file system."""
     root = Path(options.directory)
     if not root.is_dir():
         raise ValueError(f"{name}: directory {str(root)!r} is no folder")
-    if mode is None or options.labels != "inferred":
-        paths = _files(root, options.follow_links, endings)
-        if mode is None:
-            return _Listed(paths, None, None)
-        labels = list(options.labels)
-        if len(labels) != len(paths):
-            raise ValueError(
-                f"{name}: labels must have one for each file, but there are {len(labels)} labels "
-                f"and {len(paths)} files"
-            )
-        return _Listed(paths, labels, [str(one) for one in sorted(set(labels))])
-    folders = sorted(one.name for one in root.iterdir() if one.is_dir() and one.name[0] != ".")
-    names = list(options.class_names or folders)
-    if set(names) != set(folders):
+    if label_mode is None or options.labels is None or isinstance(options.labels, str):
+        if label_mode is None:
+            return _Files(_paths(root, options.follow_links, extensions), None, None)
+        return _files_of_classes(name, root, options, extensions)
+    paths = _paths(root, options.follow_links, extensions)
+    labels = list(options.labels)
+    if len(labels) != len(paths):
         raise ValueError(
-            f"{name}: class_names must be the names of the folders, {folders}, but are {names}"
+            f"{name}: labels must have one for each file, but there are {len(labels)} labels "
+            f"and {len(paths)} files"
         )
-    paths, labels = [], []
-    for label, one in enumerate(names):
-        found = _files(root / one, options.follow_links, endings)
-        paths += found
-        labels += [label] * len(found)
-    return _Listed(paths, labels, names)
+    return _Files(paths, labels, [str(label) for label in sorted(set(labels))])
 
 
-def _files(root: Path, follow_links: bool, endings: tuple[str, ...]) -> list[str]:
+def _files_of_classes(
+    name: str, root: Path, options: Options, extensions: tuple[str, ...]
+) -> _Files:
+    """Return the files of the classes, each of which has a folder."""
+    folders = sorted(
+        entry.name for entry in root.iterdir() if entry.is_dir() and entry.name[0] != "."
+    )
+    class_names = list(options.class_names or folders)
+    if set(class_names) != set(folders):
+        raise ValueError(
+            f"{name}: class_names must be the names of the folders, {folders}, but are "
+            f"{class_names}"
+        )
+    files = _Files([], [], class_names)
+    labels: list[int] = []
+    for label, class_name in enumerate(class_names):
+        paths = _paths(root / class_name, options.follow_links, extensions)
+        files.paths.extend(paths)
+        labels.extend([label] * len(paths))
+    return files._replace(labels=labels)
+
+
+def _paths(root: Path, follow_links: bool, extensions: tuple[str, ...]) -> list[str]:
     folders = sorted(os.walk(root, followlinks=follow_links))
     return [
-        str(Path(folder, one))
-        for folder, _, names in folders
-        for one in sorted(names)
-        if one.lower().endswith(endings)
+        str(Path(folder, file_name))
+        for folder, _, file_names in folders
+        for file_name in sorted(file_names)
+        if file_name.lower().endswith(extensions)
     ]
 
 
-def _shuffled(listed: _Listed, random: Random) -> _Listed:
-    order = list(range(len(listed.paths)))
+def _shuffled(files: _Files, random: Random) -> _Files:
+    order = list(range(len(files.paths)))
     random.shuffle(order)
-    return _taken(listed, order)
+    return _selected(files, order)
 
 
-def _taken(listed: _Listed, places: Sequence[int]) -> _Listed:
-    paths, labels, names = listed
-    chosen = None if labels is None else [labels[place] for place in places]
-    return _Listed([paths[place] for place in places], chosen, names)
+def _selected(files: _Files, indices: Sequence[int]) -> _Files:
+    """Return the files with some indices, in their order."""
+    paths, labels, class_names = files
+    selected_labels = None if labels is None else [labels[index] for index in indices]
+    return _Files([paths[index] for index in indices], selected_labels, class_names)
 
 
-def _subset(name: str, listed: _Listed, subset: str, split: float | None) -> _Listed:
-    count = len(listed.paths)
-    first = count - int((split or 0) * count)
-    places = range(first, count) if subset == "validation" else range(first)
-    if not places:
+def _subset(name: str, files: _Files, subset: str, split: float | None) -> _Files:
+    count = len(files.paths)
+    training_count = count - int((split or 0) * count)
+    is_validation = subset == "validation"
+    indices = range(training_count, count) if is_validation else range(training_count)
+    if not indices:
         raise ValueError(
             f"{name}: of {count} files none are left for {subset} with validation_split={split}"
         )
-    return _taken(listed, places)
+    return _selected(files, indices)

@@ -1,4 +1,4 @@
-"""Files from the web: fetched once, checked, kept, and unpacked where that is wanted."""
+"""Files from the web: downloaded once, checked, cached, and unpacked if they are archives."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import shutil
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Sequence
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Protocol
 from urllib.parse import urlsplit
 from warnings import warn
 
@@ -24,14 +26,14 @@ from webtensor.keras.utils.logging import say
 __all__ = ["get_file"]
 
 _FORMATS = ("tar", "zip")
-#: How compressed files begin, and the modules that read them.
+#: The first bytes of compressed files, and the modules that decompress them.
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\0": "lzma"}
 #: Python objects for each member of a zip archive.
 _ITEMS_PER_MEMBER = 8
 
 
 def get_file(
-    fname: Any = None,
+    fname: str | PathLike[str] | None = None,
     origin: str | None = None,
     untar: bool = False,
     md5_hash: str | None = None,
@@ -39,23 +41,23 @@ def get_file(
     cache_subdir: str = "datasets",
     hash_algorithm: str = "auto",
     extract: bool = False,
-    archive_format: Any = "auto",
-    cache_dir: Any = None,
+    archive_format: str | Sequence[str] | None = "auto",
+    cache_dir: str | PathLike[str] | None = None,
     force_download: bool = False,
 ) -> str:
-    """Return the path of a file of the web, which is fetched where it is not kept yet.
+    """Return the path of a file from the web, which is downloaded unless it is in the cache.
 
-    Files are kept in the folder ``cache_subdir`` of ``cache_dir``, or of ``$KERAS_HOME`` or
-    ``~/.keras``. ``file_hash`` is the SHA-256 (or MD5) sum that the file must have. An archive, tar
-    or zip, is unpacked with ``extract``, and the path is then that of the folder. In a page, files
-    are fetched where the browser can suspend Python (JSPI), and only from servers that let a page.
+    The cache is the folder ``cache_subdir`` of ``cache_dir``, by default of ``$KERAS_HOME`` or
+    ``~/.keras``. ``file_hash`` is the SHA-256 or MD5 hash that the file must have. With
+    ``extract``, an archive (tar or zip) is unpacked, and the path is that of its folder. A page can
+    download only in browsers that can suspend Python (JSPI), and from servers that allow it (CORS).
 
     Raises:
-        OSError: the file cannot be fetched.
+        OSError: the file cannot be downloaded.
         RuntimeError: the browser cannot suspend Python.
-        ModelFormatError: an archive is broken, has members that lead out of it, or would become far
-            larger than it is.
-        ValueError: an argument makes no sense, or the file has another sum.
+        ModelFormatError: an archive is broken, has members outside of its folder, or would unpack
+            to far more than its own size.
+        ValueError: an argument is invalid, or the file has another hash.
     """
     if origin is None:
         raise ValueError("get_file: origin, the address of the file, must be given")
@@ -63,10 +65,10 @@ def get_file(
     if not name or Path(name).name != name:
         raise ValueError(
             f"get_file: fname must be the name of a file, without folders, but got {name!r}; "
-            "cache_dir and cache_subdir say where it is kept"
+            "cache_dir and cache_subdir name the folder"
         )
     folder = _folder(cache_dir, cache_subdir)
-    wanted = file_hash or md5_hash
+    expected_hash = file_hash or md5_hash
     algorithm = "md5" if md5_hash and not file_hash else hash_algorithm
     unpacks = extract or untar
     path = folder / name
@@ -75,13 +77,14 @@ def get_file(
         unpacked = folder / f"{name[: name.find('.')]}_extracted"
     elif unpacks:
         path = folder / f"{name}_archive"
-    if force_download or not path.exists() or not _matches(path, wanted, algorithm):
+    if force_download or not path.exists() or not _matches(path, expected_hash, algorithm):
         say(f"Downloading data from {origin}")
         write_file(path, lambda file: _fetch(origin, file))
-        if not _matches(path, wanted, algorithm):
+        if not _matches(path, expected_hash, algorithm):
             path.unlink()
             raise ValueError(
-                f"get_file: {origin} is not the file that was expected: its sum is not {wanted!r}"
+                f"get_file: {origin} is not the file that was expected: its hash is not "
+                f"{expected_hash!r}"
             )
     if not unpacks:
         return str(path)
@@ -90,7 +93,7 @@ def get_file(
     return str(unpacked)
 
 
-def _folder(cache_dir: Any, cache_subdir: str) -> Path:
+def _folder(cache_dir: str | PathLike[str] | None, cache_subdir: str) -> Path:
     base = Path(cache_dir or os.environ.get("KERAS_HOME") or Path("~", ".keras").expanduser())
     if not base.exists():
         try:
@@ -102,18 +105,18 @@ def _folder(cache_dir: Any, cache_subdir: str) -> Path:
     return folder
 
 
-def _matches(path: Path, wanted: str | None, algorithm: str) -> bool:
-    if wanted is None:
+def _matches(path: Path, expected_hash: str | None, algorithm: str) -> bool:
+    if expected_hash is None:
         return True
-    is_long = algorithm == "sha256" or (algorithm == "auto" and len(wanted) == 64)
+    is_sha256 = algorithm == "sha256" or (algorithm == "auto" and len(expected_hash) == 64)
     with path.open("rb") as file:
-        found = hashlib.file_digest(file, "sha256" if is_long else "md5")
-    return found.hexdigest() == wanted.lower()
+        digest = hashlib.file_digest(file, "sha256" if is_sha256 else "md5")
+    return digest.hexdigest() == expected_hash.lower()
 
 
 def _fetch(origin: str, file: IO[bytes]) -> None:
     if IN_BROWSER:
-        file.write(_fetched_in_page(origin))
+        file.write(_fetch_in_page(origin))
         return
     from urllib.request import urlopen
 
@@ -121,19 +124,19 @@ def _fetch(origin: str, file: IO[bytes]) -> None:
         shutil.copyfileobj(response, file)
 
 
-def _fetched_in_page(origin: str) -> bytes:
+def _fetch_in_page(origin: str) -> bytes:
     from webtensor.keras.saving.layers_model.web import fetch_bytes
 
     if not can_suspend():
         raise RuntimeError(
-            "get_file: this browser cannot wait for a file here; fetch it by await "
-            "pyodide.http.pyfetch(…) and write it to the folder where it is to be kept"
+            "get_file: this browser cannot wait for a file here; download it with await "
+            "pyodide.http.pyfetch(…), and write it to the folder of the cache"
         )
     return suspended(fetch_bytes(origin))
 
 
-def _unpack(path: Path, folder: Path, archive_format: Any) -> bool:
-    """Unpack an archive; returns whether it is one."""
+def _unpack(path: Path, folder: Path, archive_format: str | Sequence[str] | None) -> bool:
+    """Unpack a file, and return whether it is an archive."""
     formats = _FORMATS if archive_format == "auto" else archive_format or ()
     for format in (formats,) if isinstance(formats, str) else formats:
         if format not in _FORMATS:
@@ -149,41 +152,46 @@ def _unpack(path: Path, folder: Path, archive_format: Any) -> bool:
     return False
 
 
-class _Limited:
-    """A stream whose bytes are spent from a budget as they are read."""
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
 
-    def __init__(self, stream: Any, budget: Budget) -> None:
+
+class _Limited:
+    """A stream that spends a budget as its bytes are read."""
+
+    def __init__(self, stream: _Readable, budget: Budget) -> None:
         self._stream, self._budget = stream, budget
 
     def read(self, size: int) -> bytes:
-        data: bytes = self._stream.read(size)
+        data = self._stream.read(size)
         self._budget.spend(len(data))
         return data
 
 
-def _decompressed(file: IO[bytes]) -> Any:
-    """A stream of what a file holds, compressed or not."""
+def _decompressed(file: IO[bytes]) -> _Readable:
+    """Return a stream of a file's bytes, which are decompressed if they are compressed."""
     begin = file.read(6)
     file.seek(0)
     for signature, module in _COMPRESSIONS.items():
         if begin.startswith(signature):
-            return import_module(module).open(file)
+            stream: _Readable = import_module(module).open(file)
+            return stream
     return file
 
 
 def _unpack_tar(path: Path, folder: Path) -> bool:
-    """Unpack a tar archive, member by member; returns whether it is one."""
+    """Unpack a tar archive, member by member, and return whether the file is one."""
     budget = Budget(str(path), path.stat().st_size)
     with path.open("rb") as file, reading(f"get_file: {path}"):
         try:
-            stream: Any = _Limited(_decompressed(file), budget)
-            archive = tarfile.open(fileobj=stream, mode="r|")  # noqa: SIM115
+            stream = _Limited(_decompressed(file), budget)
+            archive = tarfile.open(fileobj=stream, mode="r|")  # type: ignore[call-overload]  # noqa: SIM115
         except tarfile.ReadError:
             return False
         with archive:
             for member in archive:
                 budget.spend_items(1)
-                # Sparse files are larger than what is read of them.
+                # Sparse files become larger than the bytes that are read.
                 budget.spend(member.size, f"get_file: {path}: {member.name!r}")
                 try:
                     archive.extract(member, folder, filter="data")
@@ -195,7 +203,7 @@ def _unpack_tar(path: Path, folder: Path) -> bool:
 
 
 def _unpack_zip(path: Path, folder: Path) -> bool:
-    """Unpack a zip archive; returns whether it is one."""
+    """Unpack a zip archive, and return whether the file is one."""
     budget = Budget(str(path), path.stat().st_size)
     with path.open("rb") as file, reading(f"get_file: {path}"):
         if not zipfile.is_zipfile(file):

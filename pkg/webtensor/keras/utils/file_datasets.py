@@ -1,21 +1,23 @@
-"""Folders of images, texts and sounds as data sets, from the file system that Python sees.
+"""Data sets of the images, texts and sounds in folders.
 
-In a page that is Pyodide's: what a page has fetched or unpacked there.
+In a page, these are folders of Pyodide's file system, into which the page has fetched files.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from io import BytesIO
+from os import PathLike
 from pathlib import Path
-from typing import Any
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32
+from webtensor.engine import Tensor, TensorLike
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import reading
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.utils.datasets import checked_format
-from webtensor.keras.utils.directories import Options, data_sets_of
+from webtensor.keras.utils.directories import FileDatasets, Options, folder_datasets
 
 __all__ = [
     "audio_dataset_from_directory",
@@ -25,15 +27,15 @@ __all__ = [
 
 _IMAGES = (".bmp", ".gif", ".jpeg", ".jpg", ".png")
 _CHANNELS = {"grayscale": 1, "rgb": 3, "rgba": 4}
-#: Bytes per sample of a sound, with what stands for silence and for the loudest.
+#: By the bytes per sample of a sound: its format, the value of silence, and the amplitude.
 _SAMPLES = {1: ("B", 128, 128), 2: ("h", 0, 1 << 15), 4: ("i", 0, 1 << 31)}
 
 
 def image_dataset_from_directory(
-    directory: Any,
-    labels: Any = "inferred",
+    directory: str | PathLike[str],
+    labels: str | Sequence[int] | None = "inferred",
     label_mode: str | None = "int",
-    class_names: Any = None,
+    class_names: Sequence[str] | None = None,
     color_mode: str = "rgb",
     batch_size: int | None = 32,
     image_size: tuple[int, int] = (256, 256),
@@ -48,15 +50,15 @@ def image_dataset_from_directory(
     data_format: str | None = None,
     format: str = "tf",
     verbose: bool = True,
-) -> Any:
-    """Return a data set of a folder's images, labelled by the folders that they are in.
+) -> FileDatasets[Tensor]:
+    """Return a data set of the images in a folder, by default labelled by their subfolders.
 
     Batches are float32 from 0 to 255, ``(batch, height, width, channels)``, with their labels. The
     subset "both" returns two data sets. Pillow decodes the images.
 
     Raises:
         ImportError: Pillow is not installed; raised when the first image is read.
-        ValueError: an argument makes no sense, or there are no images.
+        ValueError: an argument is invalid, or there are no images.
     """
     from webtensor.keras import ops
     from webtensor.keras.utils.images import load_img
@@ -74,7 +76,7 @@ def image_dataset_from_directory(
     layout = as_data_format(name, data_format)
     channels = _CHANNELS[color_mode]
 
-    def resized(pixels: Any) -> Any:
+    def resized(pixels: Tensor) -> TensorLike:
         return ops.image.resize(
             pixels,
             tuple(image_size),
@@ -84,28 +86,28 @@ def image_dataset_from_directory(
             data_format="channels_last",
         )
 
-    # An interpolation that is not known is an error now, not when an image is read.
+    # An unknown interpolation is an error now, not when an image is read.
     resized(wt.zeros((1, 1, channels)))
 
-    def read(path: str) -> Any:
+    def read(path: str) -> Tensor:
         image = load_img(path, color_mode=color_mode)
         width, height = image.size
         pixels = wt.tensor(memoryview(image.tobytes()), dtype=float32)
-        made = resized(wt.reshape(pixels, (height, width, channels)))
-        return wt.permute_dims(made, (2, 0, 1)) if layout == "channels_first" else made
+        scaled = wt.asarray(resized(wt.reshape(pixels, (height, width, channels))))
+        return wt.permute_dims(scaled, (2, 0, 1)) if layout == "channels_first" else scaled
 
     options = Options(
         directory, labels, label_mode, class_names, batch_size, shuffle, seed, validation_split,
         subset, follow_links, verbose, format,
     )  # fmt: skip
-    return data_sets_of(name, "image", _IMAGES, options, read, wt.stack)
+    return folder_datasets(name, "image", _IMAGES, options, read, wt.stack)
 
 
 def text_dataset_from_directory(
-    directory: Any,
-    labels: Any = "inferred",
+    directory: str | PathLike[str],
+    labels: str | Sequence[int] | None = "inferred",
     label_mode: str | None = "int",
-    class_names: Any = None,
+    class_names: Sequence[str] | None = None,
     batch_size: int | None = 32,
     max_length: int | None = None,
     shuffle: bool = True,
@@ -115,34 +117,38 @@ def text_dataset_from_directory(
     follow_links: bool = False,
     format: str = "tf",
     verbose: bool = True,
-) -> Any:
-    """Return a data set of a folder's texts (.txt), labelled by the folders that they are in.
+) -> FileDatasets[str] | FileDatasets[Tensor]:
+    """Return a data set of the texts (.txt) in a folder, by default labelled by their subfolders.
 
     Batches are tensors of strings, or with ``format="grain"`` lists of strings, with their labels.
-    The subset "both" returns two data sets. ``max_length`` is the most characters that are kept.
+    Texts are truncated to ``max_length`` characters. The subset "both" returns two data sets.
 
     Raises:
-        ValueError: an argument makes no sense, or there are no texts.
+        ValueError: an argument is invalid, or there are no texts.
     """
     name = "text_dataset_from_directory"
     as_tensors = checked_format(name, format) == "tf"
-
-    def read(path: str) -> Any:
-        text = Path(path).read_text("utf-8", "replace")[:max_length]
-        return wt.tensor(text) if as_tensors and batch_size is None else text
-
     options = Options(
         directory, labels, label_mode, class_names, batch_size, shuffle, seed, validation_split,
         subset, follow_links, verbose, format,
     )  # fmt: skip
-    return data_sets_of(name, "text", (".txt",), options, read, wt.tensor if as_tensors else list)
+
+    def read(path: str) -> str:
+        return Path(path).read_text("utf-8", "replace")[:max_length]
+
+    if as_tensors and batch_size is None:
+        return folder_datasets(
+            name, "text", (".txt",), options, lambda path: wt.tensor(read(path)), wt.stack
+        )
+    collect: Callable[[list[str]], Tensor | list[str]] = wt.tensor if as_tensors else list
+    return folder_datasets(name, "text", (".txt",), options, read, collect)
 
 
 def audio_dataset_from_directory(
-    directory: Any,
-    labels: Any = "inferred",
+    directory: str | PathLike[str],
+    labels: str | Sequence[int] | None = "inferred",
     label_mode: str | None = "int",
-    class_names: Any = None,
+    class_names: Sequence[str] | None = None,
     batch_size: int | None = 32,
     sampling_rate: int | None = None,
     output_sequence_length: int | None = None,
@@ -153,21 +159,21 @@ def audio_dataset_from_directory(
     subset: str | None = None,
     follow_links: bool = False,
     verbose: bool = True,
-) -> Any:
-    """Return a data set of a folder's sounds (.wav), labelled by the folders that they are in.
+) -> FileDatasets[Tensor]:
+    """Return a data set of the sounds (.wav) in a folder, by default labelled by their subfolders.
 
     Batches are float32 from -1 to 1, ``(batch, length, channels)``, with their labels. Sounds are
-    cut or filled up with silence to ``output_sequence_length``, or to the longest of the batch. The
-    subset "both" returns two data sets.
+    truncated or padded with silence to ``output_sequence_length``, or to the longest of the batch.
+    The subset "both" returns two data sets.
 
     Raises:
-        ValueError: an argument makes no sense, there are no sounds, or, when one is read, it has
-            another ``sampling_rate`` or is no WAV file of integers.
+        ValueError: an argument is invalid, or there are no sounds; or, when a sound is read, it
+            has another ``sampling_rate``, or is no WAV file of integers.
     """
     name = "audio_dataset_from_directory"
     if ragged:
         raise ValueError(
-            f"{name}: ragged must be False; batches are filled up to one length, see "
+            f"{name}: ragged must be False; sounds are padded to one length, see "
             "output_sequence_length"
         )
     for argument, value in (
@@ -177,48 +183,49 @@ def audio_dataset_from_directory(
         if value is not None and not (isinstance(value, int) and value > 0):
             raise ValueError(f"{name}: {argument} must be a positive integer, but is {value!r}")
 
-    def read(path: str) -> Any:
-        sound = _sound(name, path, sampling_rate)
+    def read(path: str) -> Tensor:
+        sound = _read_sound(name, path, sampling_rate)
         return (
             sound if output_sequence_length is None else _of_length(sound, output_sequence_length)
         )
 
-    def collect(sounds: list[Any]) -> Any:
-        longest = max(one.shape[0] for one in sounds)
-        return wt.stack([_of_length(one, longest) for one in sounds])
+    def collect(sounds: list[Tensor]) -> Tensor:
+        longest = max(sound.shape[0] for sound in sounds)
+        return wt.stack([_of_length(sound, longest) for sound in sounds])
 
     options = Options(
         directory, labels, label_mode, class_names, batch_size, shuffle, seed, validation_split,
         subset, follow_links, verbose,
     )  # fmt: skip
-    return data_sets_of(name, "audio", (".wav",), options, read, collect)
+    return folder_datasets(name, "audio", (".wav",), options, read, collect)
 
 
-def _sound(name: str, path: str, sampling_rate: int | None) -> Any:
-    """The samples of a WAV file, ``(length, channels)``."""
+def _read_sound(name: str, path: str, sampling_rate: int | None) -> Tensor:
+    """Return the samples of a WAV file, ``(length, channels)``."""
     import wave
 
     data = Path(path).read_bytes()
     with reading(f"{name}: {path!r} is no WAV file of integers"):
-        # A file object of what is there: a header that claims more makes it allocate nothing.
+        # ``wave`` allocates no more than BytesIO has, whatever length the header claims.
         with wave.open(BytesIO(data), "rb") as file:
             rate, channels, width = file.getframerate(), file.getnchannels(), file.getsampwidth()
             frames = file.readframes(file.getnframes())
         if width not in _SAMPLES:
             raise ModelFormatError(
-                f"{name}: {path!r} has {8 * width} bits per sample, which is not read"
+                f"{name}: {path!r} has {8 * width} bits per sample, which is not supported"
             )
-        letter, silence, loudest = _SAMPLES[width]
-        samples = wt.tensor(memoryview(frames).cast(letter))  # type: ignore[call-overload]
-        sound = wt.reshape((wt.astype(samples, float32) - silence) / loudest, (-1, channels))
+        format, silence, amplitude = _SAMPLES[width]
+        samples = wt.tensor(memoryview(frames).cast(format))  # type: ignore[call-overload]
+        sound = wt.reshape((wt.astype(samples, float32) - silence) / amplitude, (-1, channels))
     if sampling_rate not in (None, rate):
         raise ValueError(
             f"{name}: {path!r} has {rate} samples per second, not sampling_rate={sampling_rate}; "
-            "files are read as they are"
+            "sounds are not resampled"
         )
     return sound
 
 
-def _of_length(sound: Any, length: int) -> Any:
+def _of_length(sound: Tensor, length: int) -> Tensor:
+    """Truncate a sound, or pad it with silence."""
     missing = length - sound.shape[0]
     return sound[:length] if missing <= 0 else wt.pad(sound, ((0, missing), (0, 0)))

@@ -1,16 +1,25 @@
-"""Named values that can be made fast."""
+"""A dictionary with attributes, which can be frozen."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
+from typing import TypeAlias, TypeVar
 
 __all__ = ["Config"]
 
+#: What JSON can represent.
+JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
+Default = TypeVar("Default")
+
 
 class Config:
-    """Values by their names, as attributes and as in a dict, until ``freeze`` makes them fast.
+    """A dictionary whose values are also attributes; ``freeze`` makes it immutable.
+
+    Its arguments are the first values, by their names.
+
+    Raises:
+        ValueError: a value is set or deleted while the dictionary is frozen.
 
     Example:
         >>> from webtensor import keras
@@ -20,97 +29,96 @@ class Config:
         (3, '{"rate": 0.1, "seed": 3}')
     """
 
-    def __init__(self, **kwargs: Any) -> None:
+    _values: dict[str, JSON]
+    _frozen: bool
+
+    def __init__(self, **kwargs: JSON) -> None:
         self.__dict__["_values"] = dict(kwargs)
         self.__dict__["_frozen"] = False
 
     @property
     def frozen(self) -> bool:
-        """Whether nothing may be changed."""
-        return bool(self.__dict__["_frozen"])
+        """Whether values cannot be changed."""
+        return bool(self._frozen)
 
     def freeze(self) -> None:
-        """Let nothing be changed any more."""
+        """Make values immutable."""
         self.__dict__["_frozen"] = True
 
     def unfreeze(self) -> None:
-        """Let values be changed again."""
+        """Make values mutable again."""
         self.__dict__["_frozen"] = False
 
-    @property
-    def _known(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.__dict__["_values"]
-        return found
-
-    @property
-    def _changeable(self) -> dict[str, Any]:
+    def _mutable_values(self) -> dict[str, JSON]:
         if self.frozen:
             raise ValueError("Config: it is frozen; call unfreeze() to change it")
-        return self._known
+        return self._values
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return a dict of the values."""
-        return dict(self._known)
+    def as_dict(self) -> dict[str, JSON]:
+        """Return a dictionary of the values."""
+        return dict(self._values)
 
     def to_json(self) -> str:
         """Return the values as JSON."""
-        return json.dumps(self._known)
+        return json.dumps(self._values)
 
-    def keys(self) -> Any:
-        """The names."""
-        return self._known.keys()
+    def keys(self) -> KeysView[str]:
+        """Return the names."""
+        return self._values.keys()
 
-    def values(self) -> Any:
-        """The values."""
-        return self._known.values()
+    def values(self) -> ValuesView[JSON]:
+        """Return the values."""
+        return self._values.values()
 
-    def items(self) -> Any:
-        """The names with their values."""
-        return self._known.items()
+    def items(self) -> ItemsView[str, JSON]:
+        """Return the names with their values."""
+        return self._values.items()
 
-    def get(self, key: str, default: Any = None) -> Any:
-        """Return a value, or the default."""
-        return self._known.get(key, default)
+    def get(self, key: str, default: Default | None = None) -> JSON | Default:
+        """Return a value, or the default if there is none."""
+        return self._values.get(key, default)
 
-    def pop(self, key: str, *default: Any) -> Any:
-        """Take a value out."""
-        return self._changeable.pop(key, *default)
+    def pop(self, key: str, *default: Default) -> JSON | Default:
+        """Remove a value, and return it, or the default if there is none."""
+        return self._mutable_values().pop(key, *default)
 
-    def update(self, *args: Mapping[str, Any], **kwargs: Any) -> None:
+    def update(self, *args: Mapping[str, JSON], **kwargs: JSON) -> None:
         """Set several values."""
-        self._changeable.update(*args, **kwargs)
+        self._mutable_values().update(*args, **kwargs)
 
-    def __getattr__(self, name: str) -> Any:
-        known = self.__dict__.get("_values", {})  # copies are asked before they have any
-        if name not in known:
-            raise AttributeError(f"Config has no value {name!r}; there are {list(known)}")
-        return known[name]
+    def __getattr__(self, name: str) -> JSON:
+        # Copies have no values yet when this is first called.
+        values = self.__dict__.get("_values", {})
+        if name not in values:
+            raise AttributeError(f"Config has no value {name!r}; there are {list(values)}")
+        value: JSON = values[name]
+        return value
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        self._changeable[name] = value
+    def __setattr__(self, name: str, value: JSON) -> None:
+        self._mutable_values()[name] = value
 
     def __delattr__(self, name: str) -> None:
-        if name not in self._known:
-            raise AttributeError(f"Config has no value {name!r}; there are {list(self._known)}")
-        del self._changeable[name]
+        if name not in self._values:
+            raise AttributeError(f"Config has no value {name!r}; there are {list(self._values)}")
+        del self._mutable_values()[name]
 
-    def __getitem__(self, key: str) -> Any:
-        return self._known[key]
+    def __getitem__(self, key: str) -> JSON:
+        return self._values[key]
 
-    def __setitem__(self, key: str, value: Any) -> None:
-        self._changeable[key] = value
+    def __setitem__(self, key: str, value: JSON) -> None:
+        self._mutable_values()[key] = value
 
     def __delitem__(self, key: str) -> None:
-        del self._changeable[key]
+        del self._mutable_values()[key]
 
     def __contains__(self, key: object) -> bool:
-        return key in self._known
+        return key in self._values
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
+        return iter(self._values)
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._values)
 
     def __repr__(self) -> str:
-        return f"<Config {self._known}>"
+        return f"<Config {self._values}>"

@@ -1,10 +1,9 @@
-"""Seeds, names, and questions about tensors."""
+"""Random seeds, the names of layers, and functions about symbolic tensors."""
 
 from __future__ import annotations
 
 import random
 from sys import modules
-from typing import Any
 
 from webtensor.keras.names import forget_names
 from webtensor.keras.symbols import KerasTensor
@@ -19,10 +18,10 @@ __all__ = [
 
 
 def set_random_seed(seed: int) -> None:
-    """Seed the random numbers of tensors, of Python, and of NumPy where that is used.
+    """Seed the random numbers of tensors, of Python, and of NumPy if it is imported.
 
     Raises:
-        ValueError: it is no integer.
+        ValueError: ``seed`` is no integer.
     """
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise ValueError(f"set_random_seed: seed must be an integer, but got {seed!r}")
@@ -33,31 +32,31 @@ def set_random_seed(seed: int) -> None:
 
 
 def clear_session(free_memory: bool = True) -> None:
-    """Count the names of layers anew."""
+    """Restart the numbers in the names of layers; ``free_memory`` changes nothing."""
     forget_names()
 
 
-def is_keras_tensor(x: Any) -> bool:
-    """Return whether something is a symbolic tensor."""
+def is_keras_tensor(x: object) -> bool:
+    """Return whether ``x`` is a symbolic tensor."""
     return isinstance(x, KerasTensor)
 
 
 def get_source_inputs(tensor: KerasTensor) -> list[KerasTensor]:
-    """Return the symbolic tensors that one is computed from in the end."""
-    found: dict[int, KerasTensor] = {}
-    seen: set[int] = set()
-    waiting = [tensor]
-    while waiting:
-        one = waiting.pop()
-        if id(one) in seen:
+    """Return the symbolic tensors that begin a model which computes ``tensor``."""
+    sources: dict[int, KerasTensor] = {}
+    visited: set[int] = set()
+    pending = [tensor]
+    while pending:
+        current = pending.pop()
+        if id(current) in visited:
             continue
-        seen.add(id(one))
-        history = one._keras_history
+        visited.add(id(current))
+        history = current._keras_history
         if history is None:
-            found[id(one)] = one
+            sources[id(current)] = current
             continue
         node = history.operation._inbound_nodes[history.node_index]
         if not node.inputs:
-            found[id(one)] = one
-        waiting += reversed(node.inputs)
-    return list(found.values())
+            sources[id(current)] = current
+        pending += reversed(node.inputs)
+    return list(sources.values())

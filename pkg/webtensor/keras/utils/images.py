@@ -1,4 +1,4 @@
-"""Images and arrays, through Pillow and NumPy where they are installed."""
+"""Conversion between image files, images of Pillow, and NumPy arrays."""
 
 from __future__ import annotations
 
@@ -6,142 +6,189 @@ from importlib import import_module
 from math import prod
 from os import PathLike
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from webtensor.engine import TensorLike
 from webtensor.keras.budgets import Budget, reading
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.saving.files import label_of
 from webtensor.keras.types import DTypeLike
 
+if TYPE_CHECKING:
+    from enum import IntEnum
+    from io import BytesIO
+
+    from numpy.typing import NDArray
+
 __all__ = ["array_to_img", "img_to_array", "load_img", "save_img"]
 
+#: A path, or a file object.
+File: TypeAlias = "str | PathLike[str] | BytesIO"
+
+
+class Image(Protocol):
+    """What is used of an image of Pillow."""
+
+    mode: str
+    size: tuple[int, int]
+
+    def convert(self, mode: str) -> Image: ...
+    def load(self) -> object: ...
+    def resize(
+        self, size: tuple[int, int], resample: int, box: tuple[int, int, int, int] | None
+    ) -> Image: ...
+    def save(self, fp: File, format: str | None = None, **params: Any) -> None: ...
+    def tobytes(self) -> bytes: ...
+
+
+class Pillow(Protocol):
+    """What is used of the module ``PIL.Image``."""
+
+    Resampling: type[IntEnum]
+
+    def fromarray(self, obj: NDArray[Any], mode: str) -> Image: ...
+    def open(self, fp: File) -> Image: ...
+
+
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
-#: Pixels of an image may take this many bytes in any case: 44 million pixels.
+#: The bytes that the pixels of any image may take, however small its file: 44 million pixels.
 _PIXEL_FLOOR = 44_000_000 * 4
 _COLOR_MODES = {"grayscale": "L", "rgb": "RGB", "rgba": "RGBA"}
 
 
-def _pillow(name: str) -> Any:
+def _pillow(name: str) -> Pillow:
     try:
-        return import_module("PIL.Image")
+        pillow: Pillow = import_module("PIL.Image")
     except ImportError as error:
         raise ImportError(f"{name}: Pillow is needed, which is not installed") from error
+    return pillow
 
 
 def array_to_img(
-    x: Any, data_format: str | None = None, scale: bool = True, dtype: DTypeLike = None
-) -> Any:
-    """Return an image of Pillow made of an array, which is stretched to 0…255 by ``scale``.
+    x: TensorLike, data_format: str | None = None, scale: bool = True, dtype: DTypeLike = None
+) -> Image:
+    """Convert an array to an image of Pillow; with ``scale``, values are stretched to 0 … 255.
 
     Raises:
         ImportError: Pillow is not installed.
-        ValueError: the array is no image.
+        ValueError: ``x`` does not have three axes, or has another number of channels than 1, 3, 4.
     """
-    image = _pillow("array_to_img")
+    pillow = _pillow("array_to_img")
     import numpy as np
 
-    format = as_data_format("array_to_img", data_format)
-    held = np.asarray(x, dtype="float32" if dtype is None else str(dtype))
-    if held.ndim != 3:
-        raise ValueError(f"array_to_img: x must have three axes, but has shape {held.shape}")
-    if format == "channels_first":
-        held = held.transpose(1, 2, 0)
-    channels = held.shape[2]
+    layout = as_data_format("array_to_img", data_format)
+    pixels = np.asarray(x, dtype="float32" if dtype is None else str(dtype))
+    if pixels.ndim != 3:
+        raise ValueError(f"array_to_img: x must have three axes, but has shape {pixels.shape}")
+    if layout == "channels_first":
+        pixels = pixels.transpose(1, 2, 0)
+    channels = pixels.shape[2]
     if channels not in _MODES:
         raise ValueError(f"array_to_img: x must have 1, 3 or 4 channels, but has {channels}")
     if scale:
-        held = held - held.min()
-        held = held / (held.max() or 1) * 255
+        pixels = pixels - pixels.min()
+        pixels = pixels / (pixels.max() or 1) * 255
     if channels > 1:
-        return image.fromarray(held.astype("uint8"), _MODES[channels])
-    if held.max() > 255:
-        return image.fromarray(held[:, :, 0].astype("int32"), "I")
-    return image.fromarray(held[:, :, 0].astype("uint8"), "L")
+        return pillow.fromarray(pixels.astype("uint8"), _MODES[channels])
+    if pixels.max() > 255:
+        return pillow.fromarray(pixels[:, :, 0].astype("int32"), "I")
+    return pillow.fromarray(pixels[:, :, 0].astype("uint8"), "L")
 
 
-def img_to_array(img: Any, data_format: str | None = None, dtype: DTypeLike = None) -> Any:
-    """Return the elements of an image of Pillow as a NumPy array, with an axis of channels."""
+def img_to_array(
+    img: Image, data_format: str | None = None, dtype: DTypeLike = None
+) -> NDArray[Any]:
+    """Convert an image of Pillow to a NumPy array with an axis of channels.
+
+    Raises:
+        ValueError: the image has another number of axes than two or three.
+    """
     import numpy as np
 
-    format = as_data_format("img_to_array", data_format)
-    held = np.asarray(img, dtype="float32" if dtype is None else str(dtype))
-    if held.ndim == 2:
-        held = held[:, :, None]
-    elif held.ndim != 3:
-        raise ValueError(f"img_to_array: an image has two axes or three, but shape {held.shape}")
-    return held.transpose(2, 0, 1) if format == "channels_first" else held
+    layout = as_data_format("img_to_array", data_format)
+    pixels = np.asarray(img, dtype="float32" if dtype is None else str(dtype))
+    if pixels.ndim == 2:
+        pixels = pixels[:, :, None]
+    elif pixels.ndim != 3:
+        raise ValueError(
+            f"img_to_array: an image must have two or three axes, but its shape is {pixels.shape}"
+        )
+    return pixels.transpose(2, 0, 1) if layout == "channels_first" else pixels
 
 
 def load_img(
-    path: Any,
+    path: File,
     color_mode: str = "rgb",
-    target_size: Any = None,
+    target_size: tuple[int, int] | None = None,
     interpolation: str = "nearest",
     keep_aspect_ratio: bool = False,
-) -> Any:
-    """Read an image of Pillow from a file or from bytes, in another size where one is given.
+) -> Image:
+    """Read an image of Pillow from a file, and scale it to ``target_size``, (height, width).
+
+    With ``keep_aspect_ratio``, it is cropped before it is scaled.
 
     Raises:
         ImportError: Pillow is not installed.
-        ModelFormatError: the file is no image, is broken, or would become far larger than it is.
-        ValueError: a mode is not known.
+        ModelFormatError: the file is no image, is broken, or would decode to far more than its own
+            size.
+        ValueError: ``color_mode`` or ``interpolation`` is unknown.
     """
-    image = _pillow("load_img")
+    pillow = _pillow("load_img")
     if color_mode not in _COLOR_MODES:
         raise ValueError(
             f"load_img: color_mode must be one of {sorted(_COLOR_MODES)}, but got {color_mode!r}"
         )
-    made = _decoded(image, path, color_mode)
-    if target_size is None or made.size == (target_size[1], target_size[0]):
-        return made
-    methods = {one.name.lower(): one for one in image.Resampling}
+    image = _decoded(pillow, path, color_mode)
+    if target_size is None or image.size == (target_size[1], target_size[0]):
+        return image
+    methods = {method.name.lower(): method for method in pillow.Resampling}
     if interpolation not in methods:
         raise ValueError(
             f"load_img: interpolation must be one of {sorted(methods)}, but got {interpolation!r}"
         )
     height, width = target_size
-    box = _middle(made.size, target_size) if keep_aspect_ratio else None
-    return made.resize((width, height), methods[interpolation], box=box)
+    box = _center_box(image.size, target_size) if keep_aspect_ratio else None
+    return image.resize((width, height), methods[interpolation], box=box)
 
 
-def _decoded(image: Any, path: Any, color_mode: str) -> Any:
-    """The image in a file, in a mode of Pillow."""
-    where = f"load_img: {label_of(path)}"
+def _decoded(pillow: Pillow, path: File, color_mode: str) -> Image:
+    """Decode the image in a file, and convert it to a mode of Pillow."""
+    label = f"load_img: {label_of(path)}"
     size = Path(path).stat().st_size if isinstance(path, (str, PathLike)) else 0
-    with reading(where):
-        opened = image.open(path)
-        Budget(where, size, floor=_PIXEL_FLOOR).spend(4 * prod(opened.size))
-        if not (color_mode == "grayscale" and opened.mode in ("L", "I;16", "I")):
-            opened = opened.convert(_COLOR_MODES[color_mode])
-        opened.load()
-        return opened
+    with reading(label):
+        image = pillow.open(path)
+        Budget(label, size, floor=_PIXEL_FLOOR).spend(4 * prod(image.size))
+        if not (color_mode == "grayscale" and image.mode in ("L", "I;16", "I")):
+            image = image.convert(_COLOR_MODES[color_mode])
+        image.load()
+        return image
 
 
-def _middle(size: tuple[int, int], target_size: Any) -> tuple[int, int, int, int]:
-    """The middle part of an image that has other proportions."""
-    (width, height), (wanted_height, wanted_width) = size, target_size
-    kept_height = min(height, width * wanted_height // wanted_width)
-    kept_width = min(width, height * wanted_width // wanted_height)
-    top, left = (height - kept_height) // 2, (width - kept_width) // 2
-    return left, top, left + kept_width, top + kept_height
+def _center_box(size: tuple[int, int], target_size: tuple[int, int]) -> tuple[int, int, int, int]:
+    """Return the largest box about the centre that has the aspect ratio of ``target_size``."""
+    (width, height), (target_height, target_width) = size, target_size
+    box_height = min(height, width * target_height // target_width)
+    box_width = min(width, height * target_width // target_height)
+    top, left = (height - box_height) // 2, (width - box_width) // 2
+    return left, top, left + box_width, top + box_height
 
 
 def save_img(
-    path: Any,
-    x: Any,
+    path: File,
+    x: TensorLike,
     data_format: str | None = None,
     file_format: str | None = None,
     scale: bool = True,
     **kwargs: Any,
 ) -> None:
-    """Write an array to a file as an image.
+    """Write an array to a file as an image; ``kwargs`` are those of Pillow's ``Image.save``.
 
     Raises:
         ImportError: Pillow is not installed.
     """
-    made = array_to_img(x, data_format, scale)
-    ending = PurePath(path).suffix[1:] if isinstance(path, (str, PathLike)) else ""
-    is_jpeg = (file_format or ending).lower() in ("jpg", "jpeg")
-    if made.mode == "RGBA" and is_jpeg:
-        made = made.convert("RGB")
-    made.save(path, format="jpeg" if file_format and is_jpeg else file_format, **kwargs)
+    image = array_to_img(x, data_format, scale)
+    extension = PurePath(path).suffix[1:] if isinstance(path, (str, PathLike)) else ""
+    is_jpeg = (file_format or extension).lower() in ("jpg", "jpeg")
+    if image.mode == "RGBA" and is_jpeg:
+        image = image.convert("RGB")
+    image.save(path, format="jpeg" if file_format and is_jpeg else file_format, **kwargs)

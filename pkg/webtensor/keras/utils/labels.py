@@ -1,39 +1,41 @@
-"""Labels as vectors, and vectors of one length.
+"""Class labels as vectors, and vectors of length 1.
 
-Given a tensor, these functions return a tensor; else a NumPy array where NumPy is, as Keras does.
+A function that is called with a tensor returns a tensor; otherwise it returns a NumPy array where
+NumPy is installed, as Keras does.
 """
 
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
-from webtensor.engine import Tensor
+from webtensor.engine import Tensor, TensorLike
 
-__all__ = ["as_array", "as_given", "normalize", "to_categorical"]
+__all__ = ["as_array", "like_input", "normalize", "to_categorical"]
 
 
-def as_array(made: Tensor) -> Any:
-    """Return a tensor as an array where there is NumPy."""
+def as_array(x: Tensor) -> TensorLike:
+    """Convert a tensor to a NumPy array, where NumPy is installed."""
     try:
         import numpy  # noqa: F401
     except ImportError:
-        return made
-    return made.numpy()
+        return x
+    return x.numpy()
 
 
-def as_given(made: Tensor, given: Any) -> Any:
-    """Return a tensor as an array where no tensor was given and there is NumPy."""
-    return made if isinstance(given, Tensor) else as_array(made)
+def like_input(x: Tensor, inputs: TensorLike) -> TensorLike:
+    """Return a result as a tensor if the inputs were one, otherwise as by ``as_array``."""
+    return x if isinstance(inputs, Tensor) else as_array(x)
 
 
-def to_categorical(x: Any, num_classes: int | None = None) -> Any:
-    """Return vectors with a 1 at the place that a label names.
+def to_categorical(x: TensorLike, num_classes: int | None = None) -> TensorLike:
+    """Return one-hot vectors for integer labels.
+
+    ``num_classes``, the size of the vectors, is by default one more than the largest label.
 
     Raises:
-        ValueError: there are labels beyond ``num_classes``, or below 0.
+        ValueError: a label is negative, or not less than ``num_classes``.
 
     Example:
         >>> from webtensor import keras
@@ -44,25 +46,25 @@ def to_categorical(x: Any, num_classes: int | None = None) -> Any:
     if len(labels.shape) > 1 and labels.shape[-1] == 1:
         labels = wt.squeeze(labels, -1)
     has_labels = prod(labels.shape) > 0
-    least, most = (int(wt.min(labels)), int(wt.max(labels))) if has_labels else (0, -1)
+    minimum, maximum = (int(wt.min(labels)), int(wt.max(labels))) if has_labels else (0, -1)
     if num_classes is None:
-        num_classes = most + 1
-    if least < 0 or most >= num_classes:
+        num_classes = maximum + 1
+    if minimum < 0 or maximum >= num_classes:
         raise ValueError(
             f"to_categorical: labels must be from 0 to {num_classes - 1} for num_classes="
-            f"{num_classes}, but there are ones from {least} to {most}"
+            f"{num_classes}, but there are ones from {minimum} to {maximum}"
         )
-    return as_given(wt.one_hot(labels, num_classes, dtype=float32), x)
+    return like_input(wt.one_hot(labels, num_classes, dtype=float32), x)
 
 
-def normalize(x: Any, axis: int = -1, order: float = 2) -> Any:
-    """Return vectors divided by their norms; those of zeros stay.
+def normalize(x: TensorLike, axis: int = -1, order: float = 2) -> TensorLike:
+    """Divide vectors along an axis by their norms; vectors of zeros stay zeros.
 
     Example:
         >>> from webtensor import keras
-        >>> [round(one, 2) for one in keras.utils.normalize([[3.0, 4.0]])[0].tolist()]
+        >>> [round(number, 2) for number in keras.utils.normalize([[3.0, 4.0]])[0].tolist()]
         [0.6, 0.8]
     """
-    held = wt.astype(wt.asarray(x), float32)
-    length = wt.linalg.vector_norm(held, axis=axis, ord=order, keepdims=True)
-    return as_given(wt.divide(held, wt.where(wt.equal(length, 0), 1.0, length)), x)
+    vectors = wt.astype(wt.asarray(x), float32)
+    norm = wt.linalg.vector_norm(vectors, axis=axis, ord=order, keepdims=True)
+    return like_input(wt.divide(vectors, wt.where(wt.equal(norm, 0), 1.0, norm)), x)

@@ -1,4 +1,4 @@
-"""What is told while something takes long: printed, or logged where that is wanted."""
+"""Progress bars and messages: printed, or logged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def enable_interactive_logging() -> None:
 
 
 def disable_interactive_logging() -> None:
-    """Log progress bars and messages, by the logger "webtensor.keras", in place of printing."""
+    """Log progress bars and messages to the logger "webtensor.keras" instead of printing them."""
     _settings["interactive"] = False
 
 
@@ -30,7 +30,7 @@ def is_interactive_logging_enabled() -> bool:
 
 
 def say(text: str, end: str = "\n") -> None:
-    """Print a message, or log it; what the output cannot show becomes question marks."""
+    """Print a message, or log it; characters that the output cannot show become "?"."""
     if not is_interactive_logging_enabled():
         import logging
 

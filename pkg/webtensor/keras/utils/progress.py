@@ -1,16 +1,20 @@
-"""The progress bar: one line, written over and over where that is possible."""
+"""The progress bar: one line of text, which is overwritten where that is possible."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Container, Iterable
 from time import time
-from typing import Any
+from typing import TypeAlias
 
+from webtensor.engine import TensorLike
 from webtensor.keras.nest import flatten
 from webtensor.keras.utils.logging import say
 
 __all__ = ["Progbar"]
+
+#: Names of metrics with their values at a step.
+Values: TypeAlias = "Iterable[tuple[str, TensorLike]] | None"
 
 _BOLD, _GREEN, _GRAY, _PLAIN = "\x1b[1m", "\x1b[32m", "\x1b[37m", "\x1b[0m"
 
@@ -23,11 +27,10 @@ def _duration(seconds: float) -> str:
     return f"{int(seconds)}s"
 
 
-def _mean(value: Any) -> float:
-    """A number, or the mean of several."""
-    found = value.tolist() if hasattr(value, "tolist") else value
-    parts = flatten(found)
-    return sum(map(float, parts)) / len(parts)
+def _mean(value: TensorLike) -> float:
+    """Return a number, or the mean of several."""
+    numbers = flatten(value.tolist() if hasattr(value, "tolist") else value)
+    return sum(map(float, numbers)) / len(numbers)
 
 
 def _number(value: float) -> str:
@@ -35,12 +38,23 @@ def _number(value: float) -> str:
 
 
 class Progbar:
-    """A bar of text that says how far something is, with numbers beside it.
+    """A progress bar of text, with metrics beside it.
 
-    ``verbose`` is 0 for nothing, 1 for a bar, 2 for a line at the end. Numbers are averaged over
-    steps, but for those of ``stateful_metrics``, or for all but ``stateless_metrics``. In a
-    terminal and in a notebook the line is written over; elsewhere it is written once, when all is
-    done.
+    In a terminal and in a notebook the line is overwritten; elsewhere it is written once, at the
+    end.
+
+    Args:
+        target: an integer, the number of steps; None if it is unknown.
+        width: an integer, the width of the bar in characters.
+        verbose: 0 for no output, 1 for a bar, 2 for one line at the end.
+        interval: a number, the minimum time between updates of the bar, in seconds.
+        stateful_metrics: names of metrics that are displayed as they are; others are averaged
+            over the steps.
+        stateless_metrics: names of metrics that are averaged; others are displayed as they are.
+        unit_name: a string, the name of a step.
+
+    Raises:
+        ValueError: both ``stateful_metrics`` and ``stateless_metrics`` are given.
 
     Example:
         >>> from webtensor import keras
@@ -66,63 +80,63 @@ class Progbar:
         self.stateless_metrics = stateless_metrics
         isatty = getattr(sys.stdout, "isatty", None)
         self._is_live = bool(isatty and isatty()) or "ipykernel" in sys.modules
-        #: Sums and how many steps they are of, by name.
-        self._values: dict[str, tuple[float, int]] = {}
-        self._seen = 0
+        #: For each metric, the sum of its values and the number of steps in it.
+        self._sums: dict[str, tuple[float, int]] = {}
+        self._current = 0
         self._start = time()
-        self._last, self._first_step = 0.0, 0.0
-        self._length = 0
+        self._last_update, self._first_step_end = 0.0, 0.0
+        self._line_length = 0
 
     def update(
         self,
         current: int,
-        values: Iterable[tuple[str, Any]] | None = None,
+        values: Values = None,
         finalize: bool | None = None,
     ) -> None:
-        """Show that ``current`` steps are done, with the numbers of the last."""
+        """Display that ``current`` steps are done, with the metrics of the last step."""
         if finalize is None:
             finalize = self.target is not None and current >= self.target
         for name, value in values or ():
-            self._note(name, _mean(value), current, finalize)
-        self._seen = current
+            self._add_value(name, _mean(value), current, finalize)
+        self._current = current
         now = time()
         per_step = self._time_per_step(current, now)
-        is_due = finalize or (self._is_live and now - self._last >= self.interval)
+        is_due = finalize or (self._is_live and now - self._last_update >= self.interval)
         if self.verbose == 1 and is_due:
             self._write(self._bar(current, now, per_step, finalize), finalize)
-            self._last = now
+            self._last_update = now
         elif self.verbose == 2 and finalize and self.target:
             count = f"{current:{len(str(self.target))}d}/{self.target}"
             self._print(
-                f"{count} - {now - self._start:.0f}s - {self._pace(per_step)}{self._numbers()}\n"
+                f"{count} - {now - self._start:.0f}s - {self._pace(per_step)}{self._metrics()}\n"
             )
 
-    def add(self, n: int, values: Iterable[tuple[str, Any]] | None = None) -> None:
-        """Show that ``n`` more steps are done."""
-        self.update(self._seen + n, values)
+    def add(self, n: int, values: Values = None) -> None:
+        """Display that ``n`` more steps are done."""
+        self.update(self._current + n, values)
 
-    def _note(self, name: str, value: float, current: int, is_last: bool) -> None:
+    def _add_value(self, name: str, value: float, current: int, is_last: bool) -> None:
         if self.stateless_metrics is not None:
             is_averaged = name in self.stateless_metrics
         else:
             is_averaged = self.stateful_metrics is None or name not in self.stateful_metrics
         if not is_averaged or is_last:
-            self._values[name] = (value, 1)
+            self._sums[name] = (value, 1)
             return
-        steps = max(current - self._seen, 1)
-        total, count = self._values.get(name, (0.0, 0))
-        self._values[name] = (total + value * steps, count + steps)
+        steps = max(current - self._current, 1)
+        total, count = self._sums.get(name, (0.0, 0))
+        self._sums[name] = (total + value * steps, count + steps)
 
     def _time_per_step(self, current: int, now: float) -> float:
-        """The mean time of a step, without the first, which often takes longer."""
+        """Return the mean time of a step, without the first, which often takes longer."""
         if not current:
             return 0.0
-        found = (now - self._start) / current
-        if self._first_step and current > 1:
-            found = (now - self._first_step) / (current - 1)
+        seconds = (now - self._start) / current
+        if self._first_step_end and current > 1:
+            seconds = (now - self._first_step_end) / (current - 1)
         if current == 1:
-            self._first_step = now
-        return found
+            self._first_step_end = now
+        return seconds
 
     def _pace(self, per_step: float) -> str:
         if per_step >= 1 or per_step == 0:
@@ -131,27 +145,27 @@ class Progbar:
             return f"{per_step * 1e3:.0f}ms/{self.unit_name}"
         return f"{per_step * 1e6:.0f}us/{self.unit_name}"
 
-    def _numbers(self) -> str:
-        means = ((name, total / count) for name, (total, count) in self._values.items())
+    def _metrics(self) -> str:
+        means = ((name, total / count) for name, (total, count) in self._sums.items())
         return "".join(f" - {name}: {_number(mean)}" for name, mean in means)
 
     def _bar(
         self, current: int, now: float, per_step: float, is_last: bool
     ) -> list[tuple[str, str]]:
-        """The line in parts, each with how it looks."""
-        took = f"{now - self._start:.0f}s"
-        rest = f" {self._pace(per_step)}{self._numbers()}"
+        """Return the parts of the line, each after its style."""
+        elapsed = f"{now - self._start:.0f}s"
+        rest = f" {self._pace(per_step)}{self._metrics()}"
         if not self.target:
-            return [("", f"{current:7d}/Unknown "), (_BOLD, took), ("", rest)]
+            return [("", f"{current:7d}/Unknown "), (_BOLD, elapsed), ("", rest)]
         done = int(self.width * min(current / self.target, 1.0))
-        left = took if is_last else _duration(per_step * (self.target - current))
+        remaining = elapsed if is_last else _duration(per_step * (self.target - current))
         return [
             (_BOLD, f"{current:{len(str(self.target))}d}/{self.target}"),
             ("", " "),
             (_GREEN, "━" * done),
             (_GRAY, "━" * (self.width - done)),
             ("", " "),
-            (_BOLD, left),
+            (_BOLD, remaining),
             ("", rest),
         ]
 
@@ -164,8 +178,8 @@ class Progbar:
         styled = "".join(
             f"{style}{text}{_PLAIN}" if style and text else text for style, text in parts
         )
-        self._print("\r" + styled + " " * max(self._length - length, 0) + end)
-        self._length = length
+        self._print("\r" + styled + " " * max(self._line_length - length, 0) + end)
+        self._line_length = length
 
     def _print(self, text: str) -> None:
         say(text, end="")

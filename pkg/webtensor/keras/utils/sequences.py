@@ -1,52 +1,59 @@
-"""Sequences of one length, and windows of a series."""
+"""Sequences padded to one length, and windows of a time series."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence as Items
+from collections.abc import Iterable, Sequence
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 from webtensor import ops as wt
 from webtensor.dtypes import int32
-from webtensor.engine import Tensor
+from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.dtypes import held_dtype
-from webtensor.keras.utils.datasets import Batched, PyDataset, checked_format
-from webtensor.keras.utils.labels import as_given
+from webtensor.keras.types import DTypeLike
+from webtensor.keras.utils.datasets import Batch, PyDataset, SampleDataset, checked_format
+from webtensor.keras.utils.labels import as_array
 
 __all__ = ["pad_sequences", "timeseries_dataset_from_array"]
 
 _SIDES = ("pre", "post")
+#: A number, a text, or nested lists of them.
+Element: TypeAlias = "float | str | list[Element]"
 
 
-def _rows(sequence: Any, position: int) -> list[Any]:
-    """The elements of a sequence."""
-    held = sequence.tolist() if hasattr(sequence, "tolist") else sequence
-    if isinstance(held, str) or not hasattr(held, "__iter__"):
+def _elements(sequence: TensorLike, position: int) -> list[Element]:
+    values = sequence.tolist() if hasattr(sequence, "tolist") else sequence
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise ValueError(
-            f"pad_sequences: sequences must be a list of lists, but at place {position} is {held!r}"
+            f"pad_sequences: sequences must be a list of lists, but at place {position} is "
+            f"{values!r}"
         )
-    return list(held)
+    return list(values)
 
 
-def _shape(value: Any) -> tuple[int, ...]:
-    """The shape of nested lists."""
+def _shape(value: Element) -> tuple[int, ...]:
+    """Return the shape of nested lists."""
     if not isinstance(value, (list, tuple)):
         return ()
     return (len(value), *_shape(value[0])) if value else (0,)
 
 
 def pad_sequences(
-    sequences: Any,
+    sequences: Iterable[TensorLike],
     maxlen: int | None = None,
-    dtype: Any = "int32",
+    dtype: DTypeLike | type = "int32",
     padding: str = "pre",
     truncating: str = "pre",
-    value: Any = 0.0,
-) -> Any:
-    """Return sequences as rows of one length: short ones are filled up, long ones cut.
+    value: float | str = 0.0,
+) -> TensorLike:
+    """Return sequences as rows of one length: short ones are padded, long ones truncated.
+
+    The length is ``maxlen``, by default that of the longest sequence. ``padding`` and
+    ``truncating`` are "pre" or "post": the side where ``value`` is added or elements are removed.
 
     Raises:
-        ValueError: the sequences' elements differ in shape, or a side is neither "pre" nor "post".
+        ValueError: elements differ in shape, ``sequences`` is not a list of lists, or a side is
+            neither "pre" nor "post".
 
     Example:
         >>> from webtensor import keras
@@ -58,39 +65,42 @@ def pad_sequences(
             raise ValueError(f"pad_sequences: {name} must be 'pre' or 'post', but got {side!r}")
     if not hasattr(sequences, "__len__"):
         raise ValueError(f"pad_sequences: sequences must be a list of lists, but is {sequences!r}")
-    rows = [_rows(one, position) for position, one in enumerate(sequences)]
+    rows = [_elements(sequence, position) for position, sequence in enumerate(sequences)]
     length = max((len(row) for row in rows), default=0) if maxlen is None else int(maxlen)
     shape = next((_shape(row[0]) for row in rows if row), ())
-    filler = value
-    for count in reversed(shape):
-        filler = [filler] * count
-    made = []
+    filler: Element = value
+    for size in reversed(shape):
+        filler = [filler] * size
+    padded_rows = []
     for position, row in enumerate(rows):
-        if any(_shape(one) != shape for one in row):
+        if any(_shape(element) != shape for element in row):
             raise ValueError(
                 f"pad_sequences: elements must have shape {shape}, as the first has, but some of "
                 f"the sequence at place {position} have another"
             )
         start = len(row) - length if truncating == "pre" and len(row) > length else 0
-        kept = row[start : start + length]
-        more = [filler] * (length - len(kept))
-        made.append(kept + more if padding == "post" else more + kept)
+        truncated = row[start : start + length]
+        fillers = [filler] * (length - len(truncated))
+        padded_rows.append(truncated + fillers if padding == "post" else fillers + truncated)
     if dtype in (object, "object", "O", str) or str(dtype).lstrip("<>=").startswith(("U", "str")):
-        return _texts(made, dtype)
-    kind = held_dtype(dtype)
+        return _text_array(padded_rows, dtype)
+    result_dtype = held_dtype(dtype)
     if isinstance(value, str):
         raise ValueError(f"pad_sequences: value {value!r} is a text, but dtype is {dtype!r}")
-    cast = int if kind is int32 else float
-    if not made or not length:
-        return as_given(wt.zeros((len(made), length, *shape), kind), made)
-    return as_given(wt.tensor(_cast(made, cast), dtype=kind), made)
+    if not padded_rows or not length:
+        return as_array(wt.zeros((len(padded_rows), length, *shape), result_dtype))
+    number = int if result_dtype is int32 else float
+    return as_array(wt.tensor([_converted(row, number) for row in padded_rows], dtype=result_dtype))
 
 
-def _cast(value: Any, kind: Any) -> Any:
-    return [_cast(one, kind) for one in value] if isinstance(value, list) else kind(value)
+def _converted(value: Element, number: type[int] | type[float]) -> Element:
+    """Convert the numbers in nested lists to a type."""
+    if isinstance(value, list):
+        return [_converted(element, number) for element in value]
+    return number(value)
 
 
-def _texts(rows: list[list[Any]], dtype: Any) -> Any:
+def _text_array(rows: list[list[Element]], dtype: Any) -> TensorLike:
     try:
         import numpy as np
     except ImportError:
@@ -98,15 +108,15 @@ def _texts(rows: list[list[Any]], dtype: Any) -> Any:
     return np.array(rows, dtype=dtype)
 
 
-class _Windows(Batched):
-    """Windows of a series, and what is to be predicted from each."""
+class _Windows(SampleDataset):
+    """Windows of a series, and the target of each."""
 
     def __init__(
         self,
         data: Tensor,
         targets: Tensor | None,
         starts: list[int],
-        steps: Items[int],
+        steps: Sequence[int],
         batch_size: int | None,
         shuffle: Random | None,
     ) -> None:
@@ -114,23 +124,21 @@ class _Windows(Batched):
         self._data, self._targets = data, targets
         self._starts, self._steps = starts, steps
 
-    def _of(self, places: list[int]) -> Any:
-        starts = [self._starts[place] for place in places]
-        if self._size is None:
-            rows: Any = [starts[0] + step for step in self._steps]
-            wanted: Any = starts[0]
-        else:
-            rows = [[start + step for step in self._steps] for start in starts]
-            wanted = starts
-        windows = wt.gather(self._data, wt.tensor(rows, dtype=int32))
+    def _batch_of(self, indices: list[int]) -> Batch:
+        shape = () if self._batch_size is None else (len(indices),)
+        starts = [self._starts[index] for index in indices]
+        positions = [start + step for start in starts for step in self._steps]
+        windows = wt.gather(
+            self._data, wt.tensor(positions, (*shape, len(self._steps)), dtype=int32)
+        )
         if self._targets is None:
             return windows
-        return windows, wt.gather(self._targets, wt.tensor(wanted, dtype=int32))
+        return windows, wt.gather(self._targets, wt.tensor(starts, shape, dtype=int32))
 
 
 def timeseries_dataset_from_array(
-    data: Any,
-    targets: Any,
+    data: TensorLike,
+    targets: TensorLike | None,
     sequence_length: int,
     sequence_stride: int = 1,
     sampling_rate: int = 1,
@@ -141,13 +149,14 @@ def timeseries_dataset_from_array(
     end_index: int | None = None,
     format: str = "tf",
 ) -> PyDataset:
-    """Return a data set of windows of a series, each with the target at its beginning.
+    """Return a data set of windows of a time series, each with the target at its begin.
 
-    A window has ``sequence_length`` elements, ``sampling_rate`` apart; the next begins
-    ``sequence_stride`` later. ``format`` is "tf" or "grain", as in Keras, and changes nothing.
+    A window has ``sequence_length`` elements, ``sampling_rate`` apart; the next one begins
+    ``sequence_stride`` later. ``start_index`` and ``end_index`` limit the part of the series that
+    is used. ``format`` is "tf" or "grain", as in Keras, and changes nothing.
 
     Raises:
-        ValueError: a number is not positive, or a limit lies outside the series.
+        ValueError: a number is not positive, a limit is outside the series, or there is no window.
 
     Example:
         >>> from webtensor import keras
@@ -176,17 +185,16 @@ def timeseries_dataset_from_array(
             f"before the other, but are {start_index} and {end_index}"
         )
     count = last - first - (sequence_length - 1) * sampling_rate
-    wanted = None if targets is None else wt.asarray(targets)
-    if wanted is not None:
-        wanted = wanted[first:]
-        count = min(count, wanted.shape[0])
+    series_targets = None if targets is None else wt.asarray(targets)[first:]
+    if series_targets is not None:
+        count = min(count, series_targets.shape[0])
     if count <= 0:
         raise ValueError(
             f"{name}: from {first} to {last} there is no window of {sequence_length} elements"
         )
     return _Windows(
         series[first:last],
-        wanted,
+        series_targets,
         list(range(0, count, sequence_stride)),
         range(0, sequence_length * sampling_rate, sampling_rate),
         batch_size,

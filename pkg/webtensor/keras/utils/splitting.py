@@ -1,20 +1,24 @@
-"""Parting data in two."""
+"""Splitting data in two."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sized
 from random import Random
-from typing import Any
+from typing import Any, TypeAlias
 
 from webtensor import ops as wt
+from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.nest import flatten, map_structure
-from webtensor.keras.utils.datasets import Batched, PyDataset
+from webtensor.keras.utils.datasets import Batch, PyDataset, SampleDataset
 
 __all__ = ["Samples", "split_dataset"]
 
+#: Arrays, a nested structure of arrays of one length, or an iterable of samples.
+Dataset: TypeAlias = "TensorLike | Mapping[str, TensorLike] | Iterable[object]"
+
 
 class Samples(PyDataset):
-    """Samples one by one; ``batch`` returns a data set of them in batches, as ``fit`` wants it."""
+    """Single samples; ``batch`` returns a data set of batches of them, which ``fit`` takes."""
 
     def __init__(self, samples: list[Any]) -> None:
         super().__init__()
@@ -37,33 +41,35 @@ class Samples(PyDataset):
         return _Batches(self._samples, batch_size)
 
 
-class _Batches(Batched):
-    def __init__(self, samples: list[Any], size: int) -> None:
-        super().__init__(len(samples), size)
+class _Batches(SampleDataset):
+    def __init__(self, samples: list[object], batch_size: int) -> None:
+        super().__init__(len(samples), batch_size)
         self._samples = samples
 
-    def _of(self, places: list[int]) -> Any:
-        samples = [self._samples[place] for place in places]
-        return map_structure(lambda *one: wt.stack([wt.asarray(part) for part in one]), *samples)
+    def _batch_of(self, indices: list[int]) -> Batch:
+        def stacked(*parts: TensorLike) -> Tensor:
+            return wt.stack([wt.asarray(part) for part in parts])
+
+        return map_structure(stacked, *(self._samples[index] for index in indices))
 
 
 def split_dataset(
-    dataset: Any,
+    dataset: Dataset,
     left_size: float | None = None,
     right_size: float | None = None,
     shuffle: bool = False,
     seed: int | None = None,
     preferred_backend: str | None = None,
 ) -> tuple[Samples, Samples]:
-    """Return two parts of data: the first samples, and the last ones.
+    """Split data in two: the first samples, and the last ones.
 
-    The data are an array, a list, a tuple or a dict of arrays of one length, or anything that
-    samples are got from. Sizes are numbers of samples, or, as floats, parts of the whole; without
-    one it is what the other leaves. ``preferred_backend`` changes nothing.
+    The data are an array, a list, a tuple or a dict of arrays of one length, or an iterable of
+    samples. Sizes are numbers of samples, or, as floats, fractions of them; if only one is given,
+    the other part has the rest. ``preferred_backend`` changes nothing.
 
     Raises:
         TypeError: the data are nothing of this, or a size is no number.
-        ValueError: a size is too small or too large, or arrays differ in length.
+        ValueError: a size is out of range, or arrays differ in length.
 
     Example:
         >>> from webtensor import keras
@@ -89,21 +95,22 @@ def split_dataset(
 
 
 def _size(name: str, size: float | None, count: int) -> int | None:
+    """Return a size as a number of samples."""
     if size is None:
         return None
     if isinstance(size, bool) or not isinstance(size, (int, float)):
         raise TypeError(f"split_dataset: {name} must be an integer or a float, but is {size!r}")
     if not 0 < size < (1 if isinstance(size, float) else count):
         raise ValueError(
-            f"split_dataset: {name} must be from 1 to {count - 1} samples, or a part between 0.0 "
-            f"and 1.0, but is {size!r}"
+            f"split_dataset: {name} must be from 1 to {count - 1} samples, or a fraction between "
+            f"0.0 and 1.0, but is {size!r}"
         )
     return round(size * count) if isinstance(size, float) else size
 
 
-def _samples(dataset: Any) -> list[Any]:
+def _samples(dataset: Dataset) -> list[Any]:
     if isinstance(dataset, (str, bytes)) or not hasattr(dataset, "__iter__"):
-        if hasattr(dataset, "__getitem__") and hasattr(dataset, "__len__"):
+        if isinstance(dataset, Sized) and hasattr(dataset, "__getitem__"):
             return [dataset[index] for index in range(len(dataset))]
         raise TypeError(
             f"split_dataset: dataset must be arrays or an iterable of samples, but is {dataset!r}"
@@ -113,18 +120,18 @@ def _samples(dataset: Any) -> list[Any]:
     arrays = _arrays_in(dataset)
     if arrays is None:
         return list(dataset)
-    lengths = {one.shape[0] for one in arrays}
+    lengths = {array.shape[0] for array in arrays}
     if len(lengths) != 1:
         raise ValueError(f"split_dataset: arrays must have one length, but have {sorted(lengths)}")
     return [
-        map_structure(lambda one, index=index: one[index], dataset)
+        map_structure(lambda array, index=index: array[index], dataset)
         for index in range(lengths.pop())
     ]
 
 
-def _arrays_in(dataset: Any) -> list[Any] | None:
-    """The arrays that a structure consists of, or None where it does not."""
+def _arrays_in(dataset: Dataset) -> list[TensorLike] | None:
+    """Return the arrays of a nested structure, or None if anything else is in it."""
     if not isinstance(dataset, (list, tuple, Mapping)) and not hasattr(dataset, "shape"):
         return None
     arrays = flatten(dataset)
-    return arrays if arrays and all(getattr(one, "shape", None) for one in arrays) else None
+    return arrays if arrays and all(getattr(array, "shape", None) for array in arrays) else None

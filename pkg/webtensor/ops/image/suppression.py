@@ -241,7 +241,20 @@ async def non_max_suppression_async(
     iou_threshold: float = 0.5,
     score_threshold: float = -inf,
 ) -> Tensor:
-    """``non_max_suppression`` without blocking the page."""
+    """``non_max_suppression`` without blocking the page.
+
+    The result is int32 (count,).
+
+    Raises:
+        ValueError: a shape or a threshold does not fit.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.9]]
+        >>> asyncio.run(wt.image.non_max_suppression_async(boxes, [0.9, 0.8], 2)).tolist()
+        [0]
+    """
     name = "non_max_suppression_async"
     box_corners, ranks, options = _checked(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold
@@ -288,7 +301,23 @@ async def non_max_suppression_with_score_async(
     score_threshold: float = -inf,
     soft_nms_sigma: float = 0.0,
 ) -> ScoredSelection:
-    """``non_max_suppression_with_score`` without blocking the page."""
+    """``non_max_suppression_with_score`` without blocking the page.
+
+    The indices are int32 (count,), the scores float32 (count,).
+
+    Raises:
+        ValueError: a shape or a threshold does not fit.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.9]]
+        >>> async def select():
+        ...     chosen = await wt.image.non_max_suppression_with_score_async(boxes, [0.9, 0.8], 2)
+        ...     return chosen.selected_indices.tolist()
+        >>> asyncio.run(select())
+        [0]
+    """
     name = "non_max_suppression_with_score_async"
     box_corners, ranks, options = _checked(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma
@@ -338,7 +367,23 @@ async def non_max_suppression_padded_async(
     score_threshold: float = -inf,
     pad_to_max_output_size: bool = False,
 ) -> PaddedSelection:
-    """``non_max_suppression_padded`` without blocking the page."""
+    """``non_max_suppression_padded`` without blocking the page.
+
+    The indices are int32 (count,), padded or not.
+
+    Raises:
+        ValueError: a shape or a threshold does not fit.
+
+    Example:
+        >>> import asyncio
+        >>> import webtensor as wt
+        >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.9]]
+        >>> async def select():
+        ...     chosen = await wt.image.non_max_suppression_padded_async(boxes, [0.9, 0.8], 2)
+        ...     return chosen.valid_outputs.tolist()
+        >>> asyncio.run(select())
+        1
+    """
     name = "non_max_suppression_padded_async"
     box_corners, ranks, options = _checked(
         name, boxes, scores, max_output_size, iou_threshold, score_threshold

@@ -169,6 +169,8 @@ def gram_schmidt(xs: TensorLike | Sequence[TensorLike]) -> Any:
     ``xs`` is a matrix whose rows are the vectors, or a list of vectors; the result is of the same
     kind. It is computed by a QR factorization, which keeps the vectors orthogonal to rounding.
 
+    A matrix has shape (vectors, elements), as the result has.
+
     Raises:
         TypeError: the vectors are complex.
         ValueError: they are no matrix or vectors of one length, or more than they have elements.
@@ -234,6 +236,11 @@ def eigh(x: TensorLike, /) -> Eigh:
 
 def eigvalsh(x: TensorLike, /) -> Tensor:
     """Eigenvalues of Hermitian matrices, ascending. See ``eigh``.
+
+    ``x`` has shape (..., n, n); the result is float32 (..., n).
+
+    Raises:
+        ValueError: the matrices are not square.
 
     Example:
         >>> import webtensor as wt
@@ -309,6 +316,9 @@ def svd(x: TensorLike, /, *, full_matrices: bool = True) -> SVD:
 
 def svdvals(x: TensorLike, /) -> Tensor:
     """Singular values, descending, float32 (..., min(m, n)). See ``svd``.
+
+    Raises:
+        ValueError: ``x`` has fewer than two axes.
 
     Example:
         >>> import webtensor as wt

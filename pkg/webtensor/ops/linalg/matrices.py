@@ -81,6 +81,11 @@ def diagonal(x: TensorLike, /, *, offset: int = 0) -> Tensor:
 def trace(x: TensorLike, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
     """Sums of the diagonals of matrices, (..., rows, columns).
 
+    The result has shape (...).
+
+    Raises:
+        ValueError: ``x`` has fewer than two axes.
+
     Example:
         >>> import webtensor as wt
         >>> wt.linalg.trace([[1, 2], [3, 4]]).tolist()

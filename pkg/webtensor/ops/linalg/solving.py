@@ -98,6 +98,8 @@ def inv(x: TensorLike, /) -> Tensor:
 def matrix_power(x: TensorLike, n: int, /) -> Tensor:
     """Powers of matrices; a negative power is one of the inverse.
 
+    ``x`` has shape (..., n, n), as the result has.
+
     Raises:
         TypeError: ``n`` is not an integer.
         ValueError: the matrices are not square.
@@ -180,6 +182,8 @@ def slogdet(x: TensorLike, /) -> SlogDet:
     """Sign of determinants, and logarithm of their sizes, which neither overflows nor vanishes.
 
     A singular matrix has sign 0 and logarithm -inf.
+
+    For ``x`` of shape (..., n, n), both have shape (...); the logarithm is float32.
 
     Raises:
         ValueError: the matrices are not square.

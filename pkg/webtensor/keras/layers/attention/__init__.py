@@ -1,7 +1,7 @@
-"""Attention: weighted sums of values, whose weights come of how keys fit queries.
+"""Attention: weighted sums of values, with weights that say how well keys match queries.
 
-``scores`` has the masks and the weights, ``dot`` the layers without weights of their own,
-``multi_head`` and ``grouped_query`` those with projections.
+``dot`` has the layers without projections, ``multi_head`` and ``grouped_query`` those with heads,
+``heads`` what these two share; ``score_masks`` has masks.
 """
 
 from webtensor.keras.layers.attention.dot import AdditiveAttention, Attention

@@ -1,31 +1,46 @@
-"""Attention without projections: products of queries and keys, or sums of them."""
+"""Attention without projections: scores are products of queries and keys, or sums of them."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from webtensor import ops as wt
 from webtensor.dtypes import bool_
 from webtensor.engine import Tensor
 from webtensor.keras import random
-from webtensor.keras.layers.attention.scores import both, seen_before
+from webtensor.keras.arguments import ALWAYS
+from webtensor.keras.layers.attention.score_masks import causal_mask, intersection
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.masks import symbolic_ops
 from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Shape
+from webtensor.keras.variables import Variable
 
 __all__ = ["AdditiveAttention", "Attention"]
 
-#: What is subtracted from scores that are not seen.
-_FAR = 1.0e9
+#: What is subtracted from masked scores.
+_MASKED = 1.0e9
 
 
 class Attention(Layer):
     """``softmax(query @ keyᵀ) @ value`` (Luong et al., 2015).
 
-    Inputs are a list: query (batch, queries, size), value (batch, keys, size) and, if it is not the
-    value, key. With ``score_mode="concat"`` scores are the weighted sums of
-    ``tanh(query + key)``. ``use_scale`` multiplies scores by a weight. ``mask`` is a list, too:
-    what the query's leaves out becomes zeros, and what the value's leaves out is not seen.
+    In calls, ``mask`` is a list with the masks of query and value: the result is zeros where the
+    query's is False, and no query attends to values where the value's is False.
+
+    Args:
+        use_scale: a boolean, whether scores are multiplied by a weight, ``scale``.
+        score_mode: ``"dot"``, or ``"concat"``, with which scores are sums of
+            ``tanh(query + key)``, multiplied by a weight.
+        dropout: a number from 0 to 1, the fraction of the attention weights that training drops.
+
+    Input shape: a list of query (batch, queries, size), value (batch, keys, size) and, unless it
+    is the value, key (batch, keys, size).
+    Output shape: (batch, queries, size of the value).
+
+    Raises:
+        ValueError: ``score_mode`` is neither, or inputs or masks are no lists of two or three.
 
     Example:
         >>> from webtensor import keras
@@ -34,8 +49,8 @@ class Attention(Layer):
         (1, 2, 4)
     """
 
-    scale: Any
-    concat_score_weight: Any
+    scale: Variable | None
+    concat_score_weight: Variable | None
 
     def __init__(
         self,
@@ -59,17 +74,17 @@ class Attention(Layer):
             self.seed_generator = random.SeedGenerator(seed)
         self.supports_masking = True
 
-    def build(self, input_shape: Any) -> None:
-        """Make the scale."""
-        self._check(input_shape)
+    def build(self, input_shape: list[Shape]) -> None:
+        """Add the scale."""
+        self._check_inputs(input_shape)
         self.scale = self._factor("scale") if self.use_scale else None
         is_sum = self.score_mode == "concat"
         self.concat_score_weight = self._factor("concat_score_weight") if is_sum else None
 
-    def _factor(self, name: str) -> Any:
+    def _factor(self, name: str) -> Variable:
         return self.add_weight(name=name, shape=(), initializer="ones")
 
-    def _check(self, inputs: Any, mask: Any = None) -> None:
+    def _check_inputs(self, inputs: object, mask: object = None) -> None:
         """Check that inputs, and masks, are lists of two or three."""
         name = type(self).__name__
         if not isinstance(inputs, list) or len(inputs) not in (2, 3):
@@ -81,65 +96,72 @@ class Attention(Layer):
             raise ValueError(f"{name}: mask must be a list [query, value], but got {mask!r}")
 
     def _scores(self, query: Tensor, key: Tensor) -> Tensor:
-        """How keys fit queries: (batch, queries, keys)."""
-        if self.score_mode == "dot":
-            products = wt.matmul(query, key, transpose_b=True)
-            return products if self.scale is None else wt.multiply(products, self.scale.value)
+        """Return how well keys match queries: (batch, queries, keys)."""
+        if self.concat_score_weight is None:
+            scores = wt.matmul(query, key, transpose_b=True)
+            return scores if self.scale is None else wt.multiply(scores, self.scale.value)
         sums = wt.expand_dims(query, -2) + wt.expand_dims(key, -3)
         sums = sums if self.scale is None else sums * self.scale.value
         return wt.multiply(wt.sum(wt.tanh(sums), -1), self.concat_score_weight.value)
 
     def call(
         self,
-        inputs: Any,
-        mask: Any = None,
+        inputs: list[Tensor],
+        mask: list[Tensor | None] | None = None,
         training: bool | None = False,
         return_attention_scores: bool = False,
         use_causal_mask: bool = False,
-    ) -> Any:
-        """Compute the sums of values and, if they are wanted, their weights."""
-        self._check(inputs, mask)
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        """Return the result and, with ``return_attention_scores``, the attention weights."""
+        self._check_inputs(inputs, mask)
         query, value = inputs[:2]
         scores = self._scores(query, inputs[-1])
         query_mask, value_mask = (None, None) if mask is None else mask[:2]
-        seen = None if value_mask is None else wt.expand_dims(wt.astype(value_mask, bool_), -2)
+        score_mask = (
+            None if value_mask is None else wt.expand_dims(wt.astype(value_mask, bool_), -2)
+        )
         if use_causal_mask:
-            seen = both(seen, seen_before(*scores.shape[-2:]))
-        if seen is not None:
-            scores = wt.where(seen, scores, scores - _FAR)
+            score_mask = intersection(score_mask, causal_mask(*scores.shape[-2:]))
+        if score_mask is not None:
+            scores = wt.where(score_mask, scores, scores - _MASKED)
         weights = wt.softmax(scores)
         if training and self.dropout > 0:
             weights = random.dropout(weights, self.dropout, seed=self.seed_generator)
         output = wt.matmul(weights, value)
         if query_mask is not None:
-            kept = wt.expand_dims(wt.astype(query_mask, bool_), -1)
-            output = wt.where(kept, output, 0.0)
+            rows = wt.expand_dims(wt.astype(query_mask, bool_), -1)
+            output = wt.where(rows, output, 0.0)
         return (output, weights) if return_attention_scores else output
 
-    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+    def compute_mask(
+        self,
+        inputs: list[Tensor | KerasTensor],
+        mask: list[Tensor | KerasTensor | None] | None = None,
+    ) -> Tensor | KerasTensor | None:
         """Return the query's mask."""
-        self._check(inputs, mask)
+        self._check_inputs(inputs, mask)
         if mask is None or mask[0] is None:
             return None
         if isinstance(mask[0], KerasTensor):
-            return symbolic_ops().convert_to_tensor(mask[0])
+            symbolic_mask: KerasTensor = symbolic_ops().convert_to_tensor(mask[0])
+            return symbolic_mask
         return wt.asarray(mask[0])
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: Sequence[Shape]) -> Shape:
         """Return the query's shape with the value's size."""
         return (*input_shape[0][:-1], input_shape[1][-1])
 
     def compute_output_spec(
         self,
-        inputs: Any,
-        mask: Any = None,
+        inputs: list[KerasTensor],
+        mask: list[KerasTensor | None] | None = None,
         return_attention_scores: bool = False,
         training: bool | None = None,
         use_causal_mask: bool = False,
-    ) -> Any:
+    ) -> KerasTensor | tuple[KerasTensor, KerasTensor]:
         """Return symbolic tensors like what ``call`` returns."""
-        self._check(inputs, mask)
-        shapes = [one.shape for one in inputs]
+        self._check_inputs(inputs, mask)
+        shapes = [operand.shape for operand in inputs]
         output = KerasTensor(self.compute_output_shape(shapes), self.compute_dtype)
         if not return_attention_scores:
             return output
@@ -149,7 +171,12 @@ class Attention(Layer):
 class AdditiveAttention(Attention):
     """Attention whose scores are ``sum(scale * tanh(query + key))`` (Bahdanau et al., 2014).
 
-    ``scale`` is a weight, unless ``use_scale`` is False. Inputs are those of ``Attention``.
+    Args:
+        use_scale: a boolean, whether there is a weight ``scale``.
+
+    Input shape: a list of query (batch, queries, size), value (batch, keys, size) and, unless it
+    is the value, key (batch, keys, size).
+    Output shape: (batch, queries, size of the value).
 
     Example:
         >>> from webtensor import keras
@@ -158,18 +185,20 @@ class AdditiveAttention(Attention):
         (1, 2, 4)
     """
 
+    _config_omits: ClassVar = {"score_mode": ALWAYS}
+
     def __init__(self, use_scale: bool = True, dropout: float = 0.0, **kwargs: Any) -> None:
         super().__init__(use_scale=use_scale, dropout=dropout, **kwargs)
 
-    def build(self, input_shape: Any) -> None:
-        """Make the scale."""
-        self._check(input_shape)
+    def build(self, input_shape: list[Shape]) -> None:
+        """Add the scale."""
+        self._check_inputs(input_shape)
         self.scale = None
         if self.use_scale:
             size = input_shape[0][-1]
             self.scale = self.add_weight(name="scale", shape=(size,), initializer="glorot_uniform")
 
     def _scores(self, query: Tensor, key: Tensor) -> Tensor:
-        """How keys fit queries: (batch, queries, keys)."""
-        fits = wt.tanh(wt.expand_dims(query, -2) + wt.expand_dims(key, -3))
-        return wt.sum(fits if self.scale is None else fits * self.scale.value, -1)
+        """Return how well keys match queries: (batch, queries, keys)."""
+        sums = wt.tanh(wt.expand_dims(query, -2) + wt.expand_dims(key, -3))
+        return wt.sum(sums if self.scale is None else sums * self.scale.value, -1)

@@ -1,4 +1,4 @@
-"""Attention of several heads, of which a group shares its keys and values."""
+"""Attention of several heads, of which each group shares its keys and values."""
 
 from __future__ import annotations
 
@@ -7,19 +7,31 @@ from typing import Any
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
-from webtensor.keras.layers.arguments import check_positive
-from webtensor.keras.layers.attention.multi_head import COMMON, Heads, check_keys
-from webtensor.keras.layers.attention.scores import combined_mask
+from webtensor.keras.layers.argument_checks import check_positive
+from webtensor.keras.layers.attention.heads import AttentionWithHeads
 from webtensor.keras.names import auto_name
-from webtensor.keras.types import Config, ConstraintLike, InitializerLike, RegularizerLike
+from webtensor.keras.types import ConstraintLike, InitializerLike, RegularizerLike, Shape
 
 __all__ = ["GroupQueryAttention"]
 
 
-class GroupQueryAttention(Heads):
+class GroupQueryAttention(AttentionWithHeads):
     """Attention whose ``num_query_heads`` share ``num_key_value_heads`` (Ainslie et al., 2023).
 
-    All heads have size ``head_dim``; the rest is as in ``MultiHeadAttention``.
+    It computes what ``MultiHeadAttention`` does, and is called in the same way.
+
+    Args:
+        head_dim: a positive integer, the size of each head.
+        num_query_heads: a positive integer, the number of heads of the query.
+        num_key_value_heads: a positive integer that divides ``num_query_heads``, the number of
+            heads of key and value.
+
+    Input shape: query (batch, queries, size), value and key, which is the value by default,
+    (batch, keys, size).
+    Output shape: (batch, queries, size).
+
+    Raises:
+        ValueError: an argument is out of range, or the heads do not make equal groups.
 
     Example:
         >>> from webtensor import keras
@@ -48,10 +60,24 @@ class GroupQueryAttention(Heads):
         seed: int | None = None,
         **kwargs: Any,
     ) -> None:
-        common = {name: value for name, value in locals().items() if name in COMMON}
-        # Keras calls the class otherwise than it exports it.
+        # The class has another name in Keras than the one that Keras exports.
         kwargs["name"] = kwargs.get("name") or auto_name("grouped_query_attention")
-        super().__init__(**kwargs)
+        super().__init__(
+            dropout=dropout,
+            use_bias=use_bias,
+            sliding_window=sliding_window,
+            flash_attention=flash_attention,
+            kernel_initializer=kernel_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            kernel_constraint=kernel_constraint,
+            bias_constraint=bias_constraint,
+            use_gate=use_gate,
+            seed=seed,
+            **kwargs,
+        )
         check_positive(
             "GroupQueryAttention",
             head_dim=head_dim,
@@ -63,113 +89,64 @@ class GroupQueryAttention(Heads):
                 "GroupQueryAttention: num_query_heads must be a multiple of num_key_value_heads, "
                 f"but got {num_query_heads} and {num_key_value_heads}"
             )
-        self._take(dropout, use_bias, use_gate, sliding_window, flash_attention, seed, common)
-        for name, value in self._common.items():
-            setattr(self, name, value)
-        self.dropout, self.use_bias, self.use_gate = dropout, use_bias, use_gate
-        self.sliding_window = sliding_window
+        # As in Keras, the result is regularized here as well as the projections.
+        self.activity_regularizer = self._activity_regularizer
         self.head_dim = head_dim
         self.num_query_heads = num_query_heads
         self.num_key_value_heads = num_key_value_heads
 
-    def build(self, query_shape: Any, value_shape: Any, key_shape: Any = None) -> None:
+    def build(self, query_shape: Shape, value_shape: Shape, key_shape: Shape | None = None) -> None:
         """Make the projections."""
-        key_shape = value_shape if key_shape is None else key_shape
-        many, few = (
-            (heads, self.head_dim) for heads in (self.num_query_heads, self.num_key_value_heads)
+        shared_heads = (self.num_key_value_heads, self.head_dim)
+        self._build_projections(
+            query_shape,
+            value_shape if key_shape is None else key_shape,
+            value_shape,
+            query_heads=(self.num_query_heads, self.head_dim),
+            key_heads=shared_heads,
+            value_heads=shared_heads,
+            output_sizes=query_shape[-1:],
         )
-        self._add_projections((query_shape, key_shape, value_shape), (many, few, few), many)
-        self._add_weighing(-1)
-        inputs = (None, None, *many)
-        self._output_dense = self._projection("attention_output", inputs, 2, query_shape[-1:], None)
+        self._build_softmax(-1)
 
-    def call(
-        self,
-        query: Any,
-        value: Any,
-        key: Any = None,
-        query_mask: Any = None,
-        value_mask: Any = None,
-        key_mask: Any = None,
-        attention_mask: Any = None,
-        return_attention_scores: bool = False,
-        training: bool | None = None,
-        use_causal_mask: bool = False,
-    ) -> Any:
-        """Compute the result and, if they are wanted, the weights."""
-        mask = combined_mask(
-            query.shape[1],
-            value.shape[1],
-            query_mask,
-            value_mask,
-            key_mask,
-            attention_mask,
-            use_causal_mask,
-            self._sliding_window,
-        )
-        gate = None if self._gate_dense is None else self._projected(self._gate_dense, query)
-        output, scores = self._attended(
-            self._projected(self._query_dense, query),
-            self._projected(self._key_dense, value if key is None else key),
-            self._projected(self._value_dense, value),
-            mask,
-            training,
-            return_attention_scores,
-        )
-        output = self._finished(output, gate)
-        return (output, scores) if return_attention_scores else output
-
-    def _attended(
+    def _compute_attention(
         self,
         query: Tensor,
         key: Tensor,
         value: Tensor,
-        mask: Tensor | None,
-        training: bool | None,
-        with_scores: bool,
+        attention_mask: Tensor | None = None,
+        training: bool | None = None,
+        return_attention_scores: bool = False,
     ) -> tuple[Tensor, Tensor]:
-        """Attend: the queries of a group are rows of one product with the keys that they share."""
+        """Return the results of the heads, and the weights; operands are (…, heads, size).
+
+        The queries of a group are rows of one product with the keys that they share.
+        """
         batch, queries, heads, size = query.shape
         keys, groups = key.shape[1:3]
-        rows = wt.permute_dims(query * (1 / sqrt(size)), (0, 2, 1, 3))
-        rows = wt.reshape(rows, (batch, groups, heads // groups * queries, size))
-        key, value = (wt.permute_dims(one, (0, 2, 1, 3)) for one in (key, value))
-        logits = wt.matmul(rows, key, transpose_b=True)
-        logits = wt.reshape(logits, (batch, heads, queries, keys))
-        if mask is not None and len(mask.shape) == 3:
-            mask = wt.expand_dims(mask, 1)
-        explicit = self._dropout > 0 or with_scores
-        weights, scores = self._weights(logits, mask, training, explicit, 1)
-        weights = wt.reshape(weights, (batch, groups, heads // groups * queries, keys))
-        made = wt.reshape(wt.matmul(weights, value), (batch, heads, queries, size))
-        return wt.permute_dims(made, (0, 2, 1, 3)), scores
+        rows = heads // groups * queries
+        scaled = wt.permute_dims(query * (1 / sqrt(size)), (0, 2, 1, 3))
+        scaled = wt.reshape(scaled, (batch, groups, rows, size))
+        key, value = (wt.permute_dims(operand, (0, 2, 1, 3)) for operand in (key, value))
+        scores = wt.matmul(scaled, key, transpose_b=True)
+        scores = wt.reshape(scores, (batch, heads, queries, keys))
+        zeros_masked = self.dropout > 0 or return_attention_scores
+        weights, scores = self._attention_weights(scores, attention_mask, training, zeros_masked)
+        weights = wt.reshape(weights, (batch, groups, rows, keys))
+        results = wt.reshape(wt.matmul(weights, value), (batch, heads, queries, size))
+        return wt.permute_dims(results, (0, 2, 1, 3)), scores
 
     def compute_output_shape(
-        self, query_shape: Any, value_shape: Any, key_shape: Any = None
-    ) -> Any:
+        self, query_shape: Shape, value_shape: Shape, key_shape: Shape | None = None
+    ) -> Shape:
         """Return the query's shape."""
         if query_shape[-1] != value_shape[-1]:
             raise ValueError(
                 f"layer {self.name!r}: query and value must have the same size, but have shapes "
                 f"{tuple(query_shape)} and {tuple(value_shape)}"
             )
-        check_keys(self.name, value_shape, value_shape if key_shape is None else key_shape)
+        self._check_key_shape(value_shape, key_shape)
         return tuple(query_shape)
 
-    def _scores_shape(self, query_shape: Any, value_shape: Any) -> Any:
-        return (query_shape[0], self.num_query_heads, query_shape[1], value_shape[1])
-
-    def get_config(self) -> Config:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            **self._common_config(),
-            "head_dim": self.head_dim,
-            "num_query_heads": self.num_query_heads,
-            "num_key_value_heads": self.num_key_value_heads,
-            "use_bias": self._use_bias,
-            "dropout": self._dropout,
-            "use_gate": self._use_gate,
-            "sliding_window": self._sliding_window,
-            "seed": self.seed,
-        }
+    def _score_heads(self) -> int:
+        return self.num_query_heads

@@ -1,10 +1,10 @@
-"""Preprocessing: layers that make numbers of what data come as, and vary images.
+"""Preprocessing layers: numbers, categories, texts, audio and images.
 
-``numerical`` scales numbers and sorts them into bins; ``categorical`` encodes and hashes
-categories, with ``encoding`` and ``hashes`` below it; ``lookup`` numbers words and integers by
-vocabularies, ``text_vectorization`` whole texts. ``audio`` makes spectra of sound, and ``pipeline``
-puts layers together. ``images`` brings images to a size and varies them; it is imported when one of
-its layers is used.
+``numerical`` scales numbers and sorts them into bins. ``categorical`` encodes and hashes
+categories, ``lookup`` returns the indices of words and integers in vocabularies, and
+``text_vectorization`` those of the words of texts; ``encoding`` and ``hashes`` have what these
+share. ``audio`` computes spectrograms, and ``pipeline`` calls layers one after the other.
+``images`` resizes and varies images; it is imported when one of its layers is used.
 """
 
 from webtensor.keras.layers.preprocessing.audio import (

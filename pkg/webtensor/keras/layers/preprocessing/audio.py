@@ -1,15 +1,15 @@
-"""Preprocessing of sound: spectra of frames, by trainable kernels or on the mel scale."""
+"""Layers for audio: spectrograms by trainable kernels, or on the mel scale."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
 from math import log, log10
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32
-from webtensor.engine import Tensor
+from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras import initializers, sliding_windows
 from webtensor.keras.budgets import claim
@@ -17,7 +17,7 @@ from webtensor.keras.config import epsilon
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.types import Config
+from webtensor.keras.types import DTypeLike, Shape
 from webtensor.keras.window_functions import require_window, window_values
 
 __all__ = ["MelSpectrogram", "STFTSpectrogram"]
@@ -25,22 +25,44 @@ __all__ = ["MelSpectrogram", "STFTSpectrogram"]
 _MODES = ("log", "magnitude", "psd", "real", "imag", "angle", "stft")
 
 
-def _require(owner: str, argument: str, value: Any, wanted: Sequence[Any]) -> None:
-    if value not in wanted:
-        raise ValueError(f"{owner}: {argument} must be one of {wanted}, but got {value!r}")
+#: A window by its name or its values; None stands for a rectangle.
+Window: TypeAlias = "str | Sequence[float] | None"
+
+
+def _require(owner: str, argument: str, value: object, choices: Sequence[object]) -> None:
+    if value not in choices:
+        raise ValueError(f"{owner}: {argument} must be one of {choices}, but got {value!r}")
 
 
 class STFTSpectrogram(Layer):
-    """The short-time Fourier transform of each channel, computed by convolutions.
+    """Computes spectrograms by short-time Fourier transforms (STFT) of each channel.
 
-    Frames of ``frame_length`` samples, ``frame_step`` apart, are multiplied by ``window`` and with
-    the cosines and sines of ``fft_length // 2 + 1`` frequencies. These kernels, which
-    ``initializers.STFT`` makes with ``periodic`` and ``scaling``, are weights. ``mode`` says what
-    becomes of the real part ``r`` and the imaginary one ``i``: "real", "imag", "stft" (both, one
-    after the other), "angle", "psd" (``r**2 + i**2``, twice that between the ends), "magnitude" or
-    "log" (its logarithm). Inputs are (batch, time, channels), or with the channels first;
-    frequencies of all channels stand side by side, unless ``expand_dims`` makes images: (batch,
-    time, frequencies, channels).
+    Frames are multiplied by the window and by the cosines and sines of ``fft_length // 2 + 1``
+    frequencies, as convolutions. The kernels are weights, which training can change.
+
+    Input shape: (batch, time, channels), or (batch, channels, time) for
+    ``data_format="channels_first"``.
+    Output shape: (batch, frames, channels * frequencies), with ``expand_dims`` (batch, frames,
+    frequencies, channels); for ``"channels_first"``, channels come directly after the batch.
+
+    Args:
+        mode: the function of the real part ``r`` and the imaginary part ``i`` that is returned:
+            ``"magnitude"``; ``"log"``, the default, for its logarithm; ``"psd"`` for the power
+            ``r**2 + i**2``, doubled except at the first and the last frequency; ``"real"``,
+            ``"imag"``, ``"angle"``, or ``"stft"`` for both parts one after the other.
+        frame_length: an integer, the number of samples in a frame.
+        frame_step: an integer, the number of samples between the begins of frames; None stands
+            for half of ``frame_length``.
+        fft_length: an integer, the length of the transform, at best a power of 2; None stands for
+            the next power of 2 from ``frame_length``.
+        window: the name of a window such as ``"hann"`` or ``"hamming"``, its values, or None.
+        periodic: a boolean, whether the window is periodic rather than symmetric.
+        scaling: the normalization of the window: ``"density"``, ``"spectrum"`` or None.
+        padding: ``"valid"`` or ``"same"``, as in convolutions.
+        expand_dims: a boolean, whether the frequencies have an axis of their own.
+
+    Raises:
+        ValueError: an argument is unknown or out of range.
 
     Example:
         >>> import webtensor as wt
@@ -50,8 +72,8 @@ class STFTSpectrogram(Layer):
         (2, 7, 15)
     """
 
-    real_kernel: Any = None
-    imag_kernel: Any = None
+    real_kernel: Variable | None = None
+    imag_kernel: Variable | None = None
 
     def __init__(
         self,
@@ -59,7 +81,7 @@ class STFTSpectrogram(Layer):
         frame_length: int = 256,
         frame_step: int | None = None,
         fft_length: int | None = None,
-        window: str | Sequence[float] | None = "hann",
+        window: Window = "hann",
         periodic: bool = False,
         scaling: Literal["density", "spectrum"] | None = "density",
         padding: Literal["valid", "same"] = "valid",
@@ -98,8 +120,8 @@ class STFTSpectrogram(Layer):
         length = fft_length or wt.enclosing_power_of_two(frame_length)
         self._frequencies = length // 2 + 1
 
-    def build(self, input_shape: Any) -> None:
-        """Make the kernels that the mode needs."""
+    def build(self, input_shape: Shape) -> None:
+        """Create the kernels that the mode needs."""
         sides: tuple[Literal["real", "imag"], ...] = ("real", "imag")
         for side, other in zip(sides, reversed(sides), strict=True):
             if self.mode != other:
@@ -110,11 +132,11 @@ class STFTSpectrogram(Layer):
                 )
                 setattr(self, f"{side}_kernel", kernel)
 
-    def call(self, inputs: Tensor) -> Any:
-        """Transform frames.
+    def call(self, inputs: Tensor) -> Tensor:
+        """Compute the spectrograms.
 
         Raises:
-            TypeError: the samples are no floats.
+            TypeError: the inputs are not float32.
         """
         if inputs.dtype is not float32:
             raise TypeError(f"STFTSpectrogram: inputs must be float32, but are {inputs.dtype}")
@@ -129,12 +151,11 @@ class STFTSpectrogram(Layer):
             for kernel in (self.real_kernel, self.imag_kernel)
             if kernel is not None
         ]
-        made = self._of_sides(sides)
-        made = wt.reshape(made, (batch, channels, *made.shape[1:]))
-        return self._placed(made)
+        spectra = self._spectra(sides)
+        return self._arranged(wt.reshape(spectra, (batch, channels, *spectra.shape[1:])))
 
-    def _of_sides(self, sides: list[Tensor]) -> Tensor:
-        """What the mode wants of the real and imaginary parts."""
+    def _spectra(self, sides: list[Tensor]) -> Tensor:
+        """Compute the result of the mode from the real and imaginary parts."""
         if len(sides) == 1:
             return sides[0]
         real, imaginary = sides
@@ -145,26 +166,30 @@ class STFTSpectrogram(Layer):
         power = wt.square(real) + wt.square(imaginary)
         if self.mode == "psd":
             return power + wt.pad(power[..., 1:-1], [(0, 0), (0, 0), (1, 1)])
-        least = epsilon()
-        magnitude = wt.sqrt(wt.maximum(power, least))
-        return magnitude if self.mode == "magnitude" else wt.log(wt.maximum(magnitude, least))
+        magnitude = wt.sqrt(wt.maximum(power, epsilon()))
+        return magnitude if self.mode == "magnitude" else wt.log(wt.maximum(magnitude, epsilon()))
 
-    def _placed(self, made: Tensor) -> Tensor:
-        """Bring (batch, channels, time, frequencies) into the shape that is returned."""
-        batch, channels, time, frequencies = made.shape
+    def _arranged(self, spectra: Tensor) -> Tensor:
+        """Bring (batch, channels, time, frequencies) into the shape of the outputs."""
+        batch, channels, time, frequencies = spectra.shape
         is_last = self.data_format == "channels_last"
         if self.expand_dims:
-            return wt.transpose(made, (0, 2, 3, 1)) if is_last else made
+            return wt.transpose(spectra, (0, 2, 3, 1)) if is_last else spectra
         if is_last:
-            rows = wt.transpose(made, (0, 2, 1, 3))
+            rows = wt.transpose(spectra, (0, 2, 1, 3))
             return wt.reshape(rows, (batch, time, channels * frequencies))
-        rows = wt.transpose(made, (0, 1, 3, 2))
+        rows = wt.transpose(spectra, (0, 1, 3, 2))
         return wt.reshape(rows, (batch, channels * frequencies, time))
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape of the spectra."""
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the shape of the spectrograms."""
         is_last = self.data_format == "channels_last"
         channels = input_shape[-1 if is_last else 1]
+        if channels is None:
+            raise ValueError(
+                f"{type(self).__name__}: the number of channels must be known, but the inputs' "
+                f"shape is {input_shape}"
+            )
         frequencies = self._frequencies * (2 if self.mode == "stft" else 1)
         flat = sliding_windows.conv_output_shape(
             type(self).__name__,
@@ -182,22 +207,10 @@ class STFTSpectrogram(Layer):
             return (flat[0], flat[1], frequencies, channels)
         return (flat[0], channels, flat[2], frequencies)
 
-    def get_config(self) -> Config:
-        """Return the arguments that would make another such layer."""
-        window = self.window if isinstance(self.window, str | None) else list(self.window)
-        return {
-            **super().get_config(),
-            "mode": self.mode,
-            "frame_length": self.frame_length,
-            "frame_step": self.frame_step,
-            "fft_length": self.fft_length,
-            "window": window,
-            "periodic": self.periodic,
-            "scaling": self.scaling,
-            "padding": self.padding,
-            "data_format": self.data_format,
-            "expand_dims": self.expand_dims,
-        }
+    def _config_value(self, name: str) -> Any:
+        if name == "window" and not isinstance(self.window, str | None):
+            return list(self.window)
+        return super()._config_value(name)
 
 
 def _mel(hertz: float) -> float:
@@ -205,13 +218,34 @@ def _mel(hertz: float) -> float:
 
 
 class MelSpectrogram(Layer):
-    """Spectra of sound in bands as wide as ears tell them apart: (…, bands, time) of (…, samples).
+    """Computes spectrograms on the mel scale, whose bands are as wide as ears distinguish them.
 
-    Frames of ``fft_length`` samples, ``sequence_stride`` apart and centred, are multiplied by a
-    ``window`` of ``sequence_length`` ("hann", "hamming", values or None) and transformed;
-    magnitudes to the power of ``mag_exp`` are added up in ``num_mel_bins`` bands from ``min_freq``
-    to ``max_freq`` hertz. With ``power_to_db`` they become decibels above ``ref_power``, none more
-    than ``top_db`` below the greatest.
+    Frames are multiplied by the window and Fourier-transformed; their magnitudes are summed in
+    bands, and converted to decibels.
+
+    Input shape: (samples,) or (batch, samples).
+    Output shape: (bands, frames) or (batch, bands, frames).
+
+    Args:
+        fft_length: an integer, the number of samples in a frame.
+        sequence_stride: an integer, the number of samples between the centres of frames.
+        sequence_length: an integer, the number of samples in the window; None stands for
+            ``fft_length``.
+        window: ``"hann"``, ``"hamming"``, values, or None for a rectangle.
+        sampling_rate: an integer, the number of samples per second.
+        num_mel_bins: an integer, the number of bands.
+        min_freq: a number, the lowest frequency of the bands in hertz.
+        max_freq: a number, the highest frequency of the bands; None stands for half of
+            ``sampling_rate``.
+        power_to_db: a boolean, whether results are converted to decibels.
+        top_db: a number; results are clipped to ``top_db`` decibels below their maximum.
+        mag_exp: a number, the exponent of the magnitudes: 1 for magnitudes, 2 for powers.
+        min_power: a number, the minimum to which powers are clipped before their logarithm.
+        ref_power: a number, the power of 0 decibels.
+
+    Raises:
+        ValueError: ``sequence_length`` is greater than ``fft_length``, ``window`` is unknown, or
+            ``min_freq`` is not less than ``max_freq``.
 
     Example:
         >>> import webtensor as wt
@@ -226,7 +260,7 @@ class MelSpectrogram(Layer):
         fft_length: int = 2048,
         sequence_stride: int = 512,
         sequence_length: int | None = None,
-        window: str | Sequence[float] | None = "hann",
+        window: Window = "hann",
         sampling_rate: int = 16000,
         num_mel_bins: int = 128,
         min_freq: float = 20.0,
@@ -269,8 +303,8 @@ class MelSpectrogram(Layer):
         )
         super().__init__(**kwargs)
 
-    def build(self, input_shape: Any) -> None:
-        """Make the window and the bands."""
+    def build(self, input_shape: Shape) -> None:
+        """Compute the window and the weights of the bands."""
         window = self.window
         if isinstance(window, str):
             window = window_values(window, self.sequence_length, periodic=True)
@@ -284,12 +318,12 @@ class MelSpectrogram(Layer):
                 self.max_freq,
             )
 
-    def call(self, inputs: Any) -> Any:
-        """Transform frames, and add up what belongs to a band."""
+    def call(self, inputs: TensorLike) -> Tensor:
+        """Compute the spectrograms."""
         from webtensor.keras import ops  # here, since other layers do without it
 
-        transform: Any = ops.stft
-        sides = transform(
+        stft: Any = ops.stft
+        sides = stft(
             wt.astype(inputs, float32, copy=False),
             self.sequence_length,
             self.sequence_stride,
@@ -306,9 +340,9 @@ class MelSpectrogram(Layer):
         return wt.moveaxis(bands, -1, -2)
 
     def _decibels(self, power: Tensor) -> Tensor:
-        made = wt.log(wt.maximum(power, self.min_power)) * (10 / log(10))
-        made = made - 10 * log10(max(abs(self.ref_power), self.min_power))
-        return wt.maximum(made, wt.max(made) - self.top_db)
+        decibels = wt.log(wt.maximum(power, self.min_power)) * (10 / log(10))
+        decibels = decibels - 10 * log10(max(abs(self.ref_power), self.min_power))
+        return wt.maximum(decibels, wt.max(decibels) - self.top_db)
 
     def linear_to_mel_weight_matrix(
         self,
@@ -317,35 +351,26 @@ class MelSpectrogram(Layer):
         sampling_rate: float = 8000,
         lower_edge_hertz: float = 125.0,
         upper_edge_hertz: float = 3800.0,
-        dtype: Any = "float32",
+        dtype: DTypeLike = "float32",
     ) -> Tensor:
-        """Return how much of each frequency belongs to each band: (frequencies, bands).
+        """Return the weight of each frequency in each band, of shape (frequencies, bands).
 
-        Bands are triangles on the mel scale; each begins in the middle of the one before. The
+        Bands are triangles on the mel scale; each begins in the middle of the one before it. The
         frequency 0 belongs to none.
         """
         lowest, highest = _mel(lower_edge_hertz), _mel(upper_edge_hertz)
         width = (highest - lowest) / (num_mel_bins + 1)
         weights = [0.0] * (num_spectrogram_bins * num_mel_bins)
-        for place in range(1, num_spectrogram_bins):
-            hertz = sampling_rate / 2 * place / (num_spectrogram_bins - 1)
-            band, share = divmod((_mel(hertz) - lowest) / width, 1.0)
-            for one, weight in ((int(band), share), (int(band) - 1, 1.0 - share)):
-                if 0 <= one < num_mel_bins:
-                    weights[place * num_mel_bins + one] = weight
+        for bin in range(1, num_spectrogram_bins):
+            hertz = sampling_rate / 2 * bin / (num_spectrogram_bins - 1)
+            rising, share = divmod((_mel(hertz) - lowest) / width, 1.0)
+            for band, weight in ((int(rising), share), (int(rising) - 1, 1.0 - share)):
+                if 0 <= band < num_mel_bins:
+                    weights[bin * num_mel_bins + band] = weight
         return wt.tensor(weights, (num_spectrogram_bins, num_mel_bins), dtype)
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape of the spectra."""
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the shape of the spectrograms."""
         *batch, samples = input_shape
         frames = None if samples is None else samples // self.sequence_stride + 1
         return (*batch, self.num_mel_bins, frames)
-
-    def get_config(self) -> Config:
-        """Return the arguments that would make another such layer."""
-        names = (
-            "fft_length", "sequence_stride", "sequence_length", "window", "sampling_rate",
-            "num_mel_bins", "min_freq", "max_freq", "power_to_db", "top_db", "mag_exp", "min_power",
-            "ref_power",
-        )  # fmt: skip
-        return {**super().get_config(), **{name: getattr(self, name) for name in names}}

@@ -1,7 +1,7 @@
-"""Numbers of categories as vectors: what the layers for categories, bins and words share.
+"""Categories as vectors: what the layers for categories, bins and words share.
 
-Categories come as tensors, arrays or lists. Arrays of Python objects, as which tables hold texts,
-are taken as lists.
+Categories come as tensors, arrays or lists. Arrays of Python objects, in which tables often have
+their texts, are converted to lists.
 """
 
 from __future__ import annotations
@@ -11,57 +11,85 @@ from typing import Any
 
 from webtensor import ops as wt
 from webtensor.dtypes import DType, float32
-from webtensor.engine import Tensor
+from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import Shape
 
 __all__ = [
     "MODES",
     "CategoryLayer",
+    "EncodingLayer",
     "batches_of",
     "checked_mode",
+    "checked_sparse",
     "encoded",
     "encoded_shape",
     "without_objects",
-    "without_sparse",
 ]
 
 MODES = ("int", "one_hot", "multi_hot", "count")
-#: Older names of modes.
-_OLD = {"binary": "multi_hot", "tf-idf": "tf_idf"}
+#: The modes that had other names in Keras 2.
+_KERAS2_MODES = {"binary": "multi_hot", "tf-idf": "tf_idf"}
 
 
-def without_objects(data: Any) -> Any:
-    """Return an array of Python objects as a list, and anything else as it is."""
+def without_objects(data: TensorLike) -> TensorLike:
+    """Convert an array of Python objects to a list; return other data unchanged."""
     return data.tolist() if getattr(getattr(data, "dtype", None), "kind", "") == "O" else data
 
 
-class CategoryLayer(Layer):
-    """A layer for texts and integers, also in arrays of Python objects."""
+class EncodingLayer(Layer):
+    """The base of layers that return indices, or vectors that encode them.
 
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+    Input shape: any, or (batch, categories) for vectors with one row per example.
+    Output shape: that of the inputs for ``output_mode="int"``; for ``"one_hot"`` with the depth as
+    a further dimension (or in place of a last dimension of 1); otherwise with the depth as the
+    last dimension.
+
+    Args:
+        output_mode: the form of the outputs: ``"int"`` for indices, ``"one_hot"`` for a vector per
+            index, ``"multi_hot"`` for a vector per example with a 1 at each of its indices,
+            ``"count"`` for a vector per example with the number of times that each index occurs.
+        sparse: False; tensors are always dense.
+    """
+
+    @property
+    def output_dtype(self) -> DType:
+        """The dtype of the outputs."""
+        return self.compute_dtype
+
+    def compute_output_spec(self, *args: KerasTensor, **kwargs: object) -> KerasTensor:
+        """Return a symbolic tensor with the shape and the dtype of the outputs."""
+        return KerasTensor(self.compute_output_shape(args[0].shape), self.output_dtype)
+
+
+class CategoryLayer(EncodingLayer):
+    """The base of layers whose inputs may be arrays of Python objects."""
+
+    def __call__(self, inputs: TensorLike, *args: Any, **kwargs: Any) -> Any:
         return super().__call__(without_objects(inputs), *args, **kwargs)
 
 
-def checked_mode(name: str, mode: Any, modes: tuple[str, ...] = MODES) -> str:
-    """Validate how a layer is to encode what it found.
+def checked_mode(name: str, mode: str, modes: tuple[str, ...] = MODES) -> str:
+    """Validate ``output_mode``, and return it by its current name.
 
     Raises:
-        ValueError: there is no such mode.
+        ValueError: the mode is unknown.
     """
-    found: str = _OLD.get(mode, mode) if isinstance(mode, str) else mode
-    if found not in modes:
+    current = _KERAS2_MODES.get(mode, mode) if isinstance(mode, str) else mode
+    if current not in modes:
         raise ValueError(f"{name}: output_mode must be one of {', '.join(modes)}, but got {mode!r}")
-    return found
+    return current
 
 
-def without_sparse(name: str, sparse: Any) -> bool:
-    """Check that no sparse tensors are wanted, which layers cannot take.
+def checked_sparse(name: str, sparse: bool) -> bool:
+    """Validate ``sparse``, which must be False.
 
     Raises:
-        ValueError: they are.
+        ValueError: it is True.
     """
     if sparse:
-        raise ValueError(f"{name}: sparse must be False: layers take no sparse tensors")
+        raise ValueError(f"{name}: sparse must be False: layers do not support sparse tensors")
     return False
 
 
@@ -72,10 +100,10 @@ def encoded(
     dtype: DType = float32,
     weights: Tensor | None = None,
 ) -> Tensor:
-    """Return int32 numbers as they are, as one vector each, or as one vector per example.
+    """Return int32 indices as they are, as a vector for each, or as a vector for each example.
 
-    A number beyond ``depth`` leaves its vector as it is. ``weights`` are added in place of 1, in
-    mode "count".
+    An index that is negative or not less than ``depth`` is ignored. In mode "count", ``weights``
+    are added instead of 1.
     """
     if mode == "int":
         return indices
@@ -87,30 +115,28 @@ def encoded(
         flat = wt.reshape(indices, shape[:-1]) if rank > 1 and shape[-1] == 1 else indices
         return wt.one_hot(flat, depth, dtype=dtype)
     if rank <= 2:
-        known = wt.where(indices < 0, depth, indices)
-        counted = wt.dense_bincount(known, weights, depth, mode == "multi_hot")
-        return wt.astype(counted, dtype, copy=False)
-    hot = wt.one_hot(indices, depth, dtype=dtype)
+        bins = wt.where(indices < 0, depth, indices)
+        counts = wt.dense_bincount(bins, weights, depth, mode == "multi_hot")
+        return wt.astype(counts, dtype, copy=False)
+    vectors = wt.one_hot(indices, depth, dtype=dtype)
     if mode == "multi_hot":
-        return wt.max(hot, 1)
-    return wt.sum(hot if weights is None else hot * wt.expand_dims(weights, -1), 1)
+        return wt.max(vectors, 1)
+    return wt.sum(vectors if weights is None else vectors * wt.expand_dims(weights, -1), 1)
 
 
-def encoded_shape(shape: Any, mode: str, depth: int | None) -> tuple[int | None, ...]:
-    """Return the shape of what ``encoded`` returns; the vector of an example is its last axis."""
-    lengths = tuple(shape)
+def encoded_shape(shape: Shape, mode: str, depth: int | None) -> Shape:
+    """Return the shape of what ``encoded`` returns; an example's categories are the last axis."""
     if mode == "int":
-        return lengths
+        return shape
     if mode == "one_hot":
-        is_column = len(lengths) > 1 and lengths[-1] == 1
-        return (*(lengths[:-1] if is_column else lengths), depth)
-    return (*lengths[:-1], depth)
+        is_column = len(shape) > 1 and shape[-1] == 1
+        return (*(shape[:-1] if is_column else shape), depth)
+    return (*shape[:-1], depth)
 
 
-def batches_of(data: Any, steps: int | None = None) -> Iterator[Any]:
-    """Iterate over batches, no more than ``steps`` of them; of tuples, the first part counts."""
-    batches: Iterable[Any] = data
-    for number, batch in enumerate(batches):
-        if steps is not None and number >= steps:
+def batches_of(data: Iterable[Any], steps: int | None = None) -> Iterator[TensorLike]:
+    """Iterate over the first ``steps`` batches; of a batch that is a tuple, yield the inputs."""
+    for step, batch in enumerate(data):
+        if steps is not None and step >= steps:
             return
         yield batch[0] if isinstance(batch, tuple) else batch

@@ -1,29 +1,32 @@
-"""Hashes that never change: those by which TensorFlow numbers texts."""
+"""Hashes of texts, as TensorFlow computes them: the same in every process and on every platform."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TypeAlias
 
 from webtensor.ops.fingerprint import fingerprints64
 
-__all__ = ["checked_salt", "crossed_hash", "fast_hashes", "strong_hashes"]
+__all__ = ["Salt", "checked_salt", "crossed_hash", "fast_hashes", "strong_hashes"]
+
+#: The key of a hash: two integers, one for both, or None for a hash without a key.
+Salt: TypeAlias = int | Sequence[int] | None
 
 _MASK = 2**64 - 1
-#: What TensorFlow begins with to hash a crossing, and what it multiplies by.
-_FIRST = 0xDECAFCAFFE
+#: The hash of an empty crossing, and a multiplier.
+_EMPTY = 0xDECAFCAFFE
 _FACTOR = 0xC6A4A7935BD1E995
-#: The words of SipHash (Aumasson and Bernstein, 2012) before the key is mixed in.
-_WORDS = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
+#: The initial state of SipHash (Aumasson and Bernstein, 2012), before the key is mixed in.
+_INITIAL_STATE = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
 
 fast_hashes = fingerprints64
 
 
-def checked_salt(name: str, salt: Any) -> list[int] | None:
-    """Return the key that one or two integers stand for.
+def checked_salt(name: str, salt: Salt) -> list[int] | None:
+    """Return the key that a salt stands for.
 
     Raises:
-        ValueError: it is something else.
+        ValueError: the salt is neither an integer nor two of them.
     """
     if salt is None:
         return None
@@ -38,12 +41,12 @@ def checked_salt(name: str, salt: Any) -> list[int] | None:
 
 
 def strong_hashes(texts: Iterable[bytes], key: Sequence[int]) -> dict[bytes, int]:
-    """Return hashes of texts that only those can predict who know the key: SipHash-2-4."""
+    """Return the SipHash-2-4 hashes of texts, which cannot be predicted without the key."""
     return {text: _sip_hash(text, key) for text in set(texts)}
 
 
 def _sip_hash(text: bytes, key: Sequence[int]) -> int:
-    v0, v1, v2, v3 = (word ^ key[place % 2] & _MASK for place, word in enumerate(_WORDS))
+    v0, v1, v2, v3 = (word ^ key[i % 2] & _MASK for i, word in enumerate(_INITIAL_STATE))
     padded = text + bytes(7 - len(text) % 8) + bytes([len(text) & 0xFF])
     for begin in range(0, len(padded), 8):
         word = int.from_bytes(padded[begin : begin + 8], "little")
@@ -76,11 +79,11 @@ def _rounds(v0: int, v1: int, v2: int, v3: int, count: int) -> tuple[int, int, i
 
 
 def crossed_hash(numbers: Iterable[int]) -> int:
-    """Return one hash of several numbers of 64 bits, in their order."""
-    made = _FIRST
+    """Return one hash of several 64-bit numbers, which depends on their order."""
+    crossing = _EMPTY
     for number in numbers:
-        made = _joined(made, number & _MASK)
-    return made
+        crossing = _joined(crossing, number & _MASK)
+    return crossing
 
 
 def _mixed(x: int) -> int:
@@ -88,8 +91,8 @@ def _mixed(x: int) -> int:
 
 
 def _joined(first: int, second: int) -> int:
-    made = first ^ _FACTOR
-    made ^= _mixed(second * _FACTOR & _MASK) * _FACTOR & _MASK
-    made = made * _FACTOR & _MASK
-    made = _mixed(made) * _FACTOR & _MASK
-    return _mixed(made)
+    joined = first ^ _FACTOR
+    joined ^= _mixed(second * _FACTOR & _MASK) * _FACTOR & _MASK
+    joined = joined * _FACTOR & _MASK
+    joined = _mixed(joined) * _FACTOR & _MASK
+    return _mixed(joined)

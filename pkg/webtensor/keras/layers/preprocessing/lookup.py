@@ -1,73 +1,110 @@
-"""Lookups: numbers of words or integers in a vocabulary, and the other way round.
+"""Lookups: the indices of words or integers in a vocabulary, and the tokens at indices.
 
-A vocabulary lies on the host, as a dictionary of UTF-8 bytes or integers. Its first numbers are
-those of special tokens: of the mask, where there is one and numbers are returned, then of what is
-out of the vocabulary.
+A vocabulary lies on the host, as a dictionary of UTF-8 bytes or integers. Its first indices are
+those of special tokens: of the mask token, if there is one and indices are returned, then of
+tokens that are out of the vocabulary (OOV).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from math import log
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 from webtensor import ops as wt
 from webtensor.dtypes import DType, float32, int32, string_
-from webtensor.engine import Tensor
+from webtensor.engine import Tensor, TensorLike
 from webtensor.engine.scopes import outside_scopes
+from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.budgets import claim
 from webtensor.keras.layers.preprocessing.encoding import (
     MODES,
     CategoryLayer,
     batches_of,
     checked_mode,
+    checked_sparse,
     encoded,
     encoded_shape,
     without_objects,
-    without_sparse,
 )
-from webtensor.keras.layers.preprocessing.hashes import checked_salt, fast_hashes, strong_hashes
-from webtensor.keras.symbols import KerasTensor
-from webtensor.keras.types import Config
+from webtensor.keras.layers.preprocessing.hashes import (
+    Salt,
+    checked_salt,
+    fast_hashes,
+    strong_hashes,
+)
+from webtensor.keras.types import Config, Shape
 from webtensor.ops.string_elements import text_tensor, texts_of
-from webtensor.shapes import Shape
 
-__all__ = ["IndexLookup", "IntegerLookup", "StringLookup"]
+__all__ = ["IndexLookup", "IntegerLookup", "StringLookup", "Vocabulary"]
 
-Token = bytes | int
+#: A token as the dictionary has it.
+Token: TypeAlias = bytes | int
+#: A token as users write it.
+TokenLike: TypeAlias = str | bytes | int
+#: Tokens, or the name of a file with a token per line.
+Vocabulary: TypeAlias = "TensorLike | Sequence[TokenLike] | str"
 _FILE = "vocabulary.txt"
 
 
 class IndexLookup(CategoryLayer):
-    """What the lookups of texts and of integers share."""
+    """The base of lookups of strings and of integers.
 
-    #: Dtype of the tokens.
-    _KIND: DType
+    Args:
+        max_tokens: an integer, the maximum size of the vocabulary, with the special tokens; None,
+            the default, means no maximum.
+        num_oov_indices: an integer, the number of indices for tokens out of the vocabulary. With
+            more than one, a hash decides between them; with 0, such tokens are an error.
+        mask_token: the token that has index 0, or None, the default, for no such token.
+        oov_token: the token that ``invert=True`` returns for indices out of the vocabulary.
+        vocabulary: a list, an array or a tensor of tokens, or the name of a file with a token per
+            line; None if ``adapt`` or ``set_vocabulary`` provides it.
+        idf_weights: a list, an array or a tensor with the inverse document frequency of each token
+            of ``vocabulary``, for ``output_mode="tf_idf"``.
+        invert: a boolean, whether the layer returns the tokens at indices.
+        output_mode: ``"int"`` for indices, ``"one_hot"`` for a vector per token, ``"multi_hot"``
+            for a vector per example with a 1 for each of its tokens, ``"count"`` for a vector with
+            the number of times that each token occurs, ``"tf_idf"`` for counts times
+            ``idf_weights``.
+        pad_to_max_tokens: a boolean, whether vectors have the size ``max_tokens``, even if the
+            vocabulary is smaller.
+        salt: an integer or two of them, the key of the hash of tokens out of the vocabulary; None
+            stands for a hash without a key.
+    """
+
+    _config_omits: ClassVar[Mapping[str, object]] = {"has_input_vocabulary": ALWAYS}
+    #: The attributes of arguments whose names are those of something else.
+    _ATTRIBUTES: ClassVar[Mapping[str, str]] = {
+        "idf_weights": "input_idf_weights",
+        "vocabulary": "input_vocabulary",
+        "vocabulary_size": "_frozen_size",
+    }
+    _TOKEN_DTYPE: ClassVar[DType]
 
     def __init__(
         self,
         max_tokens: int | None,
         num_oov_indices: int,
-        mask_token: Any,
-        oov_token: Any,
-        vocabulary: Any,
-        idf_weights: Any,
+        mask_token: TokenLike | None,
+        oov_token: TokenLike,
+        vocabulary: Vocabulary | None,
+        idf_weights: TensorLike | None,
         invert: bool,
         output_mode: str,
         sparse: bool,
         pad_to_max_tokens: bool,
         oov_method: str = "floormod",
-        salt: Any = None,
+        salt: Salt = None,
         name: str | None = None,
         vocabulary_size: int | None = None,
         has_input_vocabulary: bool | None = None,
         **kwargs: Any,
     ) -> None:
         kind = type(self).__name__
-        for unused in ("dtype", "trainable"):
-            kwargs.pop(unused, None)
+        for ignored in ("dtype", "trainable"):
+            kwargs.pop(ignored, None)
         super().__init__(name=name, **kwargs)
         _check_sizes(kind, max_tokens, num_oov_indices, pad_to_max_tokens)
         claim(num_oov_indices, f"{kind}: num_oov_indices={num_oov_indices}")
@@ -75,81 +112,90 @@ class IndexLookup(CategoryLayer):
             raise ValueError(
                 f"{kind}: oov_method must be 'floormod' or 'farmhash', but got {oov_method!r}"
             )
-        if salt is not None and self._KIND is int32 and oov_method != "farmhash":
+        if salt is not None and self._TOKEN_DTYPE is int32 and oov_method != "farmhash":
             raise ValueError(f"{kind}: salt is for oov_method 'farmhash', but it is {oov_method!r}")
         self.output_mode = checked_mode(kind, output_mode, (*MODES, "tf_idf"))
         if invert and self.output_mode != "int":
             raise ValueError(
                 f"{kind}: output_mode must be 'int' where invert is set, but got {output_mode!r}"
             )
-        self.sparse = without_sparse(kind, sparse)
+        self.sparse = checked_sparse(kind, sparse)
         self.invert = invert
         self.max_tokens, self.pad_to_max_tokens = max_tokens, pad_to_max_tokens
         self.num_oov_indices, self.oov_method = num_oov_indices, oov_method
         self.mask_token, self.oov_token = mask_token, oov_token
         self.salt = checked_salt(kind, salt)
-        self.input_vocabulary = None if isinstance(vocabulary, str) else _listed(vocabulary)
-        self.input_idf_weights = _listed(idf_weights)
-        given = vocabulary is not None
-        self._has_vocabulary = given if has_input_vocabulary is None else has_input_vocabulary
+        self.input_vocabulary = None if isinstance(vocabulary, str) else _as_list(vocabulary)
+        self.input_idf_weights = _as_list(idf_weights)
+        has_vocabulary = vocabulary is not None
+        self._has_vocabulary = (
+            has_vocabulary if has_input_vocabulary is None else has_input_vocabulary
+        )
+        #: The size that may not change where vectors have it; None until there is a vocabulary.
         self._frozen_size = vocabulary_size
-        self.idf_weights: Any = None
+        self.idf_weights: Tensor | None = None
         self._tokens: list[Token] = []
-        self._places: dict[Token, int] = {}
+        self._indices: dict[Token, int] = {}
         self.reset_state()
-        if self.output_mode == "tf_idf" and given and idf_weights is None:
+        if self.output_mode == "tf_idf" and has_vocabulary and idf_weights is None:
             raise ValueError(f"{kind}: idf_weights must be given with a vocabulary for 'tf_idf'")
         if idf_weights is not None and self.output_mode != "tf_idf":
             raise ValueError(
                 f"{kind}: idf_weights are for output_mode 'tf_idf', but it is {output_mode!r}"
             )
-        if given:
+        if has_vocabulary:
             self.set_vocabulary(vocabulary, idf_weights)
 
     # -- tokens --------------------------------------------------------------------------------
 
-    def _token(self, value: Any) -> Any:
-        """A token as the dictionary knows it; None stays."""
+    def _as_token(self, value: TokenLike) -> Token:
+        """Convert a token of users to a key of the dictionary."""
         raise NotImplementedError
 
-    def _shown(self, token: Any) -> Any:
-        """A token as users see it."""
+    def _as_special_token(self, value: TokenLike | None) -> Token | None:
+        return None if value is None else self._as_token(value)
+
+    def _decoded(self, token: Token) -> str | int:
+        """Convert a token to what users see."""
         return token.decode("utf-8", "replace") if isinstance(token, bytes) else token
 
-    def _values(self, inputs: Any) -> tuple[list[Token], Shape]:
-        """The tokens of a tensor, an array or a nested list, and its shape."""
-        held = inputs if isinstance(inputs, Tensor) else wt.asarray(without_objects(inputs))
-        if held.dtype is string_:
-            return [self._token(one) for one in texts_of(held)], held.shape
-        return [self._token(one) for one in wt.flatten(held).tolist()], held.shape
+    def _tokens_in(self, inputs: TensorLike) -> tuple[list[Token], tuple[int, ...]]:
+        """Return the tokens of a tensor, an array or a nested list, and its shape."""
+        values = inputs if isinstance(inputs, Tensor) else wt.asarray(without_objects(inputs))
+        is_text = values.dtype is string_
+        elements: Iterable[TokenLike] = texts_of(values) if is_text else values.flatten().tolist()
+        return [self._as_token(element) for element in elements], values.shape
 
     def _oov_start(self) -> int:
+        """Return the first index of tokens out of the vocabulary."""
         return 1 if self.mask_token is not None and self.output_mode == "int" else 0
 
     def _token_start(self) -> int:
+        """Return the index of the first token of the vocabulary."""
         return self._oov_start() + self.num_oov_indices
 
     # -- vocabularies --------------------------------------------------------------------------
 
     def vocabulary_size(self) -> int:
-        """Return how many tokens there are, special ones included."""
+        """Return the size of the vocabulary, with the special tokens."""
         return len(self._tokens) + self._token_start()
 
     def get_vocabulary(self, include_special_tokens: bool = True) -> list[Any]:
-        """Return the tokens in the order of their numbers."""
-        tokens = [self._shown(one) for one in self._tokens]
+        """Return the tokens in the order of their indices."""
+        tokens = [self._decoded(token) for token in self._tokens]
         if not include_special_tokens:
             return tokens
         masks = [self.mask_token] * self._oov_start()
         return [*masks, *[self.oov_token] * self.num_oov_indices, *tokens]
 
-    def set_vocabulary(self, vocabulary: Any, idf_weights: Any = None) -> None:
-        """Give the layer its tokens: a list, an array, or the name of a file with one per line.
+    def set_vocabulary(self, vocabulary: Vocabulary, idf_weights: TensorLike | None = None) -> None:
+        """Set the tokens: a list, an array, or the name of a file with a token per line.
 
-        Special tokens may come first. ``idf_weights`` has a weight per token, for "tf_idf".
+        The special tokens may come first. ``idf_weights`` has a weight per token, for "tf_idf".
 
         Raises:
-            ValueError: tokens repeat or are too many, or a special one is among them.
+            ValueError: a token repeats, there are more than ``max_tokens``, a special token is
+                not at the beginning, or the weights do not match.
         """
         kind = type(self).__name__
         if (self.output_mode == "tf_idf") == (idf_weights is None):
@@ -157,41 +203,42 @@ class IndexLookup(CategoryLayer):
                 f"{kind}: idf_weights must be given for output_mode 'tf_idf' and for no other, "
                 f"but output_mode={self.output_mode!r} and idf_weights={idf_weights}"
             )
-        given = [self._token(one) for one in _tokens_of(kind, vocabulary)]
-        if not given:
+        listed = [self._as_token(token) for token in _read_tokens(kind, vocabulary)]
+        if not listed:
             raise ValueError(f"{kind}: vocabulary must not be empty, but got {vocabulary!r}")
         start = self._token_start()
-        mask, unknown = self._token(self.mask_token), self._token(self.oov_token)
+        mask = self._as_special_token(self.mask_token)
+        oov = self._as_special_token(self.oov_token)
         masks = self._oov_start()
         has_special = (
-            len(given) >= start
-            and given[:masks] == [mask] * masks
-            and all(token == unknown for token in given[masks:start])
+            len(listed) >= start
+            and listed[:masks] == [mask] * masks
+            and all(token == oov for token in listed[masks:start])
         )
-        tokens = given[start:] if has_special else given
+        tokens = listed[start:] if has_special else listed
         self._check_tokens(tokens)
         self._install(tokens)
         if idf_weights is not None:
-            weights = [float(one) for one in wt.asarray(idf_weights, dtype=float32).tolist()]
-            if len(weights) != len(given):
+            weights = [float(weight) for weight in wt.asarray(idf_weights, dtype=float32).tolist()]
+            if len(weights) != len(listed):
                 raise ValueError(
-                    f"{kind}: idf_weights must have a weight for each of {len(given)} tokens, but "
+                    f"{kind}: idf_weights must have a weight for each of {len(listed)} tokens, but "
                     f"has {len(weights)}"
                 )
             if not has_special:
                 weights = [sum(weights) / len(weights)] * start + weights
-            self._weigh(weights)
+            self._set_weights(weights)
 
-    def _check_tokens(self, tokens: Sequence[Any]) -> None:
+    def _check_tokens(self, tokens: Sequence[Token]) -> None:
         kind = type(self).__name__
-        repeated = [self._shown(one) for one, count in Counter(tokens).items() if count > 1]
+        repeated = [self._decoded(token) for token, count in Counter(tokens).items() if count > 1]
         if repeated:
             raise ValueError(f"{kind}: vocabulary has repeated tokens: {repeated}")
         reserved = [("mask_token", self.mask_token)]
         if self.invert:
             reserved.append(("oov_token", self.oov_token))
         for name, token in reserved:
-            if token is not None and self._token(token) in tokens:
+            if token is not None and self._as_token(token) in tokens:
                 raise ValueError(
                     f"{kind}: vocabulary must have the special tokens at its beginning or not at "
                     f"all: mask_token={self.mask_token!r}, then num_oov_indices="
@@ -206,14 +253,13 @@ class IndexLookup(CategoryLayer):
             )
 
     def _install(self, tokens: Sequence[Token]) -> None:
-        """Number the tokens."""
+        """Replace the vocabulary."""
         self._tokens = list(tokens)
-        start = self._token_start()
-        self._places = {token: place for place, token in enumerate(tokens, start)}
+        self._indices = {token: index for index, token in enumerate(tokens, self._token_start())}
         self._record_size()
 
     def _record_size(self) -> None:
-        """Keep the size, which may not change where outputs have it as their length."""
+        """Record the size, which may not change where vectors have it."""
         size = self.vocabulary_size()
         is_free = self.output_mode == "int" or self.pad_to_max_tokens
         if not is_free and self._frozen_size is not None and size != self._frozen_size:
@@ -224,8 +270,8 @@ class IndexLookup(CategoryLayer):
             )
         self._frozen_size = size
 
-    def _weigh(self, weights: list[float]) -> None:
-        """Keep the weights of "tf_idf"."""
+    def _set_weights(self, weights: list[float]) -> None:
+        """Set the weights of "tf_idf"."""
         if self.pad_to_max_tokens and self.max_tokens is not None:
             weights = weights + [0.0] * (self.max_tokens - len(weights))
         with outside_scopes():
@@ -233,41 +279,46 @@ class IndexLookup(CategoryLayer):
 
     # -- adapting ------------------------------------------------------------------------------
 
-    def adapt(self, data: Any, steps: int | None = None) -> None:
-        """Make a vocabulary of data: the most frequent tokens first.
+    def adapt(self, data: TensorLike | Iterable[TensorLike], steps: int | None = None) -> None:
+        """Replace the vocabulary by the tokens in data, the most frequent ones first.
 
-        ``data`` is an array, a tensor, a nested list, or another iterable of batches of them.
+        ``data`` is an array, a tensor, a nested list, or another iterable of batches of them, of
+        which the first ``steps`` count.
+
+        Raises:
+            ValueError: the layer was created with a vocabulary.
         """
         self.reset_state()
         if hasattr(data, "shape") or isinstance(data, (list, tuple)):
-            values, shape = self._values(data)
-            self._count(_rows(values, (*shape, 1) if len(shape) == 1 else shape))
+            tokens, shape = self._tokens_in(data)
+            self._count(_rows(tokens, (*shape, 1) if len(shape) == 1 else shape))
         else:
             for batch in batches_of(data, steps):
                 self.update_state(batch)
         self.finalize_state()
 
-    def update_state(self, data: Any) -> None:
+    def update_state(self, data: TensorLike) -> None:
         """Count the tokens of a batch."""
-        values, shape = self._values(data)
-        self._count(_rows(values, (1, *shape) if len(shape) == 1 else shape))
+        tokens, shape = self._tokens_in(data)
+        self._count(_rows(tokens, (1, *shape) if len(shape) == 1 else shape))
 
     def _count(self, rows: Iterable[Sequence[Token]]) -> None:
         """Count tokens, and the examples that have them."""
         if self._has_vocabulary:
             raise ValueError(
-                f"{type(self).__name__}: layer {self.name!r} has a vocabulary that was given, so "
-                "it cannot be adapted"
+                f"{type(self).__name__}: layer {self.name!r} was created with a vocabulary, so it "
+                "cannot be adapted"
             )
         for row in rows:
             self._counts.update(row)
-            self._examples.update(set(row))
-            self._number += 1
+            self._example_counts.update(set(row))
+            self._examples += 1
 
     def finalize_state(self) -> None:
-        """Make the vocabulary of what was counted."""
-        for token in (self.mask_token, self.oov_token):
-            self._counts.pop(self._token(token), None)
+        """Replace the vocabulary by the counted tokens."""
+        for special_token in (self.mask_token, self.oov_token):
+            if special_token is not None:
+                self._counts.pop(self._as_token(special_token), None)
         if self._has_vocabulary or not self._counts:
             self._record_size()
             return
@@ -278,76 +329,80 @@ class IndexLookup(CategoryLayer):
             tokens = tokens[: max(self.max_tokens - start, 0)]
         self._install(tokens)
         if self.output_mode == "tf_idf":
-            weights = [log(1 + self._number / (1 + self._examples[one])) for one in tokens]
-            self._weigh([sum(weights) / len(weights)] * start + weights)
+            weights = [
+                log(1 + self._examples / (1 + self._example_counts[token])) for token in tokens
+            ]
+            self._set_weights([sum(weights) / len(weights)] * start + weights)
         self.reset_state()
 
     def reset_state(self) -> None:
-        """Forget what was counted."""
-        self._counts: Counter[Any] = Counter()
-        self._examples: Counter[Any] = Counter()
-        self._number = 0
+        """Reset the counts of tokens."""
+        self._counts: Counter[Token] = Counter()
+        self._example_counts: Counter[Token] = Counter()
+        self._examples = 0
 
     # -- looking up ----------------------------------------------------------------------------
 
-    def call(self, inputs: Any) -> Any:
-        """Look up the tokens, or the numbers where ``invert`` is set."""
-        if self.invert:
-            return self._inverted(inputs)
-        values, shape = self._values(inputs)
-        numbers = wt.tensor(self.numbers_of(values), shape, int32)
-        return self.encode(numbers)
-
-    def numbers_of(self, values: Sequence[Token]) -> list[int]:
-        """Return the numbers of tokens.
+    def call(self, inputs: TensorLike) -> Tensor:
+        """Look up tokens, or indices where ``invert`` is set.
 
         Raises:
             RuntimeError: there is no vocabulary yet.
-            ValueError: one is unknown, and there is no number for such.
+            ValueError: a token is out of the vocabulary, and ``num_oov_indices`` is 0.
         """
-        self._check_vocabulary()
-        mask = self._token(self.mask_token)
-        # What does not count gets a number beyond all vectors.
-        masked = 0 if self.output_mode == "int" else self._depth()
-        places = self._places
-        others = self._unknown_numbers({one for one in values if one not in places} - {mask})
-        if mask is not None:
-            others[mask] = masked
-        return [places[one] if one in places else others[one] for one in values]
+        if self.invert:
+            return self._inverted(inputs)
+        tokens, shape = self._tokens_in(inputs)
+        return self.encode(wt.tensor(self.indices_of(tokens), shape, int32))
 
-    def _unknown_numbers(self, tokens: set[Any]) -> dict[Token, int]:
-        """Numbers of tokens that are not in the vocabulary."""
+    def indices_of(self, tokens: Sequence[Token]) -> list[int]:
+        """Return the indices of tokens; errors are those of ``call``."""
+        self._check_vocabulary()
+        mask = self._as_special_token(self.mask_token)
+        indices = self._indices
+        others = self._oov_indices({token for token in tokens if token not in indices} - {mask})
+        if mask is not None:
+            # Vectors ignore the mask token: its index is beyond their size.
+            others[mask] = 0 if self.output_mode == "int" else self._depth()
+        return [indices[token] if token in indices else others[token] for token in tokens]
+
+    def _oov_indices(self, tokens: set[Any]) -> dict[Token, int]:
+        """Return the indices of tokens out of the vocabulary."""
         if not tokens:
             return {}
         count, start = self.num_oov_indices, self._oov_start()
         if count == 0:
-            shown = sorted(map(self._shown, tokens))[:10]
+            examples = sorted(map(self._decoded, tokens))[:10]
             raise ValueError(
                 f"{type(self).__name__}: inputs must be in the vocabulary where num_oov_indices "
-                f"is 0, but {shown} are not"
+                f"is 0, but {examples} are not"
             )
         if count == 1:
             return dict.fromkeys(tokens, start)
-        if self._KIND is int32 and self.oov_method == "floormod":
-            return {one: one % count + start for one in tokens}
-        texts = {one: one if isinstance(one, bytes) else str(one).encode() for one in tokens}
+        if self._TOKEN_DTYPE is int32 and self.oov_method == "floormod":
+            return {token: token % count + start for token in tokens}
+        texts = {
+            token: token if isinstance(token, bytes) else str(token).encode() for token in tokens
+        }
         hashes = (
             fast_hashes(texts.values())
             if self.salt is None
             else strong_hashes(texts.values(), self.salt)
         )
-        return {one: hashes[text] % count + start for one, text in texts.items()}
+        return {token: hashes[text] % count + start for token, text in texts.items()}
 
-    def encode(self, numbers: Tensor) -> Tensor:
-        """Return numbers as ``output_mode`` says."""
+    def encode(self, indices: Tensor) -> Tensor:
+        """Return indices in the form of ``output_mode``."""
         if self.output_mode == "int":
-            return numbers
-        mode = "count" if self.output_mode == "tf_idf" else self.output_mode
-        made = encoded(numbers, mode, self._depth(), float32)
-        return made * self.idf_weights if self.output_mode == "tf_idf" else made
+            return indices
+        vectors = encoded(indices, self._encoding_mode(), self._depth(), float32)
+        return vectors * self.idf_weights if self.output_mode == "tf_idf" else vectors
+
+    def _encoding_mode(self) -> str:
+        return "count" if self.output_mode == "tf_idf" else self.output_mode
 
     def _depth(self) -> int:
-        """How long vectors are."""
+        """Return the size of vectors."""
         depth = self.max_tokens if self.pad_to_max_tokens else self._frozen_size
         return self.vocabulary_size() if depth is None else depth
 
@@ -355,97 +410,77 @@ class IndexLookup(CategoryLayer):
         """Check that there are tokens, and weights where they are needed."""
         if not self._tokens or (self.output_mode == "tf_idf" and self.idf_weights is None):
             raise RuntimeError(
-                f"{type(self).__name__}: layer {self.name!r} has no vocabulary yet; give it one, "
-                "or call adapt"
+                f"{type(self).__name__}: layer {self.name!r} has no vocabulary yet; call "
+                "set_vocabulary or adapt"
             )
 
-    def _inverted(self, inputs: Any) -> Tensor:
+    def _inverted(self, inputs: TensorLike) -> Tensor:
         self._check_vocabulary()
-        held = wt.astype(wt.asarray(inputs), int32, copy=False)
-        unknown, mask = self._token(self.oov_token), self._token(self.mask_token)
+        indices = wt.astype(wt.asarray(inputs), int32, copy=False)
+        mask = self._as_special_token(self.mask_token)
+        oov = self._as_special_token(self.oov_token)
         tokens, start = self._tokens, self._token_start()
         end = start + len(tokens)
 
-        def token_of(number: int) -> Any:
-            if mask is not None and number == 0:
+        def token_at(index: int) -> Any:
+            if mask is not None and index == 0:
                 return mask
-            return tokens[number - start] if start <= number < end else unknown
+            return tokens[index - start] if start <= index < end else oov
 
-        found = [token_of(int(one)) for one in wt.flatten(held).tolist()]
-        if self._KIND is string_:
-            return text_tensor(found, held.shape)
-        return wt.tensor(found, held.shape, int32)
+        outputs = [token_at(int(index)) for index in wt.flatten(indices).tolist()]
+        if self._TOKEN_DTYPE is string_:
+            return text_tensor(outputs, indices.shape)
+        return wt.tensor(outputs, indices.shape, int32)
 
     # -- shapes and configurations -------------------------------------------------------------
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape of the numbers, or of their vectors."""
-        if self.output_mode == "int":
-            return tuple(input_shape)
-        mode = "count" if self.output_mode == "tf_idf" else self.output_mode
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the shape of the indices, or of their vectors."""
         depth = self.max_tokens if self.pad_to_max_tokens else self._frozen_size
-        return encoded_shape(input_shape, mode, depth)
+        return encoded_shape(tuple(input_shape), self._encoding_mode(), depth)
 
-    def compute_output_spec(self, *args: Any, **kwargs: Any) -> Any:
-        """Return a symbolic tensor like what ``call`` returns."""
-        dtype = int32 if self.output_mode == "int" else float32
+    @property
+    def output_dtype(self) -> DType:
+        """The dtype of the outputs."""
         if self.invert:
-            dtype = self._KIND
-        return KerasTensor(self.compute_output_shape(args[0].shape), dtype)
+            return self._TOKEN_DTYPE
+        return int32 if self.output_mode == "int" else float32
 
     def get_build_config(self) -> Config:
-        """Return nothing: a lookup is the same for all shapes."""
+        """Return nothing: a lookup does not depend on the shape of the inputs."""
         return {}
 
-    def get_config(self) -> Config:
-        """Return the arguments that would make another such layer."""
-        return {
-            **super().get_config(),
-            "invert": self.invert,
-            "max_tokens": self.max_tokens,
-            "num_oov_indices": self.num_oov_indices,
-            "oov_token": self.oov_token,
-            "mask_token": self.mask_token,
-            "output_mode": self.output_mode,
-            "sparse": self.sparse,
-            "pad_to_max_tokens": self.pad_to_max_tokens,
-            "idf_weights": self.input_idf_weights,
-            "vocabulary": self.input_vocabulary,
-            "vocabulary_size": self._frozen_size,
-            "oov_method": self.oov_method,
-            "salt": self.salt,
-        }
+    def _config_value(self, name: str) -> Any:
+        if name in self._ATTRIBUTES:
+            return getattr(self, self._ATTRIBUTES[name])
+        return super()._config_value(name)
 
     @classmethod
     def from_config(cls, config: Config) -> Any:
-        """Make a layer of what ``get_config`` returned.
+        """Create a layer from a configuration.
 
         Raises:
             ValueError: the vocabulary is the name of a file, which a configuration may not open.
         """
-        if isinstance(config.get("vocabulary"), str):
-            raise ValueError(
-                f"{cls.__name__}: a configuration may not name a file, but vocabulary is "
-                f"{config['vocabulary']!r}"
-            )
+        check_no_file(cls.__name__, config)
         return super().from_config(config)
 
     # -- saving --------------------------------------------------------------------------------
 
-    def save_own_variables(self, store: Any) -> None:
-        """Put the weights of "tf_idf" into a mapping."""
+    def save_own_variables(self, store: MutableMapping[str, TensorLike]) -> None:
+        """Save the weights of "tf_idf" to a mapping."""
         if self.output_mode == "tf_idf" and self.idf_weights is not None:
             store["idf_weights"] = self.idf_weights
 
-    def load_own_variables(self, store: Any) -> None:
-        """Take the weights of "tf_idf" from a mapping."""
+    def load_own_variables(self, store: Mapping[str, TensorLike]) -> None:
+        """Load the weights of "tf_idf" from a mapping."""
         if self.output_mode == "tf_idf" and "idf_weights" in store:
-            self._weigh(wt.asarray(store["idf_weights"]).tolist())
+            self._set_weights(wt.asarray(store["idf_weights"]).tolist())
 
     def save_assets(self, dir_path: str) -> None:
-        """Write the vocabulary into a folder, unless it is part of the configuration."""
+        """Write the vocabulary to a folder, unless it is part of the configuration."""
         if self.input_vocabulary is None:
-            text = "\n".join(str(one) for one in self.get_vocabulary())
+            text = "\n".join(map(str, self.get_vocabulary()))
             Path(dir_path, _FILE).write_text(text, encoding="utf-8")
 
     def load_assets(self, dir_path: str) -> None:
@@ -455,14 +490,28 @@ class IndexLookup(CategoryLayer):
         lines = Path(dir_path, _FILE).read_text(encoding="utf-8").split("\n")
         while lines and lines[-1] == "":
             lines.pop()
-        tokens: list[Any] = lines if self._KIND is string_ else [int(one) for one in lines]
+        is_text = self._TOKEN_DTYPE is string_
+        tokens: list[str] | list[int] = lines if is_text else [int(line) for line in lines]
         if len(tokens) <= self._token_start():
             return
         weights = None if self.idf_weights is None else self.idf_weights.tolist()[: len(tokens)]
         self.set_vocabulary(tokens, weights)
 
 
-def _check_sizes(kind: str, max_tokens: Any, num_oov_indices: int, pads: bool) -> None:
+def check_no_file(kind: str, config: Config) -> None:
+    """Check that a configuration's vocabulary is not the name of a file, which it may not open.
+
+    Raises:
+        ValueError: it is.
+    """
+    if isinstance(config.get("vocabulary"), str):
+        raise ValueError(
+            f"{kind}: a configuration may not name a file, but vocabulary is "
+            f"{config['vocabulary']!r}"
+        )
+
+
+def _check_sizes(kind: str, max_tokens: int | None, num_oov_indices: int, pads: bool) -> None:
     if max_tokens is not None and max_tokens <= 1:
         raise ValueError(f"{kind}: max_tokens must be greater than 1, but got {max_tokens}")
     if pads and max_tokens is None:
@@ -471,38 +520,48 @@ def _check_sizes(kind: str, max_tokens: Any, num_oov_indices: int, pads: bool) -
         raise ValueError(f"{kind}: num_oov_indices must not be negative, but got {num_oov_indices}")
 
 
-def _listed(values: Any) -> Any:
-    """Tensors and arrays as lists."""
+def _as_list(values: TensorLike) -> Any:
+    """Convert a tensor or an array to a list."""
     return values.tolist() if hasattr(values, "tolist") else values
 
 
-def _tokens_of(kind: str, vocabulary: Any) -> list[Any]:
-    """The tokens of a list, an array or a tensor, or the lines of a file."""
+def _read_tokens(kind: str, vocabulary: Vocabulary) -> list[TokenLike]:
+    """Return the tokens of a list, an array or a tensor, or the lines of a file."""
     if not isinstance(vocabulary, str):
-        return list(_listed(vocabulary))
+        return list(_as_list(vocabulary))
     file = Path(vocabulary)
     if not file.exists():
         raise ValueError(f"{kind}: vocabulary must be a file that exists, but got {vocabulary!r}")
-    return file.read_text(encoding="utf-8").splitlines()
+    return [*file.read_text(encoding="utf-8").splitlines()]
 
 
-def _rows(values: list[Token], shape: Shape) -> list[list[Token]]:
-    """The tokens of each example."""
+def _rows(tokens: list[Token], shape: tuple[int, ...]) -> list[list[Token]]:
+    """Return the tokens of each example."""
     if not shape:
-        return [values]
-    length = len(values) // shape[0] if shape[0] else 0
-    return [values[place * length : (place + 1) * length] for place in range(shape[0])]
+        return [tokens]
+    size = len(tokens) // shape[0] if shape[0] else 0
+    return [tokens[index * size : (index + 1) * size] for index in range(shape[0])]
 
 
 # -- texts -------------------------------------------------------------------------------------
 
 
 class StringLookup(IndexLookup):
-    """Numbers of texts in a vocabulary, or with ``invert``, the texts of numbers.
+    """Returns the indices of strings in a vocabulary, or with ``invert``, the strings at indices.
 
-    The vocabulary is given, or made by ``adapt``. Numbers begin with that of ``mask_token``, if
-    there is one, and ``num_oov_indices`` of them for unknown texts. ``output_mode`` is "int",
-    "one_hot", "multi_hot", "count" or "tf_idf"; all but the first return vectors.
+    Index 0 is that of ``mask_token``, if there is one; the next ``num_oov_indices`` are for strings
+    out of the vocabulary.
+
+    Input shape: any, of strings or of integers (``invert``).
+    Output shape: that of the inputs for ``output_mode="int"``; otherwise the size of the vocabulary
+    is the last dimension.
+
+    Args:
+        encoding: the name of the encoding that Python strings of the vocabulary are hashed and
+            compared in, ``"utf-8"`` by default.
+
+    Raises:
+        ValueError: an argument is out of range, or does not fit the others.
 
     Example:
         >>> from webtensor import keras
@@ -511,7 +570,7 @@ class StringLookup(IndexLookup):
         [[1, 3], [0, 2]]
     """
 
-    _KIND = string_
+    _TOKEN_DTYPE = string_
 
     def __init__(
         self,
@@ -519,15 +578,15 @@ class StringLookup(IndexLookup):
         num_oov_indices: int = 1,
         mask_token: str | None = None,
         oov_token: str = "[UNK]",
-        vocabulary: Any = None,
-        idf_weights: Any = None,
+        vocabulary: Vocabulary | None = None,
+        idf_weights: TensorLike | None = None,
         invert: bool = False,
         output_mode: str = "int",
         pad_to_max_tokens: bool = False,
         sparse: bool = False,
         encoding: str = "utf-8",
         name: str | None = None,
-        salt: Any = None,
+        salt: Salt = None,
         **kwargs: Any,
     ) -> None:
         self.encoding = encoding
@@ -547,20 +606,30 @@ class StringLookup(IndexLookup):
             **kwargs,
         )
 
-    def _token(self, value: Any) -> Any:
-        if value is None or isinstance(value, bytes):
-            return value
-        return str(value).encode(self.encoding)
+    def _as_token(self, value: TokenLike) -> bytes:
+        return value if isinstance(value, bytes) else str(value).encode(self.encoding)
 
 
 # -- integers ----------------------------------------------------------------------------------
 
 
 class IntegerLookup(IndexLookup):
-    """Numbers of integers in a vocabulary, or with ``invert``, the integers of numbers.
+    """Returns the indices of integers in a vocabulary, or with ``invert``, the integers at indices.
 
-    Unknown integers get numbers by their remainder, or with ``oov_method`` "farmhash" by a hash.
-    See ``StringLookup``.
+    Index 0 is that of ``mask_token``, if there is one; the next ``num_oov_indices`` are for
+    integers out of the vocabulary.
+
+    Input shape: any, of integers.
+    Output shape: that of the inputs for ``output_mode="int"``; otherwise the size of the vocabulary
+    is the last dimension.
+
+    Args:
+        vocabulary_dtype: ``"int64"``, the dtype of the vocabulary in Keras.
+        oov_method: the hash of integers out of the vocabulary: ``"floormod"``, the remainder, or
+            ``"farmhash"``.
+
+    Raises:
+        ValueError: an argument is out of range, or does not fit the others.
 
     Example:
         >>> from webtensor import keras
@@ -569,7 +638,7 @@ class IntegerLookup(IndexLookup):
         [[1, 3], [0, 2]]
     """
 
-    _KIND = int32
+    _TOKEN_DTYPE = int32
 
     def __init__(
         self,
@@ -577,15 +646,15 @@ class IntegerLookup(IndexLookup):
         num_oov_indices: int = 1,
         mask_token: int | None = None,
         oov_token: int = -1,
-        vocabulary: Any = None,
+        vocabulary: Vocabulary | None = None,
         vocabulary_dtype: str = "int64",
-        idf_weights: Any = None,
+        idf_weights: TensorLike | None = None,
         invert: bool = False,
         output_mode: str = "int",
         sparse: bool = False,
         pad_to_max_tokens: bool = False,
         oov_method: str = "floormod",
-        salt: Any = None,
+        salt: Salt = None,
         name: str | None = None,
         **kwargs: Any,
     ) -> None:
@@ -593,6 +662,7 @@ class IntegerLookup(IndexLookup):
             raise ValueError(
                 f"IntegerLookup: vocabulary_dtype must be 'int64', but got {vocabulary_dtype!r}"
             )
+        self.vocabulary_dtype = vocabulary_dtype
         super().__init__(
             max_tokens,
             num_oov_indices,
@@ -610,9 +680,5 @@ class IntegerLookup(IndexLookup):
             **kwargs,
         )
 
-    def _token(self, value: Any) -> Any:
-        return None if value is None else int(value)
-
-    def get_config(self) -> Config:
-        """Return the arguments that would make another such layer."""
-        return {**super().get_config(), "vocabulary_dtype": "int64"}
+    def _as_token(self, value: TokenLike) -> int:
+        return int(value)

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
+from webtensor.engine import TensorLike
+from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
-from webtensor.keras.types import Config
+from webtensor.keras.registry import deserialize_keras_object
+from webtensor.keras.types import Config, Shape
 
 __all__ = ["Pipeline"]
 
 
 class Pipeline(Layer):
     """Calls layers one after the other.
+
+    Input shape: that of the first layer.
+    Output shape: that of the last layer.
+
+    Args:
+        layers: a list of layers.
 
     Example:
         >>> from webtensor import keras
@@ -22,38 +30,40 @@ class Pipeline(Layer):
         [3.0, 5.0]
     """
 
+    _config_omits: ClassVar[Mapping[str, object]] = {"dtype": ALWAYS, "trainable": ALWAYS}
+
     def __init__(self, layers: Sequence[Layer], name: str | None = None) -> None:
         super().__init__(name=name)
-        self._pipeline_layers = list(layers)
+        self.layers = list(layers)
 
-    @property
-    def layers(self) -> list[Layer]:
-        """The layers."""
-        return self._pipeline_layers
-
-    def build(self, input_shape: Any) -> None:
-        """Build the layers, each for the shape that the one before it returns."""
-        for layer in self._pipeline_layers:
+    def build(self, input_shape: Shape) -> None:
+        """Build the layers, each for the output shape of the one before it."""
+        for layer in self.layers:
             if not layer.built:
                 layer.build(input_shape)
             input_shape = layer.compute_output_shape(input_shape)
 
-    def call(self, inputs: Any, training: bool | None = True, mask: Any = None) -> Any:
-        """Call the layers; what they return carries the masks of the next ones."""
-        for layer in self._pipeline_layers:
+    def call(
+        self,
+        inputs: TensorLike,
+        training: bool | None = True,
+        mask: TensorLike | None = None,
+    ) -> TensorLike:
+        """Call the layers; their outputs have the masks for the next ones."""
+        for layer in self.layers:
             masks = {} if mask is None or not layer._call_has_mask_arg else {"mask": mask}
             inputs = layer(inputs, training=training, **masks)
             mask = None
         return inputs
 
-    def get_config(self) -> Config:
-        """Return the arguments that would make another such layer."""
-        return {"layers": serialize_keras_object(self._pipeline_layers), "name": self.name}
-
     @classmethod
     def from_config(cls, config: Config) -> Any:
-        """Make a layer of what ``get_config`` returned."""
+        """Create a pipeline from a configuration.
+
+        Raises:
+            ValueError: "layers" is not a list.
+        """
         layers = config.get("layers")
         if not isinstance(layers, (list, tuple)):
             raise ValueError(f"Pipeline: layers must be a list of layers, but got {layers!r}")
-        return cls([deserialize_keras_object(one) for one in layers], config.get("name"))
+        return cls([deserialize_keras_object(layer) for layer in layers], config.get("name"))

@@ -1,109 +1,142 @@
-"""Cells with gates: what those of simple, gated and long short-term memory networks share.
+"""The cells of simple, gated and long short-term memory networks: what they have in common.
 
-A step of such a cell has two parts. ``share`` is what the inputs add to the gates, which needs no
-state, so it is computed for all steps of a sequence at once. ``advance`` goes from one state to
-the next. A state is one tensor, of which ``shown`` is the output; where users see several tensors,
-``packed`` and ``unpacked`` convert.
+A step of such a cell has two parts. ``project_inputs`` multiplies the inputs by the kernel, which
+needs no state, so it is computed for all steps of a sequence at once. ``next_state`` adds what the
+state contributes, and applies the gates. A state is one tensor here; cells whose users see several
+tensors convert by ``pack_state`` and ``unpack_state``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras import activations, constraints, initializers, random, regularizers
+from webtensor.keras.arguments import ALWAYS, accepted_arguments
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.types import Config, DTypeLike, InitializerLike
+from webtensor.keras.types import DTypeLike, InitializerLike
+from webtensor.keras.variables import Variable
 from webtensor.ops.movement import part
 
-__all__ = ["Constants", "GatedCell", "serialized"]
+__all__ = ["Constants", "GatedCell", "RecurrentArguments", "cell_arguments"]
 
-#: What the last word of an argument's name says of its values.
-_KINDS = {
-    "activation": activations,
-    "constraint": constraints,
-    "initializer": initializers,
-    "regularizer": regularizers,
+#: What makes an object of an argument's value, by the last word of the argument's name.
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "activation": activations.get,
+    "constraint": constraints.get,
+    "dropout": lambda rate: min(1.0, max(0.0, rate)),
+    "initializer": initializers.get,
+    "regularizer": regularizers.get,
 }
 
 
-def _standardized(name: str, value: Any) -> Any:
-    """Return what an argument stands for: a name for an initializer, and so on."""
-    kind: Any = _KINDS.get(name.rpartition("_")[2])
-    if kind is not None:
-        return kind.get(value)
-    return min(1.0, max(0.0, value)) if name.endswith("dropout") else value
-
-
-def serialized(name: str, value: Any) -> Any:
-    """Return a configuration of an argument's value."""
-    kind: Any = _KINDS.get(name.rpartition("_")[2])
-    return value if kind is None else kind.serialize(value)
+def cell_arguments(cell: type) -> tuple[str, ...]:
+    """Return the names of the arguments that a class of cells has besides those of all layers."""
+    of_layers = accepted_arguments(Layer)
+    names = accepted_arguments(cell, library_only=True)
+    return tuple(name for name in names if name not in of_layers)
 
 
 class Constants(NamedTuple):
-    """The kernels for states, a bias for their product, and whether states are dropped out."""
+    """What all steps of a sequence share.
+
+    The recurrent kernel, whole or one per gate; a bias for the product with it; whether training
+    drops elements of states.
+    """
 
     kernels: list[Tensor]
     bias: Tensor
-    dropped: bool
+    drops_states: bool
 
 
-class GatedCell(Layer):
-    """A cell whose gates, of ``units`` numbers each, are a product of inputs and one of a state.
+class RecurrentArguments:
+    """The arguments that a recurrent layer hands on to its cell.
 
-    ``_options`` are the names of the arguments that a configuration has, ``_gates`` is the number
-    of gates, and ``_states`` that of tensors in a state.
+    Args:
+        units: a positive integer, the size of the output.
+        activation: an activation, its name or None, applied to the candidate for the new state.
+        recurrent_activation: an activation, its name or None, applied to the gates.
+        kernel_initializer: an initializer, or its name: what the kernel of the inputs starts with.
+        recurrent_initializer: an initializer, or its name: what the kernel of states starts with.
+        unit_forget_bias: a boolean, whether the bias of the forget gate starts with ones.
+        recurrent_regularizer: a regularizer, its name or None: a penalty on the kernel of states.
+        recurrent_constraint: a constraint, its name or None: what the kernel of states is kept to.
+        dropout: a number from 0 to 1, the fraction of the inputs that training drops.
+        recurrent_dropout: a number from 0 to 1, the fraction of the states that training drops.
+        reset_after: a boolean, whether the reset gate is applied after the product of the state
+            with the kernel, or to the state before it.
     """
 
-    _options: tuple[str, ...]
-    _gates: int
-    _states = 1
-
-    #: Attributes that ``_options`` name, as far as all cells have them.
     units: int
     activation: Callable[..., Tensor]
+    recurrent_activation: Callable[..., Tensor]
     use_bias: bool
-    bias_initializer: InitializerLike
-    unit_forget_bias = False
+    kernel_initializer: Callable[..., Tensor]
+    recurrent_initializer: Callable[..., Tensor]
+    bias_initializer: Callable[..., Tensor]
     dropout: float
     recurrent_dropout: float
     seed: int | None
 
-    def __init__(self, implementation: int = 2, **arguments: Any) -> None:
-        own = {name: arguments.pop(name) for name in self._options}
+
+class GatedCell(RecurrentArguments, Layer):
+    """A cell whose gates are products of inputs and state with kernels.
+
+    A subclass declares its arguments in its signature, decorated with ``forwards_arguments``. Each
+    becomes an attribute here.
+
+    Args:
+        implementation: 1 or 2; with 1, dropout draws a mask for each gate, otherwise one for all.
+    """
+
+    _config_omits: ClassVar = {"implementation": ALWAYS}
+    #: The number of gates.
+    _gates: ClassVar[int]
+    #: The number of tensors that a state consists of.
+    _states: ClassVar[int] = 1
+    unit_forget_bias = False
+    bias: Variable | None
+    _dropout_mask: Tensor | list[Tensor] | None
+    _recurrent_dropout_mask: Tensor | list[Tensor] | None
+
+    def __init__(self, *, implementation: int = 2, **arguments: Any) -> None:
+        names = [name for name in cell_arguments(type(self)) if name in arguments]
+        values = {name: arguments.pop(name) for name in names}
         super().__init__(**arguments)
-        for name, value in own.items():
-            setattr(self, name, _standardized(name, value))
+        for name, value in values.items():
+            read = _READERS.get(name.rpartition("_")[2])
+            setattr(self, name, value if read is None else read(value))
         self.implementation = 1 if self.recurrent_dropout else implementation
         self.seed_generator = random.SeedGenerator(self.seed)
-        self._dropout_mask: Any = None
-        self._recurrent_dropout_mask: Any = None
+        self.reset_masks()
 
     # -- variables ----------------------------------------------------------------------------
 
-    def _add_weights(self, inputs: Sequence[int], states: Sequence[int], units: int) -> None:
-        """Make a kernel for inputs, one for states, whose shapes lack the gates, and a bias."""
+    def _add_weights(
+        self, input_sizes: Sequence[int], state_sizes: Sequence[int], units: int
+    ) -> None:
+        """Add both kernels, whose last dimension is ``units`` for each gate, and the bias."""
         columns = self._gates * units
-        self.kernel = self._add("kernel", (*inputs, columns))
-        self.recurrent_kernel = self._add("recurrent_kernel", (*states, columns), "recurrent")
+        self.kernel = self._add_weight("kernel", (*input_sizes, columns), "kernel")
+        shape = (*state_sizes, columns)
+        self.recurrent_kernel = self._add_weight("recurrent_kernel", shape, "recurrent")
         self.bias = None
         if self.use_bias:
-            begin = self._with_ones_for_forgetting if self.unit_forget_bias else None
-            self.bias = self._add("bias", self._bias_shape(columns), "bias", begin)
-        with outside_scopes():  # known to the host, so that it outlives a device
-            self._no_bias = wt.tensor([0.0] * columns)
+            initializer = self._initial_bias if self.unit_forget_bias else None
+            self.bias = self._add_weight("bias", self._bias_shape(columns), "bias", initializer)
+        with outside_scopes():  # on the host, so that it outlives a device
+            self._zero_bias = wt.tensor([0.0] * columns)
 
-    def _add(
+    def _add_weight(
         self,
         name: str,
         shape: Sequence[int],
-        prefix: str = "kernel",
+        prefix: str,
         initializer: InitializerLike = None,
-    ) -> Any:
+    ) -> Variable:
         return self.add_weight(
             name=name,
             shape=shape,
@@ -115,44 +148,44 @@ class GatedCell(Layer):
     def _bias_shape(self, columns: int) -> tuple[int, ...]:
         return (columns,)
 
-    def _with_ones_for_forgetting(self, shape: Sequence[int], dtype: DTypeLike = None) -> Tensor:
-        """Begin a bias with ones for the second of four gates."""
+    def _initial_bias(self, shape: Sequence[int], dtype: DTypeLike = None) -> Tensor:
+        """Return a bias with ones for the forget gate, the second of four."""
         units = shape[0] // 4
-        begin = self.bias_initializer
-        parts = [begin((units,), dtype=dtype), wt.ones((units,)), begin((2 * units,), dtype=dtype)]
-        return wt.concat(parts)
+        input_gate = self.bias_initializer((units,), dtype=dtype)
+        forget_gate = wt.ones((units,))
+        other_gates = self.bias_initializer((2 * units,), dtype=dtype)
+        return wt.concat([input_gate, forget_gate, other_gates])
 
     # -- dropout ------------------------------------------------------------------------------
 
     @property
-    def _masks(self) -> int | None:
-        """How many masks dropout has; None for one for all gates."""
-        return self._gates if self.implementation == 1 else None
+    def _has_mask_per_gate(self) -> bool:
+        return self.implementation == 1
 
-    def get_dropout_mask(self, step_input: Tensor) -> Any:
-        """Return what inputs are multiplied with in training, the same until it is reset."""
+    def get_dropout_mask(self, step_input: Tensor) -> Tensor | list[Tensor] | None:
+        """Return the factors of inputs in training; they stay the same until they are reset."""
         if self._dropout_mask is None and self.dropout > 0:
             self._dropout_mask = self._new_mask(step_input.shape, self.dropout)
         return self._dropout_mask
 
-    def get_recurrent_dropout_mask(self, step_input: Tensor) -> Any:
-        """Return what states are multiplied with in training, the same until it is reset."""
+    def get_recurrent_dropout_mask(self, step_input: Tensor) -> Tensor | list[Tensor] | None:
+        """Return the factors of states in training; they stay the same until they are reset."""
         if self._recurrent_dropout_mask is None and self.recurrent_dropout > 0:
             self._recurrent_dropout_mask = self._new_mask(step_input.shape, self.recurrent_dropout)
         return self._recurrent_dropout_mask
 
-    def _new_mask(self, shape: Sequence[int], rate: float) -> Any:
+    def _new_mask(self, shape: Sequence[int], rate: float) -> Tensor | list[Tensor]:
         def mask() -> Tensor:
             return random.dropout(wt.ones(shape), rate, seed=self.seed_generator)
 
-        return mask() if self._masks is None else [mask() for _ in range(self._masks)]
+        return [mask() for _ in range(self._gates)] if self._has_mask_per_gate else mask()
 
     def reset_dropout_mask(self) -> None:
-        """Forget the mask for inputs."""
+        """Forget the mask of inputs."""
         self._dropout_mask = None
 
     def reset_recurrent_dropout_mask(self) -> None:
-        """Forget the mask for states."""
+        """Forget the mask of states."""
         self._recurrent_dropout_mask = None
 
     def reset_masks(self) -> None:
@@ -163,75 +196,88 @@ class GatedCell(Layer):
     # -- the two parts of a step --------------------------------------------------------------
 
     def _product(self, inputs: Tensor, kernel: Tensor, bias: Tensor | None) -> Tensor:
-        """Multiply inputs, along their last axis, with a kernel."""
+        """Multiply inputs by a kernel, along their last axis."""
         if len(inputs.shape) == 2:
             return wt.fused.mat_mul(inputs, kernel, bias=bias)
         rows = wt.reshape(inputs, (-1, inputs.shape[-1]))
-        made = wt.fused.mat_mul(rows, kernel, bias=bias)
-        return wt.reshape(made, (*inputs.shape[:-1], kernel.shape[-1]))
+        product = wt.fused.mat_mul(rows, kernel, bias=bias)
+        return wt.reshape(product, (*inputs.shape[:-1], kernel.shape[-1]))
 
     def _input_bias(self) -> Tensor | None:
         return None if self.bias is None else self.bias.value
 
-    def share(self, inputs: Tensor, training: bool, steps: bool) -> Tensor:
-        """Return what inputs, of one step or of all (along axis 1), add to the gates."""
+    def project_inputs(self, inputs: Tensor, training: bool, has_steps: bool) -> Tensor:
+        """Return what inputs contribute to the gates; with ``has_steps``, axis 1 is the steps."""
         kernel, bias = self.kernel.value, self._input_bias()
         if not (training and 0 < self.dropout < 1):
             return self._product(inputs, kernel, bias)
-        masks = self.get_dropout_mask(part(inputs, 1, 0) if steps else inputs)
+        masks = self.get_dropout_mask(part(inputs, 1, 0) if has_steps else inputs)
+        assert masks is not None
 
         def masked(mask: Tensor) -> Tensor:
-            return inputs * (wt.expand_dims(mask, 1) if steps else mask)
+            return wt.multiply(inputs, wt.expand_dims(mask, 1) if has_steps else mask)
 
         if not isinstance(masks, list):
             return self._product(masked(masks), kernel, bias)
         kernels = wt.split(kernel, self._gates, -1)
-        parts = [
-            self._product(masked(mask), one, None) for mask, one in zip(masks, kernels, strict=True)
+        products = [
+            self._product(masked(mask), gate_kernel, None)
+            for mask, gate_kernel in zip(masks, kernels, strict=True)
         ]
-        whole = wt.concat(parts, -1)
-        return whole if bias is None else whole + bias
+        gates = wt.concat(products, -1)
+        return gates if bias is None else gates + bias
 
     def constants(self, training: bool) -> Constants:
-        """Return what all steps of a sequence have in common."""
+        """Return what all steps of a sequence share."""
         kernel = self.recurrent_kernel.value
-        dropped = training and 0 < self.recurrent_dropout < 1
-        kernels = wt.split(kernel, self._gates, -1) if dropped and self._masks else [kernel]
-        return Constants(kernels, self._no_bias, dropped)
+        drops_states = training and 0 < self.recurrent_dropout < 1
+        is_split = drops_states and self._has_mask_per_gate
+        kernels = wt.split(kernel, self._gates, -1) if is_split else [kernel]
+        return Constants(kernels, self._zero_bias, drops_states)
 
-    def _own(self, shown: Tensor, share: Tensor, constants: Constants) -> Tensor:
-        """Add what a state adds to the gates to the inputs' share."""
-        if constants.dropped:
-            return share + self._masked_own(shown, constants.kernels)
-        return wt.fused.mat_mul(shown, constants.kernels[0], bias=constants.bias, residual=share)
+    def _gate_sums(self, output: Tensor, projected: Tensor, constants: Constants) -> Tensor:
+        """Add the product of the previous output with the kernel to that of the inputs."""
+        if constants.drops_states:
+            return projected + self._masked_product(output, constants.kernels)
+        return wt.fused.mat_mul(
+            output, constants.kernels[0], bias=constants.bias, residual=projected
+        )
 
-    def _masked_own(self, shown: Tensor, kernels: Sequence[Tensor]) -> Tensor:
-        masks = self.get_recurrent_dropout_mask(shown)
+    def _masked_product(self, output: Tensor, kernels: Sequence[Tensor]) -> Tensor:
+        """Multiply the previous output, less what dropout takes, by each of the kernels."""
+        masks = self.get_recurrent_dropout_mask(output)
+        assert masks is not None
         if not isinstance(masks, list):
-            return wt.matmul(shown * masks, kernels[0])
-        products = [wt.matmul(shown * mask, one) for mask, one in zip(masks, kernels, strict=False)]
-        return wt.concat(products, -1)
+            return wt.matmul(output * masks, kernels[0])
+        pairs = zip(masks, kernels, strict=False)
+        return wt.concat([wt.matmul(output * mask, kernel) for mask, kernel in pairs], -1)
 
-    def advance(self, share: Tensor, state: Tensor, shown: Tensor, constants: Constants) -> Tensor:
-        """Return the next state, given the inputs' share of the gates."""
+    def next_state(
+        self, projected: Tensor, state: Tensor, output: Tensor, constants: Constants
+    ) -> Tensor:
+        """Return the state after a step.
+
+        ``projected`` is what the inputs of the step contribute to the gates, ``output`` is the
+        output of the step before.
+        """
         raise NotImplementedError
 
     # -- states -------------------------------------------------------------------------------
 
-    def packed(self, states: Sequence[Tensor]) -> Tensor:
-        """Put what users see of a state together."""
+    def pack_state(self, states: Sequence[Tensor]) -> Tensor:
+        """Return the tensors of a state as one tensor."""
         return states[0]
 
-    def unpacked(self, state: Tensor) -> list[Tensor]:
-        """Take a state apart into what users see of it."""
+    def unpack_state(self, state: Tensor) -> list[Tensor]:
+        """Return the tensors of a state that users see."""
         return [state]
 
-    def shown(self, state: Tensor) -> Tensor:
-        """Return the output."""
+    def output_of(self, state: Tensor) -> Tensor:
+        """Return the part of a state that is the output."""
         return state
 
-    def arranged(self, outputs: Tensor) -> Tensor:
-        """Put the axes of outputs in the order in which users see them."""
+    def in_data_format(self, outputs: Tensor) -> Tensor:
+        """Return outputs with the channels where the user's data format has them."""
         return outputs
 
     def get_initial_state(self, batch_size: int | None = None) -> list[Tensor]:
@@ -240,27 +286,28 @@ class GatedCell(Layer):
         return [wt.zeros((1 if batch_size is None else batch_size, size)) for size in sizes]
 
     @property
-    def state_size(self) -> Any:
-        """How many numbers a state is, or each of its tensors."""
+    def state_size(self) -> int | list[int]:
+        """The size of a state, or of each of its tensors."""
         return self.units if self._states == 1 else [self.units] * self._states
 
     @property
     def output_size(self) -> int:
-        """How many numbers an output is."""
+        """The size of an output."""
         return self.units
 
     # -- as a layer ---------------------------------------------------------------------------
 
-    def call(self, inputs: Any, states: Any, training: bool | None = False) -> Any:
-        """Compute one step: the output, and the new states."""
-        nested = isinstance(states, (list, tuple))
-        state = self.packed(states if nested else [states])
-        share = self.share(inputs, bool(training), steps=False)
-        state = self.advance(share, state, self.shown(state), self.constants(bool(training)))
-        made = self.unpacked(state)
-        return made[0], made if nested else made[0]
-
-    def get_config(self) -> Config:
-        """Return the arguments that would make another such layer."""
-        own = {name: serialized(name, getattr(self, name)) for name in self._options}
-        return {**super().get_config(), **own}
+    def call(
+        self,
+        inputs: Tensor,
+        states: Tensor | Sequence[Tensor],
+        training: bool | None = False,
+    ) -> tuple[Tensor, Tensor | list[Tensor]]:
+        """Compute one step, and return the output and the new states."""
+        is_list = not isinstance(states, Tensor)
+        state = self.pack_state([states] if isinstance(states, Tensor) else states)
+        projected = self.project_inputs(inputs, bool(training), has_steps=False)
+        constants = self.constants(bool(training))
+        state = self.next_state(projected, state, self.output_of(state), constants)
+        new_states = self.unpack_state(state)
+        return new_states[0], new_states if is_list else new_states[0]

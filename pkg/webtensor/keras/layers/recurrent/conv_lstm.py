@@ -1,6 +1,6 @@
-"""Long short-term memory of images: its products are convolutions.
+"""Convolutional long short-term memory: convolutions instead of products with matrices.
 
-Cells compute with the channels last, whatever users have.
+Cells compute with the channels last, whatever the user's data format.
 """
 
 from __future__ import annotations
@@ -11,104 +11,105 @@ from typing import Any, ClassVar
 from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras import sliding_windows
-from webtensor.keras.data_formats import as_data_format, channels_of, places_of
-from webtensor.keras.layers.arguments import as_integers, as_padding, check_positive, given
+from webtensor.keras.arguments import ALWAYS, forwards_arguments
+from webtensor.keras.data_formats import as_data_format, channels_of, spatial_shape_of
+from webtensor.keras.layers.argument_checks import as_integers, as_padding, check_positive
 from webtensor.keras.layers.input_spec import InputSpec
 from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.lstm import MemoryCell
 from webtensor.keras.layers.recurrent.rnn import CellLayer
-from webtensor.keras.types import ActivationLike, ConstraintLike, InitializerLike, RegularizerLike
+from webtensor.keras.layers.recurrent.stacked import StateShape
+from webtensor.keras.sliding_windows import check_strides_and_dilation
+from webtensor.keras.types import (
+    ActivationLike,
+    ConstraintLike,
+    InitializerLike,
+    RegularizerLike,
+    Shape,
+)
 
 __all__ = ["ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"]
-
-_OPTIONS = (
-    "filters",
-    "kernel_size",
-    "strides",
-    "padding",
-    "data_format",
-    "dilation_rate",
-    "activation",
-    "recurrent_activation",
-    "use_bias",
-    "kernel_initializer",
-    "recurrent_initializer",
-    "bias_initializer",
-    "unit_forget_bias",
-    "kernel_regularizer",
-    "recurrent_regularizer",
-    "bias_regularizer",
-    "kernel_constraint",
-    "recurrent_constraint",
-    "bias_constraint",
-    "dropout",
-    "recurrent_dropout",
-    "seed",
-)
 
 
 class ConvLSTMCell(MemoryCell):
     """One step of convolutional long short-term memory (Shi et al., 2015): see ``LSTMCell``.
 
-    The product with inputs is a convolution with the given options, that with the output before is
-    one with a kernel of the same size that keeps the number of places.
+    The product with the inputs is a convolution as the arguments say; that with the previous output
+    is a convolution with a kernel of the same size that keeps the spatial dimensions.
     """
 
-    filters: int
-    kernel_size: tuple[int, ...]
-    strides: tuple[int, ...]
-    padding: str
-    data_format: str
-    dilation_rate: tuple[int, ...]
-    _options = _OPTIONS
+    _config_omits: ClassVar = {"rank": ALWAYS}
 
-    def __init__(self, rank: int, **arguments: Any) -> None:
+    @forwards_arguments
+    def __init__(
+        self,
+        rank: int,
+        filters: int,
+        kernel_size: int | Sequence[int],
+        strides: int | Sequence[int],
+        padding: str,
+        data_format: str | None,
+        dilation_rate: int | Sequence[int],
+        activation: ActivationLike,
+        recurrent_activation: ActivationLike,
+        use_bias: bool,
+        kernel_initializer: InitializerLike,
+        recurrent_initializer: InitializerLike,
+        bias_initializer: InitializerLike,
+        unit_forget_bias: bool,
+        kernel_regularizer: RegularizerLike,
+        recurrent_regularizer: RegularizerLike,
+        bias_regularizer: RegularizerLike,
+        kernel_constraint: ConstraintLike,
+        recurrent_constraint: ConstraintLike,
+        bias_constraint: ConstraintLike,
+        dropout: float,
+        recurrent_dropout: float,
+        seed: int | None,
+        **kwargs: Any,
+    ) -> None:
         name = f"ConvLSTM{rank}D"
-        check_positive(name, filters=arguments["filters"])
-        for option in ("kernel_size", "strides", "dilation_rate"):
-            arguments[option] = as_integers(name, option, arguments[option], rank)
-        arguments["padding"] = as_padding(name, arguments["padding"])
-        arguments["data_format"] = as_data_format(name, arguments["data_format"])
-        super().__init__(**arguments)
-        if max(self.strides) > 1 and max(self.dilation_rate) > 1:
-            raise ValueError(
-                f"{name}: strides and dilation_rate cannot both be greater than 1, but got "
-                f"strides={self.strides} and dilation_rate={self.dilation_rate}"
-            )
+        check_positive(name, filters=filters)
         self.rank = rank
+        self.filters = filters
+        self.kernel_size = as_integers(name, "kernel_size", kernel_size, rank)
+        self.strides = as_integers(name, "strides", strides, rank)
+        self.dilation_rate = as_integers(name, "dilation_rate", dilation_rate, rank)
+        self.padding = as_padding(name, padding)
+        self.data_format = as_data_format(name, data_format)
+        check_strides_and_dilation(name, self.strides, self.dilation_rate)
         self.input_spec = InputSpec(ndim=rank + 2)
 
     @property
-    def _masks(self) -> int | None:
-        return self._gates
+    def _has_mask_per_gate(self) -> bool:
+        return True
 
     # -- shapes -------------------------------------------------------------------------------
 
     @property
     def state_size(self) -> list[int]:
-        """Two tensors, whose sizes depend on that of the images."""
+        """Two tensors, whose sizes depend on those of the inputs."""
         return [-1, -1]
 
     @property
     def output_size(self) -> int:
-        """The number of channels."""
+        """The number of channels of an output."""
         return self.filters
 
-    def build(self, inputs_shape: Any, states_shape: Any = None) -> None:
-        """Make the kernels and the bias."""
+    def build(self, inputs_shape: Shape, states_shape: StateShape | None = None) -> None:
+        """Add the kernels and the bias."""
         channels = channels_of(inputs_shape, self.data_format)
-        places = places_of(inputs_shape, self.data_format)
-        if None in (channels, *places):
+        if channels is None or None in spatial_shape_of(inputs_shape, self.data_format):
             raise ValueError(
                 f"layer {self.name!r}: the size of images and the number of channels must be "
                 f"known, but inputs have shape {tuple(inputs_shape)}"
             )
-        self._built_for = tuple(inputs_shape[1:])
+        self._step_shape = tuple(inputs_shape[1:])
         self._add_weights(
             (*self.kernel_size, channels), (*self.kernel_size, self.filters), self.filters
         )
 
-    def _output_shape(self, inputs_shape: Any) -> tuple[Any, ...]:
+    def _output_shape(self, inputs_shape: Shape) -> Shape:
         return sliding_windows.conv_output_shape(
             f"ConvLSTM{self.rank}D",
             inputs_shape,
@@ -120,83 +121,107 @@ class ConvLSTMCell(MemoryCell):
             self.dilation_rate,
         )
 
-    def compute_output_shape(self, inputs_shape: Any, states_shape: Any = None) -> Any:
-        """Return the shapes of the output, and of a state's two tensors."""
+    def compute_output_shape(
+        self, inputs_shape: Shape, states_shape: StateShape | None = None
+    ) -> tuple[Shape, list[Shape]]:
+        """Return the shape of the output, and those of a state's two tensors."""
         shape = self._output_shape(inputs_shape)
         return shape, [shape, shape]
 
     def get_initial_state(self, batch_size: int | None = None) -> list[Tensor]:
         """Return zeros."""
-        shape = self._output_shape((1 if batch_size is None else batch_size, *self._built_for))
-        return [wt.zeros(shape), wt.zeros(shape)]
+        shape = self._output_shape((1 if batch_size is None else batch_size, *self._step_shape))
+        sizes = [size for size in shape if size is not None]  # all of them are known
+        return [wt.zeros(sizes), wt.zeros(sizes)]
 
     # -- the two parts of a step --------------------------------------------------------------
 
-    def _moved(self, x: Tensor, *, first: bool) -> Tensor:
-        """Move the channels, which are last or, with ``first``, are to be before the places."""
+    def _with_channels_last(self, x: Tensor) -> Tensor:
         if self.data_format == "channels_last":
             return x
-        rank, places = len(x.shape), self.rank
-        batch = range(rank - places - 1)
-        if first:
-            return wt.permute_dims(x, (*batch, rank - 1, *range(rank - places - 1, rank - 1)))
-        return wt.permute_dims(x, (*batch, *range(rank - places, rank), rank - places - 1))
+        rank = len(x.shape)
+        channels = rank - self.rank - 1
+        return wt.permute_dims(x, (*range(channels), *range(channels + 1, rank), channels))
 
-    def share(self, inputs: Tensor, training: bool, steps: bool) -> Tensor:
-        """Return what inputs, of one step or of all (along axis 1), add to the gates."""
-        return super().share(self._moved(inputs, first=False), training, steps)
+    def in_data_format(self, outputs: Tensor) -> Tensor:
+        """Return outputs with the channels where the user's data format has them."""
+        if self.data_format == "channels_last":
+            return outputs
+        rank = len(outputs.shape)
+        channels = rank - self.rank - 1
+        return wt.permute_dims(outputs, (*range(channels), rank - 1, *range(channels, rank - 1)))
+
+    def project_inputs(self, inputs: Tensor, training: bool, has_steps: bool) -> Tensor:
+        """Return what inputs contribute to the gates; with ``has_steps``, axis 1 is the steps."""
+        return super().project_inputs(self._with_channels_last(inputs), training, has_steps)
 
     def _product(self, inputs: Tensor, kernel: Tensor, bias: Tensor | None) -> Tensor:
-        """Convolve images, also those of all steps at once."""
-        lengths = inputs.shape[: -self.rank - 1]
+        """Convolve the inputs of a step, or of all steps at once."""
+        outer = inputs.shape[: -self.rank - 1]
         images = wt.reshape(inputs, (-1, *inputs.shape[-self.rank - 1 :]))
-        options = (self.strides, self.padding, "channels_last", self.dilation_rate)
-        made = sliding_windows.conv(images, kernel, *options, bias)
-        return wt.reshape(made, (*lengths, *made.shape[1:]))
+        convolved = sliding_windows.conv(
+            images, kernel, self.strides, self.padding, "channels_last", self.dilation_rate, bias
+        )
+        return wt.reshape(convolved, (*outer, *convolved.shape[1:]))
 
-    def _own(self, shown: Tensor, share: Tensor, constants: Constants) -> Tensor:
-        """Add what a state adds to the gates to the inputs' share."""
+    def _gate_sums(self, output: Tensor, projected: Tensor, constants: Constants) -> Tensor:
+        """Add the convolution of the previous output to that of the inputs."""
         kernels = constants.kernels
-        if not constants.dropped:
-            return share + self._convolved(shown, kernels[0])
-        masks = self.get_recurrent_dropout_mask(shown)
-        pairs = zip(masks, kernels, strict=True)
-        return share + wt.concat([self._convolved(shown * mask, one) for mask, one in pairs], -1)
+        if not constants.drops_states:
+            return projected + self._recurrent_convolution(output, kernels[0])
+        masks = self.get_recurrent_dropout_mask(output)
+        assert isinstance(masks, list)
+        gates = [
+            self._recurrent_convolution(output * mask, kernel)
+            for mask, kernel in zip(masks, kernels, strict=True)
+        ]
+        return projected + wt.concat(gates, -1)
 
-    def _convolved(self, shown: Tensor, kernel: Tensor) -> Tensor:
+    def _recurrent_convolution(self, output: Tensor, kernel: Tensor) -> Tensor:
         ones = (1,) * self.rank
-        return sliding_windows.conv(shown, kernel, ones, "same", "channels_last", ones)
+        return sliding_windows.conv(output, kernel, ones, "same", "channels_last", ones)
 
     # -- states -------------------------------------------------------------------------------
 
-    def packed(self, states: Sequence[Tensor]) -> Tensor:
-        """Put what is shown and the memory side by side."""
-        return super().packed([self._moved(one, first=False) for one in states])
+    def pack_state(self, states: Sequence[Tensor]) -> Tensor:
+        """Return the output and the memory side by side, with the channels last."""
+        return super().pack_state([self._with_channels_last(state) for state in states])
 
-    def unpacked(self, state: Tensor) -> list[Tensor]:
-        """Return what is shown, and the memory."""
-        return [self._moved(one, first=True) for one in super().unpacked(state)]
-
-    def arranged(self, outputs: Tensor) -> Tensor:
-        """Put the axes of outputs in the order in which users see them."""
-        return self._moved(outputs, first=True)
+    def unpack_state(self, state: Tensor) -> list[Tensor]:
+        """Return the output and the memory in the user's data format."""
+        return [self.in_data_format(tensor) for tensor in super().unpack_state(state)]
 
 
 class ConvLSTM(CellLayer):
-    """What layers of one to three axes of places share."""
+    """Convolutional long short-term memory of any number of spatial dimensions.
+
+    Args:
+        filters: a positive integer, the number of channels of the output.
+        kernel_size: an integer or one per spatial dimension, the size of both kernels.
+        strides: an integer or one per spatial dimension, the step of the input's convolution.
+        padding: ``"valid"`` or ``"same"``, of the input's convolution.
+        data_format: ``"channels_last"`` or ``"channels_first"``; None is ``keras.config``'s.
+        dilation_rate: an integer or one per spatial dimension, the distance of elements that the
+            kernel is applied to.
+
+    Raises:
+        ValueError: an argument is out of range, or strides and dilation rate are both above 1.
+    """
 
     rank: ClassVar[int]
+    filters: int
     _cell = ConvLSTMCell
     _cell_name = "conv_lstm_cell"
 
+    @forwards_arguments
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: int | Sequence[int],
+        strides: int | Sequence[int] = 1,
         padding: str = "valid",
         data_format: str | None = None,
-        dilation_rate: Any = 1,
+        dilation_rate: int | Sequence[int] = 1,
         activation: ActivationLike = "tanh",
         recurrent_activation: ActivationLike = "sigmoid",
         use_bias: bool = True,
@@ -220,17 +245,18 @@ class ConvLSTM(CellLayer):
         stateful: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(**given(locals()))
         self.input_spec = InputSpec(ndim=self.rank + 3)
 
-    def _make_cell(self, **arguments: Any) -> GatedCell:
-        return ConvLSTMCell(self.rank, **arguments)
+    def _new_cell(self, **arguments: Any) -> GatedCell:
+        return ConvLSTMCell(rank=self.rank, **arguments)
 
-    def compute_output_shape(self, sequences_shape: Any, initial_state_shape: Any = None) -> Any:
-        """Return the shapes of the output and, if they are returned, of the states."""
-        batch, steps, *image = sequences_shape
+    def compute_output_shape(
+        self, sequences_shape: Shape, initial_state_shape: StateShape | None = None
+    ) -> Any:
+        """Return the shape of the output and, if the state is returned, of its tensors."""
+        batch, steps, *step_shape = sequences_shape
         assert isinstance(self.cell, ConvLSTMCell)
-        state = self.cell._output_shape((batch, *image))
+        state = self.cell._output_shape((batch, *step_shape))
         output = (batch, steps, *state[1:]) if self.return_sequences else state
         return (output, state, state) if self.return_state else output
 
@@ -238,7 +264,9 @@ class ConvLSTM(CellLayer):
 class ConvLSTM1D(ConvLSTM):
     """Convolutional long short-term memory of sequences of sequences.
 
-    Inputs are (batch, steps, places, channels), or with the channels before the places.
+    Input shape: (batch, steps, length, channels), or with the channels after the steps.
+    Output shape: as the inputs, with ``filters`` channels, and without the steps unless
+    ``return_sequences`` is True; with ``return_state`` a list, which goes on with the state.
 
     Example:
         >>> from webtensor import keras
@@ -252,7 +280,9 @@ class ConvLSTM1D(ConvLSTM):
 class ConvLSTM2D(ConvLSTM):
     """Convolutional long short-term memory of sequences of images.
 
-    Inputs are (batch, steps, height, width, channels), or with the channels before the places.
+    Input shape: (batch, steps, height, width, channels), or with the channels after the steps.
+    Output shape: as the inputs, with ``filters`` channels, and without the steps unless
+    ``return_sequences`` is True; with ``return_state`` a list, which goes on with the state.
 
     Example:
         >>> from webtensor import keras
@@ -266,8 +296,10 @@ class ConvLSTM2D(ConvLSTM):
 class ConvLSTM3D(ConvLSTM):
     """Convolutional long short-term memory of sequences of volumes.
 
-    Inputs are (batch, steps, depth, height, width, channels), or with the channels before the
-    places.
+    Input shape: (batch, steps, depth, height, width, channels), or with the channels after the
+    steps.
+    Output shape: as the inputs, with ``filters`` channels, and without the steps unless
+    ``return_sequences`` is True; with ``return_state`` a list, which goes on with the state.
 
     Example:
         >>> from webtensor import keras

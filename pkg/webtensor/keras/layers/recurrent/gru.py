@@ -1,14 +1,15 @@
-"""Gated recurrent units: states of which gates choose what is replaced."""
+"""Gated recurrent units: gates choose how much of the state is replaced."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras import activations
-from webtensor.keras.layers.arguments import check_positive, given
+from webtensor.keras.arguments import forwards_arguments
+from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.rnn import CellLayer
 from webtensor.keras.types import ActivationLike, ConstraintLike, InitializerLike, RegularizerLike
@@ -16,26 +17,6 @@ from webtensor.ops.cells import gru_mixed_state, gru_reset_state, gru_state
 from webtensor.ops.movement import part
 
 __all__ = ["GRU", "GRUCell"]
-
-_OPTIONS = (
-    "units",
-    "activation",
-    "recurrent_activation",
-    "use_bias",
-    "kernel_initializer",
-    "recurrent_initializer",
-    "bias_initializer",
-    "kernel_regularizer",
-    "recurrent_regularizer",
-    "bias_regularizer",
-    "kernel_constraint",
-    "recurrent_constraint",
-    "bias_constraint",
-    "dropout",
-    "recurrent_dropout",
-    "reset_after",
-    "seed",
-)
 
 
 class GRUCell(GatedCell):
@@ -46,6 +27,9 @@ class GRUCell(GatedCell):
     ``candidate``, which is ``activation`` of such a sum, ``reset`` multiplies the state's product
     with the kernel, which has a bias of its own, or, without ``reset_after``, the state before.
 
+    Input shape: (batch, size), and a state of shape (batch, units).
+    Output shape: (batch, units), and the new state.
+
     Example:
         >>> from webtensor import keras
         >>> keras.layers.RNN(keras.layers.GRUCell(2))(keras.ops.ones((1, 3, 4))).shape
@@ -53,10 +37,9 @@ class GRUCell(GatedCell):
     """
 
     reset_after: bool
-    recurrent_activation: Callable[..., Tensor]
-    _options = _OPTIONS
     _gates = 3
 
+    @forwards_arguments
     def __init__(
         self,
         units: int,
@@ -79,10 +62,9 @@ class GRUCell(GatedCell):
         **kwargs: Any,
     ) -> None:
         check_positive("GRUCell", units=units)
-        super().__init__(**given(locals()))
 
-    def build(self, input_shape: Any) -> None:
-        """Make the kernels and the bias."""
+    def build(self, input_shape: Sequence[int]) -> None:
+        """Add the kernels and the bias."""
         self._add_weights(input_shape[-1:], (self.units,), self.units)
 
     def _bias_shape(self, columns: int) -> tuple[int, ...]:
@@ -94,67 +76,78 @@ class GRUCell(GatedCell):
         return part(self.bias.value, 0, 0) if self.reset_after else self.bias.value
 
     @property
-    def _is_usual(self) -> bool:
+    def _has_default_activations(self) -> bool:
         return (
             self.activation is activations.tanh and self.recurrent_activation is activations.sigmoid
         )
 
-    def advance(self, share: Tensor, state: Tensor, shown: Tensor, constants: Constants) -> Tensor:
-        """Return the next state."""
-        if self.reset_after:
-            return self._reset_after(share, state, constants)
-        return self._reset_before(share, state, constants)
-
     def constants(self, training: bool) -> Constants:
-        """Return what all steps of a sequence have in common."""
-        kernels, bias, dropped = super().constants(training)
+        """Return what all steps of a sequence share."""
+        kernels, bias, drops_states = super().constants(training)
         if self.reset_after:
             bias = bias if self.bias is None else part(self.bias.value, 0, 1)
-        elif not dropped:
+        elif not drops_states:
             kernels = wt.split(kernels[0], [2 * self.units, self.units], -1)
-        return Constants(kernels, bias, dropped)
+        return Constants(kernels, bias, drops_states)
 
-    def _reset_after(self, share: Tensor, state: Tensor, constants: Constants) -> Tensor:
-        kernels, bias, dropped = constants
-        if dropped:
-            own = self._masked_own(state, kernels) + bias
-        else:
-            own = wt.fused.mat_mul(state, kernels[0], bias=bias)
-        if self._is_usual:
-            return gru_state(share, own, state)
-        update, reset, candidate = wt.split(share, 3, -1)
-        own_update, own_reset, own_candidate = wt.split(own, 3, -1)
-        reset = self.recurrent_activation(reset + own_reset)
-        return self._mixed(
-            self.recurrent_activation(update + own_update), candidate + reset * own_candidate, state
-        )
+    def next_state(
+        self, projected: Tensor, state: Tensor, output: Tensor, constants: Constants
+    ) -> Tensor:
+        """Return the state after a step."""
+        if self.reset_after:
+            return self._reset_after_product(projected, state, constants)
+        return self._reset_before_product(projected, state, constants)
 
-    def _reset_before(self, share: Tensor, state: Tensor, constants: Constants) -> Tensor:
-        *kernels, last = constants.kernels
-        gates, candidate = wt.split(share, [2 * self.units, self.units], -1)
-        if constants.dropped:
-            gates = gates + self._masked_own(state, kernels)
+    def _reset_after_product(
+        self, projected: Tensor, state: Tensor, constants: Constants
+    ) -> Tensor:
+        kernels, bias, drops_states = constants
+        if drops_states:
+            recurrent = self._masked_product(state, kernels) + bias
         else:
-            gates = gates + wt.matmul(state, kernels[0])
-        if self._is_usual:
-            kept = gru_reset_state(gates, state)
+            recurrent = wt.fused.mat_mul(state, kernels[0], bias=bias)
+        if self._has_default_activations:
+            return gru_state(projected, recurrent, state)
+        update, reset, candidate = wt.split(projected, 3, -1)
+        recurrent_update, recurrent_reset, recurrent_candidate = wt.split(recurrent, 3, -1)
+        update = self.recurrent_activation(update + recurrent_update)
+        reset = self.recurrent_activation(reset + recurrent_reset)
+        return self._mixed(update, candidate + reset * recurrent_candidate, state)
+
+    def _reset_before_product(
+        self, projected: Tensor, state: Tensor, constants: Constants
+    ) -> Tensor:
+        *gate_kernels, candidate_kernel = constants.kernels
+        gates, candidate = wt.split(projected, [2 * self.units, self.units], -1)
+        if constants.drops_states:
+            gates = gates + self._masked_product(state, gate_kernels)
+        else:
+            gates = gates + wt.matmul(state, gate_kernels[0])
+        if self._has_default_activations:
+            reset_state = gru_reset_state(gates, state)
         else:
             update, reset = wt.split(self.recurrent_activation(gates), 2, -1)
-            kept = reset * state
-        if constants.dropped:
-            kept = kept * self.get_recurrent_dropout_mask(state)[2]
-        candidate = candidate + wt.matmul(kept, last)
-        if self._is_usual:
+            reset_state = wt.multiply(reset, state)
+        if constants.drops_states:
+            masks = self.get_recurrent_dropout_mask(state)
+            assert isinstance(masks, list)
+            reset_state = wt.multiply(reset_state, masks[2])
+        candidate = candidate + wt.matmul(reset_state, candidate_kernel)
+        if self._has_default_activations:
             return gru_mixed_state(gates, candidate, state)
         return self._mixed(update, candidate, state)
 
     def _mixed(self, update: Tensor, candidate: Tensor, state: Tensor) -> Tensor:
-        mixed: Tensor = update * state + (1 - update) * self.activation(candidate)
-        return mixed
+        """Return the state, replaced by the candidate as far as the update gate says."""
+        return wt.add(update * state, (1 - update) * self.activation(candidate))
 
 
 class GRU(CellLayer):
     """Gated recurrent units along sequences: see ``GRUCell``.
+
+    Input shape: (batch, steps, size).
+    Output shape: (batch, units); with ``return_sequences`` (batch, steps, units); with
+    ``return_state`` a list, which goes on with the state.
 
     Example:
         >>> from webtensor import keras
@@ -165,6 +158,7 @@ class GRU(CellLayer):
     _cell = GRUCell
     _cell_name = "gru_cell"
 
+    @forwards_arguments
     def __init__(
         self,
         units: int,
@@ -192,5 +186,4 @@ class GRU(CellLayer):
         reset_after: bool = True,
         use_cudnn: bool | str = "auto",
         **kwargs: Any,
-    ) -> None:
-        super().__init__(**given(locals()))
+    ) -> None: ...

@@ -1,14 +1,15 @@
-"""Long short-term memory: states of which gates choose what is kept and what is shown."""
+"""Long short-term memory: gates choose what the memory keeps and what of it becomes the output."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
 from webtensor.keras import activations
-from webtensor.keras.layers.arguments import check_positive, given
+from webtensor.keras.arguments import forwards_arguments
+from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.rnn import CellLayer
 from webtensor.keras.types import ActivationLike, ConstraintLike, InitializerLike, RegularizerLike
@@ -16,68 +17,58 @@ from webtensor.ops.cells import lstm_state
 
 __all__ = ["LSTM", "LSTMCell", "MemoryCell"]
 
-_OPTIONS = (
-    "units",
-    "activation",
-    "recurrent_activation",
-    "use_bias",
-    "kernel_initializer",
-    "recurrent_initializer",
-    "bias_initializer",
-    "unit_forget_bias",
-    "kernel_regularizer",
-    "recurrent_regularizer",
-    "bias_regularizer",
-    "kernel_constraint",
-    "recurrent_constraint",
-    "bias_constraint",
-    "dropout",
-    "recurrent_dropout",
-    "seed",
-)
-
 
 class MemoryCell(GatedCell):
-    """A cell with four gates, whose state is what it shows and a memory, side by side.
+    """A cell with four gates, whose state is the output and the memory, side by side.
 
-    Gates are what enters, what is kept (the forget gate), the candidate, and what is shown.
+    The gates are, in this order, those of the input, of forgetting, of the candidate, and of the
+    output.
     """
 
-    recurrent_activation: Callable[..., Tensor]
     _gates = 4
     _states = 2
 
-    def advance(self, share: Tensor, state: Tensor, shown: Tensor, constants: Constants) -> Tensor:
-        """Return the next state."""
-        gates = self._own(shown, share, constants)
+    def next_state(
+        self, projected: Tensor, state: Tensor, output: Tensor, constants: Constants
+    ) -> Tensor:
+        """Return the state after a step."""
+        gates = self._gate_sums(output, projected, constants)
         if self.activation is activations.tanh and self.recurrent_activation is activations.sigmoid:
             return lstm_state(gates, state)
-        enter, forget, candidate, leave = wt.split(gates, 4, -1)
-        memory = self.unpacked(state)[1] * self.recurrent_activation(forget)
-        memory = memory + self.recurrent_activation(enter) * self.activation(candidate)
-        return wt.concat([self.recurrent_activation(leave) * self.activation(memory), memory], -1)
+        input_gate, forget_gate, candidate, output_gate = wt.split(gates, 4, -1)
+        _, memory = self._split_state(state)
+        memory = memory * self.recurrent_activation(forget_gate)
+        memory = memory + self.recurrent_activation(input_gate) * self.activation(candidate)
+        output = self.recurrent_activation(output_gate) * self.activation(memory)
+        return wt.concat([output, memory], -1)
 
-    def packed(self, states: Sequence[Tensor]) -> Tensor:
-        """Put what is shown and the memory side by side."""
-        return wt.concat(list(states), -1)
-
-    def unpacked(self, state: Tensor) -> list[Tensor]:
-        """Return what is shown, and the memory."""
+    def _split_state(self, state: Tensor) -> list[Tensor]:
         return wt.split(state, 2, -1)
 
-    def shown(self, state: Tensor) -> Tensor:
-        """Return what is shown."""
-        *lengths, last = state.shape
-        return wt.slice(state, (0,) * len(state.shape), (*lengths, last // 2))
+    def pack_state(self, states: Sequence[Tensor]) -> Tensor:
+        """Return the output and the memory side by side."""
+        return wt.concat(list(states), -1)
+
+    def unpack_state(self, state: Tensor) -> list[Tensor]:
+        """Return the output and the memory."""
+        return self._split_state(state)
+
+    def output_of(self, state: Tensor) -> Tensor:
+        """Return the output."""
+        *sizes, last = state.shape
+        return wt.slice(state, (0,) * len(state.shape), (*sizes, last // 2))
 
 
 class LSTMCell(MemoryCell):
     """One step of long short-term memory (Hochreiter & Schmidhuber, 1997).
 
-    ``memory = forget * memory + enter * candidate`` and ``output = leave * activation(memory)``,
-    where ``enter``, ``forget`` and ``leave`` are ``recurrent_activation``, and ``candidate`` is
+    ``memory = forget * memory + input * candidate`` and ``output = gate * activation(memory)``,
+    where ``input``, ``forget`` and ``gate`` are ``recurrent_activation``, and ``candidate`` is
     ``activation``, of ``inputs @ kernel + output @ recurrent_kernel + bias``. With
-    ``unit_forget_bias`` the bias of ``forget`` begins with ones.
+    ``unit_forget_bias`` the bias of ``forget`` starts with ones.
+
+    Input shape: (batch, size), and a state of two tensors of shape (batch, units).
+    Output shape: (batch, units), and the new state.
 
     Example:
         >>> from webtensor import keras
@@ -85,8 +76,7 @@ class LSTMCell(MemoryCell):
         (1, 2)
     """
 
-    _options = _OPTIONS
-
+    @forwards_arguments
     def __init__(
         self,
         units: int,
@@ -109,15 +99,18 @@ class LSTMCell(MemoryCell):
         **kwargs: Any,
     ) -> None:
         check_positive("LSTMCell", units=units)
-        super().__init__(**given(locals()))
 
-    def build(self, input_shape: Any) -> None:
-        """Make the kernels and the bias."""
+    def build(self, input_shape: Sequence[int]) -> None:
+        """Add the kernels and the bias."""
         self._add_weights(input_shape[-1:], (self.units,), self.units)
 
 
 class LSTM(CellLayer):
     """Long short-term memory along sequences: see ``LSTMCell``.
+
+    Input shape: (batch, steps, size).
+    Output shape: (batch, units); with ``return_sequences`` (batch, steps, units); with
+    ``return_state`` a list, which goes on with the state.
 
     Example:
         >>> from webtensor import keras
@@ -128,6 +121,7 @@ class LSTM(CellLayer):
     _cell = LSTMCell
     _cell_name = "lstm_cell"
 
+    @forwards_arguments
     def __init__(
         self,
         units: int,
@@ -155,5 +149,4 @@ class LSTM(CellLayer):
         unroll: bool = False,
         use_cudnn: bool | str = "auto",
         **kwargs: Any,
-    ) -> None:
-        super().__init__(**given(locals()))
+    ) -> None: ...

@@ -1,44 +1,25 @@
-"""Simple recurrent networks: what is shown is the state."""
+"""Simple recurrent networks: the output of a step is the state."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from webtensor.engine import Tensor
-from webtensor.keras.layers.arguments import check_positive, given
+from webtensor.keras.arguments import ALWAYS, forwards_arguments
+from webtensor.keras.layers.argument_checks import check_positive
 from webtensor.keras.layers.recurrent.cell import Constants, GatedCell
 from webtensor.keras.layers.recurrent.rnn import CellLayer
-from webtensor.keras.types import (
-    ActivationLike,
-    Config,
-    ConstraintLike,
-    InitializerLike,
-    RegularizerLike,
-)
+from webtensor.keras.types import ActivationLike, ConstraintLike, InitializerLike, RegularizerLike
 
 __all__ = ["SimpleRNN", "SimpleRNNCell"]
-
-_OPTIONS = (
-    "units",
-    "activation",
-    "use_bias",
-    "kernel_initializer",
-    "recurrent_initializer",
-    "bias_initializer",
-    "kernel_regularizer",
-    "recurrent_regularizer",
-    "bias_regularizer",
-    "kernel_constraint",
-    "recurrent_constraint",
-    "bias_constraint",
-    "dropout",
-    "recurrent_dropout",
-    "seed",
-)
 
 
 class SimpleRNNCell(GatedCell):
     """``activation(inputs @ kernel + state @ recurrent_kernel + bias)``.
+
+    Input shape: (batch, size), and a state of shape (batch, units).
+    Output shape: (batch, units), and the new state.
 
     Example:
         >>> from webtensor import keras
@@ -47,9 +28,9 @@ class SimpleRNNCell(GatedCell):
         (1, 2)
     """
 
-    _options = _OPTIONS
     _gates = 1
 
+    @forwards_arguments
     def __init__(
         self,
         units: int,
@@ -70,24 +51,28 @@ class SimpleRNNCell(GatedCell):
         **kwargs: Any,
     ) -> None:
         check_positive("SimpleRNNCell", units=units)
-        super().__init__(**given(locals()))
 
-    @property
-    def _masks(self) -> int | None:
-        return None
-
-    def build(self, input_shape: Any) -> None:
-        """Make the kernels and the bias."""
+    def build(self, input_shape: Sequence[int]) -> None:
+        """Add the kernels and the bias."""
         self._add_weights(input_shape[-1:], (self.units,), self.units)
 
-    def advance(self, share: Tensor, state: Tensor, shown: Tensor, constants: Constants) -> Tensor:
-        """Return the next state."""
-        made: Tensor = self.activation(self._own(shown, share, constants))
-        return made
+    @property
+    def _has_mask_per_gate(self) -> bool:
+        return False
+
+    def next_state(
+        self, projected: Tensor, state: Tensor, output: Tensor, constants: Constants
+    ) -> Tensor:
+        """Return the state after a step."""
+        return self.activation(self._gate_sums(output, projected, constants))
 
 
 class SimpleRNN(CellLayer):
     """A recurrent network whose output is its next state: see ``SimpleRNNCell``.
+
+    Input shape: (batch, steps, size).
+    Output shape: (batch, units); with ``return_sequences`` (batch, steps, units); with
+    ``return_state`` a list, which goes on with the state.
 
     Example:
         >>> from webtensor import keras
@@ -96,8 +81,11 @@ class SimpleRNN(CellLayer):
     """
 
     _cell = SimpleRNNCell
+    #: As in Keras.
+    _config_omits: ClassVar = {"seed": ALWAYS}
     _cell_name = "simple_rnn_cell"
 
+    @forwards_arguments
     def __init__(
         self,
         units: int,
@@ -122,11 +110,4 @@ class SimpleRNN(CellLayer):
         unroll: bool = False,
         seed: int | None = None,
         **kwargs: Any,
-    ) -> None:
-        super().__init__(**given(locals()))
-
-    def get_config(self) -> Config:
-        """Return the arguments that would make another such layer, save for the seed, as Keras."""
-        config = super().get_config()
-        del config["seed"]
-        return config
+    ) -> None: ...

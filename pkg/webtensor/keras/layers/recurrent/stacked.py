@@ -1,48 +1,83 @@
-"""Cells that are stacked: each is fed with what the one before shows."""
+"""Stacks of cells, whose inputs are the outputs of the cell below; and what a cell must have."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeAlias
 
 from webtensor import ops as wt
+from webtensor.engine import Tensor
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.nest import is_nested
-from webtensor.keras.registry import (
-    custom_object_scope,
-    deserialize_keras_object,
-    serialize_keras_object,
-)
-from webtensor.keras.types import Config
+from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
+from webtensor.keras.types import Config, CustomObjects, Shape
 
-__all__ = ["StackedRNNCells", "check_cell"]
+__all__ = [
+    "Cell",
+    "StackedRNNCells",
+    "State",
+    "StateShape",
+    "StateSize",
+    "as_list",
+    "check_cell",
+    "initial_state_of",
+]
+
+#: A state of a cell, and the sizes or the shapes of its tensors.
+State: TypeAlias = "Tensor | Sequence[Tensor]"
+StateSize: TypeAlias = "int | Sequence[int]"
+StateShape: TypeAlias = "Shape | Sequence[Shape]"
 
 
-def check_cell(name: str, cell: Any) -> None:
+class Cell(Protocol):
+    """What computes one step; most cells are layers.
+
+    ``call`` takes the inputs of a step and the state before it, and returns the output and the
+    state after it. A cell may have ``output_size`` and ``get_initial_state(batch_size)``, too.
+    """
+
+    @property
+    def call(self) -> Callable[..., Any]:
+        """Compute one step."""
+
+    @property
+    def state_size(self) -> int | Sequence[StateSize]:
+        """The size of a state, or of each of its tensors."""
+
+
+def as_list(state: State) -> list[Any]:
+    """Return the tensors of a state."""
+    return list(state) if is_nested(state) else [state]
+
+
+def check_cell(name: str, cell: object) -> None:
     """Check that something is a cell.
 
     Raises:
-        ValueError: it has no ``call``, or no ``state_size``, or that is something else than sizes.
+        ValueError: it has no ``call``, or no ``state_size``, or its ``state_size`` is not an
+            integer or several.
     """
     for attribute in ("call", "state_size"):
         if not hasattr(cell, attribute):
             raise ValueError(f"{name}: a cell must have {attribute!r}, but got {cell!r}")
-    if not isinstance(cell.state_size, (int, list, tuple)):
+    state_size = getattr(cell, "state_size", None)
+    if not isinstance(state_size, (int, list, tuple)):
         raise ValueError(
-            f"{name}: state_size of a cell must be an integer or several, but is "
-            f"{cell.state_size!r}"
+            f"{name}: state_size of a cell must be an integer or several, but is {state_size!r}"
         )
 
 
-def _output_size(cell: Any) -> int:
-    size = getattr(cell, "output_size", None)
-    if size is None:
-        size = cell.state_size[0] if is_nested(cell.state_size) else cell.state_size
-    return int(size)
-
-
 class StackedRNNCells(Layer):
-    """Several cells as one; its state is a list with that of each cell.
+    """Several cells as one; its state is a list of the states of the cells.
+
+    Args:
+        cells: a list of cells, from the first to the last.
+
+    Input shape: (batch, size), and a list of states.
+    Output shape: (batch, output size of the last cell), and a list of the new states.
+
+    Raises:
+        ValueError: a cell has no ``call`` or no ``state_size``.
 
     Example:
         >>> from webtensor import keras
@@ -51,7 +86,7 @@ class StackedRNNCells(Layer):
         [[4, 4], 2]
     """
 
-    def __init__(self, cells: Sequence[Any], **kwargs: Any) -> None:
+    def __init__(self, cells: Sequence[Cell], **kwargs: Any) -> None:
         super().__init__(**kwargs)
         for cell in cells:
             check_cell("StackedRNNCells", cell)
@@ -59,57 +94,63 @@ class StackedRNNCells(Layer):
 
     @property
     def state_size(self) -> list[Any]:
-        """How many numbers the states of each cell are."""
+        """The sizes of the states of each cell."""
         return [cell.state_size for cell in self.cells]
 
     @property
     def output_size(self) -> int:
-        """How many numbers an output of the last cell is."""
+        """The size of an output of the last cell."""
         return _output_size(self.cells[-1])
 
-    def get_initial_state(self, batch_size: int | None = None) -> list[Any]:
+    def get_initial_state(self, batch_size: int | None = None) -> list[State]:
         """Return the states that sequences begin with."""
-        return [_initial_state(cell, batch_size) for cell in self.cells]
+        return [initial_state_of(cell, batch_size) for cell in self.cells]
 
-    def build(self, input_shape: Any) -> None:
-        """Build each cell for what the one before shows."""
+    def build(self, input_shape: Shape) -> None:
+        """Build each cell for the outputs of the cell before."""
         for cell in self.cells:
             if isinstance(cell, Layer) and not cell.built:
                 cell.build(input_shape)
                 cell.built = True
             input_shape = (input_shape[0], _output_size(cell))
 
-    def call(self, inputs: Any, states: Any, training: bool | None = False, **kwargs: Any) -> Any:
-        """Compute one step of each cell: the last one's output, and the new states."""
-        new_states: list[Any] = []
+    def call(
+        self, inputs: Tensor, states: Sequence[State], training: bool | None = False, **kwargs: Any
+    ) -> tuple[Tensor, list[State]]:
+        """Compute one step of each cell, and return the last output and the new states."""
+        new_states: list[State] = []
         for cell, state in zip(self.cells, states, strict=True):
-            nested = is_nested(state)
-            given = list(state) if nested else [state]
             if isinstance(cell, Layer):
-                inputs, new = cell(inputs, given, training=training, **kwargs)
+                inputs, new_state = cell(inputs, as_list(state), training=training, **kwargs)
             else:
-                inputs, new = cell.call(inputs, given, **kwargs)
-            new_states.append(new if nested or not is_nested(new) or len(new) > 1 else new[0])
+                inputs, new_state = cell.call(inputs, as_list(state), **kwargs)
+            is_single = not is_nested(state) and is_nested(new_state) and len(new_state) == 1
+            new_states.append(new_state[0] if is_single else new_state)
         return inputs, new_states
 
-    def get_config(self) -> Config:
-        """Return the arguments that would make another such layer."""
-        cells = [serialize_keras_object(cell) for cell in self.cells]
-        return {**super().get_config(), "cells": cells}
-
     @classmethod
-    def from_config(cls, config: Config, custom_objects: Any = None) -> Any:
+    def from_config(cls, config: Config, custom_objects: CustomObjects | None = None) -> Any:
         """Make a layer of what ``get_config`` returned."""
-        config = dict(config)
         with custom_object_scope(custom_objects or {}):
-            cells = [deserialize_keras_object(cell) for cell in config.pop("cells", ())]
-        return cls(cells, **config)
+            cells = deserialize_keras_object(config.get("cells", []))
+        return super().from_config({**config, "cells": cells})
 
 
-def _initial_state(cell: Any, batch_size: int | None) -> Any:
-    make = getattr(cell, "get_initial_state", None)
-    if make is not None:
-        return make(batch_size=batch_size)
-    if isinstance(cell.state_size, int):
-        return wt.zeros((1 if batch_size is None else batch_size, cell.state_size))
-    return [wt.zeros((1 if batch_size is None else batch_size, size)) for size in cell.state_size]
+def _output_size(cell: Cell) -> int:
+    size = getattr(cell, "output_size", None)
+    if size is None:
+        state_size: Any = cell.state_size
+        size = state_size[0] if is_nested(state_size) else state_size
+    return int(size)
+
+
+def initial_state_of(cell: Cell, batch_size: int | None) -> State:
+    """Return the state that a cell begins with: zeros, unless it has ``get_initial_state``."""
+    get_initial_state: Callable[..., State] | None = getattr(cell, "get_initial_state", None)
+    if get_initial_state is not None:
+        return get_initial_state(batch_size=batch_size)
+    rows = 1 if batch_size is None else batch_size
+    state_size: Any = cell.state_size
+    if isinstance(state_size, int):
+        return wt.zeros((rows, state_size))
+    return [wt.zeros((rows, size)) for size in state_size]

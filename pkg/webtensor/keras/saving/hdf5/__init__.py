@@ -1,15 +1,15 @@
-"""HDF5 files: ``tree`` is what they hold, ``reader`` and ``writer`` are in Python alone.
+"""HDF5 files: their contents (``tree``), and a ``reader`` and a ``writer`` in plain Python.
 
-Whatever ``reader`` is too small for, such as compressed arrays, is read by h5py where it is
-installed (``library``).
+What ``reader`` does not support, such as compressed arrays, is read with h5py if it is installed
+(``library``).
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from webtensor.keras.budgets import Budget, reading
+from webtensor.keras.saving.element_types import Buffer
 from webtensor.keras.saving.hdf5.checksums import without_checksum
+from webtensor.keras.saving.hdf5.library import read_with_h5py
 from webtensor.keras.saving.hdf5.reader import MAX_GROUPS, SIGNATURE, UnsupportedError, read
 from webtensor.keras.saving.hdf5.tree import Group
 from webtensor.keras.saving.hdf5.writer import pieces
@@ -17,18 +17,24 @@ from webtensor.keras.saving.hdf5.writer import pieces
 __all__ = ["MAX_GROUPS", "SIGNATURE", "Group", "pieces", "read_hdf5"]
 
 
-def read_hdf5(data: Any, file: str, budget: Budget | None = None) -> Group:
-    """Return what the bytes of a file hold.
+def read_hdf5(data: Buffer, file: str, budget: Budget | None = None) -> Group:
+    """Return the contents of a file.
+
+    Args:
+        data: the bytes of the file.
+        file: what errors call the file.
+        budget: limits what reading it may cost; None is that of a file of its size.
 
     Raises:
-        ModelFormatError: they are broken, or no HDF5, or need h5py, which is not installed.
+        ModelFormatError: the file is broken, is no HDF5 file, or needs h5py, which is not
+            installed.
     """
     budget = budget or Budget(file, len(data))
     with reading(file):
         return without_checksum(_read(data, file, budget), file)
 
 
-def _read(data: Any, file: str, budget: Budget) -> Group:
+def _read(data: Buffer, file: str, budget: Budget) -> Group:
     try:
         return read(data, file, budget)
     except UnsupportedError:
@@ -38,6 +44,4 @@ def _read(data: Any, file: str, budget: Budget) -> Group:
             h5py = None
         if h5py is None:
             raise
-    from webtensor.keras.saving.hdf5.library import read_with_h5py
-
     return read_with_h5py(h5py, data, file, budget)

@@ -1,4 +1,4 @@
-"""Checksums of arrays, as an attribute of a file's root, where Keras looks for nothing."""
+"""Checksums of arrays, in an attribute of a file's root, which Keras does not read."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def checksum_of(tree: Group) -> str:
     for path, (shape, dtype, data) in sorted(tree.arrays(), key=lambda row: row[0]):
         total = crc32(f"{path} {dtype} {list(shape)}\n".encode(), total)
         for piece in data if dtype == "string" else (data,):
-            # Texts are padded with zeros in files.
+            # Files pad texts with zeros.
             total = crc32(piece.rstrip(b"\0") + b"\0" if dtype == "string" else piece, total)
     return f"crc32:{total:08x}"
 
 
 def without_checksum(tree: Group, file: str) -> Group:
-    """Return a tree without its checksum, which is compared where there is one.
+    """Compare the checksum of a tree, if it has one, and return the tree without it.
 
     Raises:
-        ModelFormatError: the arrays are not those that were written.
+        ModelFormatError: the checksum differs.
     """
     stored = tree.attributes.pop(CHECKSUM, None)
     if isinstance(stored, str) and stored.startswith("crc32:") and stored != checksum_of(tree):

@@ -1,73 +1,77 @@
-"""Reading HDF5 with h5py, where a file uses parts of the format that ``reader`` leaves out."""
+"""Reading HDF5 with h5py, for files that use parts of the format that ``reader`` does not read."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from io import BytesIO
 from math import prod
+from types import ModuleType
 from typing import Any
 
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import Budget
-from webtensor.keras.saving.element_types import ITEM_SIZES, Elements
+from webtensor.keras.saving.element_types import ITEM_SIZES, Buffer, Elements
 from webtensor.keras.saving.hdf5.reader import MAX_GROUPS
-from webtensor.keras.saving.hdf5.tree import Group
+from webtensor.keras.saving.hdf5.tree import Attribute, Group
 
 __all__ = ["read_with_h5py"]
 
 _HEAP = b"GCOL"
 
 
-def read_with_h5py(h5py: Any, data: Any, file: str, budget: Budget) -> Group:
-    """Return what a file holds.
+def read_with_h5py(h5py: ModuleType, data: Buffer, file: str, budget: Budget) -> Group:
+    """Return the contents of a file.
 
     Raises:
-        ModelFormatError: it is broken, refers to other files, or costs more than the budget allows.
+        ModelFormatError: the file is broken, refers to other files, or costs more than the budget.
     """
     try:
         with h5py.File(BytesIO(data), "r") as opened:
-            return _Walk(h5py, data, file, budget).group(opened, 0)
+            return _Reader(h5py, data, file, budget).group(opened, 0)
     except (OSError, KeyError, RuntimeError) as error:
         raise ModelFormatError(f"{file} is a broken HDF5 file: {error}") from error
 
 
-def _longest_text(data: Any, file: str, budget: Budget) -> int:
-    """A bound for the bytes of any text: the largest object in the file's global heaps.
+def _max_text_bytes(data: Buffer, file: str, budget: Budget) -> int:
+    """Return an upper bound for the size of texts: the largest object in the file's global heaps.
 
-    Heaps are checked, too: where one has free space of size zero, HDF5's library never ends.
+    Heaps are checked, too: where one has free space of size zero, HDF5's library never returns.
 
     Raises:
         ModelFormatError: a heap is broken.
     """
-    content, longest = bytes(data), 0
-    begin = content.find(_HEAP)
-    while begin >= 0:
-        end = begin + int.from_bytes(content[begin + 8 : begin + 16], "little")
-        at = begin + 16
-        while at + 16 <= end:
+    content, max_size = bytes(data), 0
+    start = content.find(_HEAP)
+    while start >= 0:
+        end = start + int.from_bytes(content[start + 8 : start + 16], "little")
+        offset = start + 16
+        while offset + 16 <= end:
             budget.spend_items(1, file)
-            is_free = content[at : at + 2] == b"\0\0"
-            size = int.from_bytes(content[at + 8 : at + 16], "little")
+            is_free = content[offset : offset + 2] == b"\0\0"
+            size = int.from_bytes(content[offset + 8 : offset + 16], "little")
             step = size if is_free else 16 + (size + 7) // 8 * 8
-            if step < 16 or at + step > len(content):
+            if step < 16 or offset + step > len(content):
                 raise ModelFormatError(f"{file} is a broken HDF5 file: a global heap is broken")
-            longest = max(longest, size)
-            at += step
-        begin = content.find(_HEAP, begin + 1)
-    return longest
+            max_size = max(max_size, size)
+            offset += step
+        start = content.find(_HEAP, start + 1)
+    return max_size
 
 
-class _Walk:
-    """Groups and arrays of an open file; each object once, and nothing before it was spent."""
+class _Reader:
+    """Reads the groups and arrays of an open file, each once, after spending their size.
 
-    def __init__(self, h5py: Any, data: Any, file: str, budget: Budget) -> None:
+    Objects of h5py have no types.
+    """
+
+    def __init__(self, h5py: ModuleType, data: Buffer, file: str, budget: Budget) -> None:
         self.h5py, self.data, self.file, self.budget = h5py, data, file, budget
         self.visited: set[int] = set()
 
     @cached_property
-    def longest_text(self) -> int:
-        """A bound for the bytes of a text."""
-        return _longest_text(self.data, self.file, self.budget)
+    def max_text_bytes(self) -> int:
+        """An upper bound for the size of a text."""
+        return _max_text_bytes(self.data, self.file, self.budget)
 
     def group(self, opened: Any, depth: int) -> Group:
         h5py = self.h5py
@@ -91,22 +95,23 @@ class _Walk:
         return tree
 
     def visit(self, opened: Any) -> None:
-        """Spend what an object takes, which may be linked once only."""
+        """Spend the size of an object, which must not be linked twice."""
         self.budget.spend_items(1, self.file)
         address = self.h5py.h5o.get_info(opened.id).addr
         if address in self.visited:
             raise ModelFormatError(f"{self.file}: object {opened.name!r} is linked twice")
         self.visited.add(address)
 
-    def attribute(self, attributes: Any, name: str) -> Any:
-        described = attributes.get_id(name)
-        count = prod(described.shape or ())
-        text = self.h5py.check_string_dtype(described.dtype)
+    def attribute(self, attributes: Any, name: str) -> Attribute:
+        attribute = attributes.get_id(name)
+        count = prod(attribute.shape or ())
+        text = self.h5py.check_string_dtype(attribute.dtype)
         is_in_heap = text is not None and text.length is None
-        size = self.longest_text if is_in_heap else described.dtype.itemsize
+        size = self.max_text_bytes if is_in_heap else attribute.dtype.itemsize
         self.budget.spend_items(count, self.file)
         self.budget.spend(count * size, f"{self.file}: attribute {name!r}")
-        return _plain(attributes[name])
+        value: Attribute = _plain(attributes[name])
+        return value
 
     def elements(self, array: Any) -> Elements:
         self.visit(array)
@@ -123,6 +128,7 @@ class _Walk:
 
 
 def _plain(value: Any) -> Any:
+    """Return text, numbers and lists for the values of NumPy."""
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, list):

@@ -1,39 +1,39 @@
-"""Reading HDF5 in Python alone: what Keras, h5py and this library write.
+"""Reading HDF5 in plain Python: the files that Keras, h5py and this library write.
 
-From the HDF5 File Format Specification, version 3: superblocks 0 to 3; object headers 1 and 2;
-groups as symbol tables or as links in their header; arrays that lie in one piece; numbers, booleans
-and text. Chunks, filters, links to elsewhere and large groups of the newest format are not read
-here (``UnsupportedError``).
+The reader supports these parts of the HDF5 File Format Specification, version 3: superblocks 0 to
+3; object headers 1 and 2; groups as symbol tables or as links in their header; contiguous arrays;
+numbers, booleans and text. Chunks, filters, soft and external links, and large groups of the newest
+format are unsupported (``UnsupportedError``).
 
-A file may come from anywhere: each address and length is checked before it is used, objects are
-read once, and all that is made of the file is spent from its budget first, so that neither loops
-nor small files that claim to be large take time or memory.
+Files are untrusted: each address and size is checked before it is used, objects are read once, and
+memory is spent from the file's budget before it is allocated. So neither loops nor small files that
+claim to be large take time or memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import Budget
-from webtensor.keras.saving.element_types import ITEM_SIZES, Elements
-from webtensor.keras.saving.hdf5.tree import Group
+from webtensor.keras.saving.element_types import ITEM_SIZES, Buffer, Elements
+from webtensor.keras.saving.hdf5.tree import Attribute, Group
 
 __all__ = ["SIGNATURE", "UnsupportedError", "read"]
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _UNDEFINED = 0xFFFFFFFFFFFFFFFF
-#: Groups are nested no deeper.
+#: The largest depth of nested groups.
 MAX_GROUPS = 64
 
 
 class UnsupportedError(ModelFormatError):
-    """The file uses a part of the format that is not read here."""
+    """The file uses a part of the format that this reader does not support."""
 
 
-class _Kind(NamedTuple):
-    """A datatype: the dtype, the bytes per element, and how text lies in them."""
+class _Datatype(NamedTuple):
+    """A dtype, the bytes per element, and for text whether these are "fixed" or in a "heap"."""
 
     dtype: str
     size: int
@@ -41,16 +41,18 @@ class _Kind(NamedTuple):
 
 
 class _Message(NamedTuple):
+    """A message of an object header."""
+
     kind: int
     body: memoryview
     is_shared: bool
 
 
-def read(data: Any, file: str, budget: Budget | None = None) -> Group:
-    """Return what a file's bytes hold; arrays are views of these bytes.
+def read(data: Buffer, file: str, budget: Budget | None = None) -> Group:
+    """Return the contents of a file; arrays are views of its bytes.
 
     Raises:
-        UnsupportedError: this reader is too small for it.
+        UnsupportedError: the file needs h5py.
         ModelFormatError: it is not HDF5, is broken, or costs more than the budget allows.
     """
     view = memoryview(data).cast("B")
@@ -62,10 +64,11 @@ class _Reader:
         self.data, self.file, self.budget = data, file, budget
         self.base = 0
         self.objects: set[int] = set()
-        #: Bytes of arrays, which must not lie over one another.
+        #: The bytes of all arrays, which must not overlap.
         self.stored_bytes = 0
+        #: The objects in global heaps by their index, by the heap's address.
         self.heaps: dict[int, dict[int, memoryview]] = {}
-        #: Texts in heaps, by heap, number and length: many references to one text share it.
+        #: Texts in heaps by address, index and length: many references to one text share it.
         self.heap_texts: dict[tuple[int, int, int], bytes] = {}
         self.decoded: dict[bytes, str] = {}
 
@@ -80,22 +83,20 @@ class _Reader:
             "install it (in Pyodide: await pyodide.loadPackage('h5py'))"
         )
 
-    def span(self, address: int, length: int) -> memoryview:
-        """The bytes at an address."""
-        begin = self.base + address
-        if address == _UNDEFINED or begin < 0 or length < 0 or begin + length > len(self.data):
-            raise self.broken(
-                f"{length} bytes are needed at {address}, but it has {len(self.data)}"
-            )
-        return self.data[begin : begin + length]
+    def span(self, address: int, size: int) -> memoryview:
+        """Return the bytes at an address."""
+        start = self.base + address
+        if address == _UNDEFINED or start < 0 or size < 0 or start + size > len(self.data):
+            raise self.broken(f"{size} bytes are needed at {address}, but it has {len(self.data)}")
+        return self.data[start : start + size]
 
-    def number(self, view: memoryview, at: int, size: int = 8) -> int:
-        """The unsigned integer at a place in some bytes."""
-        if at + size > len(view):
+    def number(self, view: memoryview, offset: int, size: int = 8) -> int:
+        """Return the unsigned integer at an offset in some bytes."""
+        if offset + size > len(view):
             raise self.broken("a record ends too early")
-        return int.from_bytes(view[at : at + size], "little")
+        return int.from_bytes(view[offset : offset + size], "little")
 
-    def signed(self, view: memoryview, signature: bytes, what: str) -> None:
+    def check_signature(self, view: memoryview, signature: bytes, what: str) -> None:
         if bytes(view[: len(signature)]) != signature:
             raise self.broken(f"there is no {what} where one should be")
 
@@ -107,12 +108,12 @@ class _Reader:
         head = self.data[8 : 8 + 104]
         version = self.number(head, 0, 1)
         sizes = (5, 6) if version < 2 else (1, 2)
-        if version > 3 or any(self.number(head, at, 1) != 8 for at in sizes):
+        if version > 3 or any(self.number(head, offset, 1) != 8 for offset in sizes):
             raise self.unsupported("unusual addresses")
         if version < 2:
-            places = 16 + 4 * (version == 1)
-            self.base = self.number(head, places)
-            address = self.number(head, places + 40)
+            addresses = 16 + 4 * (version == 1)
+            self.base = self.number(head, addresses)
+            address = self.number(head, addresses + 40)
         else:
             self.base = self.number(head, 4)
             address = self.number(head, 28)
@@ -122,14 +123,14 @@ class _Reader:
         return root
 
     def object(self, address: int, depth: int) -> Group | Elements:
-        """Read a group or an array, with all that is inside."""
+        """Return a group, with all objects inside it, or an array."""
         if address in self.objects:
             raise self.broken("an object is linked twice")
         self.objects.add(address)
         if depth > MAX_GROUPS:
             raise self.broken(f"its groups are nested more than {MAX_GROUPS} levels deep")
         messages = list(self.header(address))
-        kinds = {one.kind for one in messages}
+        kinds = {message.kind for message in messages}
         if 0x0008 in kinds:
             return self.array(messages)
         if not kinds & {0x0002, 0x0006, 0x0011}:
@@ -141,69 +142,70 @@ class _Reader:
                 group.attributes[name] = value
             elif message.kind == 0x0015:
                 self.check_dense(message.body, 2 + 2 * (message.body[1] & 1), "many attributes")
-        for name, place in self.links(messages):
+        for name, member_address in self.links(messages):
             if name in group.members:
                 raise self.broken(f"there are two objects with the name {name!r}")
             if name in ("", ".", "..") or "/" in name:
                 raise self.broken(f"an object has the name {name!r}")
-            group.members[name] = self.object(place, depth + 1)
+            group.members[name] = self.object(member_address, depth + 1)
         return group
 
     # -- object headers ------------------------------------------------------------------------
 
     def header(self, address: int) -> Iterator[_Message]:
-        """The messages of an object."""
+        """Yield the messages in the header of an object."""
         head = self.span(address, 16)
         if bytes(head[:4]) == b"OHDR":
             yield from self.header_2(address)
             return
         if head[0] != 1:
             raise self.broken(f"there is no object at {address}")
-        yield from self.chunks(address + 16, self.number(head, 8, 4), 1, 0)
+        yield from self.messages(address + 16, self.number(head, 8, 4), 1, 0)
 
     def header_2(self, address: int) -> Iterator[_Message]:
+        """Yield the messages in a header of version 2."""
         head = self.span(address, 6)
         if head[4] != 2:
             raise self.unsupported(f"object headers of version {head[4]}")
         flags = head[5]
-        at = address + 6 + 16 * bool(flags & 0x20) + 4 * bool(flags & 0x10)
+        address += 6 + 16 * bool(flags & 0x20) + 4 * bool(flags & 0x10)
         width = 1 << (flags & 3)
-        length = self.number(self.span(at, width), 0, width)
-        yield from self.chunks(at + width, length, 2, flags)
+        size = self.number(self.span(address, width), 0, width)
+        yield from self.messages(address + width, size, 2, flags)
 
-    def chunks(self, at: int, length: int, version: int, flags: int) -> Iterator[_Message]:
-        """The messages in a piece of a header, and in the pieces that continue it."""
-        waiting = [self.span(at, length)]
-        size_of_head = 8 if version == 1 else 4 + 2 * bool(flags & 4)
-        while waiting:
-            rest = waiting.pop(0)
-            while len(rest) >= size_of_head:
+    def messages(self, address: int, size: int, version: int, flags: int) -> Iterator[_Message]:
+        """Yield the messages in a chunk of a header, and in the chunks that continue it."""
+        chunks = [self.span(address, size)]
+        kind_size = 2 if version == 1 else 1
+        head_size = 8 if version == 1 else 4 + 2 * bool(flags & 4)
+        while chunks:
+            rest = chunks.pop(0)
+            while len(rest) >= head_size:
                 self.budget.spend_items(1, self.file)
-                kind = self.number(rest, 0, 2 if version == 1 else 1)
-                begin = 2 if version == 1 else 1
-                length = self.number(rest, begin, 2)
-                shared = bool(rest[begin + 2] & 2)
-                if size_of_head + length > len(rest):
+                kind = self.number(rest, 0, kind_size)
+                end = head_size + self.number(rest, kind_size, 2)
+                is_shared = bool(rest[kind_size + 2] & 2)
+                if end > len(rest):
                     raise self.broken("a message ends too early")
-                body = rest[size_of_head : size_of_head + length]
-                rest = rest[size_of_head + length :]
+                body, rest = rest[head_size:end], rest[end:]
                 if kind == 0x0010:
-                    piece = self.span(self.number(body, 0), self.number(body, 8))
+                    chunk = self.span(self.number(body, 0), self.number(body, 8))
                     if version == 2:
-                        self.signed(piece, b"OCHK", "continued header")
-                        piece = piece[4:-4]
-                    waiting.append(piece)
+                        self.check_signature(chunk, b"OCHK", "continued header")
+                        chunk = chunk[4:-4]
+                    chunks.append(chunk)
                 elif kind:
-                    yield _Message(kind, body, shared)
+                    yield _Message(kind, body, is_shared)
 
     # -- groups --------------------------------------------------------------------------------
 
-    def check_dense(self, body: memoryview, at: int, what: str) -> None:
-        if self.number(body, at) != _UNDEFINED:
+    def check_dense(self, body: memoryview, offset: int, what: str) -> None:
+        """Refuse members or attributes in a heap, whose address is at the offset."""
+        if self.number(body, offset) != _UNDEFINED:
             raise self.unsupported(what)
 
     def links(self, messages: list[_Message]) -> Iterator[tuple[str, int]]:
-        """Names and addresses of a group's members."""
+        """Yield the names and addresses of a group's members."""
         for message in messages:
             if message.kind == 0x0002:
                 self.check_dense(message.body, 2 + 8 * (message.body[1] & 1), "large groups")
@@ -215,26 +217,26 @@ class _Reader:
 
     def link(self, body: memoryview) -> tuple[str, int]:
         flags = self.number(body, 1, 1)
-        at = 2
+        offset = 2
         if flags & 8:
-            if self.number(body, at, 1):
+            if self.number(body, offset, 1):
                 raise self.broken("a link leads elsewhere, which is not followed")
-            at += 1
-        at += 8 * bool(flags & 4) + bool(flags & 16)
+            offset += 1
+        offset += 8 * bool(flags & 4) + bool(flags & 16)
         width = 1 << (flags & 3)
-        length = self.number(body, at, width)
-        at += width
-        if at + length > len(body):
+        start = offset + width
+        end = start + self.number(body, offset, width)
+        if end > len(body):
             raise self.broken("a link ends too early")
-        return self.text(bytes(body[at : at + length])), self.number(body, at + length)
+        return self.text(bytes(body[start:end])), self.number(body, end)
 
     def local_heap(self, address: int) -> memoryview:
         head = self.span(address, 32)
-        self.signed(head, b"HEAP", "heap")
+        self.check_signature(head, b"HEAP", "heap")
         return self.span(self.number(head, 24), self.number(head, 8))
 
     def symbols(self, address: int, heap: memoryview) -> Iterator[tuple[str, int]]:
-        """Names and addresses in a B-tree of symbol tables."""
+        """Yield the names and addresses in a B-tree of symbol tables."""
         waiting, visited = [address], {address}
         while waiting:
             address = waiting.pop()
@@ -243,7 +245,7 @@ class _Reader:
             if bytes(head[:4]) == b"SNOD":
                 yield from self.symbol_table(address, self.number(head, 6, 2), heap)
                 continue
-            self.signed(head, b"TREE", "group")
+            self.check_signature(head, b"TREE", "group")
             entries = self.number(head, 6, 2)
             if head[4]:
                 raise self.broken("a group is a tree of something else")
@@ -256,18 +258,18 @@ class _Reader:
 
     def symbol_table(self, address: int, count: int, heap: memoryview) -> Iterator[tuple[str, int]]:
         rows = self.span(address + 8, 40 * count)
-        for at in range(0, 40 * count, 40):
-            if self.number(rows, at + 16, 4) == 2:
+        for row in range(0, 40 * count, 40):
+            if self.number(rows, row + 16, 4) == 2:
                 raise self.broken("a link leads elsewhere, which is not followed")
-            name = self.number(rows, at)
-            if name >= len(heap):
+            name_offset = self.number(rows, row)
+            if name_offset >= len(heap):
                 raise self.broken("a name lies outside of its heap")
-            yield self.terminated(heap, name), self.number(rows, at + 8)
+            yield self.terminated(heap, name_offset), self.number(rows, row + 8)
 
     # -- text ----------------------------------------------------------------------------------
 
     def text(self, data: bytes) -> str:
-        """Bytes as text; equal bytes share it."""
+        """Decode a text; equal texts are one object."""
         if data not in self.decoded:
             self.budget.spend(len(data), self.file)
             try:
@@ -276,34 +278,34 @@ class _Reader:
                 raise self.broken("a text is not UTF-8") from None
         return self.decoded[data]
 
-    def terminated(self, view: memoryview, at: int) -> str:
-        """The text that begins somewhere and ends before a zero."""
-        length = 1
+    def terminated(self, view: memoryview, start: int) -> str:
+        """Return the text that begins at an offset and ends before a zero."""
+        size = 1
         while True:
-            held = bytes(view[at : at + length])
-            end = held.find(0)
+            data = bytes(view[start : start + size])
+            end = data.find(0)
             if end >= 0:
-                return self.text(held[:end])
-            if at + length >= len(view):
+                return self.text(data[:end])
+            if start + size >= len(view):
                 raise self.broken("a name has no end")
-            length *= 2
-            self.budget.spend(length, self.file)
+            size *= 2
+            self.budget.spend(size, self.file)
 
     def heap_object(self, address: int, index: int) -> memoryview:
-        """The bytes that a reference into a global heap stands for."""
+        """Return the bytes of an object in a global heap."""
         if address not in self.heaps:
             head = self.span(address, 16)
-            self.signed(head, b"GCOL", "global heap")
+            self.check_signature(head, b"GCOL", "global heap")
             rest = self.span(address, self.number(head, 8))[16:]
-            found: dict[int, memoryview] = {}
-            while len(rest) >= 16 and (number := self.number(rest, 0, 2)):
+            objects: dict[int, memoryview] = {}
+            while len(rest) >= 16 and (object_index := self.number(rest, 0, 2)):
                 self.budget.spend_items(1, self.file)
                 size = self.number(rest, 8)
                 if 16 + size > len(rest):
                     raise self.broken("a global heap ends too early")
-                found[number] = rest[16 : 16 + size]
+                objects[object_index] = rest[16 : 16 + size]
                 rest = rest[16 + (size + 7) // 8 * 8 :]
-            self.heaps[address] = found
+            self.heaps[address] = objects
         if index not in self.heaps[address]:
             raise self.broken(f"a global heap has no object {index}")
         return self.heaps[address][index]
@@ -311,103 +313,105 @@ class _Reader:
     # -- arrays and attributes -----------------------------------------------------------------
 
     def shape(self, body: memoryview) -> tuple[int, ...] | None:
-        """The shape in a dataspace; None where there is nothing."""
+        """Return the shape in a dataspace message, or None where there are no elements."""
         version, rank = self.number(body, 0, 1), self.number(body, 1, 1)
         if version not in (1, 2):
             raise self.broken("an array has an unknown shape")
         if version == 2 and body[3] == 2:
             return None
-        begin = 8 if version == 1 else 4
-        return tuple(self.number(body, begin + 8 * axis) for axis in range(rank))
+        sizes = 8 if version == 1 else 4
+        return tuple(self.number(body, sizes + 8 * axis) for axis in range(rank))
 
-    def kind(self, body: memoryview) -> _Kind:
-        """The dtype in a datatype message."""
-        family, bits, size = body[0] & 15, self.number(body, 1, 3), self.number(body, 4, 4)
+    def datatype(self, body: memoryview) -> _Datatype:
+        """Return the datatype in a datatype message."""
+        type_class, bits, size = body[0] & 15, self.number(body, 1, 3), self.number(body, 4, 4)
         if not size:
             raise self.broken("a datatype has no size")
-        if family in (0, 1) and bits & 1 and size > 1:
+        if type_class in (0, 1) and bits & 1 and size > 1:
             raise self.unsupported("big-endian numbers")
-        if family == 0:
-            return self.known(("int" if bits & 8 else "uint") + str(8 * size), size)
-        if family == 1:
-            return self.known(self.float_name(body, size), size)
-        if family == 3:
-            return _Kind("string", size, "fixed")
-        if family == 8:
+        if type_class == 0:
+            return self.number_type(("int" if bits & 8 else "uint") + str(8 * size), size)
+        if type_class == 1:
+            exponent_bits = self.number(body, 13, 1)
+            is_bfloat16 = size == 2 and exponent_bits == 8
+            return self.number_type("bfloat16" if is_bfloat16 else f"float{8 * size}", size)
+        if type_class == 3:
+            return _Datatype("string", size, "fixed")
+        if type_class == 8:
             # h5py writes booleans as an enumeration of FALSE and TRUE.
-            return self.known("bool" if size == 1 and bits & 0xFFFF == 2 else "", size)
-        if family == 9 and bits & 15 == 1 and size == 16:
-            return _Kind("string", size, "heap")
-        raise self.unsupported(f"datatypes of class {family}")
+            return self.number_type("bool" if size == 1 and bits & 0xFFFF == 2 else "", size)
+        if type_class == 9 and bits & 15 == 1 and size == 16:
+            return _Datatype("string", size, "heap")
+        raise self.unsupported(f"datatypes of class {type_class}")
 
-    def float_name(self, body: memoryview, size: int) -> str:
-        """What a float's bits are; two formats have 16."""
-        exponents = self.number(body, 13, 1)
-        return "bfloat16" if size == 2 and exponents == 8 else f"float{8 * size}"
-
-    def known(self, name: str, size: int) -> _Kind:
-        if ITEM_SIZES.get(name) != size:
+    def number_type(self, dtype: str, size: int) -> _Datatype:
+        if ITEM_SIZES.get(dtype) != size:
             raise self.unsupported(f"unusual numbers of {size} bytes")
-        return _Kind(name, size)
+        return _Datatype(dtype, size)
 
-    def attribute(self, message: _Message) -> tuple[str, Any]:
-        """The name and the value of an attribute; only texts and whole numbers matter here."""
+    def attribute(self, message: _Message) -> tuple[str, Attribute]:
+        """Return the name and the value of an attribute, which is a text or an integer."""
         body = message.body
         version = self.number(body, 0, 1)
         if version not in (1, 2, 3) or (version > 1 and body[1]):
             raise self.unsupported("unusual attributes")
-        sizes = [self.number(body, at, 2) for at in (2, 4, 6)]
-        parts, at = [], 8 + (version == 3)
-        for size in sizes:
-            parts.append(body[at : at + size])
-            at += (size + 7) // 8 * 8 if version == 1 else size
-        if at > len(body):
+        parts, offset = [], 8 + (version == 3)
+        for size in (self.number(body, size_offset, 2) for size_offset in (2, 4, 6)):
+            parts.append(body[offset : offset + size])
+            offset += (size + 7) // 8 * 8 if version == 1 else size
+        if offset > len(body):
             raise self.broken("an attribute ends too early")
-        name = self.text(bytes(parts[0])).rstrip("\0")
-        shape = self.shape(parts[2])
+        name_part, datatype_part, shape_part = parts
+        name = self.text(bytes(name_part)).rstrip("\0")
+        shape = self.shape(shape_part)
         if shape is None:
             return name, None
-        return name, self.value(self.kind(parts[1]), shape, body[at:])
+        return name, self.value(self.datatype(datatype_part), shape, body[offset:])
 
-    def value(self, kind: _Kind, shape: tuple[int, ...], data: memoryview) -> Any:
+    def value(self, datatype: _Datatype, shape: tuple[int, ...], data: memoryview) -> Attribute:
+        """Return the value of an attribute."""
         count = self.budget.size_of(shape, self.file)
-        if count * kind.size > len(data):
+        if count * datatype.size > len(data):
             raise self.broken("an attribute ends too early")
         self.budget.spend_items(count, self.file)
-        if kind.text:
-            texts = [self.text(text) for text in self.texts(kind, count, data)]
+        if datatype.text:
+            texts = [self.text(text) for text in self.texts(datatype, count, data)]
             return texts if shape else texts[0]
         numbers = [
-            int.from_bytes(data[at : at + kind.size], "little", signed=True)
-            for at in range(0, count * kind.size, kind.size)
+            int.from_bytes(item, "little", signed=True)
+            for item in self.items(datatype, count, data)
         ]
         return numbers if shape else numbers[0]
 
-    def texts(self, kind: _Kind, count: int, data: memoryview) -> Iterator[bytes]:
-        """Texts of a fixed length, padded, or in a global heap."""
-        for at in range(0, count * kind.size, kind.size):
-            row = data[at : at + kind.size]
-            if kind.text == "fixed":
-                self.budget.spend(kind.size, self.file)
-                yield bytes(row).rstrip(b"\0")
-            else:
-                length, address = self.number(row, 0, 4), self.number(row, 4)
-                yield self.heap_text(address, self.number(row, 12, 4), length) if length else b""
+    def items(self, datatype: _Datatype, count: int, data: memoryview) -> Iterator[memoryview]:
+        """Yield the bytes of each element."""
+        for start in range(0, count * datatype.size, datatype.size):
+            yield data[start : start + datatype.size]
 
-    def heap_text(self, address: int, index: int, length: int) -> bytes:
-        """The text that a reference into a global heap stands for."""
-        key = address, index, length
+    def texts(self, datatype: _Datatype, count: int, data: memoryview) -> Iterator[bytes]:
+        """Yield texts, which are padded to a fixed size or are in a global heap."""
+        for item in self.items(datatype, count, data):
+            if datatype.text == "fixed":
+                self.budget.spend(datatype.size, self.file)
+                yield bytes(item).rstrip(b"\0")
+            else:
+                size, address = self.number(item, 0, 4), self.number(item, 4)
+                yield self.heap_text(address, self.number(item, 12, 4), size) if size else b""
+
+    def heap_text(self, address: int, index: int, size: int) -> bytes:
+        """Return a text in a global heap."""
+        key = address, index, size
         if key not in self.heap_texts:
-            held = self.heap_object(address, index)
-            if length > len(held):
+            data = self.heap_object(address, index)
+            if size > len(data):
                 raise self.broken("a text ends too early")
-            self.budget.spend(length, self.file)
-            self.heap_texts[key] = bytes(held[:length]).rstrip(b"\0")
+            self.budget.spend(size, self.file)
+            self.heap_texts[key] = bytes(data[:size]).rstrip(b"\0")
         return self.heap_texts[key]
 
     def array(self, messages: list[_Message]) -> Elements:
-        parts = {one.kind: one for one in messages}
-        if any(one.is_shared for one in parts.values()):
+        parts = {message.kind: message for message in messages}
+        if any(message.is_shared for message in parts.values()):
             raise self.unsupported("shared datatypes")
         if 0x0001 not in parts or 0x0003 not in parts:
             raise self.broken("an array has no shape or no datatype")
@@ -415,31 +419,31 @@ class _Reader:
             raise self.unsupported("compressed arrays")
         if 0x0007 in parts:
             raise self.broken("an array lies in another file, which is not followed")
-        kind, shape = self.kind(parts[0x0003].body), self.shape(parts[0x0001].body)
+        datatype, shape = self.datatype(parts[0x0003].body), self.shape(parts[0x0001].body)
         if shape is None:
             raise self.broken("an array has no shape")
         count = self.budget.size_of(shape, self.file)
-        data = self.stored(parts[0x0008].body, count * kind.size)
-        if kind.text:
+        data = self.array_data(parts[0x0008].body, count * datatype.size)
+        if datatype.text:
             self.budget.spend_items(count, self.file)
-            return Elements(shape, "string", tuple(self.texts(kind, count, data)))
-        return Elements(shape, kind.dtype, data)
+            return Elements(shape, "string", tuple(self.texts(datatype, count, data)))
+        return Elements(shape, datatype.dtype, data)
 
-    def stored(self, layout: memoryview, size: int) -> memoryview:
-        """The bytes of an array."""
-        version, way = self.number(layout, 0, 1), self.number(layout, 1, 1)
-        if version not in (3, 4) or way > 1:
+    def array_data(self, layout: memoryview, size: int) -> memoryview:
+        """Return the bytes of an array, whose data layout message says where they are."""
+        version, layout_class = self.number(layout, 0, 1), self.number(layout, 1, 1)
+        if version not in (3, 4) or layout_class > 1:
             raise self.unsupported("chunked arrays")
-        if way == 0:
-            length = self.number(layout, 2, 2)
-            data = layout[4 : 4 + length]
+        if layout_class == 0:
+            stored_size = self.number(layout, 2, 2)
+            data = layout[4 : 4 + stored_size]
         elif size:
-            length = self.number(layout, 10)
-            data = self.span(self.number(layout, 2), length)
+            stored_size = self.number(layout, 10)
+            data = self.span(self.number(layout, 2), stored_size)
         else:
-            length, data = 0, self.data[:0]
-        if length != size or len(data) != size:
-            raise self.broken(f"an array needs {size} bytes, but {length} are stored")
+            stored_size, data = 0, self.data[:0]
+        if stored_size != size or len(data) != size:
+            raise self.broken(f"an array needs {size} bytes, but {stored_size} are stored")
         self.stored_bytes += size
         if self.stored_bytes > len(self.data):
             raise self.broken("its arrays are larger than the file")

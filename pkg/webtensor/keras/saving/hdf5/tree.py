@@ -1,20 +1,20 @@
-"""What an HDF5 file holds: groups with attributes, and arrays in them."""
+"""The contents of an HDF5 file: groups with attributes, and arrays in them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypeAlias
 
 from webtensor.keras.saving.element_types import Elements
 
-__all__ = ["Group"]
+__all__ = ["Attribute", "Group"]
 
-#: What an attribute may be: text, an integer, or a list of texts.
-Attribute = str | int | list[str]
+#: The value of an attribute: a text, an integer, a list of them, or None where it is empty.
+Attribute: TypeAlias = str | int | list[str] | list[int] | None
 
 
 class Group:
-    """Members, which are groups or ``Elements``, by their names; and attributes.
+    """A group of an HDF5 file: its members, which are groups and arrays, and its attributes.
 
     Example:
         >>> tree = Group()
@@ -25,7 +25,7 @@ class Group:
 
     def __init__(self) -> None:
         self.members: dict[str, Group | Elements] = {}
-        self.attributes: dict[str, Any] = {}
+        self.attributes: dict[str, Attribute] = {}
 
     def make(self, path: str) -> Group:
         """Return the group at a path, made where it is missing.
@@ -54,19 +54,19 @@ class Group:
         members[name] = elements
 
     def find(self, path: str) -> Group | Elements | None:
-        """Return what is at a path, or None."""
-        found: Group | Elements | None = self
+        """Return the group or the array at a path, or None."""
+        member: Group | Elements | None = self
         for name in path.split("/") if path else ():
-            found = found.members.get(name) if isinstance(found, Group) else None
-        return found
+            member = member.members.get(name) if isinstance(member, Group) else None
+        return member
 
     def group(self, path: str) -> Group | None:
         """Return the group at a path, or None."""
-        found = self.find(path)
-        return found if isinstance(found, Group) else None
+        member = self.find(path)
+        return member if isinstance(member, Group) else None
 
     def arrays(self, prefix: str = "") -> Iterator[tuple[str, Elements]]:
-        """All arrays in this group and those inside it, with their paths."""
+        """Yield all arrays in this group and in those inside it, with their paths."""
         for name, member in self.members.items():
             if isinstance(member, Group):
                 yield from member.arrays(f"{prefix}{name}/")

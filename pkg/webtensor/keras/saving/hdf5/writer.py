@@ -1,9 +1,9 @@
-"""Writing HDF5 in Python alone, so that it is the same with and without h5py.
+"""Writing HDF5 in plain Python, so that files are the same with and without h5py.
 
-A file is: superblock (version 0), the arrays' bytes, texts of attributes in global heaps, and
-object headers (version 1). Groups keep links to their members in their headers, which every HDF5
-library since 1.8 reads. Nothing is written twice, so a file can go to where one cannot go back,
-such as a member of an archive.
+A file is a superblock (version 0), the bytes of arrays, the texts of attributes in global heaps,
+and object headers (version 1). A group has links to its members in its header, which every HDF5
+library since 1.8 reads. Files are written from start to end, so that they can be streamed into an
+archive.
 """
 
 from __future__ import annotations
@@ -11,52 +11,53 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import prod
 from struct import pack
-from typing import Any
 
-from webtensor.keras.saving.element_types import ITEM_SIZES, Elements
+from webtensor.keras.saving.element_types import ITEM_SIZES, Buffer, Elements
 from webtensor.keras.saving.hdf5.checksums import CHECKSUM, checksum_of
-from webtensor.keras.saving.hdf5.tree import Group
+from webtensor.keras.saving.hdf5.tree import Attribute, Group
 
 __all__ = ["pieces"]
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _UNDEFINED = 0xFFFFFFFFFFFFFFFF
-_SUPERBLOCK = 96
+_SUPERBLOCK_SIZE = 96
+#: Of float formats: the size, the start and the width of the exponent, the width of the mantissa,
+#: and the bias.
 _FLOATS = {
     "float16": (2, 10, 5, 10, 15),
     "float32": (4, 23, 8, 23, 127),
     "float64": (8, 52, 11, 52, 1023),
 }
-#: A global heap has at most this many objects, whose numbers have 16 bits, and least bytes.
-_MOST_TEXTS = 60_000
-_SMALLEST_HEAP = 4096
-#: An object header has at most this many messages, one for each member of a group.
-_MOST_MESSAGES = 0xFFFF
+#: The largest number of objects in a global heap, whose indices have 16 bits; the smallest size.
+_MAX_TEXTS = 60_000
+_MIN_HEAP_SIZE = 4096
+#: The largest number of messages in an object header, one for each member of a group.
+_MAX_MESSAGES = 0xFFFF
 
 
-def pieces(root: Group) -> Iterator[Any]:
-    """Yield a file's bytes, piece by piece."""
-    written = Group()
-    written.members = root.members
-    written.attributes = {**root.attributes, CHECKSUM: checksum_of(root)}
+def pieces(root: Group) -> Iterator[Buffer]:
+    """Yield the bytes of a file in pieces."""
+    checked_root = Group()
+    checked_root.members = root.members
+    checked_root.attributes = {**root.attributes, CHECKSUM: checksum_of(root)}
     layout = _Layout()
-    layout.note_arrays(written)
-    layout.note_texts(written)
-    layout.place_heaps()
-    address = layout.headers(written)
-    yield _superblock(address, layout.end)
+    layout.add_arrays(checked_root)
+    layout.collect_texts(checked_root)
+    layout.add_heaps()
+    root_address = layout.add_group(checked_root)
+    yield _superblock(root_address, layout.end)
     yield from layout.data
     yield from layout.meta
 
 
-def _superblock(root: int, end: int) -> bytes:
+def _superblock(root_address: int, end: int) -> bytes:
     return b"".join(
         (
             _SIGNATURE,
             bytes((0, 0, 0, 0, 0, 8, 8, 0)),
             pack("<HHI", 4, 16, 0),
             pack("<QQQQ", 0, _UNDEFINED, end, _UNDEFINED),
-            pack("<QQII16x", 0, root, 0, 0),
+            pack("<QQII16x", 0, root_address, 0, 0),
         )
     )
 
@@ -66,124 +67,131 @@ def _padded(data: bytes) -> bytes:
 
 
 class _Layout:
-    """Where everything lies."""
+    """The contents of a file and their addresses."""
 
     def __init__(self) -> None:
-        self.end = _SUPERBLOCK
-        #: The arrays' bytes with padding, then heaps and headers.
-        self.data: list[Any] = []
-        self.meta: list[bytes] = []
-        self.addresses: dict[int, int] = {}
+        self.end = _SUPERBLOCK_SIZE
+        #: The bytes of arrays with padding; after them, heaps and headers.
+        self.data: list[Buffer] = []
+        self.meta: list[Buffer] = []
+        #: The addresses of arrays, by the ``id`` of their elements.
+        self.array_addresses: dict[int, int] = {}
+        #: Texts in heaps, with the number of the heap and their index in it.
         self.texts: dict[bytes, tuple[int, int]] = {}
         self.heaps: list[list[bytes]] = []
         self.heap_addresses: list[int] = []
 
-    def append(self, to: list[Any], piece: Any) -> int:
+    def append(self, contents: list[Buffer], piece: Buffer) -> int:
+        """Append bytes with padding, and return their address."""
         address = self.end
         padding = bytes(-len(piece) % 8)
-        to.append(piece)
+        contents.append(piece)
         if padding:
-            to.append(padding)
+            contents.append(padding)
         self.end += len(piece) + len(padding)
         return address
 
     # -- arrays --------------------------------------------------------------------------------
 
-    def note_arrays(self, group: Group) -> None:
+    def add_arrays(self, group: Group) -> None:
         for _, elements in group.arrays():
             data = elements.data
             if elements.dtype == "string":
-                data = b"".join(one.ljust(_width(elements), b"\0") for one in data)
-            self.addresses[id(elements)] = self.append(self.data, data) if data else _UNDEFINED
+                data = b"".join(text.ljust(_width(elements), b"\0") for text in data)
+            address = self.append(self.data, data) if data else _UNDEFINED
+            self.array_addresses[id(elements)] = address
 
     # -- texts of attributes -------------------------------------------------------------------
 
-    def note_texts(self, group: Group) -> None:
+    def collect_texts(self, group: Group) -> None:
+        """Put the texts of the attributes of a group, and of groups inside it, into heaps."""
         for value in group.attributes.values():
-            for text in _texts_in(value):
-                held = text.encode()
-                if held in self.texts:
+            for text in _encoded_texts(value):
+                if text in self.texts:
                     continue
-                if not self.heaps or len(self.heaps[-1]) == _MOST_TEXTS:
+                if not self.heaps or len(self.heaps[-1]) == _MAX_TEXTS:
                     self.heaps.append([])
-                self.heaps[-1].append(held)
-                self.texts[held] = len(self.heaps) - 1, len(self.heaps[-1])
+                self.heaps[-1].append(text)
+                self.texts[text] = len(self.heaps) - 1, len(self.heaps[-1])
         for member in group.members.values():
             if isinstance(member, Group):
-                self.note_texts(member)
+                self.collect_texts(member)
 
-    def place_heaps(self) -> None:
+    def add_heaps(self) -> None:
         for heap in self.heaps:
             body = b"".join(
-                pack("<HHIQ", number, 0, 0, len(text)) + _padded(text)
-                for number, text in enumerate(heap, 1)
+                pack("<HHIQ", index, 0, 0, len(text)) + _padded(text)
+                for index, text in enumerate(heap, 1)
             )
-            # What is left over is object 0, whose size includes its own head.
-            size = max(16 + len(body) + 16, _SMALLEST_HEAP)
+            # Free space is object 0, whose size includes its own head.
+            size = max(16 + len(body) + 16, _MIN_HEAP_SIZE)
             free = size - 16 - len(body)
             rest = pack("<HHIQ", 0, 0, 0, free) + bytes(free - 16)
             head = b"GCOL\1\0\0\0" + pack("<Q", size)
             self.heap_addresses.append(self.append(self.meta, head + body + rest))
 
-    def reference(self, text: str) -> bytes:
-        held = text.encode()
-        if not held:
+    def reference(self, text: bytes) -> bytes:
+        """Return the reference to a text in a heap."""
+        if not text:
             return pack("<IQI", 0, 0, 0)
-        heap, number = self.texts[held]
-        return pack("<IQI", len(held), self.heap_addresses[heap], number)
+        heap, index = self.texts[text]
+        return pack("<IQI", len(text), self.heap_addresses[heap], index)
 
     # -- headers -------------------------------------------------------------------------------
 
-    def headers(self, group: Group) -> int:
-        """Place the headers of a group and of all inside it; returns the group's address."""
+    def add_group(self, group: Group) -> int:
+        """Append the headers of a group and of all objects in it, and return its address."""
         messages = [
-            # No order of creation is kept, and there are no large groups.
+            # The order of creation is not stored, and members are stored in the header.
             (0x0002, pack("<BBQQ", 0, 0, _UNDEFINED, _UNDEFINED)),
             (0x000A, bytes((0, 0))),
         ]
         for name, member in group.members.items():
             if isinstance(member, Group):
-                address = self.headers(member)
+                address = self.add_group(member)
             else:
-                address = self.header(_messages_of(member, self.addresses[id(member)]))
-            held = name.encode()
+                address = self.add_header(_array_messages(member, self.array_addresses[id(member)]))
+            label = name.encode()
             messages.append(
-                (0x0006, pack("<BBBH", 1, 0x11, 1, len(held)) + held + pack("<Q", address))
+                (0x0006, pack("<BBBH", 1, 0x11, 1, len(label)) + label + pack("<Q", address))
             )
         for name, value in group.attributes.items():
             messages.append((0x000C, self.attribute(name, value)))
-        return self.header(messages)
+        return self.add_header(messages)
 
-    def header(self, messages: Iterable[tuple[int, bytes]]) -> int:
+    def add_header(self, messages: Iterable[tuple[int, bytes]]) -> int:
         bodies = [(kind, _padded(body)) for kind, body in messages]
-        if len(bodies) > _MOST_MESSAGES:
+        if len(bodies) > _MAX_MESSAGES:
             raise ValueError(f"a group has {len(bodies)} members, which are too many for HDF5")
         content = b"".join(pack("<HHB3x", kind, len(body), 0) + body for kind, body in bodies)
         head = pack("<BBHII4x", 1, 0, len(bodies), 1, len(content))
         return self.append(self.meta, head + content)
 
-    def attribute(self, name: str, value: Any) -> bytes:
+    def attribute(self, name: str, value: Attribute) -> bytes:
+        """Return the body of an attribute message."""
         label = name.encode() + b"\0"
         shape: tuple[int, ...] = ()
         if isinstance(value, int):
-            kind, data = _number_type("int64"), pack("<q", value)
+            datatype, data = _number_type("int64"), pack("<q", value)
         else:
-            kind = _HEAP_TEXT
-            shape = shape if isinstance(value, str) else (len(value),)
-            data = b"".join(self.reference(text) for text in _texts_in(value))
-        space = _dataspace(shape)
-        sizes = pack("<BBHHH", 1, 0, len(label), len(kind), len(space))
-        return sizes + _padded(label) + _padded(kind) + _padded(space) + data
+            datatype, texts = _HEAP_TEXT, _encoded_texts(value)
+            shape = () if isinstance(value, str) else (len(texts),)
+            data = b"".join(map(self.reference, texts))
+        dataspace = _dataspace(shape)
+        sizes = pack("<BBHHH", 1, 0, len(label), len(datatype), len(dataspace))
+        return sizes + _padded(label) + _padded(datatype) + _padded(dataspace) + data
 
 
-def _texts_in(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    return [] if isinstance(value, int) else list(value)
+def _encoded_texts(value: Attribute) -> list[bytes]:
+    """Return the texts in the value of an attribute."""
+    if isinstance(value, int):
+        return []
+    return [str(text).encode() for text in ([value] if isinstance(value, str) else value or ())]
 
 
 def _width(elements: Elements) -> int:
-    return max((len(one) for one in elements.data), default=1) or 1
+    """Return the size of the longest text of an array."""
+    return max((len(text) for text in elements.data), default=1) or 1
 
 
 def _dataspace(shape: tuple[int, ...]) -> bytes:
@@ -192,12 +200,12 @@ def _dataspace(shape: tuple[int, ...]) -> bytes:
 
 def _number_type(dtype: str) -> bytes:
     if dtype in _FLOATS:
-        size, exponent, exponents, mantissas, bias = _FLOATS[dtype]
+        size, exponent_start, exponent_bits, mantissa_bits, bias = _FLOATS[dtype]
         bits = bytes((0x20, 8 * size - 1, 0))
-        rest = pack("<HHBBBBI", 0, 8 * size, exponent, exponents, 0, mantissas, bias)
+        rest = pack("<HHBBBBI", 0, 8 * size, exponent_start, exponent_bits, 0, mantissa_bits, bias)
         return b"\x11" + bits + pack("<I", size) + rest
     if "int" not in dtype:
-        raise ValueError(f"HDF5 files hold no {dtype} here")
+        raise ValueError(f"elements of dtype {dtype} cannot be saved in an HDF5 file")
     size = ITEM_SIZES[dtype]
     bits = bytes((0 if dtype.startswith("u") else 8, 0, 0))
     return b"\x10" + bits + pack("<IHH", size, 0, 8 * size)
@@ -215,17 +223,18 @@ _BOOL = (
 )
 
 
-def _messages_of(elements: Elements, address: int) -> list[tuple[int, bytes]]:
+def _array_messages(elements: Elements, address: int) -> list[tuple[int, bytes]]:
+    """Return the messages of an array's header."""
     if elements.dtype == "string":
-        kind = b"\x13\x10\x00\x00" + pack("<I", _width(elements))
+        datatype = b"\x13\x10\x00\x00" + pack("<I", _width(elements))
         size = prod(elements.shape) * _width(elements)
     else:
-        kind = _BOOL if elements.dtype == "bool" else _number_type(elements.dtype)
+        datatype = _BOOL if elements.dtype == "bool" else _number_type(elements.dtype)
         size = len(elements.data)
     return [
         (0x0001, _dataspace(elements.shape)),
-        (0x0003, kind),
-        # The value that fills what was never written is the default, and is written never.
+        (0x0003, datatype),
+        # The fill value of unwritten elements is the default, and is never written.
         (0x0005, bytes((2, 2, 1, 1, 0, 0, 0, 0))),
         (0x0008, pack("<BBQQ", 3, 1, address, size)),
     ]

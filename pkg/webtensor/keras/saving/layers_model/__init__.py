@@ -1,8 +1,9 @@
 """Layers-models of TensorFlow.js: ``model.json`` and files of weights beside it.
 
-``artifacts`` is what such a model consists of, wherever it is kept; ``manifest`` has its weights,
-``topology`` its configuration as TensorFlow.js reads it, ``training`` what its optimizer remembers.
-``storage`` has the places: folders, addresses of the web, and a browser's IndexedDB.
+``artifacts`` has the parts of such a model: its weights (``manifest``), its configuration as
+TensorFlow.js reads it (``topology``), the arguments of ``compile`` and the optimizer's variables
+(``training``). ``storage`` saves them in, and loads them from, folders, the web (``web``), and a
+browser's IndexedDB (``indexed_db``).
 """
 
 from webtensor.keras.saving.layers_model.storage import (

@@ -1,14 +1,17 @@
-"""A layers-model as it is passed on: configuration, weights, training, and what users noted."""
+"""The parts of a layers-model: its topology, weights, training configuration and metadata."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from webtensor.engine import Variable
 from webtensor.keras.budgets import Budget, reading
+from webtensor.keras.layers import Layer
 from webtensor.keras.models import Model
 from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
 from webtensor.keras.saving.compile_configs import compile_as
+from webtensor.keras.saving.element_types import Buffer
 from webtensor.keras.saving.files import check_configuration
 from webtensor.keras.saving.keras2_configs import is_old, modernized
 from webtensor.keras.saving.keras_format import MORE_ELEMENTS
@@ -20,27 +23,35 @@ from webtensor.keras.saving.layers_model.training import (
     optimizer_weights,
     training_config_of,
 )
-from webtensor.keras.saving.legacy_h5 import Row, assign_all
+from webtensor.keras.saving.legacy_h5 import Assignment, assign_all
+from webtensor.keras.types import CustomObjects
 
 __all__ = ["Artifacts", "artifacts_of", "model_of"]
 
-#: Weights that Keras 2 and TensorFlow.js call differently, by the kind of layer.
+#: Weights that have another name in Keras 2 and TensorFlow.js, by the class of the layer.
 _RENAMED = {"DepthwiseConv2D": {"kernel": "depthwise_kernel"}}
-#: What TensorFlow.js takes such files for.
+#: The version that TensorFlow.js writes into such files.
 _KERAS_VERSION = "tfjs-layers 4.22.0"
 
 
+class WeightGroup(NamedTuple):
+    """The list of weights in JSON, and their bytes one after another, in pieces."""
+
+    specs: object
+    pieces: list[Buffer]
+
+
 class Artifacts(NamedTuple):
-    """What a layers-model consists of; ``groups`` are lists of weights with their bytes."""
+    """The parts of a layers-model as values of JSON; ``weights`` has one group or several."""
 
-    topology: Any
-    groups: list[tuple[Any, Any]]
-    training: Any = None
-    metadata: Any = None
+    topology: object
+    weights: list[WeightGroup]
+    training: object = None
+    metadata: object = None
 
 
-def artifacts_of(model: Any, include_optimizer: bool) -> Artifacts:
-    """Return a model's parts.
+def artifacts_of(model: Model, include_optimizer: bool) -> Artifacts:
+    """Return the parts of a model, whose weights are one group.
 
     Raises:
         ValueError: TensorFlow.js has no such layer or argument.
@@ -52,41 +63,41 @@ def artifacts_of(model: Any, include_optimizer: bool) -> Artifacts:
         "keras_version": _KERAS_VERSION,
         "backend": "tensor_flow.js",
     }
-    names = dict(_named(model))
-    by_identity = {id(variable): name for name, variable in names.items()}
-    ordered = [*model.trainable_weights, *model.non_trainable_weights]
-    for one in ordered:
-        if id(one) not in by_identity:
-            raise ValueError(f"TensorFlow.js has no weights of a model's own, such as {one.path!r}")
-    weights = [Weight(by_identity[id(one)], one.value) for one in ordered]
+    names = {id(variable): name for name, variable in _named_weights(model)}
+    variables = [*model.trainable_weights, *model.non_trainable_weights]
+    for variable in variables:
+        if id(variable) not in names:
+            raise ValueError(
+                f"TensorFlow.js has no weights of a model's own, such as {variable.path!r}"
+            )
+    weights = [Weight(names[id(variable)], variable.value) for variable in variables]
     training = None
     if include_optimizer:
         if not model.compiled:
             raise ValueError("include_optimizer: the model is not compiled")
         training = training_config_of(model)
         if model.optimizer.built:
-            named = [(by_identity[id(one)], one) for one in model.trainable_weights]
-            weights += optimizer_weights(model.optimizer, named)
-    specs, pieces = encoded(weights)
+            trainable = [(names[id(variable)], variable) for variable in model.trainable_weights]
+            weights += optimizer_weights(model.optimizer, trainable)
     metadata = getattr(model, "user_defined_metadata", None)
-    return Artifacts(topology, [(specs, pieces)], training, metadata)
+    return Artifacts(topology, [WeightGroup(*encoded(weights))], training, metadata)
 
 
-def _named(model: Any) -> Iterator[tuple[str, Any]]:
-    """Weights by the names of TensorFlow.js: the layer's, and the weight's.
+def _named_weights(model: Model) -> Iterator[tuple[str, Variable]]:
+    """Yield weights with their names in TensorFlow.js: the layer's, and the weight's.
 
     Raises:
         ValueError: two layers have the same name.
     """
-    taken: dict[str, int] = {}
-    for layer in _leaves(model):
-        for name, variable in _names_within(layer):
-            if taken.setdefault(name, id(variable)) != id(variable):
+    identities: dict[str, int] = {}
+    for layer in _innermost_layers(model):
+        for name, variable in _layer_weights(layer):
+            if identities.setdefault(name, id(variable)) != id(variable):
                 raise ValueError(f"two weights would be called {name!r}; rename one of the layers")
             yield name, variable
 
 
-def _names_within(layer: Any) -> Iterator[tuple[str, Any]]:
+def _layer_weights(layer: Layer) -> Iterator[tuple[str, Variable]]:
     cells = getattr(getattr(layer, "cell", None), "cells", None)
     if cells is not None:
         for number, cell in enumerate(cells):
@@ -96,14 +107,15 @@ def _names_within(layer: Any) -> Iterator[tuple[str, Any]]:
     renamed = _RENAMED.get(type(layer).__name__, {})
     for variable in layer.weights:
         parts = variable.path.split("/")
-        begin = parts.index(layer.name) if layer.name in parts else 0
-        yield "/".join((*parts[begin:-1], renamed.get(parts[-1], parts[-1]))), variable
+        start = parts.index(layer.name) if layer.name in parts else 0
+        yield "/".join((*parts[start:-1], renamed.get(parts[-1], parts[-1]))), variable
 
 
-def _leaves(model: Any) -> Iterator[Any]:
+def _innermost_layers(model: Model) -> Iterator[Layer]:
+    """Yield the layers of a model, and in place of nested models their layers."""
     for layer in model.layers:
         if isinstance(layer, Model):
-            yield from _leaves(layer)
+            yield from _innermost_layers(layer)
         else:
             yield layer
 
@@ -114,82 +126,97 @@ def _leaves(model: Any) -> Iterator[Any]:
 def model_of(
     parts: Artifacts,
     label: str,
-    custom_objects: Mapping[str, Any] | None,
+    custom_objects: CustomObjects | None,
     strict: bool,
     compile: bool,
     budget: Budget,
-) -> Any:
+) -> Model:
     """Return the model that parts make.
 
+    Args:
+        parts: those of the model.
+        label: what errors call the file.
+        custom_objects: classes and functions by the names that the topology has for them.
+        strict: whether weights that the model does not have are an error.
+        compile: whether the model is compiled as the file describes.
+        budget: limits what reading the file may cost.
+
     Raises:
-        ValueError: a part is broken or unknown, or does not fit another; with ``strict`` also where
-            there are more weights than the model has.
+        ValueError: a part is broken or unknown, or does not fit another.
     """
     where = f"{label}: modelTopology"
-    held = parts.topology
-    described = held.get("model_config", held) if isinstance(held, Mapping) else held
-    weights = [one for specs, data in parts.groups for one in decoded(specs, data, label, budget)]
-    elements = sum(one.value.size for one in weights)
+    topology = parts.topology
+    config = topology.get("model_config", topology) if isinstance(topology, Mapping) else topology
+    weights = [
+        weight
+        for specs, pieces in parts.weights
+        for weight in decoded(specs, b"".join(pieces), label, budget)
+    ]
+    elements = sum(weight.value.size for weight in weights)
     with (
         reading(where),
         custom_object_scope(custom_objects or {}),
         budget.making_model(elements + MORE_ELEMENTS),
     ):
-        check_configuration(described)
-        if is_old(str(held.get("keras_version", "2"))):
-            described = modernized(described)
-        model = deserialize_keras_object(described)
+        check_configuration(config)
+        if not isinstance(topology, Mapping):
+            raise ValueError(f"it must be a mapping, but is {topology!r:.200}")
+        if is_old(str(topology.get("keras_version", "2"))):
+            config = modernized(config)
+        model = deserialize_keras_object(config)
         if not isinstance(model, Model):
             raise ValueError(f"it describes no model, but {type(model).__name__}")
         if not model.built:
             raise ValueError("it does not say what shape the inputs have")
     names = _assign(model, weights, label, strict)
-    training = parts.training or held.get("training_config")
+    training = parts.training or topology.get("training_config")
     if compile and training:
         with (
             reading(f"{label}: trainingConfig"),
             budget.making_model(elements + MORE_ELEMENTS),
         ):
             compile_as(model, training)
-            state = [one for one in weights if one.group == GROUP]
+            state = [weight for weight in weights if weight.group == GROUP]
             if state:
-                model.optimizer.build(model.trainable_variables)
-                named = [(names[id(one)], one) for one in model.trainable_variables]
-                load_optimizer(model.optimizer, state, named, label)
+                variables = model.trainable_variables
+                model.optimizer.build(variables)
+                trainable = [(names[id(variable)], variable) for variable in variables]
+                load_optimizer(model.optimizer, state, trainable, label)
     if parts.metadata is not None:
         object.__setattr__(model, "user_defined_metadata", parts.metadata)
     return model
 
 
-def _assign(model: Any, weights: list[Weight], label: str, strict: bool) -> dict[int, str]:
-    """Give all variables their values; returns the names that they have in the file."""
-    values = {one.name: one.value for one in weights if one.group != GROUP}
-    if len(values) != sum(one.group != GROUP for one in weights):
+def _assign(model: Model, weights: list[Weight], label: str, strict: bool) -> dict[int, str]:
+    """Assign weights to variables, and return the variables' names in the file by their ``id``."""
+    model_weights = [weight for weight in weights if weight.group != GROUP]
+    values = {weight.name: weight.value for weight in model_weights}
+    if len(values) != len(model_weights):
         raise ValueError(f"{label}: two weights have the same name")
     names: dict[int, str] = {}
-    usual = {id(variable): name for name, variable in _named(model)}
-    rows = []
+    usual_names = {id(variable): name for name, variable in _named_weights(model)}
+    assignments = []
     for variable in model.weights:
-        known = (usual.get(id(variable), ""), *_candidates(variable.path))
-        name = next((one for one in known if one in values), None)
+        candidates = (usual_names.get(id(variable), ""), *_candidate_names(variable.path))
+        name = next((candidate for candidate in candidates if candidate in values), None)
         if name is None:
-            raise ValueError(f"{label} has no weight {(known[0] or variable.path)!r}")
+            raise ValueError(f"{label} has no weight {(candidates[0] or variable.path)!r}")
         value = values.pop(name)
         names[id(variable)] = name
         if value.dtype is not variable.dtype:
             value = value.astype(variable.dtype)
-        rows.append(Row(variable, value, label))
+        assignments.append(Assignment(variable, value, label))
     if values and strict:
         raise ValueError(f"{label} has weights that the model has not: {sorted(values)[:5]}")
-    assign_all(rows)
+    assign_all(assignments)
     return names
 
 
-def _candidates(path: str) -> Iterator[str]:
-    """Names that a weight may have in a file: without outer models, and without its inner cell."""
+def _candidate_names(path: str) -> Iterator[str]:
+    """Yield names that a weight may have in a file: without outer models, and without its cell."""
     parts = path.split("/")
-    for begin in range(len(parts)):
-        tail = parts[begin:]
+    for start in range(len(parts)):
+        tail = parts[start:]
         yield "/".join(tail)
         if len(tail) > 2:
             yield "/".join((*tail[:-2], tail[-1]))

@@ -1,4 +1,4 @@
-"""Models in a browser's IndexedDB, where TensorFlow.js keeps them, too."""
+"""Models in a browser's IndexedDB, in the database of TensorFlow.js."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from webtensor.javascript import function_of
+from webtensor.keras.types import Config
 from webtensor.transfer import javascript_bytes, javascript_text, python_bytes
 
 __all__ = ["get", "names", "put", "remove"]
@@ -17,23 +18,34 @@ def _database() -> Any:
     return function_of("keras/saving/layers_model/indexed_db.js")()
 
 
-async def put(name: str, described: dict[str, Any], data: bytes, facts: dict[str, Any]) -> None:
-    """Keep a model under a name."""
-    texts = (javascript_text(json.dumps(value)) for value in (described, facts))
-    await _database().put(javascript_text(name), next(texts), javascript_bytes(data), next(texts))
+async def put(name: str, fields: Config, data: bytes, information: Config) -> None:
+    """Store a model under a name.
+
+    Args:
+        name: the model's name.
+        fields: those of ``model.json``.
+        data: the bytes of the weights.
+        information: the date and the sizes in bytes, which TensorFlow.js lists.
+    """
+    await _database().put(
+        javascript_text(name),
+        javascript_text(json.dumps(fields)),
+        javascript_bytes(data),
+        javascript_text(json.dumps(information)),
+    )
 
 
 async def get(name: str) -> tuple[str, bytes]:
-    """Return what a model is, as JSON, and its weights.
+    """Return the fields of a model's ``model.json`` as text, and the bytes of its weights.
 
     Raises:
         ValueError: there is no such model.
     """
-    found = await _database().get(javascript_text(name))
-    if found is None:
+    model = await _database().get(javascript_text(name))
+    if model is None:
         raise ValueError(f"indexeddb://{name}: there is no such model")
-    described, data = found
-    return str(described), python_bytes(data)
+    fields, data = model
+    return str(fields), python_bytes(data)
 
 
 async def names() -> list[str]:
@@ -42,5 +54,5 @@ async def names() -> list[str]:
 
 
 async def remove(name: str) -> None:
-    """Forget a model."""
+    """Delete a model."""
     await _database().remove(javascript_text(name))

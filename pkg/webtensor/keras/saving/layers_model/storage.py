@@ -1,4 +1,4 @@
-"""Where layers-models are kept: folders, mappings of files, the web, a browser's IndexedDB."""
+"""Saving layers-models in, and loading them from, folders, the web, and a browser's IndexedDB."""
 
 from __future__ import annotations
 
@@ -7,22 +7,33 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard
 from zlib import crc32
 
 from webtensor.engine.jspi import can_suspend, suspended
 from webtensor.environment import IN_BROWSER
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import Budget, parse_json, reading
+from webtensor.keras.models import Model
+from webtensor.keras.saving.element_types import Buffer
 from webtensor.keras.saving.files import (
     MAX_MEMBERS,
+    PathLike,
+    Source,
     label_of,
     read_beside,
     read_bytes,
     require_model,
     write_file,
 )
-from webtensor.keras.saving.layers_model.artifacts import Artifacts, artifacts_of, model_of
+from webtensor.keras.saving.layers_model import indexed_db
+from webtensor.keras.saving.layers_model.artifacts import (
+    Artifacts,
+    WeightGroup,
+    artifacts_of,
+    model_of,
+)
+from webtensor.keras.types import Config, CustomObjects
 
 __all__ = [
     "is_address",
@@ -33,19 +44,26 @@ __all__ = [
     "save_layers_model_async",
 ]
 
+#: The path of ``model.json`` or of its folder, paths of all files, or their contents by name.
+_Source: TypeAlias = PathLike | Sequence[PathLike] | Mapping[str, Source]
+
 _JSON = "model.json"
-#: As large as TensorFlow.js's converter makes files of weights.
+#: The size of files of weights, as of those that TensorFlow.js's converter writes.
 _SHARD_BYTES = 4 << 20
 _INDEXED_DB = "indexeddb://"
-#: Where checksums of weights are, which TensorFlow.js leaves alone: beside the paths of files.
+#: The key of the weights' checksums, beside the files' paths; TensorFlow.js ignores it.
 _CHECKSUMS = "checksums"
 
 
 # -- saving ------------------------------------------------------------------------------------
 
 
-def layers_model_files(model: Any, include_optimizer: bool = False) -> dict[str, bytes]:
+def layers_model_files(model: Model, include_optimizer: bool = False) -> dict[str, bytes]:
     """Return the files of a layers-model by their names: ``model.json``, and weights.
+
+    Args:
+        model: a built model.
+        include_optimizer: whether the optimizer and its variables are included.
 
     Raises:
         ValueError: TensorFlow.js has no such layer, argument, optimizer or loss.
@@ -58,7 +76,7 @@ def layers_model_files(model: Any, include_optimizer: bool = False) -> dict[str,
     """
     require_model("layers_model_files", model, "model")
     parts = artifacts_of(model, include_optimizer)
-    specs, pieces = parts.groups[0]
+    specs, pieces = parts.weights[0]
     data = b"".join(pieces)
     count = max(1, -(-len(data) // _SHARD_BYTES))
     shards = {
@@ -72,36 +90,42 @@ def layers_model_files(model: Any, include_optimizer: bool = False) -> dict[str,
         "weights": specs,
         _CHECKSUMS: [_checksum(shard) for shard in shards.values()],
     }
-    described = {**_described(parts), "weightsManifest": [group]}
-    return {**shards, _JSON: json.dumps(described).encode()}
+    model_json = {**_json_fields(parts), "weightsManifest": [group]}
+    return {**shards, _JSON: json.dumps(model_json).encode()}
 
 
-def _described(parts: Artifacts) -> dict[str, Any]:
-    described = {
+def _json_fields(parts: Artifacts) -> Config:
+    """Return what ``model.json`` and a model in IndexedDB have in common."""
+    fields: Config = {
         "format": "layers-model",
         "generatedBy": "webtensor",
         "convertedBy": None,
         "modelTopology": parts.topology,
     }
     if parts.training is not None:
-        described["trainingConfig"] = parts.training
+        fields["trainingConfig"] = parts.training
     if parts.metadata is not None:
-        described["userDefinedMetadata"] = parts.metadata
-    return described
+        fields["userDefinedMetadata"] = parts.metadata
+    return fields
 
 
-def save_layers_model(model: Any, path: Any, include_optimizer: bool = False) -> None:
+def save_layers_model(model: Model, path: PathLike, include_optimizer: bool = False) -> None:
     """Save a model for TensorFlow.js: ``model.json`` and files of weights, in a folder.
 
-    ``path`` is the folder, or that of ``model.json`` in it. ``model.user_defined_metadata`` is
-    saved, too, if there is such an attribute.
+    The attribute ``model.user_defined_metadata``, if there is one, is saved, too.
+
+    Args:
+        model: a built model.
+        path: the folder, or the path of ``model.json`` in it.
+        include_optimizer: whether the optimizer and its variables are saved.
 
     Raises:
         ValueError: TensorFlow.js has no such layer, argument, optimizer or loss.
     """
     require_model("save_layers_model", model, "model, path")
-    given = Path(path)
-    folder, name = (given.parent, given.name) if given.suffix == ".json" else (given, _JSON)
+    folder, name = Path(path), _JSON
+    if folder.suffix == ".json":
+        folder, name = folder.parent, folder.name
     folder.mkdir(parents=True, exist_ok=True)
     # The file that refers to all others comes last.
     for member, data in layers_model_files(model, include_optimizer).items():
@@ -111,10 +135,11 @@ def save_layers_model(model: Any, path: Any, include_optimizer: bool = False) ->
         )
 
 
-async def save_layers_model_async(model: Any, path: str, include_optimizer: bool = False) -> None:
+async def save_layers_model_async(model: Model, path: str, include_optimizer: bool = False) -> None:
     """Save a model for TensorFlow.js in the browser, as ``indexeddb://name``, or in a folder.
 
-    TensorFlow.js finds it there, and ``load_layers_model_async`` what TensorFlow.js left.
+    TensorFlow.js can load it from there, and ``load_layers_model_async`` the models that
+    TensorFlow.js saved.
 
     Raises:
         ValueError: TensorFlow.js has no such layer, argument, optimizer or loss.
@@ -123,38 +148,40 @@ async def save_layers_model_async(model: Any, path: str, include_optimizer: bool
     if not str(path).startswith(_INDEXED_DB):
         save_layers_model(model, path, include_optimizer)
         return
-    from webtensor.keras.saving.layers_model.indexed_db import put
-
     parts = artifacts_of(model, include_optimizer)
-    specs, pieces = parts.groups[0]
+    specs, pieces = parts.weights[0]
     data = b"".join(pieces)
-    described = {**_described(parts), "weightSpecs": specs, _CHECKSUMS: [_checksum(data)]}
-    facts = {
+    fields = {**_json_fields(parts), "weightSpecs": specs, _CHECKSUMS: [_checksum(data)]}
+    information = {
         "dateSaved": datetime.now(UTC).isoformat(),
         "modelTopologyType": "JSON",
         "modelTopologyBytes": len(json.dumps(parts.topology)),
         "weightSpecsBytes": len(json.dumps(specs)),
         "weightDataBytes": len(data),
     }
-    await put(path.removeprefix(_INDEXED_DB), described, data, facts)
+    await indexed_db.put(path.removeprefix(_INDEXED_DB), fields, data, information)
 
 
 # -- loading -----------------------------------------------------------------------------------
 
 
 def load_layers_model(
-    source: Any,
-    custom_objects: Mapping[str, Any] | None = None,
+    source: _Source,
+    custom_objects: CustomObjects | None = None,
     strict: bool = True,
     compile: bool = True,
-) -> Any:
-    """Load a layers-model of TensorFlow.js, also one that its converter made.
+) -> Model:
+    """Load a layers-model of TensorFlow.js, or one that its converter made.
 
-    ``source`` is the path of ``model.json`` or of its folder, a list of paths, or a mapping of
-    files' names to bytes. What users noted in it becomes ``model.user_defined_metadata``.
+    The metadata in the file becomes the attribute ``model.user_defined_metadata``.
 
-    In a page it may be an address, too, as in ``load_layers_model_async``, where the browser can
-    suspend Python (JSPI).
+    Args:
+        source: the path of ``model.json`` or of its folder, a list of paths, or a mapping of the
+            files' names to their bytes. In a page where the browser can suspend Python (JSPI) it
+            may be an address, as of ``load_layers_model_async``.
+        custom_objects: classes and functions by the names that the file has for them.
+        strict: whether weights that the model does not have are an error.
+        compile: whether the model is compiled as the file describes.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -178,54 +205,52 @@ def load_layers_model(
         return suspended(load_layers_model_async(source, custom_objects, strict, compile))
     label, data, read = _files(source)
     with reading(label):
-        described, paths, budget = _opened(data, label)
-        parts = _parts(described, label, [_read_shard(read, path, budget) for path in paths])
+        model_json, paths, budget = _opened(data, label)
+        parts = _parts(model_json, label, [_read_shard(read, path, budget) for path in paths])
         return model_of(parts, label, custom_objects, strict, compile, budget)
 
 
 async def load_layers_model_async(
-    source: Any,
-    custom_objects: Mapping[str, Any] | None = None,
+    source: _Source,
+    custom_objects: CustomObjects | None = None,
     strict: bool = True,
     compile: bool = True,
-) -> Any:
+) -> Model:
     """Load a layers-model as ``load_layers_model`` does; in a page, also from the web.
 
     There ``source`` may be the URL of ``model.json``, or ``indexeddb://name``.
 
     Raises:
-        OSError: the page cannot be reached.
+        OSError: the server cannot be reached, or has no such file.
         ValueError: see ``load_layers_model``.
     """
     if not is_address(source):
         return load_layers_model(source, custom_objects, strict, compile)
     if source.startswith(_INDEXED_DB):
-        from webtensor.keras.saving.layers_model.indexed_db import get
-
-        text, data = await get(source.removeprefix(_INDEXED_DB))
+        text, data = await indexed_db.get(source.removeprefix(_INDEXED_DB))
         with reading(source):
             budget = Budget(source, len(text) + len(data))
-            parts = _kept_parts(parse_json(text, source, budget), data, source)
+            parts = _parts_in_indexed_db(parse_json(text, source, budget), data, source)
     else:
         from webtensor.keras.saving.layers_model.web import fetch_bytes, joined
 
-        described, paths, budget = _opened(await fetch_bytes(source), source)
+        model_json, paths, budget = _opened(await fetch_bytes(source), source)
         shards = [await fetch_bytes(joined(source, path)) for path in paths]
         for shard in shards:
             budget.add_file(len(shard))
         with reading(source):
-            parts = _parts(described, source, shards)
+            parts = _parts(model_json, source, shards)
     with reading(source):
         return model_of(parts, source, custom_objects, strict, compile, budget)
 
 
-def is_address(source: Any) -> bool:
-    """Whether, in a page, a model is to be fetched: there is no file of that name."""
+def is_address(source: object) -> TypeGuard[str]:
+    """Whether this is a page, and the source is a string that is no file's name."""
     return IN_BROWSER and isinstance(source, str) and not Path(source).exists()
 
 
-def _files(source: Any) -> tuple[str, bytes, Callable[[str], bytes]]:
-    """What errors call the model, its ``model.json``, and how its other files are read."""
+def _files(source: _Source) -> tuple[str, bytes, Callable[[str], bytes]]:
+    """Return a label for errors, the bytes of ``model.json``, and a reader of the other files."""
     if isinstance(source, Mapping):
         name = _name_of_json(list(source))
         label = f"the files' {name}"
@@ -243,23 +268,23 @@ def _reader(path: Path) -> Callable[[str], bytes]:
 
 
 def _name_of_json(names: list[str]) -> str:
-    ending = [name for name in names if str(name).endswith(".json")]
-    if len(ending) != 1:
+    json_names = [name for name in names if str(name).endswith(".json")]
+    if len(json_names) != 1:
         raise ValueError(f"one of the files must be {_JSON}, but there are {names}")
-    return ending[0]
+    return json_names[0]
 
 
-def _member(source: Mapping[str, Any], path: str, label: str) -> bytes:
+def _member(source: Mapping[str, Source], path: str, label: str) -> bytes:
     if path not in source:
         raise ModelFormatError(f"{label} names the file {path!r}, which is missing")
     return read_bytes(source[path])
 
 
 def _opened(data: bytes, label: str) -> tuple[Any, list[str], Budget]:
-    """What ``model.json`` says, which files it names, and what reading them may cost."""
+    """Return the contents of ``model.json``, the paths of the files that it names, and a budget."""
     budget = Budget(label, len(data))
-    described = parse_json(data, label, budget)
-    return described, _shards(described, label), budget
+    model_json = parse_json(data, label, budget)
+    return model_json, _shard_paths(model_json, label), budget
 
 
 def _read_shard(read: Callable[[str], bytes], path: str, budget: Budget) -> bytes:
@@ -268,14 +293,15 @@ def _read_shard(read: Callable[[str], bytes], path: str, budget: Budget) -> byte
     return shard
 
 
-def _groups(described: Any, label: str) -> list[Mapping[str, Any]]:
-    if not isinstance(described, Mapping) or "modelTopology" not in described:
+def _groups(model_json: object, label: str) -> list[Config]:
+    """Return the groups of weights in ``model.json``."""
+    if not isinstance(model_json, Mapping) or "modelTopology" not in model_json:
         raise ModelFormatError(f"{label} describes no layers-model")
-    if described.get("format", "layers-model") != "layers-model":
+    if model_json.get("format", "layers-model") != "layers-model":
         raise ModelFormatError(
-            f"{label} is a {described['format']!r}, which is no layers-model: it has no layers"
+            f"{label} is a {model_json['format']!r}, which is no layers-model: it has no layers"
         )
-    groups = described.get("weightsManifest")
+    groups = model_json.get("weightsManifest")
     if not isinstance(groups, list) or not all(
         isinstance(group, Mapping) and isinstance(group.get("paths", []), list) for group in groups
     ):
@@ -283,10 +309,10 @@ def _groups(described: Any, label: str) -> list[Mapping[str, Any]]:
     return groups
 
 
-def _shards(described: Any, label: str) -> list[str]:
-    """Paths of the files of weights, which must lie beside ``model.json`` or below it."""
+def _shard_paths(model_json: object, label: str) -> list[str]:
+    """Return the paths of the files of weights, which must be in the folder of ``model.json``."""
     paths: dict[str, None] = {}
-    for group in _groups(described, label):
+    for group in _groups(model_json, label):
         for path in map(str, group.get("paths", ())):
             parts = path.replace("\\", "/").split("/")
             if {"", ".", ".."} & {*parts} or ":" in path:
@@ -299,46 +325,44 @@ def _shards(described: Any, label: str) -> list[str]:
     return list(paths)
 
 
-def _parts(described: Any, label: str, shards: list[bytes]) -> Artifacts:
+def _parts(model_json: Config, label: str, shards: list[bytes]) -> Artifacts:
     groups = []
-    rest = iter(shards)
-    for group in _groups(described, label):
+    next_shard = iter(shards)
+    for group in _groups(model_json, label):
         paths = group.get("paths", ())
-        pieces = [next(rest) for _ in paths]
-        _check_sums(group.get(_CHECKSUMS), pieces, [f"{label}: {path!r}" for path in paths])
-        groups.append((group.get("weights"), b"".join(pieces)))
+        pieces: list[Buffer] = [next(next_shard) for _ in paths]
+        _compare_checksums(group.get(_CHECKSUMS), pieces, [f"{label}: {path!r}" for path in paths])
+        groups.append(WeightGroup(group.get("weights"), pieces))
+    return _artifacts(model_json, groups)
+
+
+def _parts_in_indexed_db(fields: Config, data: bytes, label: str) -> Artifacts:
+    _compare_checksums(fields.get(_CHECKSUMS), [data], [label])
+    return _artifacts(fields, [WeightGroup(fields.get("weightSpecs"), [data])])
+
+
+def _artifacts(fields: Config, groups: list[WeightGroup]) -> Artifacts:
     return Artifacts(
-        described["modelTopology"],
+        fields.get("modelTopology"),
         groups,
-        described.get("trainingConfig"),
-        described.get("userDefinedMetadata"),
+        fields.get("trainingConfig"),
+        fields.get("userDefinedMetadata"),
     )
 
 
-def _kept_parts(described: Any, data: bytes, label: str) -> Artifacts:
-    """The parts of a model in IndexedDB."""
-    _check_sums(described.get(_CHECKSUMS), [data], [label])
-    return Artifacts(
-        described.get("modelTopology"),
-        [(described.get("weightSpecs"), data)],
-        described.get("trainingConfig"),
-        described.get("userDefinedMetadata"),
-    )
-
-
-def _checksum(data: bytes) -> str:
+def _checksum(data: Buffer) -> str:
     return f"crc32:{crc32(data):08x}"
 
 
-def _check_sums(wanted: Any, pieces: list[bytes], labels: list[str]) -> None:
-    """Compare checksums, where there are any.
+def _compare_checksums(checksums: object, pieces: Sequence[Buffer], labels: list[str]) -> None:
+    """Compare the checksums in a file, if there are any, with those of its bytes.
 
     Raises:
-        ModelFormatError: the bytes are not those that were written.
+        ModelFormatError: a checksum differs.
     """
-    if not isinstance(wanted, list):
+    if not isinstance(checksums, list):
         return
-    for checksum, data, label in zip(wanted, pieces, labels, strict=False):
+    for checksum, data, label in zip(checksums, pieces, labels, strict=False):
         if str(checksum).startswith("crc32:") and checksum != _checksum(data):
             raise ModelFormatError(
                 f"{label} is not what was written: its checksum is {_checksum(data)}, not "

@@ -1,21 +1,25 @@
 """Configurations as TensorFlow.js reads them, which are those of Keras 2.
 
-What it has not, such as layers of Keras 3 alone, is refused when a model is saved, rather than when
-somebody loads it.
+Layers and arguments that TensorFlow.js does not have are refused when a model is saved, rather than
+when it is loaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
 
 from webtensor.keras.masks import carried_masks_left_out
+from webtensor.keras.models import Model
 from webtensor.keras.names import nearest
 from webtensor.keras.registry import serialize_keras_object
 from webtensor.keras.saving.keras2_configs import CONTAINERS
 from webtensor.keras.types import Config
 
 __all__ = ["topology_of"]
+
+#: The call that returned a tensor: the name of the layer, the call's index, the output's index.
+_History: TypeAlias = tuple[str, int, int]
 
 _LAYERS = frozenset(
     {
@@ -106,7 +110,8 @@ _RENAMED = {
     "InputLayer": {"batch_shape": "batch_input_shape"},
     "LeakyReLU": {"negative_slope": "alpha"},
 }
-_GONE = frozenset(
+#: Arguments that TensorFlow.js does not have, and that do not change what a layer computes.
+_OMITTED = frozenset(
     {
         "autocast",
         "backward_layer",
@@ -115,13 +120,15 @@ _GONE = frozenset(
         "optional",
         "quantization_config",
         "ragged",
+        "renorm_clipping",
+        "renorm_momentum",
         "seed",
         "synchronized",
         "zero_output_for_mask",
     }
 )
-#: Arguments that TensorFlow.js lacks, and so must be as it behaves.
-_MUST_BE = {
+#: The values of arguments that TensorFlow.js does not have, but behaves as if it had.
+_REQUIRED_VALUES = {
     "groups": (1,),
     "output_padding": (None,),
     "renorm": (False,),
@@ -129,11 +136,10 @@ _MUST_BE = {
     "rms_scaling": (False,),
     "use_scale": (False,),
 }
-_OF_RELU = {"negative_slope": (0, None), "threshold": (0, None)}
-_DROPPED_WITH = {"renorm": ("renorm_clipping", "renorm_momentum")}
+_REQUIRED_VALUES_OF_RELU = {"negative_slope": (0, None), "threshold": (0, None)}
 
 
-def topology_of(model: Any) -> dict[str, Any]:
+def topology_of(model: Model) -> Config:
     """Return the configuration of a model.
 
     Raises:
@@ -143,142 +149,143 @@ def topology_of(model: Any) -> dict[str, Any]:
         return _layer(serialize_keras_object(model))
 
 
-def _layer(row: Mapping[str, Any]) -> dict[str, Any]:
-    kind, config = str(row["class_name"]), row["config"]
-    if kind == "Functional" or "input_layers" in config:
+def _layer(layer: Config) -> Config:
+    class_name, config = str(layer["class_name"]), layer["config"]
+    if class_name == "Functional" or "input_layers" in config:
         return {"class_name": "Model", "config": _functional(config)}
-    if kind == "Sequential" or "layers" in config:
-        layers = [_layer(one) for one in config["layers"]]
+    if class_name == "Sequential" or "layers" in config:
+        layers = [_layer(inner) for inner in config["layers"]]
         return {"class_name": "Sequential", "config": {"name": config["name"], "layers": layers}}
-    if kind not in _LAYERS or not str(row.get("module", "keras.layers")).startswith("keras.layers"):
-        name = config.get("name", kind)
+    is_library = str(layer.get("module", "keras.layers")).startswith("keras.layers")
+    if class_name not in _LAYERS or not is_library:
+        name = config.get("name", class_name)
         raise ValueError(
-            f"TensorFlow.js has no layer {kind}, of which {name!r} is one{nearest(kind, _LAYERS)}"
+            f"TensorFlow.js has no layer {class_name}, of which {name!r} is one"
+            f"{nearest(class_name, _LAYERS)}"
         )
-    return {"class_name": kind, "config": _arguments(kind, config)}
+    return {"class_name": class_name, "config": _arguments(class_name, config)}
 
 
-def _arguments(kind: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    must_be = {**_MUST_BE, **(_OF_RELU if kind == "ReLU" else {})}
-    renamed = _RENAMED.get(kind, {})
-    made: dict[str, Any] = {}
-    for key, value in config.items():
-        if key in must_be:
-            if value not in must_be[key]:
+def _arguments(class_name: str, config: Config) -> Config:
+    required = {**_REQUIRED_VALUES, **(_REQUIRED_VALUES_OF_RELU if class_name == "ReLU" else {})}
+    renamed = _RENAMED.get(class_name, {})
+    arguments: Config = {}
+    for name, value in config.items():
+        if name in required:
+            if value not in required[name]:
                 raise ValueError(
-                    f"TensorFlow.js has no {key}={value!r} of {kind}, which layer "
+                    f"TensorFlow.js has no {name}={value!r} of {class_name}, which layer "
                     f"{config.get('name')!r} has"
                 )
-            if key != "reset_after":
+            if name != "reset_after":
                 continue
-        if key not in _GONE and not any(key in names for names in _DROPPED_WITH.values()):
-            made[renamed.get(key, key)] = _argument(kind, key, value)
-    if kind == "Bidirectional":
-        _without_prefix(made["layer"]["config"])
-    return made
+        if name not in _OMITTED:
+            arguments[renamed.get(name, name)] = _argument(class_name, name, value)
+    if class_name == "Bidirectional":
+        # TensorFlow.js puts the prefix before the name itself.
+        inner = arguments["layer"]["config"]
+        inner["name"] = str(inner["name"]).removeprefix("forward_")
+    return arguments
 
 
-def _without_prefix(config: Config) -> None:
-    """TensorFlow.js puts ``forward_`` before the name itself."""
-    config["name"] = str(config["name"]).removeprefix("forward_")
-
-
-def _argument(kind: str, key: str, value: Any) -> Any:
-    if key in ("layer", "cell"):
+def _argument(class_name: str, name: str, value: Any) -> object:
+    if name in ("layer", "cell"):
         return _layer(value)
-    if key == "cells":
-        return [_layer(one) for one in value]
-    if key == "dtype":
+    if name == "cells":
+        return [_layer(cell) for cell in value]
+    if name == "dtype":
         return value["config"]["name"] if isinstance(value, Mapping) else value
-    if key.endswith("activation"):
-        return _activation(kind, value)
-    if isinstance(value, Mapping) and "class_name" in value:
+    if name.endswith("activation"):
+        return _activation(class_name, value)
+    if isinstance(value, dict) and "class_name" in value:
         return _object(value)
-    if key == "target_shape":
-        return [None if length == -1 else length for length in value]
+    if name == "target_shape":
+        return [None if size == -1 else size for size in value]
     return value
 
 
-def _activation(kind: str, value: Any) -> Any:
+def _activation(class_name: str, value: object) -> object:
     if isinstance(value, Mapping) and value.get("registered_name") == "webtensor>hard_sigmoid":
         return "hard_sigmoid"
     name = {"silu": "swish"}.get(value, value) if isinstance(value, str) else value
     if name is not None and name not in _ACTIVATIONS:
         reason = ", whose hard_sigmoid is another formula" if name == "hard_sigmoid" else ""
-        raise ValueError(f"TensorFlow.js has no activation {name!r}, which {kind} has{reason}")
+        raise ValueError(
+            f"TensorFlow.js has no activation {name!r}, which {class_name} has{reason}"
+        )
     return name
 
 
-def _object(value: Mapping[str, Any]) -> dict[str, Any]:
-    """An initializer, a regularizer or a constraint."""
-    kind = str(value["class_name"])
-    config = {key: one for key, one in value["config"].items() if not key.endswith("_axes")}
-    if kind in ("L1", "L2"):
-        kind, config = "L1L2", {"l1": 0.0, "l2": 0.0, **config}
+def _object(value: Config) -> Config:
+    """Return the configuration of an initializer, a regularizer or a constraint."""
+    class_name = str(value["class_name"])
+    config = {
+        name: argument for name, argument in value["config"].items() if not name.endswith("_axes")
+    }
+    if class_name in ("L1", "L2"):
+        class_name, config = "L1L2", {"l1": 0.0, "l2": 0.0, **config}
     if str(config.get("distribution", "")).endswith("truncated_normal"):
         config["distribution"] = "normal"
-    return {"class_name": kind, "config": config}
+    return {"class_name": class_name, "config": config}
 
 
 # -- functional models -------------------------------------------------------------------------
 
 
-def _functional(config: Mapping[str, Any]) -> dict[str, Any]:
-    made = [(_layer(row), row) for row in config["layers"]]
-    kinds = {row["name"]: layer["class_name"] for layer, row in made}
+def _functional(config: Config) -> Config:
+    layers = [
+        {"name": layer["name"], **_layer(layer), "inbound_nodes": []} for layer in config["layers"]
+    ]
+    class_names = {layer["name"]: layer["class_name"] for layer in layers}
 
-    def place(history: Any) -> list[Any]:
-        """A nested model's own making is its first call."""
-        name, number, index = history
-        return [name, number + (kinds[name] in CONTAINERS), index]
+    def input_history(history: _History) -> _History:
+        """Return the history of a layer's input; making a nested model counts as its first call."""
+        name, node_index, tensor_index = history
+        return name, node_index + (class_names[name] in CONTAINERS), tensor_index
 
-    def end(history: Any) -> list[Any]:
-        # In configurations of Keras 3, a functional model's ends count its making, too.
-        name, number, index = history
-        return [name, number, index] if kinds[name] == "Model" else place(history)
+    def end_history(history: _History) -> _History:
+        """Return the history of a model's input or output.
 
-    def call(node: Mapping[str, Any], name: str) -> list[Any]:
+        In configurations of Keras 3, too, making a functional model counts as a call here.
+        """
+        return history if class_names[history[0]] == "Model" else input_history(history)
+
+    def call(node: Config, name: str) -> list[object]:
         kwargs = {key: value for key, value in node["kwargs"].items() if value is not None}
-        places = list(_histories(node["args"]))
-        if not places or any(True for _ in _histories(list(kwargs.values()))):
+        histories = list(_histories(node["args"]))
+        if not histories or any(True for _ in _histories(list(kwargs.values()))):
             raise ValueError(
                 f"TensorFlow.js gives layers their inputs as one argument only, but {name!r} is "
                 "called otherwise"
             )
-        return [[*place(one), kwargs] for one in places]
+        return [[*input_history(history), kwargs] for history in histories]
 
-    layers = [
-        {
-            "name": row["name"],
-            **layer,
-            "inbound_nodes": [call(node, row["name"]) for node in row["inbound_nodes"]],
-        }
-        for layer, row in made
-    ]
+    for layer, converted in zip(config["layers"], layers, strict=True):
+        converted["inbound_nodes"] = [call(node, layer["name"]) for node in layer["inbound_nodes"]]
     return {
         "name": config["name"],
         "layers": layers,
-        "input_layers": [end(one) for one in _places(config["input_layers"])],
-        "output_layers": [end(one) for one in _places(config["output_layers"])],
+        "input_layers": [list(end_history(end)) for end in _ends(config["input_layers"])],
+        "output_layers": [list(end_history(end)) for end in _ends(config["output_layers"])],
     }
 
 
-def _histories(value: Any) -> Any:
-    """Places of symbolic tensors in arguments."""
+def _histories(value: object) -> Iterator[_History]:
+    """Yield the histories of the symbolic tensors in a nested structure of arguments."""
     if isinstance(value, Mapping):
         if value.get("class_name") == "__keras_tensor__":
             yield value["config"]["keras_history"]
             return
         value = list(value.values())
     if isinstance(value, (list, tuple)):
-        for one in value:
-            yield from _histories(one)
+        for item in value:
+            yield from _histories(item)
 
 
-def _places(ends: Any) -> list[Any]:
-    """The ends of a model as a list, however they are nested."""
-    if isinstance(ends, Mapping):
-        return [place for key in sorted(ends) for place in _places(ends[key])]
-    if len(ends) == 3 and isinstance(ends[0], str):
-        return [ends]
-    return [place for one in ends for place in _places(one)]
+def _ends(structure: Any) -> list[_History]:
+    """Return the inputs or outputs in a nested structure as a list."""
+    if isinstance(structure, Mapping):
+        return [end for key in sorted(structure) for end in _ends(structure[key])]
+    if len(structure) == 3 and isinstance(structure[0], str):
+        return [structure]
+    return [end for inner in structure for end in _ends(inner)]

@@ -1,24 +1,33 @@
-"""What layers-models keep of training: how the model was compiled, and the optimizer's state.
+"""Training in layers-models: the arguments of ``compile``, and the optimizer's variables.
 
-TensorFlow.js keeps the number of steps as ``iter``, then one slot of all weights after the other.
-Its momentum has no learning rate in it, whereas Keras's has it, and another sign.
+TensorFlow.js saves the number of steps as ``iter``, then one slot of all weights after the other.
+Its momentum is not multiplied by the learning rate, while that of Keras is, and by -1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
+from webtensor.engine import Tensor, Variable
+from webtensor.keras.models import Model
 from webtensor.keras.saving.compile_configs import training_config
 from webtensor.keras.saving.layers_model.manifest import Weight
+from webtensor.keras.types import Config
 from webtensor.ops import tensor, zeros_like
+
+if TYPE_CHECKING:
+    from webtensor.keras.optimizers import Optimizer
 
 __all__ = ["GROUP", "load_optimizer", "optimizer_weights", "training_config_of"]
 
-#: The group of weights that an optimizer remembers.
+#: Variables by their names in a file.
+_Named: TypeAlias = Sequence[tuple[str, Variable]]
+
+#: The group of an optimizer's variables.
 GROUP = "optimizer"
 _STEPS = "iter"
-#: For each optimizer: what TensorFlow.js calls a slot, and what Keras does.
+#: For each optimizer, the names of its slots in TensorFlow.js and in Keras.
 _SLOTS: dict[str, tuple[tuple[str, str], ...]] = {
     "Adadelta": (("accum_grad", "accumulated_grad"), ("accum_var", "accumulated_delta_var")),
     "Adagrad": (("accumulator", "accumulator"),),
@@ -34,7 +43,8 @@ _LOSSES = {
     "log_cosh": "logcosh",
     "kl_divergence": "kullback_leibler_divergence",
 }
-_KNOWN_LOSSES = frozenset(
+#: The losses of TensorFlow.js.
+_TFJS_LOSSES = frozenset(
     {
         *_LOSSES.values(),
         "binary_crossentropy",
@@ -48,120 +58,128 @@ _KNOWN_LOSSES = frozenset(
 )
 
 
-def training_config_of(model: Any) -> dict[str, Any]:
-    """Return how a model was compiled, as TensorFlow.js reads it.
+def training_config_of(model: Model) -> Config:
+    """Return the arguments of ``compile`` as TensorFlow.js reads them.
 
     Raises:
         ValueError: TensorFlow.js has no such optimizer or loss.
     """
     config = training_config(model)
     optimizer = config["optimizer_config"]
-    kind, held = str(optimizer["class_name"]), optimizer["config"]
-    if kind not in _SLOTS or not isinstance(held.get("learning_rate"), (int, float)):
+    class_name, arguments = str(optimizer["class_name"]), optimizer["config"]
+    if class_name not in _SLOTS or not isinstance(arguments.get("learning_rate"), (int, float)):
         raise ValueError(
-            f"TensorFlow.js has no optimizer {kind} with learning_rate="
-            f"{held.get('learning_rate')}; save the model without include_optimizer"
+            f"TensorFlow.js has no optimizer {class_name} with learning_rate="
+            f"{arguments.get('learning_rate')}; save the model without include_optimizer"
         )
     if config.get("loss_weights") or config.get("weighted_metrics"):
         raise ValueError("TensorFlow.js has neither loss_weights nor weighted_metrics")
     return {
-        "loss": _named(_loss, config.get("loss")),
-        "metrics": _named(_metric, config.get("metrics")),
-        "optimizer_config": {"class_name": _class(kind, held), "config": _options(kind, held)},
+        "loss": _names(_loss_name, config.get("loss")),
+        "metrics": _names(_metric_name, config.get("metrics")),
+        "optimizer_config": {
+            "class_name": _optimizer_name(class_name, arguments),
+            "config": _optimizer_arguments(class_name, arguments),
+        },
     }
 
 
-def _named(name: Any, config: Any) -> Any:
-    if isinstance(config, list):
-        return [name(one) for one in config]
-    if isinstance(config, Mapping) and "class_name" not in config:
-        return {key: name(one) for key, one in config.items()}
-    return None if config is None else name(config)
+def _names(name_of: Callable[[object], str], configs: object) -> object:
+    """Return the names of losses or metrics in a list, in a dictionary, or of one."""
+    if isinstance(configs, list):
+        return [name_of(config) for config in configs]
+    if isinstance(configs, Mapping) and "class_name" not in configs:
+        return {key: name_of(config) for key, config in configs.items()}
+    return None if configs is None else name_of(configs)
 
 
-def _loss(given: Any) -> str:
-    name = _LOSSES.get(given, given) if isinstance(given, str) else None
-    if name not in _KNOWN_LOSSES:
+def _loss_name(config: object) -> str:
+    name = _LOSSES.get(config, config) if isinstance(config, str) else None
+    if name not in _TFJS_LOSSES:
         raise ValueError(
-            f"TensorFlow.js has no loss {given!r:.200}; save the model without include_optimizer"
+            f"TensorFlow.js has no loss {config!r:.200}; save the model without include_optimizer"
         )
     return str(name)
 
 
-def _metric(given: Any) -> str:
-    if not isinstance(given, str):
-        raise ValueError(f"TensorFlow.js knows metrics by name only, but there is {given!r:.200}")
-    return given
+def _metric_name(config: object) -> str:
+    if not isinstance(config, str):
+        raise ValueError(f"TensorFlow.js knows metrics by name only, but there is {config!r:.200}")
+    return config
 
 
-def _class(kind: str, held: Mapping[str, Any]) -> str:
-    if kind == "SGD":
-        return "Momentum" if held["momentum"] else "SGD"
-    return "RMSProp" if kind == "RMSprop" else kind
+def _optimizer_name(class_name: str, arguments: Config) -> str:
+    if class_name == "SGD":
+        return "Momentum" if arguments["momentum"] else "SGD"
+    return "RMSProp" if class_name == "RMSprop" else class_name
 
 
-def _options(kind: str, held: Mapping[str, Any]) -> dict[str, Any]:
+def _optimizer_arguments(class_name: str, arguments: Config) -> Config:
     renamed = {
         "learning_rate": "learningRate",
         "beta_1": "beta1",
         "beta_2": "beta2",
         "epsilon": "epsilon",
         "initial_accumulator_value": "initialAccumulatorValue",
-        "rho": "decay" if kind == "RMSprop" else "rho",
+        "rho": "decay" if class_name == "RMSprop" else "rho",
         "centered": "centered",
     }
-    found = {renamed[key]: value for key, value in held.items() if key in renamed}
-    if held.get("momentum") or kind == "RMSprop":
-        found["momentum"] = held["momentum"]
-    if held.get("nesterov"):
-        found["useNesterov"] = True
-    return found
+    config = {renamed[name]: value for name, value in arguments.items() if name in renamed}
+    if arguments.get("momentum") or class_name == "RMSprop":
+        config["momentum"] = arguments["momentum"]
+    if arguments.get("nesterov"):
+        config["useNesterov"] = True
+    return config
 
 
 # -- state -------------------------------------------------------------------------------------
 
 
-def optimizer_weights(optimizer: Any, named: Sequence[tuple[str, Any]]) -> Iterator[Weight]:
-    """Yield an optimizer's state; ``named`` are the trainable variables, with their names."""
+def optimizer_weights(optimizer: Optimizer, trainable: _Named) -> Iterator[Weight]:
+    """Yield the variables of an optimizer, which has a slot for each trainable variable."""
     yield Weight(_STEPS, tensor(int(optimizer.iterations), dtype="int32"), GROUP)
-    names = _slot_names(optimizer)
-    kind = type(optimizer).__name__
-    for theirs, ours in _SLOTS[kind]:
-        if ours not in names and not (kind == "RMSprop" and ours == "momentum"):
+    slot_names = _slot_names(optimizer)
+    class_name = type(optimizer).__name__
+    for tfjs_name, keras_name in _SLOTS[class_name]:
+        # RMSProp of TensorFlow.js has a momentum even where it is 0.
+        is_momentum = class_name == "RMSprop" and keras_name == "momentum"
+        if keras_name not in slot_names and not is_momentum:
             continue
-        for name, variable in named:
-            yield Weight(f"{name}/{theirs}", _slot(optimizer, names, ours, variable), GROUP)
+        for name, variable in trainable:
+            value = _slot_value(optimizer, slot_names, keras_name, variable)
+            yield Weight(f"{name}/{tfjs_name}", value, GROUP)
 
 
-def _slot_names(optimizer: Any) -> list[str]:
+def _slot_names(optimizer: Optimizer) -> list[str]:
     return [name for group in optimizer.slot_groups for name in group]
 
 
-def _slot(optimizer: Any, names: list[str], name: str, variable: Any) -> Any:
-    if name not in names:
-        # RMSProp of TensorFlow.js remembers a momentum even where it is 0.
+def _slot_value(
+    optimizer: Optimizer, slot_names: list[str], name: str, variable: Variable
+) -> Tensor:
+    if name not in slot_names:
         return zeros_like(variable.value)
-    value = optimizer.slots_of(variable)[names.index(name)].value
+    value: Tensor = optimizer.slots_of(variable)[slot_names.index(name)].value
     if type(optimizer).__name__ == "SGD":
         return value * (-1 / float(optimizer.learning_rate))
     return value
 
 
 def load_optimizer(
-    optimizer: Any, weights: Sequence[Weight], named: Sequence[tuple[str, Any]], where: str
+    optimizer: Optimizer, weights: Sequence[Weight], trainable: _Named, where: str
 ) -> None:
-    """Give an optimizer the state of one in TensorFlow.js; checked before any of it is assigned.
+    """Assign an optimizer's variables, after all of them were checked.
 
     Raises:
-        ValueError: something is missing, or has another shape.
+        ValueError: a variable is missing, or has another shape.
     """
-    values = {one.name: one.value for one in weights}
+    values = {weight.name: weight.value for weight in weights}
     steps = values.pop(_STEPS, None)
-    names = _slot_names(optimizer)
-    rows = []
-    for theirs, ours in _SLOTS.get(type(optimizer).__name__, ()):
-        for name, variable in named if ours in names else ():
-            key = f"{name}/{theirs}"
+    slot_names = _slot_names(optimizer)
+    assignments = []
+    for tfjs_name, keras_name in _SLOTS.get(type(optimizer).__name__, ()):
+        for name, variable in trainable if keras_name in slot_names else ():
+            key = f"{name}/{tfjs_name}"
             if key not in values:
                 raise ValueError(f"{where}: the optimizer's {key!r} is missing")
             value = values[key]
@@ -172,8 +190,9 @@ def load_optimizer(
                     f"{where}: the optimizer's {key!r} must have shape {variable.shape}, but has "
                     f"{value.shape}"
                 )
-            rows.append((optimizer.slots_of(variable)[names.index(ours)], value))
-    for slot, value in rows:
+            slot = optimizer.slots_of(variable)[slot_names.index(keras_name)]
+            assignments.append((slot, value))
+    for slot, value in assignments:
         slot.assign(value)
     if steps is not None and steps.size == 1:
-        optimizer.iterations.assign(int(steps.item()))
+        optimizer.iterations = int(steps.item())

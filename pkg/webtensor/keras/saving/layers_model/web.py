@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+from js import URL, Request, location
+from pyodide.http import pyfetch
+
 from webtensor.transfer import javascript_text, python_bytes
 
 __all__ = ["fetch_bytes", "joined"]
 
 
 def joined(base: str, path: str) -> str:
-    """Return the address of a file beside another."""
-    from js import URL, location
-
-    beside = URL.new(javascript_text(base), location)
-    return str(URL.new(javascript_text(path), beside).href)
+    """Return the address of a file whose path is relative to another address."""
+    base_url = URL.new(javascript_text(base), location)
+    return str(URL.new(javascript_text(path), base_url).href)
 
 
 async def fetch_bytes(url: str) -> bytes:
-    """Return what is at an address.
+    """Return the bytes of the file at an address.
 
     Raises:
-        OSError: it cannot be reached, or there is nothing.
+        OSError: the server cannot be reached, or has no such file.
     """
-    from js import Request
-    from pyodide.http import pyfetch
-
     response = await pyfetch(Request.new(javascript_text(url)))
     if not response.ok:
         raise OSError(f"{url}: the server answered {response.status}")

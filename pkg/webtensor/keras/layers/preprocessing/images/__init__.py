@@ -1,10 +1,10 @@
-"""Images: brought to a size, and varied in training.
+"""Layers that resize images, or vary them at random during training.
 
-``base`` is what all layers share, ``ranges`` what their arguments stand for. ``sizes`` scales and
-crops; ``flips`` and ``warps`` move pixels, with ``homography`` below it, and ``elastic`` each by
-itself. ``tones`` changes the values of channels, ``colors`` those of
-pixels, ``filters`` looks at neighbours, ``histograms`` at all pixels. ``mixing`` takes from several
-images, ``policies`` calls several layers, ``boxes`` counts bounding boxes.
+``base`` has what all layers share, ``ranges`` the validation of their arguments. ``sizes`` scales
+and crops; ``flips`` and ``warps`` move pixels by transforms (``homography`` computes projective
+ones), ``elastic`` moves each pixel by itself. ``tones`` changes the values of channels, ``colors``
+those of pixels, ``filters`` uses neighbouring pixels, ``histograms`` all of them. ``mixing``
+combines images of a batch, ``policies`` calls several layers, ``boxes`` limits bounding boxes.
 """
 
 from webtensor.keras.layers.preprocessing.images.boxes import (

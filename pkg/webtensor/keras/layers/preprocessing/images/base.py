@@ -1,62 +1,91 @@
-"""What layers for images share: calls, kinds of inputs, and what is drawn.
+"""What layers for images share: calls, kinds of inputs, and random transformations.
 
-A layer is a formula on a batch of images, ``_change``, and the numbers that a call draws for it,
-``_draw``. These are a few per image, so they are drawn on the host: no kernel runs for them, and
-they are the same on every backend.
+A layer defines ``_transform``, a formula on a batch of images, and ``_draw``, which draws the
+random numbers of one call: its transformation. These are a few numbers per image, so they are drawn
+on the host: no kernel runs for them, and they are the same on every backend.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeAlias, TypedDict, TypeGuard, TypeVar
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32
-from webtensor.engine import Tensor
+from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.random import SeedGenerator, draw_seed
-from webtensor.keras.types import Config
-from webtensor.keras.utils.bounding_boxes import convert_format
+from webtensor.keras.types import Shape
+from webtensor.keras.utils.bounding_boxes import Boxes, convert_format
 
-__all__ = ["BaseImagePreprocessingLayer", "RandomImageLayer", "of_images", "uniform"]
+__all__ = [
+    "BaseImagePreprocessingLayer",
+    "DrawnFactors",
+    "ImageData",
+    "RandomImageLayer",
+    "per_image",
+    "uniform",
+]
 
-Change = Callable[[Tensor, Any], Tensor]
+#: What a layer draws for a call. It is None where a layer draws nothing.
+Transformation = TypeVar("Transformation")
 
-#: An odd number whose product with a seed has the seed's low bits in all places.
+#: Images, or a dictionary with "images" and their labels, boxes and masks.
+ImageData: TypeAlias = "TensorLike | dict[str, TensorLike]"
+
+
+class DrawnFactors(TypedDict):
+    """The transformation of layers that draw a factor for each image."""
+
+    factor: Tensor
+
+
+#: An odd multiplier that spreads the low bits of a seed over 64 bits.
 _SPREAD = 0x9E3779B97F4A7C15
 
 
-def _with_batch(value: Any) -> Any:
+def _with_batch(value: TensorLike) -> Tensor:
     return wt.expand_dims(wt.asarray(value), 0)
 
 
-def _without_batch(value: Any) -> Any:
+def _without_batch(value: Tensor) -> Tensor:
     return wt.squeeze(value, 0)
 
 
-class BaseImagePreprocessingLayer(Layer):
-    """A layer for images, one or a batch, or for a dictionary with them.
+class BaseImagePreprocessingLayer(Layer, Generic[Transformation]):
+    """The base of layers that transform an image, a batch of images, or a dictionary with them.
 
     The dictionary has "images", and may have "labels", "bounding_boxes" and "segmentation_masks",
-    which are changed as the images are. What is random about a call is its transformation:
-    ``get_random_transformation`` draws it once, and all that ``transform_...`` are given it.
+    which are transformed together with the images. ``get_random_transformation`` draws the random
+    numbers of a call once, and every ``transform_...`` method receives them.
+
+    Input shape: (batch, height, width, channels) or (height, width, channels); with
+    ``data_format="channels_first"``, the channels come before the height.
+    Output shape: that of the inputs, unless the layer says otherwise.
+
+    Args:
+        bounding_box_format: the format of bounding boxes, such as ``"xyxy"`` or ``"rel_xywh"``
+            (see ``keras.utils.bounding_boxes.convert_format``); data with boxes need it.
+
+    Raises:
+        ValueError: ``data_format`` is unknown; in calls, images have another rank than 3 or 4, a
+            dictionary has no "images", or boxes lack their labels or ``bounding_box_format``.
 
     Example:
         >>> from webtensor import keras
         >>> import webtensor as wt
         >>> data = {"images": wt.ones((1, 2, 2, 3)), "labels": wt.tensor([1])}
-        >>> made = keras.layers.Resizing(4, 4)(data)
-        >>> made["images"].shape, made["labels"].tolist()
+        >>> resized = keras.layers.Resizing(4, 4)(data)
+        >>> resized["images"].shape, resized["labels"].tolist()
         ((1, 4, 4, 3), [1])
     """
 
-    #: Names of the attributes that a configuration has.
-    _CONFIG: ClassVar[tuple[str, ...]] = ()
-    #: Whether inference changes images, too.
+    _config_omits: ClassVar[Mapping[str, object]] = {"bounding_box_format": None}
+    #: Whether the layer transforms images in inference, too.
     _IS_ALWAYS_ACTIVE: ClassVar[bool] = False
-    #: Whether images that stay are float32 nevertheless.
+    #: Whether images become floats even where they are not transformed.
     _IS_ALWAYS_CAST: ClassVar[bool] = False
 
     def __init__(
@@ -70,114 +99,138 @@ class BaseImagePreprocessingLayer(Layer):
         self.data_format = as_data_format(type(self).__name__, data_format)
         self.bounding_box_format = bounding_box_format
 
-    # -- what layers define --------------------------------------------------------------------
+    # -- methods for subclasses to override ----------------------------------------------------
 
     def get_random_transformation(
-        self, data: Any, training: bool | None = True, seed: Any = None
-    ) -> Any:
-        """Draw what a call will do to the images."""
+        self, data: ImageData, training: bool | None = True, seed: int | SeedGenerator | None = None
+    ) -> Transformation | None:
+        """Draw the transformation of a call; None where there is nothing to draw."""
         return None
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
-        """Change a batch of images."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how it changes images")
+    def _transform(self, images: Tensor, transformation: Transformation) -> Tensor:
+        """Transform a batch of images."""
+        raise NotImplementedError(f"{type(self).__name__} must override transform_images")
 
     def transform_images(
-        self, images: Any, transformation: Any = None, training: bool | None = True
-    ) -> Any:
-        """Change a batch of images, or one."""
-        return self._changed(self._change, images, transformation, training)
+        self,
+        images: TensorLike,
+        transformation: Transformation | None = None,
+        training: bool | None = True,
+    ) -> Tensor:
+        """Transform an image or a batch of images."""
+        return self._apply(self._transform, images, transformation, training)
 
     def transform_labels(
-        self, labels: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Return labels as they are."""
+        self,
+        labels: TensorLike,
+        transformation: Transformation | None,
+        training: bool | None = True,
+    ) -> TensorLike:
+        """Return the labels unchanged."""
         return labels
 
     def transform_bounding_boxes(
-        self, bounding_boxes: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Return boxes as they are: nothing moves."""
+        self,
+        bounding_boxes: Boxes,
+        transformation: Transformation | None,
+        training: bool | None = True,
+    ) -> Boxes:
+        """Return the boxes unchanged, since no pixel moves."""
         return bounding_boxes
 
     def transform_segmentation_masks(
-        self, segmentation_masks: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Return masks as they are: nothing moves."""
+        self,
+        segmentation_masks: TensorLike,
+        transformation: Transformation | None,
+        training: bool | None = True,
+    ) -> TensorLike:
+        """Return the masks unchanged, since no pixel moves."""
         return segmentation_masks
 
-    # -- one of a batch ------------------------------------------------------------------------
+    # -- single images -------------------------------------------------------------------------
 
     def transform_single_image(
-        self, image: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Change one image."""
-        made = self.transform_images(
+        self,
+        image: TensorLike,
+        transformation: Transformation | None,
+        training: bool | None = True,
+    ) -> Tensor:
+        """Transform one image."""
+        images = self.transform_images(
             _with_batch(image), transformation=transformation, training=training
         )
-        return _without_batch(made)
+        return _without_batch(images)
 
     def transform_single_label(
-        self, label: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Change the label of one image."""
-        made = self.transform_labels(
+        self,
+        label: TensorLike,
+        transformation: Transformation | None,
+        training: bool | None = True,
+    ) -> Tensor:
+        """Transform the label of one image."""
+        labels = self.transform_labels(
             _with_batch(label), transformation=transformation, training=training
         )
-        return _without_batch(made)
+        return _without_batch(labels)
 
     def transform_single_bounding_box(
-        self, bounding_box: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Change the boxes of one image."""
-        made = self.transform_bounding_boxes(
-            {key: _with_batch(one) for key, one in bounding_box.items()},
+        self,
+        bounding_box: Boxes,
+        transformation: Transformation | None,
+        training: bool | None = True,
+    ) -> Boxes:
+        """Transform the boxes of one image."""
+        boxes = self.transform_bounding_boxes(
+            {key: _with_batch(value) for key, value in bounding_box.items()},
             transformation=transformation,
             training=training,
         )
-        return {key: _without_batch(one) for key, one in made.items()}
+        return {key: _without_batch(value) for key, value in boxes.items()}
 
     def transform_single_segmentation_mask(
-        self, segmentation_mask: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Change the mask of one image."""
-        made = self.transform_segmentation_masks(
+        self,
+        segmentation_mask: TensorLike,
+        transformation: Transformation | None,
+        training: bool | None = True,
+    ) -> Tensor:
+        """Transform the mask of one image."""
+        masks = self.transform_segmentation_masks(
             _with_batch(segmentation_mask), transformation=transformation, training=training
         )
-        return _without_batch(made)
+        return _without_batch(masks)
 
     # -- calls ---------------------------------------------------------------------------------
 
-    def call(self, data: Any, training: bool | None = True) -> Any:
-        """Change the images, and what comes with them."""
-        made = dict(data) if isinstance(data, dict) else {"images": data}
-        if "images" not in made:
+    def call(self, data: ImageData, training: bool | None = True) -> ImageData:
+        """Transform images, and the labels, boxes and masks in a dictionary with them."""
+        outputs = dict(data) if isinstance(data, dict) else {"images": data}
+        if "images" not in outputs:
             raise ValueError(f"{type(self).__name__}: the dictionary must have 'images'")
         transformation = self.get_random_transformation(data, training=training)
-        parts: dict[str, Callable[..., Any]]
-        if self._is_batched(made["images"].shape):
-            parts = {
+        methods: dict[str, Callable[..., TensorLike]]
+        if self._is_batched(outputs["images"].shape):
+            methods = {
                 "images": self.transform_images,
                 "bounding_boxes": self.transform_bounding_boxes,
                 "labels": self.transform_labels,
                 "segmentation_masks": self.transform_segmentation_masks,
             }
         else:
-            parts = {
+            methods = {
                 "images": self.transform_single_image,
                 "bounding_boxes": self.transform_single_bounding_box,
                 "labels": self.transform_single_label,
                 "segmentation_masks": self.transform_single_segmentation_mask,
             }
-        for key, transform in parts.items():
-            if key in made:
-                given = made[key]
-                held = self._boxes(given) if key == "bounding_boxes" else wt.asarray(given)
-                made[key] = transform(held, transformation=transformation, training=training)
-        return made if isinstance(data, dict) else made["images"]
+        for key, transform in methods.items():
+            if key in outputs:
+                value = outputs[key]
+                value = self._boxes(value) if key == "bounding_boxes" else wt.asarray(value)
+                outputs[key] = transform(value, transformation=transformation, training=training)
+        return outputs if isinstance(data, dict) else outputs["images"]
 
-    def _boxes(self, bounding_boxes: Any) -> dict[str, Tensor]:
-        """Boxes and their labels as tensors."""
+    def _boxes(self, bounding_boxes: Boxes) -> Boxes:
+        """Validate boxes and their labels, and convert them to tensors."""
         kind = type(self).__name__
         if not self.bounding_box_format:
             raise ValueError(
@@ -192,8 +245,8 @@ class BaseImagePreprocessingLayer(Layer):
         boxes = wt.asarray(bounding_boxes["boxes"])
         if len(boxes.shape) not in (2, 3):
             raise ValueError(
-                f"{kind}: boxes must have shape (number, 4), after the batch if there is one, but "
-                f"their shape is {boxes.shape}"
+                f"{kind}: boxes must have shape (number, 4) or (batch, number, 4), but their shape "
+                f"is {boxes.shape}"
             )
         labels = wt.asarray(bounding_boxes["labels"])
         if len(labels.shape) not in (len(boxes.shape) - 1, len(boxes.shape)):
@@ -207,35 +260,37 @@ class BaseImagePreprocessingLayer(Layer):
             "labels": labels,
         }
 
-    def _to_corners(self, bounding_boxes: Any, height: int, width: int) -> dict[str, Any]:
-        """Boxes by their corners, in pixels."""
-        made: dict[str, Any] = convert_format(
-            bounding_boxes, self.bounding_box_format or "xyxy", "xyxy", height, width
-        )
-        return made
+    def _to_corners(self, bounding_boxes: Boxes, height: int, width: int) -> Boxes:
+        """Convert boxes to the format "xyxy", in pixels."""
+        source = self.bounding_box_format or "xyxy"
+        return convert_format(bounding_boxes, source, "xyxy", height, width)
 
-    def _from_corners(self, bounding_boxes: Any, height: int, width: int) -> dict[str, Any]:
-        """Boxes as they are given and returned."""
-        made: dict[str, Any] = convert_format(
-            bounding_boxes, "xyxy", self.bounding_box_format or "xyxy", height, width
-        )
-        return made
+    def _from_corners(self, bounding_boxes: Boxes, height: int, width: int) -> Boxes:
+        """Convert boxes from the format "xyxy" to that of the layer."""
+        target = self.bounding_box_format or "xyxy"
+        return convert_format(bounding_boxes, "xyxy", target, height, width)
 
-    def _changed(
-        self, change: Change, images: Any, transformation: Any, training: bool | None
+    def _apply(
+        self,
+        formula: Callable[[Tensor, Transformation], Tensor],
+        images: TensorLike,
+        transformation: Transformation | None,
+        training: bool | None,
     ) -> Tensor:
-        """Apply a formula on batches to images, or to one, where there is something to do."""
-        held = wt.asarray(images)
-        if not self._is_at_work(transformation, training):
-            return self._cast(held) if self._IS_ALWAYS_CAST else held
-        if self._is_batched(held.shape):
-            return change(held, transformation)
-        return wt.squeeze(change(wt.expand_dims(held, 0), transformation), 0)
+        """Apply a formula for batches to a batch or to one image, if the layer is active."""
+        x = wt.asarray(images)
+        if not self._is_active(transformation, training):
+            return self._cast(x) if self._IS_ALWAYS_CAST else x
+        if self._is_batched(x.shape):
+            return formula(x, transformation)
+        return _without_batch(formula(_with_batch(x), transformation))
 
-    def _is_at_work(self, transformation: Any, training: bool | None) -> bool:
+    def _is_active(
+        self, transformation: Transformation | None, training: bool | None
+    ) -> TypeGuard[Transformation]:
         return bool(training) or self._IS_ALWAYS_ACTIVE
 
-    def _is_batched(self, shape: Sequence[Any]) -> bool:
+    def _is_batched(self, shape: Sequence[int | None]) -> bool:
         if len(shape) not in (3, 4):
             raise ValueError(
                 f"{type(self).__name__}: images must have rank 3 or 4, but their shape is "
@@ -243,53 +298,57 @@ class BaseImagePreprocessingLayer(Layer):
             )
         return len(shape) == 4
 
-    def _cast(self, images: Any) -> Tensor:
-        held: Tensor = wt.astype(images, self.compute_dtype, copy=False)
-        return held
+    def _cast(self, images: TensorLike) -> Tensor:
+        """Convert images to the dtype that the layer computes in."""
+        return wt.astype(images, self.compute_dtype, copy=False)
 
-    # -- lengths -------------------------------------------------------------------------------
+    # -- axes and sizes ------------------------------------------------------------------------
 
-    def _axes(self) -> tuple[int, int]:
-        """The axes of height and width."""
+    def _spatial_axes(self) -> tuple[int, int]:
+        """Return the axes of height and width."""
         return (-2, -1) if self.data_format == "channels_first" else (-3, -2)
 
     def _channel_axis(self) -> int:
         return -3 if self.data_format == "channels_first" else -1
 
-    def _size(self, shape: Sequence[Any]) -> tuple[int, int, int]:
-        """Number, height and width of images."""
-        count = shape[0] if self._is_batched(shape) else 1
-        down, across = self._axes()
-        return count, shape[down], shape[across]
+    @staticmethod
+    def _shape_of_images(data: ImageData) -> tuple[int, ...]:
+        return tuple((data["images"] if isinstance(data, dict) else data).shape)
 
-    def _with_size(self, input_shape: Any, size: tuple[Any, Any]) -> tuple[Any, ...]:
-        """A shape with another height and width."""
+    def _batch_size(self, shape: Sequence[int]) -> int:
+        """Return the number of images, 1 for a single image."""
+        return shape[0] if self._is_batched(shape) else 1
+
+    def _batch_and_size(self, shape: Sequence[int]) -> tuple[int, int, int]:
+        """Return the batch size, the height and the width of images."""
+        height_axis, width_axis = self._spatial_axes()
+        return self._batch_size(shape), shape[height_axis], shape[width_axis]
+
+    def _with_size(self, input_shape: Shape, size: tuple[int, int]) -> Shape:
+        """Replace the height and the width in a shape."""
         self._is_batched(input_shape)
-        lengths = list(input_shape)
-        for axis, length in zip(self._axes(), size, strict=True):
-            lengths[axis] = length
-        return tuple(lengths)
+        shape = list(input_shape)
+        for axis, dimension in zip(self._spatial_axes(), size, strict=True):
+            shape[axis] = dimension
+        return tuple(shape)
 
-    def _in_order(self, compute: Callable[[Tensor], Tensor], images: Tensor) -> Tensor:
-        """Call a function that has the channels last."""
+    def _with_channels_last(self, compute: Callable[[Tensor], Tensor], images: Tensor) -> Tensor:
+        """Call a function that expects (batch, height, width, channels)."""
         if self.data_format == "channels_last":
             return compute(images)
         return wt.permute_dims(compute(wt.permute_dims(images, (0, 2, 3, 1))), (0, 3, 1, 2))
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
         """Return the shape of the inputs."""
         return input_shape
 
-    def get_config(self) -> Config:
-        """Return the arguments that would make another such layer."""
-        config = {**super().get_config(), "data_format": self.data_format}
-        if self.bounding_box_format is not None:
-            config["bounding_box_format"] = self.bounding_box_format
-        return {**config, **{name: getattr(self, name) for name in self._CONFIG}}
 
+class RandomImageLayer(BaseImagePreprocessingLayer[Transformation]):
+    """The base of layers whose transformation is random, and which only training applies.
 
-class RandomImageLayer(BaseImagePreprocessingLayer):
-    """A layer for images with a generator of seeds."""
+    Args:
+        seed: an integer, or None for a seed drawn at random.
+    """
 
     def __init__(self, seed: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -297,45 +356,49 @@ class RandomImageLayer(BaseImagePreprocessingLayer):
         self.generator = SeedGenerator(seed)
 
     def get_random_transformation(
-        self, data: Any, training: bool | None = True, seed: Any = None
-    ) -> Any:
-        """Draw what a call will do to the images; nothing outside training."""
-        images = data["images"] if isinstance(data, dict) else data
-        self._is_batched(images.shape)
-        if not training:
-            return None
-        return self._draw(self._random(seed), tuple(images.shape))
+        self, data: ImageData, training: bool | None = True, seed: int | SeedGenerator | None = None
+    ) -> Transformation | None:
+        """Draw the transformation of a call; None outside training."""
+        shape = self._shape_of_images(data)
+        self._is_batched(shape)
+        return self._draw(self._random(seed), shape) if training else None
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> Transformation | None:
         """Draw a transformation of images of a shape."""
-        raise NotImplementedError(f"{type(self).__name__} does not say what it draws")
+        raise NotImplementedError(f"{type(self).__name__} must override get_random_transformation")
 
-    def _chosen(
+    def _draw_chosen(
         self, random: Random, shape: tuple[int, ...], bounds: tuple[float, float]
-    ) -> list[bool]:
-        """Choose images, with a probability that is drawn for each."""
-        count, _, _ = self._size(shape)
-        return [random.random() < one for one in uniform(random, count, bounds)]
+    ) -> Tensor:
+        """Draw for each image whether it is transformed.
 
-    def _random(self, seed: Any) -> Random:
-        """A source of numbers for one call."""
-        given = self.generator if seed is None else seed
-        drawn = draw_seed(type(self).__name__, given)
+        The probability of that is itself drawn for each image, between the bounds.
+        """
+        batch = self._batch_size(shape)
+        return wt.tensor(
+            [random.random() < probability for probability in uniform(random, batch, bounds)]
+        )
+
+    def _random(self, seed: int | SeedGenerator | None) -> Random:
+        """Return the source of random numbers for one call."""
+        drawn_seed = draw_seed(type(self).__name__, self.generator if seed is None else seed)
         # Random(n) and Random(n + (n - 1 << 32)) are the same, and a generator may return both.
-        return Random(drawn * _SPREAD % (1 << 64))
+        return Random(drawn_seed * _SPREAD % (1 << 64))
 
-    def _is_at_work(self, transformation: Any, training: bool | None) -> bool:
+    def _is_active(
+        self, transformation: Transformation | None, training: bool | None
+    ) -> TypeGuard[Transformation]:
         return bool(training) and transformation is not None
 
 
-# -- numbers -----------------------------------------------------------------------------------
+# -- numbers per image -------------------------------------------------------------------------
 
 
 def uniform(random: Random, count: int, bounds: tuple[float, float]) -> list[float]:
-    """Return numbers between two, one for each image."""
+    """Draw numbers with a uniform distribution between two bounds."""
     return [random.uniform(*bounds) for _ in range(count)]
 
 
-def of_images(values: Any) -> Tensor:
-    """Return what there is one of for each image as a tensor that is applied to a batch of them."""
+def per_image(values: TensorLike) -> Tensor:
+    """Return values, one per image, in the shape (batch, 1, 1, 1), which broadcasts to images."""
     return wt.reshape(wt.asarray(values), (-1, 1, 1, 1))

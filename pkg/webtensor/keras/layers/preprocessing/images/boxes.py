@@ -1,4 +1,4 @@
-"""As many boxes for each image."""
+"""The same number of bounding boxes for each image."""
 
 from __future__ import annotations
 
@@ -6,15 +6,23 @@ from typing import Any, ClassVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
+from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.layers.preprocessing.images.base import BaseImagePreprocessingLayer
+from webtensor.keras.utils.bounding_boxes import Boxes
 
 __all__ = ["MaxNumBoundingBoxes"]
 
 
-class MaxNumBoundingBoxes(BaseImagePreprocessingLayer):
-    """Gives images ``max_number`` boxes each: further ones are left out, missing ones filled up.
+class MaxNumBoundingBoxes(BaseImagePreprocessingLayer[None]):
+    """Gives each image ``max_number`` boxes: drops further boxes, and adds missing ones.
 
-    Boxes and labels that are added are ``fill_value``.
+    Output shape: boxes (batch, ``max_number``, 4) and labels (batch, ``max_number``); images keep
+    theirs.
+
+    Args:
+        max_number: an integer, the number of boxes per image.
+        fill_value: the number that added boxes and their labels consist of, -1 by default. As in
+            Keras, it is not part of the configuration.
 
     Example:
         >>> from webtensor import keras
@@ -27,24 +35,24 @@ class MaxNumBoundingBoxes(BaseImagePreprocessingLayer):
         [[5, -1]]
     """
 
-    _CONFIG: ClassVar = ("max_number",)
+    _config_omits: ClassVar = {"fill_value": ALWAYS}
 
     def __init__(self, max_number: int, fill_value: int = -1, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.max_number = int(max_number)
         self.fill_value = int(fill_value)
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: None) -> Tensor:
         return images
 
     def transform_bounding_boxes(
-        self, bounding_boxes: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Leave boxes out, or add some."""
-        made = dict(bounding_boxes)
+        self, bounding_boxes: Boxes, transformation: None, training: bool | None = True
+    ) -> Boxes:
+        """Drop boxes, or add some."""
+        outputs = dict(bounding_boxes)
         for key in ("boxes", "labels"):
-            held = wt.asarray(bounding_boxes[key])[:, : self.max_number]
-            missing = self.max_number - held.shape[1]
-            around = [(0, 0), (0, missing), *((0, 0) for _ in held.shape[2:])]
-            made[key] = wt.pad(held, around, self.fill_value) if missing else held
-        return made
+            values = wt.asarray(bounding_boxes[key])[:, : self.max_number]
+            missing = self.max_number - values.shape[1]
+            paddings = [(0, 0), (0, missing), *((0, 0) for _ in values.shape[2:])]
+            outputs[key] = wt.pad(values, paddings, self.fill_value) if missing else values
+        return outputs

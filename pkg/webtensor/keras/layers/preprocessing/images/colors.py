@@ -1,28 +1,31 @@
-"""Colours: less of them, more of them, others."""
+"""Colours: saturation, hue, and images in shades of grey."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor
+from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.config import epsilon
 from webtensor.keras.layers.preprocessing.images.base import (
     BaseImagePreprocessingLayer,
+    DrawnFactors,
     RandomImageLayer,
-    of_images,
+    Transformation,
+    per_image,
     uniform,
 )
 from webtensor.keras.layers.preprocessing.images.ranges import (
+    Factor,
     between,
     factor_range,
     value_range as sorted_range,
 )
 from webtensor.keras.layers.preprocessing.images.tones import RandomBrightness, RandomContrast
 from webtensor.keras.random import SeedGenerator
-from webtensor.keras.types import Config
 
 __all__ = [
     "RandomColorDegeneration",
@@ -32,20 +35,24 @@ __all__ = [
     "RandomSaturation",
 ]
 
-#: How bright red, green and blue are.
+#: The shares of red, green and blue in the brightness of a pixel.
 _BRIGHTNESS = (0.2989, 0.587, 0.114)
 
 
-class ColorLayer(RandomImageLayer):
-    """A layer that needs the channels of an image together."""
+class ColorLayer(RandomImageLayer[Transformation]):
+    """The base of layers that compute with the three channels of each pixel together.
+
+    Raises:
+        ValueError: an argument is out of range; in calls, images do not have three channels.
+    """
 
     def _per_color(self, numbers: Sequence[float]) -> Tensor:
-        """A tensor of a number for each of the three colours."""
+        """Return three numbers, one per colour, in a shape that broadcasts to images."""
         shape = (3, 1, 1) if self.data_format == "channels_first" else (3,)
-        return wt.tensor([float(one) for one in numbers], shape)
+        return wt.tensor([float(number) for number in numbers], shape)
 
     def _gray(self, images: Tensor) -> Tensor:
-        """How bright the pixels are, as one channel."""
+        """Return the brightness of pixels, as one channel."""
         axis = self._channel_axis()
         channels = images.shape[axis]
         if channels not in (1, 3):
@@ -57,7 +64,7 @@ class ColorLayer(RandomImageLayer):
         return wt.sum(self._cast(images) * self._per_color(_BRIGHTNESS), axis, keepdims=True)
 
     def _extremes(self, images: Tensor) -> tuple[Tensor, Tensor]:
-        """The least and the greatest of the three colours of each pixel."""
+        """Return the minimum and the maximum of the three colours of each pixel."""
         axis = self._channel_axis()
         if images.shape[axis] != 3:
             raise ValueError(
@@ -66,8 +73,16 @@ class ColorLayer(RandomImageLayer):
         return wt.min(images, axis, keepdims=True), wt.max(images, axis, keepdims=True)
 
 
-class RandomGrayscale(ColorLayer):
-    """Takes the colour from images, with a probability of ``factor``.
+class RandomGrayscale(ColorLayer[Tensor]):
+    """Converts images to shades of grey at random, during training.
+
+    Output shape: that of the inputs; the three channels become equal.
+
+    Args:
+        factor: a number from 0 to 1, the probability that an image is converted.
+
+    Raises:
+        ValueError: ``factor`` is out of range; in calls, images have neither 1 nor 3 channels.
 
     Example:
         >>> from webtensor import keras
@@ -77,7 +92,7 @@ class RandomGrayscale(ColorLayer):
         [59.0, 59.0, 59.0]
     """
 
-    _CONFIG: ClassVar = ("factor",)
+    _config_omits: ClassVar = {"seed": ALWAYS}  # as in Keras
 
     def __init__(
         self,
@@ -93,25 +108,26 @@ class RandomGrayscale(ColorLayer):
             )
         self.factor = factor
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, _, _ = self._size(shape)
-        return of_images([random.random() < self.factor for _ in range(count)])
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> Tensor:
+        batch = self._batch_size(shape)
+        return per_image([random.random() < self.factor for _ in range(batch)])
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: Tensor) -> Tensor:
         gray = wt.astype(self._gray(images), images.dtype, copy=False)
         return wt.where(wt.asarray(transformation), gray, images)
 
-    def get_config(self) -> Config:
-        """Return the arguments that would make another such layer; as in Keras, not the seed."""
-        config = super().get_config()
-        del config["seed"]
-        return config
 
+class RandomColorDegeneration(ColorLayer[DrawnFactors]):
+    """Mixes images with their shades of grey: ``x + f (gray - x)``, during training.
 
-class RandomColorDegeneration(ColorLayer):
-    """Takes a part of the colour from images: ``x + f (gray - x)``, with ``f`` of ``factor``.
+    Output shape: that of the inputs.
 
-    A single number stands for as much in both directions. Results are kept within ``value_range``.
+    Args:
+        factor: two numbers from -1 to 1, the bounds of ``f``, which is drawn for each image; or
+            one number ``f`` for (-f, f).
+
+    Raises:
+        ValueError: an argument is out of range; in calls, images have neither 1 nor 3 channels.
 
     Example:
         >>> from webtensor import keras
@@ -121,11 +137,9 @@ class RandomColorDegeneration(ColorLayer):
         [59.0, 59.0, 59.0]
     """
 
-    _CONFIG: ClassVar = ("factor", "value_range")
-
     def __init__(
         self,
-        factor: Any,
+        factor: Factor,
         value_range: Sequence[float] = (0, 255),
         data_format: str | None = None,
         seed: int | None = None,
@@ -135,20 +149,29 @@ class RandomColorDegeneration(ColorLayer):
         self.factor = factor_range("RandomColorDegeneration", "factor", factor)
         self.value_range = sorted_range("RandomColorDegeneration", value_range)
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, _, _ = self._size(shape)
-        return {"factor": of_images(uniform(random, count, self.factor))}
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> DrawnFactors:
+        batch = self._batch_size(shape)
+        return {"factor": per_image(uniform(random, batch, self.factor))}
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: DrawnFactors) -> Tensor:
         x = self._cast(images)
         return wt.clip(x + transformation["factor"] * (self._gray(x) - x), *self.value_range)
 
 
-class RandomSaturation(ColorLayer):
-    """Multiplies how far colours are from grey: by ``f / (1 - f)``, with ``f`` of ``factor``.
+class RandomSaturation(ColorLayer[DrawnFactors]):
+    """Multiplies the saturation of images by ``f / (1 - f)``, during training.
 
-    So 0 is grey, 0.5 the image, and 1 the purest colours. A single number stands for as much in
-    both directions. The saturation of results is kept within ``value_range``.
+    So ``f = 0`` gives shades of grey, 0.5 the image itself, and 1 pure colours.
+
+    Output shape: that of the inputs.
+
+    Args:
+        factor: two numbers from -1 to 1, the bounds of ``f``, which is drawn for each image; or
+            one number ``f`` for (-f, f).
+        value_range: two numbers to which the saturation is clipped.
+
+    Raises:
+        ValueError: an argument is out of range; in calls, images do not have 3 channels.
 
     Example:
         >>> from webtensor import keras
@@ -158,11 +181,9 @@ class RandomSaturation(ColorLayer):
         [0.75, 0.75, 0.75]
     """
 
-    _CONFIG: ClassVar = ("factor", "value_range")
-
     def __init__(
         self,
-        factor: Any,
+        factor: Factor,
         value_range: Sequence[float] = (0, 255),
         data_format: str | None = None,
         seed: int | None = None,
@@ -172,25 +193,31 @@ class RandomSaturation(ColorLayer):
         self.factor = factor_range("RandomSaturation", "factor", factor)
         self.value_range = sorted_range("RandomSaturation", value_range)
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, _, _ = self._size(shape)
-        drawn = uniform(random, count, self.factor)
-        return {"factor": wt.tensor([one / (1 - one + epsilon()) for one in drawn])}
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> DrawnFactors:
+        batch = self._batch_size(shape)
+        factors = uniform(random, batch, self.factor)
+        return {"factor": wt.tensor([factor / (1 - factor + epsilon()) for factor in factors])}
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: DrawnFactors) -> Tensor:
         x = self._cast(images)
-        factors = of_images(transformation["factor"])
-        least, most = self._extremes(x)
-        saturation = wt.divide_no_nan(most - least, most)
-        wanted = wt.clip(saturation * factors, *self.value_range)
-        return most - (most - x) * wt.divide_no_nan(wanted, saturation)
+        minimum, maximum = self._extremes(x)
+        saturation = wt.divide_no_nan(maximum - minimum, maximum)
+        factors = per_image(transformation["factor"])
+        new_saturation = wt.clip(saturation * factors, *self.value_range)
+        return maximum - (maximum - x) * wt.divide_no_nan(new_saturation, saturation)
 
 
-class RandomHue(ColorLayer):
-    """Turns colours around the circle of hues, by up to half of it times ``factor``.
+class RandomHue(ColorLayer[DrawnFactors]):
+    """Rotates the hue of images, by up to half of the colour circle, during training.
 
-    ``factor`` is a number or two of them from 0 to 1; half of the images are turned the other way.
-    Values are of ``value_range``.
+    Output shape: that of the inputs.
+
+    Args:
+        factor: two numbers from 0 to 1, the bounds of the part of half a turn by which the hue of
+            an image is rotated, in either direction; or one number ``f`` for (0, f).
+
+    Raises:
+        ValueError: ``factor`` is out of range; in calls, images do not have 3 channels.
 
     Example:
         >>> from webtensor import keras
@@ -200,11 +227,9 @@ class RandomHue(ColorLayer):
         [100.0, 200.0, 200.0]
     """
 
-    _CONFIG: ClassVar = ("factor", "value_range")
-
     def __init__(
         self,
-        factor: Any,
+        factor: Factor,
         value_range: Sequence[float] = (0, 255),
         data_format: str | None = None,
         seed: int | None = None,
@@ -214,38 +239,53 @@ class RandomHue(ColorLayer):
         self.factor = factor_range("RandomHue", "factor", factor, 0)
         self.value_range = value_range
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, _, _ = self._size(shape)
-        drawn = uniform(random, count, self.factor)
-        return {"factor": wt.tensor([random.choice((-0.5, 0.5)) * one for one in drawn])}
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> DrawnFactors:
+        batch = self._batch_size(shape)
+        factors = uniform(random, batch, self.factor)
+        return {"factor": wt.tensor([random.choice((-0.5, 0.5)) * factor for factor in factors])}
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: DrawnFactors) -> Tensor:
         x = between(self._cast(images), self.value_range, (0, 1))
-        turns = of_images(transformation["factor"]) * 6.0
-        least, most = self._extremes(x)
-        spread = most - least
-        sixth = self._sixths(x, most, spread) + turns
-        # How near each colour is to its greatest: 1 within a sixth of it, 0 from two sixths on.
-        away = wt.abs(wt.remainder(sixth + self._per_color((3, 1, 5)), 6.0) - 3.0)
-        y = wt.clip(least + spread * wt.clip(2.0 - away, 0.0, 1.0), 0.0, 1.0)
+        minimum, maximum = self._extremes(x)
+        spread = maximum - minimum
+        hue = self._hue(x, maximum, spread) + per_image(transformation["factor"]) * 6.0
+        # A colour is at its maximum within a sixth of the circle, at its minimum from two sixths.
+        distance = wt.abs(wt.remainder(hue + self._per_color((3, 1, 5)), 6.0) - 3.0)
+        y = wt.clip(minimum + spread * wt.clip(2.0 - distance, 0.0, 1.0), 0.0, 1.0)
         return between(y, (0, 1), self.value_range)
 
-    def _sixths(self, x: Tensor, most: Tensor, spread: Tensor) -> Tensor:
-        """The hue of each pixel, in sixths of the circle from red; of grey ones 0."""
+    def _hue(self, x: Tensor, maximum: Tensor, spread: Tensor) -> Tensor:
+        """Return the hue of each pixel, in sixths of the circle from red; 0 for grey pixels."""
         red, green, blue = wt.split(x, 3, self._channel_axis())
-        most_red, most_green = wt.equal(red, most), wt.equal(green, most)
+        is_red, is_green = wt.equal(red, maximum), wt.equal(green, maximum)
 
-        def chosen(first: Any, second: Any, third: Any) -> Tensor:
-            return wt.where(most_red, first, wt.where(most_green, second, third))
+        def by_maximum(
+            for_red: Tensor | float, for_green: Tensor | float, for_blue: Tensor | float
+        ) -> Tensor:
+            return wt.where(is_red, for_red, wt.where(is_green, for_green, for_blue))
 
-        change = chosen(green, blue, red) - chosen(blue, red, green)
-        return wt.divide_no_nan(change, spread) + chosen(0.0, 2.0, 4.0)
+        difference = by_maximum(green, blue, red) - by_maximum(blue, red, green)
+        return wt.divide_no_nan(difference, spread) + by_maximum(0.0, 2.0, 4.0)
 
 
-class RandomColorJitter(BaseImagePreprocessingLayer):
-    """Changes brightness, contrast, saturation and hue, in this order, as far as factors are given.
+_Jitter = TypeVar("_Jitter", RandomBrightness, RandomContrast, RandomSaturation, RandomHue)
 
-    See ``RandomBrightness``, ``RandomContrast``, ``RandomSaturation`` and ``RandomHue``.
+
+class RandomColorJitter(BaseImagePreprocessingLayer[None]):
+    """Changes brightness, contrast, saturation and hue, in this order, during training.
+
+    Each is a layer of its own; one whose factor is None is left out.
+
+    Output shape: that of the inputs.
+
+    Args:
+        brightness_factor: the factor of ``RandomBrightness``, or None.
+        contrast_factor: the factor of ``RandomContrast``, or None.
+        saturation_factor: the factor of ``RandomSaturation``, or None.
+        hue_factor: the factor of ``RandomHue``, or None.
+
+    Raises:
+        ValueError: an argument is out of range.
 
     Example:
         >>> from webtensor import keras
@@ -255,16 +295,13 @@ class RandomColorJitter(BaseImagePreprocessingLayer):
         [51.0, 51.0, 51.0]
     """
 
-    _FACTORS = ("brightness_factor", "contrast_factor", "saturation_factor", "hue_factor")
-    _CONFIG: ClassVar = ("value_range", *_FACTORS, "seed")
-
     def __init__(
         self,
         value_range: Sequence[float] = (0, 255),
-        brightness_factor: Any = None,
-        contrast_factor: Any = None,
-        saturation_factor: Any = None,
-        hue_factor: Any = None,
+        brightness_factor: Factor | None = None,
+        contrast_factor: Factor | None = None,
+        saturation_factor: Factor | None = None,
+        hue_factor: Factor | None = None,
         seed: int | None = None,
         data_format: str | None = None,
         **kwargs: Any,
@@ -275,26 +312,24 @@ class RandomColorJitter(BaseImagePreprocessingLayer):
         self.saturation_factor, self.hue_factor = saturation_factor, hue_factor
         self.seed = seed
         self.generator = SeedGenerator(seed)
+        self.random_brightness = self._jitter(RandomBrightness, brightness_factor)
+        self.random_contrast = self._jitter(RandomContrast, contrast_factor)
+        self.random_saturation = self._jitter(RandomSaturation, saturation_factor)
+        self.random_hue = self._jitter(RandomHue, hue_factor)
 
-        def made(kind: Any, factor: Any) -> Any:
-            if factor is None:
-                return None
-            return kind(factor, value_range, seed=seed, data_format=self.data_format)
+    def _jitter(self, layer_class: type[_Jitter], factor: Factor | None) -> _Jitter | None:
+        if factor is None:
+            return None
+        return layer_class(factor, self.value_range, seed=self.seed, data_format=self.data_format)
 
-        self.random_brightness = made(RandomBrightness, brightness_factor)
-        self.random_contrast = made(RandomContrast, contrast_factor)
-        self.random_saturation = made(RandomSaturation, saturation_factor)
-        self.random_hue = made(RandomHue, hue_factor)
+    def _transform(self, images: Tensor, transformation: None) -> Tensor:
+        x = self._jittered(self.random_brightness, self._cast(images))
+        x = self._jittered(self.random_contrast, x)
+        x = self._jittered(self.random_saturation, x)
+        return self._jittered(self.random_hue, x)
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
-        x = self._cast(images)
-        for layer in (
-            self.random_brightness,
-            self.random_contrast,
-            self.random_saturation,
-            self.random_hue,
-        ):
-            if layer is not None:
-                drawn = layer.get_random_transformation(x, seed=self.generator)
-                x = layer.transform_images(x, drawn)
-        return x
+    def _jittered(self, layer: RandomImageLayer[Transformation] | None, images: Tensor) -> Tensor:
+        if layer is None:
+            return images
+        transformation = layer.get_random_transformation(images, seed=self.generator)
+        return layer.transform_images(images, transformation)

@@ -1,18 +1,19 @@
-"""Moving each pixel by itself: images as if on rubber."""
+"""Elastic distortion: each pixel is moved by itself."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, TypedDict
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32
-from webtensor.engine import Tensor
-from webtensor.keras.layers.preprocessing.images.base import RandomImageLayer, of_images
-from webtensor.keras.layers.preprocessing.images.filters import bell, filtered
-from webtensor.keras.layers.preprocessing.images.ranges import factor_range, options
+from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.layers.preprocessing.images.base import RandomImageLayer, per_image
+from webtensor.keras.layers.preprocessing.images.filters import filtered, gaussian, outer_product
+from webtensor.keras.layers.preprocessing.images.ranges import Factor, factor_range, options
 from webtensor.keras.random import draw_seed
+from webtensor.keras.utils.bounding_boxes import Boxes
 
 __all__ = ["RandomElasticTransform"]
 
@@ -20,14 +21,35 @@ _INTERPOLATIONS = ("nearest", "bilinear")
 _FILL_MODES = ("constant", "nearest", "wrap", "mirror", "reflect")
 
 
-class RandomElasticTransform(RandomImageLayer):
-    """Moves pixels as if images were on rubber.
+class Distortion(TypedDict):
+    """Which images are distorted, how much, and the seed of the field of displacements."""
 
-    The probability of that is drawn for each image between the two numbers of ``factor``, or from 0
-    to a single one. How far, is drawn from ``scale``, from 0 to 1, for all images of a call:
-    moves are smooth random fields, up to a tenth of the greater length. ``fill_mode`` is
-    "reflect", "mirror", "wrap", "nearest", or "constant", which is ``fill_value``. Results are
-    kept within ``value_range``.
+    apply_transform: Tensor
+    distortion_factor: float
+    seed: int
+
+
+class RandomElasticTransform(RandomImageLayer[Distortion]):
+    """Distorts images as if they were printed on rubber, at random during training.
+
+    Displacements are smooth random fields: normal noise after a Gaussian filter.
+
+    Output shape: that of the inputs.
+
+    Args:
+        factor: two numbers from 0 to 1, the bounds of the probability that an image is distorted;
+            or one number ``f`` for (0, f).
+        scale: two numbers from 0 to 1, the bounds of the strength, which is drawn once per call,
+            or one number ``s`` for (0, s). At 1, displacements reach a tenth of the larger side.
+        interpolation: ``"bilinear"`` or ``"nearest"``.
+        fill_mode: the values outside an image: ``"reflect"``, ``"mirror"``, ``"wrap"``,
+            ``"nearest"``, or ``"constant"``, which is ``fill_value``.
+        fill_value: a number for ``fill_mode="constant"``.
+
+    Raises:
+        ValueError: ``factor`` or ``scale`` is out of range.
+        NotImplementedError: ``interpolation`` or ``fill_mode`` is unknown; in calls, data have
+            bounding boxes.
 
     Example:
         >>> from webtensor import keras
@@ -36,20 +58,12 @@ class RandomElasticTransform(RandomImageLayer):
         (2, 8, 8, 3)
     """
 
-    _CONFIG: ClassVar = (
-        "factor",
-        "scale",
-        "interpolation",
-        "fill_mode",
-        "fill_value",
-        "value_range",
-    )
     _IS_ALWAYS_CAST = True
 
     def __init__(
         self,
-        factor: Any = 1.0,
-        scale: Any = 1.0,
+        factor: Factor = 1.0,
+        scale: Factor = 1.0,
         interpolation: str = "bilinear",
         fill_mode: str = "reflect",
         fill_value: float = 0.0,
@@ -71,54 +85,61 @@ class RandomElasticTransform(RandomImageLayer):
         self.fill_value = fill_value
         self.value_range = value_range
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> Distortion | None:
         if not self.scale[1] or not self.factor[1]:
             return None
         return {
-            "apply_transform": wt.tensor(self._chosen(random, shape, self.factor)),
+            "apply_transform": self._draw_chosen(random, shape, self.factor),
             "distortion_factor": random.uniform(*self.scale),
             "seed": random.getrandbits(62),
         }
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: Distortion) -> Tensor:
         return self._distorted(self._cast(images), transformation, self.interpolation)
 
     def transform_segmentation_masks(
-        self, segmentation_masks: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Move pixels of masks as those of images, taking the nearest."""
+        self,
+        segmentation_masks: TensorLike,
+        transformation: Distortion | None,
+        training: bool | None = True,
+    ) -> Tensor:
+        """Distort masks as the images, with the nearest pixel."""
 
-        def change(masks: Tensor, drawn: Any) -> Tensor:
+        def distorted(masks: Tensor, drawn: Distortion) -> Tensor:
             return self._distorted(self._cast(masks), drawn, "nearest")
 
-        return self._changed(change, segmentation_masks, transformation, training)
+        return self._apply(distorted, segmentation_masks, transformation, training)
 
-    def _distorted(self, images: Tensor, transformation: Any, interpolation: str) -> Tensor:
+    def _distorted(self, images: Tensor, transformation: Distortion, interpolation: str) -> Tensor:
         # Imported when it is needed, as all functions come with it.
         from webtensor.keras.ops.interpolation import moved_pixels
 
-        count, height, width = self._size(images.shape)
+        batch, height, width = self._batch_and_size(images.shape)
         factor = float(transformation["distortion_factor"])
         sigma = 0.05 * factor * min(height, width)
-        far = 0.1 * factor * max(height, width)
-        shares = bell(int(6 * sigma) | 1, max(sigma, 1e-6))
+        reach = 0.1 * factor * max(height, width)
+        weights = gaussian(int(6 * sigma) | 1, max(sigma, 1e-6))
         seed = draw_seed("RandomElasticTransform", transformation["seed"])
-        noise = wt.random_normal((count, height, width, 2), 0.0, sigma * far, float32, seed)
-        moves = filtered(noise, [[one * two for two in shares] for one in shares])
-        down, across = wt.unstack(moves, 3)
+        noise = wt.random_normal((batch, height, width, 2), 0.0, sigma * reach, float32, seed)
+        down, across = wt.unstack(filtered(noise, outer_product(weights, weights)), 3)
         y = down + wt.arange(0.0, height, dtype=float32).reshape((height, 1))
         x = across + wt.arange(0.0, width, dtype=float32)
-        given = (y, x, interpolation, self.fill_mode, self.fill_value)
-        made = self._in_order(lambda one: moved_pixels(one, *given), images)
-        chosen = of_images(transformation["apply_transform"])
-        return wt.clip(wt.where(chosen, made, images), *self.value_range)
+        fill = (self.fill_mode, self.fill_value)
+        distorted = self._with_channels_last(
+            lambda pixels: moved_pixels(pixels, y, x, interpolation, *fill), images
+        )
+        is_distorted = per_image(transformation["apply_transform"])
+        return wt.clip(wt.where(is_distorted, distorted, images), *self.value_range)
 
     def transform_bounding_boxes(
-        self, bounding_boxes: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Refuse boxes: they would be none.
+        self,
+        bounding_boxes: Boxes,
+        transformation: Distortion | None,
+        training: bool | None = True,
+    ) -> Boxes:
+        """Raise an error: a distorted box is no box.
 
         Raises:
             NotImplementedError: always.
         """
-        raise NotImplementedError("RandomElasticTransform: there is no rule for bounding boxes")
+        raise NotImplementedError("RandomElasticTransform: bounding boxes are not supported")

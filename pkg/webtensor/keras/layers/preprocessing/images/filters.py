@@ -1,49 +1,65 @@
-"""Filters: images sharper, or out of focus."""
+"""Filters: images sharper, or blurred."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, TypedDict
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor
 from webtensor.keras.layers.preprocessing.images.base import (
+    DrawnFactors,
     RandomImageLayer,
-    of_images,
+    per_image,
     uniform,
 )
 from webtensor.keras.layers.preprocessing.images.ranges import (
+    Factor,
     factor_range,
     value_range as sorted_range,
 )
 
-__all__ = ["RandomGaussianBlur", "RandomSharpness", "bell", "filtered"]
+__all__ = ["RandomGaussianBlur", "RandomSharpness", "filtered", "gaussian", "outer_product"]
 
 
-def filtered(images: Tensor, rows: Sequence[Sequence[float]]) -> Tensor:
-    """Return images with each channel filtered alike; there are zeros around them."""
+def filtered(images: Tensor, weights: Sequence[Sequence[float]]) -> Tensor:
+    """Convolve each channel of (batch, height, width, channels) with one zero-padded filter."""
     channels = images.shape[-1]
-    numbers = [one for row in rows for one in row for _ in range(channels)]
-    kernel = wt.tensor(numbers, (len(rows), len(rows[0]), channels, 1), float32)
+    elements = [weight for row in weights for weight in row for _ in range(channels)]
+    kernel = wt.tensor(elements, (len(weights), len(weights[0]), channels, 1), float32)
     return wt.depthwise_conv2d(images, kernel, 1, "same")
 
 
-def bell(size: int, sigma: float) -> list[float]:
-    """Return shares with a normal distribution."""
+def gaussian(size: int, sigma: float) -> list[float]:
+    """Return ``size`` samples of a normal distribution about their middle, with the sum 1."""
     middle = (size - 1) / 2
-    heights = [exp(-0.5 * ((place - middle) / sigma) ** 2) for place in range(size)]
-    total = sum(heights)
-    return [one / total for one in heights]
+    densities = [exp(-0.5 * ((index - middle) / sigma) ** 2) for index in range(size)]
+    total = sum(densities)
+    return [density / total for density in densities]
 
 
-class RandomSharpness(RandomImageLayer):
-    """Makes images sharper or less sharp: ``x + (1 - 2 f) (smooth - x)``, with ``f`` of ``factor``.
+def outer_product(column: Sequence[float], row: Sequence[float]) -> list[list[float]]:
+    """Return the matrix of the products of all elements of a column and a row."""
+    return [[x * y for x in row] for y in column]
 
-    So 0 is smooth, 0.5 the image, 1 sharp. A single number stands for those from 0 on. ``smooth``
-    has 5/13 of each pixel and 1/13 of its neighbours. Results are kept within ``value_range``.
+
+class RandomSharpness(RandomImageLayer[DrawnFactors]):
+    """Sharpens or smooths images, ``x + (1 - 2 f) (smooth - x)``, during training.
+
+    So ``f = 0`` gives the smoothed image, 0.5 the image itself, and 1 a sharpened one. The smoothed
+    image has 5/13 of each pixel and 1/13 of each of its neighbours.
+
+    Output shape: that of the inputs.
+
+    Args:
+        factor: two numbers from 0 to 1, the bounds of ``f``, which is drawn for each image; or
+            one number ``f`` for (0, f).
+
+    Raises:
+        ValueError: an argument is out of range.
 
     Example:
         >>> from webtensor import keras
@@ -53,12 +69,11 @@ class RandomSharpness(RandomImageLayer):
         [3.0, 4.0, 6.0]
     """
 
-    _CONFIG: ClassVar = ("factor", "value_range")
     _IS_ALWAYS_CAST = True
 
     def __init__(
         self,
-        factor: Any,
+        factor: Factor,
         value_range: Sequence[float] = (0, 255),
         data_format: str | None = None,
         seed: int | None = None,
@@ -68,29 +83,42 @@ class RandomSharpness(RandomImageLayer):
         self.factor = factor_range("RandomSharpness", "factor", factor, 0)
         self.value_range = sorted_range("RandomSharpness", value_range)
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, _, _ = self._size(shape)
-        return {"factor": wt.tensor(uniform(random, count, self.factor))}
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> DrawnFactors:
+        batch = self._batch_size(shape)
+        return {"factor": wt.tensor(uniform(random, batch, self.factor))}
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
-        around, middle = 1 / 13, 5 / 13
-        rows = [[around] * 3, [around, middle, around], [around] * 3]
-        shares = 1.0 - 2.0 * of_images(transformation["factor"])
+    def _transform(self, images: Tensor, transformation: DrawnFactors) -> Tensor:
+        neighbour, middle = 1 / 13, 5 / 13
+        weights = [[neighbour] * 3, [neighbour, middle, neighbour], [neighbour] * 3]
+        shares = 1.0 - 2.0 * per_image(transformation["factor"])
 
         def sharpened(x: Tensor) -> Tensor:
-            return wt.clip(x + shares * (filtered(x, rows) - x), *self.value_range)
+            return wt.clip(x + shares * (filtered(x, weights) - x), *self.value_range)
 
-        return self._in_order(sharpened, self._cast(images))
+        return self._with_channels_last(sharpened, self._cast(images))
 
 
-class RandomGaussianBlur(RandomImageLayer):
-    """Takes images out of focus.
+class Blurs(TypedDict):
+    """Which images of a batch are blurred, and the standard deviations (across, down)."""
 
-    The probability of that is drawn for each image between the two numbers of ``factor``, or from 0
-    to a single one. Each pixel becomes a mean of those around it, with weights of a normal
-    distribution: of ``kernel_size`` (across, down), odd numbers, and with standard deviations
-    drawn from ``sigma``, from 0 to 1, for all images of a call. Results are kept within
-    ``value_range``.
+    should_apply_blur: Tensor
+    blur_factor: Tensor
+
+
+class RandomGaussianBlur(RandomImageLayer[Blurs]):
+    """Blurs images with a Gaussian filter, at random during training.
+
+    Output shape: that of the inputs.
+
+    Args:
+        factor: two numbers from 0 to 1, the bounds of the probability that an image is blurred;
+            or one number ``f`` for (0, f).
+        kernel_size: an odd integer or two of them, the (width, height) of the filter.
+        sigma: two numbers from 0 to 1, the bounds of the filter's standard deviations, which are
+            drawn once per call; or one number ``s`` for (0, s).
+
+    Raises:
+        ValueError: an argument is out of range, or ``kernel_size`` is even.
 
     Example:
         >>> from webtensor import keras
@@ -101,14 +129,13 @@ class RandomGaussianBlur(RandomImageLayer):
         [0.0, 12.0, 20.0, 12.0, 0.0]
     """
 
-    _CONFIG: ClassVar = ("factor", "kernel_size", "sigma", "value_range")
     _IS_ALWAYS_CAST = True
 
     def __init__(
         self,
-        factor: Any = 1.0,
-        kernel_size: Any = 3,
-        sigma: Any = 1.0,
+        factor: Factor = 1.0,
+        kernel_size: int | Sequence[int] = 3,
+        sigma: Factor = 1.0,
         value_range: Sequence[float] = (0, 255),
         data_format: str | None = None,
         seed: int | None = None,
@@ -118,7 +145,7 @@ class RandomGaussianBlur(RandomImageLayer):
         kind = "RandomGaussianBlur"
         self.factor = factor_range(kind, "factor", factor, 0)
         sizes = kernel_size if isinstance(kernel_size, (list, tuple)) else (kernel_size,) * 2
-        if len(sizes) != 2 or not all(isinstance(one, int) and one % 2 for one in sizes):
+        if len(sizes) != 2 or not all(isinstance(size, int) and size % 2 for size in sizes):
             raise ValueError(
                 f"{kind}: kernel_size must be an odd number or two of them, but got "
                 f"kernel_size={kernel_size!r}"
@@ -127,17 +154,17 @@ class RandomGaussianBlur(RandomImageLayer):
         self.sigma = factor_range(kind, "sigma", sigma, 0)
         self.value_range = value_range
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> Blurs:
         return {
-            "should_apply_blur": wt.tensor(self._chosen(random, shape, self.factor)),
-            "blur_factor": wt.tensor([one + 1e-6 for one in uniform(random, 2, self.sigma)]),
+            "should_apply_blur": self._draw_chosen(random, shape, self.factor),
+            "blur_factor": wt.tensor([sigma + 1e-6 for sigma in uniform(random, 2, self.sigma)]),
         }
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: Blurs) -> Tensor:
         sigmas = wt.asarray(transformation["blur_factor"]).tolist()
-        across, down = map(bell, self.kernel_size, sigmas)
-        rows = [[one * two for two in across] for one in down]
+        row, column = map(gaussian, self.kernel_size, sigmas)
+        weights = outer_product(column, row)
         x = self._cast(images)
-        blurred = self._in_order(lambda one: filtered(one, rows), x)
-        chosen = of_images(transformation["should_apply_blur"])
-        return wt.clip(wt.where(chosen, blurred, x), *self.value_range)
+        blurred = self._with_channels_last(lambda batch: filtered(batch, weights), x)
+        is_blurred = per_image(transformation["should_apply_blur"])
+        return wt.clip(wt.where(is_blurred, blurred, x), *self.value_range)

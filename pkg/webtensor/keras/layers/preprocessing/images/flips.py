@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, TypedDict
 
 from webtensor import ops as wt
-from webtensor.engine import Tensor
-from webtensor.keras.layers.preprocessing.images.base import RandomImageLayer, of_images
-from webtensor.keras.utils.bounding_boxes import clip_to_image_size
+from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.layers.preprocessing.images.base import RandomImageLayer, per_image
+from webtensor.keras.utils.bounding_boxes import Boxes, clip_to_image_size
 
 __all__ = ["RandomFlip"]
 
 _MODES = ("horizontal", "vertical", "horizontal_and_vertical")
 
 
-class RandomFlip(RandomImageLayer):
-    """Mirrors half of the images: ``mode`` "horizontal", "vertical", or both together.
+class Flips(TypedDict):
+    """Which images of a batch are mirrored."""
+
+    flips: Tensor
+    input_shape: tuple[int, ...]
+
+
+class RandomFlip(RandomImageLayer[Flips]):
+    """Mirrors half of the images, drawn at random, during training.
+
+    Output shape: that of the inputs.
+
+    Args:
+        mode: ``"horizontal"`` swaps left and right, ``"vertical"`` top and bottom,
+            ``"horizontal_and_vertical"``, the default, does both.
+
+    Raises:
+        ValueError: ``mode`` is unknown.
 
     Example:
         >>> from webtensor import keras
@@ -26,7 +42,6 @@ class RandomFlip(RandomImageLayer):
         (2, 3, 3, 1)
     """
 
-    _CONFIG: ClassVar = ("mode",)
     _IS_ALWAYS_CAST = True
 
     def __init__(
@@ -43,45 +58,49 @@ class RandomFlip(RandomImageLayer):
             )
         self.mode = mode
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, _, _ = self._size(shape)
-        flips = of_images([random.random() <= 0.5 for _ in range(count)])
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> Flips:
+        batch = self._batch_size(shape)
+        flips = per_image([random.random() <= 0.5 for _ in range(batch)])
         return {"flips": flips, "input_shape": shape}
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
-        held = self._cast(images)
-        down, across = self._axes()
-        axes = [across] if "horizontal" in self.mode else []
+    def _transform(self, images: Tensor, transformation: Flips) -> Tensor:
+        x = self._cast(images)
+        height_axis, width_axis = self._spatial_axes()
+        axes = [width_axis] if "horizontal" in self.mode else []
         if "vertical" in self.mode:
-            axes.append(down)
-        return wt.where(transformation["flips"], wt.flip(held, axes), held)
+            axes.append(height_axis)
+        return wt.where(transformation["flips"], wt.flip(x, axes), x)
 
     def transform_segmentation_masks(
-        self, segmentation_masks: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
+        self,
+        segmentation_masks: TensorLike,
+        transformation: Flips | None,
+        training: bool | None = True,
+    ) -> Tensor:
         """Mirror masks as the images are mirrored."""
         return self.transform_images(segmentation_masks, transformation, training)
 
     def transform_bounding_boxes(
-        self, bounding_boxes: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
+        self, bounding_boxes: Boxes, transformation: Flips | None, training: bool | None = True
+    ) -> Boxes:
         """Mirror boxes as the images are mirrored."""
-        if not self._is_at_work(transformation, training):
+        if not self._is_active(transformation, training):
             return bounding_boxes
-        _, height, width = self._size(transformation["input_shape"])
-        made = self._to_corners(bounding_boxes, height, width)
-        boxes = made["boxes"]
-        # The numbers that take each other's places, and what they are then counted from.
-        order, begin, sign = [0, 1, 2, 3], [0.0] * 4, [1.0] * 4
-        for word, place, length in (("horizontal", 0, width), ("vertical", 1, height)):
-            if word in self.mode:
-                order[place], order[place + 2] = place + 2, place
-                for one in (place, place + 2):
-                    begin[one], sign[one] = float(length), -1.0
-        mirrored = wt.tensor(begin) + wt.tensor(sign) * wt.take(boxes, wt.tensor(order), axis=-1)
+        _, height, width = self._batch_and_size(transformation["input_shape"])
+        corners = self._to_corners(bounding_boxes, height, width)
+        boxes = corners["boxes"]
+        # A mirrored coordinate is the size minus that of the opposite edge.
+        order, origins, signs = [0, 1, 2, 3], [0.0] * 4, [1.0] * 4
+        for direction, edge, size in (("horizontal", 0, width), ("vertical", 1, height)):
+            if direction in self.mode:
+                order[edge], order[edge + 2] = edge + 2, edge
+                for coordinate in (edge, edge + 2):
+                    origins[coordinate], signs[coordinate] = float(size), -1.0
+        opposite = wt.take(boxes, wt.tensor(order), axis=-1)
+        mirrored = wt.tensor(origins) + wt.tensor(signs) * opposite
         flips = wt.reshape(wt.asarray(transformation["flips"]), (-1, 1, 1))
         flips = flips if len(boxes.shape) == 3 else wt.squeeze(flips, 0)
-        made["boxes"] = wt.where(flips, mirrored, boxes)
+        corners["boxes"] = wt.where(flips, mirrored, boxes)
         # As in Keras, boxes may be beyond the far edges.
-        made = clip_to_image_size(made, height**2, width**2)
-        return self._from_corners(made, height, width)
+        corners = clip_to_image_size(corners, height**2, width**2)
+        return self._from_corners(corners, height, width)

@@ -1,9 +1,9 @@
-"""Histograms of images made even: of a whole batch, or of the tiles of each image."""
+"""Histogram equalization: of a whole batch, or of the tiles of each image."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
@@ -18,16 +18,25 @@ from webtensor.keras.layers.preprocessing.images.ranges import (
 __all__ = ["ContrastLimitedAdaptiveHistogramEqualization", "Equalization"]
 
 
-def _counts(numbers: Tensor, rows: int, bins: int) -> Tensor:
-    """How often each number occurs; ``bins`` of them make a row."""
-    found = wt.bincount(wt.flatten(numbers), size=rows * bins)
-    return wt.reshape(found, (rows, bins))
+def _histograms(numbers: Tensor, rows: int, bins: int) -> Tensor:
+    """Count numbers from 0 to ``rows * bins - 1``, in the shape (rows, bins)."""
+    counts = wt.bincount(wt.flatten(numbers), size=rows * bins)
+    return wt.reshape(counts, (rows, bins))
 
 
-class Equalization(BaseImagePreprocessingLayer):
-    """Gives each channel values such that as many pixels are below each as the value says.
+class Equalization(BaseImagePreprocessingLayer[None]):
+    """Equalizes the histogram of each channel, during training.
 
-    As in Keras, all images of a batch are counted together, in ``bins`` of ``value_range``.
+    A value becomes 255 times the part of the pixels that are not greater than it, without those of
+    the minimum, which becomes 0. As in Keras, the pixels of all images of a batch count together.
+
+    Output shape: that of the inputs.
+
+    Args:
+        bins: an integer, the number of bins of the histogram.
+
+    Raises:
+        ValueError: ``value_range`` is not two numbers.
 
     Example:
         >>> from webtensor import keras
@@ -36,8 +45,6 @@ class Equalization(BaseImagePreprocessingLayer):
         >>> keras.layers.Equalization()(x).flatten().tolist()
         [0.0, 0.0, 128.0, 255.0]
     """
-
-    _CONFIG: ClassVar = ("bins", "value_range")
 
     def __init__(
         self,
@@ -50,34 +57,40 @@ class Equalization(BaseImagePreprocessingLayer):
         self.bins = bins
         self.value_range = sorted_range("Equalization", value_range)
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: None) -> Tensor:
         return in_bytes(self._cast(images), self.value_range, self._equalized)
 
     def _equalized(self, x: Tensor) -> Tensor:
         bins, axis = self.bins, self._channel_axis()
         channels = x.shape[axis]
         shape = (channels, 1, 1) if axis == -3 else (channels,)
-        begins = wt.tensor([row * bins for row in range(channels)], shape, int32)
+        offsets = wt.tensor([channel * bins for channel in range(channels)], shape, int32)
         scaled = x if bins == 256 else x * float(bins - 1) / 255.0
-        places = wt.astype(wt.clip(scaled, 0.0, float(bins - 1)), int32) + begins
-        counts = _counts(places, channels, bins)
-        below = wt.astype(wt.cumsum(counts, 1), float32)
-        total = below[:, -1:]
-        # Pixels in the first bin that has any become 0.
-        first = wt.min(wt.where(wt.greater(below, 0.0), below, total), 1, keepdims=True)
+        indices = wt.astype(wt.clip(scaled, 0.0, float(bins - 1)), int32) + offsets
+        counts = _histograms(indices, channels, bins)
+        cumulative = wt.astype(wt.cumsum(counts, 1), float32)
+        total = cumulative[:, -1:]
+        # Pixels in the first bin that is not empty become 0.
+        is_filled = wt.greater(cumulative, 0.0)
+        first = wt.min(wt.where(is_filled, cumulative, total), 1, keepdims=True)
         rest = total - first
-        table = wt.round(wt.divide_no_nan((below - first) * 255.0, rest))
-        # Channels with one bin alone stay.
-        stays = wt.reshape(wt.less_equal(rest, 0.0), shape)
-        return wt.where(stays, x, wt.take(wt.flatten(table), places))
+        table = wt.round(wt.divide_no_nan((cumulative - first) * 255.0, rest))
+        # A channel keeps its values if they are all in one bin.
+        is_constant = wt.reshape(wt.less_equal(rest, 0.0), shape)
+        return wt.where(is_constant, x, wt.take(wt.flatten(table), indices))
 
 
-class ContrastLimitedAdaptiveHistogramEqualization(BaseImagePreprocessingLayer):
-    """Evens the histograms of tiles, and blends those of the four nearest tiles, as CLAHE does.
+class ContrastLimitedAdaptiveHistogramEqualization(BaseImagePreprocessingLayer[None]):
+    """Equalizes the histograms of tiles of each image (CLAHE); inference does so, too.
 
-    There are ``tile_grid_size`` (down, across) tiles. In a tile's histogram, what is above
-    ``clip_limit`` times the mean is spread over all 256 values, so that noise in even areas stays
-    weak; with 0 it is not. It is at work outside training, too.
+    Each pixel is interpolated between the equalized values of the four nearest tiles.
+
+    Output shape: that of the inputs.
+
+    Args:
+        clip_limit: a number; in a histogram, counts above ``clip_limit`` times their mean are
+            spread over all 256 values, so that noise in even areas stays weak. 0 means no limit.
+        tile_grid_size: two integers, the number of tiles (down, across).
 
     Example:
         >>> from webtensor import keras
@@ -87,7 +100,6 @@ class ContrastLimitedAdaptiveHistogramEqualization(BaseImagePreprocessingLayer):
         [14.0, 14.0, 27.0, 41.0]
     """
 
-    _CONFIG: ClassVar = ("value_range", "clip_limit", "tile_grid_size")
     _IS_ALWAYS_ACTIVE = True
 
     def __init__(
@@ -103,83 +115,92 @@ class ContrastLimitedAdaptiveHistogramEqualization(BaseImagePreprocessingLayer):
         self.clip_limit = clip_limit
         self.tile_grid_size = tile_grid_size
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: None) -> Tensor:
         x = between(self._cast(images), self.value_range, (0, 255))
-        y = between(self._in_order(self._equalized, x), (0, 255), self.value_range)
+        equalized = self._with_channels_last(self._equalized, x)
+        y = between(equalized, (0, 255), self.value_range)
         return wt.astype(y, images.dtype, copy=False)
 
     def _equalized(self, x: Tensor) -> Tensor:
         batch, height, width, channels = x.shape
         down, across = self.tile_grid_size
-        lengths = (-(-height // down), -(-width // across))
-        tiles = batch * down * across * channels
+        tile_height, tile_width = -(-height // down), -(-width // across)
         values = wt.astype(wt.clip(x, 0.0, 255.0), int32)
 
-        # Where the histograms begin that pixels belong to.
-        def by_row(tile_rows: Sequence[int]) -> Tensor:
-            firsts = [image * down + one for image in range(batch) for one in tile_rows]
-            numbers = [256 * across * channels * one for one in firsts]
-            return wt.tensor(numbers, (batch, len(tile_rows), 1, 1), int32)
+        # The offset of a pixel's histogram among all of them is the sum of these two.
+        def row_offsets(tile_rows: Sequence[int]) -> Tensor:
+            rows = [image * down + row for image in range(batch) for row in tile_rows]
+            offsets = [256 * across * channels * row for row in rows]
+            return wt.tensor(offsets, (batch, len(tile_rows), 1, 1), int32)
 
-        def by_column(tile_columns: Sequence[int]) -> Tensor:
-            firsts = [channels * one for one in tile_columns]
-            numbers = [256 * (one + channel) for one in firsts for channel in range(channels)]
-            return wt.tensor(numbers, (1, 1, len(tile_columns), channels), int32)
+        def column_offsets(tile_columns: Sequence[int]) -> Tensor:
+            offsets = [
+                256 * (channels * column + channel)
+                for column in tile_columns
+                for channel in range(channels)
+            ]
+            return wt.tensor(offsets, (1, 1, len(tile_columns), channels), int32)
 
-        whole = values
-        for axis, (length, wanted) in enumerate(
-            ((height, lengths[0] * down), (width, lengths[1] * across)), 1
-        ):
-            if wanted > length:
-                whole = wt.take(whole, wt.tensor(_mirrored(length, wanted), dtype=int32), axis=axis)
-        own = [
-            [place // length for place in range(length * count)]
-            for length, count in zip(lengths, (down, across), strict=True)
-        ]
-        counts = _counts(whole + by_row(own[0]) + by_column(own[1]), tiles, 256)
-        table = wt.flatten(self._table(wt.astype(counts, float32), lengths[0] * lengths[1]))
-        (above, below, weights_down), (left, right, weights_across) = (
-            _neighbours(size, length, count)
-            for size, length, count in zip((height, width), lengths, (down, across), strict=True)
+        padded = _padded_by_reflection(values, 1, tile_height * down)
+        padded = _padded_by_reflection(padded, 2, tile_width * across)
+        own_row = [index // tile_height for index in range(tile_height * down)]
+        own_column = [index // tile_width for index in range(tile_width * across)]
+        counts = _histograms(
+            padded + row_offsets(own_row) + column_offsets(own_column),
+            batch * down * across * channels,
+            256,
         )
-        weights = wt.tensor(weights_across, (1, 1, width, 1), float32)
+        table = wt.flatten(self._table(wt.astype(counts, float32), tile_height * tile_width))
+        above, below, weights_down = _neighbours(height, tile_height, down)
+        left, right, weights_across = _neighbours(width, tile_width, across)
+        row_weights = wt.tensor(weights_down, (1, height, 1, 1), float32)
+        column_weights = wt.tensor(weights_across, (1, 1, width, 1), float32)
+        left_offsets, right_offsets = column_offsets(left), column_offsets(right)
 
-        columns = [by_column(one) for one in (left, right)]
+        def interpolated(tile_rows: Sequence[int]) -> Tensor:
+            indices = values + row_offsets(tile_rows)
+            at_left = wt.take(table, indices + left_offsets)
+            at_right = wt.take(table, indices + right_offsets)
+            return at_left + (at_right - at_left) * column_weights
 
-        def blended(tile_rows: Sequence[int]) -> Tensor:
-            places = values + by_row(tile_rows)
-            first, second = (wt.take(table, places + one) for one in columns)
-            return first + (second - first) * weights
-
-        first, second = blended(above), blended(below)
-        return first + (second - first) * wt.tensor(weights_down, (1, height, 1, 1), float32)
+        at_top, at_bottom = interpolated(above), interpolated(below)
+        return at_top + (at_bottom - at_top) * row_weights
 
     def _table(self, counts: Tensor, pixels: int) -> Tensor:
-        """What each value becomes in each tile."""
+        """Return the equalized value of each of the 256 values, for each tile."""
         if self.clip_limit > 0:
-            kept = wt.minimum(counts, self.clip_limit * pixels / 256.0)
-            excess = wt.sum(counts - kept, 1, keepdims=True)
-            counts = kept + excess / 256.0
-        below = wt.cumsum(counts, 1)
-        first = below[:, :1]
+            clipped = wt.minimum(counts, self.clip_limit * pixels / 256.0)
+            excess = wt.sum(counts - clipped, 1, keepdims=True)
+            counts = clipped + excess / 256.0
+        cumulative = wt.cumsum(counts, 1)
+        first = cumulative[:, :1]
         rest = float(pixels) - first
         rest = wt.where(wt.equal(rest, 0.0), 1.0, rest)
-        return wt.clip((below - first) * 255.0 / rest, 0.0, 255.0)
+        return wt.clip((cumulative - first) * 255.0 / rest, 0.0, 255.0)
 
 
-def _mirrored(length: int, wanted: int) -> list[int]:
-    """Places along an axis that goes on as its mirror image."""
-    around = [*range(length), *reversed(range(length))]
-    return [around[place % len(around)] for place in range(wanted)]
+def _padded_by_reflection(x: Tensor, axis: int, size: int) -> Tensor:
+    """Pad an axis at its end to a size, by reflections of the elements, as often as needed."""
+    old_size = x.shape[axis]
+    if size <= old_size:
+        return x
+    period = [*range(old_size), *reversed(range(old_size))]
+    indices = [period[index % len(period)] for index in range(size)]
+    return wt.take(x, wt.tensor(indices, dtype=int32), axis=axis)
 
 
-def _neighbours(size: int, length: int, count: int) -> tuple[list[int], list[int], list[float]]:
-    """Of each place along an axis: the tiles before and after it, and the share of the latter."""
-    places = [(place - length / 2) / length for place in range(size)]
-    before = [int(one // 1) for one in places]
-    last = count - 1
+def _neighbours(
+    size: int, tile_size: int, tile_count: int
+) -> tuple[list[int], list[int], list[float]]:
+    """Return, for each index of an axis, the tiles before and after it.
+
+    The third list has the weight of the tile after it.
+    """
+    positions = [(index - tile_size / 2) / tile_size for index in range(size)]
+    tiles = [int(position // 1) for position in positions]
+    last = tile_count - 1
     return (
-        [min(max(one, 0), last) for one in before],
-        [min(one + 1, last) for one in before],
-        [one - tile for one, tile in zip(places, before, strict=True)],
+        [min(max(tile, 0), last) for tile in tiles],
+        [min(tile + 1, last) for tile in tiles],
+        [position - tile for position, tile in zip(positions, tiles, strict=True)],
     )

@@ -1,4 +1,4 @@
-"""Projective transforms by four points and where they go (Heckbert, 1989)."""
+"""Projective transforms by four points and their images (Heckbert, 1989)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Matrix = list[list[float]]
 
 
 def _from_square(points: Points) -> Matrix:
-    """The transform of the unit square's corners (0, 0), (1, 0), (0, 1), (1, 1) to points."""
+    """Return the transform of the unit square's corners (0, 0), (1, 0), (0, 1), (1, 1)."""
     (x0, y0), (x1, y1), (x2, y2), (x3, y3) = points
     right_x, right_y, below_x, below_y = x1 - x3, y1 - y3, x2 - x3, y2 - y3
     rest_x, rest_y = x0 - x1 + x3 - x2, y0 - y1 + y3 - y2
@@ -26,7 +26,7 @@ def _from_square(points: Points) -> Matrix:
 
 
 def _adjugate(matrix: Matrix) -> Matrix:
-    """The inverse but for a factor."""
+    """Return the inverse times the determinant."""
     (a, b, c), (d, e, f), (g, h, i) = matrix
     return [
         [e * i - f * h, c * h - b * i, b * f - c * e],
@@ -36,18 +36,18 @@ def _adjugate(matrix: Matrix) -> Matrix:
 
 
 def homography(source: Points, target: Points) -> list[float]:
-    """Return the eight numbers of the transform that takes four points to four others.
+    """Return the first eight elements of the matrix that maps four points to four others.
 
-    Where the last three of either lie on a line, nothing does, and all stays.
+    The ninth is 1. The result is the identity if the last three points of either lie on a line.
     """
     try:
-        forth, back = _from_square(target), _adjugate(_from_square(source))
+        to_target, to_square = _from_square(target), _adjugate(_from_square(source))
     except ZeroDivisionError:
         return [1, 0, 0, 0, 1, 0, 0, 0]
-    columns = list(zip(*back, strict=True))
+    columns = list(zip(*to_square, strict=True))
     rows = [
         [sum(a * b for a, b in zip(row, column, strict=True)) for column in columns]
-        for row in forth
+        for row in to_target
     ]
-    whole = rows[2][2]
-    return [one / whole for one in (*rows[0], *rows[1], *rows[2][:2])]
+    scale = rows[2][2]
+    return [element / scale for element in (*rows[0], *rows[1], *rows[2][:2])]

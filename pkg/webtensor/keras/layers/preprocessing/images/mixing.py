@@ -1,68 +1,91 @@
-"""Parts of images erased, or taken from other images of the batch; images blended."""
+"""Rectangles of images erased or taken from other images of the batch; images blended."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, sqrt
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, TypedDict
 
 from webtensor import ops as wt
 from webtensor.dtypes import bool_, float32, int32
-from webtensor.engine import Tensor
+from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.layers.preprocessing.images.base import (
     RandomImageLayer,
-    of_images,
+    Transformation,
+    per_image,
     uniform,
 )
-from webtensor.keras.layers.preprocessing.images.ranges import factor_range
+from webtensor.keras.layers.preprocessing.images.ranges import Factor, factor_range
+from webtensor.keras.utils.bounding_boxes import Boxes
 
 __all__ = ["CutMix", "MixUp", "RandomErasing"]
 
-#: Begin and end of an axis's part.
+#: The begin and the end of an interval of an axis.
 Span = tuple[float, float]
 
 
 # -- rectangles --------------------------------------------------------------------------------
 
 
-def _span(random: Random, part: float, length: int) -> Span:
-    """Draw where a part of an axis is."""
-    covered = part * length
-    begin = random.random() * (length - covered)
+def _span(random: Random, part: float, size: int) -> Span:
+    """Draw the position of an interval that covers a part of an axis."""
+    covered = part * size
+    begin = random.random() * (size - covered)
     return begin, begin + covered
 
 
-def _inside(spans: Sequence[Span], length: int) -> bytes:
-    """Whether each place along an axis is in the span, for each image."""
+def _inside(spans: Sequence[Span], size: int) -> bytes:
+    """Return for each image and each index of an axis whether it is in the image's interval."""
     rows = []
     for span in spans:
-        begin, end = (min(max(ceil(one), 0), length) for one in span)
-        rows.append(bytes(begin) + b"\1" * (end - begin) + bytes(length - end))
+        begin, end = (min(max(ceil(bound), 0), size) for bound in span)
+        rows.append(bytes(begin) + b"\1" * (end - begin) + bytes(size - end))
     return b"".join(rows)
 
 
-class RectangleLayer(RandomImageLayer):
-    """A layer that changes a rectangle of each image."""
+class RectangleLayer(RandomImageLayer[Transformation]):
+    """The base of layers that replace a rectangle of each image."""
 
-    def _masks(self, rows: Sequence[Span], columns: Sequence[Span], shape: Any) -> Tensor:
-        """Whether pixels are in the rectangles; there is one channel."""
-        count, height, width = self._size(shape)
-        shapes = [[count, 1, 1, 1], [count, 1, 1, 1]]
-        for one, axis, length in zip(shapes, self._axes(), (height, width), strict=True):
-            one[axis] = length
-        down = wt.tensor(_inside(rows, height), shapes[0], bool_)
-        across = wt.tensor(_inside(columns, width), shapes[1], bool_)
-        return wt.logical_and(down, across)
+    def _masks(
+        self, rows: Sequence[Span], columns: Sequence[Span], shape: tuple[int, ...]
+    ) -> Tensor:
+        """Return whether pixels are inside the rectangles, in one channel."""
+        batch, height, width = self._batch_and_size(shape)
+        height_axis, width_axis = self._spatial_axes()
+        row_shape, column_shape = [batch, 1, 1, 1], [batch, 1, 1, 1]
+        row_shape[height_axis], column_shape[width_axis] = height, width
+        return wt.logical_and(
+            wt.tensor(_inside(rows, height), row_shape, bool_),
+            wt.tensor(_inside(columns, width), column_shape, bool_),
+        )
 
 
-class RandomErasing(RectangleLayer):
-    """Fills a rectangle of images.
+class Erasures(TypedDict):
+    """Which images are erased, where, and the values that fill them."""
 
-    The probability of that is drawn for each image between the two numbers of ``factor``, or from 0
-    to a single one. The rectangle's height and width are square roots of parts of the area that
-    are drawn from ``scale``. ``fill_value`` is a number, or three of them, or None for noise:
-    normal numbers times the greatest of ``value_range``, within which they are kept.
+    apply_erasing: Tensor
+    batch_masks: Tensor
+    fill_value: Tensor
+
+
+class RandomErasing(RectangleLayer[Erasures]):
+    """Erases a rectangle of images, at random during training.
+
+    Output shape: that of the inputs.
+
+    Args:
+        factor: two numbers from 0 to 1, the bounds of the probability that an image is erased; or
+            one number ``f`` for (0, f).
+        scale: two numbers from 0 to 1; the rectangle's height and width, as parts of the image's,
+            are square roots of numbers between them. One number ``s`` stands for (0, s).
+        fill_value: a number or three of them, which fill the rectangle; None, the default, fills
+            it with normal noise times the maximum of ``value_range``.
+        value_range: two numbers to which the fill values are clipped, the minimum and the maximum
+            of values of images.
+
+    Raises:
+        ValueError: an argument is out of range.
 
     Example:
         >>> from webtensor import keras
@@ -72,14 +95,13 @@ class RandomErasing(RectangleLayer):
         [7.0, 7.0, 7.0, 7.0]
     """
 
-    _CONFIG: ClassVar = ("factor", "scale", "fill_value", "value_range")
     _IS_ALWAYS_CAST = True
 
     def __init__(
         self,
-        factor: Any = 1.0,
-        scale: Any = (0.02, 0.33),
-        fill_value: Any = None,
+        factor: Factor = 1.0,
+        scale: Factor = (0.02, 0.33),
+        fill_value: float | Sequence[float] | None = None,
         value_range: Sequence[float] = (0, 255),
         seed: int | None = None,
         data_format: str | None = None,
@@ -91,63 +113,85 @@ class RandomErasing(RectangleLayer):
         self.fill_value = fill_value
         self.value_range = value_range
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, height, width = self._size(shape)
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> Erasures:
+        batch, height, width = self._batch_and_size(shape)
         columns, rows = (
-            [_span(random, sqrt(part), length) for part in uniform(random, count, self.scale)]
-            for length in (width, height)
+            [_span(random, sqrt(part), size) for part in uniform(random, batch, self.scale)]
+            for size in (width, height)
         )
         return {
-            "apply_erasing": wt.tensor(self._chosen(random, shape, self.factor)),
+            "apply_erasing": self._draw_chosen(random, shape, self.factor),
             "batch_masks": self._masks(rows, columns, shape),
             "fill_value": self._fill(random, shape),
         }
 
     def _fill(self, random: Random, shape: tuple[int, ...]) -> Tensor:
         low, high = self.value_range
-        given = self.fill_value
-        if given is None:
+        fill_value = self.fill_value
+        if fill_value is None:
             noise = wt.random_normal(shape, seed=random.getrandbits(62)) * float(high)
             return wt.clip(noise, low, high)
-        numbers = given if isinstance(given, (list, tuple)) else (given,)
-        if len(numbers) != (3 if numbers is given else 1) or not all(
-            isinstance(one, (int, float)) for one in numbers
-        ):
+        is_sequence = isinstance(fill_value, (list, tuple))
+        values = fill_value if isinstance(fill_value, (list, tuple)) else (fill_value,)
+        numbers = [float(value) for value in values if isinstance(value, (int, float))]
+        if not len(numbers) == len(values) == (3 if is_sequence else 1):
             raise ValueError(
                 f"RandomErasing: fill_value must be a number, three of them or None, but got "
-                f"fill_value={given!r}"
+                f"fill_value={fill_value!r}"
             )
-        lengths = [1] * 4
-        lengths[self._channel_axis()] = len(numbers)
-        return wt.clip(wt.tensor([float(one) for one in numbers], lengths), low, high)
+        fill_shape = [1] * 4
+        fill_shape[self._channel_axis()] = len(numbers)
+        return wt.clip(wt.tensor(numbers, fill_shape), low, high)
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
-        chosen = of_images(transformation["apply_erasing"])
-        erased = wt.logical_and(chosen, transformation["batch_masks"])
-        return wt.where(erased, transformation["fill_value"], self._cast(images))
+    def _transform(self, images: Tensor, transformation: Erasures) -> Tensor:
+        is_chosen = per_image(transformation["apply_erasing"])
+        is_erased = wt.logical_and(is_chosen, transformation["batch_masks"])
+        return wt.where(is_erased, transformation["fill_value"], self._cast(images))
 
 
-class CutMix(RectangleLayer):
-    """Fills a rectangle of each image with what is there in another image of the batch.
+class Mixture(TypedDict):
+    """The order of the images that are mixed in, and the weights of the images themselves."""
 
-    ``1 -`` its part of the area has a beta distribution with both parameters drawn from ``factor``,
-    from 0 to 1. Labels are mixed by the parts of the area. One image alone stays.
+    permutation_order: Tensor
+    mix_weight: Tensor
+
+
+class MaskedMixture(Mixture):
+    """A mixture, and the rectangles in which it takes place."""
+
+    batch_masks: Tensor
+
+
+class CutMix(RectangleLayer[MaskedMixture]):
+    """Replaces a rectangle of each image by that of another image of the batch, during training.
+
+    Labels are mixed by the parts of the area. A single image without a batch stays unchanged.
+
+    Output shape: that of the inputs.
+
+    Args:
+        factor: two numbers from 0 to 1, between which the two equal parameters of a beta
+            distribution are drawn, or one number ``f`` for (0, f). The distribution is that of the
+            part of the area that an image keeps.
+
+    Raises:
+        ValueError: ``factor`` is out of range.
+        NotImplementedError: in calls, data have bounding boxes.
 
     Example:
         >>> from webtensor import keras
         >>> import webtensor as wt
         >>> data = {"images": wt.ones((2, 4, 4, 3)), "labels": wt.tensor([[1.0], [1.0]])}
-        >>> made = keras.layers.CutMix()(data)
-        >>> made["images"].shape, made["labels"].round().tolist()
+        >>> mixed = keras.layers.CutMix()(data)
+        >>> mixed["images"].shape, mixed["labels"].round().tolist()
         ((2, 4, 4, 3), [[1.0], [1.0]])
     """
 
-    _CONFIG: ClassVar = ("factor",)
     _IS_ALWAYS_CAST = True
 
     def __init__(
         self,
-        factor: Any = 1.0,
+        factor: Factor = 1.0,
         seed: int | None = None,
         data_format: str | None = None,
         **kwargs: Any,
@@ -155,83 +199,98 @@ class CutMix(RectangleLayer):
         super().__init__(seed, data_format=data_format, **kwargs)
         self.factor = factor_range("CutMix", "factor", factor, 0)
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> MaskedMixture | None:
         if len(shape) == 3:
             return None
-        count, height, width = self._size(shape)
+        batch, height, width = self._batch_and_size(shape)
         alpha = random.uniform(*self.factor) + 1e-6
-        parts = [sqrt(1 - random.betavariate(alpha, alpha)) for _ in range(count)]
-        columns, rows = (
-            [_span(random, part, length) for part in parts] for length in (width, height)
-        )
+        parts = [sqrt(1 - random.betavariate(alpha, alpha)) for _ in range(batch)]
+        columns, rows = ([_span(random, part, size) for part in parts] for size in (width, height))
         return {
-            "permutation_order": _order(random, count),
+            "permutation_order": _draw_order(random, batch),
             "batch_masks": self._masks(rows, columns, shape),
-            "mix_weight": of_images([1 - part * part for part in parts]),
+            "mix_weight": per_image([1 - part * part for part in parts]),
         }
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: MaskedMixture) -> Tensor:
         x = self._cast(images)
         others = _reordered(x, transformation)
         return wt.where(wt.asarray(transformation["batch_masks"]), others, x)
 
     def transform_labels(
-        self, labels: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Mix labels as the images."""
-        if not self._is_at_work(transformation, training):
+        self,
+        labels: TensorLike,
+        transformation: MaskedMixture | None,
+        training: bool | None = True,
+    ) -> TensorLike:
+        """Mix labels by the parts of the area."""
+        if not self._is_active(transformation, training):
             return labels
         return _mixed_labels(labels, transformation)
 
     def transform_segmentation_masks(
-        self, segmentation_masks: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Fill the rectangles in masks, too."""
+        self,
+        segmentation_masks: TensorLike,
+        transformation: MaskedMixture | None,
+        training: bool | None = True,
+    ) -> Tensor:
+        """Replace the rectangles in masks, too."""
         return self.transform_images(segmentation_masks, transformation, training)
 
     def transform_bounding_boxes(
-        self, bounding_boxes: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Refuse boxes: those of both images may be cut.
+        self,
+        bounding_boxes: Boxes,
+        transformation: MaskedMixture | None,
+        training: bool | None = True,
+    ) -> Boxes:
+        """Raise an error: the boxes of both images may be cut.
 
         Raises:
             NotImplementedError: always.
         """
-        raise NotImplementedError("CutMix: there is no rule for bounding boxes")
+        raise NotImplementedError("CutMix: bounding boxes are not supported")
 
 
 # -- whole images ------------------------------------------------------------------------------
 
 
-def _order(random: Random, count: int) -> Tensor:
-    """Draw an order of images."""
-    return wt.tensor(random.sample(range(count), count), (count,), int32)
+def _draw_order(random: Random, batch: int) -> Tensor:
+    """Draw a permutation of the images of a batch."""
+    return wt.tensor(random.sample(range(batch), batch), (batch,), int32)
 
 
-def _reordered(values: Tensor, transformation: Any) -> Tensor:
+def _reordered(values: Tensor, transformation: Mixture) -> Tensor:
     order = wt.astype(wt.asarray(transformation["permutation_order"]), int32, copy=False)
     return wt.take(values, order, axis=0)
 
 
-def _mixed(values: Tensor, weights: Tensor, transformation: Any) -> Tensor:
-    """Values, and those of the other images, by their shares."""
+def _mixed(values: TensorLike, weights: Tensor, transformation: Mixture) -> Tensor:
+    """Return ``weights * x + (1 - weights) * others``."""
     x = wt.astype(values, float32, copy=False)
     others = _reordered(x, transformation)
     return others + weights * (x - others)
 
 
-def _mixed_labels(labels: Any, transformation: Any) -> Tensor:
-    """Labels, and those of the other images, by their shares."""
-    held = wt.asarray(labels)
-    ones = (1 for _ in held.shape[1:])
+def _mixed_labels(labels: TensorLike, transformation: Mixture) -> Tensor:
+    y = wt.asarray(labels)
+    ones = [1] * (len(y.shape) - 1)
     weights = wt.reshape(wt.asarray(transformation["mix_weight"]), (-1, *ones))
-    return _mixed(held, weights, transformation)
+    return _mixed(y, weights, transformation)
 
 
-class MixUp(RandomImageLayer):
-    """Blends each image with another of the batch: ``w x + (1 - w) other``, labels likewise.
+class MixUp(RandomImageLayer[Mixture]):
+    """Blends each image with another of the batch, ``w x + (1 - w) other``, during training.
 
-    ``w`` has a beta distribution with both parameters ``alpha``.
+    Labels and masks are blended likewise, and each image gets the boxes of both.
+
+    Output shape: that of the inputs; there are twice as many boxes.
+
+    Args:
+        alpha: a positive number, both parameters of the beta distribution that ``w`` is drawn
+            from, for each image.
+
+    Raises:
+        ValueError: ``alpha`` is not a positive number.
 
     Example:
         >>> from webtensor import keras
@@ -239,8 +298,6 @@ class MixUp(RandomImageLayer):
         >>> keras.layers.MixUp()(wt.ones((2, 4, 4, 3))).shape
         (2, 4, 4, 3)
     """
-
-    _CONFIG: ClassVar = ("alpha",)
 
     def __init__(
         self,
@@ -254,42 +311,48 @@ class MixUp(RandomImageLayer):
             raise ValueError(f"MixUp: alpha must be a positive number, but got alpha={alpha!r}")
         self.alpha = alpha
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, _, _ = self._size(shape)
-        weights = [random.betavariate(self.alpha, self.alpha) for _ in range(count)]
-        return {"mix_weight": wt.tensor(weights), "permutation_order": _order(random, count)}
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> Mixture:
+        batch = self._batch_size(shape)
+        weights = [random.betavariate(self.alpha, self.alpha) for _ in range(batch)]
+        return {"mix_weight": wt.tensor(weights), "permutation_order": _draw_order(random, batch)}
 
     def transform_images(
-        self, images: Any, transformation: Any = None, training: bool | None = True
-    ) -> Any:
+        self,
+        images: TensorLike,
+        transformation: Mixture | None = None,
+        training: bool | None = True,
+    ) -> Tensor:
         """Blend images."""
-        held = wt.asarray(images)
-        if not self._is_at_work(transformation, training):
-            return held
-        return _mixed(held, of_images(transformation["mix_weight"]), transformation)
+        x = wt.asarray(images)
+        if not self._is_active(transformation, training):
+            return x
+        return _mixed(x, per_image(transformation["mix_weight"]), transformation)
 
     def transform_labels(
-        self, labels: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
+        self, labels: TensorLike, transformation: Mixture | None, training: bool | None = True
+    ) -> TensorLike:
         """Blend labels."""
-        if not self._is_at_work(transformation, training):
+        if not self._is_active(transformation, training):
             return labels
         return _mixed_labels(labels, transformation)
 
     def transform_segmentation_masks(
-        self, segmentation_masks: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
+        self,
+        segmentation_masks: TensorLike,
+        transformation: Mixture | None,
+        training: bool | None = True,
+    ) -> Tensor:
         """Blend masks."""
         return self.transform_images(segmentation_masks, transformation, training)
 
     def transform_bounding_boxes(
-        self, bounding_boxes: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
+        self, bounding_boxes: Boxes, transformation: Mixture | None, training: bool | None = True
+    ) -> Boxes:
         """Give each image the boxes of both."""
-        if not self._is_at_work(transformation, training):
+        if not self._is_active(transformation, training):
             return bounding_boxes
-        parts = {key: wt.asarray(bounding_boxes[key]) for key in ("boxes", "labels")}
+        boxes, labels = (wt.asarray(bounding_boxes[key]) for key in ("boxes", "labels"))
         return {
-            key: wt.concat([one, _reordered(one, transformation)], 1 if key == "boxes" else -1)
-            for key, one in parts.items()
+            "boxes": wt.concat([boxes, _reordered(boxes, transformation)], 1),
+            "labels": wt.concat([labels, _reordered(labels, transformation)], -1),
         }

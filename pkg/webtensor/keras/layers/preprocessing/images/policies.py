@@ -1,19 +1,23 @@
-"""Several changes one after the other, drawn from those that there are."""
+"""Random sequences of other layers: RandAugment and AugMix."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32
-from webtensor.engine import Tensor
-from webtensor.keras.layers.preprocessing.images.base import RandomImageLayer
+from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.layers.preprocessing.images.base import (
+    BaseImagePreprocessingLayer,
+    RandomImageLayer,
+    Transformation,
+)
 from webtensor.keras.layers.preprocessing.images.colors import RandomColorDegeneration
 from webtensor.keras.layers.preprocessing.images.filters import RandomSharpness
 from webtensor.keras.layers.preprocessing.images.histograms import Equalization
-from webtensor.keras.layers.preprocessing.images.ranges import factor_range
+from webtensor.keras.layers.preprocessing.images.ranges import Factor, factor_range
 from webtensor.keras.layers.preprocessing.images.tones import (
     AutoContrast,
     RandomBrightness,
@@ -26,20 +30,30 @@ from webtensor.keras.layers.preprocessing.images.warps import (
     RandomShear,
     RandomTranslation,
 )
+from webtensor.keras.utils.bounding_boxes import Boxes
 
 __all__ = ["AugMix", "RandAugment"]
 
+#: A layer with whatever it draws.
+_Layer: TypeAlias = BaseImagePreprocessingLayer[Any]
+Value = TypeVar("Value")
 
-class PolicyLayer(RandomImageLayer):
-    """A layer that calls others, which are its attributes."""
+
+class PolicyLayer(RandomImageLayer[Transformation]):
+    """The base of layers that call others, which are their attributes.
+
+    Args:
+        factor: two numbers from 0 to 1, the bounds of the strength of all layers, their own
+            ``factor``; or one number ``f`` for (0, f).
+        interpolation: ``"bilinear"`` or ``"nearest"``, of the layers that move pixels.
+    """
 
     _IS_ALWAYS_CAST = True
-    _NAMES: tuple[str, ...]
 
     def __init__(
         self,
         value_range: Sequence[float],
-        factor: Any,
+        factor: Factor,
         interpolation: str,
         seed: int | None,
         data_format: str | None,
@@ -50,49 +64,65 @@ class PolicyLayer(RandomImageLayer):
         self.factor = factor_range(type(self).__name__, "factor", factor, 0)
         self.interpolation = interpolation
 
-    def _make(self, names: Sequence[str]) -> None:
-        """Make the layers."""
-        given: dict[str, Any] = {
+    def _make_layers(self, names: Sequence[str]) -> None:
+        factor = self.factor
+        common: dict[str, Any] = {
             "data_format": self.data_format,
             "bounding_box_format": self.bounding_box_format,
         }
-        random = {**given, "seed": self.seed}
-        place = {**random, "interpolation": self.interpolation}
-        values: dict[str, Any] = {"value_range": self.value_range}
-        factor = self.factor
-        makers: dict[str, Any] = {
-            "random_shear": lambda: RandomShear(factor, factor, **place),
-            "random_translation": lambda: RandomTranslation(factor, factor, **place),
-            "random_rotation": lambda: RandomRotation(factor, **place),
-            "random_brightness": lambda: RandomBrightness(factor, **values, **random),
-            "random_color_degeneration": lambda: RandomColorDegeneration(
-                factor, **values, **random
-            ),
-            "random_contrast": lambda: RandomContrast(factor, **values, **random),
-            "random_sharpness": lambda: RandomSharpness(factor, **values, **random),
-            "solarization": lambda: Solarization(factor, factor, **values, **random),
-            "random_posterization": lambda: RandomPosterization(
-                max(1, int(8 * factor[1])), **values, **random
-            ),
-            "auto_contrast": lambda: AutoContrast(**values, **given),
-            "equalization": lambda: Equalization(**values, **given),
+        random = {**common, "seed": self.seed}
+        warp = {**random, "interpolation": self.interpolation}
+        tone = {**random, "value_range": self.value_range}
+        fixed = {**common, "value_range": self.value_range}
+        bits = max(1, int(8 * factor[1]))
+        makers: dict[str, Callable[[], _Layer]] = {
+            "random_shear": lambda: RandomShear(factor, factor, **warp),
+            "random_translation": lambda: RandomTranslation(factor, factor, **warp),
+            "random_rotation": lambda: RandomRotation(factor, **warp),
+            "random_brightness": lambda: RandomBrightness(factor, **tone),
+            "random_color_degeneration": lambda: RandomColorDegeneration(factor, **tone),
+            "random_contrast": lambda: RandomContrast(factor, **tone),
+            "random_sharpness": lambda: RandomSharpness(factor, **tone),
+            "solarization": lambda: Solarization(factor, factor, **tone),
+            "random_posterization": lambda: RandomPosterization(bits, **tone),
+            "auto_contrast": lambda: AutoContrast(**fixed),
+            "equalization": lambda: Equalization(**fixed),
         }
         for name in names:
             setattr(self, name, makers[name]())
 
-    def _drawn_for(self, name: str, random: Random, shape: tuple[int, ...]) -> Any:
-        """What one of the layers draws."""
-        layer = getattr(self, name)
+    def _layer(self, name: str) -> _Layer:
+        layer: _Layer = getattr(self, name)
+        return layer
+
+    def _draw_for(self, name: str, random: Random, shape: tuple[int, ...]) -> object:
+        """Draw the transformation of one of the layers."""
+        layer = self._layer(name)
         return layer._draw(random, shape) if isinstance(layer, RandomImageLayer) else None
 
 
-class RandAugment(PolicyLayer):
-    """Changes the images of a batch by ``num_ops`` of eleven layers, drawn at each call.
+class LayerSequence(TypedDict):
+    """The transformations of all layers by their names, and the indices of the called ones."""
 
-    They are ``RandomShear``, ``RandomTranslation``, ``RandomRotation``, ``RandomBrightness``,
-    ``RandomColorDegeneration``, ``RandomContrast``, ``RandomSharpness``, ``RandomPosterization``,
-    ``Solarization``, ``AutoContrast`` and ``Equalization``, with ``factor``, from 0 to 1, as
-    theirs.
+    transforms: dict[str, object]
+    layer_idxes: Tensor
+
+
+class RandAugment(PolicyLayer[LayerSequence]):
+    """Applies ``num_ops`` layers to the images of a batch, drawn for each call, during training.
+
+    They are drawn from ``RandomShear``, ``RandomTranslation``, ``RandomRotation``,
+    ``RandomBrightness``, ``RandomColorDegeneration``, ``RandomContrast``, ``RandomSharpness``,
+    ``RandomPosterization``, ``Solarization``, ``AutoContrast`` and ``Equalization``.
+
+    Output shape: that of the inputs.
+
+    Args:
+        num_ops: an integer, the number of layers that a call applies.
+
+    Raises:
+        ValueError: ``factor`` is out of range.
+        NotImplementedError: ``interpolation`` is unknown.
 
     Example:
         >>> from webtensor import keras
@@ -101,7 +131,6 @@ class RandAugment(PolicyLayer):
         (2, 8, 8, 3)
     """
 
-    _CONFIG: ClassVar = ("value_range", "num_ops", "factor", "interpolation")
     _AUGMENT_LAYERS = (
         "random_shear",
         "random_translation",
@@ -120,7 +149,7 @@ class RandAugment(PolicyLayer):
         self,
         value_range: Sequence[float] = (0, 255),
         num_ops: int = 2,
-        factor: Any = 0.5,
+        factor: Factor = 0.5,
         interpolation: str = "bilinear",
         seed: int | None = None,
         data_format: str | None = None,
@@ -128,54 +157,84 @@ class RandAugment(PolicyLayer):
     ) -> None:
         super().__init__(value_range, factor, interpolation, seed, data_format, **kwargs)
         self.num_ops = num_ops
-        self._make(self._AUGMENT_LAYERS)
+        self._make_layers(self._AUGMENT_LAYERS)
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> LayerSequence:
         names = self._AUGMENT_LAYERS
         return {
-            "transforms": {name: self._drawn_for(name, random, shape) for name in names},
+            "transforms": {name: self._draw_for(name, random, shape) for name in names},
             "layer_idxes": wt.tensor(
                 [random.randrange(len(names)) for _ in range(self.num_ops)], dtype="int32"
             ),
         }
 
-    def _one_by_one(self, method: str, value: Any, transformation: Any) -> Any:
-        """Call a method of the layers that were drawn."""
+    def _in_sequence(self, method: str, value: Value, transformation: LayerSequence) -> Value:
+        """Call a method of the drawn layers, one after the other."""
         drawn = list(transformation["transforms"].items())
         for index in wt.asarray(transformation["layer_idxes"]).tolist():
-            name, own = drawn[index]
-            value = getattr(getattr(self, name), method)(value, own)
+            name, layer_transformation = drawn[index]
+            value = getattr(self._layer(name), method)(value, layer_transformation)
         return value
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
-        made: Tensor = self._one_by_one("transform_images", self._cast(images), transformation)
-        return made
+    def _transform(self, images: Tensor, transformation: LayerSequence) -> Tensor:
+        return self._in_sequence("transform_images", self._cast(images), transformation)
 
     def transform_segmentation_masks(
-        self, segmentation_masks: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Move pixels of masks as those of images."""
-        if not self._is_at_work(transformation, training):
+        self,
+        segmentation_masks: TensorLike,
+        transformation: LayerSequence | None,
+        training: bool | None = True,
+    ) -> TensorLike:
+        """Move the pixels of masks as those of images."""
+        if not self._is_active(transformation, training):
             return segmentation_masks
-        name = "transform_segmentation_masks"
-        return self._one_by_one(name, segmentation_masks, transformation)
+        method = "transform_segmentation_masks"
+        return self._in_sequence(method, segmentation_masks, transformation)
 
     def transform_bounding_boxes(
-        self, bounding_boxes: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Move boxes as the pixels in them."""
-        if not self._is_at_work(transformation, training):
+        self,
+        bounding_boxes: Boxes,
+        transformation: LayerSequence | None,
+        training: bool | None = True,
+    ) -> Boxes:
+        """Return the boxes around the transformed ones."""
+        if not self._is_active(transformation, training):
             return bounding_boxes
-        return self._one_by_one("transform_bounding_boxes", bounding_boxes, transformation)
+        return self._in_sequence("transform_bounding_boxes", bounding_boxes, transformation)
 
 
-class AugMix(PolicyLayer):
-    """Blends images with chains of changes of them (Hendrycks and others, 2020).
+class ChainLink(TypedDict):
+    """One layer of a chain, and what it has drawn."""
 
-    Each of ``num_chains`` is up to ``chain_depth`` layers, drawn from those of ``RandAugment``, or
-    from the first seven of them unless ``all_ops``, with ``factor``, from 0 to 1, as theirs. Their
-    shares have a Dirichlet distribution with parameters ``alpha``; the share of the image itself
-    has a beta distribution.
+    layer_name: str
+    transformation: object
+
+
+class LayerChains(TypedDict):
+    """Chains of layers, their weights, and the weight of the image itself."""
+
+    chain_mixing_weights: Tensor
+    weight_sample: float
+    chain_transforms: list[list[ChainLink]]
+
+
+class AugMix(PolicyLayer[LayerChains]):
+    """Blends images with the results of chains of layers, during training (Hendrycks et al., 2020).
+
+    Output shape: that of the inputs.
+
+    Args:
+        num_chains: an integer, the number of chains.
+        chain_depth: an integer, the maximum number of layers in a chain.
+        alpha: a positive number: the weights of the chains have a Dirichlet distribution with
+            parameters ``alpha``, the weight of the image itself a beta distribution.
+        all_ops: a boolean, whether layers are drawn from all those of ``RandAugment``; otherwise
+            ``RandomBrightness``, ``RandomColorDegeneration``, ``RandomContrast`` and
+            ``RandomSharpness`` are left out.
+
+    Raises:
+        ValueError: ``factor`` is out of range.
+        NotImplementedError: ``interpolation`` is unknown.
 
     Example:
         >>> from webtensor import keras
@@ -184,16 +243,7 @@ class AugMix(PolicyLayer):
         (2, 8, 8, 3)
     """
 
-    _CONFIG: ClassVar = (
-        "value_range",
-        "num_chains",
-        "chain_depth",
-        "factor",
-        "alpha",
-        "all_ops",
-        "interpolation",
-    )
-    _SOME = (
+    _STANDARD_LAYERS = (
         "random_shear",
         "random_translation",
         "random_rotation",
@@ -202,7 +252,7 @@ class AugMix(PolicyLayer):
         "auto_contrast",
         "equalization",
     )
-    _MORE = (
+    _FURTHER_LAYERS = (
         "random_brightness",
         "random_color_degeneration",
         "random_contrast",
@@ -214,7 +264,7 @@ class AugMix(PolicyLayer):
         value_range: Sequence[float] = (0, 255),
         num_chains: int = 3,
         chain_depth: int = 3,
-        factor: Any = 0.3,
+        factor: Factor = 0.3,
         alpha: float = 1.0,
         all_ops: bool = True,
         interpolation: str = "bilinear",
@@ -225,51 +275,57 @@ class AugMix(PolicyLayer):
         super().__init__(value_range, factor, interpolation, seed, data_format, **kwargs)
         self.num_chains, self.chain_depth = num_chains, chain_depth
         self.alpha, self.all_ops = alpha, all_ops
-        self._augment_layers = [*self._SOME, *(self._MORE if all_ops else ())]
-        self._make(self._augment_layers)
+        further_layers = self._FURTHER_LAYERS if all_ops else ()
+        self._augment_layers = [*self._STANDARD_LAYERS, *further_layers]
+        self._make_layers(self._augment_layers)
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> LayerChains:
         weights = [random.gammavariate(self.alpha, 1.0) for _ in range(self.num_chains)]
         total = sum(weights) or 1.0
-        chains = []
+        chains: list[list[ChainLink]] = []
         for _ in range(self.num_chains):
             names = random.choices([*self._augment_layers, None], k=self.chain_depth)
             chains.append(
                 [
-                    {"layer_name": name, "transformation": self._drawn_for(name, random, shape)}
+                    {"layer_name": name, "transformation": self._draw_for(name, random, shape)}
                     for name in names
                     if name is not None
                 ]
             )
         return {
-            "chain_mixing_weights": wt.tensor([one / total for one in weights], dtype=float32),
+            "chain_mixing_weights": wt.tensor(
+                [weight / total for weight in weights], dtype=float32
+            ),
             "weight_sample": random.betavariate(self.alpha, self.alpha),
             "chain_transforms": chains,
         }
 
-    def _blended(self, method: str, value: Tensor, transformation: Any) -> Tensor:
-        """A value, and what the chains make of it, by their shares."""
-        own = float(transformation["weight_sample"])
+    def _blended(self, method: str, value: Tensor, transformation: LayerChains) -> Tensor:
+        """Return the weighted sum of a value and of what the chains make of it."""
+        own_weight = float(transformation["weight_sample"])
         weights = wt.asarray(transformation["chain_mixing_weights"]).tolist()
-        made = value * own
+        blended = value * own_weight
         for weight, chain in zip(weights, transformation["chain_transforms"], strict=True):
-            changed = value
-            for part in chain:
-                change = getattr(getattr(self, part["layer_name"]), method)
-                changed = change(changed, part["transformation"])
-            made = made + changed * ((1 - own) * weight)
-        return made
+            output = value
+            for link in chain:
+                transform = getattr(self._layer(link["layer_name"]), method)
+                output = transform(output, link["transformation"])
+            blended = blended + output * ((1 - own_weight) * weight)
+        return blended
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
-        made = self._blended("transform_images", self._cast(images), transformation)
-        return wt.clip(made, *self.value_range)
+    def _transform(self, images: Tensor, transformation: LayerChains) -> Tensor:
+        blended = self._blended("transform_images", self._cast(images), transformation)
+        return wt.clip(blended, *self.value_range)
 
     def transform_segmentation_masks(
-        self, segmentation_masks: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
+        self,
+        segmentation_masks: TensorLike,
+        transformation: LayerChains | None,
+        training: bool | None = True,
+    ) -> Tensor:
         """Blend masks, as Keras does."""
 
-        def change(masks: Tensor, drawn: Any) -> Tensor:
+        def blended(masks: Tensor, drawn: LayerChains) -> Tensor:
             return self._blended("transform_segmentation_masks", self._cast(masks), drawn)
 
-        return self._changed(change, segmentation_masks, transformation, training)
+        return self._apply(blended, segmentation_masks, transformation, training)

@@ -1,94 +1,109 @@
-"""What arguments of layers for images stand for: factors, and the range of images' values."""
+"""Validation of arguments of layers for images, and conversion between ranges of values."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeAlias, TypeGuard
 
 from webtensor.engine import Tensor
 
-__all__ = ["between", "factor_range", "in_bytes", "options", "range_within", "value_range"]
+__all__ = [
+    "Factor",
+    "between",
+    "factor_range",
+    "in_bytes",
+    "options",
+    "range_within",
+    "value_range",
+]
+
+#: An argument of layers: a number, or the bounds (lower, upper) between which numbers are drawn.
+Factor: TypeAlias = "float | Sequence[float]"
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _refused(kind: str, name: str, given: Any, bounds: str) -> ValueError:
+def _factor_error(kind: str, name: str, factor: object, bounds: str) -> ValueError:
     return ValueError(
-        f"{kind}: {name} must be a number or two of them in {bounds}, but got {name}={given!r}"
+        f"{kind}: {name} must be a number or two of them in {bounds}, but got {name}={factor!r}"
     )
 
 
 def factor_range(
-    kind: str, name: str, given: Any, low: float = -1, high: float = 1
+    kind: str, name: str, factor: Factor, low: float = -1, high: float = 1
 ) -> tuple[float, float]:
-    """Return the two bounds of what is drawn; of two that are given, one may be beyond.
+    """Return the bounds that a factor stands for; one of two bounds may exceed [low, high].
 
-    A single number stands for as much in both directions, as far as there are two.
+    A single number ``f`` stands for (-f, f), or for (low, f) if -f is below ``low``.
 
     Raises:
-        ValueError: it is something else, or out of range.
+        ValueError: the factor is neither a number nor two of them, or is out of range.
     """
-    if isinstance(given, (list, tuple)):
-        is_known = len(given) == 2 and all(map(_is_number, given))
-        if not is_known or given[0] > high or given[1] < low:
-            raise _refused(kind, name, given, f"[{low}, {high}]")
-        return min(given), max(given)
-    if not _is_number(given) or not low <= given <= high:
-        raise _refused(kind, name, given, f"[{low}, {high}]")
-    return max(-abs(given), low), abs(given)
+    if isinstance(factor, (list, tuple)):
+        is_pair = len(factor) == 2 and all(map(_is_number, factor))
+        if not is_pair or factor[0] > high or factor[1] < low:
+            raise _factor_error(kind, name, factor, f"[{low}, {high}]")
+        return min(factor), max(factor)
+    if not _is_number(factor) or not low <= factor <= high:
+        raise _factor_error(kind, name, factor, f"[{low}, {high}]")
+    return max(-abs(factor), low), abs(factor)
 
 
 def range_within(
     kind: str,
     name: str,
-    given: Any,
+    factor: Factor,
     low: float = -1,
     high: float = 1,
     *,
     open_low: bool = False,
     is_mirrored: bool = True,
 ) -> tuple[float, float]:
-    """Return the two bounds of what is drawn, both of them within the range.
+    """Return the bounds that a factor stands for, both of which must be in [low, high].
 
-    A single number stands for as much in both directions, or for those from 0 on.
-
-    Raises:
-        ValueError: it is something else, or out of range.
-    """
-    several = given if isinstance(given, (list, tuple)) else (given,)
-    is_known = len(several) == (2 if several is given else 1) and all(
-        _is_number(one) and low <= one <= high and not (open_low and one == low) for one in several
-    )
-    if not is_known:
-        raise _refused(kind, name, given, f"{'(' if open_low else '['}{low}, {high}]")
-    if len(several) == 2:
-        return min(several), max(several)
-    return (-abs(several[0]) if is_mirrored else 0, abs(several[0]))
-
-
-def value_range(kind: str, given: Any) -> list[float]:
-    """Return the least and the greatest value of images.
+    A single number ``f`` stands for (-f, f), or for (0, f) if ``is_mirrored`` is False. With
+    ``open_low``, ``low`` itself is out of range.
 
     Raises:
-        ValueError: they are not two numbers.
+        ValueError: the factor is neither a number nor two of them, or is out of range.
     """
-    if not isinstance(given, (list, tuple)) or len(given) != 2:
-        raise ValueError(f"{kind}: value_range must be two numbers, but got value_range={given!r}")
-    return sorted(given)
+    is_pair = isinstance(factor, (list, tuple))
+    numbers: Sequence[object] = factor if isinstance(factor, (list, tuple)) else (factor,)
+    bounds = [
+        number
+        for number in numbers
+        if _is_number(number) and low <= number <= high and not (open_low and number == low)
+    ]
+    if not len(bounds) == len(numbers) == (2 if is_pair else 1):
+        raise _factor_error(kind, name, factor, f"{'(' if open_low else '['}{low}, {high}]")
+    if is_pair:
+        return min(bounds), max(bounds)
+    return (-abs(bounds[0]) if is_mirrored else 0, abs(bounds[0]))
 
 
-def options(kind: str, **given: tuple[Any, Sequence[str]]) -> None:
-    """See that options are among those that there are.
+def value_range(kind: str, bounds: Sequence[float]) -> list[float]:
+    """Return the minimum and the maximum of images' values.
 
     Raises:
-        NotImplementedError: one is not.
+        ValueError: ``bounds`` are not two numbers.
     """
-    for name, (value, known) in given.items():
-        if value not in known:
+    if not isinstance(bounds, (list, tuple)) or len(bounds) != 2:
+        raise ValueError(f"{kind}: value_range must be two numbers, but got value_range={bounds!r}")
+    return sorted(bounds)
+
+
+def options(kind: str, **arguments: tuple[str, Sequence[str]]) -> None:
+    """Check arguments, each of which comes with the values that it may have.
+
+    Raises:
+        NotImplementedError: an argument has another value.
+    """
+    for name, (value, choices) in arguments.items():
+        if value not in choices:
             raise NotImplementedError(
-                f"{kind}: {name} must be one of {', '.join(known)}, but got {value!r}"
+                f"{kind}: {name} must be one of {', '.join(choices)}, but got {value!r}"
             )
 
 
@@ -96,7 +111,7 @@ def options(kind: str, **given: tuple[Any, Sequence[str]]) -> None:
 
 
 def between(x: Tensor, source: Sequence[float], target: Sequence[float]) -> Tensor:
-    """Return values of one range as those of another."""
+    """Map values linearly from one range to another."""
     if tuple(source) == tuple(target):
         return x
     scale = (target[1] - target[0]) / (source[1] - source[0])
@@ -105,5 +120,5 @@ def between(x: Tensor, source: Sequence[float], target: Sequence[float]) -> Tens
 
 
 def in_bytes(x: Tensor, bounds: Sequence[float], compute: Callable[[Tensor], Tensor]) -> Tensor:
-    """Call a function of values from 0 to 255 with values of another range."""
+    """Apply a function of values from 0 to 255 to values of another range."""
     return between(compute(between(x, bounds, (0, 255))), (0, 255), bounds)

@@ -1,17 +1,21 @@
-"""Sizes of images: scaled, cropped in the middle, or at a random place."""
+"""Sizes of images: scaling, and crops at the centre or at a random position."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 from webtensor import ops as wt
-from webtensor.engine import Tensor
+from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.layers.preprocessing.images.base import (
     BaseImagePreprocessingLayer,
+    ImageData,
     RandomImageLayer,
+    Transformation,
 )
-from webtensor.keras.layers.preprocessing.images.ranges import range_within
+from webtensor.keras.layers.preprocessing.images.ranges import Factor, range_within
+from webtensor.keras.random import SeedGenerator
 from webtensor.keras.resampling import (
     INTERPOLATIONS,
     cropped_to_ratio,
@@ -19,48 +23,67 @@ from webtensor.keras.resampling import (
     ratio_size,
     resized,
 )
-from webtensor.keras.types import Config
-from webtensor.keras.utils.bounding_boxes import clip_to_image_size
+from webtensor.keras.types import Shape
+from webtensor.keras.utils.bounding_boxes import Boxes, clip_to_image_size
 
 __all__ = ["CenterCrop", "RandomCrop", "RandomHeight", "RandomWidth", "Resizing"]
 
-_SIZE = ("height", "width")
+#: A height and a width, or a row and a column.
+Size = tuple[int, int]
 
 
-def _lengths(kind: str, height: Any, width: Any) -> tuple[int, int]:
+def _checked_size(kind: str, height: int, width: int) -> Size:
     """Validate a height and a width."""
-    for name, length in (("height", height), ("width", width)):
-        if not isinstance(length, int) or length <= 0:
-            raise ValueError(f"{kind}: {name} must be a positive integer, but got {length!r}")
+    for name, value in (("height", height), ("width", width)):
+        if not isinstance(value, int) or value <= 0:
+            raise ValueError(f"{kind}: {name} must be a positive integer, but got {value!r}")
     return height, width
 
 
-class ResizedLayer(BaseImagePreprocessingLayer):
-    """A layer whose results have a height and a width of their own."""
+class ResizedLayer(BaseImagePreprocessingLayer[Transformation]):
+    """The base of layers that return images of a given size.
+
+    Args:
+        height: a positive integer, the height of the results.
+        width: a positive integer, the width of the results.
+    """
 
     height: int
     width: int
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape with the other height and width."""
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the input's shape with the layer's height and width."""
         return self._with_size(input_shape, (self.height, self.width))
 
-    def _boxes_put(self, boxes: Any, size: tuple[int, int], scales: Any, offsets: Any) -> Any:
-        """Boxes of images of a size, scaled and moved, both (across, down), in the result."""
+    def _boxes_in_result(
+        self, boxes: Boxes, size: Size, scales: list[float], offsets: list[float]
+    ) -> Boxes:
+        """Scale and move boxes, by numbers (across, down), from images of a size to the result."""
         height, width = size
-        made = self._to_corners(boxes, height, width)
-        scaled = wt.multiply(made["boxes"], wt.tensor([*scales, *scales]))
-        made["boxes"] = wt.add(scaled, wt.tensor([*offsets, *offsets]))
-        made = clip_to_image_size(made, self.height, self.width)
-        return self._from_corners(made, self.height, self.width)
+        corners = self._to_corners(boxes, height, width)
+        scaled = wt.multiply(corners["boxes"], wt.tensor([*scales, *scales]))
+        corners["boxes"] = wt.add(scaled, wt.tensor([*offsets, *offsets]))
+        corners = clip_to_image_size(corners, self.height, self.width)
+        return self._from_corners(corners, self.height, self.width)
 
 
-class Resizing(ResizedLayer):
-    """Scales images to a height and a width.
+class Resizing(ResizedLayer[Size]):
+    """Scales images to a height and a width; inference does so, too.
 
-    ``interpolation`` is "bilinear", "nearest", "bicubic", "lanczos3" or "lanczos5".
-    ``crop_to_aspect_ratio`` keeps the proportions of what is in the images, and leaves out what is
-    at their edges; ``pad_to_aspect_ratio`` keeps all, and adds margins of ``fill_value``.
+    Output shape: that of the inputs with ``height`` and ``width``.
+
+    Args:
+        interpolation: ``"bilinear"``, ``"nearest"``, ``"bicubic"``, ``"lanczos3"`` or
+            ``"lanczos5"``.
+        crop_to_aspect_ratio: a boolean, whether the aspect ratio is kept by cropping the edges.
+        pad_to_aspect_ratio: a boolean, whether the aspect ratio is kept by adding margins.
+        fill_mode: ``"constant"``, the values of margins: ``fill_value``.
+        fill_value: a number, the value of the pixels in margins.
+        antialias: a boolean, whether images are smoothed before they become smaller.
+
+    Raises:
+        ValueError: a size is not a positive integer, ``interpolation`` or ``fill_mode`` is unknown,
+            or both booleans about the aspect ratio are set.
 
     Example:
         >>> from webtensor import keras
@@ -69,15 +92,6 @@ class Resizing(ResizedLayer):
         [2.5, 4.5]
     """
 
-    _CONFIG: ClassVar = (
-        *_SIZE,
-        "interpolation",
-        "crop_to_aspect_ratio",
-        "pad_to_aspect_ratio",
-        "fill_mode",
-        "fill_value",
-        "antialias",
-    )
     _IS_ALWAYS_ACTIVE = True
 
     def __init__(
@@ -94,7 +108,7 @@ class Resizing(ResizedLayer):
         **kwargs: Any,
     ) -> None:
         super().__init__(data_format=data_format, **kwargs)
-        self.height, self.width = _lengths("Resizing", height, width)
+        self.height, self.width = _checked_size("Resizing", height, width)
         if interpolation not in INTERPOLATIONS:
             raise ValueError(
                 f"Resizing: interpolation must be one of {', '.join(INTERPOLATIONS)}, but got "
@@ -112,24 +126,26 @@ class Resizing(ResizedLayer):
         self.fill_mode, self.fill_value = fill_mode, fill_value
 
     def get_random_transformation(
-        self, data: Any, training: bool | None = True, seed: Any = None
-    ) -> Any:
+        self, data: ImageData, training: bool | None = True, seed: int | SeedGenerator | None = None
+    ) -> Size:
         """Return the height and the width of the images: nothing is random."""
-        images = data["images"] if isinstance(data, dict) else data
-        return self._size(images.shape)[1:]
+        return self._batch_and_size(self._shape_of_images(data))[1:]
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
-        return self._in_order(lambda x: self._resized(x, self.interpolation), images)
+    def _transform(self, images: Tensor, transformation: Size) -> Tensor:
+        return self._with_channels_last(lambda x: self._resized(x, self.interpolation), images)
 
     def transform_segmentation_masks(
-        self, segmentation_masks: Any, transformation: Any = None, training: bool | None = True
-    ) -> Any:
-        """Scale masks, taking the nearest pixel."""
+        self,
+        segmentation_masks: TensorLike,
+        transformation: Size | None = None,
+        training: bool | None = True,
+    ) -> Tensor:
+        """Scale masks, with the nearest pixel."""
 
-        def change(masks: Tensor, _: Any) -> Tensor:
-            return self._in_order(lambda x: self._resized(x, "nearest"), masks)
+        def change(masks: Tensor, _: Size) -> Tensor:
+            return self._with_channels_last(lambda x: self._resized(x, "nearest"), masks)
 
-        return self._changed(change, segmentation_masks, transformation, training)
+        return self._apply(change, segmentation_masks, transformation, training)
 
     def _resized(self, images: Tensor, interpolation: str) -> Tensor:
         size = (self.height, self.width)
@@ -140,9 +156,11 @@ class Resizing(ResizedLayer):
         return resized(images, size, interpolation, self.antialias)
 
     def transform_bounding_boxes(
-        self, bounding_boxes: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Scale boxes; those of zeros, or of -1, become zeros."""
+        self, bounding_boxes: Boxes, transformation: Size | None, training: bool | None = True
+    ) -> Boxes:
+        """Scale boxes; those that consist of 0 or of -1 become 0."""
+        if transformation is None:
+            raise ValueError("Resizing: boxes need the transformation, the size of the images")
         height, width = transformation
         down, across = self.height / height, self.width / width
         scales, offsets = [across, down], [0.0, 0.0]
@@ -150,17 +168,33 @@ class Resizing(ResizedLayer):
             scale = (min if self.pad_to_aspect_ratio else max)(down, across)
             scales = [scale, scale]
             margins = (self.width - width * scale, self.height - height * scale)
-            # Half of what is added, or of what is left out, in whole pixels.
-            offsets = [one // 2 if one >= 0 else -(-one // 2) for one in margins]
+            # Half of what is added, or of what is cropped, in whole pixels.
+            offsets = [margin // 2 if margin >= 0 else -(-margin // 2) for margin in margins]
         boxes = bounding_boxes["boxes"]
-        nothing = [wt.all(wt.equal(boxes, one), -1, keepdims=True) for one in (0.0, -1.0)]
-        made = self._boxes_put(bounding_boxes, (height, width), scales, offsets)
-        made["boxes"] = wt.where(wt.logical_or(*nothing), 0.0, made["boxes"])
-        return made
+        is_zero, is_missing = (
+            wt.all(wt.equal(boxes, value), -1, keepdims=True) for value in (0.0, -1.0)
+        )
+        outputs = self._boxes_in_result(bounding_boxes, (height, width), scales, offsets)
+        is_empty = wt.logical_or(is_zero, is_missing)
+        outputs["boxes"] = wt.where(is_empty, 0.0, outputs["boxes"])
+        return outputs
 
 
-class CenterCrop(ResizedLayer):
-    """The middle of images; smaller ones are scaled up, keeping the proportions.
+class InputShape(TypedDict):
+    """The shape of the images."""
+
+    input_shape: tuple[int, ...]
+
+
+class CenterCrop(ResizedLayer[InputShape]):
+    """Crops images to their centre; inference does so, too.
+
+    Smaller images are first scaled up, and keep their aspect ratio.
+
+    Output shape: that of the inputs with ``height`` and ``width``.
+
+    Raises:
+        ValueError: a size is not a positive integer.
 
     Example:
         >>> from webtensor import keras
@@ -170,24 +204,22 @@ class CenterCrop(ResizedLayer):
         [5.0, 6.0, 9.0, 10.0]
     """
 
-    _CONFIG: ClassVar = _SIZE
     _IS_ALWAYS_ACTIVE = True
 
     def __init__(
         self, height: int, width: int, data_format: str | None = None, **kwargs: Any
     ) -> None:
         super().__init__(data_format=data_format, **kwargs)
-        self.height, self.width = _lengths("CenterCrop", height, width)
+        self.height, self.width = _checked_size("CenterCrop", height, width)
 
     def get_random_transformation(
-        self, data: Any, training: bool | None = True, seed: Any = None
-    ) -> Any:
+        self, data: ImageData, training: bool | None = True, seed: int | SeedGenerator | None = None
+    ) -> InputShape:
         """Return the shape of the images: nothing is random."""
-        images = data["images"] if isinstance(data, dict) else data
-        return {"input_shape": tuple(images.shape)}
+        return {"input_shape": self._shape_of_images(data)}
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
-        return self._in_order(self._cropped, self._cast(images))
+    def _transform(self, images: Tensor, transformation: InputShape) -> Tensor:
+        return self._with_channels_last(self._cropped, self._cast(images))
 
     def _cropped(self, images: Tensor) -> Tensor:
         batch, height, width, channels = images.shape
@@ -198,29 +230,42 @@ class CenterCrop(ResizedLayer):
         return resized(cropped_to_ratio(images, size), size, "bilinear", False)
 
     def transform_segmentation_masks(
-        self, segmentation_masks: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
+        self,
+        segmentation_masks: TensorLike,
+        transformation: InputShape | None,
+        training: bool | None = True,
+    ) -> Tensor:
         """Crop masks as the images are cropped."""
         return self.transform_images(segmentation_masks, transformation, training)
 
     def transform_bounding_boxes(
-        self, bounding_boxes: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Cut boxes off at what is left of the images."""
-        _, height, width = self._size(transformation["input_shape"])
-        kept = (self.height, self.width)
+        self,
+        bounding_boxes: Boxes,
+        transformation: InputShape | None,
+        training: bool | None = True,
+    ) -> Boxes:
+        """Clip boxes to the cropped images."""
+        if transformation is None:
+            raise ValueError("CenterCrop: boxes need the transformation, the shape of the images")
+        _, height, width = self._batch_and_size(transformation["input_shape"])
+        crop = (self.height, self.width)
         if height < self.height or width < self.width:
-            kept = ratio_size((height, width), kept)
-        scales = [self.width / kept[1], self.height / kept[0]]
-        begins = [(width - kept[1]) // 2, (height - kept[0]) // 2]
+            crop = ratio_size((height, width), crop)
+        scales = [self.width / crop[1], self.height / crop[0]]
+        begins = [(width - crop[1]) // 2, (height - crop[0]) // 2]
         offsets = [-begin * scale for begin, scale in zip(begins, scales, strict=True)]
-        return self._boxes_put(bounding_boxes, (height, width), scales, offsets)
+        return self._boxes_in_result(bounding_boxes, (height, width), scales, offsets)
 
 
-class RandomCrop(RandomImageLayer, ResizedLayer):
-    """A part of the images at a random place; the middle, scaled, where they are too small.
+class RandomCrop(RandomImageLayer[Size], ResizedLayer[Size]):
+    """Crops images at a random position, during training; inference returns them unchanged.
 
-    Outside training images stay as they are.
+    Images that are too small are cropped to the aspect ratio of the result, and scaled up.
+
+    Output shape: that of the inputs, in training with ``height`` and ``width``.
+
+    Raises:
+        ValueError: a size is not a positive integer.
 
     Example:
         >>> from webtensor import keras
@@ -228,8 +273,6 @@ class RandomCrop(RandomImageLayer, ResizedLayer):
         >>> keras.layers.RandomCrop(2, 3)(wt.ones((4, 8, 8, 1))).shape
         (4, 2, 3, 1)
     """
-
-    _CONFIG: ClassVar = _SIZE
 
     def __init__(
         self,
@@ -240,69 +283,85 @@ class RandomCrop(RandomImageLayer, ResizedLayer):
         **kwargs: Any,
     ) -> None:
         super().__init__(seed, data_format=data_format, **kwargs)
-        self.height, self.width = _lengths("RandomCrop", height, width)
+        self.height, self.width = _checked_size("RandomCrop", height, width)
 
     def get_random_transformation(
-        self, data: Any, training: bool | None = True, seed: Any = None
-    ) -> Any:
+        self, data: ImageData, training: bool | None = True, seed: int | SeedGenerator | None = None
+    ) -> Size:
         """Draw the first row and the first column."""
-        images = data["images"] if isinstance(data, dict) else data
-        _, height, width = self._size(images.shape)
+        _, height, width = self._batch_and_size(self._shape_of_images(data))
         if training and height > self.height and width > self.width:
             random = self._random(seed)
             return (
                 random.randrange(height - self.height + 1),
                 random.randrange(width - self.width + 1),
             )
-        used = ratio_size((height, width), (self.height, self.width))
-        return (height - used[0]) // 2, (width - used[1]) // 2
+        crop_height, crop_width = ratio_size((height, width), (self.height, self.width))
+        return (height - crop_height) // 2, (width - crop_width) // 2
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
-        down, across = (int(one) for one in transformation)
+    def _transform(self, images: Tensor, transformation: Size) -> Tensor:
+        row, column = map(int, transformation)
         size = (self.height, self.width)
 
         def cropped(x: Tensor) -> Tensor:
             batch, height, width, channels = x.shape
-            lengths = (min(self.height, height - down), min(self.width, width - across))
-            part = wt.slice(x, (0, down, across, 0), (batch, *lengths, channels))
+            crop = (min(self.height, height - row), min(self.width, width - column))
+            part = wt.slice(x, (0, row, column, 0), (batch, *crop, channels))
             return resized(part, size, "bilinear", False)
 
-        return self._in_order(cropped, self._cast(images))
+        return self._with_channels_last(cropped, self._cast(images))
 
     def transform_segmentation_masks(
-        self, segmentation_masks: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
+        self,
+        segmentation_masks: TensorLike,
+        transformation: Size | None,
+        training: bool | None = True,
+    ) -> Tensor:
         """Crop masks as the images are cropped."""
         return self.transform_images(segmentation_masks, transformation, training)
 
     def transform_bounding_boxes(
-        self, bounding_boxes: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Move boxes with what is left of the images."""
-        if not training:
+        self, bounding_boxes: Boxes, transformation: Size | None, training: bool | None = True
+    ) -> Boxes:
+        """Move boxes by the position of the crop."""
+        if not self._is_active(transformation, training):
             return bounding_boxes
-        down, across = (float(one) for one in transformation)
-        made = self._to_corners(bounding_boxes, self.height, self.width)
-        begin = wt.tensor([across, down, across, down])
-        made["boxes"] = wt.maximum(wt.subtract(made["boxes"], begin), 0.0)
-        return self._from_corners(made, self.height, self.width)
+        row, column = map(float, transformation)
+        corners = self._to_corners(bounding_boxes, self.height, self.width)
+        begin = wt.tensor([column, row, column, row])
+        corners["boxes"] = wt.maximum(wt.subtract(corners["boxes"], begin), 0.0)
+        return self._from_corners(corners, self.height, self.width)
 
 
 # -- of Keras 2 and TensorFlow.js --------------------------------------------------------------
 
-_LENGTH_INTERPOLATIONS = ("nearest", "bilinear")
+_DIMENSION_INTERPOLATIONS = ("nearest", "bilinear")
 
 
-class RandomLength(RandomImageLayer):
-    """Scales one length of the images of a batch by one random factor."""
+class NewSize(TypedDict):
+    """The height and the width of the results."""
 
-    _CONFIG: ClassVar = ("factor", "interpolation")
+    size: Size
+
+
+class RandomDimension(RandomImageLayer[NewSize]):
+    """The base of layers that scale one dimension of the images of a batch by one random factor.
+
+    Args:
+        factor: two numbers greater than -1, the bounds of ``f``, which is drawn once per call; or
+            one number ``f`` for (-f, f). The dimension is multiplied by ``1 + f``.
+        interpolation: ``"bilinear"`` or ``"nearest"``.
+    """
+
+    # Keras 2 had no argument ``data_format`` here.
+    _config_omits: ClassVar[Mapping[str, object]] = {"data_format": "channels_last"}
     _IS_ALWAYS_CAST = True
-    _AXIS: int
+    #: 0 for the height, 1 for the width.
+    _DIMENSION: int
 
     def __init__(
         self,
-        factor: Any,
+        factor: Factor,
         interpolation: str = "bilinear",
         seed: int | None = None,
         **kwargs: Any,
@@ -310,47 +369,48 @@ class RandomLength(RandomImageLayer):
         super().__init__(seed, **kwargs)
         kind = type(self).__name__
         self.factor = factor
-        self._factors = range_within(kind, "factor", factor, -1, float("inf"), open_low=True)
-        if self._factors[0] <= -1:
+        self._bounds = range_within(kind, "factor", factor, -1, float("inf"), open_low=True)
+        if self._bounds[0] <= -1:
             raise ValueError(f"{kind}: factor must be less than 1, but got factor={factor}")
-        if interpolation not in _LENGTH_INTERPOLATIONS:
+        if interpolation not in _DIMENSION_INTERPOLATIONS:
             raise ValueError(
-                f"{kind}: interpolation must be one of {', '.join(_LENGTH_INTERPOLATIONS)}, but "
+                f"{kind}: interpolation must be one of {', '.join(_DIMENSION_INTERPOLATIONS)}, but "
                 f"got {interpolation!r}"
             )
         self.interpolation = interpolation
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        _, *size = self._size(shape)
-        factor = 1 + random.uniform(*self._factors)
-        size[self._AXIS] = max(int(size[self._AXIS] * factor), 1)
-        return {"size": tuple(size)}
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> NewSize:
+        _, height, width = self._batch_and_size(shape)
+        factor = 1 + random.uniform(*self._bounds)
+        if self._DIMENSION == 0:
+            height = max(int(height * factor), 1)
+        else:
+            width = max(int(width * factor), 1)
+        return {"size": (height, width)}
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: NewSize) -> Tensor:
         size = transformation["size"]
-        held = self._cast(images)
-        return self._in_order(lambda x: resized(x, size, self.interpolation, False), held)
+        return self._with_channels_last(
+            lambda x: resized(x, size, self.interpolation, False), self._cast(images)
+        )
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        """Return the shape with one length unknown."""
+    def compute_output_shape(self, input_shape: Shape) -> Shape:
+        """Return the input's shape with None for the dimension that is scaled."""
         self._is_batched(input_shape)
-        lengths = list(input_shape)
-        lengths[self._axes()[self._AXIS]] = None
-        return tuple(lengths)
-
-    def get_config(self) -> Config:
-        """Return the arguments that would make another such layer."""
-        config = super().get_config()
-        if self.data_format == "channels_last":  # there was no other
-            del config["data_format"]
-        return config
+        shape = list(input_shape)
+        shape[self._spatial_axes()[self._DIMENSION]] = None
+        return tuple(shape)
 
 
-class RandomHeight(RandomLength):
-    """Scales the height of a batch of images by a factor between ``1 + lower`` and ``1 + upper``.
+class RandomHeight(RandomDimension):
+    """Scales the height of a batch of images by a random factor, during training.
 
-    ``factor`` is (lower, upper), or one number for as much in both directions. Keras 3 keeps this
-    layer of Keras 2 and TensorFlow.js among its legacy ones.
+    Keras 3 keeps this layer of Keras 2 and TensorFlow.js among its legacy layers.
+
+    Output shape: that of the inputs with another height.
+
+    Raises:
+        ValueError: ``factor`` is out of range, or ``interpolation`` is unknown.
 
     Example:
         >>> from webtensor import keras
@@ -359,11 +419,18 @@ class RandomHeight(RandomLength):
         (1, 6, 4, 1)
     """
 
-    _AXIS = 0
+    _DIMENSION = 0
 
 
-class RandomWidth(RandomLength):
-    """Scales the width of a batch of images. See ``RandomHeight``.
+class RandomWidth(RandomDimension):
+    """Scales the width of a batch of images by a random factor, during training.
+
+    Keras 3 keeps this layer of Keras 2 and TensorFlow.js among its legacy layers.
+
+    Output shape: that of the inputs with another width.
+
+    Raises:
+        ValueError: ``factor`` is out of range, or ``interpolation`` is unknown.
 
     Example:
         >>> from webtensor import keras
@@ -372,4 +439,4 @@ class RandomWidth(RandomLength):
         (1, 4, 6, 1)
     """
 
-    _AXIS = 1
+    _DIMENSION = 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, TypedDict
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32
@@ -12,10 +12,11 @@ from webtensor.engine import Tensor
 from webtensor.keras.layers.preprocessing.images.base import (
     BaseImagePreprocessingLayer,
     RandomImageLayer,
-    of_images,
+    per_image,
     uniform,
 )
 from webtensor.keras.layers.preprocessing.images.ranges import (
+    Factor,
     factor_range,
     in_bytes,
     range_within,
@@ -32,11 +33,24 @@ __all__ = [
 ]
 
 
-class RandomContrast(RandomImageLayer):
-    """``(x - mean) * f + mean`` for each channel, with ``f`` from ``1 - lower`` to ``1 + upper``.
+class ContrastFactors(TypedDict):
+    """The factor by which the contrast of each image is multiplied."""
 
-    ``factor`` is (lower, upper), from 0 to 1; as in Keras, one number is the upper, and the lower
-    is 0 then. Results are kept within ``value_range``.
+    contrast_factor: Tensor
+
+
+class RandomContrast(RandomImageLayer[ContrastFactors]):
+    """Changes the contrast of each channel, ``(x - mean) * f + mean``, during training.
+
+    Output shape: that of the inputs.
+
+    Args:
+        factor: two numbers (lower, upper) from 0 to 1; ``f`` is drawn for each image from
+            ``1 - lower`` to ``1 + upper``. As in Keras, one number is the upper, and the lower is
+            then 0.
+
+    Raises:
+        ValueError: ``factor`` is out of range.
 
     Example:
         >>> from webtensor import keras
@@ -46,11 +60,9 @@ class RandomContrast(RandomImageLayer):
         [1.0, 1.0, 1.0, 1.0]
     """
 
-    _CONFIG: ClassVar = ("factor", "value_range")
-
     def __init__(
         self,
-        factor: Any,
+        factor: Factor,
         value_range: Sequence[float] = (0, 255),
         seed: int | None = None,
         **kwargs: Any,
@@ -59,21 +71,36 @@ class RandomContrast(RandomImageLayer):
         self.factor = factor_range("RandomContrast", "factor", factor or 0.0, 0)
         self.value_range = value_range
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, _, _ = self._size(shape)
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> ContrastFactors:
+        batch = self._batch_size(shape)
         lower, upper = self.factor
-        return {"contrast_factor": of_images(uniform(random, count, (1 - lower, 1 + upper)))}
+        return {"contrast_factor": per_image(uniform(random, batch, (1 - lower, 1 + upper)))}
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: ContrastFactors) -> Tensor:
         x = self._cast(images)
-        mean = wt.mean(x, [axis % 4 for axis in self._axes()], keepdims=True)
+        mean = wt.mean(x, [axis % 4 for axis in self._spatial_axes()], keepdims=True)
         return wt.clip((x - mean) * transformation["contrast_factor"] + mean, *self.value_range)
 
 
-class RandomBrightness(RandomImageLayer):
-    """Adds a part of the value range, between the two of ``factor``, to each image.
+class BrightnessDeltas(TypedDict):
+    """The number that is added to each image."""
 
-    A single number stands for as much in both directions. Results are kept within ``value_range``.
+    rgb_delta: Tensor
+
+
+class RandomBrightness(RandomImageLayer[BrightnessDeltas]):
+    """Makes images brighter or darker by adding ``f (high - low)``, during training.
+
+    Output shape: that of the inputs.
+
+    Args:
+        factor: two numbers from -1 to 1, the bounds of ``f``, which is drawn for each image; or
+            one number ``f`` for (-f, f).
+        value_range: two numbers (low, high) to which results are clipped, the minimum and the
+            maximum of values of images.
+
+    Raises:
+        ValueError: an argument is out of range.
 
     Example:
         >>> from webtensor import keras
@@ -83,11 +110,9 @@ class RandomBrightness(RandomImageLayer):
         [0.75, 1.0]
     """
 
-    _CONFIG: ClassVar = ("factor", "value_range")
-
     def __init__(
         self,
-        factor: Any,
+        factor: Factor,
         value_range: Sequence[float] = (0, 255),
         seed: int | None = None,
         **kwargs: Any,
@@ -96,22 +121,35 @@ class RandomBrightness(RandomImageLayer):
         self.factor = factor_range("RandomBrightness", "factor", factor or 0.0)
         self.value_range = sorted_range("RandomBrightness", value_range)
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, _, _ = self._size(shape)
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> BrightnessDeltas:
+        batch = self._batch_size(shape)
         low, high = self.value_range
-        added = uniform(random, count, self.factor)
-        return {"rgb_delta": of_images([one * (high - low) for one in added])}
+        factors = uniform(random, batch, self.factor)
+        return {"rgb_delta": per_image([factor * (high - low) for factor in factors])}
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
-        added = wt.astype(wt.asarray(transformation["rgb_delta"]), images.dtype, copy=False)
-        return wt.clip(images + added, *self.value_range)
+    def _transform(self, images: Tensor, transformation: BrightnessDeltas) -> Tensor:
+        deltas = wt.astype(wt.asarray(transformation["rgb_delta"]), images.dtype, copy=False)
+        return wt.clip(images + deltas, *self.value_range)
 
 
-class RandomInvert(RandomImageLayer):
-    """Turns images into negatives, ``high - x``; ``value_range`` is (low, high).
+class Inversions(TypedDict):
+    """Which images of a batch are inverted."""
 
-    The probability of that is drawn for each image between the two numbers of ``factor``, or from 0
-    to a single one.
+    apply_inversion: Tensor
+
+
+class RandomInvert(RandomImageLayer[Inversions]):
+    """Turns images into negatives, ``high - x``, at random during training.
+
+    Output shape: that of the inputs.
+
+    Args:
+        factor: two numbers from 0 to 1, the bounds of the probability that an image is inverted;
+            or one number ``f`` for (0, f).
+        value_range: two numbers (low, high), the minimum and the maximum of values of images.
+
+    Raises:
+        ValueError: ``factor`` is out of range.
 
     Example:
         >>> from webtensor import keras
@@ -121,11 +159,9 @@ class RandomInvert(RandomImageLayer):
         [0.75, 0.0]
     """
 
-    _CONFIG: ClassVar = ("factor", "value_range")
-
     def __init__(
         self,
-        factor: Any = 1.0,
+        factor: Factor = 1.0,
         value_range: Sequence[float] = (0, 255),
         seed: int | None = None,
         data_format: str | None = None,
@@ -135,20 +171,32 @@ class RandomInvert(RandomImageLayer):
         self.factor = factor_range("RandomInvert", "factor", factor, 0)
         self.value_range = value_range
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        return {"apply_inversion": wt.tensor(self._chosen(random, shape, self.factor))}
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> Inversions:
+        return {"apply_inversion": self._draw_chosen(random, shape, self.factor)}
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: Inversions) -> Tensor:
         x = self._cast(images)
-        chosen = of_images(transformation["apply_inversion"])
-        return wt.where(chosen, self.value_range[1] - x, x)
+        is_inverted = per_image(transformation["apply_inversion"])
+        return wt.where(is_inverted, self.value_range[1] - x, x)
 
 
-class RandomPosterization(RandomImageLayer):
-    """Keeps the highest bits of values, as many as drawn from ``factor``, from 1 to 8.
+class Shifts(TypedDict):
+    """The number of low bits that each image loses."""
 
-    A single number ``n`` stands for (1, n), the greater of two is not drawn. Values of
-    ``value_range`` are taken as bytes.
+    shift_factor: Tensor
+
+
+class RandomPosterization(RandomImageLayer[Shifts]):
+    """Reduces the values of images to their highest bits, during training.
+
+    Output shape: that of the inputs.
+
+    Args:
+        factor: two integers (low, high) from 1 to 8; the number of bits that an image keeps is
+            drawn from ``low`` to ``high - 1``. One number ``n`` stands for (1, n).
+
+    Raises:
+        ValueError: an argument is out of range.
 
     Example:
         >>> from webtensor import keras
@@ -158,11 +206,9 @@ class RandomPosterization(RandomImageLayer):
         [0.0, 32.0, 224.0]
     """
 
-    _CONFIG: ClassVar = ("factor", "value_range")
-
     def __init__(
         self,
-        factor: Any,
+        factor: Factor,
         value_range: Sequence[float] = (0, 255),
         data_format: str | None = None,
         seed: int | None = None,
@@ -172,28 +218,44 @@ class RandomPosterization(RandomImageLayer):
         self.factor = factor_range("RandomPosterization", "factor", factor, 1, 8)
         self.value_range = sorted_range("RandomPosterization", value_range)
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, _, _ = self._size(shape)
-        low, high = (int(one) for one in self.factor)
-        bits = [random.randrange(low, high) if low < high else low for _ in range(count)]
-        return {"shift_factor": wt.tensor([8 - one for one in bits])}
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> Shifts:
+        batch = self._batch_size(shape)
+        low, high = map(int, self.factor)
+        bits = [random.randrange(low, high) if low < high else low for _ in range(batch)]
+        return {"shift_factor": wt.tensor([8 - count for count in bits])}
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: Shifts) -> Tensor:
         shifts = wt.flatten(wt.asarray(transformation["shift_factor"])).tolist()
-        steps = of_images([2.0**one for one in shifts])
+        steps = per_image([2.0**shift for shift in shifts])
 
-        def coarser(x: Tensor) -> Tensor:
+        def posterized(x: Tensor) -> Tensor:
             return wt.floor(wt.clip(x, 0.0, 255.0) / steps) * steps
 
-        return in_bytes(self._cast(images), self.value_range, coarser)
+        return in_bytes(self._cast(images), self.value_range, posterized)
 
 
-class Solarization(RandomImageLayer):
-    """Adds to values, and inverts those from a threshold on: ``x`` or ``255 - x``.
+class Thresholds(TypedDict):
+    """The number that is added to each image, and the threshold from which it is inverted."""
 
-    What is added and the threshold are drawn for each image, as parts of 255, from
-    ``addition_factor`` and ``threshold_factor``, from 0 to 1; a single number stands for those from
-    0 on. Values of ``value_range`` are taken as from 0 to 255.
+    additions: Tensor
+    thresholds: Tensor
+
+
+class Solarization(RandomImageLayer[Thresholds]):
+    """Adds a number to values, and inverts those from a threshold on, during training.
+
+    Values of ``value_range`` are first mapped to 0 … 255; then ``x`` becomes ``255 - x`` where it
+    is not less than the threshold.
+
+    Output shape: that of the inputs.
+
+    Args:
+        addition_factor: two numbers from 0 to 1, the bounds of the added number, as a part of
+            255; or one number ``f`` for (0, f).
+        threshold_factor: likewise, the bounds of the threshold.
+
+    Raises:
+        ValueError: an argument is out of range.
 
     Example:
         >>> from webtensor import keras
@@ -203,39 +265,36 @@ class Solarization(RandomImageLayer):
         [255.0, 200.0, 0.0]
     """
 
-    _CONFIG: ClassVar = ("value_range", "addition_factor", "threshold_factor")
     _IS_ALWAYS_CAST = True
 
     def __init__(
         self,
-        addition_factor: Any = 0.0,
-        threshold_factor: Any = 0.0,
+        addition_factor: Factor = 0.0,
+        threshold_factor: Factor = 0.0,
         value_range: Sequence[float] = (0, 255),
         seed: int | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(seed, **kwargs)
         self.addition_factor, self.threshold_factor = (
-            range_within("Solarization", name, given, 0, is_mirrored=False)
-            for name, given in (
+            range_within("Solarization", name, factor, 0, is_mirrored=False)
+            for name, factor in (
                 ("addition_factor", addition_factor),
                 ("threshold_factor", threshold_factor),
             )
         )
         self.value_range = sorted_range("Solarization", value_range)
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, _, _ = self._size(shape)
-        drawn = {}
-        for name, (low, high) in (
-            ("additions", self.addition_factor),
-            ("thresholds", self.threshold_factor),
-        ):
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> Thresholds:
+        batch = self._batch_size(shape)
+        additions, thresholds = (
             # As in Keras, only the upper bound is a part of 255.
-            drawn[name] = of_images(uniform(random, count, (low, high * 255.0)))
-        return drawn
+            per_image(uniform(random, batch, (low, high * 255.0)))
+            for low, high in (self.addition_factor, self.threshold_factor)
+        )
+        return {"additions": additions, "thresholds": thresholds}
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: Thresholds) -> Tensor:
         def solarized(x: Tensor) -> Tensor:
             y = wt.clip(x + transformation["additions"], 0.0, 255.0)
             return wt.where(wt.less(y, transformation["thresholds"]), y, 255.0 - y)
@@ -243,10 +302,18 @@ class Solarization(RandomImageLayer):
         return in_bytes(self._cast(images), self.value_range, solarized)
 
 
-class AutoContrast(BaseImagePreprocessingLayer):
-    """Stretches each channel of each image over ``value_range``, outside training, too.
+class AutoContrast(BaseImagePreprocessingLayer[None]):
+    """Stretches the values of each channel of each image over ``value_range``.
 
-    A channel of one value stays.
+    Inference does so, too. A channel in which all values are equal keeps them.
+
+    Output shape: that of the inputs.
+
+    Args:
+        value_range: two numbers, the minimum and the maximum of results.
+
+    Raises:
+        ValueError: ``value_range`` is not two numbers.
 
     Example:
         >>> from webtensor import keras
@@ -256,19 +323,18 @@ class AutoContrast(BaseImagePreprocessingLayer):
         [0.0, 255.0, 127.5]
     """
 
-    _CONFIG: ClassVar = ("value_range",)
     _IS_ALWAYS_ACTIVE = True
 
     def __init__(self, value_range: Sequence[float] = (0, 255), **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.value_range = sorted_range("AutoContrast", value_range)
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: None) -> Tensor:
         x = wt.astype(images, float32, copy=False)
-        axes = [axis % 4 for axis in self._axes()]
-        least, most = wt.min(x, axes, keepdims=True), wt.max(x, axes, keepdims=True)
+        axes = [axis % 4 for axis in self._spatial_axes()]
+        minimum, maximum = wt.min(x, axes, keepdims=True), wt.max(x, axes, keepdims=True)
         low, high = self.value_range
-        spread = most - least
-        scaled = (x - least) * wt.divide_no_nan(float(high - low), spread)
+        spread = maximum - minimum
+        scaled = (x - minimum) * wt.divide_no_nan(float(high - low), spread)
         y = wt.clip(scaled + low if low else scaled, low, high)
         return wt.where(wt.greater(spread, 0.0), y, x)

@@ -1,23 +1,30 @@
-"""Moving pixels by a projective transform: images turned, shifted, scaled, sheared, seen askew."""
+"""Projective transforms of images: rotation, translation, zoom, shear, perspective."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import cos, radians, sin
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict, TypeVar
 
 from webtensor import ops as wt
 from webtensor.dtypes import float32
-from webtensor.engine import Tensor
-from webtensor.keras.layers.preprocessing.images.base import RandomImageLayer, uniform
+from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.arguments import ALWAYS
+from webtensor.keras.layers.preprocessing.images.base import (
+    RandomImageLayer,
+    Transformation,
+    uniform,
+)
 from webtensor.keras.layers.preprocessing.images.homography import homography
 from webtensor.keras.layers.preprocessing.images.ranges import (
+    Factor,
     factor_range,
     options,
     range_within,
 )
 from webtensor.keras.utils.bounding_boxes import (
+    Boxes,
     affine_transform,
     clip_to_image_size,
     combined,
@@ -25,7 +32,6 @@ from webtensor.keras.utils.bounding_boxes import (
 )
 
 __all__ = [
-    "INTERPOLATIONS",
     "RandomPerspective",
     "RandomRotation",
     "RandomShear",
@@ -34,23 +40,30 @@ __all__ = [
 ]
 
 _FILL_MODES = ("reflect", "wrap", "constant", "nearest")
-INTERPOLATIONS = ("nearest", "bilinear")
+_INTERPOLATIONS = ("nearest", "bilinear")
 
 Rows = list[list[float]]
 
 
-def _lists(value: Any) -> Any:
-    return wt.asarray(value).tolist()
+def _rows_of(values: TensorLike) -> Rows:
+    rows: Rows = wt.asarray(values).tolist()
+    return rows
 
 
 def _column(numbers: Sequence[float]) -> Tensor:
     return wt.tensor(list(numbers), (len(numbers), 1), float32)
 
 
-class RandomWarp(RandomImageLayer):
-    """A layer that moves pixels: each place of a result shows another place of its image."""
+class RandomWarp(RandomImageLayer[Transformation]):
+    """The base of layers that map each pixel of the result to a position in the image.
 
-    _CONFIG: ClassVar[tuple[str, ...]] = ("fill_mode", "interpolation", "fill_value")
+    Args:
+        fill_mode: the values outside an image: ``"reflect"``, ``"wrap"``, ``"nearest"`` (the
+            pixels at the edge), or ``"constant"``, which is ``fill_value``.
+        interpolation: ``"bilinear"`` or ``"nearest"``.
+        fill_value: a number for ``fill_mode="constant"``.
+    """
+
     _IS_ALWAYS_CAST = True
 
     def __init__(
@@ -66,75 +79,120 @@ class RandomWarp(RandomImageLayer):
         options(
             type(self).__name__,
             fill_mode=(fill_mode, _FILL_MODES),
-            interpolation=(interpolation, INTERPOLATIONS),
+            interpolation=(interpolation, _INTERPOLATIONS),
         )
         self.fill_mode, self.fill_value = fill_mode, fill_value
         self.interpolation = interpolation
 
-    def _rows(self, transformation: Any, height: int, width: int) -> Rows:
-        """The eight numbers of each image's transform. See ``wt.image.transform``."""
+    def _matrices(self, transformation: Transformation, height: int, width: int) -> Rows:
+        """Return the eight numbers of each image's transform, as ``wt.image.transform`` takes."""
         raise NotImplementedError
 
-    def _change(self, images: Tensor, transformation: Any) -> Tensor:
+    def _transform(self, images: Tensor, transformation: Transformation) -> Tensor:
         return self._warped(self._cast(images), transformation, self.interpolation)
 
     def transform_segmentation_masks(
-        self, segmentation_masks: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Move pixels of masks as those of images, taking the nearest."""
+        self,
+        segmentation_masks: TensorLike,
+        transformation: Transformation | None,
+        training: bool | None = True,
+    ) -> Tensor:
+        """Move the pixels of masks as those of images, with the nearest pixel."""
 
-        def change(masks: Tensor, drawn: Any) -> Tensor:
+        def warped(masks: Tensor, drawn: Transformation) -> Tensor:
             return self._warped(masks, drawn, "nearest")
 
-        return self._changed(change, segmentation_masks, transformation, training)
+        return self._apply(warped, segmentation_masks, transformation, training)
 
-    def _warped(self, images: Tensor, transformation: Any, interpolation: str) -> Tensor:
-        _, height, width = self._size(images.shape)
-        rows = wt.tensor(self._rows(transformation, height, width), dtype=float32)
-        given = (rows, interpolation, self.fill_mode, self.fill_value)
+    def _warped(self, images: Tensor, transformation: Transformation, interpolation: str) -> Tensor:
+        _, height, width = self._batch_and_size(images.shape)
+        matrices = wt.tensor(self._matrices(transformation, height, width), dtype=float32)
+        fill = (self.fill_mode, self.fill_value)
         if self.fill_mode != "wrap":
-            return self._in_order(lambda x: wt.image.transform(x, *given), images)
+            return self._with_channels_last(
+                lambda x: wt.image.transform(x, matrices, interpolation, *fill), images
+            )
         # Between the last pixel and the first, Keras blends them, TensorFlow and the kernel do not.
         # Imported when it is needed, as all functions come with it.
         from webtensor.keras.ops import image
 
-        moved_images: Tensor = image.affine_transform(images, *given, data_format=self.data_format)
-        return moved_images
+        warped: Tensor = image.affine_transform(
+            images, matrices, interpolation, *fill, data_format=self.data_format
+        )
+        return warped
 
     # -- boxes ---------------------------------------------------------------------------------
 
     def transform_bounding_boxes(
-        self, bounding_boxes: Any, transformation: Any, training: bool | None = True
-    ) -> Any:
-        """Move boxes as the pixels in them."""
-        if not self._is_at_work(transformation, training):
+        self,
+        bounding_boxes: Boxes,
+        transformation: Transformation | None,
+        training: bool | None = True,
+    ) -> Boxes:
+        """Return the boxes around the transformed ones."""
+        if not self._is_active(transformation, training):
             return bounding_boxes
-        height, width = self._size_drawn_for(transformation)
-        made = self._to_corners(bounding_boxes, height, width)
-        made["boxes"] = self._moved(made["boxes"], transformation, height, width)
-        made = clip_to_image_size(made, height, width)
-        return self._from_corners(made, height, width)
+        height, width = self._size_of_images(transformation)
+        corners = self._to_corners(bounding_boxes, height, width)
+        corners["boxes"] = self._moved(corners["boxes"], transformation, height, width)
+        corners = clip_to_image_size(corners, height, width)
+        return self._from_corners(corners, height, width)
 
-    def _moved(self, boxes: Tensor, transformation: Any, height: int, width: int) -> Tensor:
-        """Where the corners of boxes go."""
+    def _moved(
+        self, boxes: Tensor, transformation: Transformation, height: int, width: int
+    ) -> Tensor:
+        """Return the boxes around transformed ones, by their corners."""
         raise NotImplementedError
 
-    def _size_drawn_for(self, transformation: Any) -> tuple[int, int]:
-        """Height and width of the images that a transformation was drawn for."""
-        return self._size(transformation["input_shape"])[1:]
+    def _size_of_images(self, transformation: Transformation) -> tuple[int, int]:
+        """Return the height and the width of the images that a transformation was drawn for."""
+        raise NotImplementedError
+
+
+class ShapedTransformation(TypedDict):
+    """A transformation with the shape of the images that it was drawn for."""
+
+    input_shape: tuple[int, ...]
+
+
+Shaped = TypeVar("Shaped", bound=ShapedTransformation)
+
+
+class ShapedWarp(RandomWarp[Shaped]):
+    """The base of warps whose transformations have the shape of the images."""
+
+    def _size_of_images(self, transformation: Shaped) -> tuple[int, int]:
+        return self._batch_and_size(transformation["input_shape"])[1:]
 
 
 def _scaled(boxes: Tensor, scales: Rows, offsets: Rows) -> Tensor:
-    """Boxes of each image, scaled and moved, both (across, down)."""
-    shares = [[[x, 0, 0, 0], [0, y, 0, 0], [0, 0, x, 0], [0, 0, 0, y]] for x, y in scales]
-    return combined(boxes, shares, [[*one, *one] for one in offsets])
+    """Scale and move the boxes of each image, by numbers (across, down)."""
+    weights = [[[x, 0, 0, 0], [0, y, 0, 0], [0, 0, x, 0], [0, 0, 0, y]] for x, y in scales]
+    return combined(boxes, weights, [[*offset, *offset] for offset in offsets])
 
 
-class RandomRotation(RandomWarp):
-    """Rotates images by parts of a full turn between those of ``factor``.
+class Rotations(TypedDict):
+    """The angle of each image in degrees, and the transform that rotates it."""
 
-    A single number stands for as much in both directions. What comes from outside an image is, by
-    ``fill_mode``, "reflect", "wrap", "nearest", or "constant", which is ``fill_value``.
+    angle: Tensor
+    rotation_matrix: Tensor
+    image_height: int
+    image_width: int
+    batch_size: int
+
+
+class RandomRotation(RandomWarp[Rotations]):
+    """Rotates images about their centre by random angles, during training.
+
+    Output shape: that of the inputs.
+
+    Args:
+        factor: two numbers from -1 to 1, the bounds of the angle, as a part of a full turn,
+            counterclockwise; or one number ``f`` for (-f, f).
+
+    Raises:
+        ValueError: ``factor`` is out of range.
+        NotImplementedError: ``fill_mode`` or ``interpolation`` is unknown.
 
     Example:
         >>> from webtensor import keras
@@ -145,11 +203,9 @@ class RandomRotation(RandomWarp):
         [1.0, 3.0, 0.0, 2.0]
     """
 
-    _CONFIG: ClassVar = (*RandomWarp._CONFIG, "factor")
-
     def __init__(
         self,
-        factor: Any,
+        factor: Factor,
         fill_mode: str = "reflect",
         interpolation: str = "bilinear",
         seed: int | None = None,
@@ -160,43 +216,57 @@ class RandomRotation(RandomWarp):
         super().__init__(fill_mode, interpolation, seed, fill_value, data_format, **kwargs)
         self.factor = factor_range("RandomRotation", "factor", factor or 0.0)
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, height, width = self._size(shape)
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> Rotations:
+        batch, height, width = self._batch_and_size(shape)
         lower, upper = self.factor
-        angles = uniform(random, count, (lower * 360, upper * 360))
-        rows = [_rotation(radians(one), height, width) for one in angles]
+        angles = uniform(random, batch, (lower * 360, upper * 360))
+        matrices = [_rotation(radians(angle), height, width) for angle in angles]
         return {
             "angle": wt.tensor(angles, dtype=float32),
-            "rotation_matrix": wt.tensor(rows, dtype=float32),
+            "rotation_matrix": wt.tensor(matrices, dtype=float32),
             "image_height": height,
             "image_width": width,
-            "batch_size": count,
+            "batch_size": batch,
         }
 
-    def _rows(self, transformation: Any, height: int, width: int) -> Rows:
-        rows: Rows = wt.reshape(transformation["rotation_matrix"], (-1, 8)).tolist()
-        return rows
+    def _matrices(self, transformation: Rotations, height: int, width: int) -> Rows:
+        return _rows_of(wt.reshape(transformation["rotation_matrix"], (-1, 8)))
 
-    def _size_drawn_for(self, transformation: Any) -> tuple[int, int]:
+    def _size_of_images(self, transformation: Rotations) -> tuple[int, int]:
         return transformation["image_height"], transformation["image_width"]
 
-    def _moved(self, boxes: Tensor, transformation: Any, height: int, width: int) -> Tensor:
+    def _moved(self, boxes: Tensor, transformation: Rotations, height: int, width: int) -> Tensor:
         angles = wt.reshape(transformation["angle"], (-1,))
-        none, whole = wt.zeros_like(angles), wt.ones_like(angles)
-        return affine_transform(boxes, angles, none, none, whole, none, none, height, width)
+        zeros, ones = wt.zeros_like(angles), wt.ones_like(angles)
+        return affine_transform(boxes, angles, zeros, zeros, ones, zeros, zeros, height, width)
 
 
 def _rotation(angle: float, height: int, width: int) -> list[float]:
-    """The transform that rotates an image about its middle."""
+    """Return the transform that rotates an image about its centre."""
     x, y = (width - 1) / 2, (height - 1) / 2
-    across, down = cos(angle), sin(angle)
-    return [across, -down, x - x * across + y * down, down, across, y - x * down - y * across, 0, 0]
+    c, s = cos(angle), sin(angle)
+    return [c, -s, x - x * c + y * s, s, c, y - x * s - y * c, 0, 0]
 
 
-class RandomTranslation(RandomWarp):
-    """Moves images down and to the right, by parts of their height and width between the factors.
+class Translations(ShapedTransformation):
+    """The displacement (across, down) of each image in pixels."""
 
-    See ``RandomRotation``.
+    translations: Tensor
+
+
+class RandomTranslation(ShapedWarp[Translations]):
+    """Moves images down and to the right by random distances, during training.
+
+    Output shape: that of the inputs.
+
+    Args:
+        height_factor: two numbers from -1 to 1, the bounds of the distance down, as a part of the
+            height; or one number ``f`` for (-f, f). Negative numbers move up.
+        width_factor: likewise, the bounds of the distance to the right, as a part of the width.
+
+    Raises:
+        ValueError: a factor is out of range.
+        NotImplementedError: ``fill_mode`` or ``interpolation`` is unknown.
 
     Example:
         >>> from webtensor import keras
@@ -206,12 +276,10 @@ class RandomTranslation(RandomWarp):
         [0.0, 0.0, 1.0, 1.0]
     """
 
-    _CONFIG: ClassVar = (*RandomWarp._CONFIG, "height_factor", "width_factor")
-
     def __init__(
         self,
-        height_factor: Any,
-        width_factor: Any,
+        height_factor: Factor,
+        width_factor: Factor,
         fill_mode: str = "reflect",
         interpolation: str = "bilinear",
         seed: int | None = None,
@@ -222,31 +290,53 @@ class RandomTranslation(RandomWarp):
         super().__init__(fill_mode, interpolation, seed, fill_value, data_format, **kwargs)
         self.height_factor, self.width_factor = height_factor, width_factor
         kind = "RandomTranslation"
-        self._heights = range_within(kind, "height_factor", height_factor)
-        self._widths = range_within(kind, "width_factor", width_factor)
+        self._height_bounds = range_within(kind, "height_factor", height_factor)
+        self._width_bounds = range_within(kind, "width_factor", width_factor)
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, height, width = self._size(shape)
-        moves = [
-            [random.uniform(*self._widths) * width, random.uniform(*self._heights) * height]
-            for _ in range(count)
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> Translations:
+        batch, height, width = self._batch_and_size(shape)
+        distances = [
+            [
+                random.uniform(*self._width_bounds) * width,
+                random.uniform(*self._height_bounds) * height,
+            ]
+            for _ in range(batch)
         ]
-        return {"translations": wt.tensor(moves, (count, 2), float32), "input_shape": shape}
+        return {"translations": wt.tensor(distances, (batch, 2), float32), "input_shape": shape}
 
-    def _rows(self, transformation: Any, height: int, width: int) -> Rows:
-        moves = _lists(transformation["translations"])
-        return [[1, 0, -across, 0, 1, -down, 0, 0] for across, down in moves]
+    def _matrices(self, transformation: Translations, height: int, width: int) -> Rows:
+        distances = _rows_of(transformation["translations"])
+        return [[1, 0, -across, 0, 1, -down, 0, 0] for across, down in distances]
 
-    def _moved(self, boxes: Tensor, transformation: Any, height: int, width: int) -> Tensor:
-        moves = _lists(transformation["translations"])
-        return _scaled(boxes, [[1, 1] for _ in moves], moves)
+    def _moved(
+        self, boxes: Tensor, transformation: Translations, height: int, width: int
+    ) -> Tensor:
+        distances = _rows_of(transformation["translations"])
+        return _scaled(boxes, [[1, 1] for _ in distances], distances)
 
 
-class RandomZoom(RandomWarp):
-    """Zooms out of images, or into them where factors are negative, about their middle.
+class Zooms(ShapedTransformation):
+    """The part of the height and of the width of each image that is shown."""
 
-    A result shows ``1 + factor`` times the height and the width of its image; without
-    ``width_factor`` both are scaled alike. See ``RandomRotation``.
+    height_zoom: Tensor
+    width_zoom: Tensor
+
+
+class RandomZoom(ShapedWarp[Zooms]):
+    """Zooms images about their centre, during training: out for positive factors, in for negative.
+
+    A result shows ``1 + f`` times the height and the width of its image.
+
+    Output shape: that of the inputs.
+
+    Args:
+        height_factor: two numbers greater than -1, up to 1, the bounds of ``f`` for the height; or
+            one number ``f`` for (-f, f).
+        width_factor: likewise for the width. None, the default, keeps the aspect ratio.
+
+    Raises:
+        ValueError: a factor is out of range.
+        NotImplementedError: ``fill_mode`` or ``interpolation`` is unknown.
 
     Example:
         >>> from webtensor import keras
@@ -256,12 +346,10 @@ class RandomZoom(RandomWarp):
         [0.5, 1.0, 1.5]
     """
 
-    _CONFIG: ClassVar = (*RandomWarp._CONFIG, "height_factor", "width_factor")
-
     def __init__(
         self,
-        height_factor: Any,
-        width_factor: Any = None,
+        height_factor: Factor,
+        width_factor: Factor | None = None,
         fill_mode: str = "reflect",
         interpolation: str = "bilinear",
         seed: int | None = None,
@@ -272,36 +360,39 @@ class RandomZoom(RandomWarp):
         super().__init__(fill_mode, interpolation, seed, fill_value, data_format, **kwargs)
         self.height_factor, self.width_factor = height_factor, width_factor
         kind = "RandomZoom"
-        self._heights = range_within(kind, "height_factor", height_factor, open_low=True)
-        self._widths = self._heights
+        self._height_bounds = range_within(kind, "height_factor", height_factor, open_low=True)
+        self._width_bounds = self._height_bounds
         if width_factor is not None:
-            self._widths = range_within(kind, "width_factor", width_factor, open_low=True)
+            self._width_bounds = range_within(kind, "width_factor", width_factor, open_low=True)
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, _, _ = self._size(shape)
-        heights = [1 + one for one in uniform(random, count, self._heights)]
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> Zooms:
+        batch = self._batch_size(shape)
+        heights = [1 + factor for factor in uniform(random, batch, self._height_bounds)]
         widths = heights
         if self.width_factor is not None:
-            widths = [1 + one for one in uniform(random, count, self._widths)]
+            widths = [1 + factor for factor in uniform(random, batch, self._width_bounds)]
         return {
             "height_zoom": _column(heights),
             "width_zoom": _column(widths),
             "input_shape": shape,
         }
 
-    def _zooms(self, transformation: Any) -> Rows:
-        """What part of each image is shown, (across, down)."""
-        columns = (_lists(transformation[name]) for name in ("width_zoom", "height_zoom"))
-        return [[*across, *down] for across, down in zip(*columns, strict=True)]
+    def _zooms(self, transformation: Zooms) -> Rows:
+        """Return the part of each image that is shown, (across, down)."""
+        widths, heights = transformation["width_zoom"], transformation["height_zoom"]
+        return [
+            [*across, *down]
+            for across, down in zip(_rows_of(widths), _rows_of(heights), strict=True)
+        ]
 
-    def _rows(self, transformation: Any, height: int, width: int) -> Rows:
+    def _matrices(self, transformation: Zooms, height: int, width: int) -> Rows:
         return [
             [x, 0, (width - 1) / 2 * (1 - x), 0, y, (height - 1) / 2 * (1 - y), 0, 0]
             for x, y in self._zooms(transformation)
         ]
 
-    def _moved(self, boxes: Tensor, transformation: Any, height: int, width: int) -> Tensor:
-        # The part that is shown begins so many pixels from the edges, and fills the result.
+    def _moved(self, boxes: Tensor, transformation: Zooms, height: int, width: int) -> Tensor:
+        # This inverts the transform of ``_matrices``.
         zooms = self._zooms(transformation)
         return _scaled(
             boxes,
@@ -310,12 +401,25 @@ class RandomZoom(RandomWarp):
         )
 
 
-class RandomShear(RandomWarp):
-    """Leans images: (x, y) shows ``(x + a y, b x + y)``, with ``a`` and ``b`` of the factors.
+class Shears(ShapedTransformation):
+    """The shear (across, down) of each image."""
 
-    ``a`` is drawn from ``x_factor``, ``b`` from ``y_factor``, both from 0 to 1, and half of the
-    images lean the other way. A single number stands for as much in both directions. See
-    ``RandomRotation``.
+    shear_factor: Tensor
+
+
+class RandomShear(ShapedWarp[Shears]):
+    """Shears images during training: (x, y) shows the pixel at ``(x + a y, b x + y)``.
+
+    Output shape: that of the inputs.
+
+    Args:
+        x_factor: two numbers from 0 to 1, the bounds of ``a``, which is drawn for each image; or
+            one number ``f`` for (0, f). Half of the images are sheared in the other direction.
+        y_factor: likewise, the bounds of ``b``.
+
+    Raises:
+        ValueError: a factor is out of range.
+        NotImplementedError: ``fill_mode`` or ``interpolation`` is unknown.
 
     Example:
         >>> from webtensor import keras
@@ -326,12 +430,10 @@ class RandomShear(RandomWarp):
         [1.0, 0.0, 0.0]
     """
 
-    _CONFIG: ClassVar = (*RandomWarp._CONFIG, "x_factor", "y_factor")
-
     def __init__(
         self,
-        x_factor: Any = 0.0,
-        y_factor: Any = 0.0,
+        x_factor: Factor = 0.0,
+        y_factor: Factor = 0.0,
         interpolation: str = "bilinear",
         fill_mode: str = "reflect",
         fill_value: float = 0.0,
@@ -340,50 +442,73 @@ class RandomShear(RandomWarp):
         **kwargs: Any,
     ) -> None:
         super().__init__(fill_mode, interpolation, seed, fill_value, data_format, **kwargs)
-        self.x_factor = self._range_of("x_factor", x_factor)
-        self.y_factor = self._range_of("y_factor", y_factor)
+        self.x_factor = self._bounds("x_factor", x_factor)
+        self.y_factor = self._bounds("y_factor", y_factor)
 
     @staticmethod
-    def _range_of(name: str, given: Any) -> tuple[float, float]:
-        """The bounds; a configuration has them as they are drawn from."""
-        if isinstance(given, (list, tuple)) and len(given) == 2 and -given[0] == given[1]:
-            given = given[1]
-        return range_within("RandomShear", name, given, 0, 1)
+    def _bounds(name: str, factor: Factor) -> tuple[float, float]:
+        """Return the bounds; (-f, f), which a configuration has for ``f``, stands for ``f``."""
+        if isinstance(factor, (list, tuple)) and len(factor) == 2 and -factor[0] == factor[1]:
+            factor = factor[1]
+        return range_within("RandomShear", name, factor, 0, 1)
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, _, _ = self._size(shape)
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> Shears:
+        batch = self._batch_size(shape)
         factors = []
-        for _ in range(count):
-            side = random.choice((-1, 1))
-            factors.append([side * random.uniform(*one) for one in (self.x_factor, self.y_factor)])
-        return {"shear_factor": wt.tensor(factors, (count, 2), float32), "input_shape": shape}
+        for _ in range(batch):
+            sign = random.choice((-1, 1))
+            bounds = (self.x_factor, self.y_factor)
+            factors.append([sign * random.uniform(low, high) for low, high in bounds])
+        return {"shear_factor": wt.tensor(factors, (batch, 2), float32), "input_shape": shape}
 
-    def _rows(self, transformation: Any, height: int, width: int) -> Rows:
-        return [[1, x, 0, y, 1, 0, 0, 0] for x, y in _lists(transformation["shear_factor"])]
+    def _matrices(self, transformation: Shears, height: int, width: int) -> Rows:
+        return [[1, x, 0, y, 1, 0, 0, 0] for x, y in _rows_of(transformation["shear_factor"])]
 
-    def _moved(self, boxes: Tensor, transformation: Any, height: int, width: int) -> Tensor:
-        factors = _lists(transformation["shear_factor"])
-        # As in Keras, by parts of the lengths.
-        rows = [_sheared(x * width / height, y * height / width) for x, y in factors]
-        return combined(boxes, rows)
+    def _moved(self, boxes: Tensor, transformation: Shears, height: int, width: int) -> Tensor:
+        factors = _rows_of(transformation["shear_factor"])
+        # As in Keras, boxes are sheared as parts of the height and the width.
+        return combined(
+            boxes, [_sheared(x * width / height, y * height / width) for x, y in factors]
+        )
 
 
 def _sheared(across: float, down: float) -> list[tuple[float, ...]]:
-    """The shares of a box's numbers in the box around it when it leans across, and then down."""
-    top, bottom = ((1, 3) if across < 0 else (3, 1)), ((0, 2) if down <= 0 else (2, 0))
+    """Return the weights of a box's corners in the box around it, sheared across, then down."""
+    x_sources = (1, 3) if across < 0 else (3, 1)
+    y_sources = (0, 2) if down <= 0 else (2, 0)
     rows = [[float(row == column) for row in range(4)] for column in range(4)]
-    for edge, other in zip((0, 2), top, strict=True):
-        rows[edge][other] -= across
-    for edge, other in zip((1, 3), bottom, strict=True):
-        rows[edge] = [one - down * two for one, two in zip(rows[edge], rows[other], strict=True)]
+    for target, source in zip((0, 2), x_sources, strict=True):
+        rows[target][source] -= across
+    for target, source in zip((1, 3), y_sources, strict=True):
+        rows[target] = [
+            weight - down * other for weight, other in zip(rows[target], rows[source], strict=True)
+        ]
     return list(zip(*rows, strict=True))
 
 
-class RandomPerspective(RandomWarp):
-    """Shows images as if seen from aside: corners move, by up to half of ``scale``.
+class Perspectives(ShapedTransformation):
+    """Which images are transformed, and their corners before and after that."""
 
-    The probability of that is drawn for each image between the two numbers of ``factor``, or from 0
-    to a single one. What is shown from outside of an image is ``fill_value``.
+    apply_perspective: Tensor
+    start_points: Tensor
+    end_points: Tensor
+
+
+class RandomPerspective(ShapedWarp[Perspectives]):
+    """Distorts the perspective of images by moving their corners, at random during training.
+
+    Output shape: that of the inputs.
+
+    Args:
+        factor: two numbers from 0 to 1, the bounds of the probability that an image is
+            transformed; or one number ``f`` for (0, f).
+        scale: a number from 0 to 1; each coordinate of a corner is multiplied by a number between
+            ``1 - scale / 2`` and ``1 + scale / 2``.
+        fill_value: a number, the value of pixels outside an image.
+
+    Raises:
+        ValueError: ``factor`` or ``scale`` is out of range.
+        NotImplementedError: ``interpolation`` is unknown.
 
     Example:
         >>> from webtensor import keras
@@ -393,11 +518,11 @@ class RandomPerspective(RandomWarp):
         True
     """
 
-    _CONFIG: ClassVar = ("interpolation", "fill_value", "factor", "scale")
+    _config_omits: ClassVar = {"fill_mode": ALWAYS}
 
     def __init__(
         self,
-        factor: Any = 1.0,
+        factor: Factor = 1.0,
         scale: float = 1.0,
         interpolation: str = "bilinear",
         fill_value: float = 0.0,
@@ -413,33 +538,43 @@ class RandomPerspective(RandomWarp):
             )
         self.scale = scale
 
-    def _draw(self, random: Random, shape: tuple[int, ...]) -> Any:
-        count, height, width = self._size(shape)
+    def _draw(self, random: Random, shape: tuple[int, ...]) -> Perspectives:
+        batch, height, width = self._batch_and_size(shape)
         corners = [[x, y] for y in (0.0, height - 1.0) for x in (0.0, width - 1.0)]
         half = self.scale / 2
         ends = [
-            [[one * (1 + random.uniform(-half, half)) for one in corner] for corner in corners]
-            for _ in range(count)
+            [
+                [coordinate * (1 + random.uniform(-half, half)) for coordinate in corner]
+                for corner in corners
+            ]
+            for _ in range(batch)
         ]
         return {
-            "apply_perspective": wt.tensor(self._chosen(random, shape, self.factor)),
-            "start_points": wt.tensor([corners] * count, dtype=float32),
+            "apply_perspective": self._draw_chosen(random, shape, self.factor),
+            "start_points": wt.tensor([corners] * batch, dtype=float32),
             "end_points": wt.tensor(ends, dtype=float32),
             "input_shape": shape,
         }
 
-    def _rows(self, transformation: Any, height: int, width: int) -> Rows:
-        return self._transforms(transformation, "end_points", "start_points")
+    def _matrices(self, transformation: Perspectives, height: int, width: int) -> Rows:
+        return self._homographies(
+            transformation, transformation["end_points"], transformation["start_points"]
+        )
 
-    def _moved(self, boxes: Tensor, transformation: Any, height: int, width: int) -> Tensor:
-        rows = self._transforms(transformation, "start_points", "end_points")
-        return moved(boxes, [(*one, 1) for one in rows])
+    def _moved(
+        self, boxes: Tensor, transformation: Perspectives, height: int, width: int
+    ) -> Tensor:
+        matrices = self._homographies(
+            transformation, transformation["start_points"], transformation["end_points"]
+        )
+        return moved(boxes, [(*matrix, 1) for matrix in matrices])
 
     @staticmethod
-    def _transforms(transformation: Any, source: str, target: str) -> Rows:
-        """The transforms that take corners to others; of images that stay, to themselves."""
-        parts = (_lists(transformation[key]) for key in ("apply_perspective", source, target))
+    def _homographies(transformation: Perspectives, sources: Tensor, targets: Tensor) -> Rows:
+        """Return the transforms of corners to others; the identity for images that stay."""
+        is_applied = wt.asarray(transformation["apply_perspective"]).tolist()
+        corners = zip(wt.asarray(sources).tolist(), wt.asarray(targets).tolist(), strict=True)
         return [
-            homography(begin, end) if is_applied else [1, 0, 0, 0, 1, 0, 0, 0]
-            for is_applied, begin, end in zip(*parts, strict=True)
+            homography(source, target) if applies else [1, 0, 0, 0, 1, 0, 0, 0]
+            for applies, (source, target) in zip(is_applied, corners, strict=True)
         ]

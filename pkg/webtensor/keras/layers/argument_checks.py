@@ -1,0 +1,89 @@
+"""Checks of arguments that several layers share: positive integers, pairs of integers, padding.
+
+``keras/arguments.py`` finds out which arguments there are; what values they may have is said here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, SupportsIndex, TypeAlias, TypeGuard
+
+__all__ = ["Pairs", "as_integers", "as_padding", "as_pairs", "check_positive", "given"]
+
+_NOT_ARGUMENTS = frozenset({"self", "kwargs", "__class__"})
+
+#: An integer for all axes, one per axis, or a pair per axis: before and after.
+Pairs: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]]
+
+
+def _is_integer(value: object) -> TypeGuard[SupportsIndex]:
+    return hasattr(value, "__index__") and not isinstance(value, bool)
+
+
+def _repeated(value: object, count: int) -> Sequence[object]:
+    """Return an integer ``count`` times, and a list or tuple as it is; nothing for other values."""
+    if _is_integer(value):
+        return (value,) * count
+    return value if isinstance(value, (list, tuple)) else ()
+
+
+def as_integers(
+    name: str, argument: str, value: object, count: int, *, minimum: int = 1
+) -> tuple[int, ...]:
+    """Return ``count`` integers; the user may pass a single one for all.
+
+    Raises:
+        ValueError: there are more or fewer, or one is less than ``minimum``.
+    """
+    values = _repeated(value, count)
+    integers = [int(item) for item in values if _is_integer(item) and int(item) >= minimum]
+    if not len(integers) == len(values) == count:
+        kind = "positive integer" if minimum else "non-negative integer"
+        several = f" or {count} of them" if count > 1 else ""
+        raise ValueError(f"{name}: {argument} must be a {kind}{several}, but got {value!r}")
+    return tuple(integers)
+
+
+def as_pairs(name: str, argument: str, value: object, count: int) -> tuple[tuple[int, ...], ...]:
+    """Return ``count`` pairs of sizes, before and after, of an integer, integers or pairs.
+
+    Raises:
+        ValueError: there are more or fewer, or a size is negative.
+    """
+    pairs = _repeated(value, count)
+    if len(pairs) != count:
+        raise ValueError(
+            f"{name}: {argument} must be an integer, {count} integers or {count} pairs of them, "
+            f"but got {value!r}"
+        )
+    return tuple([as_integers(name, argument, pair, 2, minimum=0) for pair in pairs])
+
+
+def as_padding(name: str, value: object, *others: str) -> str:
+    """Validate "valid", "same" or one of the words in ``others``, in any case.
+
+    Raises:
+        ValueError: it is none of them.
+    """
+    choices = ("valid", "same", *others)
+    padding = value.lower() if isinstance(value, str) else value
+    if padding not in choices:
+        raise ValueError(f"{name}: padding must be one of {', '.join(choices)}, but got {value!r}")
+    return str(padding)
+
+
+def check_positive(name: str, **values: object) -> None:
+    """Check that arguments are positive integers.
+
+    Raises:
+        ValueError: one is not.
+    """
+    for argument, value in values.items():
+        if not _is_integer(value) or int(value) <= 0:
+            raise ValueError(f"{name}: {argument} must be a positive integer, but got {value!r}")
+
+
+def given(scope: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an ``__init__``'s arguments by their names, from its ``locals()``."""
+    named = {name: value for name, value in scope.items() if name not in _NOT_ARGUMENTS}
+    return {**named, **scope.get("kwargs", {})}

@@ -1,0 +1,328 @@
+"""Attention with heads: projections of queries, keys, values and results, gates and masks."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, TypeAlias
+
+from webtensor import ops as wt
+from webtensor.engine import Tensor
+from webtensor.keras import regularizers
+from webtensor.keras.arguments import ALWAYS, NEVER
+from webtensor.keras.initializers import Initializer
+from webtensor.keras.layers.activations import Softmax
+from webtensor.keras.layers.argument_checks import check_positive
+from webtensor.keras.layers.attention.score_masks import MASKED_SCORE, combined_mask
+from webtensor.keras.layers.einsum_dense import EinsumDense
+from webtensor.keras.layers.regularization import Dropout
+from webtensor.keras.layers.weighted import Weighted
+from webtensor.keras.masks import mask_of
+from webtensor.keras.symbols import KerasTensor
+from webtensor.keras.types import (
+    ActivationLike,
+    ConstraintLike,
+    InitializerLike,
+    RegularizerLike,
+    Shape,
+)
+from webtensor.shapes import prod
+
+__all__ = ["AttentionWithHeads", "Heads"]
+
+#: The number of heads and the size of each.
+Heads: TypeAlias = tuple[int, int]
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+class AttentionWithHeads(Weighted):
+    """Attention between projections of queries, keys and values to several heads.
+
+    Args:
+        dropout: a number from 0 to 1, the fraction of the attention weights that training drops.
+        use_bias: a boolean, whether the projections have biases.
+        sliding_window: a positive integer: a query attends only to keys whose index differs from
+            its own by less; None for all keys.
+        flash_attention: None or False, as there is no flash attention.
+        kernel_initializer, bias_initializer: as in ``Dense``, of each projection.
+        kernel_regularizer, bias_regularizer, activity_regularizer: as in ``Dense``, of each
+            projection.
+        kernel_constraint, bias_constraint: as in ``Dense``, of each projection.
+        use_gate: a boolean, whether the result of each head is multiplied by a gate, the sigmoid
+            of another projection of the query.
+    """
+
+    _config_omits: ClassVar = {"activity_regularizer": NEVER, "flash_attention": ALWAYS}
+    #: Whether the result carries the mask of the query, and other masks of inputs are removed.
+    _carries_query_mask: ClassVar[bool] = False
+    _gate_dense: EinsumDense | None = None
+
+    kernel_initializer: InitializerLike
+    bias_initializer: InitializerLike
+    kernel_regularizer: RegularizerLike
+    bias_regularizer: RegularizerLike
+    kernel_constraint: ConstraintLike
+    bias_constraint: ConstraintLike
+
+    def __init__(
+        self,
+        *,
+        dropout: float,
+        use_bias: bool,
+        sliding_window: int | None,
+        flash_attention: bool | None,
+        kernel_initializer: InitializerLike,
+        bias_initializer: InitializerLike,
+        kernel_regularizer: RegularizerLike,
+        bias_regularizer: RegularizerLike,
+        activity_regularizer: RegularizerLike,
+        kernel_constraint: ConstraintLike,
+        bias_constraint: ConstraintLike,
+        use_gate: bool,
+        seed: int | None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        name = type(self).__name__
+        if sliding_window is not None:
+            check_positive(name, sliding_window=sliding_window)
+        if flash_attention:
+            raise ValueError(f"{name}: there is no flash attention")
+        self.dropout, self.use_bias, self.use_gate = dropout, use_bias, use_gate
+        self.sliding_window = sliding_window
+        self.seed = seed
+        self._take_weights(
+            kernel=(kernel_initializer, kernel_regularizer, kernel_constraint),
+            bias=(bias_initializer, bias_regularizer, bias_constraint),
+        )
+        self._activity_regularizer = regularizers.get(activity_regularizer)
+        self.supports_masking = True
+
+    def _config_value(self, name: str) -> Any:
+        if name == "activity_regularizer":
+            return regularizers.serialize(self._activity_regularizer)
+        return super()._config_value(name)
+
+    # -- projections --------------------------------------------------------------------------
+
+    @property
+    def query_dense(self) -> EinsumDense:
+        """The projection of the query."""
+        return self._query_dense
+
+    @property
+    def key_dense(self) -> EinsumDense:
+        """The projection of the key."""
+        return self._key_dense
+
+    @property
+    def value_dense(self) -> EinsumDense:
+        """The projection of the value."""
+        return self._value_dense
+
+    @property
+    def output_dense(self) -> EinsumDense:
+        """The projection of the result."""
+        return self._output_dense
+
+    def _build_projections(
+        self,
+        query_shape: Shape,
+        key_shape: Shape,
+        value_shape: Shape,
+        query_heads: Heads,
+        key_heads: Heads,
+        value_heads: Heads,
+        output_sizes: Shape,
+    ) -> None:
+        """Make the projections to heads, and from them to ``output_sizes``."""
+        result_heads = (query_heads[0], value_heads[1])
+        self._query_dense = self._projection("query", query_shape, 1, query_heads)
+        self._key_dense = self._projection("key", key_shape, 1, key_heads)
+        if self.use_gate:
+            self._gate_dense = self._projection("gate", query_shape, 1, result_heads, "sigmoid")
+        self._value_dense = self._projection("value", value_shape, 1, value_heads)
+        shape = (*query_shape[:-1], *result_heads)
+        self._output_dense = self._projection("attention_output", shape, 2, output_sizes)
+
+    def _projection(
+        self,
+        name: str,
+        input_shape: Shape,
+        summed: int,
+        sizes: Shape,
+        activation: ActivationLike = None,
+    ) -> EinsumDense:
+        """Make a layer that replaces the last ``summed`` dimensions by ``sizes``."""
+        batch_rank = len(input_shape) - summed
+        batch = _LETTERS[:batch_rank]
+        inner = _LETTERS[batch_rank : len(input_shape)]
+        outer = _LETTERS[len(input_shape) : len(input_shape) + len(sizes)]
+        layer = EinsumDense(
+            f"{batch}{inner},{inner}{outer}->{batch}{outer}",
+            output_shape=(*[None] * (batch_rank - 1), *sizes),
+            activation=activation,
+            bias_axes=outer if self.use_bias else None,
+            kernel_initializer=_cloned(self.kernel_initializer),
+            bias_initializer=_cloned(self.bias_initializer),
+            kernel_regularizer=self.kernel_regularizer,
+            bias_regularizer=self.bias_regularizer,
+            activity_regularizer=self._activity_regularizer,
+            kernel_constraint=self.kernel_constraint,
+            bias_constraint=self.bias_constraint,
+            name=name,
+            dtype=self.dtype_policy,
+        )
+        layer.build(tuple(input_shape))
+        return layer
+
+    def _build_softmax(self, axis: int | tuple[int, ...]) -> None:
+        self._softmax = Softmax(axis=axis, dtype=self.dtype_policy)
+        self._dropout_layer = Dropout(self.dropout, seed=self.seed, dtype=self.dtype_policy)
+
+    def _project(self, layer: EinsumDense, inputs: Tensor) -> Tensor:
+        """Call a projection, without masks."""
+        projected: Tensor = layer.call(inputs)
+        layer._add_loss_of(projected)
+        return projected
+
+    # -- attention ----------------------------------------------------------------------------
+
+    def call(
+        self,
+        query: Tensor,
+        value: Tensor,
+        key: Tensor | None = None,
+        query_mask: Tensor | None = None,
+        value_mask: Tensor | None = None,
+        key_mask: Tensor | None = None,
+        attention_mask: Tensor | None = None,
+        return_attention_scores: bool = False,
+        training: bool | None = None,
+        use_causal_mask: bool = False,
+    ) -> Tensor | tuple[Tensor, Tensor]:
+        """Return the result and, with ``return_attention_scores``, the attention weights."""
+        key = value if key is None else key
+        if self._carries_query_mask:
+            query_mask = _take_masks(query, value, key)
+        mask = combined_mask(
+            query.shape[1],
+            value.shape[1],
+            query_mask,
+            value_mask,
+            key_mask,
+            attention_mask,
+            use_causal_mask,
+            self.sliding_window,
+        )
+        gate = None if self._gate_dense is None else self._project(self._gate_dense, query)
+        output, scores = self._compute_attention(
+            self._project(self._query_dense, query),
+            self._project(self._key_dense, key),
+            self._project(self._value_dense, value),
+            mask,
+            training,
+            return_attention_scores,
+        )
+        output = self._project(self._output_dense, output if gate is None else output * gate)
+        if self._carries_query_mask and query_mask is not None:
+            output._keras_mask = query_mask
+        return (output, scores) if return_attention_scores else output
+
+    def _compute_attention(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        attention_mask: Tensor | None = None,
+        training: bool | None = None,
+        return_attention_scores: bool = False,
+    ) -> tuple[Tensor, Tensor]:
+        """Return the results of the heads, and the weights; operands are (…, heads, size)."""
+        raise NotImplementedError
+
+    def _attention_weights(
+        self,
+        scores: Tensor,
+        mask: Tensor | None,
+        training: bool | None,
+        zeros_masked: bool,
+        key_axes: int = 1,
+    ) -> tuple[Tensor, Tensor]:
+        """Return the softmax of scores along the last ``key_axes``, after dropout and before it.
+
+        A query that attends to no key has equal weights, or zeros with ``zeros_masked``.
+        """
+        if mask is not None:
+            mask = _with_head_axes(mask, len(scores.shape), 2 * key_axes)
+            scores = wt.where(mask, scores, MASKED_SCORE)
+        if key_axes == 1:
+            weights = wt.softmax(scores)
+        else:
+            shape = scores.shape
+            rows = wt.reshape(scores, (*shape[:-key_axes], prod(shape[-key_axes:])))
+            weights = wt.reshape(wt.softmax(rows), shape)
+        if mask is not None and zeros_masked:
+            weights = wt.where(mask, weights, 0.0)
+        if self.dropout > 0:
+            dropped: Tensor = self._dropout_layer.call(weights, training)
+            return dropped, weights
+        return weights, weights
+
+    # -- shapes -------------------------------------------------------------------------------
+
+    def _check_key_shape(self, value_shape: Shape, key_shape: Shape | None) -> None:
+        """Check that there is a key for each value."""
+        if key_shape is not None and tuple(value_shape[1:-1]) != tuple(key_shape[1:-1]):
+            raise ValueError(
+                f"layer {self.name!r}: value and key must have the same shape, save for their "
+                f"sizes, but have {tuple(value_shape)} and {tuple(key_shape)}"
+            )
+
+    def compute_output_spec(
+        self,
+        query: KerasTensor,
+        value: KerasTensor,
+        key: KerasTensor | None = None,
+        query_mask: Any = None,
+        value_mask: Any = None,
+        key_mask: Any = None,
+        attention_mask: Any = None,
+        return_attention_scores: bool = False,
+        training: bool | None = None,
+        use_causal_mask: bool = False,
+    ) -> KerasTensor | tuple[KerasTensor, KerasTensor]:
+        """Return symbolic tensors like what ``call`` returns."""
+        key_shape = None if key is None else key.shape
+        shape = self.compute_output_shape(query.shape, value.shape, key_shape)
+        output = KerasTensor(shape, self.compute_dtype)
+        if not return_attention_scores:
+            return output
+        scores_shape = (query.shape[0], self._score_heads(), query.shape[1], value.shape[1])
+        return output, KerasTensor(scores_shape, self.compute_dtype)
+
+    def _score_heads(self) -> int:
+        """The number of heads that scores have."""
+        raise NotImplementedError
+
+
+def _cloned(initializer: Any) -> Any:
+    """A copy of an initializer, so that each projection draws values of its own."""
+    return initializer.clone() if isinstance(initializer, Initializer) else initializer
+
+
+def _take_masks(query: Tensor, value: Tensor, key: Tensor) -> Tensor | None:
+    """Return the query's mask, and remove the masks of all three, as Keras does."""
+    mask: Tensor | None = mask_of(query)
+    for operand in (query, value, key):
+        if mask_of(operand) is not None:
+            operand._keras_mask = None
+    return mask
+
+
+def _with_head_axes(mask: Tensor, rank: int, last: int) -> Tensor:
+    """Add axes of size 1, for heads, before the ``last`` axes of a mask."""
+    missing = rank - len(mask.shape)
+    if missing <= 0:
+        return mask
+    split = max(len(mask.shape) - last, 0)
+    return wt.reshape(mask, (*mask.shape[:split], *[1] * missing, *mask.shape[split:]))

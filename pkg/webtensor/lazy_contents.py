@@ -1,0 +1,79 @@
+"""Packages whose modules are imported when one of their names is first used.
+
+A package says which module has which of its names; editors and type checkers read the imports that
+stand beside under ``TYPE_CHECKING``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+__all__ = ["Members", "contents", "lazy_contents"]
+
+
+def contents(table: str) -> dict[str, list[str]]:
+    """Return the names of each module, given as ``module: name name …``, over one line or several.
+
+    Example:
+        >>> contents("first: one two second: three")
+        {'first': ['one', 'two'], 'second': ['three']}
+    """
+    modules: dict[str, list[str]] = {}
+    for word in table.split():
+        if word.endswith(":"):
+            names = modules[word[:-1]] = []
+        else:
+            names.append(word)
+    return modules
+
+
+def lazy_contents(
+    package: str,
+    contents: Mapping[str, Iterable[str]],
+    *namespaces: str,
+    base: str | None = None,
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` for a package.
+
+    ``contents`` has the public names of each module in the package, or in the package ``base``;
+    ``namespaces`` are modules that are public themselves. A name that was used once is an attribute
+    of the package.
+    """
+    homes = {name: module for module, names in contents.items() for name in names}
+
+    def load(name: str) -> Any:
+        if name in homes:
+            value: object = getattr(import_module(f"{base or package}.{homes[name]}"), name)
+        elif name in namespaces:
+            value = import_module(f"{package}.{name}")
+        else:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *homes, *namespaces})
+
+    return load, names
+
+
+class Members(Mapping[str, Any]):
+    """Names of a package, with what they name, which is imported when it is read."""
+
+    def __init__(self, package: str, names: Iterable[str]) -> None:
+        self._package = package
+        self._names = tuple(names)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self._names:
+            raise KeyError(name)
+        return getattr(sys.modules[self._package], name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
