@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from webtensor.keras.registry import Namespace, serialize_keras_object as serialize_keras3_object
-from webtensor.keras.types import Config
+from webtensor.keras.types import Config, CustomObjects
 
 __all__ = ["deserialize_keras_object", "serialize_keras_object"]
 
@@ -32,8 +32,8 @@ def serialize_keras_object(instance: object) -> Config | str:
 
 def deserialize_keras_object(
     identifier: Config | str | None,
-    module_objects: Mapping[str, object] | None = None,
-    custom_objects: Mapping[str, object] | None = None,
+    module_objects: CustomObjects | None = None,
+    custom_objects: CustomObjects | None = None,
     printable_module_name: str = "object",
 ) -> Any:
     """Return the object of a module that a name or a configuration stands for.
