@@ -490,7 +490,7 @@ class Namespace:
         **aliases: str,
     ) -> None:
         self.kind = kind
-        _namespaces[kind] = self
+        _namespaces.setdefault(kind, self)
         self._modules = tuple(f"{_PACKAGE}.{module}." for module in modules)
         self._objects = objects
         in_snake_case = {to_snake_case(name): name for name in objects}
