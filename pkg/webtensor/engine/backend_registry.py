@@ -53,8 +53,8 @@ def register_backend(
 
     ``factory`` returns the started backend or raises ``BackendUnavailableError``. If the priority
     depends on the device, it is a function that returns it, with the reason if it is lower. Returns
-        False, changing nothing, where the name is taken.
-    
+    False, changing nothing, if the name is taken.
+
     Example:
         >>> import webtensor as wt
         >>> def start():
