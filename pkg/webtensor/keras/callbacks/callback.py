@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack
 
+from webtensor import keras
 from webtensor.keras.arguments import Declared
 
 if TYPE_CHECKING:
@@ -171,14 +172,12 @@ class CallbackList(Declared):
         model: Any = None,
         **params: Unpack[LoopParams],
     ) -> None:
-        from webtensor.keras.callbacks.progress import ProgbarLogger
-
         self.callbacks = [callbacks] if isinstance(callbacks, Callback) else list(callbacks or ())
         for callback in self.callbacks:
             if not isinstance(callback, Callback):
                 raise TypeError(f"callbacks must be callbacks, but there is {callback!r}")
-        if add_progbar and not self._has(ProgbarLogger):
-            self.callbacks.append(ProgbarLogger())
+        if add_progbar and not self._has(keras.callbacks.ProgbarLogger):
+            self.callbacks.append(keras.callbacks.ProgbarLogger())
         if add_history and not self._has(History):
             self.callbacks.append(History())
         #: The awaitables that asynchronous callbacks returned, for the loop to wait for.

@@ -34,8 +34,8 @@ from webtensor.keras.optimizers.common_arguments import (
     non_negative,
     number_or_none,
 )
+from webtensor.keras.optimizers.learning_rate_schedule import LearningRateSchedule, rate_of
 from webtensor.keras.optimizers.optimizer_variables import OptimizerVariables
-from webtensor.keras.optimizers.schedules import LearningRateSchedule, rate_of
 from webtensor.keras.optimizers.slots import HostNumber, Slot
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.stateless import lent, values_of

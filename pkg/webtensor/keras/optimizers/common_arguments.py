@@ -11,7 +11,7 @@ from inspect import Parameter, Signature, signature
 from typing import TypeAlias, TypedDict, TypeGuard
 
 from webtensor.engine import Tensor
-from webtensor.keras.optimizers.schedules import LearningRateSchedule
+from webtensor.keras.optimizers.learning_rate_schedule import LearningRateSchedule
 
 __all__ = [
     "CommonArguments",
