@@ -182,7 +182,8 @@ class Inference:
         """
         kernel, bias = product.kernel.value, None if product.bias is None else product.bias.value
         name, remaining = ending(layer.activation)
-        last, variables = node, [product.kernel, product.bias]
+        last = node
+        variables: list[Variable | None] = [product.kernel, product.bias]
         if name == "linear" and remaining is activations.linear:
             following = self._following(last)
             if following is not None and _normalizes(following.operation, product):
