@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
+from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.layers import InputLayer, Layer
 from webtensor.keras.models.functional import Functional
 from webtensor.keras.models.model import Model
@@ -27,6 +28,8 @@ class Sequential(Model):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         return Layer.__new__(cls, *args, **kwargs)
+
+    _config_omits: ClassVar = {"layers": ALWAYS}
 
     def __init__(
         self, layers: Iterable[Any] | None = None, trainable: bool = True, name: str | None = None
@@ -184,7 +187,7 @@ class Sequential(Model):
 
     def get_config(self) -> Config:
         """Return the layers' configurations."""
-        config = Layer.get_config(self)
+        config = Layer.get_config(self)  # without the layers, whose configurations are costly
         config["dtype"] = self._config_value("dtype")
         config["layers"] = [serialize_keras_object(one) for one in self._layers]
         if self._functional is not None:
