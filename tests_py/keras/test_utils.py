@@ -244,7 +244,7 @@ def test_custom_objects() -> None:
 
 def test_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     config = ours.config
-    monkeypatch.setitem(config._settings, "epsilon", 1e-7)
+    monkeypatch.setattr(config._settings, "epsilon", 1e-7)
     assert config.floatx() == "float32"
     assert config.epsilon() == keras.config.epsilon()
     config.set_epsilon(1e-3)
