@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-<<<<<<< HEAD
 from typing import Any, ClassVar, cast
-=======
-from typing import Any, ClassVar
->>>>>>> h1
 
 from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.layers import InputLayer, Layer
@@ -33,14 +29,8 @@ class Sequential(Model):
         (None, 2)
     """
 
-<<<<<<< HEAD
-=======
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        return Layer.__new__(cls, *args, **kwargs)
+    _config_omits: ClassVar = {"layers": ALWAYS}  # they are configured below
 
-    _config_omits: ClassVar = {"layers": ALWAYS}
-
->>>>>>> h1
     def __init__(
         self,
         layers: Iterable[Layer | KerasTensor] | None = None,
@@ -204,16 +194,9 @@ class Sequential(Model):
 
     # -- configurations -----------------------------------------------------------------------
 
-    _config_omits: ClassVar[Mapping[str, Any]] = {"layers": ALWAYS}
-
     def get_config(self) -> Config:
-<<<<<<< HEAD
         """Return the configurations of the layers, and the shape that the model is built for."""
         config = super().get_config()
-=======
-        """Return the layers' configurations."""
-        config = Layer.get_config(self)  # without the layers, whose configurations are costly
->>>>>>> h1
         config["dtype"] = self._config_value("dtype")
         config["layers"] = [serialize_keras_object(layer) for layer in self._layers]
         if self._functional is not None:
