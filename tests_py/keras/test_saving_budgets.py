@@ -23,8 +23,9 @@ import pytest
 
 from tests_py.keras.test_saving_bad_input import configured, dense, members, numbers, small, zipped
 from webtensor import ModelFormatError, keras as ours
-from webtensor.keras.budgets import EXPANSION, FLOOR, MAX_DEPTH, Budget, parse_json, reading
+from webtensor.keras.budgets import EXPANSION, FLOOR, Budget, parse_json, reading
 from webtensor.keras.datasets import safe_pickle
+from webtensor.keras.limits import MAX_DEPTH
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5
 from webtensor.keras.saving.layers_model.manifest import _dequantized
 from webtensor.keras.saving.npz import read_npz

@@ -13,6 +13,7 @@ from functools import cache, wraps
 from inspect import Parameter, signature
 from typing import Any, ClassVar, Final, ParamSpec, Self
 
+from webtensor import keras
 from webtensor.keras.class_documentation import ClassDocumentation
 from webtensor.keras.names import nearest
 from webtensor.keras.registry import serialize_argument
@@ -27,6 +28,7 @@ __all__ = [
     "declared_config",
     "forwards_arguments",
     "is_library_class",
+    "object_of",
     "unknown_argument",
 ]
 
@@ -89,6 +91,14 @@ def _check_keywords(cls: type, keywords: Mapping[str, object]) -> None:
     for name in keywords:
         if accepted is not None and name not in accepted:
             raise TypeError(unknown_argument(cls, name))
+
+
+def object_of(kind: str, value: object) -> Any:
+    """Return the initializer, regularizer or constraint that an argument stands for.
+
+    The namespace of the kind is imported only if there is a value.
+    """
+    return None if value is None else getattr(keras, f"{kind}s").get(value)
 
 
 def unknown_argument(cls: type, name: str) -> str:

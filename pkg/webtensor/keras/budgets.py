@@ -15,7 +15,7 @@ from __future__ import annotations
 import errno
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 from math import prod
@@ -25,18 +25,14 @@ from typing import Any, Protocol
 from webtensor.backends.api import Backend, Handle, Operand
 from webtensor.engine import backend_registry
 from webtensor.engine.state import state
-from webtensor.engine.tasks import TaskStack
 from webtensor.errors import BackendError, ModelFormatError
+from webtensor.keras.limits import MAX_DEPTH, active_budgets, check_tensor
 
 __all__ = [
     "EXPANSION",
     "FLOOR",
-    "MAX_DEPTH",
     "MAX_RANK",
     "Budget",
-    "check_depth",
-    "check_tensor",
-    "claim",
     "parse_json",
     "read_stream",
     "reading",
@@ -45,13 +41,8 @@ __all__ = [
 #: What is read from a file takes at most ``EXPANSION`` times its size, or ``FLOOR`` bytes.
 EXPANSION = 100
 FLOOR = 1 << 24
-#: The largest depth of JSON. Keras needs four levels for a model in a model; in Pyodide, json.loads
-#: overflows the browser's stack, which ends Python, between 4,000 and 8,000.
-MAX_DEPTH = 200
 #: The largest rank of an array, as in NumPy.
 MAX_RANK = 64
-#: The tensors of a layer's trial calls may have this many bytes, whatever the size of the file.
-_TRIAL_FLOOR = 1 << 28
 #: An upper bound for a small Python object, with the reference to it in a list or a dict.
 _ITEM_BYTES = 128
 #: Sizes must be exact in JavaScript, whose integers have 53 bits.
@@ -138,50 +129,10 @@ class Budget:
         """
         self.elements = elements
         try:
-            with _active.holding(self), _limited_kernels():
+            with active_budgets.holding(self), _limited_kernels():
                 yield
         finally:
             self.elements = None
-
-
-#: The budgets of the files from which models are being made, the innermost last.
-_active: TaskStack[Budget] = TaskStack("budgets")
-
-
-def claim(elements: int, what: str, *, variable: bool = False) -> None:
-    """Spend the budget of the file that is being read, if any, on a layer's memory.
-
-    Args:
-        elements: the number of elements that are about to be allocated.
-        what: their name in errors.
-        variable: whether they are those of a variable. Variables may have as many elements as the
-            file, everything else is spent in bytes.
-
-    Raises:
-        ValueError: the file does not allow for that many elements.
-    """
-    if not _active:
-        return
-    budget = _active.top
-    if not variable:
-        budget.spend(8 * elements, f"{budget.file}: {what}")
-        return
-    assert budget.elements is not None
-    budget.elements -= elements
-    if budget.elements < 0:
-        raise ValueError(f"{what} is larger than what the file holds")
-
-
-def check_tensor(shape: Sequence[int], what: str) -> None:
-    """Refuse a tensor of a trial call that is too large for the file that is being read.
-
-    Such tensors are freed after each operation, so only the size of each is limited.
-
-    Raises:
-        ValueError: the tensor is larger than both 256 MiB and the file's budget.
-    """
-    if _active and 4 * prod(shape) > max(_TRIAL_FLOOR, _active.top.limit):
-        raise ValueError(f"{what} of shape {tuple(shape)} is larger than what the file allows for")
 
 
 class _LimitedKernels(dict[str, Callable[..., Handle]]):
@@ -257,26 +208,6 @@ def _reason(error: BaseException) -> str:
 
 
 # -- structures --------------------------------------------------------------------------------
-
-
-def check_depth(value: object, where: str) -> None:
-    """Refuse lists and dicts that are nested too deeply for recursive functions.
-
-    Raises:
-        ModelFormatError: they are nested more than ``MAX_DEPTH`` levels deep.
-    """
-    level = [value]
-    for _ in range(MAX_DEPTH + 1):
-        level = [inner for outer in level for inner in _inner_values(outer)]
-        if not level:
-            return
-    raise ModelFormatError(f"{where}: it is nested more than {MAX_DEPTH} levels deep")
-
-
-def _inner_values(value: object) -> Iterable[object]:
-    if isinstance(value, Mapping):
-        return value.values()
-    return value if isinstance(value, (list, tuple)) else ()
 
 
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import pickle
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
 
-from webtensor.keras.budgets import MAX_DEPTH, reading
+from webtensor.keras.budgets import reading
+from webtensor.keras.limits import MAX_DEPTH
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -17,12 +17,13 @@ from typing import Any, ClassVar, TypeAlias
 from warnings import warn
 
 from webtensor.engine import Tensor, Variable as EngineVariable
-from webtensor.keras import dtype_policies, regularizers
+from webtensor.keras import dtype_policies
 from webtensor.keras.arguments import (
     ALWAYS,
     accepted_arguments,
     declared_config,
     is_library_class,
+    object_of,
     unknown_argument,
 )
 from webtensor.keras.layers.call_context import call_context
@@ -106,7 +107,7 @@ class Layer(LayerState):
         self._batch_input_shape = take_input_shape(kwargs)
         if kwargs:
             raise ValueError(unknown_argument(type(self), min(kwargs)))
-        self.activity_regularizer = regularizers.get(activity_regularizer)
+        self.activity_regularizer = object_of("regularizer", activity_regularizer)
         if not isinstance(trainable, bool):
             raise ValueError(
                 f"{type(self).__name__}: trainable must be a boolean, but got {trainable!r}"

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from webtensor.dtypes import DType, float32
 from webtensor.engine import Tensor, TensorLike, Variable as EngineVariable
-from webtensor.keras import constraints, dtype_policies, initializers, regularizers
-from webtensor.keras.arguments import Configurable
+from webtensor.keras import dtype_policies, initializers
+from webtensor.keras.arguments import Configurable, object_of
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.layers.construction import check_required
 from webtensor.keras.names import name_scope
@@ -185,8 +185,8 @@ class LayerState(Operation, Configurable):
                 aggregation=aggregation,
                 name=name,
             )
-        weight.regularizer = regularizers.get(regularizer)
-        weight.constraint = constraints.get(constraint)
+        weight.regularizer = object_of("regularizer", regularizer)
+        weight.constraint = object_of("constraint", constraint)
         weight.overwrite_with_gradient = overwrite_with_gradient
         self._track(weight)
         if not self._trainable:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from webtensor.keras import constraints, initializers, regularizers
+from webtensor.keras import initializers
+from webtensor.keras.arguments import object_of
 from webtensor.keras.layers.layer import Layer
 from webtensor.keras.types import ConstraintLike, InitializerLike, RegularizerLike
 from webtensor.keras.variables import Variable
@@ -22,8 +23,8 @@ class Weighted(Layer):
         """Keep the three arguments of each weight as attributes."""
         for weight, (initializer, regularizer, constraint) in arguments.items():
             setattr(self, f"{weight}_initializer", initializers.get(initializer))
-            setattr(self, f"{weight}_regularizer", regularizers.get(regularizer))
-            setattr(self, f"{weight}_constraint", constraints.get(constraint))
+            setattr(self, f"{weight}_regularizer", object_of("regularizer", regularizer))
+            setattr(self, f"{weight}_constraint", object_of("constraint", constraint))
 
     def _make_weight(
         self,

@@ -18,7 +18,6 @@ from webtensor.dtypes import DType, float32, int32, string_
 from webtensor.engine import Tensor, TensorLike
 from webtensor.engine.scopes import outside_scopes
 from webtensor.keras.arguments import ALWAYS
-from webtensor.keras.budgets import claim
 from webtensor.keras.layers.preprocessing.encoding import (
     MODES,
     CategoryLayer,
@@ -35,6 +34,7 @@ from webtensor.keras.layers.preprocessing.hashes import (
     fast_hashes,
     strong_hashes,
 )
+from webtensor.keras.limits import claim
 from webtensor.keras.types import Config, Shape
 from webtensor.ops.string_elements import text_tensor, texts_of
 

@@ -7,11 +7,10 @@ and different ones if it is a ``keras.random.SeedGenerator``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import cos, pi, sin, sqrt
-from typing import Any, ClassVar, Literal, Self
+from math import sqrt
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from webtensor import ops as wt
-from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.keras import random
 from webtensor.keras.arguments import Configurable
@@ -23,7 +22,7 @@ from webtensor.keras.registry import (
     serialize_keras_object,
 )
 from webtensor.keras.types import Config, CustomObjects, DTypeLike, InitializerLike
-from webtensor.keras.window_functions import require_window, window_values
+from webtensor.lazy_contents import Members, contents, lazy_contents
 from webtensor.ops.random import new_seed
 from webtensor.shapes import as_shape, prod
 
@@ -161,78 +160,6 @@ class Identity(Initializer):
         if len(dimensions) != 2:
             raise ValueError(f"Identity: shape must be that of a matrix, but got {dimensions}")
         return wt.astype(wt.eye(*dimensions) * self.gain, held_dtype(dtype), copy=False)
-
-
-# -- short-time Fourier transform --------------------------------------------------------------
-
-
-class STFT(Initializer):
-    """Windowed cosines or sines: a kernel that computes a short-time Fourier transform.
-
-    The kernel's shape is ``(frame_length, 1, fft_length // 2 + 1)``.
-
-    Args:
-        side: ``"real"`` for cosines, the real part, or ``"imag"`` for sines.
-        window: the name of a window, its values, or None for a window of ones.
-        scaling: ``"density"`` divides the window by the square root of the sum of its squares,
-            ``"spectrum"`` by the sum of its absolute values; None leaves it as it is.
-        periodic: a boolean, whether a window that is named is periodic instead of symmetric.
-
-    Raises:
-        ValueError: an argument is none of these.
-    """
-
-    def __init__(
-        self,
-        side: Literal["real", "imag"] = "real",
-        window: str | Sequence[float] | None = "hann",
-        scaling: Literal["density", "spectrum"] | None = "density",
-        periodic: bool = False,
-    ) -> None:
-        if side not in ("real", "imag"):
-            raise ValueError(f'STFT: side must be "real" or "imag", but got {side!r}')
-        require_window("STFT", window)
-        if scaling not in ("density", "spectrum", None):
-            raise ValueError(
-                f'STFT: scaling must be "density", "spectrum" or None, but got {scaling!r}'
-            )
-        self.side = side
-        self.window = window
-        self.scaling = scaling
-        self.periodic = periodic
-
-    def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
-        dimensions = as_shape("STFT", shape)
-        if len(dimensions) != 3 or dimensions[1] != 1:
-            raise ValueError(f"STFT: shape must be (frame, 1, frequencies), but got {dimensions}")
-        frame_length, _, frequencies = dimensions
-        window = self._scaled_window(frame_length)
-        period = 2 * (frequencies - 1)
-        wave = cos if self.side == "real" else lambda angle: -sin(angle)
-        values = [
-            weight * wave(2 * pi * (time * frequency % period) / period if period else 0.0)
-            for time, weight in enumerate(window)
-            for frequency in range(frequencies)
-        ]
-        return wt.astype(wt.tensor(values, dimensions, float32), held_dtype(dtype), copy=False)
-
-    def _scaled_window(self, length: int) -> list[float]:
-        if self.window is None:
-            return [1.0] * length
-        if isinstance(self.window, str):
-            values = window_values(self.window, length, self.periodic)
-        else:
-            values = [float(value) for value in self.window]
-            if len(values) != length:
-                raise ValueError(
-                    f"STFT: window has {len(values)} values, but the frame's length is {length}"
-                )
-        scale = 1.0
-        if self.scaling == "density":
-            scale = sqrt(sum(value * value for value in values))
-        elif self.scaling == "spectrum":
-            scale = sum(abs(value) for value in values)
-        return [value / scale for value in values]
 
 
 # -- random ------------------------------------------------------------------------------------
@@ -508,7 +435,6 @@ class LecunNormal(_PresetScaling):
 
 IdentityInitializer = identity = Identity
 OrthogonalInitializer = orthogonal = Orthogonal
-STFTInitializer = stft = STFT
 constant = Constant
 glorot_normal = GlorotNormal
 glorot_uniform = GlorotUniform
@@ -523,14 +449,23 @@ truncated_normal = TruncatedNormal
 variance_scaling = VarianceScaling
 zeros = Zeros
 
+if TYPE_CHECKING:
+    from webtensor.keras.initializers.fourier import (
+        STFT as STFT,
+        STFTInitializer as STFTInitializer,
+        stft as stft,
+    )
+else:
+    __getattr__, __dir__ = lazy_contents(__name__, contents("fourier: STFT STFTInitializer stft"))
+
 _CLASSES = (
-    *(Initializer, Constant, Zeros, Ones, Identity, STFT),
+    *(Initializer, Constant, Zeros, Ones, Identity),
     *(RandomUniform, RandomNormal, TruncatedNormal, Orthogonal, VarianceScaling),
     *(GlorotUniform, GlorotNormal, HeUniform, HeNormal, LecunUniform, LecunNormal),
 )
 _NAMESPACE = Namespace(
     "initializer",
-    {cls.__name__: cls for cls in _CLASSES},
+    Members(__name__, ["STFT", *(cls.__name__ for cls in _CLASSES)]),
     ("initializers",),
     IdentityInitializer="Identity",
     OrthogonalInitializer="Orthogonal",
