@@ -14,7 +14,6 @@ from inspect import Parameter, signature
 from typing import Any, ClassVar, Final, ParamSpec, Self
 
 from webtensor import keras
-from webtensor.keras.class_documentation import ClassDocumentation
 from webtensor.keras.names import nearest
 from webtensor.keras.registry import serialize_argument
 from webtensor.keras.types import Config
@@ -154,6 +153,20 @@ def declared_config(thing: Configurable) -> Config:
     return config
 
 
+class _Docstring:
+    """The docstring of a class, completed when it is read, by ``help`` for example."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str | None) -> None:
+        self.text = text
+
+    def __get__(self, instance: object, owner: type) -> str | None:
+        from webtensor.keras.class_documentation import completed_documentation
+
+        return completed_documentation(owner) if self.text else self.text
+
+
 class Declared:
     """A class that refuses unknown keywords, and whose docstring lists all arguments."""
 
@@ -169,7 +182,7 @@ class Declared:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if is_library_class(cls):
-            cls.__doc__ = ClassDocumentation(cls.__dict__.get("__doc__"))  # type: ignore[assignment]
+            cls.__doc__ = _Docstring(cls.__dict__.get("__doc__"))  # type: ignore[assignment]
 
 
 class Configurable(Declared):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from inspect import Parameter, cleandoc, signature
 
-__all__ = ["ClassDocumentation"]
+__all__ = ["completed_documentation"]
 
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
@@ -37,22 +37,9 @@ _MEANINGS_BY_SUFFIX = {
 _ENTRY = re.compile(r"    (\w+(?:, \w+)*): ")
 
 
-class ClassDocumentation:
-    """The docstring of a class, completed when it is read, by ``help`` for example."""
-
-    __slots__ = ("text",)
-
-    def __init__(self, text: str | None) -> None:
-        self.text = text
-
-    def __get__(self, instance: object, owner: type) -> str | None:
-        return _completed(owner) if self.text else self.text
-
-
 def _text(cls: type) -> str:
     documentation = cls.__dict__.get("__doc__")
-    text = documentation.text if isinstance(documentation, ClassDocumentation) else documentation
-    return cleandoc(text or "")
+    return cleandoc(getattr(documentation, "text", documentation) or "")
 
 
 def _entries(text: str) -> dict[str, str]:
@@ -78,7 +65,8 @@ def _meaning(name: str) -> str | None:
     return None if text is None else f"    {name}: {text}"
 
 
-def _completed(cls: type) -> str:
+def completed_documentation(cls: type) -> str:
+    """Return the docstring of a class with the entries of all its arguments."""
     text = _text(cls)
     inherited: dict[str, str] = {}
     for base in reversed(cls.__mro__):

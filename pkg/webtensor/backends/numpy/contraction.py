@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from webtensor.backends.api import Backend, Elementwise, Handle, Kernel, Operand
 from webtensor.backends.fused_activations import epilogue_operands
 from webtensor.backends.numpy.backend import array_of, kernel
-from webtensor.backends.numpy.windows import Array
 from webtensor.dtypes import DType
-from webtensor.geometry import Window
 from webtensor.matmul_sizes import MatmulSizes
 from webtensor.shapes import Shape
+
+if TYPE_CHECKING:
+    from webtensor.backends.numpy.windows import Array
+    from webtensor.geometry import Window
 
 __all__ = ["fused"]
 
