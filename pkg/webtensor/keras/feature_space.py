@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any, ClassVar, TypeAlias
 
-from webtensor import ops as wt
+from webtensor import keras, ops as wt
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.arguments import ALWAYS, Configurable
 from webtensor.keras.dtypes import held_dtype
@@ -460,9 +460,7 @@ class FeatureSpace(Layer):
 
     def save(self, filepath: str | PathLike[str]) -> None:
         """Save the feature space, with its state, as an archive of Keras 3 (.keras)."""
-        from webtensor.keras.saving import save_model
-
-        save_model(self, filepath)
+        keras.saving.save_model(self, filepath)
 
 
 def _layer_name(name: str | None, kind: str) -> str:

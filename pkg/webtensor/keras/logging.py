@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 
 __all__ = [
@@ -32,8 +33,6 @@ def is_interactive_logging_enabled() -> bool:
 def say(text: str, end: str = "\n") -> None:
     """Print a message, or log it; characters that the output cannot show become "?"."""
     if not is_interactive_logging_enabled():
-        import logging
-
         logging.getLogger("webtensor.keras").info(text.strip())
         return
     try:

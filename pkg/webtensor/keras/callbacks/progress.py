@@ -9,6 +9,7 @@ from typing import Any
 from webtensor.environment import IN_BROWSER
 from webtensor.keras.callbacks.callback import Callback, Logs, LoopParams
 from webtensor.keras.logging import say
+from webtensor.keras.utils.progress import Progbar
 
 __all__ = ["ProgbarLogger"]
 
@@ -109,8 +110,6 @@ class _TextBar:
     """A progress bar of text."""
 
     def __init__(self, steps: int | None, verbose: int) -> None:
-        from webtensor.keras.utils import Progbar
-
         self._bar = Progbar(steps, verbose=verbose, stateful_metrics=_AllNames(), unit_name="step")
 
     def title(self, text: str) -> None:

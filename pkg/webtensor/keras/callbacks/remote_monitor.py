@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable
 from typing import Any, TypeAlias
+from urllib.parse import urlencode
 from warnings import warn
 
 from webtensor.environment import IN_BROWSER
@@ -82,8 +83,6 @@ class RemoteMonitor(Callback):
             headers.setdefault("Content-Type", "application/json")
             body = json.dumps(results)
         else:
-            from urllib.parse import urlencode
-
             headers.setdefault("Content-Type", "application/x-www-form-urlencoded")
             body = urlencode(self._form(results))
         try:

@@ -22,7 +22,27 @@ _CONTENTS = contents(
     """
 )
 
+#: Modules that the others use, which are imported then.
+_MODULES = (
+    "compiling",
+    "function",
+    "functional",
+    "inference",
+    "state_tree",
+    "subgraphs",
+    "summary",
+)
+
 if TYPE_CHECKING:
+    from webtensor.keras.models import (
+        compiling as compiling,
+        function as function,
+        functional as functional,
+        inference as inference,
+        state_tree as state_tree,
+        subgraphs as subgraphs,
+        summary as summary,
+    )
     from webtensor.keras.models.cloning import (
         clone_model as clone_model,
         model_from_json as model_from_json,
@@ -35,4 +55,4 @@ if TYPE_CHECKING:
 else:
     __all__ = [name for names in _CONTENTS.values() for name in names]
 
-    __getattr__, __dir__ = lazy_contents(__name__, _CONTENTS, base="webtensor.keras")
+    __getattr__, __dir__ = lazy_contents(__name__, _CONTENTS, *_MODULES, base="webtensor.keras")

@@ -15,6 +15,7 @@ from webtensor.keras.nest import flatten, map_structure, pack
 from webtensor.keras.nodes import Node, Operation
 from webtensor.keras.symbols import KerasTensor, map_shapes
 from webtensor.keras.types import Shapes, Tensors
+from webtensor.ops import tensor
 
 __all__ = ["Function", "Graph", "OperationCall", "call_symbolically", "depths_of", "symbols_in"]
 
@@ -205,8 +206,6 @@ class Function(Operation):
         return self._graph.outputs
 
     def __call__(self, inputs: Tensors | TensorLike) -> Any:
-        from webtensor.ops import tensor
-
         has_one_input = isinstance(self._inputs_struct, KerasTensor)
         if has_one_input and not any(hasattr(leaf, "shape") for leaf in flatten(inputs)):
             inputs = tensor(inputs)

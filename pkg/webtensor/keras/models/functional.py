@@ -8,6 +8,7 @@ from typing import Any
 from warnings import warn
 
 from webtensor.engine import Tensor
+from webtensor.keras import models
 from webtensor.keras.layers import Input, InputLayer, Layer
 from webtensor.keras.masks import is_carried_mask, leaves_carried_masks_out
 from webtensor.keras.models.function import Graph, OperationCall, call_symbolically, symbols_in
@@ -138,11 +139,9 @@ class Functional(Model):
             return super()._infer(x)
         inference = self.__dict__.get("_inference")
         if inference is None or not inference.is_current:
-            from webtensor.keras.models.inference import Inference
-
-            if not Inference.supports(self._graph):
+            if not models.inference.Inference.supports(self._graph):
                 return super()._infer(x)
-            inference = self.__dict__["_inference"] = Inference(self._graph)
+            inference = self.__dict__["_inference"] = models.inference.Inference(self._graph)
         return pack(self._outputs_struct, inference.run(self._standardized(x)))
 
     def compute_output_spec(
@@ -328,9 +327,7 @@ _GRAPH_KEYS = ("layers", "input_layers", "output_layers")
 
 def functional_from_config(cls: Callable[..., Any], config: Config) -> Any:
     """Make a model of a functional class from a configuration."""
-    from webtensor.keras.models.subgraphs import connected
-
-    inputs, outputs = connected(config)
+    inputs, outputs = models.subgraphs.connected(config)
     others = {key: value for key, value in config.items() if key not in _GRAPH_KEYS}
     return cls(inputs, outputs, **others)
 

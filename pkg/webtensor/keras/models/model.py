@@ -10,6 +10,7 @@ from inspect import Parameter, signature
 from typing import Any
 
 from webtensor import keras
+from webtensor.keras import models
 from webtensor.keras.layers import Layer
 from webtensor.keras.models.state_tree import StateTree
 from webtensor.keras.models.training import Trainer
@@ -46,24 +47,19 @@ class Model(Trainer, Layer):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is Model and _is_functional(args, kwargs):
-            from webtensor.keras.models.functional import Functional
-
-            return Functional.__new__(Functional, *args, **kwargs)
+            return models.Functional.__new__(models.Functional, *args, **kwargs)
         return Layer.__new__(cls, *args, **kwargs)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        from webtensor.keras.models.function import symbols_in
-        from webtensor.keras.models.functional import Functional
-
         if _is_functional(args, kwargs):
-            if not isinstance(self, Functional):
+            if not isinstance(self, models.Functional):
                 # A user's class that calls super().__init__(inputs, outputs).
                 self.__class__ = _functional(type(self))  # type: ignore[arg-type]
-            Functional.__init__(self, *args, **kwargs)  # type: ignore[arg-type]
+            models.Functional.__init__(self, *args, **kwargs)  # type: ignore[arg-type]
         else:
             if type(self) is Model and (len(args) == 2 or {"inputs", "outputs"} <= kwargs.keys()):
                 for index, name in enumerate(("inputs", "outputs")):
-                    symbols_in(name, args[index] if args else kwargs[name])
+                    models.function.symbols_in(name, args[index] if args else kwargs[name])
             Layer.__init__(self, *args, **kwargs)
 
     @property
@@ -119,15 +115,11 @@ class Model(Trainer, Layer):
         They are in nested dictionaries, by the parts of the variables' paths. ``value_format`` is
         "backend_tensor" for tensors or "numpy_array" for arrays.
         """
-        from webtensor.keras.models.state_tree import state_tree_of
-
-        return state_tree_of(self, value_format)
+        return models.state_tree.state_tree_of(self, value_format)
 
     def set_state_tree(self, state_tree: StateTree) -> None:
         """Assign the values in a tree of ``get_state_tree``, or in a part of one."""
-        from webtensor.keras.models.state_tree import set_state_tree
-
-        set_state_tree(self, state_tree)
+        models.state_tree.set_state_tree(self, state_tree)
 
     # -- files --------------------------------------------------------------------------------
 
@@ -150,12 +142,10 @@ class Model(Trainer, Layer):
     @classmethod
     def from_config(cls, config: Config, custom_objects: CustomObjects | None = None) -> Any:
         """Make a model from a configuration, also from that of a functional model."""
-        from webtensor.keras.models.functional import functional_from_config
-
         is_functional = {"layers", "input_layers", "output_layers"} <= set(config)
         with custom_object_scope(custom_objects):
             if is_functional and _accepts_inputs_and_outputs(cls.__init__):
-                return functional_from_config(cls, config)
+                return models.functional.functional_from_config(cls, config)
             return super().from_config(config)
 
     def to_json(self, **options: Any) -> str:
@@ -175,10 +165,10 @@ class Model(Trainer, Layer):
         layer_range: Sequence[str] | None = None,
     ) -> None:
         """Print a table of the layers, with the shapes of their outputs and their parameters."""
-        from webtensor.keras.models.summary import summary_lines
-
         text = "\n".join(
-            summary_lines(self, line_length, positions, expand_nested, show_trainable, layer_range)
+            models.summary.summary_lines(
+                self, line_length, positions, expand_nested, show_trainable, layer_range
+            )
         )
         if print_fn is None:
             sys.stdout.write(text + "\n")
@@ -205,8 +195,6 @@ def _accepts_inputs_and_outputs(init: Callable[..., None]) -> bool:
 @cache
 def _functional(cls: type) -> type:
     """Return a subclass that is a functional model, too."""
-    from webtensor.keras.models.functional import Functional
-
     # Configurations name the user's class, not this one.
     attributes = {"__module__": cls.__module__, "written_as": cls}
-    return type(cls.__name__, (cls, Functional), attributes)
+    return type(cls.__name__, (cls, models.Functional), attributes)

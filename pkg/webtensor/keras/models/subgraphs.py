@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from webtensor.keras import models
 from webtensor.keras.nodes import Operation
 from webtensor.keras.registry import deserialize_keras_object
 from webtensor.keras.symbols import KerasTensor
@@ -26,8 +27,6 @@ def connected(config: Config) -> tuple[Tensors, Tensors]:
     Raises:
         ValueError: the configuration is malformed, or its calls form a cycle.
     """
-    from webtensor.keras.models.functional import Functional
-
     layer_configs = config.get("layers")
     if not isinstance(layer_configs, (list, tuple)) or not all(
         isinstance(layer_config, Mapping) for layer_config in layer_configs
@@ -96,7 +95,7 @@ def connected(config: Config) -> tuple[Tensors, Tensors]:
             return type(histories)(ends(history) for history in histories)
         # Keras counts the first call of a nested model from 1 here.
         name, node_index, tensor_index = histories
-        is_nested_model = isinstance(operations.get(name), Functional)
+        is_nested_model = isinstance(operations.get(name), models.Functional)
         return symbol_at([name, node_index - is_nested_model, tensor_index])
 
     return ends(config.get("input_layers", [])), ends(config.get("output_layers", []))

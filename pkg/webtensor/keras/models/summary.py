@@ -13,6 +13,7 @@ from math import ceil, prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from webtensor.engine import Variable
+from webtensor.keras import models
 from webtensor.keras.layers import Layer
 from webtensor.keras.models.diagrams import LayerContainer
 from webtensor.keras.models.function import Graph, depths_of
@@ -86,9 +87,7 @@ def summary_lines(
 
 
 def _graph_of(model: Model) -> Graph | None:
-    from webtensor.keras.models.functional import Functional
-
-    return model._graph if isinstance(model, Functional) else None
+    return model._graph if isinstance(model, models.Functional) else None
 
 
 def _is_sequence(graph: Graph) -> bool:

@@ -9,9 +9,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from warnings import warn
 
+from webtensor import keras
 from webtensor.engine import Tensor, TensorLike, Variable
+from webtensor.keras import models
 from webtensor.keras.labels import as_array
 from webtensor.keras.layers import Layer
+from webtensor.keras.logging import is_interactive_logging_enabled
 from webtensor.keras.models.awaitables import Breather, Loop, forms_of
 from webtensor.keras.models.batches import (
     Batch,
@@ -100,24 +103,21 @@ class Trainer(Layer):
         Raises:
             ValueError: a name is unknown.
         """
-        from webtensor.keras import metrics as metrics_module, optimizers
-        from webtensor.keras.models.compiling import CompiledLoss, CompiledMetrics
-
         compiled_loss = compiled_metrics = None
         names = getattr(self, "output_names", None)
         if loss is not None:
-            compiled_loss = CompiledLoss(loss, loss_weights, names)
+            compiled_loss = models.compiling.CompiledLoss(loss, loss_weights, names)
         if metrics is not None or weighted_metrics is not None:
-            compiled_metrics = CompiledMetrics(metrics, weighted_metrics, names)
-        inner_optimizer = self.optimizer = optimizers.get(optimizer)
+            compiled_metrics = models.compiling.CompiledMetrics(metrics, weighted_metrics, names)
+        inner_optimizer = self.optimizer = keras.optimizers.get(optimizer)
         if (
             auto_scale_loss
             and inner_optimizer is not None
             and self.dtype_policy.name == "mixed_float16"
-            and not isinstance(inner_optimizer, optimizers.LossScaleOptimizer)
+            and not isinstance(inner_optimizer, keras.optimizers.LossScaleOptimizer)
         ):
             # Nothing overflows in float32, but files of such models have the state of the scaling.
-            self.optimizer = optimizers.LossScaleOptimizer(
+            self.optimizer = keras.optimizers.LossScaleOptimizer(
                 inner_optimizer, name="loss_scale_optimizer"
             )
         self.run_eagerly, self.steps_per_execution = run_eagerly, steps_per_execution
@@ -127,7 +127,7 @@ class Trainer(Layer):
         # ``Layer.__setattr__`` would track the metrics among these as the layer's own.
         attributes = self.__dict__
         attributes["loss"] = loss
-        attributes["_loss_tracker"] = metrics_module.Mean(name="loss")
+        attributes["_loss_tracker"] = keras.metrics.Mean(name="loss")
         attributes["_compiled_loss"] = compiled_loss
         attributes["_compiled_metrics"] = compiled_metrics
         attributes["_compile_arguments"] = {
@@ -530,11 +530,9 @@ class Trainer(Layer):
         add_history: bool = False,
     ) -> CallbackList:
         """Return the callbacks of a loop as a list that calls them."""
-        from webtensor.keras.callbacks import CallbackList
-
-        if isinstance(callbacks, CallbackList):
+        if isinstance(callbacks, keras.callbacks.CallbackList):
             return callbacks
-        return CallbackList(
+        return keras.callbacks.CallbackList(
             callbacks,
             add_history=add_history,
             add_progbar=verbose not in (0, "0"),
@@ -755,8 +753,6 @@ def _accepts_training(function: Callable[..., object]) -> bool:
 
 def _default_verbosity() -> int:
     """Return what ``verbose="auto"`` is: 1 for a bar, without interactive logging 2 for a line."""
-    from webtensor.keras.logging import is_interactive_logging_enabled
-
     return 1 if is_interactive_logging_enabled() else 2
 
 

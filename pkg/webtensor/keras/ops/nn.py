@@ -10,7 +10,7 @@ from warnings import warn
 from webtensor import ops as wt
 from webtensor.dtypes import bool_, float32, int32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.keras import activations, config, sliding_windows
+from webtensor.keras import activations, config, losses, sliding_windows
 from webtensor.keras.data_formats import as_data_format, with_channels_last
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.ops import ctc, unfolding
@@ -415,9 +415,7 @@ def _categorical_crossentropy(
         >>> keras.ops.categorical_crossentropy([[0.0, 1.0]], [[0.5, 0.5]]).numpy().round(3)
         array([0.693], dtype=float32)
     """
-    from webtensor.keras.losses import categorical_crossentropy
-
-    return categorical_crossentropy(target, output, from_logits, axis=axis)
+    return losses.categorical_crossentropy(target, output, from_logits, axis=axis)
 
 
 def _sparse_categorical_crossentropy(
@@ -436,9 +434,7 @@ def _sparse_categorical_crossentropy(
         >>> keras.ops.sparse_categorical_crossentropy([1], [[0.5, 0.5]]).numpy().round(3)
         array([0.693], dtype=float32)
     """
-    from webtensor.keras.losses import sparse_categorical_crossentropy
-
-    return sparse_categorical_crossentropy(target, output, from_logits, axis=axis)
+    return losses.sparse_categorical_crossentropy(target, output, from_logits, axis=axis)
 
 
 # -- normalization -----------------------------------------------------------------------------

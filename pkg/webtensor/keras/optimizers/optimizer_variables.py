@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, MutableMapping, Sequence
 
+from webtensor import keras
 from webtensor.dtypes import DType
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.scopes import outside_scopes
@@ -50,9 +51,7 @@ class OptimizerVariables(Configurable):
             elif is_number(initializer):
                 value = full(shape, initializer, stored_dtype)
             else:
-                from webtensor.keras import initializers
-
-                value = initializers.get(initializer)(tuple(shape), dtype=stored_dtype)
+                value = keras.initializers.get(initializer)(tuple(shape), dtype=stored_dtype)
             slot = Slot(value, name, f"{self.name}/{name}")
         self._variables.append(slot)
         return slot

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webtensor import keras
 from webtensor.engine import TensorLike
 from webtensor.keras.labels import like_input
 from webtensor.keras.utils.images import array_to_img, img_to_array, load_img, save_img
@@ -20,11 +21,9 @@ def smart_resize(
     Raises:
         ValueError: ``size`` is not two numbers, or an argument is unknown.
     """
-    from webtensor.keras import ops
-
     if len(size) != 2:
         raise ValueError(f"smart_resize: size must be (height, width), but got {size!r}")
-    resized = ops.image.resize(
+    resized = keras.ops.image.resize(
         x, tuple(size), interpolation, crop_to_aspect_ratio=True, data_format=data_format
     )
     return like_input(resized, x)

@@ -14,6 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import IO, Protocol
 from urllib.parse import urlsplit
+from urllib.request import urlopen
 from warnings import warn
 
 from webtensor.engine.jspi import can_suspend, suspended
@@ -118,8 +119,6 @@ def _fetch(origin: str, file: IO[bytes]) -> None:
     if IN_BROWSER:
         file.write(_fetch_in_page(origin))
         return
-    from urllib.request import urlopen
-
     with urlopen(origin) as response:
         shutil.copyfileobj(response, file)
 

@@ -5,12 +5,13 @@ In a page, these are folders of Pyodide's file system, into which the page has f
 
 from __future__ import annotations
 
+import wave
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
 
-from webtensor import ops as wt
+from webtensor import keras, ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.errors import ModelFormatError
@@ -60,9 +61,6 @@ def image_dataset_from_directory(
         ImportError: Pillow is not installed; raised when the first image is read.
         ValueError: an argument is invalid, or there are no images.
     """
-    from webtensor.keras import ops
-    from webtensor.keras.utils.images import load_img
-
     name = "image_dataset_from_directory"
     checked_format(name, format)
     if color_mode not in _CHANNELS:
@@ -77,7 +75,7 @@ def image_dataset_from_directory(
     channels = _CHANNELS[color_mode]
 
     def resized(pixels: Tensor) -> TensorLike:
-        return ops.image.resize(
+        return keras.ops.image.resize(
             pixels,
             tuple(image_size),
             interpolation=interpolation,
@@ -90,7 +88,7 @@ def image_dataset_from_directory(
     resized(wt.zeros((1, 1, channels)))
 
     def read(path: str) -> Tensor:
-        image = load_img(path, color_mode=color_mode)
+        image = keras.utils.load_img(path, color_mode=color_mode)
         width, height = image.size
         pixels = wt.tensor(memoryview(image.tobytes()), dtype=float32)
         scaled = wt.asarray(resized(wt.reshape(pixels, (height, width, channels))))
@@ -202,8 +200,6 @@ def audio_dataset_from_directory(
 
 def _read_sound(name: str, path: str, sampling_rate: int | None) -> Tensor:
     """Return the samples of a WAV file, ``(length, channels)``."""
-    import wave
-
     data = Path(path).read_bytes()
     with reading(f"{name}: {path!r} is no WAV file of integers"):
         # ``wave`` allocates no more than BytesIO has, whatever length the header claims.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import log, log10
 from typing import Any, Literal, TypeAlias
 
-from webtensor import ops as wt
+from webtensor import keras, ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.engine.scopes import outside_scopes
@@ -320,9 +320,7 @@ class MelSpectrogram(Layer):
 
     def call(self, inputs: TensorLike) -> Tensor:
         """Compute the spectrograms."""
-        from webtensor.keras import ops  # here, since other layers do without it
-
-        stft: Any = ops.stft
+        stft: Any = keras.ops.stft
         sides = stft(
             wt.astype(inputs, float32, copy=False),
             self.sequence_length,

@@ -12,6 +12,7 @@ from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.layers.preprocessing.images.base import RandomImageLayer, per_image
 from webtensor.keras.layers.preprocessing.images.filters import filtered, gaussian, outer_product
 from webtensor.keras.layers.preprocessing.images.ranges import Factor, factor_range, options
+from webtensor.keras.ops.interpolation import moved_pixels
 from webtensor.keras.random import draw_seed
 from webtensor.keras.utils.bounding_boxes import Boxes
 
@@ -112,8 +113,6 @@ class RandomElasticTransform(RandomImageLayer[Distortion]):
 
     def _distorted(self, images: Tensor, transformation: Distortion, interpolation: str) -> Tensor:
         # Imported when it is needed, as all functions come with it.
-        from webtensor.keras.ops.interpolation import moved_pixels
-
         batch, height, width = self._batch_and_size(images.shape)
         factor = float(transformation["distortion_factor"])
         sigma = 0.05 * factor * min(height, width)

@@ -7,7 +7,7 @@ from math import cos, radians, sin
 from random import Random
 from typing import Any, ClassVar, TypedDict, TypeVar
 
-from webtensor import ops as wt
+from webtensor import keras, ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.arguments import ALWAYS
@@ -114,9 +114,7 @@ class RandomWarp(RandomImageLayer[Transformation]):
             )
         # Between the last pixel and the first, Keras blends them, TensorFlow and the kernel do not.
         # Imported when it is needed, as all functions come with it.
-        from webtensor.keras.ops import image
-
-        warped: Tensor = image.affine_transform(
+        warped: Tensor = keras.ops.image.affine_transform(
             images, matrices, interpolation, *fill, data_format=self.data_format
         )
         return warped
