@@ -201,6 +201,9 @@ def test_result_types_of_numbers_and_unsupported_dtypes() -> None:
 
 @pytest.mark.parametrize("name", ALL_DTYPES[1:])
 def test_limits_of_every_dtype(name: str) -> None:
+    ours: Any
+    theirs: Any
+    fields: tuple[str, ...]
     if "int" in name:
         ours, theirs, fields = wt.iinfo(name), np.iinfo(name), ("bits", "min", "max")
     else:
@@ -244,7 +247,7 @@ def test_dlpack_takes_its_arguments() -> None:
     with pytest.raises(BufferError, match=r"dl_device must be \(1, 0\), but got \(2, 0\)"):
         x.__dlpack__(dl_device=(2, 0))
     with pytest.raises(ValueError, match="stream must be None, but got 1"):
-        x.__dlpack__(stream=1)
+        x.__dlpack__(stream=1)  # type: ignore[arg-type]
     with pytest.raises(BufferError, match="string tensors"):
         wt.tensor(["a"]).__dlpack__()
 

@@ -16,7 +16,7 @@ IMAGE = wt.tensor(np.ones((1, 8, 8, 4), np.float32))
 FILTER = wt.tensor(np.ones((3, 3, 3, 16), np.float32))
 FITTING = wt.tensor(np.ones((3, 3, 4, 2), np.float32))
 
-Row = tuple[Callable[[], Any], type[Exception], str]
+Row = tuple[Callable[[], Any], type[Exception] | tuple[type[Exception], ...], str]
 
 #: What is done, the kind of error, and what the message says.
 ERRORS: dict[str, Row] = {
@@ -113,7 +113,7 @@ ERRORS: dict[str, Row] = {
         "the buffer must be contiguous",
     ),
     "a buffer of the other byte order": (
-        lambda: wt.tensor(memoryview(np.ones(2, ">f4"))),
+        lambda: wt.tensor(np.ones(2, ">f4").data),
         TypeError,
         "buffers of format '>f' are not supported",
     ),
@@ -124,8 +124,8 @@ ERRORS: dict[str, Row] = {
         r"tensor: shape \(2, 2\) holds 4 elements, but values has 3",
     ),
     "a negative length": (lambda: wt.zeros((2, -1)), ValueError, "zeros: shape must not have"),
-    "a length that is no integer": (lambda: wt.zeros((1.5,)), TypeError, "shape must be integers"),  # type: ignore[arg-type]
-    "text as a shape": (lambda: wt.zeros("ab"), TypeError, "shape must be integers"),  # type: ignore[arg-type]
+    "a length that is no integer": (lambda: wt.zeros((1.5,)), TypeError, "shape must be integers"),
+    "text as a shape": (lambda: wt.zeros("ab"), TypeError, "shape must be integers"),
     "a fill value that is no number": (
         lambda: wt.full((2,), "a", dtype="float32"),
         TypeError,
@@ -172,8 +172,8 @@ ERRORS: dict[str, Row] = {
         "max: axis 0 is out of range",
     ),
     "an axis twice": (lambda: wt.sum(X, (0, -2)), ValueError, "sum: axis .* names an axis twice"),
-    "a fraction as an axis": (lambda: wt.sum(X, 1.5), TypeError, "sum: axis must be an integer"),  # type: ignore[arg-type]
-    "text as an axis": (lambda: wt.sum(X, "rows"), TypeError, "sum: axis must be an integer"),  # type: ignore[arg-type]
+    "a fraction as an axis": (lambda: wt.sum(X, 1.5), TypeError, "sum: axis must be an integer"),
+    "text as an axis": (lambda: wt.sum(X, "rows"), TypeError, "sum: axis must be an integer"),
     "a bool as an axis": (lambda: wt.argmax(X, True), TypeError, "argmax: axis must be an integer"),
     "the greatest of nothing": (
         lambda: wt.max(wt.zeros((0, 3)), 0),
@@ -225,7 +225,7 @@ ERRORS: dict[str, Row] = {
         "slice: .* more axes",
     ),
     "a padding value that is no number": (
-        lambda: wt.pad(X, [(1, 1), (1, 1)], "a"),  # type: ignore[arg-type]
+        lambda: wt.pad(X, [(1, 1), (1, 1)], "a"),
         TypeError,
         "pad: elements must be numbers, but got 'a'",
     ),
@@ -266,7 +266,7 @@ ERRORS: dict[str, Row] = {
         ValueError,
         "split: sizes .* do not add up",
     ),
-    "text as parts": (lambda: wt.split(X, "ab"), TypeError, "split"),  # type: ignore[arg-type]
+    "text as parts": (lambda: wt.split(X, "ab"), TypeError, "split"),
     "negative repetitions": (
         lambda: wt.tile(X, (2, -1)),
         ValueError,
@@ -276,7 +276,7 @@ ERRORS: dict[str, Row] = {
         lambda: wt.tile(X, (1.5, 2)),
         TypeError,
         "tile: repetitions must be integers",
-    ),  # type: ignore[arg-type]
+    ),
     "indices out of range": (
         lambda: wt.gather(X, [0, 2]),
         IndexError,
@@ -362,7 +362,7 @@ ERRORS: dict[str, Row] = {
         lambda: wt.conv2d(IMAGE, FITTING, 1.5),
         (ValueError, TypeError),
         "strides must be",
-    ),  # type: ignore[dict-item]
+    ),
     "a negative dilation": (
         lambda: wt.conv2d(IMAGE, FITTING, 1, "same", "NHWC", -1),
         ValueError,
@@ -377,12 +377,12 @@ ERRORS: dict[str, Row] = {
         lambda: wt.conv2d(IMAGE, FITTING, 1, None),
         (ValueError, TypeError),
         "pad must be",
-    ),  # type: ignore[arg-type, dict-item]
+    ),
     "padding of one axis": (
         lambda: wt.conv2d(IMAGE, FITTING, 1, [1, 2]),
         (ValueError, TypeError),
         "pad must be",
-    ),  # type: ignore[arg-type, list-item, dict-item]
+    ),
     "an unknown layout": (
         lambda: wt.conv2d(IMAGE, FITTING, 1, "same", "CHWN"),
         ValueError,
@@ -441,14 +441,14 @@ ERRORS: dict[str, Row] = {
         lambda: wt.linspace(0, 1, 2.5),
         TypeError,
         "linspace: num must be an integer",
-    ),  # type: ignore[arg-type]
+    ),
     "a negative size": (
         lambda: wt.eye(-1),
         ValueError,
         r"eye: \(n_rows, n_cols\) must not have negative lengths",
     ),
     "text as a seed": (
-        lambda: wt.random_uniform((2,), seed="1"),  # type: ignore[arg-type]
+        lambda: wt.random_uniform((2,), seed="1"),
         TypeError,
         "random_uniform: seed must be a number or None, but got '1'",
     ),

@@ -88,9 +88,9 @@ def _rounded_windows() -> dict[str, Row]:
                     ValueError,
                     rf"{name}: dim_rounding_mode 'floor' needs pad to be .*, but got '{pad}'",
                 )
-            for pad in HALVES:
-                rows[f"{kind}{name} with padding {pad}"] = (
-                    partial(call, pad),
+            for half in HALVES:
+                rows[f"{kind}{name} with padding {half}"] = (
+                    partial(call, half),
                     (TypeError, ValueError),
                     f"{name}: pad must be",
                 )
@@ -121,7 +121,7 @@ WINDOWS: dict[str, Row] = {
         "conv1d: stride must be a positive integer, but got 0",
     ),
     "conv1d with two strides": (
-        lambda: wt.conv1d(MATRIX, CONV1D, (1, 1), "same"),  # type: ignore[arg-type]
+        lambda: wt.conv1d(MATRIX, CONV1D, (1, 1), "same"),
         ValueError,
         "conv1d: stride must be a positive integer",
     ),
@@ -446,7 +446,7 @@ NORMALIZATION: dict[str, Row] = {
         "local_response_normalization: x must have rank 3 or 4",
     ),
     "half a radius": (
-        lambda: wt.local_response_normalization(IMAGE, 0.5),  # type: ignore[arg-type]
+        lambda: wt.local_response_normalization(IMAGE, 0.5),
         TypeError,
         "local_response_normalization: depth_radius must be an integer, but got 0.5",
     ),
@@ -457,7 +457,7 @@ NORMALIZATION: dict[str, Row] = {
     ),
     **{
         f"words as {argument}": (
-            lambda argument=argument: wt.local_response_normalization(IMAGE, **{argument: WORDS}),
+            partial(wt.local_response_normalization, IMAGE, **{argument: WORDS}),
             TypeError,
             f"local_response_normalization: {argument} must be a number, but got 'many'",
         )
@@ -752,7 +752,7 @@ IMAGES: dict[str, Row] = {
         "rotate_with_offset: fill_value must be a number, or one for each of 3 channels",
     ),
     "a rotation filled with words": (
-        lambda: wt.image.rotate_with_offset(IMAGE, 1.0, ["a", "b", "c"]),  # type: ignore[list-item]
+        lambda: wt.image.rotate_with_offset(IMAGE, 1.0, ["a", "b", "c"]),
         TypeError,
         "rotate_with_offset: fill_value must be a number",
     ),
@@ -762,7 +762,7 @@ IMAGES: dict[str, Row] = {
         r"rotate_with_offset: center must be a number or \(x, y\)",
     ),
     "a rotation about words": (
-        lambda: wt.image.rotate_with_offset(IMAGE, 1.0, 0, ("a", "b")),  # type: ignore[arg-type]
+        lambda: wt.image.rotate_with_offset(IMAGE, 1.0, 0, ("a", "b")),
         TypeError,
         "rotate_with_offset: center must be a number",
     ),
@@ -913,7 +913,7 @@ PIXELS: dict[str, Row] = {
         "from_pixels: num_channels must lie between 1 and 4, but got 5",
     ),
     "half a channel": (
-        lambda: wt.browser.from_pixels(ONE, 0.5),  # type: ignore[arg-type]
+        lambda: wt.browser.from_pixels(ONE, 0.5),
         TypeError,
         "from_pixels: num_channels must be an integer",
     ),
@@ -1036,7 +1036,7 @@ PIXELS: dict[str, Row] = {
 
 OPTIMIZERS: dict[str, Row] = {
     f"a negative learning rate of {name}": (
-        lambda name=name: getattr(wt.optimizers, name)(-1),
+        partial(getattr(wt.optimizers, name), -1),
         ValueError,
         f"{name}: learning_rate must be a non-negative number, but got -1",
     )

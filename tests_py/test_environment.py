@@ -38,9 +38,14 @@ def environment_with(text: str) -> Environment:
 
 
 def test_a_flag_is_evaluated_once_and_only_when_asked_for() -> None:
-    asked = []
+    asked: list[int] = []
     env = environment_with("")
-    env.register_flag("COSTLY", lambda: asked.append(1) or 7.5)
+
+    def costly() -> float:
+        asked.append(1)
+        return 7.5
+
+    env.register_flag("COSTLY", costly)
     assert asked == []
     assert env.flags == {"COSTLY": None}
     assert env.get("COSTLY") == 7.5
@@ -57,7 +62,7 @@ def test_a_flag_may_be_false_or_zero() -> None:
 
 
 def test_setting_a_flag_wins_and_calls_back() -> None:
-    told = []
+    told: list[object] = []
     env = environment_with("")
     env.register_flag("SIZE", lambda: 1, on_set=told.append)
     env.set("SIZE", 2)

@@ -84,8 +84,8 @@ def test_the_way_back_may_start_from_given_gradients() -> None:
         assert tape.gradient(y, x, output_gradients=given).tolist() == [2.0, 40.0]
     with wt.GradientTape() as tape:
         tape.watch(x)
-        y = [x * x, x * 3.0]
-    found = tape.gradient(y, x, output_gradients=[wt.tensor([1.0, 10.0]), None])
+        targets = [x * x, x * 3.0]
+    found = tape.gradient(targets, x, output_gradients=[wt.tensor([1.0, 10.0]), None])
     assert found.tolist() == [5.0, 43.0]
 
 
@@ -246,7 +246,9 @@ def test_batch_jacobian(backend: str) -> None:
         tape.watch(operand)
         y = wt.tanh(wt.matmul(operand, w))
     expected = (1 - np.tanh(x @ w) ** 2)[:, :, None] * w.T
-    np.testing.assert_allclose(tape.batch_jacobian(y, operand), expected, rtol=1e-5, atol=1e-6)
+    jacobian = tape.batch_jacobian(y, operand)
+    assert jacobian is not None
+    np.testing.assert_allclose(jacobian, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_the_jacobian_of_nothing_has_a_shape() -> None:
@@ -255,7 +257,9 @@ def test_the_jacobian_of_nothing_has_a_shape() -> None:
         tape.watch(x)
         y = x * 2.0
     assert tape.jacobian(y, x).shape == (2, 0, 3, 2, 0, 3)
-    assert tape.batch_jacobian(y, x).shape == (2, 0, 3, 0, 3)
+    jacobian = tape.batch_jacobian(y, x)
+    assert jacobian is not None
+    assert jacobian.shape == (2, 0, 3, 0, 3)
 
 
 # -- memory -------------------------------------------------------------------------------------

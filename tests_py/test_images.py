@@ -197,7 +197,7 @@ def test_trimmed_windows_read_the_same_elements() -> None:
 
     for _ in range(500):
         shape = (1, *pair(7), 1)
-        padding = random.choice(["same", "valid", random.randint(0, 5)])
+        padding: Any = random.choice(["same", "valid", random.randint(0, 5)])
         window = make_window("pool", shape, 1, pair(12), pair(4), padding, pair(3))
         shorter = trimmed(window)
         assert shorter.filter_height <= max(1, window.in_height + 3 * window.out_height)

@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from re import sub
 from types import ModuleType
+from typing import Any
 
 import pytest
 from threadpoolctl import threadpool_limits
@@ -72,7 +73,7 @@ def test_network_reaches_97_percent(page_module: PageModules, exported: Path):
     pairs = data.unpack(1797, (exported / "digits.bin").read_bytes())
     training_digits, test_digits = data.split(pairs)
     network = page_module("model").digits_network()
-    steps = []
+    steps: list[Any] = []
 
     async def run() -> tuple[list[int], list[int]]:
         done = training.train(network, training_digits, training.EPOCHS, steps.append)

@@ -1,5 +1,7 @@
 """When tensors die: with their last reference, by dispose, at the end of a tidy."""
 
+from typing import Any
+
 import pytest
 
 import webtensor as wt
@@ -194,7 +196,7 @@ def test_tidy_frees_what_is_not_returned(backend: str) -> None:
 
 
 def test_tidy_returns_nested_containers() -> None:
-    result = wt.tidy(lambda: {"a": [wt.ones(2)], "b": (wt.zeros(2), 5)})
+    result: dict[str, Any] = wt.tidy(lambda: {"a": [wt.ones(2)], "b": (wt.zeros(2), 5)})
     assert result["a"][0].tolist() == [1.0, 1.0]
     assert result["b"][0].tolist() == [0.0, 0.0]
     assert result["b"][1] == 5

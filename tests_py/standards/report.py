@@ -82,9 +82,10 @@ def right_calls(path: str, backend: str) -> int | None:
 
 def _by_identity() -> dict[int, Any]:
     """Generators by the function that they call: some functions have several names."""
+    root: Any = wt
     found = {}
     for path, generator in GENERATORS.items():
-        function = reduce(lambda owner, name: getattr(owner, name, None), path.split("."), wt)
+        function = reduce(lambda owner, name: getattr(owner, name, None), path.split("."), root)
         found[id(function)] = generator
     return found
 

@@ -19,9 +19,7 @@ class Operand:
         self.shape = array.shape
         self.size = array.size
         self.dtype = as_dtype(array.dtype.name)
-        self.handle = backend.upload(
-            memoryview(np.ascontiguousarray(array).reshape(-1)), self.dtype
-        )
+        self.handle = backend.upload(np.ascontiguousarray(array).reshape(-1).data, self.dtype)
 
     @property
     def storage(self) -> "Operand":

@@ -33,7 +33,7 @@ def test_blocks_do_not_overlap_and_keep_their_contents(fresh_wasm: WasmBackend) 
             fresh_wasm.release(address)
         else:
             count = int(2 ** draw.uniform(0, 14))
-            address = fresh_wasm.upload(memoryview(np.full(count, stamp, np.int32)), int32)
+            address = fresh_wasm.upload(np.full(count, stamp, np.int32).data, int32)
             assert address % 16 == 0
             held.append((address, count, stamp))
     for address, count, mark in held:
@@ -105,7 +105,7 @@ def test_memory_grows_and_parked_blocks_are_used_before(fresh_wasm: WasmBackend)
 
 def test_contents_survive_growth(fresh_wasm: WasmBackend) -> None:
     x = np.arange(1000, dtype=np.float32)
-    address = fresh_wasm.upload(memoryview(x), float32)
+    address = fresh_wasm.upload(x.data, float32)
     fresh_wasm.release(fresh_wasm.allocate(64 * MEGABYTE))
     np.testing.assert_array_equal(np.array(fresh_wasm.read(address, float32, 1000)), x)
 
@@ -123,12 +123,12 @@ def test_out_of_memory_names_the_bytes_wanted(fresh_wasm: WasmBackend, count: in
 
 
 def test_reads_own_their_copy(wasm: WasmBackend) -> None:
-    address = wasm.upload(memoryview(np.array([1, 2], np.float32)), float32)
+    address = wasm.upload(np.array([1, 2], np.float32).data, float32)
     read = wasm.read(address, float32, 2)
     assert read.format == "f"
     assert read.tolist() == [1, 2]
     wasm.release(address)
-    address = wasm.upload(memoryview(np.array([5, 6], np.float32)), float32)
+    address = wasm.upload(np.array([5, 6], np.float32).data, float32)
     assert read.tolist() == [1, 2]
     wasm.release(address)
 

@@ -47,7 +47,8 @@ def test_weights_are_packed_at_their_second_use() -> None:
 
 
 def test_what_was_packed_is_freed_with_the_weights() -> None:
-    a, b = weights(6, 32), weights(32, 40)
+    a = weights(6, 32)
+    b: wt.Tensor | None = weights(32, 40)
     assert packed_by(lambda: wt.matmul(a, b), 2) == 1
     before = blocks()
     b = None

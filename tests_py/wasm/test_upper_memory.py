@@ -94,7 +94,7 @@ def test_what_has_no_room_leaves_nothing(fresh_wasm: WasmBackend) -> None:
     freed = blocks.pop(3)
     fresh_wasm.release(freed)
     x = np.arange(1000, dtype=np.int32)
-    address = fresh_wasm.upload(memoryview(x), int32)
+    address = fresh_wasm.upload(x.data, int32)
     np.testing.assert_array_equal(np.array(fresh_wasm.read(address, int32, 1000)), x)
     assert fresh_wasm.memory()["blocks"] == len(blocks) + 1
 

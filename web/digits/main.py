@@ -133,7 +133,7 @@ class DigitsPage:
 
     async def evaluate(self, epoch: int | None = None) -> list[int]:
         """Predict all test digits and show how well; for an epoch, add it to the chart."""
-        predictions = await predict(self.network, self.test_digits.images)
+        predictions: list[int] = await predict(self.network, self.test_digits.images)
         labels = self.test_digits.labels
         right = sum(map(int.__eq__, predictions, labels))
         accuracy = right / len(labels)
@@ -316,7 +316,10 @@ async def load_digits() -> tuple[Digits, Digits]:
     content = await pyfetch("digits.bin")
     info.raise_for_status()
     content.raise_for_status()
-    return split(unpack((await info.json())["count"], await content.bytes()))
+    digits: tuple[Digits, Digits] = split(
+        unpack((await info.json())["count"], await content.bytes())
+    )
+    return digits
 
 
 digits_page = DigitsPage(*await load_digits())

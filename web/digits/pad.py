@@ -85,7 +85,7 @@ class Pad:
         self._bitmap.clearRect(0, 0, BITMAP, BITMAP)
         self._bitmap.lineWidth = line_width
         self._bitmap.stroke(fitted)
-        pixels = self._bitmap.getImageData(0, 0, BITMAP, BITMAP).data.to_bytes()
+        pixels: bytes = self._bitmap.getImageData(0, 0, BITMAP, BITMAP).data.to_bytes()
         return pixels[3::4].translate(_IS_INK)
 
     def _on_down(self, event: Any) -> None:

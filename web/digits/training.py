@@ -39,6 +39,7 @@ class StepReports(keras.callbacks.Callback):
 
     def on_train_batch_end(self, batch: int, logs: dict[str, float] | None = None) -> None:
         """Report the step."""
+        assert logs is not None
         self.number += 1
         if self.report(Step(self.number, self.total, logs["loss"])):
             self.model.stop_training = True

@@ -21,7 +21,8 @@ def element(identifier: str) -> Any:
 
 def query(name: str) -> str | None:
     """Return a parameter of the page's address, such as "wasm" for `?backend=wasm`."""
-    return parse_qs(location.search.lstrip("?")).get(name, [None])[-1]
+    search: str = location.search
+    return parse_qs(search.lstrip("?")).get(name, [None])[-1]
 
 
 def on(target: Any, event: str, handler: Callable[[Any], Any]) -> None:

@@ -108,7 +108,7 @@ def value_and_grads(
 
 
 def variable_grads(
-    function: Callable[[], Tensor], variables: Iterable[Variable] | None = None
+    function: Callable[[], Tensor | Variable], variables: Iterable[Variable] | None = None
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Compute a scalar loss and its gradients for the trainable variables it read.
 
@@ -136,7 +136,7 @@ def variable_grads(
 
 
 def variable_gradients(
-    name: str, function: Callable[[], Tensor], variables: Iterable[Variable] | None
+    name: str, function: Callable[[], Tensor | Variable], variables: Iterable[Variable] | None
 ) -> tuple[Tensor, list[tuple[Variable, Tensor]]]:
     """Compute a scalar loss and its gradient for each trainable variable that it depends on.
 

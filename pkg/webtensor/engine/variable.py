@@ -10,7 +10,7 @@ from webtensor.engine.convert import host_buffer
 from webtensor.engine.scopes import outside_scopes
 from webtensor.engine.state import state
 from webtensor.engine.storage import host_storage
-from webtensor.engine.tensor import Tensor
+from webtensor.engine.tensor import Operators, Tensor
 from webtensor.shapes import Shape
 
 __all__ = ["Variable"]
@@ -18,7 +18,7 @@ __all__ = ["Variable"]
 _numbers = count()
 
 
-class Variable:
+class Variable(Operators):
     """A value that training changes.
 
     It can be used wherever a tensor can; ``value`` is its current tensor. ``assign`` accepts only

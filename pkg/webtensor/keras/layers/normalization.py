@@ -116,7 +116,7 @@ class Scaled(BaseNormalization, Weighted):
         self.epsilon, self.center, self.scale = epsilon, center, scale
         self.supports_masking = True
 
-    def _add_weights(self, shape: Sequence[int], has_gamma: bool, has_beta: bool) -> None:
+    def _add_weights(self, shape: Sequence[int | None], has_gamma: bool, has_beta: bool) -> None:
         """Add the factor and the offset."""
         if has_gamma:
             self.gamma = self._make_weight("gamma", shape)
@@ -229,7 +229,7 @@ class BatchNormalization(Scaled):
         self.renorm_momentum = renorm_momentum
         self.synchronized = synchronized
 
-    def build(self, input_shape: Sequence[int]) -> None:
+    def build(self, input_shape: Sequence[int | None]) -> None:
         """Add factor and offset, and the moving statistics."""
         channels = input_shape[self.axis]
         self._add_weights((channels,), self.scale, self.center)

@@ -293,7 +293,9 @@ class Optimizer(OptimizerVariables):
     # -- steps ---------------------------------------------------------------------------------
 
     def minimize(
-        self, function: Callable[[], Tensor], variables: Iterable[Variable] | None = None
+        self,
+        function: Callable[[], Tensor | Variable],
+        variables: Iterable[Variable] | None = None,
     ) -> Tensor:
         """Take one step that decreases the scalar that ``function`` returns, and return the scalar.
 
