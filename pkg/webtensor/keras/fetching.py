@@ -1,4 +1,4 @@
-"""Fetching files in a page."""
+"""Fetching files, and sending data, in a page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pyodide.http import pyfetch
 
 from webtensor.transfer import javascript_text, python_bytes
 
-__all__ = ["fetch_bytes", "joined"]
+__all__ = ["fetch_bytes", "joined", "post"]
 
 
 def joined(base: str, path: str) -> str:
@@ -26,3 +26,13 @@ async def fetch_bytes(url: str) -> bytes:
     if not response.ok:
         raise OSError(f"{url}: the server answered {response.status}")
     return python_bytes(await response.buffer())
+
+
+async def post(url: str, headers: dict[str, str], body: str) -> None:
+    """Send a text to an address.
+
+    Raises:
+        OSError: the server cannot be reached.
+    """
+    request = Request.new(javascript_text(url))
+    await pyfetch(request, method="POST", headers=headers, body=javascript_text(body))

@@ -10,7 +10,6 @@ from warnings import warn
 
 from webtensor.environment import IN_BROWSER
 from webtensor.keras.callbacks.callback import Callback, Logs
-from webtensor.transfer import javascript_text
 
 __all__ = ["RemoteMonitor"]
 
@@ -75,8 +74,7 @@ class RemoteMonitor(Callback):
             self._warn()
 
     async def _fetch(self, results: _Results) -> None:
-        from js import Request
-        from pyodide.http import pyfetch
+        from webtensor.keras.fetching import post
 
         headers = dict(self.headers or {})
         if self.send_as_json:
@@ -86,8 +84,7 @@ class RemoteMonitor(Callback):
             headers.setdefault("Content-Type", "application/x-www-form-urlencoded")
             body = urlencode(self._form(results))
         try:
-            request = Request.new(javascript_text(self.root + self.path))
-            await pyfetch(request, method="POST", headers=headers, body=javascript_text(body))
+            await post(self.root + self.path, headers, body)
         except OSError:
             self._warn()
 

@@ -65,8 +65,7 @@ def read_arrays(name: str, path: str, *names: str) -> list[Array]:
 
 
 def _array(data: bytes, label: str) -> Array:
-    from numpy.lib import format
-
+    format = numpy_for(label).lib.format
     file = BytesIO(data)
     version = format.read_magic(file)
     read_header = (

@@ -56,6 +56,12 @@ _PIXEL_FLOOR = 44_000_000 * 4
 _COLOR_MODES = {"grayscale": "L", "rgb": "RGB", "rgba": "RGBA"}
 
 
+def _numpy() -> Any:
+    import numpy
+
+    return numpy
+
+
 def _pillow(name: str) -> Pillow:
     try:
         pillow: Pillow = import_module("PIL.Image")
@@ -74,8 +80,7 @@ def array_to_img(
         ValueError: ``x`` does not have three axes, or has another number of channels than 1, 3, 4.
     """
     pillow = _pillow("array_to_img")
-    import numpy as np
-
+    np = _numpy()
     layout = as_data_format("array_to_img", data_format)
     pixels = np.asarray(x, dtype="float32" if dtype is None else str(dtype))
     if pixels.ndim != 3:
@@ -103,8 +108,7 @@ def img_to_array(
     Raises:
         ValueError: the image has another number of axes than two or three.
     """
-    import numpy as np
-
+    np = _numpy()
     layout = as_data_format("img_to_array", data_format)
     pixels = np.asarray(img, dtype="float32" if dtype is None else str(dtype))
     if pixels.ndim == 2:
