@@ -503,6 +503,7 @@ def examples(model: Any, seed: int, count: int = 4) -> tuple[Any, Any]:
     inputs = []
     for one in model.inputs:
         shape = (count, *one.shape[1:])
+        x: Any
         if len(shape) == 2 and _is_embedded(one):
             x = rng.integers(0, VOCABULARY, shape)
             x[0, -2:] = 0

@@ -19,7 +19,7 @@ from webtensor.keras.registry import deserialize_keras_object, serialize_keras_o
 BACKENDS = ("numpy", "wasm")
 
 #: A layer's name and arguments, or a function that makes it, given either ``keras`` module.
-Layer = str | Callable[[Any], Any]
+Layer = str | Callable[..., Any]
 
 
 class Case(NamedTuple):

@@ -396,7 +396,11 @@ CASES: list[tuple[str, list[Any], dict[str, Any]]] = [
     ("image.crop_images", [IMAGE, 1, 1], {"target_height": 3, "target_width": 2}),
     ("image.gaussian_blur", [IMAGE], {"sigma": (0.5, 1.5), "data_format": "channels_last"}),
     *[
-        ("image.map_coordinates", [f(4, 5), np.float32(PLACES), order], {"fill_mode": mode})
+        (
+            "image.map_coordinates",
+            [f(4, 5), np.array(PLACES, "float32"), order],
+            {"fill_mode": mode},
+        )
         for order in (0, 1)
         for mode in ("constant", "mirror", "nearest", "reflect", "wrap")
     ],
@@ -404,14 +408,14 @@ CASES: list[tuple[str, list[Any], dict[str, Any]]] = [
     *[
         (
             "image.affine_transform",
-            [IMAGE, np.float32([[1.0, 0.2, -2.5, 0.1, 0.9, 3.4, 0.0, 0.0]] * 2)],
+            [IMAGE, np.array([[1.0, 0.2, -2.5, 0.1, 0.9, 3.4, 0.0, 0.0]] * 2, "float32")],
             {"fill_mode": mode, **LAST},
         )
         for mode in ("mirror", "wrap")
     ],
     (
         "image.affine_transform",
-        [IMAGE, np.float32([[1.0, 0.2, -0.5, 0.1, 0.9, 0.4, 0.0, 0.0]] * 2)],
+        [IMAGE, np.array([[1.0, 0.2, -0.5, 0.1, 0.9, 0.4, 0.0, 0.0]] * 2, "float32")],
         {"fill_mode": "nearest"},
     ),
 ]
@@ -427,14 +431,21 @@ CASES += [
     ("image.extract_patches_3d", [f(2, 4, 5, 3, 2), (2, 3, 1)], {"strides": (1, 2, 2), **LAST}),
     *[(name, [b(2, 3)], {}) for name in words("absolute max amin nanmax trunc")],
     ("rearrange", [f(2, 6, 3), "b (h w) c -> (b h) c w"], {"h": 2}),
-    ("unique", [np.int32([[2, 1], [0, 3], [2, 1]])], {"axis": 0, "return_inverse": True}),
-    ("unique", [np.int32([[2, 1, 2], [0, 3, 0]])], {"axis": 1, "return_counts": True}),
+    ("unique", [np.array([[2, 1], [0, 3], [2, 1]], "int32")], {"axis": 0, "return_inverse": True}),
+    ("unique", [np.array([[2, 1, 2], [0, 3, 0]], "int32")], {"axis": 1, "return_counts": True}),
     ("max", [np.zeros((2, 0), "float32")], {"axis": 1, "initial": 3.0}),
-    ("nanmedian", [np.float32([[np.inf, 1, np.nan], [np.inf, np.inf, 2]])], {"axis": 1}),
+    ("nanmedian", [np.array([[np.inf, 1, np.nan], [np.inf, np.inf, 2]], "float32")], {"axis": 1}),
     ("argpartition", [f(2, 3), 1], {"axis": None}),
     (
         "image.scale_and_translate",
-        [f(2, 4, 5), (2, 6, 7), np.float32([1.5, 0.7]), np.float32([0.3, -0.2]), (1, 2), "cubic"],
+        [
+            f(2, 4, 5),
+            (2, 6, 7),
+            np.array([1.5, 0.7], "float32"),
+            np.array([0.3, -0.2], "float32"),
+            (1, 2),
+            "cubic",
+        ],
         {},
     ),
     ("ctc_decode", [f(2, 5, 4), [5, 3]], {}),

@@ -102,7 +102,7 @@ def test_what_is_not_a_number_may_be_an_error() -> None:
 
 def test_functions_get_logs_at_every_moment() -> None:
     seen: list[Any] = []
-    callback = ours.callbacks.LambdaCallback(
+    callback: Any = ours.callbacks.LambdaCallback(
         on_train_begin=lambda logs: seen.append(sorted(logs)),
         on_train_batch_end=lambda batch, logs: seen.append(sorted(logs)),
         on_test_begin=lambda logs: seen.append(sorted(logs)),
@@ -257,8 +257,8 @@ def test_other_machines_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
         post=lambda url, **rest: told.append((url, rest)),
         exceptions=types.SimpleNamespace(RequestException=FailedError),
     )
-    monkeypatch.setitem(sys.modules, "requests", fake)  # type: ignore[misc]
-    kind = ours.callbacks.RemoteMonitor
+    monkeypatch.setitem(sys.modules, "requests", fake)
+    kind: Any = ours.callbacks.RemoteMonitor
     kind(send_as_json=True).on_epoch_end(1, {"loss": np.float32(0.5), "all": np.array([2])})
     kind("http://a", "/b", "c", {"d": "e"}).on_epoch_end(2, {"loss": 0.5})
     assert told[0] == (
@@ -274,6 +274,6 @@ def test_other_machines_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fake, "post", fail)
     with pytest.warns(UserWarning, match="localhost:9000.*cannot be reached"):
         kind().on_epoch_end(0, {})
-    monkeypatch.setitem(sys.modules, "requests", None)  # type: ignore[misc]
+    monkeypatch.setitem(sys.modules, "requests", None)
     with pytest.raises(ImportError, match="package requests"):
         kind().on_epoch_end(0, {})

@@ -164,7 +164,7 @@ def test_file_is_fetched_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     source = tmp_path / "source.txt"
     source.write_text("one")
     get = ours.utils.get_file
-    options = {"origin": source.as_uri(), "cache_dir": tmp_path / "cache"}
+    options: dict[str, Any] = {"origin": source.as_uri(), "cache_dir": tmp_path / "cache"}
     path = Path(get("kept.txt", **options))
     assert path == tmp_path / "cache" / "datasets" / "kept.txt"
     source.write_text("two")

@@ -257,7 +257,7 @@ def test_code_in_files_stays_forbidden() -> None:
 def blocks(k: Any) -> Any:
     """A layer that keeps others in containers, which it fills later."""
 
-    class Blocks(k.Layer):  # type: ignore[misc,name-defined]
+    class Blocks(k.Layer):  # type: ignore[misc]
         def __init__(self) -> None:
             self.before = k.Variable([1.0])
             super().__init__(name="blocks")
@@ -301,11 +301,11 @@ def test_activity_regularizers_count_samples() -> None:
         layer = k.layers.Dense(2, activity_regularizer="l2", kernel_initializer="ones")
         layer(x)
         losses.append(float(layer.losses[0]))
-    np.testing.assert_allclose(*losses, rtol=1e-5)
+    np.testing.assert_allclose(losses[0], losses[1], rtol=1e-5)
 
 
 def test_trials_leave_no_trace() -> None:
-    class Counting(ours.Layer):  # type: ignore[misc,name-defined]
+    class Counting(ours.Layer):
         def __init__(self) -> None:
             super().__init__()
             self.count = ours.Variable(0, trainable=False)

@@ -150,7 +150,8 @@ def test_set_random_seed_decides_those_without_one() -> None:
 def test_a_seed_generator_gives_others_each_time() -> None:
     one = ours.initializers.RandomUniform(seed=ours.random.SeedGenerator(3))
     assert (values(one, (3, 4)) != values(one, (3, 4))).all()
-    again = ours.initializers.deserialize(ours.initializers.serialize(one))
+    config: Any = ours.initializers.serialize(one)
+    again = ours.initializers.deserialize(config)
     assert again.seed.get_config()["seed"] == 3
 
 
@@ -164,7 +165,7 @@ def test_a_seed_generator_gives_others_each_time() -> None:
 def test_configurations(name: str, options: dict[str, Any]) -> None:
     theirs = getattr(keras.initializers, name)(**options)
     mine = getattr(ours.initializers, name)(**options)
-    config = ours.initializers.serialize(mine)
+    config: Any = ours.initializers.serialize(mine)
     if name == "Identity" and options:  # Keras forgets it
         assert config["config"] == options
     else:
@@ -214,7 +215,7 @@ def test_other_dtypes_are_held(name: str, held: str) -> None:
 
 
 def test_wrong_arguments() -> None:
-    ini = ours.initializers
+    ini: Any = ours.initializers
     for call, message in (
         (lambda: ini.get("he_norml"), "initializer 'he_norml' is not known; did you mean 'he_n"),
         (lambda: ini.VarianceScaling(scale=-1), "scale must be positive, but got -1"),

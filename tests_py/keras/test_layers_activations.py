@@ -59,7 +59,7 @@ def test_thresholded_relu(backend: str) -> None:
     assert again.get_config() == layer.get_config()
     for theta in (-1, None):
         with pytest.raises(ValueError, match="theta"):
-            ours.layers.ThresholdedReLU(theta)
+            ours.layers.ThresholdedReLU(theta)  # type: ignore[arg-type]
 
 
 def test_masks_are_handed_on(backend: str) -> None:

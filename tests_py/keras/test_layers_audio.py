@@ -40,7 +40,12 @@ STFT_CASES = [
     ),
 ]
 
-MEL = {"fft_length": 16, "sequence_stride": 4, "sampling_rate": 100, "num_mel_bins": 5}
+MEL: dict[str, Any] = {
+    "fft_length": 16,
+    "sequence_stride": 4,
+    "sampling_rate": 100,
+    "num_mel_bins": 5,
+}
 MEL_CASES = [
     Case("MelSpectrogram", MEL, (2, 64)),
     Case("MelSpectrogram", {**MEL, "power_to_db": False, "min_freq": 5.0}, (41,)),

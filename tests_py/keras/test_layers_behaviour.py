@@ -149,7 +149,7 @@ def test_layers_of_a_sequential_model_say_which_lengths_fit(k: Any) -> None:
 @BOTH
 @pytest.mark.parametrize("data_format", ["channels_last", "channels_first"])
 def test_subclasses_may_convolve_in_their_own_way(k: Any, data_format: str) -> None:
-    class Doubled(k.layers.Conv2D):  # type: ignore[misc, name-defined]
+    class Doubled(k.layers.Conv2D):  # type: ignore[misc]
         def convolution_op(self, inputs: Any, kernel: Any) -> Any:
             return super().convolution_op(inputs, kernel * 2)
 

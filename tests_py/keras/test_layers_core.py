@@ -82,7 +82,7 @@ def test_an_activation_set_later_is_taken() -> None:
     assert layer([[-1.0, -2.0]]).tolist() == [[0.0, 0.0]]
     layer.activation = ours.activations.linear
     assert layer([[-1.0, -2.0]]).tolist() == [[-3.0, -3.0]]
-    layer.activation = None
+    layer.activation = None  # type: ignore[assignment]
     assert layer([[-1.0, -2.0]]).tolist() == [[-3.0, -3.0]]
 
 
@@ -126,7 +126,7 @@ def test_a_misspelt_required_argument_is_named(
 
 def test_a_missing_argument_is_reported_as_python_does() -> None:
     with pytest.raises(TypeError, match="units"):
-        ours.layers.Dense()
+        ours.layers.Dense()  # type: ignore[call-arg]
 
 
 def test_refused_inputs_of_dense() -> None:
@@ -231,7 +231,7 @@ def test_code_of_lambda_is_never_saved_or_loaded() -> None:
     with pytest.raises(ValueError, match="never executed"):
         ours.saving.deserialize_keras_object(keras.saving.serialize_keras_object(theirs))
     with pytest.raises(TypeError, match="function must be callable, but got 'doubled'"):
-        ours.layers.Lambda("doubled")
+        ours.layers.Lambda("doubled")  # type: ignore[arg-type]
 
 
 # -- Identity ------------------------------------------------------------------------------------

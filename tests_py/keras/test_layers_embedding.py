@@ -46,7 +46,7 @@ def test_embedding_masks_zeros(backend: str) -> None:
 def test_embedding_takes_floats_and_weights(backend: str) -> None:
     matrix = np.arange(6, dtype="float32").reshape(3, 2)
     layer = ours.layers.Embedding(3, 2, weights=matrix)
-    np.testing.assert_array_equal(layer(np.float32([2, 0])), matrix[[2, 0]])
+    np.testing.assert_array_equal(layer(np.array([2, 0], "float32")), matrix[[2, 0]])
     np.testing.assert_array_equal(layer.embeddings, matrix)
 
 
@@ -69,8 +69,8 @@ def test_masks_reach_what_follows(backend: str) -> None:
     "make, message",
     [
         (lambda: ours.layers.Embedding(0, 2), "input_dim must be a positive integer, but got 0"),
-        (lambda: ours.layers.Embedding(2, 1.5), "output_dim must be a positive integer"),
-        (lambda: ours.layers.Embedding(2, 2, quantization_config=1), "no quant"),
+        (lambda: ours.layers.Embedding(2, 1.5), "output_dim must be a positive integer"),  # type: ignore[arg-type]
+        (lambda: ours.layers.Embedding(2, 2, quantization_config=1), "no quant"),  # type: ignore[arg-type]
         (lambda: ours.layers.Embedding(2, 2, weights=np.zeros((3, 2))), r"\(2, 2\), but got \(3"),
     ],
 )

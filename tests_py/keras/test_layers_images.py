@@ -165,7 +165,7 @@ def test_numbers_are_drawn_from_their_ranges(
 
 def test_calls_differ_whatever_the_seed() -> None:
     for seed in range(1, 6):
-        layer = ours.layers.RandomBrightness(0.5, seed=seed)
+        layer: Any = ours.layers.RandomBrightness(0.5, seed=seed)
         drawn = [layer.get_random_transformation(IMAGES)["rgb_delta"] for _ in range(8)]
         assert len({repr(one.tolist()) for one in drawn}) == 8
 
@@ -190,7 +190,7 @@ def test_images_are_chosen_with_a_probability(name: str, config: Config, key: st
 
 def test_bits_that_are_kept() -> None:
     def kept(factor: Any) -> set[int]:
-        layer = ours.layers.RandomPosterization(factor)
+        layer: Any = ours.layers.RandomPosterization(factor)
         drawn = layer.get_random_transformation(wt.zeros((200, 4, 4, 3)))["shift_factor"]
         return {8 - one for one in drawn.tolist()}
 
@@ -207,7 +207,7 @@ def test_rectangles_have_the_area_and_the_labels_their_shares() -> None:
     assert abs(area.mean() - 0.25) < 0.01
     assert area.std() < 0.02
     assert made[:, 1].max() == made[:, -1].max() == 1
-    drawn = ours.layers.CutMix(seed=1).get_random_transformation(x)
+    drawn: Any = ours.layers.CutMix(seed=1).get_random_transformation(x)
     area = np.asarray(drawn["batch_masks"]).mean((1, 2, 3))
     np.testing.assert_allclose(1 - area, np.asarray(drawn["mix_weight"]).flatten(), atol=0.06)
     assert sorted(drawn["permutation_order"].tolist()) == list(range(300))
@@ -267,7 +267,7 @@ def test_calls(name: str, config: Config, backend: str) -> None:
 
 def test_masks_follow_the_pixels(backend: str) -> None:
     masks = WHOLE[..., :1]
-    layer = ours.layers.RandomShear((0.5, 0.5), interpolation="nearest", seed=1)
+    layer: Any = ours.layers.RandomShear((0.5, 0.5), interpolation="nearest", seed=1)
     made = layer({"images": masks, "segmentation_masks": masks})
     np.testing.assert_array_equal(
         np.asarray(made["images"]), np.asarray(made["segmentation_masks"])
@@ -284,19 +284,25 @@ def test_gradients_reach_images(backend: str) -> None:
         ours.layers.RandomSharpness((0.2, 0.2)),
         ours.layers.RandomElasticTransform((1, 1), seed=1),
     ):
-        dx = np.asarray(wt.grad(lambda x, layer=layer: wt.sum(layer(x)))(wt.tensor(IMAGES)))
+
+        def total(x: Any, layer: Any = layer) -> Any:
+            return wt.sum(layer(x))
+
+        dx = np.asarray(wt.grad(total)(wt.tensor(IMAGES)))
         assert np.isfinite(dx).all()
         assert np.abs(dx).max() > 0
 
 
 def test_a_layer_of_ones_own() -> None:
-    class Half(BaseImagePreprocessingLayer):
+    class Half(BaseImagePreprocessingLayer[float]):
         def get_random_transformation(
             self, data: Any, training: Any = True, seed: Any = None
         ) -> Any:
             return 0.5 if training else 1.0
 
-        def transform_images(self, images: Any, transformation: Any, training: Any = True) -> Any:
+        def transform_images(  # type: ignore[override]
+            self, images: Any, transformation: Any, training: Any = True
+        ) -> Any:
             return images * transformation
 
         def transform_labels(self, labels: Any, transformation: Any, training: Any = True) -> Any:

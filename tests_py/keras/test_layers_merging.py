@@ -116,6 +116,6 @@ def test_refused(name: str, config: dict[str, Any], shapes: Any, message: str) -
 
 def test_refused_axes_of_dot() -> None:
     with pytest.raises(TypeError, match="axes must be an integer or two of them, but got 'x'"):
-        ours.layers.Dot("x")
+        ours.layers.Dot("x")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match=r"axes must be .* but got \(1, 2, 3\)"):
         ours.layers.Dot((1, 2, 3))

@@ -45,7 +45,7 @@ def windows(kind: str, rank: int, count: int) -> list[Case]:
 
 def whole(kind: str, rank: int) -> list[Case]:
     choose = random.Random(f"global {kind}{rank}")
-    configs = [{}, {"keepdims": True, "data_format": "channels_first"}]
+    configs: list[dict[str, Any]] = [{}, {"keepdims": True, "data_format": "channels_first"}]
     return [
         Case(f"Global{kind}Pooling{rank}D", config, shape(choose, rank, config.get("data_format")))
         for config in configs

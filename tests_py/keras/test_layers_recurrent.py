@@ -56,10 +56,11 @@ PLAIN = [
     for name, own in LAYERS.items()
     for config in [*ANY, *own]
 ]
-CALLED = [
-    Case(name, {"units": 5, "seed": 2, **config}, SHAPE, call)
-    for name in LAYERS
-    for config, call in [
+
+
+def calls(name: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Configurations of a layer, and the arguments of its calls."""
+    return [
         ({"return_sequences": True, "zero_output_for_mask": True}, {"mask": MASK}),
         ({"zero_output_for_mask": True, "go_backwards": True}, {"mask": MASK}),
         (
@@ -68,6 +69,12 @@ CALLED = [
         ),
         ({}, {"initial_state": begin(name), "training": True}),
     ]
+
+
+CALLED = [
+    Case(name, {"units": 5, "seed": 2, **config}, SHAPE, call)
+    for name in LAYERS
+    for config, call in calls(name)
 ]
 
 
@@ -167,10 +174,11 @@ class Growing(ours.Layer):
 
 
 def test_cell_of_a_user(backend: str) -> None:
-    layer = ours.layers.RNN(Growing(2), return_sequences=True, return_state=True)
+    cell = Growing(2)
+    layer = ours.layers.RNN(cell, return_sequences=True, return_state=True)
     x = array(3, 4, 5)
     outputs, total, count = layer(x)
-    sums = np.cumsum(x @ layer.cell.kernel.numpy(), 1)
+    sums = np.cumsum(x @ cell.kernel.numpy(), 1)
     np.testing.assert_allclose(outputs, sums * np.arange(4)[:, None], rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(total, sums[:, -1], rtol=1e-4, atol=1e-5)
     assert count.tolist() == [[4.0]] * 3
@@ -179,7 +187,7 @@ def test_cell_of_a_user(backend: str) -> None:
 
 
 def test_stack_with_a_cell_of_a_user_walks_step_by_step(backend: str) -> None:
-    layer = ours.layers.RNN([ours.layers.LSTMCell(4), Growing(2)], return_state=True)
+    layer: Any = ours.layers.RNN([ours.layers.LSTMCell(4), Growing(2)], return_state=True)
     x = array(3, 4, 5)
     output, first, second = layer(x)
     below = ours.layers.RNN(layer.cell.cells[0], return_sequences=True)
@@ -373,11 +381,11 @@ def test_training_leaves_nothing(name: str, config: dict[str, Any], backend: str
     "make, message",
     [
         (lambda: ours.layers.LSTM(0), "LSTMCell: units must be a positive integer, but got 0"),
-        (lambda: ours.layers.GRU("4"), "GRUCell: units must be a positive integer"),
+        (lambda: ours.layers.GRU("4"), "GRUCell: units must be a positive integer"),  # type: ignore[arg-type]
         (lambda: ours.layers.LSTM(2, use_cudnn="always"), "use_cudnn must be"),
-        (lambda: ours.layers.RNN(3), "a cell must have 'call'"),
-        (lambda: ours.layers.RNN(ours.layers.Dense(2)), "a cell must have 'state_size'"),
-        (lambda: ours.layers.StackedRNNCells([ours.layers.Dense(2)]), "must have 'state_size'"),
+        (lambda: ours.layers.RNN(3), "a cell must have 'call'"),  # type: ignore[arg-type]
+        (lambda: ours.layers.RNN(ours.layers.Dense(2)), "a cell must have 'state_size'"),  # type: ignore[arg-type]
+        (lambda: ours.layers.StackedRNNCells([ours.layers.Dense(2)]), "must have 'state_size'"),  # type: ignore[list-item]
         (lambda: ours.layers.LSTM(2)(array(2, 3)), "must have 3 axes"),
         (lambda: ours.layers.LSTM(2)(array(2, 0, 3)), "at least one step"),
         (lambda: ours.layers.ConvLSTM2D(2, 3, strides=2, dilation_rate=2), "both be greater"),
@@ -397,8 +405,8 @@ def test_layers_hand_the_arguments_of_their_signature_to_their_cell() -> None:
             super().__init__(units, reset_after=False, **kwargs)
 
     layer = Short(3, dropout=0.5, implementation=1)
-    cell = layer.cell
+    cell: Any = layer.cell
     assert (cell.units, cell.reset_after, cell.dropout, cell.implementation) == (3, False, 0.5, 1)
     assert (layer.units, layer.reset_after) == (3, False)
     with pytest.raises(TypeError, match=r"GRU.__init__\(\) missing a required argument: 'units'"):
-        ours.layers.GRU()
+        ours.layers.GRU()  # type: ignore[call-arg]

@@ -157,11 +157,15 @@ def test_gradients_are_those_of_what_was_drawn(
     gradients, values = [], []
     for _ in range(2):
         layer = getattr(ours.layers, name)(**config, seed=4)
-        gradients.append(wt.grad(lambda z, f=layer: wt.sum(f(z, training=True) * factors))(x))
+
+        def total(z: Any, layer: Any = layer) -> Any:
+            return wt.sum(layer(z, training=True) * factors)
+
+        gradients.append(wt.grad(total)(x))
     for shift in (0.5, -0.5):
         layer = getattr(ours.layers, name)(**config, seed=4)
         values.append(np.asarray(layer(x + shift, training=True)) * factors)
-    np.testing.assert_array_equal(*map(np.asarray, gradients))
+    np.testing.assert_array_equal(np.asarray(gradients[0]), np.asarray(gradients[1]))
     # All of these layers are linear functions of each element.
     wanted = values[0] - values[1]
     np.testing.assert_allclose(np.asarray(gradients[0]), wanted, rtol=1e-4, atol=1e-5)

@@ -263,6 +263,7 @@ def test_weights_by_the_number_of_examples_with_a_word(backend: str) -> None:
     layer = LAYERS.StringLookup(output_mode="tf_idf", max_tokens=9, pad_to_max_tokens=True)
     layer.adapt(WORDS)
     weights = [0.65668285, 0.5108256, *[0.6931472] * 4, 0, 0, 0]
+    assert layer.idf_weights is not None
     assert_close(layer.idf_weights.numpy(), weights, rtol=1e-6)
     wanted = np.array([[0, 1, 0, 1, 0, 1, 0, 0, 0], [0, 1, 1, 0, 1, 0, 0, 0, 0]]) * weights
     assert_close(np.asarray(layer(WORDS)), wanted, rtol=1e-6)

@@ -147,7 +147,7 @@ def test_mask_goes_on(backend: str) -> None:
 @pytest.mark.parametrize(
     "make, message",
     [
-        (lambda: ours.layers.TimeDistributed(3), "layer must be a layer, but got 3"),
+        (lambda: ours.layers.TimeDistributed(3), "layer must be a layer, but got 3"),  # type: ignore[arg-type]
         (
             lambda: ours.layers.TimeDistributed(ours.layers.Dense(2))(array(2, 3)),
             "at least 3 axes",
@@ -158,7 +158,7 @@ def test_mask_goes_on(backend: str) -> None:
             ),
             "mask must begin with",
         ),
-        (lambda: ours.layers.Bidirectional(3), "layer must be a layer"),
+        (lambda: ours.layers.Bidirectional(3), "layer must be a layer"),  # type: ignore[arg-type]
         (
             lambda: ours.layers.Bidirectional(ours.layers.LSTM(2), merge_mode="max"),
             "merge_mode must be",

@@ -329,7 +329,7 @@ def test_circle_of_references() -> None:
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     references /= np.linalg.norm(references, axis=1, keepdims=True)
     labels, others = rng.integers(0, 3, 6), rng.integers(0, 3, 9)
-    options = {"remove_diagonal": False, "gamma": 2.0}
+    options: dict[str, Any] = {"remove_diagonal": False, "gamma": 2.0}
     wanted = keras.losses.circle(*arrays(labels, points, others, references), **options)
     made = ours.losses.circle(labels, points, others, references, **options)
     assert_near(made, wanted, atol=1e-4)
@@ -394,7 +394,8 @@ def test_names(name: str) -> None:
 @pytest.mark.parametrize("classes, shape", [(1, (8, 1)), (4, (8,)), (4, (8, 1)), (4, (8, 4))])
 def test_a_crossentropy_that_fits_the_targets(classes: int, shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(8, 3)).astype("float32"), rng.integers(0, max(classes, 2), (8,))
+    x = rng.normal(size=(8, 3)).astype("float32")
+    y: Any = rng.integers(0, max(classes, 2), (8,))
     y = np.eye(4)[y] if shape == (8, 4) else y.reshape(shape)
     found = []
     for home in (ours, keras):
@@ -408,7 +409,7 @@ def test_a_crossentropy_that_fits_the_targets(classes: int, shape: tuple[int, ..
 
 def test_every_name_of_keras_is_there() -> None:
     theirs = {name for name in dir(keras.losses) if not name.startswith("_")}
-    assert theirs == set(ours.losses.__all__)
+    assert theirs == set(ours.losses.__all__)  # type: ignore[attr-defined]
 
 
 def test_arguments_are_attributes() -> None:
@@ -432,7 +433,7 @@ def test_other_floats_are_held_as_float32(name: Any) -> None:
     loss = ours.losses.MeanSquaredError(dtype=name)
     assert loss([1.0], [3.0]).dtype == loss.dtype == "float32"
     with pytest.raises(AttributeError):
-        loss.dtype = "float32"  # type: ignore[misc]
+        loss.dtype = "float32"  # type: ignore[assignment, misc]
 
 
 def test_the_small_number_that_is_set() -> None:

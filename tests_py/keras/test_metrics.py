@@ -308,7 +308,7 @@ def test_metrics_of_ones_own() -> None:
 
 
 def test_state_in_structures_is_found() -> None:
-    own = Own()
+    own: Any = Own()
     own.more = {"a": [ours.Variable(1.0)], "b": (ours.metrics.Sum(), {ours.metrics.Mean()})}
     assert len(own.variables) == 4 + 1 + 1 + 2
     own.first = own.more["a"][0]
@@ -388,7 +388,8 @@ DEFAULTS += [
 @pytest.mark.parametrize("name, options", DEFAULTS)
 def test_configurations(name: str, options: Options) -> None:
     theirs, mine = pair(name, {"name": "own", **options})
-    config, wanted = ours.metrics.serialize(mine), keras.metrics.serialize(theirs)
+    config: Any = ours.metrics.serialize(mine)
+    wanted = keras.metrics.serialize(theirs)
     if name == "AUC":  # NumPy's numbers and tuples are no JSON
         if "thresholds" in options:
             assert wanted["config"].pop("num_thresholds") == config["config"]["num_thresholds"]
@@ -435,7 +436,7 @@ def test_functions_and_none() -> None:
 
 def test_every_name_of_keras_is_there() -> None:
     theirs = {name for name in dir(keras.metrics) if not name.startswith("_")}
-    assert theirs == set(ours.metrics.__all__)
+    assert theirs == set(ours.metrics.__all__)  # type: ignore[attr-defined]
 
 
 def test_wrong_arguments() -> None:

@@ -167,7 +167,10 @@ class Doubled(ours.Model):
     def __init__(self, units: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.units = units
-        self.parts = {"dense": ours.layers.Dense(units), "list": [ours.layers.Dense(2)]}
+        self.parts: dict[str, Any] = {
+            "dense": ours.layers.Dense(units),
+            "list": [ours.layers.Dense(2)],
+        }
 
     def call(self, inputs: Any, training: bool | None = None) -> Any:
         return self.parts["list"][0](self.parts["dense"](inputs) * (2 if training else 1))
@@ -186,7 +189,7 @@ def test_subclassed_models() -> None:
     assert config["units"] == 3
     assert Doubled.from_config(config).units == 3
     symbolic = ours.Input((4,))
-    outer = ours.Model(symbolic, model(symbolic))
+    outer: Any = ours.Model(symbolic, model(symbolic))
     assert outer.output_shape == (None, 2)
     assert_close(outer(x).numpy(), y.numpy(), rtol=1e-6)
 
@@ -197,7 +200,8 @@ def test_a_class_that_is_functional() -> None:
             x = ours.Input((3,))
             super().__init__(inputs=x, outputs=ours.layers.Dense(1)(x))
 
-    assert Twice().output_shape == (None, 1)
+    twice: Any = Twice()
+    assert twice.output_shape == (None, 1)
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,7 @@ def slopes() -> list[list[Any]]:
     values = [elements(number) for number in range(len(ALL))]
     # Compiled as one program, as fast as can be.
     fast = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
-    return jax.jit(jax.grad(total), compiler_options=fast)(values)  # type: ignore[no-any-return]
+    return jax.jit(jax.grad(total), compiler_options=fast)(values)
 
 
 @pytest.mark.parametrize("number", range(len(ALL)), ids=lambda number: ALL[number][0])

@@ -284,7 +284,8 @@ def test_a_learning_rate_is_a_variable_that_can_be_assigned() -> None:
 
 def test_a_number_of_the_host_computes_with_numbers_and_tensors() -> None:
     optimizer = ours.optimizers.SGD(0.5)
-    rate, steps = optimizer.learning_rate, optimizer.iterations
+    rate: Any = optimizer.learning_rate
+    steps: Any = optimizer.iterations
     assert (rate + 1, 1 - rate, rate / 2, 1 / rate, rate**2) == (1.5, 0.5, 0.25, 2.0, 0.25)
     assert (rate == 0.5, rate != 0.5, rate < 1, rate >= 1, rate == steps) == (
         True, False, True, False, False,
@@ -419,9 +420,10 @@ def test_another_number_of_saved_variables_is_skipped_with_a_warning() -> None:
 
 
 def test_the_loss_is_scaled() -> None:
-    assert ours.optimizers.SGD().scale_loss(3.0) == 3.0
-    assert ours.optimizers.SGD(loss_scale_factor=4.0).scale_loss(3.0) == 12.0
-    w = wt.Variable(1.0)
+    sgd: Any = ours.optimizers.SGD
+    assert sgd().scale_loss(3.0) == 3.0
+    assert sgd(loss_scale_factor=4.0).scale_loss(3.0) == 12.0
+    w: Any = wt.Variable(1.0)
     optimizer = ours.optimizers.SGD(0.25, loss_scale_factor=1024.0)
     assert optimizer.minimize(lambda: w * w).tolist() == 1.0
     assert w.tolist() == 0.5
@@ -516,11 +518,11 @@ def test_gradients_that_are_values(name: str, steps: int | None) -> None:
             assert_same(our_own, their_own)
         assert_same(mine.variables, theirs.variables)
         return
-    grads = [wt.tensor(one) for one in next(gradients(1))]
+    tensors = [wt.tensor(one) for one in next(gradients(1))]
     for _ in range(steps or 1):
-        mine.apply(grads, our_own)
+        mine.apply(tensors, our_own)
     least = -np.inf if steps is None else 0  # what is added up begins with zeros
-    assert np.array_equal(our_own[1].numpy(), np.maximum(grads[1].numpy(), least))
+    assert np.array_equal(our_own[1].numpy(), np.maximum(tensors[1].numpy(), least))
 
 
 def test_a_loss_scale_leaves_values_alone() -> None:
@@ -562,7 +564,8 @@ def test_each_variable_has_its_optimizer() -> None:
 
 
 def test_several_optimizers_learn() -> None:
-    fast, slow = wt.Variable(1.0, name="fast"), wt.Variable(1.0, name="slow")
+    fast: Any = wt.Variable(1.0, name="fast")
+    slow: Any = wt.Variable(1.0, name="slow")
     rates = {"fast": ours.optimizers.SGD(0.25), "slow": ours.optimizers.SGD(0.125, use_ema=True)}
     optimizer = ours.optimizers.MultiOptimizer(lambda variable: rates[variable.name])
     optimizer.minimize(lambda: fast * fast + slow * slow, [fast, slow])
@@ -611,7 +614,7 @@ def test_wrong_optimizers_among_several() -> None:
         ("c", home.MultiOptimizer(chosen), "cannot have a MultiOptimizer"),
     ):
         with pytest.raises(ValueError, match=message):
-            chosen[key] = value
+            chosen[key] = value  # type: ignore[assignment, index]
     with pytest.raises(TypeError, match="default_optimizer must be an optimizer"):
         home.OptimizerMap("sgd")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="optimizer_map must be a dictionary"):
@@ -627,7 +630,7 @@ def test_an_optimizer_written_for_keras_works() -> None:
     def make(home: Any) -> Any:
         ops = wt if home is ours else keras.ops
 
-        class Heavy(home.optimizers.Optimizer):  # type: ignore[misc, name-defined]
+        class Heavy(home.optimizers.Optimizer):  # type: ignore[misc]
             def __init__(self, learning_rate: float = 0.1, mass: float = 0.9, **kwargs: Any):
                 super().__init__(learning_rate, **kwargs)
                 self.mass = mass
@@ -687,7 +690,9 @@ def test_names_stand_for_optimizers(name: str) -> None:
         mine, theirs = ours.optimizers.get(written), keras.optimizers.get(written)
         assert type(mine).__name__ == type(theirs).__name__ == name
     config = {"class_name": name, "config": {"learning_rate": 0.5}}
-    assert float(ours.optimizers.get(config).learning_rate) == 0.5
+    optimizer = ours.optimizers.get(config)
+    assert optimizer is not None
+    assert float(optimizer.learning_rate) == 0.5
 
 
 def test_what_get_takes_besides_names() -> None:
@@ -698,7 +703,7 @@ def test_what_get_takes_besides_names() -> None:
     with pytest.raises(ValueError, match="'Adamm' is not known; did you mean 'Adam'"):
         ours.optimizers.get("Adamm")
     with pytest.raises(ValueError, match="is not an optimizer"):
-        ours.optimizers.get(3)
+        ours.optimizers.get(3)  # type: ignore[arg-type]
 
 
 def test_names_are_counted() -> None:
@@ -757,7 +762,7 @@ def test_wrong_arguments_are_refused(name: str, arguments: dict[str, Any], messa
 
 def test_weight_decay_must_be_a_number() -> None:
     with pytest.raises(ValueError, match="SGD: weight_decay must be a number or None, but got 'x'"):
-        ours.optimizers.SGD(weight_decay="x")
+        ours.optimizers.SGD(weight_decay="x")  # type: ignore[arg-type]
 
 
 def test_decay_is_ignored_with_a_warning() -> None:

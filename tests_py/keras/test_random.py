@@ -196,7 +196,7 @@ def test_wrong_arguments() -> None:
         (lambda: draws.gamma((2,), 0.0), "must be positive"),
         (lambda: draws.gamma((2,), [1.0, 2.0, 3.0]), "gamma"),
         (lambda: draws.dropout([1.0], -1), "rate must lie in"),
-        (lambda: draws.SeedGenerator("a"), "SeedGenerator: seed must be an integer or None"),
+        (lambda: draws.SeedGenerator("a"), "SeedGenerator: seed must be an integer or None"),  # type: ignore[arg-type]
     ):
         with pytest.raises(ValueError, match=message):
             call()

@@ -42,7 +42,7 @@ def test_penalties_and_gradients(
 def test_configurations(name: str, options: dict[str, Any], any_shape: bool) -> None:
     wanted = keras.regularizers.serialize(getattr(keras.regularizers, name)(**options))
     mine = getattr(ours.regularizers, name)(**options)
-    config = ours.regularizers.serialize(mine)
+    config: Any = ours.regularizers.serialize(mine)
     assert config["config"] == pytest.approx(wanted["config"])
     assert {**config, "config": None} == {**wanted, "config": None}
     again = ours.regularizers.deserialize(wanted)

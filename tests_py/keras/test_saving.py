@@ -155,7 +155,7 @@ def test_optimizer_has_state_for_all_weights(tmp_path: Path):
 
 def test_model_with_a_compile_of_its_own_is_not_compiled(tmp_path: Path):
     class Own(ours.Sequential):
-        def compile(self, rate: float) -> None:
+        def compile(self, rate: float) -> None:  # type: ignore[override]
             super().compile(ours.optimizers.SGD(rate), "mse")
 
     model = Own([ours.Input((2,)), ours.layers.Dense(1)])
@@ -276,7 +276,7 @@ def test_wrong_edits(tmp_path: Path):
         (lambda: editor.rename_object("layers/dense", "a/b"), "new_name must be a name alone"),
         (lambda: editor.rename_object("layers/dense", "sequential"), "already"),
         (lambda: editor.add_object("nowhere/x", {}), "there is no object '/nowhere'"),
-        (lambda: editor.add_object("x", 7), "weights must be a dict"),
+        (lambda: editor.add_object("x", 7), "weights must be a dict"),  # type: ignore[arg-type]
         (lambda: editor.delete_weight("layers/dense", "7"), "has no weight '7'"),
         (lambda: editor.save(tmp_path / "m.h5"), "must end in"),
         (lambda: ours.saving.KerasFileEditor("m.png"), "must end in"),
@@ -419,7 +419,7 @@ def test_vocabulary_goes_along(tmp_path: Path):
     with zipfile.ZipFile(tmp_path / "mine.keras") as archive:
         held = archive.read("assets/layers/string_lookup/vocabulary.txt").decode()
     assert held.split("\n") == lookup.get_vocabulary()
-    again = ours.saving.load_model(tmp_path / "mine.keras")
+    again: Any = ours.saving.load_model(tmp_path / "mine.keras")
     assert again.layers[0].get_vocabulary() == lookup.get_vocabulary()
 
 

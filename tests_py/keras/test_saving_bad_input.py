@@ -218,7 +218,7 @@ def test_configuration_nested_too_deeply():
 
 
 #: What a configuration may have in place of anything else.
-STRANGE = (
+STRANGE: tuple[Any, ...] = (
     None, -1, 0, 10**9, 10**30, 1e300, -0.5, "x", "", [], {}, [None], True, ["a", 0, 0], [[[]]],
     {"class_name": "Dense", "config": {}}, "__main__",
 )  # fmt: skip

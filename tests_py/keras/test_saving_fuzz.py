@@ -130,7 +130,7 @@ FORMATS = {
 }
 
 #: What JSON may have in place of anything else.
-STRANGE = (
+STRANGE: tuple[Any, ...] = (
     None, -1, 0, 10**9, 10**30, 1e300, -0.5, "x", "", [], {}, [None], True, ["a", 0, 0], [[[]]],
     {"class_name": "Dense", "config": {}}, {"class_name": "__tensor__", "config": {"value": 1}},
 )  # fmt: skip
@@ -163,6 +163,8 @@ def mutated(data: bytes, random: Random) -> bytes:
 def mutated_json(data: bytes, random: Random) -> bytes:
     """JSON with something strange in place of one of its values."""
     config = json.loads(data)
+    holder: Any
+    key: Any
     holder, key = {"all": config}, "all"
     while isinstance(holder[key], (dict, list)) and holder[key] and random.random() < 0.85:
         holder = holder[key]

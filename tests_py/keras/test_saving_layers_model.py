@@ -75,9 +75,11 @@ def test_weights_are_parted_into_files():
 def test_metadata_goes_along():
     model = small()
     assert "userDefinedMetadata" not in json.loads(files_of(model)["model.json"])
-    again = ours.saving.load_layers_model(files_of(model, userDefinedMetadata={"labels": ["a"]}))
+    again: Any = ours.saving.load_layers_model(
+        files_of(model, userDefinedMetadata={"labels": ["a"]})
+    )
     assert again.user_defined_metadata == {"labels": ["a"]}
-    third = ours.saving.load_layers_model(files_of(again))
+    third: Any = ours.saving.load_layers_model(files_of(again))
     assert third.user_defined_metadata == {"labels": ["a"]}
 
 

@@ -137,7 +137,7 @@ def test_boundaries_must_be_one_less_than_values() -> None:
 
 
 def test_unknown_schedules_are_refused() -> None:
-    config = {
+    config: dict[str, Any] = {
         "module": "keras.optimizers.schedules",
         "class_name": "CosineDecai",
         "config": {},

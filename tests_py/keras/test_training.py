@@ -195,7 +195,7 @@ def test_sources_of_batches(name: str, backend: str) -> None:
 
 
 def test_shuffling_sees_all_samples() -> None:
-    seen: list[float] = []
+    seen: list[list[float]] = []
 
     class Watch(ours.layers.Layer):
         def call(self, inputs: Any, training: bool | None = None) -> Any:

@@ -219,7 +219,7 @@ def test_seeds() -> None:
         drawn.append((ours.random.normal((2,)).tolist(), random.random(), np.random.rand()))
     assert drawn[0] == drawn[1]
     with pytest.raises(ValueError, match="seed must be an integer"):
-        ours.utils.set_random_seed("seven")
+        ours.utils.set_random_seed("seven")  # type: ignore[arg-type]
 
 
 def test_sources_of_symbolic_tensors() -> None:
@@ -267,7 +267,7 @@ def test_names_are_there() -> None:
         assert callable(found) or found.__all__
         assert name in theirs or name == "model_to_svg"
     with pytest.raises(AttributeError, match="no attribute 'get_fiel'"):
-        ours.utils.get_fiel  # noqa: B018
+        ours.utils.get_fiel  # type: ignore[attr-defined]  # noqa: B018
 
 
 # -- progress ----------------------------------------------------------------------------------
@@ -297,7 +297,7 @@ class Terminal:
 
 def shown(module: Any, is_terminal: bool, **options: Any) -> Terminal:
     held, terminal = sys.stdout, Terminal(is_terminal)
-    sys.stdout = terminal  # type: ignore[assignment]
+    sys.stdout = terminal
     try:
         bar = module.utils.Progbar(**options)
         for step in (1, 2, 5):

@@ -15,7 +15,7 @@ import pytest
 import webtensor as wt
 from webtensor import keras as ours
 
-utils = ours.utils
+utils: Any = ours.utils
 KINDS = ("cats", "dogs")
 
 
@@ -58,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def _pillow(monkeypatch: pytest.MonkeyPatch) -> None:
-    image = ModuleType("PIL.Image")
+    image: Any = ModuleType("PIL.Image")
     image.open = Image
     monkeypatch.setitem(sys.modules, "PIL", ModuleType("PIL"))
     monkeypatch.setitem(sys.modules, "PIL.Image", image)
@@ -219,7 +219,7 @@ def test_wrong_parts(data: Any, sizes: Any, error: type[Exception], message: str
 
 # -- tables ------------------------------------------------------------------------------------
 
-TABLE = {
+TABLE: dict[str, Any] = {
     "plain": [0.5, 1.5, 2.5, 3.5],
     "normal": [1.0, 2.0, 3.0, 4.0],
     "bins": [0.0, 1.0, 2.0, 9.0],
@@ -284,8 +284,8 @@ def test_columns_are_in_the_order_of_their_names_as_in_keras():
         return api.Model(space.get_inputs(), space.get_encoded_features())
 
     columns = {
-        "z": np.float32([[1], [2]]), "b": np.float32([[5], [7]]),
-        "k": np.int32([[2], [0]]), "a": np.float32([[4], [6]]),
+        "z": np.array([[1], [2]], "float32"), "b": np.array([[5], [7]], "float32"),
+        "k": np.array([[2], [0]], "int32"), "a": np.array([[4], [6]], "float32"),
     }  # fmt: skip
     theirs, mine = made(keras), made(ours)
     expected = [[3, 5, 0, 0, 1, 2], [4, 7, 1, 0, 0, 4]]

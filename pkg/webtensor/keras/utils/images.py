@@ -101,9 +101,9 @@ def array_to_img(
 
 
 def img_to_array(
-    img: Image, data_format: str | None = None, dtype: DTypeLike = None
+    img: Image | NDArray[Any], data_format: str | None = None, dtype: DTypeLike = None
 ) -> NDArray[Any]:
-    """Convert an image of Pillow to a NumPy array with an axis of channels.
+    """Convert an image, of Pillow or an array, to a NumPy array with an axis of channels.
 
     Raises:
         ValueError: the image has another number of axes than two or three.
