@@ -176,12 +176,16 @@ class Backend(ABC):
             KeyError: the backend has no such kernel.
         """
         kernel = self.kernels[name]
-        if isinstance(kernel, partial) and kernel.func == self._first_call:
-            kernel = self.kernels[name] = self._bound(self._table.function(name))
+        if isinstance(kernel, partial):
+            kernel = self.kernels[name] = self.load_kernel(name)
         return kernel
 
+    def load_kernel(self, name: str) -> Callable[..., Handle]:
+        """Return one of the backend's own kernels, whose module is imported."""
+        return self._bound(self._table.function(name))
+
     def _first_call(self, name: str, *arguments: Any) -> Handle:
-        kernel = self._bound(self._table.function(name))
+        kernel = self.load_kernel(name)
         if isinstance(self.kernels.get(name), partial):
             self.kernels[name] = kernel
         return kernel(*arguments)

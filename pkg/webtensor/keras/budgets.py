@@ -17,6 +17,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import accumulate
 from math import prod
 from types import MethodType
@@ -144,15 +145,23 @@ class _LimitedKernels(dict[str, Callable[..., Handle]]):
 
     def __getitem__(self, name: str) -> Callable[..., Handle]:
         kernel = super().__getitem__(name)
+        if isinstance(kernel, partial):
+            kernel = self._backend.load_kernel(name)
         label = f"{name}: a tensor"
+        # Preparing a call runs the function of a kernel with a stand-in for the backend.
+        function = kernel.__func__ if isinstance(kernel, MethodType) else _without_backend(kernel)
 
         def limited(
-            _: Backend, inputs: Sequence[Operand], shape: Sequence[int], *more: object
+            backend: Backend, inputs: Sequence[Operand], shape: Sequence[int], *more: object
         ) -> Handle:
             check_tensor(shape, label)
-            return kernel(inputs, shape, *more)
+            return function(backend, inputs, shape, *more)
 
         return MethodType(limited, self._backend)
+
+
+def _without_backend(kernel: Callable[..., Handle]) -> Callable[..., Handle]:
+    return lambda _, *arguments: kernel(*arguments)
 
 
 @contextmanager

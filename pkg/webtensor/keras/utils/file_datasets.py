@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from webtensor import keras, ops as wt
 from webtensor.dtypes import float32
@@ -75,7 +76,8 @@ def image_dataset_from_directory(
     channels = _CHANNELS[color_mode]
 
     def resized(pixels: Tensor) -> TensorLike:
-        return keras.ops.image.resize(
+        resize: Any = keras.ops.image.resize
+        return resize(
             pixels,
             tuple(image_size),
             interpolation=interpolation,
