@@ -11,6 +11,8 @@ FIND_PYTHON = for name in python3 python3.14 python3.13 python3.12 python3.11 py
 VENV := .venv
 RUN := $(VENV)/bin/python
 PYTEST = $(RUN) -m pytest --durations=25
+# Two browsers at once: more would wait for one another, and take memory.
+BROWSER_WORKERS = --numprocesses 2 --dist loadfile
 PROVE_SEEDS ?= 20
 PROVE_ROUNDS ?= 5
 
@@ -33,10 +35,10 @@ demo: site ## build the pages, serve them on http://localhost:8000 (PORT=…) an
 
 test: kernels site chromium ## run the tests in CPython and in Chromium
 	$(PYTEST) --numprocesses auto --dist loadfile tests_py pkg/webtensor
-	$(PYTEST) --browsers=chromium tests_browser
+	$(PYTEST) $(BROWSER_WORKERS) --browsers=chromium tests_browser
 
 test-browsers: site browsers ## run the tests in Firefox and WebKit, and those of lesser devices
-	$(PYTEST) --browsers=others tests_browser
+	$(PYTEST) $(BROWSER_WORKERS) --browsers=others tests_browser
 
 test-models: kernels ## compare 500 random models and all of keras.applications with Keras (hours)
 	WEBTENSOR_COMPOSITES=500 WEBTENSOR_ALL_APPLICATIONS=1 $(PYTEST) --numprocesses auto \

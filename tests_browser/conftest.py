@@ -40,8 +40,8 @@ collect_ignore = ["pages"]  # these run in browsers
 
 FAILED = pytest.StashKey[bool]()
 
-#: What fixtures and parameters of tests in other browsers than Chromium are called.
-OTHER_BROWSERS = {"firefox", "webkit"}
+#: What the names of fixtures and of parameters for other browsers than Chromium begin with.
+OTHER_BROWSERS = ("firefox", "webkit")
 
 TENSORFLOW = "/node_modules/@tensorflow/tfjs/dist/tf.min.js"
 
@@ -70,8 +70,11 @@ def is_for_others(item: pytest.Item) -> bool:
     """Whether a test needs another browser than Chromium, or imitates a lesser device."""
     assert isinstance(item, pytest.Function)
     parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
-    names = {*item.fixturenames, *(value for value in parameters if isinstance(value, str))}
-    return bool(names & OTHER_BROWSERS) or item.get_closest_marker("lesser_devices") is not None
+    names = [*item.fixturenames, *(value for value in parameters if isinstance(value, str))]
+    return (
+        any(name.startswith(OTHER_BROWSERS) for name in names)
+        or item.get_closest_marker("lesser_devices") is not None
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

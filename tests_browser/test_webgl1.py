@@ -283,7 +283,6 @@ run_js('''(version, names) => {
 }''')(hidden, ",".join(extensions))
 import webtensor as wt
 
-pytestmark = pytest.mark.lesser_devices
 why = wt.unavailable_reason("webgl")
 if why is None:
     wt.set_backend("webgl")

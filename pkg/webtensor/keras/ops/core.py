@@ -595,5 +595,5 @@ TABLE = Table(
 )
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Any:
     return TABLE.function(name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -86,5 +85,5 @@ def _split_sizes(
 TABLE = Table("keras.src.ops.einops", {"rearrange": op(_rearrange)})
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Any:
     return TABLE.function(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import log, sqrt
 from typing import Any
 from warnings import warn
@@ -786,7 +786,7 @@ TABLE = Table(
 )
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Any:
     return TABLE.function(name)
 
 

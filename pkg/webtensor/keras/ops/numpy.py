@@ -6,7 +6,6 @@ what moves elements, ``products`` sums of products, and ``creation`` what makes 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from webtensor.keras.ops import creation, elementwise, movement, reductions, vector_products
@@ -20,5 +19,5 @@ TABLE = Table(
 )
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Any:
     return TABLE.function(name)

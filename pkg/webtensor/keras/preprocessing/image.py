@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from webtensor import keras
 from webtensor.engine import TensorLike
 from webtensor.keras.labels import like_input
+from webtensor.keras.ops import image
 from webtensor.keras.utils.images import array_to_img, img_to_array, load_img, save_img
 
 __all__ = ["array_to_img", "img_to_array", "load_img", "save_img", "smart_resize"]
@@ -23,7 +23,7 @@ def smart_resize(
     """
     if len(size) != 2:
         raise ValueError(f"smart_resize: size must be (height, width), but got {size!r}")
-    resized = keras.ops.image.resize(
+    resized = image.resize(
         x, tuple(size), interpolation, crop_to_aspect_ratio=True, data_format=data_format
     )
     return like_input(resized, x)

@@ -10,16 +10,17 @@ from collections.abc import Callable, Sequence
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
-from webtensor import keras, ops as wt
+from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.errors import ModelFormatError
 from webtensor.keras.budgets import reading
 from webtensor.keras.data_formats import as_data_format
+from webtensor.keras.ops import image as image_ops
 from webtensor.keras.py_datasets import checked_format
 from webtensor.keras.utils.directories import FileDatasets, Options, folder_datasets
+from webtensor.keras.utils.images import load_img
 
 __all__ = [
     "audio_dataset_from_directory",
@@ -76,8 +77,7 @@ def image_dataset_from_directory(
     channels = _CHANNELS[color_mode]
 
     def resized(pixels: Tensor) -> TensorLike:
-        resize: Any = keras.ops.image.resize
-        return resize(
+        return image_ops.resize(
             pixels,
             tuple(image_size),
             interpolation=interpolation,
@@ -90,7 +90,7 @@ def image_dataset_from_directory(
     resized(wt.zeros((1, 1, channels)))
 
     def read(path: str) -> Tensor:
-        image = keras.utils.load_img(path, color_mode=color_mode)
+        image = load_img(path, color_mode=color_mode)
         width, height = image.size
         pixels = wt.tensor(memoryview(image.tobytes()), dtype=float32)
         scaled = wt.asarray(resized(wt.reshape(pixels, (height, width, channels))))

@@ -110,7 +110,7 @@ def img_to_array(
     """
     np = _numpy()
     layout = as_data_format("img_to_array", data_format)
-    pixels = np.asarray(img, dtype="float32" if dtype is None else str(dtype))
+    pixels: NDArray[Any] = np.asarray(img, dtype="float32" if dtype is None else str(dtype))
     if pixels.ndim == 2:
         pixels = pixels[:, :, None]
     elif pixels.ndim != 3:
