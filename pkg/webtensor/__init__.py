@@ -36,11 +36,9 @@ from webtensor.dtypes import (
 )
 from webtensor.engine import (
     Tensor as Tensor,
-    TensorBuffer as TensorBuffer,
     Variable as Variable,
     available_backends as available_backends,
     backend as backend,
-    buffer as buffer,
     dispose as dispose,
     find_backend as find_backend,
     get_backend as get_backend,
@@ -85,6 +83,8 @@ if _typing.TYPE_CHECKING:
     from webtensor.autodiff import GradientTape as GradientTape
     from webtensor.browser import next_frame as next_frame
     from webtensor.engine import (
+        TensorBuffer as TensorBuffer,
+        buffer as buffer,
         copy_registered_kernels as copy_registered_kernels,
         deregister_op as deregister_op,
         disable_debug_mode as disable_debug_mode,
@@ -131,6 +131,8 @@ else:
             "autodiff": ["GradientTape"],
             "browser": ["next_frame"],
             "engine": [
+                "TensorBuffer",
+                "buffer",
                 "copy_registered_kernels",
                 "deregister_op",
                 "disable_debug_mode",

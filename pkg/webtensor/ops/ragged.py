@@ -16,9 +16,10 @@ from webtensor.engine import Tensor, TensorLike, as_operand, from_host
 from webtensor.engine.convert import python_numbers
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
-from webtensor.ops.creation import full, ragged_sequence
+from webtensor.ops.creation import full
 from webtensor.ops.movement import as_indices, concat, gather, reshape
 from webtensor.ops.scatter import put
+from webtensor.ops.sequences import ragged_sequence
 from webtensor.ops.string_elements import check_all_text
 from webtensor.shapes import Shape, check_size, prod
 

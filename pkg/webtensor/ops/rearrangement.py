@@ -11,7 +11,6 @@ from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_hos
 from webtensor.ops.binary import greater_equal, less_equal
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
-from webtensor.ops.creation import arange, row_numbers
 from webtensor.ops.indexing import get_item
 from webtensor.ops.movement import (
     as_indices,
@@ -25,6 +24,7 @@ from webtensor.ops.movement import (
     reshape,
     slice as _slice,
 )
+from webtensor.ops.sequences import arange, row_numbers
 from webtensor.ops.ternary import where
 from webtensor.shapes import Shape, broadcast_shapes, check_size, normalize_axis, prod
 

@@ -20,9 +20,10 @@ from webtensor.engine import (
 )
 from webtensor.ops.binary import equal, less, logical_and, logical_or, minimum
 from webtensor.ops.casting import cast_to
-from webtensor.ops.creation import arange, full
+from webtensor.ops.creation import full
 from webtensor.ops.movement import expand_dims, flatten, gather, permute_dims, reshape
 from webtensor.ops.reduction import sum as _sum
+from webtensor.ops.sequences import arange
 from webtensor.ops.unary import isfinite, logical_not
 from webtensor.shapes import normalize_axis, prod
 

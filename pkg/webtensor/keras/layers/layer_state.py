@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from webtensor.keras.layers.layer import Layer
     from webtensor.keras.metrics import Metric
-    from webtensor.keras.random import SeedGenerator
+    from webtensor.keras.seeds import SeedGenerator
 
 __all__ = ["LayerState"]
 
@@ -48,7 +48,7 @@ _CACHES = frozenset({"_inference", "train_function", "test_function", "predict_f
 #: Classes of attributes that a layer keeps lists of, and the modules that define them.
 _TRACKED_CLASSES = {
     "_metrics": ("webtensor.keras.metrics", "Metric"),
-    "_seed_generators": ("webtensor.keras.random", "SeedGenerator"),
+    "_seed_generators": ("webtensor.keras.seeds", "SeedGenerator"),
 }
 #: The attributes with the lists of a layer's parts and of its losses.
 _LISTS = (

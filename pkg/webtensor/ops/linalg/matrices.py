@@ -9,9 +9,9 @@ from webtensor.dtypes import as_dtype, int32
 from webtensor.engine import Tensor, TensorLike, as_operand, as_operands, from_host
 from webtensor.ops.binary import multiply, subtract
 from webtensor.ops.casting import cast_to
-from webtensor.ops.creation import arange
 from webtensor.ops.movement import gather, reshape
 from webtensor.ops.reduction import sum as _sum
+from webtensor.ops.sequences import arange
 from webtensor.ops.ternary import where
 from webtensor.ops.vector_products import outer_named
 from webtensor.shapes import normalize_axis
