@@ -16,7 +16,6 @@ from webtensor.explanation import MISUSE, explained, raise_explained
 from webtensor.ops import (
     binary,
     contraction,
-    indexing,
     movement,
     ternary,
     unary,
@@ -210,6 +209,12 @@ def _matrix_transpose(self: TensorLike) -> Tensor:
     return matrix_transpose(self)
 
 
+def _item(self: TensorLike, key: Any) -> Tensor:
+    from webtensor.ops.indexing import get_item
+
+    return get_item(as_operand("index", self), key)
+
+
 def _array_ufunc(self: TensorLike, *arguments: Any, **options: Any) -> Any:
     from webtensor.ops.numpy_functions import array_ufunc
 
@@ -238,7 +243,7 @@ def _attach(owner: Any) -> None:
     owner.where = _where
     owner.sort = _sort
     owner.buffer = _Method("tfjs_methods", "buffer_of", "buffer")
-    owner.__getitem__ = lambda self, key: indexing.get_item(as_operand("index", self), key)
+    owner.__getitem__ = _item
     owner.T = property(movement.transpose)
     owner.mT = property(_matrix_transpose)
     owner.__array_namespace__ = _Method("array_api", "array_namespace", "__array_namespace__")

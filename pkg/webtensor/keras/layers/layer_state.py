@@ -348,17 +348,12 @@ class LayerState(Operation, Configurable):
     def dtype_policy(self, value: DTypeLike) -> None:
         policy = dtype_policies.get(value)
         previous = self.__dict__.get("_dtype_policy")
-        if isinstance(previous, dtype_policies.DTypePolicyMap) and not isinstance(
-            policy, type(previous)
-        ):
-            policy = previous.changed(self.path, policy)
-        self._dtype_policy = policy
+        self._dtype_policy = previous.changed(self.path, policy) if previous else policy
 
     @property
     def _own_policy(self) -> dtype_policies.DTypePolicy:
         """This layer's policy, also where the argument maps the paths of layers to policies."""
-        policy = self._dtype_policy
-        return policy[self.path] if isinstance(policy, dtype_policies.DTypePolicyMap) else policy
+        return self._dtype_policy.of_layer(self.path)
 
     @property
     def dtype(self) -> DType:
