@@ -104,7 +104,7 @@ SCATTERING: list[Row] = [
         "gather_nd: indices must be int32, but got float",
     ),
     (lambda: wt.gather_nd(X, 1), ValueError, "gather_nd: indices must have a last axis"),
-    (lambda: wt.gather_nd(X, [[0, 1, 2]]), ValueError, "last axis of length at most 2"),
+    (lambda: wt.gather_nd(X, [[0, 1, 2]]), ValueError, "last axis of size at most 2"),
     (lambda: wt.gather_nd(X, [[0, 3]]), IndexError, r"indices along axis 1 must lie in \[0, 3\)"),
     (lambda: wt.gather_nd(X, [[-1, 0]]), IndexError, "they range from -1 to -1"),
     (lambda: wt.gather_nd(wt.zeros((0, 2)), [[0]]), IndexError, "gather_nd: .* no elements"),
@@ -123,7 +123,7 @@ SCATTERING: list[Row] = [
     (lambda: wt.scatter_nd([[0]], [1.0], (-2,)), ValueError, "scatter_nd: shape must not have"),
     (lambda: wt.scatter_nd([[0]], [1.0], "a"), TypeError, "scatter_nd: shape must be integers"),
     (lambda: wt.scatter_nd([[2]], [1.0], (2,)), IndexError, r"must lie in \[0, 2\)"),
-    (lambda: wt.scatter_nd([[0, 1]], [1.0], (2,)), ValueError, "last axis of length at most 1"),
+    (lambda: wt.scatter_nd([[0, 1]], [1.0], (2,)), ValueError, "last axis of size at most 1"),
     (lambda: wt.scatter_nd([[0]], None, (2,)), TypeError, "scatter_nd: elements must be numbers"),
     *of_operand("tensor_scatter_update", [[0]], [1.0]),
     (
@@ -133,7 +133,7 @@ SCATTERING: list[Row] = [
     ),
     (lambda: wt.tensor_scatter_update(V, [[0]], [[1.0]]), ValueError, "updates must have shape"),
     (lambda: wt.tensor_scatter_update(V, [0.5], [1.0]), TypeError, "indices must be int32"),
-    (lambda: wt.tensor_scatter_update(SCALAR, [[0]], [1.0]), ValueError, "length at most 0"),
+    (lambda: wt.tensor_scatter_update(SCALAR, [[0]], [1.0]), ValueError, "size at most 0"),
     (
         lambda: wt.sparse_to_dense([[[0]]], [1.0], (2,)),
         ValueError,
@@ -230,7 +230,7 @@ ARRANGING: list[Row] = [
     ),
     (lambda: wt.mirror_pad(X, [(1, 0)], "reflect"), ValueError, "for each axis"),
     (lambda: wt.mirror_pad(V, [(0.5, 0)], "reflect"), TypeError, "paddings must be integers"),
-    (lambda: wt.space_to_batch_nd(X, [2], [(0, 0)]), ValueError, r"lengths \(3,\) must be multip"),
+    (lambda: wt.space_to_batch_nd(X, [2], [(0, 0)]), ValueError, r"sizes \(3,\) must be multip"),
     (lambda: wt.space_to_batch_nd(X, [0], [(0, 0)]), ValueError, "block_shape must be positive"),
     (
         lambda: wt.space_to_batch_nd(V, [1], [(0, 0)]),

@@ -604,7 +604,7 @@ WRONG_KEYS = {
     "a mask of another shape": (
         lambda x: x[:, np.ones(2, bool)],
         IndexError,
-        r"index: a mask of shape \(2,\) does not fit the axes from 1 on, of lengths \(3,\)",
+        r"index: a mask of shape \(2,\) does not fit the axes from 1 on, of sizes \(3,\)",
     ),
     "shapes that do not broadcast": (
         lambda x: x[[0, 1], [0, 1, 2]],
@@ -614,7 +614,7 @@ WRONG_KEYS = {
     "out of range": (
         lambda x: x[[0, 2], [0, 0]],
         IndexError,
-        r"index: indices must lie in \[-2, 2\) for an axis of length 2, but they range from 0 to 2",
+        r"index: indices must lie in \[-2, 2\) for an axis of size 2, but they range from 0 to 2",
     ),
     "fractions": (
         lambda x: x[wt.tensor([0.5])],

@@ -180,8 +180,8 @@ def _flatten(name: str, value: Any) -> tuple[Sequence[Any], Shape]:
         lengths = {len(item) if isinstance(item, (list, tuple, range)) else -1 for item in level}
         if len(lengths) != 1:
             raise ValueError(
-                f"{name}: nested sequences must have equal lengths, but at depth {len(shape)} "
-                f"there are lengths {sorted(length for length in lengths if length >= 0)}"
+                f"{name}: nested sequences must have equal sizes, but at depth {len(shape)} "
+                f"there are sizes {sorted(length for length in lengths if length >= 0)}"
                 + (" and single elements" if -1 in lengths else "")
             )
         if len(shape) == _MOST_AXES:

@@ -272,7 +272,7 @@ def _row_numbers(
     rows_of: list[list[int]] = []
     if kinds[0] == "FIRST_DIM_SIZE":
         if len(parts[0]) != 1 or parts[0][0] < 0:
-            raise ValueError(f"{name}: FIRST_DIM_SIZE must be one length, but is {parts[0]}")
+            raise ValueError(f"{name}: FIRST_DIM_SIZE must be one size, but is {parts[0]}")
         first = parts[0][0]
         kinds, parts = kinds[1:], parts[1:]
     elif kinds[0] == "ROW_SPLITS":
@@ -323,7 +323,7 @@ def _output_shape(name: str, shape: TensorLike, natural: Sequence[int], element:
         return natural_shape
     if len(operand.shape) != 1 or len(requested) != len(natural_shape):
         raise ValueError(
-            f"{name}: shape must give {len(natural_shape)} lengths for these values, but is "
+            f"{name}: shape must have {len(natural_shape)} sizes for these values, but is "
             f"{requested}"
         )
     full = tuple(

@@ -164,7 +164,7 @@ def _split_at(name: str, indices: Tensor, shape: Shape) -> tuple[Shape, Shape]:
     """
     if not indices.shape or indices.shape[-1] > len(shape):
         raise ValueError(
-            f"{name}: indices must have a last axis of length at most {len(shape)}, for a tensor "
+            f"{name}: indices must have a last axis of size at most {len(shape)}, for a tensor "
             f"of shape {shape}, but indices.shape={indices.shape}"
         )
     depth = indices.shape[-1]

@@ -150,7 +150,7 @@ def topk(x: TensorLike, k: int = 1, sorted: bool = True) -> TopK:
         raise TypeError(f"topk: k must be an integer, but got {k!r}")
     if not 0 <= k <= x.shape[-1]:
         raise ValueError(
-            f"topk: k must be between 0 and the length of the last axis of {x.shape}, but got {k}"
+            f"topk: k must be between 0 and the size of the last axis of {x.shape}, but got {k}"
         )
     keys = _keys("topk", x)
     shape = (*x.shape[:-1], k)

@@ -57,7 +57,7 @@ def grayscale_to_rgb(image: TensorLike) -> Tensor:
     """Repeat the only channel of (…, 1) three times.
 
     Raises:
-        ValueError: the last axis does not have length 1, or it is the only one.
+        ValueError: the last axis does not have size 1, or it is the only one.
 
     Example:
         >>> import webtensor as wt
