@@ -180,7 +180,7 @@ ARRANGING: list[Row] = [
     *of_operand("repeat", 2),
     (lambda: wt.repeat(V, 0.5), TypeError, "repeat: repeats must be int32, but got float32"),
     (lambda: wt.repeat(V, -1), ValueError, "repeat: repeats must not be negative, but got -1"),
-    (lambda: wt.repeat(V, [1, 2]), ValueError, "repeat: repeats must be one number, or one for"),
+    (lambda: wt.repeat(V, [1, 2]), ValueError, "repeat: repeats must be one number, or 3, one for"),
     (lambda: wt.repeat(V, [[1, 2, 3]]), ValueError, r"but its shape is \(1, 3\)"),
     (lambda: wt.moveaxis(X, 2, 0), ValueError, "moveaxis: axis 2 is out of range"),
     (lambda: wt.moveaxis(X, 0, -3), ValueError, "moveaxis: axis -3 is out of range"),
