@@ -28,8 +28,8 @@ class Variable(Operators):
         >>> import webtensor as wt
         >>> weight = wt.Variable([1.0, 2.0], name="weight")
         >>> weight.assign(weight * 2)
-        >>> weight.tolist()
-        [2.0, 4.0]
+        >>> weight.assign_sub(0.5).tolist()
+        [1.5, 3.5]
     """
 
     __slots__ = ("__weakref__", "_value", "name", "trainable")
@@ -104,6 +104,24 @@ class Variable(Operators):
                 f"but value is {new_value.dtype} of shape {new_value.shape}"
             )
         self._value = new_value
+
+    def assign_add(self, value: Any) -> Tensor:
+        """Add to the value, and return the sum.
+
+        Raises:
+            ValueError: the sum has another shape or dtype than the variable.
+        """
+        self.assign(self.value + value)
+        return self._value
+
+    def assign_sub(self, value: Any) -> Tensor:
+        """Subtract from the value, and return the difference.
+
+        Raises:
+            ValueError: the difference has another shape or dtype than the variable.
+        """
+        self.assign(self.value - value)
+        return self._value
 
     def dispose(self) -> None:
         """Free the memory now; using the variable afterwards raises ``ValueError``."""
