@@ -165,4 +165,6 @@ class Variable(Operators):
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        return f"Variable({self._value!r}, name={self.name!r}, trainable={self.trainable})"
+        start = "Variable("
+        value = self._value._text(start)
+        return f"{start}{value}, name={self.name!r}, trainable={self.trainable})"
