@@ -115,14 +115,15 @@ node_modules/.stamp: package-lock.json package.json .npmrc
 	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error $(NPM_CI_FLAGS)
 	@touch $@
 
-lock: $(VENV)/.requirements ## resolve requirements-dev.in anew into requirements-dev.txt
-	@$(RUN) -m pip install --quiet --dry-run --ignore-installed --report - -r requirements-dev.in \
-	| $(RUN) -c 'import json, sys; \
-		rows = sorted(item["metadata"]["name"].lower() + "==" + item["metadata"]["version"] \
-			for item in json.load(sys.stdin)["install"]); \
-		print("# Resolved from requirements-dev.in by `make lock`.", *rows, sep="\n")' \
-	> requirements-dev.txt.new
-	@mv requirements-dev.txt.new requirements-dev.txt
+lock: $(VENV)/.requirements ## resolve the lists of requirements (*.in) anew
+	@for list in requirements-dev requirements-release; do \
+		$(RUN) -m pip install --quiet --dry-run --ignore-installed --report - -r $$list.in \
+		| $(RUN) -c 'import json, sys; \
+			rows = sorted(item["metadata"]["name"].lower() + "==" + item["metadata"]["version"] \
+				for item in json.load(sys.stdin)["install"]); \
+			print(f"# Resolved from {sys.argv[1]}.in by `make lock`.", *rows, sep="\n")' $$list \
+		> $$list.txt.new && mv $$list.txt.new $$list.txt || exit 1; \
+	done
 
 clean: ## remove everything that was installed or built here
 	rm -rf $(VENV) node_modules dist bench build pkg/webtensor/backends/wasm/kernels \

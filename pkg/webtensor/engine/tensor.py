@@ -389,6 +389,11 @@ class Tensor(Operators):
             values = "lost"
         return f"{start}{values}, shape={self.shape}, dtype={self.dtype}, device={self.device})"
 
+    def _repr_html_(self) -> str:
+        from webtensor.engine.tensor_html import tensor_html
+
+        return tensor_html(self)
+
     if TYPE_CHECKING:
         # Methods named after ops: see ``ops/methods.py``.
         def __getattr__(self, name: str, /) -> Any: ...

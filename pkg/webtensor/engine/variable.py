@@ -168,3 +168,6 @@ class Variable(Operators):
         start = "Variable("
         value = self._value._text(start)
         return f"{start}{value}, name={self.name!r}, trainable={self.trainable})"
+
+    def _repr_html_(self) -> str:
+        return self._value._repr_html_()
