@@ -10,6 +10,7 @@ FIND_PYTHON = for name in python3 python3.14 python3.13 python3.12 python3.11 py
 	&& echo $$name && break; done
 VENV := .venv
 RUN := $(VENV)/bin/python
+RELEASE_TOOLS := dist/release-tools
 PYTEST = $(RUN) -m pytest --durations=25
 # Two browsers at once: more would wait for one another, and take memory.
 BROWSER_WORKERS = --numprocesses 2 --dist loadfile
@@ -24,7 +25,7 @@ apt = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	else echo "Missing: $(2)" >&2; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browsers test-models fuzz prove smoke bench report standards lint format wheel site kernels browsers chromium venv lock clean
+.PHONY: help demo test test-browsers test-models fuzz prove smoke bench report standards lint format wheel release site kernels browsers chromium venv lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -80,6 +81,9 @@ format: venv ## rewrite the code in the common style
 wheel: venv ## build the wheel into dist/
 	@$(RUN) -m web.build --wheel
 
+release: venv node_modules/.stamp $(RELEASE_TOOLS)/.stamp ## build and check all that a release uploads, into dist/release/
+	@$(RUN) -m web.release --tools $(RELEASE_TOOLS)/bin
+
 site: venv node_modules/.stamp ## build the static site into dist/site/
 	@$(RUN) -m web.build
 
@@ -107,6 +111,11 @@ $(VENV)/.requirements: requirements-dev.txt
 
 $(VENV)/.stamp: $(VENV)/.requirements pyproject.toml wasm_build/hatch_hook.py
 	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $@
+
+$(RELEASE_TOOLS)/.stamp: requirements-release.txt | $(VENV)/.stamp
+	@$(RUN) -m venv --clear $(RELEASE_TOOLS)
+	@$(RELEASE_TOOLS)/bin/pip install --quiet --disable-pip-version-check -r requirements-release.txt
 	@touch $@
 
 node_modules/.stamp: package-lock.json package.json .npmrc
