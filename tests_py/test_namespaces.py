@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
-from inspect import isfunction, ismodule
+from collections.abc import Iterator
+from inspect import isclass, iscoroutinefunction, isfunction, ismodule
+from typing import Any
 
 import pytest
 
@@ -81,3 +83,20 @@ def test_a_variable_adds_and_subtracts(backend: str, no_leak: None) -> None:
     assert variable.tolist() == [1.5, 2.5]
     with pytest.raises(ValueError, match=r"assign: variable .* shape \(2,\)"):
         variable.assign_add(wt.ones((3, 2)))
+
+
+def asynchronous_functions() -> Iterator[Any]:
+    """Public functions and methods whose results must be awaited, by their names."""
+    spaces = [wt, wt.browser, wt.keras.saving, wt.keras.Model, wt.keras.utils, wt.Tensor]
+    for space in spaces:
+        for name in dir(space):
+            value = getattr(space, name)
+            if name.endswith("_async") and not isclass(value):
+                yield pytest.param(value, id=name)
+    for value in (wt.ready, wt.next_frame, wt.Tensor.data, wt.Tensor.array, wt.Tensor.bytes):
+        yield pytest.param(value, id=value.__name__)
+
+
+@pytest.mark.parametrize("function", asynchronous_functions())
+def test_what_must_be_awaited_is_a_coroutine_function(function: Any) -> None:
+    assert iscoroutinefunction(function)
