@@ -45,7 +45,7 @@ PYODIDE_FILES = (
     "pyodide-lock.json",
 )
 WHEEL_SOURCES = ("pkg", "wasm_build", "pyproject.toml", "README.md", "LICENSE")
-NOT_PUBLISHED = ("build.py", "serve.py", "export_data.py", "tfjs_page.py")
+NOT_PUBLISHED = ("build.py", "release.py", "serve.py", "export_data.py", "tfjs_page.py")
 COMPILED = (PACKAGE / "backends" / "wasm" / "kernels", ROOT / "wasm_build" / "generated")
 
 

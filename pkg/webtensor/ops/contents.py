@@ -35,8 +35,8 @@ CONTENTS = contents(
     contraction: dot matmul
     convolution: conv1d conv2d conv2d_transpose conv3d conv3d_transpose depthwise_conv2d
         separable_conv2d
-    creation: asarray empty empty_like eye from_dlpack full full_like ones ones_like tensor zeros
-        zeros_like
+    creation: array asarray empty empty_like eye from_dlpack full full_like ones ones_like tensor
+        zeros zeros_like
     distributions: multinomial rand random_gamma random_standard_normal random_uniform_int
     dynamic: argwhere boolean_mask_async nonzero setdiff1d setdiff1d_async unique unique_all
         unique_counts unique_inverse unique_values where_async

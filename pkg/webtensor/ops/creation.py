@@ -21,6 +21,7 @@ from webtensor.ops.string_elements import text_tensor
 from webtensor.shapes import as_shape, check_size, prod
 
 __all__ = [
+    "array",
     "asarray",
     "empty",
     "empty_like",
@@ -111,6 +112,21 @@ def asarray(
     result.throw_if_disposed()
     result = result if target_dtype is None else cast_to(result, target_dtype)
     return on_device(clone(result) if copy and result is obj else result, device)
+
+
+def array(
+    obj: TensorLike, dtype: Any = None, copy: bool = True, device: str | None = None
+) -> Tensor:
+    """Return a tensor of the elements of ``obj``, as ``numpy.array`` does.
+
+    Like ``asarray``, but the result is a new tensor, unless ``copy`` is False.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.array([[1, 2], [3, 4]]).shape
+        (2, 2)
+    """
+    return asarray(obj, dtype, copy or None, device)
 
 
 def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Tensor:

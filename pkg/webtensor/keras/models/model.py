@@ -177,6 +177,9 @@ class Model(Trainer, Layer):
         else:
             print_fn(text)
 
+    def _repr_html_(self) -> str:
+        return models.summary.summary_html(self)
+
 
 def _is_functional(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
     """Whether the arguments are inputs and outputs of a functional model."""
