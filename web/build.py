@@ -1,9 +1,9 @@
 """Builds the wheel into `dist/` and the static site into `dist/site/`.
 
 The site is the pages of `web/` as they are, the documentation as plain text, Pyodide's core
-runtime, the wheel, its JavaScript, and data assets that pages export at build time; `build.json`
-tells the loader the folders of the runtime, the wheel and the JavaScript, which are named
-after their version or content, so a host may let browsers keep them for ever.
+runtime, the wheel, its JavaScript, what pages start Python from (`site_build/start_files.py`), and
+data assets that pages export at build time; `build.json` tells the loader where all that is. Its
+folders are named after their version or content, so a host may let browsers keep them for ever.
 
 A page adds build-time data with a file `web/<page>/export_data.py` holding
 `export(output_dir: Path) -> None`; what it writes appears beside the page. It runs again only when
@@ -26,6 +26,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from zipfile import ZipFile
 
+from web.site_build.start_files import StartFiles, make_start_files
 from web.tfjs_page import tfjs_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,7 +46,8 @@ PYODIDE_FILES = (
     "pyodide-lock.json",
 )
 WHEEL_SOURCES = ("pkg", "wasm_build", "pyproject.toml", "README.md", "LICENSE")
-NOT_PUBLISHED = ("build.py", "serve.py", "export_data.py", "tfjs_page.py")
+#: Names of files and folders of `web/`.
+NOT_PUBLISHED = {"build.py", "serve.py", "export_data.py", "site_build", "tfjs_page.py"}
 COMPILED = (PACKAGE / "backends" / "wasm" / "kernels", ROOT / "wasm_build" / "generated")
 
 
@@ -131,7 +133,7 @@ def page_files() -> dict[str, Path]:
     """Map the site's URL paths to the files of `web/`, the documentation and the exported data."""
     files: dict[str, Path] = {}
     for file in source_files([WEB]):
-        if file.name not in NOT_PUBLISHED:
+        if NOT_PUBLISHED.isdisjoint(file.relative_to(WEB).parts):
             files[file.relative_to(WEB).as_posix()] = file
     for file in source_files([DOCS]):
         files[f"docs/{file.relative_to(DOCS).as_posix()}"] = file
@@ -173,22 +175,37 @@ def copy_changed(source: Path, target: Path) -> None:
     partial.replace(target)
 
 
+def start_paths(start: StartFiles | None) -> tuple[str, dict[str, Path]]:
+    """Return the URL path of the folder that pages start Python from, and its files."""
+    if start is None:
+        return "", {}
+    folder = f"start/{start.digest[:12]}/"
+    return folder, {folder + file.name: file for file in (start.compiled, start.heap)}
+
+
 def build_site(wheel: Path | None = None) -> Path:
     """Build the site with `wheel` (by default the current sources' wheel) and return its folder."""
     wheel = wheel or build_wheel()
     pyodide_path, runtime = runtime_files()
     wheel_path, library = wheel_files(wheel)
-    files = {**page_files(), **runtime, **library}
+    start = make_start_files(wheel, PYODIDE, ASSETS / "start")
+    start_path, start_files = start_paths(start)
+    files = {**page_files(), **runtime, **library, **start_files}
 
     for url_path, source in files.items():
         copy_changed(source, SITE / url_path)
-    build_file = SITE / "build.json"
-    places = {
-        "wheel": wheel_path + wheel.name,
+    wheel_url = wheel_path + wheel.name
+    build = {
+        "wheel": wheel_url,
         "pyodide": pyodide_path,
         "javascript": f"{wheel_path}webtensor/javascript.js",
+        "compiled": wheel_url if start is None else start_path + start.compiled.name,
+        "snapshot": None if start is None else {"heap": start_path + start.heap.name, **start.facts},
     }
-    content = json.dumps(places, indent=2) + "\n"
+    loaded = [*runtime, *start_files, wheel_url]
+    build["sizes"] = {path: files[path].stat().st_size for path in loaded}
+    build_file = SITE / "build.json"
+    content = json.dumps(build, indent=2) + "\n"
     if not build_file.exists() or build_file.read_text() != content:
         build_file.write_text(content)
 
