@@ -147,10 +147,24 @@ export async function runPage(path, { modules = [], onProgress = showProgress } 
     );
     await pyodide.runPythonAsync(source, { filename: path });
     document.getElementById("loading")?.remove();
+    keepForNextVisit();
     return pyodide;
   } catch (error) {
     showError(error);
     return undefined;
+  }
+}
+
+// Lets the service worker keep what this page has loaded: the next visit needs no network.
+async function keepForNextVisit() {
+  if (!("serviceWorker" in navigator)) return; // in pages that are not served by HTTPS
+  try {
+    await navigator.serviceWorker.register(new URL("service_worker.js", site));
+    const { active } = await navigator.serviceWorker.ready;
+    const loaded = performance.getEntriesByType("resource").map(({ name }) => name);
+    active.postMessage([document.baseURI, ...loaded]);
+  } catch (error) {
+    console.info(`The next visit will need the network: ${error.message}`);
   }
 }
 

@@ -26,7 +26,7 @@ export async function verifiedHeap(snapshot, download) {
 
 /**
  * Returns Pyodide's options for a start from a snapshot.
- * @param {{prologue: string, pieces: number[][]}} snapshot
+ * @param {{prologue: string, memory: number, pieces: number[][]}} snapshot
  * @param {() => Promise<Uint8Array>} awaitHeap called when the runtime is compiled
  */
 export function restoring(snapshot, indexURL, awaitHeap) {
@@ -36,6 +36,7 @@ export function restoring(snapshot, indexURL, awaitHeap) {
     createPyodideModule: async (settings) => {
       const { default: createModule } = await import(`${indexURL}pyodide.asm.mjs`);
       const module = await createModule(settings);
+      growMemory(module, snapshot.memory);
       writePieces(module.HEAPU8, snapshot.pieces, await awaitHeap());
       return module;
     },
@@ -50,6 +51,15 @@ export function renew(pyodide) {
   const python = pyodide.pyimport("webtensor_snapshot");
   python.renew();
   python.destroy();
+}
+
+// Makes the runtime's memory at least as large as a snapshot's. Memory only grows for an allocation; what
+// the allocator notes of it is then overwritten.
+function growMemory(module, size) {
+  if (module.HEAPU8.length >= size) return;
+  if (module._malloc(size - module._emscripten_stack_get_base()) === 0) {
+    throw new Error("the browser gives Python too little memory");
+  }
 }
 
 // A snapshot has what differs from the memory of a runtime that has not started Python.

@@ -6,9 +6,10 @@ from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 
-def compile_modules(source: str, target: str) -> None:
+def compile_modules(source: str, mounted_at: str, target: str) -> None:
     """Write a copy of the archive `source` with a compiled form beside each module.
 
+    Python will find the archive at the path `mounted_at`, which tracebacks show.
     Python imports that without a look at the module's text, which is for tracebacks. Times are left
     out of the archive, so that equal files make equal archives.
     """
@@ -17,7 +18,7 @@ def compile_modules(source: str, target: str) -> None:
             content = files.read(name)
             _add(archive, name, content)
             if name.endswith(".py"):
-                _add(archive, f"{name}c", _compiled(content, f"{target}/{name}", Path(scratch)))
+                _add(archive, f"{name}c", _compiled(content, f"{mounted_at}/{name}", Path(scratch)))
 
 
 def _add(archive: ZipFile, name: str, content: bytes) -> None:

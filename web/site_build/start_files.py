@@ -5,7 +5,8 @@
 - `webtensor.zip`: the wheel's files, each module also compiled for Pyodide's CPython, for starts
   without the snapshot.
 
-Both are made in Node, by the Pyodide that pages load; Python imports from archives as they are. `docs/design/cold_start.md` has the reasons.
+Both are made in Node, by the Pyodide that pages load; Python imports from archives as they are.
+`docs/design/cold_start.md` has the reasons.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ SOURCES = ("start_files.mjs", "compile_modules.py", "webtensor_snapshot.py")
 HEAP = "heap.bin"
 COMPILED = "webtensor.zip"
 FACTS = "facts.json"
-DIGEST = "digest"
+STAMP = "digest"
 
 
 @dataclass
@@ -54,23 +55,31 @@ class StartFiles:
         return {"sha256": hashlib.sha256(self.heap.read_bytes()).hexdigest(), **facts}
 
 
-def make_start_files(wheel: Path, pyodide: Path, folder: Path) -> StartFiles | None:
-    """Make the files in `folder` unless they are there already; None where Node is missing."""
-    inputs = hashlib.sha256()
-    for file in (wheel, pyodide / "package.json", *(HERE / name for name in SOURCES)):
-        inputs.update(hashlib.sha256(file.read_bytes()).digest())
-    files = StartFiles(folder, inputs.hexdigest())
-    stamp = folder / DIGEST
+def digest(*files: Path) -> str:
+    """Hash the contents of files."""
+    hashes = (hashlib.sha256(file.read_bytes()).digest() for file in files)
+    return hashlib.sha256(b"".join(hashes)).hexdigest()[:16]
+
+
+def make_start_files(wheel: Path, pyodide: Path, cache: Path) -> StartFiles | None:
+    """Make the files in a folder of `cache` unless they are there; None where Node is missing."""
+    runtime = digest(pyodide / "package.json", *(HERE / name for name in SOURCES))
+    folder = cache / "start"
+    files = StartFiles(folder, digest(wheel) + runtime)
+    stamp = folder / STAMP
     if stamp.exists() and stamp.read_text() == files.digest:
         return files
     node = shutil.which("node")
     if node is None:
-        print("Node.js is missing: pages will start without a snapshot, which takes seconds longer.")
+        print(
+            "Node.js is missing: pages will start without a snapshot, which takes seconds longer."
+        )
         return None
 
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    arguments = [HERE / "start_files.mjs", pyodide, wheel, folder]
+    library = cache / f"compiled-library-{runtime}.zip"
+    arguments = [HERE / "start_files.mjs", pyodide, wheel, library, folder]
     result = subprocess.run(
         [node, *map(str, arguments)], capture_output=True, text=True, check=False
     )

@@ -15,8 +15,8 @@ from importlib.util import find_spec
 
 #: What pages and first calls import of the standard library and of Pyodide.
 STANDARD_MODULES = """
-    asyncio base64 contextlib dataclasses html importlib.readers importlib.resources io ipaddress json
-    platform pyodide.code pyodide.console pyodide.ffi.wrappers pyodide.http tempfile textwrap traceback
+    asyncio base64 contextlib dataclasses html io ipaddress json pkgutil platform
+    pyodide.code pyodide.console pyodide.ffi.wrappers pyodide.http tempfile textwrap traceback
     urllib.parse zipfile
 """
 #: What a network of a few layers needs, to be trained and to predict.
@@ -26,10 +26,11 @@ LIBRARY_MODULES = """
     keras.layers.activations keras.layers.convolution keras.layers.core keras.layers.dense
     keras.layers.normalization keras.layers.pooling keras.layers.regularization
     keras.layers.reshaping
-    keras.losses.probabilistic
+    keras.losses.probabilistic keras.losses.regression
     keras.metrics.accuracy
-    keras.models.inference keras.models.sequential keras.models.summary
+    keras.models.compiling keras.models.inference keras.models.sequential keras.models.summary
     keras.optimizers.adam keras.optimizers.sgd
+    keras.saving
     keras.utils.progress
     ops.convolution ops.fused.convolutions ops.fused.products ops.image ops.pooling ops.random
     ops.statistics
