@@ -69,7 +69,7 @@ class TwoWays:
     def learn_on_worker(self, event: Any = None) -> None:
         """Have a worker learn, which draws on the page's canvas by itself."""
         self.begin("worker")
-        worker = js.Worker.new("worker.js", to_js({"type": "module"}))
+        worker = js.Worker.new(f"worker.js{js.location.search}", to_js({"type": "module"}))
         canvas = fresh_canvas("worker-canvas").transferControlToOffscreen()
 
         def told(event: Any) -> None:

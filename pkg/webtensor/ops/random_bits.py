@@ -8,6 +8,7 @@ in [0, 1) are exact, too.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from random import Random
 from struct import pack
 
@@ -20,7 +21,12 @@ from webtensor.shapes import as_shape
 __all__ = ["set_random_seed"]
 
 _RANDOM_BITS = Primitive("random_bits")
-_seeds = Random()
+
+
+@cache
+def _seeds() -> Random:
+    """Seeds are drawn from this. A snapshot of memory made after importing must not have it yet."""
+    return Random()
 
 
 def set_random_seed(seed: int) -> None:
@@ -34,12 +40,12 @@ def set_random_seed(seed: int) -> None:
         >>> wt.random_uniform((3,)).tolist() == first
         True
     """
-    _seeds.seed(seed)
+    _seeds().seed(seed)
 
 
 def new_seed() -> int:
     """Draw the seed of random numbers for which none is given."""
-    return _seeds.getrandbits(64)
+    return _seeds().getrandbits(64)
 
 
 def _seed_bits(name: str, seed: float | None) -> int:
