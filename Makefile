@@ -3,6 +3,7 @@
 PORT ?= 8000
 NPM_CI_FLAGS ?=
 ONLY ?=
+MACHINE ?= a machine that did nothing else
 
 # The first Python that runs and is new enough, as a shell command.
 FIND_PYTHON = for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -25,7 +26,7 @@ apt = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	else echo "Missing: $(2)" >&2; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browsers test-models fuzz prove smoke bench report standards lint format wheel release site kernels browsers chromium venv lock clean
+.PHONY: help demo test test-browsers test-models fuzz prove smoke bench publish-bench report standards lint format wheel release site kernels browsers chromium venv lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -61,6 +62,9 @@ smoke: site chromium ## train on the digits page in headless Chromium, on each b
 
 bench: site chromium ## compare with TensorFlow.js, writing bench/results.json (ONLY=… runs a part)
 	@$(RUN) -m tests_browser.bench $(ONLY)
+
+publish-bench: site chromium ## measure what the front page shows, and write docs/benchmarks.json (MACHINE=…)
+	@$(RUN) -m tests_browser.bench --publish "$(MACHINE)"
 
 report: kernels ## print how complete the ops, their comparisons and their gradient checks are
 	@$(RUN) -m tests_py.completeness

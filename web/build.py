@@ -7,7 +7,7 @@ folders are named after their version or content, so a host may let browsers kee
 
 A page adds build-time data with a file `web/<page>/export_data.py` holding
 `export(output_dir: Path) -> None`; what it writes appears beside the page. It runs again only when
-that file changes.
+that file changes, or one under the paths in its list `SOURCES`.
 
 Everything is done only where something changed, so building twice is quick.
 """
@@ -123,18 +123,18 @@ def build_wheel() -> Path:
 
 
 def export_page_data(script: Path) -> Path:
-    """Run a page's `export_data.py` if it changed, and return the folder with what it wrote."""
-    folder = ASSETS / script.parent.name
-    stamp = ASSETS / f"{script.parent.name}.digest"
-    current = digest([script])
-    if folder.is_dir() and stamp.exists() and stamp.read_text() == current:
-        return folder
-
+    """Run a page's `export_data.py` if need be, and return the folder with what it wrote."""
     specification = spec_from_file_location(f"{script.parent.name}_export_data", script)
     assert specification is not None
     assert specification.loader is not None
     module = module_from_spec(specification)
     specification.loader.exec_module(module)
+
+    folder = ASSETS / script.parent.name
+    stamp = ASSETS / f"{script.parent.name}.digest"
+    current = digest([script, *getattr(module, "SOURCES", [])])
+    if folder.is_dir() and stamp.exists() and stamp.read_text() == current:
+        return folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     module.export(folder)
