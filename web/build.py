@@ -1,6 +1,6 @@
 """Builds the wheel into `dist/` and the static site into `dist/site/`.
 
-The site is the pages of `web/` as they are, the documentation as plain text, Pyodide's core
+The site is the pages of `web/` as they are, the documentation (`docs_site.py`), Pyodide's core
 runtime, the wheel, its JavaScript, and data assets that pages export at build time; `build.json`
 tells the loader the folders of the runtime, the wheel and the JavaScript, which are named
 after their version or content, so a host may let browsers keep them for ever.
@@ -26,11 +26,10 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from zipfile import ZipFile
 
-from web.tfjs_page import tfjs_page
+from web.docs_site import build_docs
 
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
-DOCS = ROOT / "docs"
 DIST = ROOT / "dist"
 SITE = DIST / "site"
 ASSETS = DIST / "assets"
@@ -45,7 +44,13 @@ PYODIDE_FILES = (
     "pyodide-lock.json",
 )
 WHEEL_SOURCES = ("pkg", "wasm_build", "pyproject.toml", "README.md", "LICENSE")
-NOT_PUBLISHED = ("build.py", "serve.py", "export_data.py", "tfjs_page.py")
+DOCS_SOURCES = (
+    *("docs", "pkg/webtensor", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
+    *("web/api_pages.py", "web/docs_site.py", "web/tfjs_page.py"),
+)
+NOT_PUBLISHED = (
+    *("api_pages.py", "build.py", "docs_site.py", "export_data.py", "serve.py", "tfjs_page.py"),
+)
 COMPILED = (PACKAGE / "backends" / "wasm" / "kernels", ROOT / "wasm_build" / "generated")
 
 
@@ -119,12 +124,16 @@ def export_page_data(script: Path) -> Path:
     return folder
 
 
-def made_page() -> Path:
-    """Make the page about TensorFlow.js's symbols, and return its path."""
-    page = ASSETS / "tensorflow_js.html"
-    page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(tfjs_page(DOCS / "tfjs_map.toml"), "utf-8")
-    return page
+def built_docs() -> Path:
+    """Return the folder of the documentation, built anew when its sources changed."""
+    work = ASSETS / "documentation"
+    stamp = ASSETS / "documentation.digest"
+    current = digest(ROOT / name for name in DOCS_SOURCES)
+    if not stamp.exists() or stamp.read_text() != current:
+        build_docs(work)
+        stamp.write_text(current)
+        print("built the documentation")
+    return work / "html"
 
 
 def page_files() -> dict[str, Path]:
@@ -133,9 +142,9 @@ def page_files() -> dict[str, Path]:
     for file in source_files([WEB]):
         if file.name not in NOT_PUBLISHED:
             files[file.relative_to(WEB).as_posix()] = file
-    for file in source_files([DOCS]):
-        files[f"docs/{file.relative_to(DOCS).as_posix()}"] = file
-    files["docs/tensorflow_js.html"] = made_page()
+    docs = built_docs()
+    for file in source_files([docs]):
+        files[f"docs/{file.relative_to(docs).as_posix()}"] = file
     for script in sorted(WEB.glob("*/export_data.py")):
         folder = export_page_data(script)
         for file in source_files([folder]):
