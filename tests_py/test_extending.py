@@ -41,12 +41,12 @@ def apply(listing: Listing, folder: Path) -> None:
         path.write_text("".join([*lines[:position], listing.text, *lines[position:]]))
 
 
-def run(command: str, folder: Path) -> str:
-    """Run a command of a page in a folder, with this Python, and return what it prints."""
+def run(command: str, folder: Path, repository: Path = ROOT) -> str:
+    """Run a command of a page with this Python and a repository; return what it prints."""
     environment = {
         **os.environ,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": f"{folder / 'pkg'}{os.pathsep}{folder}",
+        "PYTHONPATH": f"{repository / 'pkg'}{os.pathsep}{repository}",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     finished = subprocess.run(
@@ -79,13 +79,24 @@ def test_page_can_be_followed(name: str, repository: Path) -> None:
     commands = 0
     for listing in listings(f"docs/extending/{name}.md"):
         if listing.words == ["sh"]:
-            printed = [run(command, repository) for command in listing.text.splitlines()]
+            printed = [run(command, repository, repository) for command in listing.text.splitlines()]
             commands += len(printed)
             if listing.printed is not None:
                 assert "".join(printed) == listing.printed
         else:
             apply(listing, repository)
     assert commands
+
+
+def test_an_op_of_ones_own_can_be_used(repository: Path) -> None:
+    folder = repository / "docs" / "examples" / "custom_op"
+    printed = ""
+    for listing in listings("docs/custom_ops.md"):
+        apply(listing, folder)
+        if listing.words == ["sh"]:
+            printed = "".join(run(command, folder, repository) for command in listing.text.splitlines())
+            assert printed == listing.printed
+    assert printed
 
 
 def test_a_training_script_runs_here_and_under_keras_on_jax(tmp_path: Path) -> None:
