@@ -20,6 +20,7 @@ html_title = f"webtensor {version}"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 myst_heading_anchors = 3
 nitpicky = True
+nitpick_ignore_regex = [("py:class", ".*")]  # types in signatures of properties
 toc_object_entries_show_parents = "hide"
 pygments_style = "a11y-light"
 pygments_dark_style = "a11y-dark"
@@ -33,7 +34,6 @@ html_show_sourcelink = False
 html_theme_options = {"top_of_page_buttons": []}
 
 autodoc_inherit_docstrings = False
-autodoc_default_options = {"members": True}
 autodoc_class_signature = "mixed"
 autodoc_member_order = "alphabetical"
 napoleon_numpy_docstring = False
@@ -60,6 +60,8 @@ def escape_stars(
     app: Sphinx, kind: str, name: str, member: Any, options: Any, lines: list[str]
 ) -> None:
     """Escape stars that begin no emphasis in a docstring, outside of literals and examples."""
+    if kind in ("attribute", "property"):
+        lines.insert(0, "")  # or Napoleon takes what is before a colon in the first line for a type
     for number, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
             parts = line.split("``")
@@ -70,4 +72,4 @@ def escape_stars(
 def setup(app: Sphinx) -> None:
     """Connect the functions above."""
     app.connect("autodoc-process-signature", short_signature)
-    app.connect("autodoc-process-docstring", escape_stars)
+    app.connect("autodoc-process-docstring", escape_stars, priority=400)

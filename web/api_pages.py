@@ -9,6 +9,7 @@ from importlib import import_module
 from inspect import getdoc, isclass, ismodule, isroutine
 from types import ModuleType
 
+from webtensor.engine import Tensor, Variable
 from webtensor.ops.contents import CONTENTS, NAMESPACES
 
 __all__ = ["api_pages"]
@@ -37,8 +38,9 @@ def api_pages() -> dict[str, str]:
     modules = dict(_namespaces())
     homes: dict[int, str] = {}
     for path in sorted(modules, key=lambda path: path in ("webtensor", KERAS)):
-        for name in public_names(modules[path]):
-            homes.setdefault(id(getattr(modules[path], name)), f"{path}.{name}")
+        members = {name: getattr(modules[path], name) for name in public_names(modules[path])}
+        for name in sorted(members, key=lambda name: members[name].__name__ != name):
+            homes.setdefault(id(members[name]), f"{path}.{name}")
     pages = {path: _page(path, module, homes) for path, module in modules.items()}
     return {**pages, "index": INDEX.format(pages="\n".join(f"   {path}" for path in pages))}
 
@@ -56,6 +58,10 @@ def public_names(module: ModuleType) -> list[str]:
 def _is_described(member: object) -> bool:
     origin = str(getattr(member, "__module__", None))
     return (isclass(member) or isroutine(member)) and origin.startswith("webtensor")
+
+
+def _is_method(member: object) -> bool:
+    return isroutine(member) or isinstance(member, property | classmethod | staticmethod)
 
 
 def _namespaces() -> Iterator[tuple[str, ModuleType]]:
@@ -120,6 +126,31 @@ def _entries(
         home = homes[id(member)]
         if home != f"{path}.{name}":
             aliases.append(f"- ``{name}`` is :py:obj:`{home}`.")
+        elif isclass(member):
+            yield f".. autoclass:: {home}"
+            if own := sorted(_own_members(member, homes)):
+                yield f"   :members: {', '.join(own)}"
+            yield ""
         else:
-            yield from (f".. auto{'class' if isclass(member) else 'function'}:: {home}", "")
+            yield from (f".. autofunction:: {home}", "")
     yield from (*aliases, "")
+
+
+def _own_members(described: type, homes: dict[int, str]) -> set[str]:
+    """Return a class's public members, without those that its described bases have as well.
+
+    Methods that have the names of functions are left out, too: the functions are described.
+    """
+    functions = dir(import_module("webtensor")) if described in (Tensor, Variable) else ()
+    members: set[str] = set()
+    for base in described.__mro__:
+        if base.__module__.startswith("webtensor") and (base is described or id(base) not in homes):
+            members |= {
+                name
+                for name, value in vars(base).items()
+                if not name.startswith("_") and _is_method(value) and getattr(value, "__doc__", None)
+            }
+    inherited = {
+        name for base in described.__mro__[1:] if id(base) in homes for name in dir(base)
+    }
+    return members - inherited - set(functions)
