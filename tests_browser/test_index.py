@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests_browser.test_digits import NO_SIMD, NO_WEBGL
 
-PAGES = ["/", "/digits/", "/linear/", "/worker/", "/docs/tensorflow_js.html"]
+PAGES = ["/", "/digits/", "/linear/", "/worker/", "/docs/", "/docs/tensorflow_js.html"]
 
 
 def facts(page: Page, table: str) -> dict[str, str]:
