@@ -27,6 +27,17 @@ pygments_dark_style = "a11y-dark"
 
 html_theme = "furo"
 html_favicon = "_static/icon.svg"
+templates_path = ["_templates"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "home.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_static_path = ["_static"]
 html_css_files = ["docs.css"]
 html_js_files = [("run_blocks.js", {"type": "module"})]

@@ -1,4 +1,4 @@
-"""The documentation in a browser: listings that need one run, buttons run them, search finds names."""
+"""The documentation in a browser: its listings run, by their buttons, too; search finds names."""
 
 import pytest
 from playwright.sync_api import Page, expect

@@ -84,7 +84,9 @@ def test_page_is_accessible(chromium_page: Page, site_url: str, path: str):
     assert "webtensor" in chromium_page.title()
     assert chromium_page.locator("h1").count() == 1
     assert chromium_page.evaluate("document.documentElement.scrollWidth") <= 360
-    unnamed = chromium_page.locator("input, button, canvas, [role=img]").evaluate_all(
+    unnamed = chromium_page.locator(
+        "input:not([type=hidden]), button, canvas, [role=img]"
+    ).evaluate_all(
         """(controls) => controls
           .filter((c) => !c.labels?.length && !c.ariaLabel && !c.textContent.trim())
           .map((c) => c.outerHTML)"""

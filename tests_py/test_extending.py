@@ -79,7 +79,9 @@ def test_page_can_be_followed(name: str, repository: Path) -> None:
     commands = 0
     for listing in listings(f"docs/extending/{name}.md"):
         if listing.words == ["sh"]:
-            printed = [run(command, repository, repository) for command in listing.text.splitlines()]
+            printed = [
+                run(command, repository, repository) for command in listing.text.splitlines()
+            ]
             commands += len(printed)
             if listing.printed is not None:
                 assert "".join(printed) == listing.printed
@@ -94,7 +96,9 @@ def test_an_op_of_ones_own_can_be_used(repository: Path) -> None:
     for listing in listings("docs/custom_ops.md"):
         apply(listing, folder)
         if listing.words == ["sh"]:
-            printed = "".join(run(command, folder, repository) for command in listing.text.splitlines())
+            printed = "".join(
+                run(command, folder, repository) for command in listing.text.splitlines()
+            )
             assert printed == listing.printed
     assert printed
 

@@ -82,8 +82,7 @@ def _with_inner_namespaces(path: str, module: ModuleType) -> Iterator[tuple[str,
 
 
 def _page(path: str, module: ModuleType, homes: dict[int, str]) -> str:
-    title = path if path == "webtensor" else path.removeprefix("webtensor.")
-    title = title if title.startswith("keras") else title.replace("webtensor", "wt", 1)
+    title = path.removeprefix("webtensor.") if path.startswith(KERAS) else f"wt{path[9:]}"
     summary = (getdoc(module) or "").partition("\n\n")[0]
     return "\n".join(
         [
@@ -150,9 +149,9 @@ def _own_members(described: type, homes: dict[int, str]) -> set[str]:
             members |= {
                 name
                 for name, value in vars(base).items()
-                if not name.startswith("_") and _is_method(value) and getattr(value, "__doc__", None)
+                if not name.startswith("_")
+                and _is_method(value)
+                and getattr(value, "__doc__", None)
             }
-    inherited = {
-        name for base in described.__mro__[1:] if id(base) in homes for name in dir(base)
-    }
+    inherited = {name for base in described.__mro__[1:] if id(base) in homes for name in dir(base)}
     return members - inherited - set(functions)

@@ -1,11 +1,11 @@
 """Builds the documentation: the Markdown of `docs/`, and pages made of the code, as HTML by Sphinx.
 
-Sphinx's warnings are errors. Scripts and styles that its theme writes into pages are moved to files,
-since the site's Content-Security-Policy allows no others.
+Sphinx's warnings are errors. Scripts and styles that its theme writes into pages are moved to
+files, since the site's Content-Security-Policy allows no others.
 
 The word after the language of a listing says where it runs: `python` in CPython and in browsers,
 `python cpython` and `python browser` only there; `tests_py/test_docs.py` runs them, and readers can
-run those that browsers can. `file=`, `append=` and `insert=` name a file that the listing is part of.
+run those that browsers can. `file=`, `append=` and `insert=` name the file of a listing.
 """
 
 import hashlib
@@ -56,7 +56,7 @@ def build_docs(work: Path) -> Path:
 
 
 def _write_sources(folder: Path) -> None:
-    """Write the sources of all pages, and touch only files that changed, which Sphinx reads again."""
+    """Write the sources of all pages; Sphinx reads only files again that are written."""
     texts = {
         path.relative_to(DOCS).as_posix(): path.read_text("utf-8") for path in DOCS.rglob("*.md")
     }
@@ -82,7 +82,7 @@ def _pictures() -> Iterable[Path]:
 
 
 def _with_classes(text: str) -> str:
-    """Turn the words after a listing's language into its class in HTML, and a file into a caption."""
+    """Turn the words after a listing's language into its class in HTML and a caption."""
 
     def with_class(match: re.Match[str]) -> str:
         word, file, code = match.groups()

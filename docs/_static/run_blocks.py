@@ -3,6 +3,7 @@
 import doctest
 from contextlib import redirect_stdout
 from io import StringIO
+
 from pyodide.code import eval_code_async
 
 NAMESPACE = {"__name__": "__main__"}
@@ -18,5 +19,5 @@ async def run_listing(source):
         else:
             value = await eval_code_async(source, NAMESPACE, filename="<listing>")
             if value is not None:
-                print(repr(value))
+                printed.write(f"{value!r}\n")
     return printed.getvalue()
