@@ -26,7 +26,7 @@ apt = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	else echo "Missing: $(2)" >&2; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browsers test-models fuzz prove smoke bench publish-bench report standards lint format wheel release site kernels browsers chromium venv lock clean
+.PHONY: help demo test test-browsers test-models test-engines fuzz prove smoke bench publish-bench report standards lint format wheel release site kernels browsers chromium venv lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -45,6 +45,9 @@ test-browsers: site browsers ## run the tests in Firefox and WebKit, and those o
 test-models: kernels ## compare 500 random models and all of keras.applications with Keras (hours)
 	WEBTENSOR_COMPOSITES=500 WEBTENSOR_ALL_APPLICATIONS=1 $(PYTEST) --numprocesses auto \
 		tests_py/keras/test_composites.py tests_py/keras/test_applications.py
+
+test-engines: venv .engines/.stamp ## run the documented scripts for Ray Data and Dask
+	$(PYTEST) tests_py/engines.py
 
 fuzz: kernels ## read a thousand mutated files of each format
 	WEBTENSOR_FUZZ=1 $(PYTEST) --numprocesses auto tests_py/keras/test_saving_fuzz.py
@@ -122,6 +125,12 @@ $(RELEASE_TOOLS)/.stamp: requirements-release.txt | $(VENV)/.stamp
 	@$(RELEASE_TOOLS)/bin/pip install --quiet --disable-pip-version-check -r requirements-release.txt
 	@touch $@
 
+.engines/.stamp: requirements-engines.txt
+	@$(RUN) -m venv .engines
+	@echo "Installing Ray and Dask into .engines/"
+	@.engines/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-engines.txt
+	@touch $@
+
 node_modules/.stamp: package-lock.json package.json .npmrc
 	@command -v npm >/dev/null || { $(call apt,nodejs npm,npm (it comes with Node.js)); }
 	@echo "Installing npm packages into node_modules/"
@@ -139,6 +148,6 @@ lock: $(VENV)/.requirements ## resolve the lists of requirements (*.in) anew
 	done
 
 clean: ## remove everything that was installed or built here
-	rm -rf $(VENV) node_modules dist bench build pkg/webtensor/backends/wasm/kernels \
+	rm -rf $(VENV) .engines node_modules dist bench build pkg/webtensor/backends/wasm/kernels \
 		.mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find pkg web wasm_build tests_py tests_browser -name __pycache__ -prune -exec rm -rf {} +

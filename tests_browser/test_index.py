@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests_browser.page_watch import PageWatch
 from tests_browser.test_digits import NO_SIMD, NO_WEBGL
-from web.build import DOCS
+from web.docs_site import DOCS
 
 
 def facts(page: Page, table: str) -> dict[str, str]:

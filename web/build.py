@@ -1,6 +1,6 @@
 """Builds the wheel into `dist/` and the static site into `dist/site/`.
 
-The site is the pages of `web/` as they are, the documentation as plain text, Pyodide's core
+The site is the pages of `web/` as they are, the documentation (`docs_site.py`), Pyodide's core
 runtime, the wheel, its JavaScript, what pages start Python from (`site_build/start_files.py`), and
 data assets that pages export at build time; `build.json` tells the loader where all that is. Its
 folders are named after their version or content, so a host may let browsers keep them for ever.
@@ -29,14 +29,13 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+from web.docs_site import build_docs
 from web.site_build.preloads import MARKER, with_preloads
 from web.site_build.service_worker import service_worker
 from web.site_build.start_files import StartFiles, make_start_files
-from web.tfjs_page import tfjs_page
 
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
-DOCS = ROOT / "docs"
 DIST = ROOT / "dist"
 SITE = DIST / "site"
 ASSETS = DIST / "assets"
@@ -51,10 +50,16 @@ PYODIDE_FILES = (
     "pyodide-lock.json",
 )
 WHEEL_SOURCES = ("pkg", "wasm_build", "pyproject.toml", "README.md", "LICENSE")
+DOCS_SOURCES = (
+    *("docs", "pkg/webtensor", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
+    *("web/api_pages.py", "web/docs_site.py", "web/tfjs_page.py"),
+)
 SERVICE_WORKER = WEB / "shared" / "service_worker.js"
 #: Names of files and folders of `web/`.
 NOT_PUBLISHED = {
+    "api_pages.py",
     "build.py",
+    "docs_site.py",
     "release.py",
     "serve.py",
     "export_data.py",
@@ -143,12 +148,16 @@ def export_page_data(script: Path) -> Path:
     return folder
 
 
-def made_page() -> Path:
-    """Make the page about TensorFlow.js's symbols, and return its path."""
-    page = ASSETS / "tensorflow_js.html"
-    page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(tfjs_page(DOCS / "tfjs_map.toml"), "utf-8")
-    return page
+def built_docs() -> Path:
+    """Return the folder of the documentation, built anew when its sources changed."""
+    work = ASSETS / "documentation"
+    stamp = ASSETS / "documentation.digest"
+    current = digest(ROOT / name for name in DOCS_SOURCES)
+    if not stamp.exists() or stamp.read_text() != current:
+        build_docs(work)
+        stamp.write_text(current)
+        print("built the documentation")
+    return work / "html"
 
 
 def page_files() -> dict[str, Path]:
@@ -157,9 +166,9 @@ def page_files() -> dict[str, Path]:
     for file in source_files([WEB]):
         if NOT_PUBLISHED.isdisjoint(file.relative_to(WEB).parts):
             files[file.relative_to(WEB).as_posix()] = file
-    for file in source_files([DOCS]):
-        files[f"docs/{file.relative_to(DOCS).as_posix()}"] = file
-    files["docs/tensorflow_js.html"] = made_page()
+    docs = built_docs()
+    for file in source_files([docs]):
+        files[f"docs/{file.relative_to(docs).as_posix()}"] = file
     for script in sorted(WEB.glob("*/export_data.py")):
         folder = export_page_data(script)
         for file in source_files([folder]):

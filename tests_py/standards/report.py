@@ -46,7 +46,7 @@ INTRODUCTION = """\
 
 The standard's own suite, `array-api-tests`, has to be told which dtypes there are:
 
-```
+```sh
 export ARRAY_API_TESTS_MODULE=webtensor
 export ARRAY_API_TESTS_SKIP_DTYPES={unsupported}
 pytest array_api_tests

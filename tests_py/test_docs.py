@@ -1,0 +1,63 @@
+"""Every listing of the documentation runs, and prints what its page says.
+
+Listings of a page are parts of one program. The word after `python` says where one runs: `cpython`
+and `browser` only there, those that name a file in `test_extending.py`, and those without a word
+everywhere. `tests_browser/test_docs_blocks.py` runs the pages with listings for browsers.
+"""
+
+import re
+from functools import reduce
+from pathlib import Path
+
+import pytest
+
+import webtensor as wt
+from tests_py.listings import PAGES, ROOT, listings, python_listings, run_listings
+
+#: Languages of listings that are not the library's.
+OTHERS = {"c", "glsl", "html", "js", "output", "sh", "text", "toml", "{include}", "{toctree}"}
+
+
+#: A public name in a table of counterparts.
+NAME = re.compile(r"`((?:wt|keras)\.[\w.]+)")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_listings_say_their_language(page: str) -> None:
+    for listing in listings(page):
+        language, *words = listing.words or [""]
+        if language == "python":
+            assert not words or words[0] in ("cpython", "browser") or "=" in words[0], listing
+        else:
+            assert language in OTHERS, f"{page}:{listing.line}: name the language of the listing"
+            assert language in ("{toctree}", "{include}") or not words, listing
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if python_listings(page, excluded="browser")]
+)
+def test_listings_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_listings(page)
+
+
+@pytest.mark.parametrize("library", ["keras", "numpy", "pytorch"])
+def test_counterparts_exist(library: str) -> None:
+    text = (ROOT / "docs" / "coming_from" / f"{library}.md").read_text("utf-8")
+    rows = [line.split(" | ")[1] for line in text.splitlines() if line.startswith("| ")]
+    names = [name for row in rows for name in NAME.findall(row)]
+    assert len(names) > 10
+    for name in names:
+        path = name.removeprefix("wt.").split(".")
+        assert reduce(getattr, path, wt) is not None, name
+
+
+def test_every_page_has_a_place_in_the_navigation() -> None:
+    contents = "".join(
+        listing.text for listing in listings("docs/index.md") if "toctree" in listing.words[0]
+    )
+    for page in PAGES:
+        path = Path(page)
+        if path.parts[0] == "docs" and page != "docs/index.md":
+            name = path.relative_to("docs").with_suffix("").as_posix()
+            assert name in contents.split(), f"{page} is not in the contents"

@@ -1,0 +1,124 @@
+"""Builds the documentation: the Markdown of `docs/`, and pages made of the code, as HTML by Sphinx.
+
+Sphinx's warnings are errors. Scripts and styles that its theme writes into pages are moved to
+files, since the site's Content-Security-Policy allows no others.
+
+The word after the language of a listing says where it runs: `python` in CPython and in browsers,
+`python cpython` and `python browser` only there; `tests_py/test_docs.py` runs them, and readers can
+run those that browsers can. `file=`, `append=` and `insert=` name the file of a listing.
+"""
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from web.api_pages import api_pages
+from web.tfjs_page import tfjs_page
+
+__all__ = ["build_docs"]
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+#: Pages whose texts are elsewhere.
+PROJECT_PAGES = {
+    "changelog.md": ROOT / "CHANGELOG.md",
+    "contributing.md": ROOT / "CONTRIBUTING.md",
+    "security.md": ROOT / "SECURITY.md",
+}
+LISTING = re.compile(r"^```python (\w+)(?:=(\S+))?[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+CAPTIONS = {"append": "Append to", "file": "File", "insert": "Insert into"}
+OUTPUT = re.compile(r"^```output\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
+STYLE_ATTRIBUTE = re.compile(r'(<[^<>]* )style="([^"]*)"')
+
+
+def build_docs(work: Path) -> Path:
+    """Build in the folder `work`, which keeps what later builds reuse; return the HTML's folder."""
+    source, doctrees, output = (work / name for name in ("source", "doctrees", "html"))
+    _write_sources(source)
+    shutil.rmtree(output, ignore_errors=True)
+    command = [sys.executable, "-m", "sphinx", "--builder", "html", "--quiet"]
+    options = ["--fail-on-warning", "--jobs", "auto", "--conf-dir", DOCS, "--doctree-dir", doctrees]
+    result = subprocess.run(
+        [*command, *options, source, output], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if result.returncode != 0:
+        shutil.rmtree(doctrees, ignore_errors=True)  # the next build is to warn again
+        sys.exit(f"Building the documentation failed:\n{result.stdout}{result.stderr}")
+    _move_inline_code(output)
+    for name in (".buildinfo", "objects.inv"):
+        (output / name).unlink(missing_ok=True)
+    return output
+
+
+def _write_sources(folder: Path) -> None:
+    """Write the sources of all pages; Sphinx reads only files again that are written."""
+    texts = {
+        path.relative_to(DOCS).as_posix(): path.read_text("utf-8") for path in DOCS.rglob("*.md")
+    }
+    for name, path in PROJECT_PAGES.items():
+        texts[name] = path.read_text("utf-8").replace("](docs/", "](")
+    texts["tensorflow_js.md"] = tfjs_page(DOCS / "tfjs_map.toml")
+    texts |= {f"api/{name}.rst": text for name, text in api_pages().items()}
+    files = {name: _with_classes(text).encode() for name, text in texts.items()}
+    for path in _pictures():
+        files[path.relative_to(DOCS).as_posix()] = path.read_bytes()
+    for name, content in files.items():
+        file = folder / name
+        if not file.exists() or file.read_bytes() != content:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+    for file in folder.rglob("*.*"):
+        if file.relative_to(folder).as_posix() not in files:
+            file.unlink()
+
+
+def _pictures() -> Iterable[Path]:
+    return DOCS.glob("pictures/*")
+
+
+def _with_classes(text: str) -> str:
+    """Turn the words after a listing's language into its class in HTML and a caption."""
+
+    def with_class(match: re.Match[str]) -> str:
+        word, file, code = match.groups()
+        caption = f":caption: {CAPTIONS[word]} {file}\n" if file else ""
+        return f"```{{code-block}} python\n:class: {word}\n{caption}\n{code}```"
+
+    text = LISTING.sub(with_class, text)
+    return OUTPUT.sub(r"```{code-block} text\n:class: printed\n\n\1```", text)
+
+
+def _move_inline_code(folder: Path) -> None:
+    """Replace scripts, styles and style attributes inside pages by files beside them."""
+    moved = folder / "_static" / "moved"
+    moved.mkdir()
+    attributes: dict[str, str] = {}
+
+    def as_file(content: str, suffix: str) -> str:
+        name = hashlib.sha256(content.encode()).hexdigest()[:12] + suffix
+        (moved / name).write_text(content, "utf-8")
+        return name
+
+    for page in folder.rglob("*.html"):
+        statics = "../" * (len(page.relative_to(folder).parts) - 1) + "_static/moved/"
+
+        def link(match: re.Match[str], statics: str = statics) -> str:
+            if match[1] == "script":
+                return f'<script src="{statics}{as_file(match[2], ".js")}"></script>'
+            return f'<link rel="stylesheet" href="{statics}{as_file(match[2], ".css")}" />'
+
+        def attribute(match: re.Match[str]) -> str:
+            number = attributes.setdefault(match[2], str(len(attributes)))
+            return f'{match[1]}data-style="{number}"'
+
+        text = INLINE.sub(link, page.read_text("utf-8"))
+        text = STYLE_ATTRIBUTE.sub(attribute, text)
+        sheet = f'<link rel="stylesheet" href="{statics}attributes.css" />\n  </head>'
+        page.write_text(text.replace("</head>", sheet, 1), "utf-8")
+    rules = [f'[data-style="{number}"] {{ {style} }}' for style, number in attributes.items()]
+    (moved / "attributes.css").write_text("\n".join(rules) + "\n", "utf-8")
