@@ -26,6 +26,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from zipfile import ZipFile
 
+from web.bundle import bundle_files
 from web.tfjs_page import tfjs_page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,7 +46,7 @@ PYODIDE_FILES = (
     "pyodide-lock.json",
 )
 WHEEL_SOURCES = ("pkg", "wasm_build", "pyproject.toml", "README.md", "LICENSE")
-NOT_PUBLISHED = ("build.py", "serve.py", "export_data.py", "tfjs_page.py")
+NOT_PUBLISHED = ("build.py", "bundle.py", "serve.py", "export_data.py", "tfjs_page.py")
 COMPILED = (PACKAGE / "backends" / "wasm" / "kernels", ROOT / "wasm_build" / "generated")
 
 
@@ -133,6 +134,7 @@ def page_files() -> dict[str, Path]:
     for file in source_files([WEB]):
         if file.name not in NOT_PUBLISHED:
             files[file.relative_to(WEB).as_posix()] = file
+    files |= bundle_files(WEB, ASSETS)
     for file in source_files([DOCS]):
         files[f"docs/{file.relative_to(DOCS).as_posix()}"] = file
     files["docs/tensorflow_js.html"] = made_page()
