@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+from web.bundle import bundle_files
 from web.docs_site import build_docs
 from web.site_build.preloads import MARKER, with_preloads
 from web.site_build.service_worker import service_worker
@@ -59,6 +60,7 @@ SERVICE_WORKER = WEB / "shared" / "service_worker.js"
 NOT_PUBLISHED = {
     "api_pages.py",
     "build.py",
+    "bundle.py",
     "docs_site.py",
     "release.py",
     "serve.py",
@@ -166,6 +168,7 @@ def page_files() -> dict[str, Path]:
     for file in source_files([WEB]):
         if NOT_PUBLISHED.isdisjoint(file.relative_to(WEB).parts):
             files[file.relative_to(WEB).as_posix()] = file
+    files |= bundle_files(WEB, ASSETS)
     docs = built_docs()
     for file in source_files([docs]):
         files[f"docs/{file.relative_to(docs).as_posix()}"] = file
