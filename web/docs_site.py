@@ -42,7 +42,10 @@ def build_docs(work: Path) -> Path:
     _write_sources(source)
     shutil.rmtree(output, ignore_errors=True)
     command = [sys.executable, "-m", "sphinx", "--builder", "html", "--quiet"]
-    options = ["--fail-on-warning", "--jobs", "auto", "--conf-dir", DOCS, "--doctree-dir", doctrees]
+    options: list[str | Path] = [
+        *("--fail-on-warning", "--jobs", "auto"),
+        *("--conf-dir", DOCS, "--doctree-dir", doctrees),
+    ]
     result = subprocess.run(
         [*command, *options, source, output], cwd=ROOT, capture_output=True, text=True, check=False
     )
