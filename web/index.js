@@ -36,7 +36,7 @@ element("copy").addEventListener("click", async () => {
   element("copy-state").textContent = "Copied";
 });
 
-const speed = fetch("docs/benchmarks.json").then((response) => response.json());
+const speed = fetch("benchmarks.json").then((response) => response.json());
 speed.then(showSpeed);
 
 await runPage("index.py", {

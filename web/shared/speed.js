@@ -2,7 +2,7 @@
 
 const SIDES = { ours: "webtensor", theirs: "TensorFlow.js" };
 
-/** Fills the table `#speed` from docs/benchmarks.json, and says where and when it was measured. */
+/** Fills the table `#speed` from web/benchmarks.json, and says where and when it was measured. */
 export function showSpeed({ conditions, rows }) {
   document.getElementById("speed-conditions").textContent = conditions;
   document.querySelector("#speed tbody").replaceChildren(...rows.map(speedRow));
