@@ -20,11 +20,11 @@ export function speedRow({ title, details, ours_ms, theirs_ms, ratio }) {
   });
   const name = make("th", "", title, make("span", "muted details", details));
   name.scope = "row";
-  return make("tr", "", name, make("td", "", ...bars), make("td", "ratio", format(ratio, 2)));
+  return make("tr", "", name, make("td", "", ...bars), make("td", "ratio", format(ratio, 2, 2)));
 }
 
-const format = (number, maximumSignificantDigits) =>
-  number.toLocaleString("en", { maximumSignificantDigits });
+const format = (number, maximumSignificantDigits, minimumSignificantDigits = 1) =>
+  number.toLocaleString("en", { maximumSignificantDigits, minimumSignificantDigits });
 
 function make(tag, className = "", ...children) {
   const element = document.createElement(tag);
