@@ -77,7 +77,7 @@ class TwoWays:
         """Have a worker learn, which draws on the page's canvas by itself."""
         self.begin("worker")
         if self.worker is None:
-            self.worker = js.Worker.new("worker.js", to_js({"type": "module"}))
+            self.worker = js.Worker.new(f"worker.js{js.location.search}", to_js({"type": "module"}))
             on(self.worker, "message", self.hear)
             on(self.worker, "error", self.fail)
         canvas = fresh_canvas("worker-canvas").transferControlToOffscreen()
