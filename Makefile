@@ -66,7 +66,7 @@ smoke: site chromium ## train on the digits page in headless Chromium, on each b
 bench: site chromium ## compare with TensorFlow.js, writing bench/results.json (ONLY=… runs a part)
 	@$(RUN) -m tests_browser.bench $(ONLY)
 
-publish-bench: site chromium ## measure what the front page shows, and write docs/benchmarks.json (MACHINE=…)
+publish-bench: site chromium ## measure what the front page shows, and write web/benchmarks.json (MACHINE=…)
 	@$(RUN) -m tests_browser.bench --publish "$(MACHINE)"
 
 report: kernels ## print how complete the ops, their comparisons and their gradient checks are

@@ -21,6 +21,7 @@ from tests_browser.bench.report import (
     write,
 )
 from tests_browser.bench.runner import MOUNTS, Selection, run
+from tests_browser.bench.summary import SHOWN, names_of_shown, write_summary
 from tests_browser.bench.workloads import WORKLOADS
 from tests_browser.pyodide_numpy import NumpyMissingError, numpy_wheel
 from web.serve import serve
@@ -147,6 +148,31 @@ def test_table_has_a_line_per_row(report: Report):
     lines = table(report["rows"]).splitlines()
     assert len(lines) == 1 + len(report["rows"])
     assert lines[1].startswith("overhead.add")
+
+
+def test_summary_has_what_the_front_page_shows(report: Report, tmp_path: Path):
+    versions = {"@tensorflow/tfjs": "4.22.0", "webtensor": "0.1.0"}
+    rows = [
+        compared(Names(shown.workload, shown.sizes, *where), versions, [2.0], [times], 0.0, 0.0)
+        for times, where in ((9.0, ("wasm", 2, "wasm")), (3.0, ("wasm", 1, "wasm")))
+        for shown in SHOWN
+    ]
+    path = tmp_path / "benchmarks.json"
+    write_summary({**report, "rows": rows}, "a slow machine", path)
+    summary = json.loads(path.read_text())
+    assert [row["title"] for row in summary["rows"]] == [shown.title for shown in SHOWN]
+    assert all(row["ratio"] == 1.5 for row in summary["rows"])
+    assert f"on a slow machine ({report['header']['cpu']}" in summary["conditions"]
+    assert report["header"]["date"][:10] in summary["conditions"]
+
+
+def test_what_the_front_page_shows_is_measured():
+    selection = Selection.parse(" ".join(names_of_shown()))
+    sizes = {(workload.name, workload.sizes) for workload in WORKLOADS}
+    for shown in SHOWN:
+        assert selection.wants(shown.workload, "wasm")
+        is_first = shown.workload == first_prediction.NAME
+        assert is_first or (shown.workload, shown.sizes) in sizes
 
 
 def test_first_prediction_tells_its_steps(report: Report):

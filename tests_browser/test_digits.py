@@ -158,16 +158,16 @@ def test_keys_draw(chromium_page: Page, site_url: str):
         keys.press("ArrowDown")
     digits.expect_guess()
     straight = chromium_page.locator("#preview").evaluate(INK)
+    assert {index % 8 for index, level in enumerate(straight) if level} <= {2, 3, 4, 5}
     keys.down("ArrowRight")
     for _ in range(5):
         keys.press("ArrowDown")  # with the other one, at an angle
     keys.up("ArrowRight")
     keys.press("Space")
     expect(chromium_page.locator("#pen")).to_have_text("The pen is up.")
-    digits.expect_guess()
-    bent = chromium_page.locator("#preview").evaluate(INK)
-    assert sum(straight[::8]) == sum(straight[7::8]) == 0, "a straight line is in the middle"
-    assert bent[7 * 8 + 7] > 0, "the line ends in the lower right corner"
+    chromium_page.wait_for_function(
+        f"() => ({INK})(document.getElementById('preview')).slice(-2).some((level) => level > 0)"
+    )
 
 
 def test_touch_draws(chromium: Browser, site_url: str):

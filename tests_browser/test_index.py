@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests_browser.page_watch import PageWatch
 from tests_browser.test_digits import NO_SIMD, NO_WEBGL
-from web.docs_site import DOCS
+from web.build import WEB
 
 
 def facts(page: Page, table: str) -> dict[str, str]:
@@ -117,7 +117,7 @@ def test_the_example_can_be_edited_and_stopped(home: Page):
 
 
 def test_speeds_are_shown_as_they_were_published(home: Page):
-    published = json.loads((DOCS / "benchmarks.json").read_text())
+    published = json.loads((WEB / "benchmarks.json").read_text())
     expect(home.locator("#speed-conditions")).to_have_text(published["conditions"])
     rows = home.locator("#speed tbody tr")
     expect(rows).to_have_count(len(published["rows"]))

@@ -31,7 +31,7 @@ def test_it_predicts_nine_for_five(chromium_page: Page, site_url: str, backend: 
 def test_it_shows_the_file_that_it_runs(chromium_page: Page, site_url: str):
     chromium_page.goto(f"{site_url}/linear/?backend=wasm")
     source = chromium_page.locator("#source")
-    expect(source).not_to_be_empty(timeout=60_000)
+    expect(source.locator(".keyword").first).to_be_visible(timeout=60_000)
     assert source.text_content() == LISTING.read_text()
     assert source.locator(".keyword").count() > 5
 

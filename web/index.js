@@ -32,17 +32,26 @@ source.value = example; // browsers may keep what a reload had
 showPlain();
 
 element("copy").addEventListener("click", async () => {
-  await navigator.clipboard.writeText(element("own-page").textContent);
-  element("copy-state").textContent = "Copied";
+  const state = element("copy-state");
+  try {
+    await navigator.clipboard.writeText(element("own-page").textContent);
+    state.textContent = "Copied";
+  } catch {
+    state.textContent = "The browser forbids it: select the text"; // pages without https have no clipboard
+  }
 });
 
-const speed = fetch("docs/benchmarks.json").then((response) => response.json());
+const speed = fetch("benchmarks.json").then((response) => response.json());
 speed.then(showSpeed);
 
-await runPage("index.py", {
+const pyodide = await runPage("index.py", {
   modules: [
     ...["capabilities", "charts", "highlight", "page"].map((name) => `shared/${name}.py`),
     "plot.py",
   ],
 });
 element("run").removeEventListener("click", wantRun);
+if (pyodide === undefined) {
+  element("run").disabled = true;
+  element("run-state").textContent = "Python could not start here";
+}

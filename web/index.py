@@ -61,7 +61,8 @@ class Program:
         output = Output()
         try:
             with redirect_stdout(output), redirect_stderr(output):
-                await eval_code_async(self.source.value, {}, filename=PROGRAM)
+                names = {"__name__": "__main__"}
+                await eval_code_async(self.source.value, names, filename=PROGRAM)
             write_state("Done")
         except asyncio.CancelledError:
             write_state("Stopped")

@@ -8,7 +8,7 @@ from page import element
 import webtensor as wt
 
 #: How the curves are drawn, in turns.
-STYLES = ("faint", "second", "line")
+STYLES = ("wide", "second", "line")
 
 
 async def plot(x: wt.Tensor | Sequence[float], *curves: wt.Tensor | Sequence[float]) -> None:

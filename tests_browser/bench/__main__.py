@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument(
         "--publish",
         metavar="MACHINE",
-        help="run what the front page shows, and write its docs/benchmarks.json; MACHINE says in"
+        help="run what the front page shows, and write its web/benchmarks.json; MACHINE says in"
         " words what state the machine is in",
     )
     options = parser.parse_args()

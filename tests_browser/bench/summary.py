@@ -1,4 +1,4 @@
-"""The few rows of a run that the front page shows: `docs/benchmarks.json`, which is in git.
+"""The few rows of a run that the front page shows: `web/benchmarks.json`, which is in git.
 
 It says when, where and with which versions it was measured, so that nobody takes it for a promise.
 """
@@ -17,7 +17,7 @@ from web.build import ROOT
 
 __all__ = ["SHOWN", "SUMMARY", "ShownRow", "names_of_shown", "write_summary"]
 
-SUMMARY = ROOT / "docs" / "benchmarks.json"
+SUMMARY = ROOT / "web" / "benchmarks.json"
 
 
 class ShownRow(NamedTuple):

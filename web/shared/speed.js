@@ -2,7 +2,7 @@
 
 const SIDES = { ours: "webtensor", theirs: "TensorFlow.js" };
 
-/** Fills the table `#speed` from docs/benchmarks.json, and says where and when it was measured. */
+/** Fills the table `#speed` from web/benchmarks.json, and says where and when it was measured. */
 export function showSpeed({ conditions, rows }) {
   document.getElementById("speed-conditions").textContent = conditions;
   document.querySelector("#speed tbody").replaceChildren(...rows.map(speedRow));
@@ -20,11 +20,11 @@ export function speedRow({ title, details, ours_ms, theirs_ms, ratio }) {
   });
   const name = make("th", "", title, make("span", "muted details", details));
   name.scope = "row";
-  return make("tr", "", name, make("td", "", ...bars), make("td", "ratio", format(ratio, 2)));
+  return make("tr", "", name, make("td", "", ...bars), make("td", "ratio", format(ratio, 2, 2)));
 }
 
-const format = (number, maximumSignificantDigits) =>
-  number.toLocaleString("en", { maximumSignificantDigits });
+const format = (number, maximumSignificantDigits, minimumSignificantDigits = 1) =>
+  number.toLocaleString("en", { maximumSignificantDigits, minimumSignificantDigits });
 
 function make(tag, className = "", ...children) {
   const element = document.createElement(tag);
