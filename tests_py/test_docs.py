@@ -15,7 +15,7 @@ import webtensor as wt
 from tests_py.listings import PAGES, ROOT, listings, python_listings, run_listings
 
 #: Languages of listings that are not the library's.
-OTHERS = {"c", "glsl", "html", "js", "output", "sh", "text", "toml", "{include}", "{toctree}"}
+OTHERS = {"c", "glsl", "html", "js", "output", "sh", "text", "toml", "{literalinclude}", "{toctree}"}
 
 
 #: A public name in a table of counterparts.
@@ -30,7 +30,7 @@ def test_listings_say_their_language(page: str) -> None:
             assert not words or words[0] in ("cpython", "browser") or "=" in words[0], listing
         else:
             assert language in OTHERS, f"{page}:{listing.line}: name the language of the listing"
-            assert language in ("{toctree}", "{include}") or not words, listing
+            assert language in ("{toctree}", "{literalinclude}") or not words, listing
 
 
 @pytest.mark.parametrize(

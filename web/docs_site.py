@@ -13,7 +13,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 from web.api_pages import api_pages
@@ -30,6 +29,11 @@ PROJECT_PAGES = {
     "security.md": ROOT / "SECURITY.md",
 }
 LISTING = re.compile(r"^```python (\w+)(?:=(\S+))?[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+#: What the theme writes, and what keyboards and screen readers need.
+ACCESSIBLE = {
+    'role="heading">': 'role="heading" aria-level="2">',
+    "<pre>": '<pre tabindex="0">',
+}
 CAPTIONS = {"append": "Append to", "file": "File", "insert": "Insert into"}
 OUTPUT = re.compile(r"^```output\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
@@ -49,7 +53,7 @@ def build_docs(work: Path) -> Path:
     if result.returncode != 0:
         shutil.rmtree(doctrees, ignore_errors=True)  # the next build is to warn again
         sys.exit(f"Building the documentation failed:\n{result.stdout}{result.stderr}")
-    _move_inline_code(output)
+    _finish_pages(output)
     for name in (".buildinfo", "objects.inv"):
         (output / name).unlink(missing_ok=True)
     return output
@@ -65,7 +69,7 @@ def _write_sources(folder: Path) -> None:
     texts["tensorflow_js.md"] = tfjs_page(DOCS / "tfjs_map.toml")
     texts |= {f"api/{name}.rst": text for name, text in api_pages().items()}
     files = {name: _with_classes(text).encode() for name, text in texts.items()}
-    for path in _pictures():
+    for path in [*DOCS.glob("pictures/*"), *DOCS.glob("examples/**/*.py")]:
         files[path.relative_to(DOCS).as_posix()] = path.read_bytes()
     for name, content in files.items():
         file = folder / name
@@ -75,10 +79,6 @@ def _write_sources(folder: Path) -> None:
     for file in folder.rglob("*.*"):
         if file.relative_to(folder).as_posix() not in files:
             file.unlink()
-
-
-def _pictures() -> Iterable[Path]:
-    return DOCS.glob("pictures/*")
 
 
 def _with_classes(text: str) -> str:
@@ -93,8 +93,8 @@ def _with_classes(text: str) -> str:
     return OUTPUT.sub(r"```{code-block} text\n:class: printed\n\n\1```", text)
 
 
-def _move_inline_code(folder: Path) -> None:
-    """Replace scripts, styles and style attributes inside pages by files beside them."""
+def _finish_pages(folder: Path) -> None:
+    """Move scripts, styles and style attributes to files, and name what screen readers need."""
     moved = folder / "_static" / "moved"
     moved.mkdir()
     attributes: dict[str, str] = {}
@@ -118,6 +118,8 @@ def _move_inline_code(folder: Path) -> None:
 
         text = INLINE.sub(link, page.read_text("utf-8"))
         text = STYLE_ATTRIBUTE.sub(attribute, text)
+        for written, accessible in ACCESSIBLE.items():
+            text = text.replace(written, accessible)
         sheet = f'<link rel="stylesheet" href="{statics}attributes.css" />\n  </head>'
         page.write_text(text.replace("</head>", sheet, 1), "utf-8")
     rules = [f'[data-style="{number}"] {{ {style} }}' for style, number in attributes.items()]
