@@ -18,6 +18,7 @@ version = release = __version__
 html_title = f"webtensor {version}"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+smartquotes = False
 myst_heading_anchors = 3
 nitpicky = True
 nitpick_ignore_regex = [("py:class", ".*")]  # types in signatures of properties

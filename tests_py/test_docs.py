@@ -15,7 +15,7 @@ import webtensor as wt
 from tests_py.listings import PAGES, ROOT, listings, python_listings, run_listings
 
 #: Languages of listings that are not the library's.
-OTHERS = {"c", "glsl", "html", "js", "output", "sh", "text", "toml", "{literalinclude}", "{toctree}"}
+OTHERS = {"html", "js", "output", "sh", "text", "toml", "{literalinclude}", "{toctree}"}
 
 
 #: A public name in a table of counterparts.

@@ -119,7 +119,7 @@ def _sections(path: str, module: ModuleType, homes: dict[int, str]) -> Iterator[
 def _entries(
     path: str, module: ModuleType, names: Iterable[str], homes: dict[int, str]
 ) -> Iterator[str]:
-    links = (f":py:obj:`~{homes[id(getattr(module, name))]}`" for name in names)
+    links = (f":py:obj:`{name} <{homes[id(getattr(module, name))]}>`" for name in names)
     yield from (" · ".join(links), "")
     aliases = []
     for name in names:

@@ -10,6 +10,7 @@ run those that browsers can. `file=`, `append=` and `insert=` name the file of a
 
 import hashlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -28,13 +29,13 @@ PROJECT_PAGES = {
     "contributing.md": ROOT / "CONTRIBUTING.md",
     "security.md": ROOT / "SECURITY.md",
 }
-LISTING = re.compile(r"^```python (\w+)(?:=(\S+))?[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+LISTING = re.compile(r"^```python ([^\n]+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 #: What the theme writes, and what keyboards and screen readers need.
 ACCESSIBLE = {
     'role="heading">': 'role="heading" aria-level="2">',
     "<pre>": '<pre tabindex="0">',
 }
-CAPTIONS = {"append": "Append to", "file": "File", "insert": "Insert into"}
+CAPTIONS = {"append": "Append to", "file": "File", "insert": "Insert into", "after": "after"}
 OUTPUT = re.compile(r"^```output\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
 STYLE_ATTRIBUTE = re.compile(r'(<[^<>]* )style="([^"]*)"')
@@ -45,11 +46,10 @@ def build_docs(work: Path) -> Path:
     source, doctrees, output = (work / name for name in ("source", "doctrees", "html"))
     _write_sources(source)
     shutil.rmtree(output, ignore_errors=True)
-    command = [sys.executable, "-m", "sphinx", "--builder", "html", "--quiet"]
-    options = ["--fail-on-warning", "--jobs", "auto", "--conf-dir", DOCS, "--doctree-dir", doctrees]
-    result = subprocess.run(
-        [*command, *options, source, output], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    options = ["--builder", "html", "--quiet", "--fail-on-warning", "--jobs", "auto"]
+    folders = [f"--conf-dir={DOCS}", f"--doctree-dir={doctrees}", str(source), str(output)]
+    command = [sys.executable, "-m", "sphinx", *options, *folders]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         shutil.rmtree(doctrees, ignore_errors=True)  # the next build is to warn again
         sys.exit(f"Building the documentation failed:\n{result.stdout}{result.stderr}")
@@ -85,9 +85,11 @@ def _with_classes(text: str) -> str:
     """Turn the words after a listing's language into its class in HTML and a caption."""
 
     def with_class(match: re.Match[str]) -> str:
-        word, file, code = match.groups()
-        caption = f":caption: {CAPTIONS[word]} {file}\n" if file else ""
-        return f"```{{code-block}} python\n:class: {word}\n{caption}\n{code}```"
+        words = [word.partition("=") for word in shlex.split(match[1])]
+        caption = " ".join(f"{CAPTIONS[key]} {value}" for key, _, value in words if value)
+        option = f":caption: {caption}\n" if caption else ""
+        code = match[2].lstrip("\n")
+        return f"```{{code-block}} python\n:class: {words[0][0]}\n{option}\n{code}```"
 
     text = LISTING.sub(with_class, text)
     return OUTPUT.sub(r"```{code-block} text\n:class: printed\n\n\1```", text)
