@@ -3,6 +3,7 @@
 PORT ?= 8000
 NPM_CI_FLAGS ?=
 ONLY ?=
+MACHINE ?= a machine that did nothing else
 
 # The first Python that runs and is new enough, as a shell command.
 FIND_PYTHON = for name in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -10,6 +11,7 @@ FIND_PYTHON = for name in python3 python3.14 python3.13 python3.12 python3.11 py
 	&& echo $$name && break; done
 VENV := .venv
 RUN := $(VENV)/bin/python
+RELEASE_TOOLS := dist/release-tools
 PYTEST = $(RUN) -m pytest --durations=25
 # Two browsers at once: more would wait for one another, and take memory.
 BROWSER_WORKERS = --numprocesses 2 --dist loadfile
@@ -24,7 +26,7 @@ apt = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	else echo "Missing: $(2)" >&2; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browsers test-models test-engines fuzz prove smoke bench report standards lint format wheel site kernels browsers chromium venv lock clean
+.PHONY: help demo test test-browsers test-models test-engines fuzz prove smoke bench publish-bench report standards lint format wheel release site kernels browsers chromium venv lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -64,6 +66,9 @@ smoke: site chromium ## train on the digits page in headless Chromium, on each b
 bench: site chromium ## compare with TensorFlow.js, writing bench/results.json (ONLY=… runs a part)
 	@$(RUN) -m tests_browser.bench $(ONLY)
 
+publish-bench: site chromium ## measure what the front page shows, and write docs/benchmarks.json (MACHINE=…)
+	@$(RUN) -m tests_browser.bench --publish "$(MACHINE)"
+
 report: kernels ## print how complete the ops, their comparisons and their gradient checks are
 	@$(RUN) -m tests_py.completeness
 
@@ -82,6 +87,9 @@ format: venv ## rewrite the code in the common style
 
 wheel: venv ## build the wheel into dist/
 	@$(RUN) -m web.build --wheel
+
+release: venv node_modules/.stamp $(RELEASE_TOOLS)/.stamp ## build and check all that a release uploads, into dist/release/
+	@$(RUN) -m web.release --tools $(RELEASE_TOOLS)/bin
 
 site: venv node_modules/.stamp ## build the static site into dist/site/
 	@$(RUN) -m web.build
@@ -112,6 +120,11 @@ $(VENV)/.stamp: $(VENV)/.requirements pyproject.toml wasm_build/hatch_hook.py
 	@$(RUN) -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $@
 
+$(RELEASE_TOOLS)/.stamp: requirements-release.txt | $(VENV)/.stamp
+	@$(RUN) -m venv --clear $(RELEASE_TOOLS)
+	@$(RELEASE_TOOLS)/bin/pip install --quiet --disable-pip-version-check -r requirements-release.txt
+	@touch $@
+
 .engines/.stamp: requirements-engines.txt
 	@$(RUN) -m venv .engines
 	@echo "Installing Ray and Dask into .engines/"
@@ -124,14 +137,15 @@ node_modules/.stamp: package-lock.json package.json .npmrc
 	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error $(NPM_CI_FLAGS)
 	@touch $@
 
-lock: $(VENV)/.requirements ## resolve requirements-dev.in anew into requirements-dev.txt
-	@$(RUN) -m pip install --quiet --dry-run --ignore-installed --report - -r requirements-dev.in \
-	| $(RUN) -c 'import json, sys; \
-		rows = sorted(item["metadata"]["name"].lower() + "==" + item["metadata"]["version"] \
-			for item in json.load(sys.stdin)["install"]); \
-		print("# Resolved from requirements-dev.in by `make lock`.", *rows, sep="\n")' \
-	> requirements-dev.txt.new
-	@mv requirements-dev.txt.new requirements-dev.txt
+lock: $(VENV)/.requirements ## resolve the lists of requirements (*.in) anew
+	@for list in requirements-dev requirements-release; do \
+		$(RUN) -m pip install --quiet --dry-run --ignore-installed --report - -r $$list.in \
+		| $(RUN) -c 'import json, sys; \
+			rows = sorted(item["metadata"]["name"].lower() + "==" + item["metadata"]["version"] \
+				for item in json.load(sys.stdin)["install"]); \
+			print(f"# Resolved from {sys.argv[1]}.in by `make lock`.", *rows, sep="\n")' $$list \
+		> $$list.txt.new && mv $$list.txt.new $$list.txt || exit 1; \
+	done
 
 clean: ## remove everything that was installed or built here
 	rm -rf $(VENV) .engines node_modules dist bench build pkg/webtensor/backends/wasm/kernels \

@@ -40,6 +40,7 @@ html_sidebars = {
     ]
 }
 html_static_path = ["_static"]
+html_extra_path = ["benchmarks.json"]  # what the front page shows of speeds
 html_css_files = ["docs.css"]
 html_js_files = [("run_blocks.js", {"type": "module"})]
 html_copy_source = False

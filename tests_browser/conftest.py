@@ -12,7 +12,8 @@ Console errors and uncaught exceptions in the page fail the test that caused the
 leaves a screenshot in `dist/screenshots/`.
 
 `--browsers=chromium` runs the tests that need Chromium alone, `--browsers=others` those in Firefox
-and WebKit, and those marked `lesser_devices`; without the option all run.
+and WebKit, and those marked `lesser_devices`; without the option all run. Those marked `host_tools`
+run with `--browsers=hosts` alone.
 """
 
 import contextlib
@@ -56,7 +57,7 @@ TEST_FOLDERS = {
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a run choose its browsers."""
     parser.addoption(
-        "--browsers", choices=("chromium", "others"), help="see tests_browser/conftest"
+        "--browsers", choices=("chromium", "others", "hosts"), help="see tests_browser/conftest"
     )
 
 
@@ -77,12 +78,17 @@ def is_for_others(item: pytest.Item) -> bool:
     )
 
 
+def is_chosen(item: pytest.Item, chosen: str | None) -> bool:
+    """Whether a test belongs to the run that the option `--browsers` asks for."""
+    if item.get_closest_marker("host_tools") is not None or chosen == "hosts":
+        return chosen == "hosts" and item.get_closest_marker("host_tools") is not None
+    return chosen is None or is_for_others(item) is (chosen == "others")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is not for the browsers of the run."""
     chosen = config.getoption("browsers")
-    if chosen is None:
-        return
-    left_out = [item for item in items if is_for_others(item) is (chosen == "chromium")]
+    left_out = [item for item in items if not is_chosen(item, chosen)]
     config.hook.pytest_deselected(items=left_out)
     items[:] = [item for item in items if item not in set(left_out)]
 

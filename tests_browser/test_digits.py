@@ -23,6 +23,10 @@ for (const canvas of [HTMLCanvasElement, OffscreenCanvas]) {
 """
 NO_SIMD = "WebAssembly.validate = () => false;"
 
+#: How dark the pixels of the preview are, row by row.
+INK = """(canvas) => [...canvas.getContext("2d").getImageData(0, 0, 8, 8).data]
+  .filter((_, index) => index % 4 === 3)"""
+
 
 @pytest.fixture(params=["webgl", "wasm"])
 def backend(request: pytest.FixtureRequest) -> str:
@@ -113,10 +117,7 @@ def test_drawn_one_is_read_after_training(chromium_page: Page, site_url: str):
     digits.train()
     digits.draw(ONE)
     digits.expect_guess("Your drawing: read as 1")
-    preview = chromium_page.locator("#preview").evaluate(
-        "(canvas) => [...canvas.getContext('2d').getImageData(0, 0, 8, 8).data]"
-    )
-    ink = preview[3::4]
+    ink = chromium_page.locator("#preview").evaluate(INK)
     assert all(sum(ink[row : row + 8]) > 0 for row in range(0, 64, 8)), "it fills the height"
     assert 0.2 < sum(ink) / len(ink) / 255 < 0.4
 
@@ -131,6 +132,42 @@ def test_page_lives_while_training(chromium_page: Page, site_url: str):
     digits.wait_for_step(digits.facts["step"] + 3)
     chromium_page.get_by_role("button", name="Stop").click()
     digits.wait_for("stopped", seconds=10)
+
+
+def test_dragging_selects_no_text(chromium_page: Page, site_url: str):
+    digits = DigitsPage(chromium_page, site_url, "?backend=wasm")
+    chromium_page.locator("#pad").scroll_into_view_if_needed()
+    matrix = chromium_page.locator("#confusion").bounding_box()
+    assert matrix is not None
+    chromium_page.mouse.move(*digits.on_screen((0.5, 0.5)))
+    chromium_page.mouse.down()
+    chromium_page.mouse.move(matrix["x"] + 50, matrix["y"] + matrix["height"] / 2, steps=5)
+    chromium_page.mouse.up()
+    assert chromium_page.evaluate("getSelection().toString()") == ""
+
+
+def test_keys_draw(chromium_page: Page, site_url: str):
+    digits = DigitsPage(chromium_page, site_url, "?backend=wasm")
+    chromium_page.locator("#pad").focus()
+    keys = chromium_page.keyboard
+    keys.press("ArrowUp")
+    expect(chromium_page.locator("#answer")).to_contain_text("A test digit")
+    keys.press("Space")
+    expect(chromium_page.locator("#pen")).to_have_text("The pen is down.")
+    for _ in range(5):
+        keys.press("ArrowDown")
+    digits.expect_guess()
+    straight = chromium_page.locator("#preview").evaluate(INK)
+    keys.down("ArrowRight")
+    for _ in range(5):
+        keys.press("ArrowDown")  # with the other one, at an angle
+    keys.up("ArrowRight")
+    keys.press("Space")
+    expect(chromium_page.locator("#pen")).to_have_text("The pen is up.")
+    digits.expect_guess()
+    bent = chromium_page.locator("#preview").evaluate(INK)
+    assert sum(straight[::8]) == sum(straight[7::8]) == 0, "a straight line is in the middle"
+    assert bent[7 * 8 + 7] > 0, "the line ends in the lower right corner"
 
 
 def test_touch_draws(chromium: Browser, site_url: str):

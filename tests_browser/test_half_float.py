@@ -144,8 +144,6 @@ def test_it_is_asked_for_before_the_backend_starts(fresh: PythonPage):
     fresh.reload()
     code = """
 import webtensor as wt
-
-pytestmark = pytest.mark.lesser_devices
 wt.webgl.force_half_float()
 wt.set_backend("webgl")
 bits = wt.backend().float_format

@@ -1,14 +1,15 @@
-"""The front page, and what holds for every page."""
+"""The front page: its example, its chart of speeds, and what it says of the browser."""
 
-from urllib.parse import urljoin
-from urllib.request import urlopen
+import json
+import re
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
+from tests_browser.page_watch import PageWatch
 from tests_browser.test_digits import NO_SIMD, NO_WEBGL
-
-PAGES = ["/", "/digits/", "/linear/", "/worker/", "/docs/", "/docs/tensorflow_js.html"]
+from web.docs_site import DOCS
 
 
 def facts(page: Page, table: str) -> dict[str, str]:
@@ -62,43 +63,75 @@ def test_page_stands_where_no_backend_can_start(chromium_page: Page, site_url: s
     assert facts(chromium_page, "backends") == {"webgl": "no", "wasm": "no"}
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_links_lead_somewhere(chromium_page: Page, site_url: str, path: str):
-    chromium_page.goto(site_url + path, wait_until="commit")
-    links = chromium_page.locator("a[href]").evaluate_all(
-        "(links) => links.map((link) => link.getAttribute('href'))"
+@pytest.fixture(scope="module")
+def home(chromium: Browser, site_url: str) -> Iterator[Page]:
+    """The page, on which Run was clicked before Python was there."""
+    context = chromium.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    watch = PageWatch(page)
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/index.py", hold)
+    page.goto(site_url)
+    page.locator("#run").click()
+    expect(page.locator("#run-state")).to_have_text("Runs as soon as Python is there")
+    waiting[0].continue_()
+    yield page
+    errors = watch.take_errors()
+    context.close()
+    assert errors == []
+
+
+def test_the_example_runs_as_soon_as_python_is_there(home: Page):
+    expect(home.locator("#output")).to_have_text(
+        re.compile(r"^loss \d+\.\d{4} on (wasm|webgl)\s*$"), timeout=120_000
     )
-    inner = [urljoin(site_url + path, link) for link in links if "://" not in link]
-    assert inner
-    for url in inner:
-        with urlopen(url, timeout=10) as response:
-            assert response.status == 200
+    expect(home.locator("#run-state")).to_have_text("Done")
+    curves = home.locator("#plot polyline")
+    expect(curves).to_have_count(2)
+    assert curves.first.get_attribute("points") != curves.last.get_attribute("points")
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_page_is_accessible(chromium_page: Page, site_url: str, path: str):
-    chromium_page.set_viewport_size({"width": 360, "height": 740})
-    chromium_page.goto(site_url + path)
-    expect(chromium_page.locator("#loading")).to_have_count(0, timeout=60_000)
-    assert chromium_page.locator("html").get_attribute("lang") == "en"
-    assert "webtensor" in chromium_page.title()
-    assert chromium_page.locator("h1").count() == 1
-    assert chromium_page.evaluate("document.documentElement.scrollWidth") <= 360
-    unnamed = chromium_page.locator(
-        "input:not([type=hidden]), button, canvas, [role=img]"
-    ).evaluate_all(
-        """(controls) => controls
-          .filter((c) => !c.labels?.length && !c.ariaLabel && !c.textContent.trim())
-          .map((c) => c.outerHTML)"""
+def test_the_example_can_be_edited_and_stopped(home: Page):
+    source, run, state = (home.locator(f"#{name}") for name in ("source", "run", "run-state"))
+    expect(state).to_have_text("Done", timeout=120_000)
+    source.fill("answer = 6 * 7\nprint(answer)\n1 / 0")
+    expect(home.locator("#colours .number")).to_have_text(["6", "7", "1", "0"])
+    source.press("Control+Enter")
+    output = home.locator("#output")
+    expect(output).to_have_text(
+        re.compile(r"^42\s+Traceback.*line 3, in <module>.*ZeroDivisionError", re.DOTALL)
     )
-    assert unnamed == []
+    expect(output).not_to_contain_text("/lib/python")
+
+    source.fill("import asyncio\nawait asyncio.sleep(1000)")
+    run.click()
+    expect(state).to_have_text("Running")
+    run.click()
+    expect(state).to_have_text("Stopped")
+    home.locator("#reset").click()
+    expect(source).to_have_value(re.compile("^from plot import plot"))
 
 
-@pytest.mark.parametrize("path", PAGES)
-def test_page_asks_no_other_host(chromium_page: Page, site_url: str, path: str):
-    asked: list[str] = []
-    chromium_page.on("request", lambda request: asked.append(request.url))
-    chromium_page.goto(site_url + path)
-    expect(chromium_page.locator("#loading")).to_have_count(0, timeout=60_000)
-    assert asked
-    assert [url for url in asked if not url.startswith((site_url, "data:", "blob:"))] == []
+def test_speeds_are_shown_as_they_were_published(home: Page):
+    published = json.loads((DOCS / "benchmarks.json").read_text())
+    expect(home.locator("#speed-conditions")).to_have_text(published["conditions"])
+    rows = home.locator("#speed tbody tr")
+    expect(rows).to_have_count(len(published["rows"]))
+    for row, facts in zip(rows.all(), published["rows"], strict=True):
+        expect(row.locator("th")).to_contain_text(facts["title"])
+        boxes = [bar.bounding_box() for bar in row.locator(".bar i").all()]
+        ours, theirs = (box["width"] for box in boxes if box is not None)
+        assert ours / theirs == pytest.approx(facts["ours_ms"] / facts["theirs_ms"], rel=0.05)
+
+
+def test_the_page_to_copy_is_copied(home: Page):
+    home.get_by_role("button", name="Copy").click()
+    expect(home.locator("#copy-state")).to_have_text("Copied")
+    copied = home.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("<!doctype html>\n")
+    assert copied.rstrip().endswith("</script>")
+    assert len(copied.splitlines()) == 15

@@ -219,6 +219,50 @@ def test_indexed_db_is_shared(page: PlaywrightPythonPage):
     same(mine, found["outputs"])
     load = 'model = keras.saving.load_model("indexeddb://mine")'
     same(page.run(f"{COMMON}\n{load}\noutputs_of(model)", backend="wasm"), mine)
+    managed = """
+from pyodide.ffi import can_run_sync
+from webtensor import keras
+assert can_run_sync()
+model = keras.saving.load_model("indexeddb://mine")
+model.save("indexeddb://saved")
+await keras.saving.copy_model_async("indexeddb://saved", "indexeddb://copied")
+await keras.saving.move_model_async("indexeddb://saved", "indexeddb://moved")
+await keras.saving.remove_model_async("indexeddb://theirs")
+listed = await keras.saving.list_models_async()
+model = keras.saving.load_model("indexeddb://moved")
+errors = []
+for call in (
+    lambda: keras.saving.remove_model_async("indexeddb://theirs"),
+    lambda: keras.saving.copy_model_async("indexeddb://theirs", "indexeddb://a"),
+    lambda: keras.saving.move_model_async("moved", "indexeddb://a"),
+):
+    try:
+        await call()
+    except ValueError as error:
+        errors.append(str(error))
+{"listed": listed, "errors": errors, "outputs": outputs_of(model)}
+"""
+    answer = page.run(f"{COMMON}\n{managed}", backend="wasm")
+    assert sorted(answer["listed"]) == [
+        f"indexeddb://{name}" for name in ("copied", "mine", "moved")
+    ]
+    assert answer["errors"] == [
+        "remove_model_async: there is no model 'indexeddb://theirs'",
+        "indexeddb://theirs: there is no such model",
+        "move_model_async: an address begins with 'indexeddb://', but got 'moved'",
+    ]
+    same(answer["outputs"], mine)
+    script = """async () => {
+        const model = await tf.loadLayersModel("indexeddb://copied");
+        return { listed: await tf.io.listModels(), outputs: predictionsOf(model, inputsOf(model)) };
+    }"""
+    theirs = page.page.evaluate(script)
+    same(theirs["outputs"], mine)
+    sizes = ("modelTopologyBytes", "weightSpecsBytes", "weightDataBytes", "modelTopologyType")
+    for address, facts in theirs["listed"].items():
+        assert {name: facts[name] for name in sizes} == {
+            name: answer["listed"][address][name] for name in sizes
+        }
     swapped = """
     from webtensor import keras
     try:

@@ -23,6 +23,9 @@ def test_it_predicts_nine_for_five(chromium_page: Page, site_url: str, backend: 
     losses = [float(loss) for loss in re.findall(r"loss (\d+\.\d+)", text)]
     assert losses == sorted(losses, reverse=True)
     assert chromium_page.locator("#made-on").inner_text().startswith(f"Computed on {backend}")
+    plot = chromium_page.locator("#plot svg")
+    assert plot.locator("circle").count() == 5
+    assert re.search(r"prediction for 5: (8\.9|9\.0)", plot.get_attribute("aria-label") or "")
 
 
 def test_it_shows_the_file_that_it_runs(chromium_page: Page, site_url: str):

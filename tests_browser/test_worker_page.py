@@ -14,6 +14,14 @@ LOOK = """(canvas) => {
   return [new Set(pixels).size, pixels.filter((pixel) => pixel >>> 24 === 255).length];
 }"""
 
+#: Keeps what the page says of a way.
+RECORD_STATES = """(way) => {
+  const state = document.getElementById(`${way}-state`);
+  globalThis.states = [];
+  const observer = new MutationObserver(() => states.push(state.textContent));
+  observer.observe(state, { childList: true });
+}"""
+
 
 @pytest.mark.parametrize(
     "way, backend, times", [("page", "wasm", 1), ("worker", "wasm", 2), ("worker", "webgl", 1)]
@@ -22,12 +30,20 @@ def test_it_learns(chromium_page: Page, site_url: str, way: str, backend: str, t
     chromium_page.goto(f"{site_url}/worker/?backend={backend}")
     start = chromium_page.locator(f"#{way}-start")
     state = chromium_page.locator(f"#{way}-state")
+    expect(start).to_be_enabled(timeout=60_000)
+    assert chromium_page.locator(f"#{way}-points circle").count() == 256
+    chromium_page.evaluate(RECORD_STATES, way)
     for _ in range(times):
         expect(start).to_be_enabled(timeout=60_000)
         start.click()
-        expect(state).to_have_text("Starting")
         expect(state).to_contain_text("after epoch 60 of 60", timeout=120_000)
     expect(start).to_be_enabled()
+    assert chromium_page.locator(f"#{way}-progress").evaluate("(bar) => bar.value") == 1
+    states: list[str] = chromium_page.evaluate("states")
+    assert states[0] == "Starting"
+    loads = [state for state in states if state.startswith("The worker's own Python: ")]
+    assert (len(set(loads)) > 2) is (way == "worker")
+    assert loads == states[1 : len(loads) + 1], "Python is loaded once"
     found = re.match(r"(\d+)% right", state.inner_text())
     assert found is not None
     assert int(found[1]) >= 90

@@ -29,6 +29,53 @@ def test_grads() -> None:
     assert (x.tolist(), y.tolist()) == (30.0, 9.0)
 
 
+def test_value_and_grad_of_several_arguments() -> None:
+    def product(x: wt.Tensor, y: wt.Tensor, power: int, factor: float = 1.0) -> wt.Tensor:
+        return wt.pow(x, power) * y * factor
+
+    value, gradients = wt.value_and_grad(product, argnums=(0, 1))(3.0, 5.0, 2, factor=10.0)
+    assert value.tolist() == 450.0
+    assert isinstance(gradients, tuple)
+    assert [gradient.tolist() for gradient in gradients] == [300.0, 90.0]
+    value, gradient = wt.value_and_grad(product, argnums=1)(3.0, 5.0, 2, dy=2.0)
+    assert gradient.tolist() == 18.0
+
+
+def test_value_and_grad_of_structures(backend: str, no_leak: None) -> None:
+    layers: Any = {
+        "dense": [wt.Variable([[2.0], [3.0]]), wt.tensor([1.0])],
+        "unused": (np.ones(2, np.float32), [1.0, 2.0]),
+        "scale": 2.0,
+    }
+
+    def loss(layers: Any, x: wt.Tensor) -> wt.Tensor:
+        kernel, bias = layers["dense"]
+        return wt.sum((wt.matmul(x, kernel) + bias) * layers["scale"])
+
+    value, gradients = wt.value_and_grad(loss)(layers, wt.tensor([[1.0, 10.0]]))
+    assert value.tolist() == 66.0
+    assert gradients["dense"][0].tolist() == [[2.0], [20.0]]
+    assert gradients["dense"][1].tolist() == [2.0]
+    assert gradients["scale"].tolist() == 33.0
+    assert isinstance(gradients["unused"], tuple)
+    assert [part.tolist() for part in gradients["unused"]] == [[0.0, 0.0], [0.0, 0.0]]
+
+
+def test_value_and_grad_of_a_list_of_numbers_is_that_of_a_tensor() -> None:
+    assert wt.value_and_grad(cubes)([[1.0], [2.0]])[1].shape == (2, 1)
+    gradients = wt.value_and_grad(lambda pair: pair[0] * pair[1])([wt.tensor(2.0), 3.0])[1]
+    assert [gradient.tolist() for gradient in gradients] == [3.0, 2.0]
+
+
+def test_value_and_grad_names_what_is_wrong() -> None:
+    with pytest.raises(ValueError, match="argnums is 1, but there are 1 arguments"):
+        wt.value_and_grad(cubes, argnums=1)(1.0)
+    with pytest.raises(TypeError, match="argnums must be integers, but got 'x'"):
+        wt.value_and_grad(cubes, argnums="x")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="does not depend on its argument 1"):
+        wt.value_and_grad(lambda x, y: x * 1.0, argnums=(0, 1))(1.0, {"y": wt.tensor(2.0)})
+
+
 def test_value_and_grad() -> None:
     value, gradient = wt.value_and_grad(cubes)([1.0, 2.0])
     assert value.tolist() == 9.0

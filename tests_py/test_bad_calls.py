@@ -64,6 +64,7 @@ def cell(x: wt.Tensor, c: wt.Tensor, h: wt.Tensor) -> tuple[wt.Tensor, wt.Tensor
 #: Arguments of good calls, for functions without rows in the table, or whose rows leave out
 #: arguments that are only read together with others.
 GOOD_CALLS: dict[str, tuple[Any, ...]] = {
+    "array": ([1.0, 2.0],),
     "asarray": ([1.0, 2.0],),
     "dropout": ([1.0, 2.0], 0.5),
     "empty": ((2, 3),),

@@ -24,7 +24,7 @@ ERRORS: dict[str, Row] = {
     "ragged lists": (
         lambda: wt.tensor([[1, 2], [3]]),
         ValueError,
-        r"tensor: nested sequences must have equal lengths, but at depth 1 .* \[1, 2\]",
+        r"tensor: nested sequences must have equal sizes, but at depth 1 .* \[1, 2\]",
     ),
     "lists beside numbers": (lambda: wt.tensor([[1], 2]), ValueError, "single elements"),
     "ragged lists in an op": (
@@ -212,7 +212,7 @@ ERRORS: dict[str, Row] = {
     "squeezing a longer axis": (
         lambda: wt.squeeze(X, 0),
         ValueError,
-        r"squeeze: axis 0 of shape \(2, 3\) does not have length 1",
+        r"squeeze: axis 0 of shape \(2, 3\) does not have size 1",
     ),
     "a slice beyond the end": (
         lambda: wt.slice(X, (0, 1), (2, 3)),
@@ -445,7 +445,7 @@ ERRORS: dict[str, Row] = {
     "a negative size": (
         lambda: wt.eye(-1),
         ValueError,
-        r"eye: \(n_rows, n_cols\) must not have negative lengths",
+        r"eye: \(n_rows, n_cols\) must not have negative sizes",
     ),
     "text as a seed": (
         lambda: wt.random_uniform((2,), seed="1"),

@@ -119,7 +119,7 @@ LINALG: dict[str, Row] = {
     "a cross product of pairs": (
         lambda: wt.linalg.cross(SQUARE, SQUARE),
         ValueError,
-        "cross: operands must have length 3 along axis -1",
+        "cross: operands must have size 3 along axis -1",
     ),
     "a cross product along no axis": (
         lambda: wt.linalg.cross(VECTOR, VECTOR, axis=1),
@@ -174,7 +174,7 @@ LINALG: dict[str, Row] = {
     "vectors of different lengths in vecdot": (
         lambda: wt.vecdot(VECTOR, SQUARE),
         ValueError,
-        "vecdot: operands must have the same length along axis -1",
+        "vecdot: operands must have the same size along axis -1",
     ),
     "tensordot over too many axes": (
         lambda: wt.tensordot(VECTOR, MATRIX, axes=2),
@@ -238,12 +238,12 @@ EINSUM: dict[str, Row] = {
     "a letter of two lengths": (
         lambda: wt.einsum("ij,ij->i", MATRIX, SQUARE),
         ValueError,
-        "einsum: axes 'j' of equation 'ij,ij->i' have lengths 3 and 2",
+        "einsum: axes 'j' of equation 'ij,ij->i' have sizes 3 and 2",
     ),
     "dots that do not broadcast": (
         lambda: wt.einsum("...i,...i->...", wt.ones((2, 3)), wt.ones((4, 3))),
         ValueError,
-        "einsum: axes under '...' .* have lengths 2 and 4",
+        "einsum: axes under '...' .* have sizes 2 and 4",
     ),
     "a letter in the result only": (
         lambda: wt.einsum("i->ij", VECTOR),
@@ -447,7 +447,7 @@ RANDOM: dict[str, Row] = {
     "gamma of a negative length": (
         lambda: wt.random_gamma((-2,), 1),
         ValueError,
-        "random_gamma: shape must not have negative lengths",
+        "random_gamma: shape must not have negative sizes",
     ),
     "classes of a cube": (
         lambda: wt.multinomial(wt.ones((2, 2, 2)), 3),

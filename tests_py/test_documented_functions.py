@@ -18,6 +18,8 @@ NAMESPACES = [
     wt.linalg,
     wt.losses,
     wt.math,
+    wt.nn,
+    wt.random,
     wt.signal,
     wt.sparse,
     wt.spectral,

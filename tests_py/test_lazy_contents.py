@@ -76,7 +76,9 @@ PACKAGES = [
     "webtensor.keras.models",
     "webtensor.keras.optimizers",
     "webtensor.keras.utils",
+    "webtensor.nn",
     "webtensor.ops",
+    "webtensor.random",
 ]
 
 

@@ -28,8 +28,8 @@ PageModules = Callable[[str], ModuleType]
 @pytest.fixture
 def page_module(monkeypatch: pytest.MonkeyPatch) -> Iterator[PageModules]:
     """Import a page's module by its name; it is forgotten after the test."""
-    for page in ("digits", "linear"):
-        monkeypatch.syspath_prepend(WEB / page)
+    for folder in ("shared", "digits", "linear"):
+        monkeypatch.syspath_prepend(WEB / folder)
     yield import_module
     for name, module in list(sys.modules.items()):
         if WEB in Path(getattr(module, "__file__", None) or "/").parents and "." not in name:
@@ -122,14 +122,51 @@ def test_training_ends_where_the_page_says_so(page_module: PageModules, exported
     assert steps == list(range(1, 31))
 
 
+def test_reported_losses_are_those_of_single_steps(page_module: PageModules):
+    training = page_module("training")
+    steps: list[Any] = []
+    reports = training.StepReports(steps.append, digits=150, steps=6)
+    losses, sizes = [2.0, 1.0, 0.5], [64, 64, 22]
+    for _ in range(2):  # epochs
+        reports.on_epoch_begin(0)
+        for batch in range(3):
+            seen = sizes[: batch + 1]
+            mean = sum(map(float.__mul__, losses, map(float, seen))) / sum(seen)
+            reports.on_train_batch_end(batch, {"loss": mean})
+    assert [step.loss for step in steps] == pytest.approx([*losses, *losses])
+    assert [(step.number, step.of) for step in steps] == [(number, 6) for number in range(1, 7)]
+
+
 def test_chart_places_its_points(page_module: PageModules):
     charts = page_module("charts")
-    chart = charts.line_chart("Accuracy", [(0, 0.0), (2, 100.0)], 2, 100, " %")
-    first = f"{charts.LEFT:.1f},{charts.BOTTOM:.1f}"
-    last = f"{charts.RIGHT:.1f},{charts.TOP:.1f}"
-    assert f'points="{first} {last}"' in chart
-    assert "Accuracy: 100 % after epoch 2" in chart
-    assert 'data-points="0"' in charts.line_chart("Loss", [], 2, 1)
+    x, y = charts.Axis(0, 2, [0, 2], name="epoch"), charts.Axis(0, 100, [0, 100], unit=" %")
+    points = [(0, 0.0), (1, 150.0), (2, 100.0)]
+    chart = charts.chart("Accuracy & loss", [charts.Series(points, "second")], x, y)
+    first, last = f"{charts.LEFT:.1f},{charts.BOTTOM:.1f}", f"{charts.RIGHT:.1f},{charts.TOP:.1f}"
+    beyond = f"{(charts.LEFT + charts.RIGHT) / 2:.1f},{charts.TOP:.1f}"
+    assert f'<polyline class="second" points="{first} {beyond} {last}"/>' in chart
+    assert 'aria-label="Accuracy &amp; loss" data-points="3"' in chart
+    assert ">epoch 0</text>" in chart
+    assert ">100 %</text>" in chart
+    assert 'data-points="0"' in charts.chart("Loss", [charts.Series([])], x, y)
+
+
+@pytest.mark.parametrize(
+    "values, marks",
+    [
+        ([0.0, 10.0], [0, 2.5, 5, 7.5, 10]),
+        ([-3.0, 2.9], [-4, -2, 0, 2, 4]),
+        ([0.013, 0.041], [0.01, 0.02, 0.03, 0.04, 0.05]),
+        ([float("nan"), float("inf"), 1.0], [1.0, 1.25]),
+        ([], [0, 0.25, 0.5, 0.75, 1]),
+    ],
+)
+def test_axis_covers_its_values_with_round_marks(
+    page_module: PageModules, values: list[float], marks: list[float]
+):
+    axis = page_module("charts").Axis.covering(values)
+    assert axis.marks == pytest.approx(marks)
+    assert (axis.low, axis.high) == pytest.approx((marks[0], marks[-1]))
 
 
 def test_running_mean_begins_at_the_first_value(page_module: PageModules):
@@ -150,3 +187,11 @@ def test_highlighting_keeps_the_text(page_module: PageModules, path: str):
     html = page_module("highlight").highlight(source)
     assert unescape(sub("</?span[^>]*>", "", html)) == source
     assert '<span class="keyword">import</span>' in html
+
+
+@pytest.mark.parametrize(
+    "source", ["f(1, (2", 'x = """begun', "  if x:\n y = 1\n  z", "a = 'b\nc = 1", "", "\n\n"]
+)
+def test_highlighting_keeps_what_is_not_yet_python(page_module: PageModules, source: str):
+    html = page_module("highlight").highlight(source)
+    assert unescape(sub("</?span[^>]*>", "", html)) == source

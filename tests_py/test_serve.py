@@ -1,5 +1,6 @@
 """The development server: its host's headers, parts of files, and requests that make no sense."""
 
+import gzip
 import http.client
 import re
 import socket
@@ -15,6 +16,7 @@ from web.serve import SiteRequestHandler, requested_range, serve, site_headers
 
 ROOT = Path(__file__).resolve().parent.parent
 CONTENT = bytes(range(100))
+LARGE = "const a = 1;\n" * 1000
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +30,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (site / "page" / "index.html").write_text("<title>A page</title>")
     (site / "data" / "file.bin").write_bytes(CONTENT)
     (site / "data" / "empty").touch()
+    (site / "large.js").write_text(LARGE)
     for name in ("script.js", "notes.md", "kernels.wasm", "runtime.mjs"):
         (site / name).write_text("")
     with serve(site, mounts={"/mounted/": site / "data"}) as url:
@@ -263,3 +266,45 @@ def test_idle_connections_are_closed(url: str, monkeypatch: pytest.MonkeyPatch) 
         start = time.monotonic()
         send(url, request)
         assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("accepted", ["gzip", "br, gzip;q=0.8", "GZIP", "*"])
+def test_text_is_compressed_where_the_browser_accepts_that(url: str, accepted: str) -> None:
+    for method in ("GET", "HEAD"):
+        status, headers, content = ask(url, "/large.js", method, Accept_Encoding=accepted)
+        assert (status, headers["Content-Encoding"], headers["Vary"]) == (
+            200,
+            "gzip",
+            "Accept-Encoding",
+        )
+        assert headers["Content-Type"] == "text/javascript; charset=utf-8"
+        if method == "GET":
+            assert int(headers["Content-Length"]) == len(content) < len(LARGE) // 10
+            assert gzip.decompress(content).decode() == LARGE
+
+
+@pytest.mark.parametrize("accepted", ["", "br", "gzip;q=0", "gzip; q=0.00, br"])
+def test_text_is_sent_as_it_is_elsewhere(url: str, accepted: str) -> None:
+    _, headers, content = ask(url, "/large.js", Accept_Encoding=accepted)
+    assert headers["Content-Encoding"] is None
+    assert content.decode() == LARGE
+
+
+def test_a_part_of_a_text_is_not_compressed(url: str) -> None:
+    status, headers, content = ask(url, "/large.js", Accept_Encoding="gzip", Range="bytes=0-9")
+    assert (status, headers["Content-Encoding"]) == (206, None)
+    assert content.decode() == LARGE[:10]
+
+
+@pytest.mark.parametrize("path", ["/data/file.bin", "/script.js"])
+def test_what_gains_nothing_is_not_compressed(url: str, path: str) -> None:
+    _, headers, _ = ask(url, path, Accept_Encoding="gzip")
+    assert headers["Content-Encoding"] is None
+
+
+def test_what_the_browser_has_is_not_sent_again(url: str) -> None:
+    _, headers, _ = ask(url, "/large.js", Accept_Encoding="gzip")
+    status, _, content = ask(
+        url, "/large.js", Accept_Encoding="gzip", If_Modified_Since=headers["Last-Modified"]
+    )
+    assert (status, content) == (304, b"")

@@ -339,7 +339,7 @@ def test_variables_are_numbered_unless_named() -> None:
 def test_a_variable_shows_itself() -> None:
     v = wt.Variable([1.0, 2.0], trainable=False, name="w")
     assert repr(v) == (
-        "Variable(Tensor([1, 2], shape=(2,), dtype=float32, device=host), name='w', "
+        "Variable(Tensor([1., 2.], shape=(2,), dtype=float32, device=host), name='w', "
         "trainable=False)"
     )
 

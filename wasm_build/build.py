@@ -52,10 +52,13 @@ def generate() -> list[Path]:
         from wasm_build.elementwise_source import elementwise_source
         from webtensor.backends.fused_activations import FUSED_ACTIVATIONS
         from webtensor.ops import (  # noqa: F401  (they fill the tables)
+            activations,
             binary,
             cells,
             optimizer_updates,
+            special_functions,
             ternary,
+            trigonometry,
             unary,
         )
         from webtensor.ops.blocks import BLOCK_ROWS

@@ -1,13 +1,13 @@
 """Builds the wheel into `dist/` and the static site into `dist/site/`.
 
 The site is the pages of `web/` as they are, the documentation (`docs_site.py`), Pyodide's core
-runtime, the wheel, its JavaScript, and data assets that pages export at build time; `build.json`
-tells the loader the folders of the runtime, the wheel and the JavaScript, which are named
-after their version or content, so a host may let browsers keep them for ever.
+runtime, the wheel, its JavaScript, what pages start Python from (`site_build/start_files.py`), and
+data assets that pages export at build time; `build.json` tells the loader where all that is. Its
+folders are named after their version or content, so a host may let browsers keep them for ever.
 
 A page adds build-time data with a file `web/<page>/export_data.py` holding
 `export(output_dir: Path) -> None`; what it writes appears beside the page. It runs again only when
-that file changes.
+that file changes, or one under the paths in its list `SOURCES`.
 
 Everything is done only where something changed, so building twice is quick.
 """
@@ -17,6 +17,8 @@ import filecmp
 import hashlib
 import json
 import os
+import posixpath
+import re
 import shutil
 import subprocess
 import sys
@@ -24,9 +26,14 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
+from web.bundle import bundle_files
 from web.docs_site import build_docs
+from web.site_build.preloads import MARKER, with_preloads
+from web.site_build.service_worker import service_worker
+from web.site_build.start_files import StartFiles, make_start_files
 
 ROOT = Path(__file__).resolve().parent.parent
 WEB = ROOT / "web"
@@ -48,9 +55,20 @@ DOCS_SOURCES = (
     *("docs", "pkg/webtensor", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"),
     *("web/api_pages.py", "web/docs_site.py", "web/tfjs_page.py"),
 )
-NOT_PUBLISHED = (
-    *("api_pages.py", "build.py", "docs_site.py", "export_data.py", "serve.py", "tfjs_page.py"),
-)
+SERVICE_WORKER = WEB / "shared" / "service_worker.js"
+#: Names of files and folders of `web/`.
+NOT_PUBLISHED = {
+    "api_pages.py",
+    "build.py",
+    "bundle.py",
+    "docs_site.py",
+    "release.py",
+    "serve.py",
+    "export_data.py",
+    "service_worker.js",
+    "site_build",
+    "tfjs_page.py",
+}
 COMPILED = (PACKAGE / "backends" / "wasm" / "kernels", ROOT / "wasm_build" / "generated")
 
 
@@ -76,6 +94,14 @@ def digest(paths: Iterable[Path]) -> str:
         total.update(f"{file.relative_to(ROOT).as_posix()} {len(content)}\n".encode())
         total.update(content)
     return total.hexdigest()
+
+
+def content_digest(files: dict[str, Path]) -> str:
+    """Hash the site's paths and contents."""
+    total = hashlib.sha256()
+    for path, file in sorted(files.items()):
+        total.update(f"{path} {hashlib.sha256(file.read_bytes()).hexdigest()}\n".encode())
+    return total.hexdigest()[:16]
 
 
 def build_wheel() -> Path:
@@ -104,18 +130,18 @@ def build_wheel() -> Path:
 
 
 def export_page_data(script: Path) -> Path:
-    """Run a page's `export_data.py` if it changed, and return the folder with what it wrote."""
-    folder = ASSETS / script.parent.name
-    stamp = ASSETS / f"{script.parent.name}.digest"
-    current = digest([script])
-    if folder.is_dir() and stamp.exists() and stamp.read_text() == current:
-        return folder
-
+    """Run a page's `export_data.py` if need be, and return the folder with what it wrote."""
     specification = spec_from_file_location(f"{script.parent.name}_export_data", script)
     assert specification is not None
     assert specification.loader is not None
     module = module_from_spec(specification)
     specification.loader.exec_module(module)
+
+    folder = ASSETS / script.parent.name
+    stamp = ASSETS / f"{script.parent.name}.digest"
+    current = digest([script, *getattr(module, "SOURCES", [])])
+    if folder.is_dir() and stamp.exists() and stamp.read_text() == current:
+        return folder
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     module.export(folder)
@@ -141,8 +167,9 @@ def page_files() -> dict[str, Path]:
     """Map the site's URL paths to the files of `web/`, the documentation and the exported data."""
     files: dict[str, Path] = {}
     for file in source_files([WEB]):
-        if file.name not in NOT_PUBLISHED:
+        if NOT_PUBLISHED.isdisjoint(file.relative_to(WEB).parts):
             files[file.relative_to(WEB).as_posix()] = file
+    files |= bundle_files(WEB, ASSETS)
     docs = built_docs()
     for file in source_files([docs]):
         files[f"docs/{file.relative_to(docs).as_posix()}"] = file
@@ -183,27 +210,71 @@ def copy_changed(source: Path, target: Path) -> None:
     partial.replace(target)
 
 
+def write_changed(content: str, target: Path) -> None:
+    """Write a file, unless it has this content already."""
+    if not target.exists() or target.read_text("utf-8") != content:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(content, "utf-8")
+
+
+def start_paths(start: StartFiles | None) -> dict[str, Path]:
+    """Return the files that pages start Python from, by URL path."""
+    if start is None:
+        return {}
+    return {f"start/{start.digest}/{file.name}": file for file in (start.heap, start.compiled)}
+
+
+def loader_facts(
+    wheel: str, pyodide: str, start: StartFiles | None, files: dict[str, Path]
+) -> dict[str, Any]:
+    """Return what the loader has to know: where files are, and the sizes of those it counts."""
+    heap, compiled = start_paths(start) or (None, wheel)
+    counted = [
+        path for path in files if path.startswith(pyodide) or path in (wheel, heap, compiled)
+    ]
+    return {
+        "wheel": wheel,
+        "pyodide": pyodide,
+        "javascript": f"{posixpath.dirname(wheel)}/webtensor/javascript.js",
+        "compiled": compiled,
+        "snapshot": start and {"heap": heap, **start.facts},
+        "sizes": {path: files[path].stat().st_size for path in counted},
+    }
+
+
+def preloaded(facts: dict[str, Any], files: Iterable[str]) -> list[str]:
+    """Return the URL paths of what a start needs, so that pages fetch it at once."""
+    scripts = [path for path in files if re.fullmatch(r"wheels/.*(?<!/thread)\.js", path)]
+    started = facts["sizes"].keys() - ({facts["compiled"]} if facts["snapshot"] else set())
+    return ["build.json", *sorted(started), *scripts]
+
+
 def build_site(wheel: Path | None = None) -> Path:
     """Build the site with `wheel` (by default the current sources' wheel) and return its folder."""
     wheel = wheel or build_wheel()
     pyodide_path, runtime = runtime_files()
     wheel_path, library = wheel_files(wheel)
-    files = {**page_files(), **runtime, **library}
+    start = make_start_files(wheel, PYODIDE, ASSETS)
+    files = {**page_files(), **runtime, **library, **start_paths(start)}
 
-    for url_path, source in files.items():
-        copy_changed(source, SITE / url_path)
-    build_file = SITE / "build.json"
-    places = {
-        "wheel": wheel_path + wheel.name,
-        "pyodide": pyodide_path,
-        "javascript": f"{wheel_path}webtensor/javascript.js",
+    facts = loader_facts(wheel_path + wheel.name, pyodide_path, start, files)
+    facts["build"] = content_digest(files)
+    preloads = preloaded(facts, files)
+    written = {
+        "build.json": json.dumps(facts, indent=2) + "\n",
+        "service_worker.js": service_worker(SERVICE_WORKER.read_text(), facts["build"], files),
     }
-    content = json.dumps(places, indent=2) + "\n"
-    if not build_file.exists() or build_file.read_text() != content:
-        build_file.write_text(content)
+    for path in files:
+        if path.endswith(".html") and MARKER in (page := files[path].read_text("utf-8")):
+            written[path] = with_preloads(page, path, preloads)
 
+    for path, source in files.items():
+        if path not in written:
+            copy_changed(source, SITE / path)
+    for path, content in written.items():
+        write_changed(content, SITE / path)
     for stale in source_files([SITE]):
-        if stale.relative_to(SITE).as_posix() not in {*files, "build.json"}:
+        if stale.relative_to(SITE).as_posix() not in {*files, *written}:
             stale.unlink(missing_ok=True)
     return SITE
 

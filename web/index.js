@@ -1,2 +1,48 @@
 import { runPage } from "./shared/loader.js";
-runPage("index.py", { modules: ["shared/capabilities.py", "shared/page.py"] });
+import { showSpeed } from "./shared/speed.js";
+
+const element = (id) => document.getElementById(id);
+const source = element("source");
+const example = source.value;
+
+// Before Python is there, the program can be read and edited; Run waits for it in `data-wanted`.
+const showPlain = () => (element("colours").textContent = source.value);
+source.addEventListener("input", showPlain);
+source.addEventListener("scroll", () => {
+  const { parentElement: colours } = element("colours");
+  colours.scrollLeft = source.scrollLeft;
+  colours.scrollTop = source.scrollTop;
+});
+source.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    element("run").click();
+  }
+});
+const wantRun = () => {
+  element("run").dataset.wanted = "";
+  element("run-state").textContent = "Runs as soon as Python is there";
+};
+element("run").addEventListener("click", wantRun);
+element("reset").addEventListener("click", () => {
+  source.value = example;
+  source.dispatchEvent(new Event("input"));
+});
+source.value = example; // browsers may keep what a reload had
+showPlain();
+
+element("copy").addEventListener("click", async () => {
+  await navigator.clipboard.writeText(element("own-page").textContent);
+  element("copy-state").textContent = "Copied";
+});
+
+const speed = fetch("docs/benchmarks.json").then((response) => response.json());
+speed.then(showSpeed);
+
+await runPage("index.py", {
+  modules: [
+    ...["capabilities", "charts", "highlight", "page"].map((name) => `shared/${name}.py`),
+    "plot.py",
+  ],
+});
+element("run").removeEventListener("click", wantRun);

@@ -1,6 +1,7 @@
 """A static server for the built site, with the headers that its host sends (`netlify.toml`).
 
-Threads in WebAssembly need a cross-origin isolated page, so responses carry COOP and COEP unless
+Text and WebAssembly are compressed where the browser accepts that, as hosts do. Threads in
+WebAssembly need a cross-origin isolated page, so responses carry COOP and COEP unless
 `isolated=False`. Tests use `serve(...)` as a context manager and may mount further folders beside
 the site, to which its Content-Security-Policy does not apply; people use `python -m web.serve` (or
 `make demo`).
@@ -16,7 +17,8 @@ import tomllib
 import webbrowser
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
+from gzip import compress
 from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
@@ -33,6 +35,13 @@ ISOLATION_HEADERS = ("Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy
 
 Headers = dict[str, str]
 
+#: The beginnings of the types of files that are worth compressing.
+COMPRESSIBLE = ("text/", "application/json", "application/wasm", "image/svg+xml")
+#: Smaller files fit a packet or two.
+SMALLEST_COMPRESSED = 1500
+COMPRESSED_FILES_KEPT = 128
+COMPRESSION_LEVEL = 6
+
 
 @cache
 def header_rules() -> list[tuple[str, Headers]]:
@@ -48,6 +57,21 @@ def site_headers(path: str) -> Headers:
         if fnmatchcase(path, pattern):
             headers |= values
     return headers
+
+
+def accepts_gzip(header: str) -> bool:
+    """Tell whether an Accept-Encoding header accepts gzip."""
+    for choice in header.lower().split(","):
+        coding, _, parameters = choice.partition(";")
+        if coding.strip() in ("gzip", "*"):
+            return not re.fullmatch(r"\s*q\s*=\s*0(\.0*)?\s*", parameters)
+    return False
+
+
+@lru_cache(COMPRESSED_FILES_KEPT)
+def compressed(file: Path, modified: int) -> bytes:
+    """Return a file's content, compressed; `modified` tells the versions of a file apart."""
+    return compress(file.read_bytes(), COMPRESSION_LEVEL, mtime=0)
 
 
 class RangeError(ValueError):
@@ -142,7 +166,7 @@ class SiteRequestHandler(SimpleHTTPRequestHandler):
             return None
         header = self.headers.get("Range")
         if header is None or self.command != "GET" or not self._is_current(file):
-            return super().send_head()
+            return self._send_compressed(file) or super().send_head()
         size = file.stat().st_size
         try:
             part = requested_range(header, size)
@@ -164,6 +188,26 @@ class SiteRequestHandler(SimpleHTTPRequestHandler):
             content.seek(part.start)
             return BytesIO(content.read(len(part)))
 
+    def _send_compressed(self, file: Path) -> BinaryIO | None:
+        """Answer with a file's compressed content; None where it is to be sent as it is, or not."""
+        kind, status = self.guess_type(str(file)), file.stat()
+        modified = self.date_time_string(status.st_mtime)
+        if (
+            not kind.startswith(COMPRESSIBLE)
+            or status.st_size < SMALLEST_COMPRESSED
+            or not accepts_gzip(self.headers.get("Accept-Encoding", ""))
+            or self.headers.get("If-Modified-Since") == modified
+        ):
+            return None
+        content = compressed(file, status.st_mtime_ns)
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("Last-Modified", modified)
+        self.end_headers()
+        return BytesIO(content)
+
     def _file(self) -> Path | None:
         """Find the file that a path means, a folder's being its `index.html`."""
         path = self.translate_path(self.path)
@@ -182,7 +226,12 @@ class SiteRequestHandler(SimpleHTTPRequestHandler):
     def end_headers(self) -> None:
         """Add the headers of the site's host, save for types, which `extensions_map` knows."""
         path = getattr(self, "path", "/").partition("?")[0]
-        headers = {"Accept-Ranges": "bytes", "Cache-Control": "no-cache", **site_headers(path)}
+        headers = {
+            "Accept-Ranges": "bytes",
+            "Cache-Control": "no-cache",
+            "Vary": "Accept-Encoding",
+            **site_headers(path),
+        }
         left_out = {"Content-Type"}
         if not self.isolated:
             left_out.update(ISOLATION_HEADERS)

@@ -5,18 +5,10 @@ The names here are the public API; import it as ``wt``.
 
 import typing as _typing
 from importlib import import_module as _import_module
-from inspect import isfunction as _isfunction
+from inspect import isfunction as _isfunction, ismodule as _ismodule
 from sys import modules as _modules
 
 from webtensor import backends as _backends, ops as _ops
-from webtensor.autodiff import (
-    custom_grad as custom_grad,
-    grad as grad,
-    grads as grads,
-    value_and_grad as value_and_grad,
-    value_and_grads as value_and_grads,
-    variable_grads as variable_grads,
-)
 from webtensor.dtypes import (
     DType as DType,
     bool_ as bool_,
@@ -36,11 +28,9 @@ from webtensor.dtypes import (
 )
 from webtensor.engine import (
     Tensor as Tensor,
-    TensorBuffer as TensorBuffer,
     Variable as Variable,
     available_backends as available_backends,
     backend as backend,
-    buffer as buffer,
     dispose as dispose,
     find_backend as find_backend,
     get_backend as get_backend,
@@ -73,18 +63,31 @@ from webtensor.ops.contents import NAMESPACES as _NAMESPACES
 from webtensor.version import __version__ as __version__
 
 bool = bool_
+globals().update(_explained_functions(_modules[__name__]))
 
 if _typing.TYPE_CHECKING:
     from webtensor import (
         browser as browser,
         keras as keras,
+        nn as nn,
+        random as random,
         train as train,
         wasm as wasm,
         webgl as webgl,
     )
-    from webtensor.autodiff import GradientTape as GradientTape
+    from webtensor.autodiff import (
+        GradientTape as GradientTape,
+        custom_grad as custom_grad,
+        grad as grad,
+        grads as grads,
+        value_and_grad as value_and_grad,
+        value_and_grads as value_and_grads,
+        variable_grads as variable_grads,
+    )
     from webtensor.browser import next_frame as next_frame
     from webtensor.engine import (
+        TensorBuffer as TensorBuffer,
+        buffer as buffer,
         copy_registered_kernels as copy_registered_kernels,
         deregister_op as deregister_op,
         disable_debug_mode as disable_debug_mode,
@@ -128,9 +131,19 @@ else:
     _HOMES = {
         name: module
         for module, names in {
-            "autodiff": ["GradientTape"],
+            "autodiff": [
+                "GradientTape",
+                "custom_grad",
+                "grad",
+                "grads",
+                "value_and_grad",
+                "value_and_grads",
+                "variable_grads",
+            ],
             "browser": ["next_frame"],
             "engine": [
+                "TensorBuffer",
+                "buffer",
                 "copy_registered_kernels",
                 "deregister_op",
                 "disable_debug_mode",
@@ -170,7 +183,7 @@ else:
         }.items()
         for name in names
     }
-    _MODULES = ("browser", "keras", "train", "wasm", "webgl")
+    _MODULES = ("browser", "keras", "nn", "random", "train", "wasm", "webgl")
 
     def __getattr__(name: str) -> object:
         if name in _HOMES:
@@ -187,10 +200,20 @@ else:
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_HOMES, *_MODULES})
+        return __all__
 
+    #: What was imported above, without the modules that it came from, and what is imported later.
+    __all__ = [  # noqa: PLE0604  (they are strings)
+        "__version__",
+        *(
+            name
+            for name, value in globals().items()
+            if not name.startswith("_") and not _ismodule(value)
+        ),
+        *_HOMES,
+        *_MODULES,
+    ]
 
-globals().update(_explained_functions(_modules[__name__]))
 
 for _name, _factory, _priority in _backends.builtin_backends():
     register_backend(_name, _factory, _priority)

@@ -9,8 +9,8 @@ workers.
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.resources import files
 from pathlib import PurePosixPath
+from pkgutil import get_data
 from typing import Any, Final
 
 from webtensor.errors import BackendUnavailableError
@@ -70,7 +70,9 @@ def _registered() -> Any:
 
 
 def _text(path: str) -> str:
-    return files("webtensor").joinpath(path).read_text("utf-8")
+    content = get_data("webtensor", path)
+    assert content is not None  # None stands for importers that have no files
+    return content.decode()
 
 
 def _evaluate(module: str) -> Any:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
-__all__ = ["Members", "contents", "lazy_contents"]
+__all__ = ["Members", "contents", "lazy_aliases", "lazy_contents"]
 
 
 def contents(table: str) -> dict[str, list[str]]:
@@ -58,6 +59,24 @@ def lazy_contents(
         return sorted({*vars(sys.modules[package]), *homes, *namespaces})
 
     return load, names
+
+
+def lazy_aliases(
+    namespace: str, package: str, names: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` for a namespace of another package's names.
+
+    ``names`` has, for each name of the namespace, the name in the package, which may be dotted.
+    """
+
+    def load(name: str) -> Any:
+        if name not in names:
+            raise AttributeError(f"module {namespace!r} has no attribute {name!r}")
+        value: object = attrgetter(names[name])(sys.modules[package])
+        setattr(sys.modules[namespace], name, value)
+        return value
+
+    return load, lambda: sorted(names)
 
 
 class Members(Mapping[str, Any]):

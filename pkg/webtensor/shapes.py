@@ -54,7 +54,7 @@ def as_shape(name: str, shape: int | Sequence[int], argument: str = "shape") -> 
     except (AttributeError, TypeError):
         raise TypeError(f"{name}: {argument} must be integers, but got {shape!r}") from None
     if any(length < 0 for length in result):
-        raise ValueError(f"{name}: {argument} must not have negative lengths, but got {result}")
+        raise ValueError(f"{name}: {argument} must not have negative sizes, but got {result}")
     return result
 
 

@@ -3,7 +3,9 @@
 One page in headless Chromium holds both libraries. A workload is a row of `workloads` (`workload`
 says what a row can say): one function for ours, one JavaScript expression for theirs, fed with the
 same numbers. `page` runs the workloads inside that page (`tests_browser/pages/bench/`); `sides` has
-the sides that run in Python, and `peer.js` beside the page those in JavaScript. `first_prediction`
+the sides that run in Python, and `peer.js` beside the page those in JavaScript. The site's page
+`bench/` runs the rows with TensorFlow.js on a visitor's device: `web/bench/export_data.py` takes
+what it needs from here, and the page of `make bench` takes it from the site. `first_prediction`
 loads pages of its own; `pages` opens all others, and `runner` drives them from outside; `report`
 writes `bench/results.json` and the table that people read.
 

@@ -12,6 +12,7 @@ from playwright.sync_api import sync_playwright
 
 from tests_browser.bench.report import disagreements, one_line, table, write
 from tests_browser.bench.runner import MOUNTS, run
+from tests_browser.bench.summary import SUMMARY, names_of_shown, write_summary
 from tests_browser.browsers import launch_chromium
 from web.build import ROOT, build_site
 from web.serve import serve
@@ -29,6 +30,12 @@ def main() -> None:
     )
     parser.add_argument("--quick", action="store_true", help="see that it works; times mean little")
     parser.add_argument("--output", type=Path, default=RESULTS, help="default: bench/results.json")
+    parser.add_argument(
+        "--publish",
+        metavar="MACHINE",
+        help="run what the front page shows, and write its docs/benchmarks.json; MACHINE says in"
+        " words what state the machine is in",
+    )
     options = parser.parse_args()
 
     with (
@@ -42,7 +49,7 @@ def main() -> None:
             report = run(
                 browser,
                 url,
-                " ".join(options.only),
+                " ".join(names_of_shown() if options.publish else options.only),
                 options.quick,
                 on_result=lambda result: print(one_line(result), flush=True),
                 launch=partial(launch_chromium, playwright),
@@ -55,6 +62,9 @@ def main() -> None:
     for note in report["header"]["notes"]:
         print(note)
     print(f"Written to {options.output}")
+    if options.publish:
+        write_summary(report, options.publish, SUMMARY)
+        print(f"Summary written to {SUMMARY}")
     differing, failures = disagreements(report["rows"]), report["failures"]
     if differing or failures:
         sys.exit(f"{len(failures)} rows failed; in {len(differing)} the results differ.")

@@ -31,7 +31,7 @@ _SPINNING_S = 0.05
 def _specification(workload: Workload) -> str:
     return json.dumps(
         {
-            "theirs": workload.theirs,
+            "key": workload.key,
             "inputs": specified(workload.inputs),
             "timed": workload.timed,
             "fromHost": workload.from_host,

@@ -11,6 +11,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple, NotRequired, TypedDict, final
 
+from tests_browser.bench.workload import Workload
+
 __all__ = [
     "Failure",
     "Header",
@@ -22,6 +24,7 @@ __all__ = [
     "compared",
     "disagreements",
     "make_header",
+    "measured",
     "medians",
     "one_line",
     "shares_of_peak",
@@ -183,6 +186,23 @@ def compared(
         "agree": float(f"{agree:.3g}"),
         "tolerance": tolerance,
     }
+
+
+def measured(
+    workload: Workload, names: Names, peer_versions: Versions, found: Mapping[str, Any], peak: float
+) -> Row:
+    """Make the row of what `page.run_workload` returned; `peak` is in GFLOP/s of one thread."""
+    row = compared(
+        names, peer_versions, found["ours"], found["theirs"], found["agree"], workload.tolerance
+    )
+    if found["longest_task"]:
+        row["longest_task_ms"] = medians(**found["longest_task"])
+    row["enqueue_ms"] = medians(ours=found["ours_enqueue"], theirs=found["theirs_enqueue"])
+    if workload.multiplications and names.backend == "wasm":
+        row["share_of_peak"] = shares_of_peak(row, workload.multiplications, peak)
+    if found["fallbacks"]:
+        row["fallbacks"] = found["fallbacks"]
+    return row
 
 
 def medians(**samples: Sequence[float]) -> dict[str, float]:

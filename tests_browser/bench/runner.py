@@ -19,10 +19,8 @@ from tests_browser.bench.report import (
     Report,
     Row,
     Versions,
-    compared,
     make_header,
-    medians,
-    shares_of_peak,
+    measured,
 )
 from tests_browser.bench.workload import QUICK, Effort, Workload
 from tests_browser.bench.workloads import WORKLOADS
@@ -33,7 +31,6 @@ __all__ = ["MOUNTS", "Selection", "run"]
 #: What the server offers beside the site.
 MOUNTS = {
     "/tests/": ROOT / "tests_browser" / "pages",
-    "/bench/": ROOT / "tests_browser" / "bench",
     "/node_modules/": ROOT / "node_modules",
 }
 OUR_BACKENDS = ("webgl", "wasm")
@@ -139,22 +136,7 @@ def _measure(pages: Pages, workload: Workload, names: Names, effort: Effort, pea
     page, described = pages.find(Needs(workload.threads, names.peer == "numpy"))
     given = [workload.key, names.backend, names.peer_backend, json.dumps(asdict(effort))]
     found: dict[str, Any] = page.evaluate(RUN_WORKLOAD, given)
-    row = compared(
-        names,
-        described["peers"],
-        found["ours"],
-        found["theirs"],
-        found["agree"],
-        workload.tolerance,
-    )
-    if found["longest_task"]:
-        row["longest_task_ms"] = medians(**found["longest_task"])
-    row["enqueue_ms"] = medians(ours=found["ours_enqueue"], theirs=found["theirs_enqueue"])
-    if workload.multiplications and names.backend == "wasm":
-        row["share_of_peak"] = shares_of_peak(row, workload.multiplications, peak)
-    if found["fallbacks"]:
-        row["fallbacks"] = found["fallbacks"]
-    return row
+    return measured(workload, names, described["peers"], found, peak)
 
 
 def _first_prediction_jobs(

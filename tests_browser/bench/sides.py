@@ -1,6 +1,6 @@
 """The sides of a comparison that run in Python: ours, and the peers that are in the same Pyodide.
 
-`Side` here and `Theirs` in `peer.js` are mirror images: change one only with the other.
+`Side` here and `Theirs` in `tensorflow.js` are mirror images: change one only with the other.
 """
 
 from __future__ import annotations

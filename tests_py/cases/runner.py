@@ -13,7 +13,8 @@ from typing import Any
 
 import webtensor as wt
 from webtensor.ops import optimizer_updates
-from webtensor.ops.unary import height_of_window, polynomial
+from webtensor.ops.special_functions import polynomial
+from webtensor.ops.trigonometry import height_of_window
 
 FORMATS: dict[str, Any] = {"bool": "?", "int32": "i", "float32": "f", "complex64": "f"}
 

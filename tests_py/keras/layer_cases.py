@@ -11,7 +11,7 @@ import numpy as np
 
 import webtensor as wt
 from webtensor import keras as ours
-from webtensor.autodiff.functions import variable_gradients
+from webtensor.autodiff import variable_gradients
 from webtensor.keras.names import forget_names
 from webtensor.keras.nest import flatten, map_structure
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object

@@ -161,7 +161,7 @@ def test_gradient_of_sparsemax() -> None:
 def test_wrong_arguments() -> None:
     with pytest.raises(ValueError, match=r"activation 'rleu' is not known; did you mean 'relu'"):
         ours.activations.get("rleu")
-    with pytest.raises(ValueError, match="glu: axis -1 must have an even length"):
+    with pytest.raises(ValueError, match="glu: axis -1 must have an even size"):
         ours.activations.glu(wt.zeros((2, 3)))
     with pytest.raises(ValueError, match="softmax"):
         ours.activations.softmax(wt.tensor(1.0))

@@ -130,7 +130,7 @@ def test_a_missing_argument_is_reported_as_python_does() -> None:
 
 
 def test_refused_inputs_of_dense() -> None:
-    with pytest.raises(ValueError, match="the last length of inputs must be known"):
+    with pytest.raises(ValueError, match="the last axis of the inputs must have a known size"):
         ours.layers.Dense(2)(ours.Input((None,)))
     layer = ours.layers.Dense(2)
     layer(wt.zeros((1, 3)))
@@ -142,9 +142,9 @@ def test_refused_inputs_of_dense() -> None:
 
 #: Equation, output shape, axes of the bias, message.
 WRONG: list[tuple[str, Any, str | None, str]] = [
-    ("abc,cd->abd", (4, 2), None, "axis 'b' has length 5 in the inputs, but 4 in output_shape"),
+    ("abc,cd->abd", (4, 2), None, "axis 'b' has size 5 in the inputs, but 4 in output_shape"),
     ("abc,cd->abde", (None, 4, 2), None, "axis 'e' of the result is neither one of the inputs"),
-    ("abc,cde->abd", (None, 4), None, r"lengths of the kernel, \[3, 4, None\], must be known"),
+    ("abc,cde->abd", (None, 4), None, r"sizes of the kernel, \[3, 4, None\], must be known"),
     ("abc,cd->abd", (None, 4), "c", "bias_axes has axis 'c', which the result, 'abd', has not"),
     ("ab,bc->ac", 4, None, r"do not fit inputs of shape \(None, 5, 3\)"),
     ("abc,cd->abd", 4, None, r"do not fit inputs of shape .* output_shape=\(4,\)"),

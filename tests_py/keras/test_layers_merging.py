@@ -97,10 +97,10 @@ REFUSED: list[tuple[str, dict[str, Any], Any, str]] = [
     ("Add", {}, [(2, 3), (2, 4)], "Add: shapes of inputs do not fit together"),
     ("Add", {}, [(2, 3), (3, 3)], "Add: inputs have different batch sizes"),
     ("Subtract", {}, [(2, 3)] * 3, "Subtract must be called with a list of 2 inputs"),
-    ("Concatenate", {}, [(2, 3), (2, 3, 4)], "inputs must have the same shape but for the length"),
-    ("Concatenate", {}, [(2, 3, 4), (2, 2, 4)], "but for the length along axis -1"),
+    ("Concatenate", {}, [(2, 3), (2, 3, 4)], "inputs must have the same shape but for the size"),
+    ("Concatenate", {}, [(2, 3, 4), (2, 2, 4)], "but for the size of axis -1"),
     ("Concatenate", {"axis": 3}, [(2, 3), (2, 3)], "axis 3 is out of range"),
-    ("Dot", {"axes": 1}, [(2, 3), (2, 4)], "inputs have different lengths along axes=1"),
+    ("Dot", {"axes": 1}, [(2, 3), (2, 4)], "inputs have different sizes along axes=1"),
     ("Dot", {"axes": 1}, [(2, 3)] * 3, "Dot must be called with a list of 2 inputs"),
     ("Dot", {"axes": 0}, [(2, 3), (2, 3)], "axes must be axes after the batch, but got 0"),
 ]

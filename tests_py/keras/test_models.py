@@ -207,7 +207,7 @@ def test_a_class_that_is_functional() -> None:
 @pytest.mark.parametrize(
     "call, says",
     [
-        (lambda k: sequential(k)(np.ones((2, 5))), r"length 4 on axis -1.*\(2, 5\)"),
+        (lambda k: sequential(k)(np.ones((2, 5))), r"size 4 on axis -1.*\(2, 5\)"),
         (lambda k: k.layers.Dense(0), "units.*positive"),
         (lambda k: k.layers.Dense(2)(np.ones(3)), "at least 2 axes.*(3,)"),
         (lambda k: k.layers.Dense(2, unit=3), "unit"),

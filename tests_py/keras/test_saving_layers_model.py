@@ -387,3 +387,13 @@ def test_optimizers_and_losses_that_tensorflow_js_lacks():
 def test_files_without_model_json():
     with pytest.raises(ValueError, match=r"one of the files must be model\.json"):
         ours.saving.load_layers_model({"w": b""})
+
+
+def test_a_models_address_in_indexed_db_is_for_pages() -> None:
+    model = ours.Sequential([ours.Input((2,)), ours.layers.Dense(1)])
+    expected = (
+        r"'indexeddb://m' cannot be written here, as this is no browser; in a page, save the model "
+        r"with: await keras\.saving\.save_layers_model_async\(model, 'indexeddb://m'\)"
+    )
+    with pytest.raises(ValueError, match=expected):
+        model.save("indexeddb://m")

@@ -14,7 +14,7 @@ from webtensor.errors import BackendUnavailableError, KernelNotFoundError
 @pytest.fixture
 def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A package folder of the test's own, from which the kernels are read."""
-    monkeypatch.setattr(host, "files", lambda package: tmp_path)
+    monkeypatch.setattr(host, "get_data", lambda package, path: (tmp_path / path).read_bytes())
     (tmp_path / "kernels").mkdir()
     return tmp_path / "kernels"
 

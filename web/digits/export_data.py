@@ -8,8 +8,6 @@ import json
 import zlib
 from pathlib import Path
 
-from sklearn.datasets import load_digits
-
 INFO = {
     "name": "Optical Recognition of Handwritten Digits",
     "source": "UCI Machine Learning Repository, https://doi.org/10.24432/C50P49",
@@ -21,6 +19,8 @@ INFO = {
 
 def export(output_dir: Path) -> None:
     """Write `digits.bin` and `digits.json` into a folder."""
+    from sklearn.datasets import load_digits  # slow to import
+
     digits = load_digits()
     pixels = digits.images.astype("uint8")
     labels = digits.target.astype("uint8")

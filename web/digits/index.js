@@ -1,9 +1,9 @@
 import { runPage } from "../shared/loader.js";
 runPage("main.py", {
   modules: [
+    "../shared/charts.py",
     "../shared/meter.py",
     "../shared/page.py",
-    "charts.py",
     "data.py",
     "model.py",
     "pad.py",

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any
 
 import js
-from charts import line_chart
+from charts import Axis, Points, Series, chart, running_mean
 from data import CLASSES, Digits, as_images, split, unpack
 from meter import PageMeter
 from model import digits_network
@@ -29,6 +29,7 @@ from webtensor import keras
 BACKENDS = {"webgl": "WebGL", "wasm": "WebAssembly"}
 IDLE_PHASES = ("ready", "done", "stopped", "failed")
 LOSS_TOP = 2.4  # a little more than log(10), the loss of blind guessing
+LOSS_MARKS = (0, 0.6, 1.2, 1.8, 2.4)
 
 
 class DigitsPage:
@@ -182,11 +183,17 @@ class DigitsPage:
 
     def show_charts(self) -> None:
         """Draw both charts anew."""
-        element("loss-chart").innerHTML = line_chart(
-            "Loss", self.losses, self.epochs, LOSS_TOP, smoothed=True
+        marks = range(0, self.epochs + 1, max(1, round(self.epochs / 6)))
+        epochs = Axis(0, self.epochs, marks, name="epoch")
+        loss = [Series(self.losses, "second faint"), Series(running_mean(self.losses), "second")]
+        element("loss-chart").innerHTML = chart(
+            f"Loss{latest(self.losses)}", loss, epochs, Axis(0, LOSS_TOP, LOSS_MARKS)
         )
-        element("accuracy-chart").innerHTML = line_chart(
-            "Accuracy", self.accuracies, self.epochs, 100, " %"
+        element("accuracy-chart").innerHTML = chart(
+            f"Accuracy{latest(self.accuracies, ' %')}",
+            [Series(self.accuracies, "line"), Series(self.accuracies[-1:], "dots")],
+            epochs,
+            Axis(0, 100, range(0, 101, 25), unit=" %"),
         )
 
     @contextmanager
@@ -225,7 +232,7 @@ class Guess:
     def __init__(self, page: DigitsPage) -> None:
         """Start with the first test digit."""
         self.page = page
-        self.pad = Pad(element("pad"), self.drawing_changed)
+        self.pad = Pad(element("pad"), self.drawing_changed, self.pen_moved)
         self.sample: int | None = 0  # index of the test digit that is shown instead of the drawing
         self.random = Random()
         self.outdated = self.busy = False
@@ -252,6 +259,10 @@ class Guess:
         self.sample = None
         if "first_prediction_ms" in self.page.facts:
             self.page.begin(self.show())
+
+    def pen_moved(self, is_down: bool) -> None:
+        """Say what the pen does that keys move."""
+        write("pen", "The pen is down." if is_down else "The pen is up.")
 
     async def show(self) -> None:
         """Classify what is shown now; calls that come meanwhile lead to one more round."""
@@ -297,6 +308,14 @@ class Guess:
             bar.style.setProperty("--share", f"{share:.4f}")
             bar.lastChild.textContent = f"{share:.0%}"
             bar.className = "likeliest" if share == best > 0 else ""
+
+
+def latest(points: Points, unit: str = "") -> str:
+    """Say in words what the last point of a chart is."""
+    if not points:
+        return ", before training"
+    epoch, value = points[-1]
+    return f": {value:.3g}{unit} after epoch {epoch:.3g}"
 
 
 def write(identifier: str, text: str) -> None:

@@ -6,6 +6,7 @@ strokes as lines until the bitmap is drawn.
 """
 
 from collections.abc import Callable
+from math import pi
 from typing import Any
 
 from data import INK, SIDE
@@ -19,18 +20,32 @@ BITMAP_WIDTH = 20  # of a digit; its height is all of the bitmap
 INK_SHARE = 0.305  # of the bitmap, the mean over the data set
 STRETCH = 1.5  # at most, of a narrow or a flat digit
 PEN = 0.07  # of the pad's width
+KEY_STEP = 0.04  # likewise, that a key moves the pen
+CURSOR = 0.045  # likewise, the radius of the ring that shows where the pen is
+
+DIRECTIONS = {"ArrowLeft": (-1, 0), "ArrowRight": (1, 0), "ArrowUp": (0, -1), "ArrowDown": (0, 1)}
+PEN_KEYS = (" ", "Enter")
 
 _IS_INK = bytes(alpha >= 128 for alpha in range(256))
 
 
 class Pad:
-    """Draws strokes on a canvas; `levels()` is what the network would see of them."""
+    """Draws strokes on a canvas; `levels()` is what the network would see of them.
 
-    def __init__(self, canvas: Any, on_change: Callable[[], None]) -> None:
-        """Listen to the canvas, and call `on_change` whenever the drawing changed."""
+    A pointer draws, or keys: arrows move a pen, which the space bar lowers and lifts.
+    """
+
+    def __init__(
+        self, canvas: Any, on_change: Callable[[], None], on_pen: Callable[[bool], None]
+    ) -> None:
+        """Listen to the canvas; call `on_change` for drawings, and `on_pen` as keys use the pen."""
         self._canvas = canvas
         self._context = canvas.getContext("2d")
         self._on_change = on_change
+        self._on_pen = on_pen
+        self._cursor = (canvas.width / 2, canvas.height / 2)
+        self._cursor_shows = self._pen_is_down = False
+        self._pressed: set[str] = set()  # of the arrow keys
         bitmap = OffscreenCanvas.new(BITMAP, BITMAP)
         self._bitmap = bitmap.getContext("2d", to_js({"willReadFrequently": True}))
         self._bitmap.lineCap = self._bitmap.lineJoin = "round"
@@ -39,6 +54,9 @@ class Pad:
         on(canvas, "pointermove", self._on_move)
         for event in ("pointerup", "pointercancel"):
             on(canvas, event, self._on_up)
+        on(canvas, "keydown", self._on_key_down)
+        on(canvas, "keyup", lambda event: self._pressed.discard(event.key))
+        on(canvas, "blur", self._on_blur)
 
     @property
     def is_empty(self) -> bool:
@@ -50,13 +68,13 @@ class Pad:
         self._path = Path2D.new()
         self._box: tuple[float, float, float, float] | None = None
         self._pointer: int | None = None
-        self._context.clearRect(0, 0, self._canvas.width, self._canvas.height)
+        self._image: Any = None
+        self._paint()
 
     def show_image(self, image: Any) -> None:
         """Fill the pad with the large pixels of a small image."""
-        self._context.clearRect(0, 0, self._canvas.width, self._canvas.height)
-        self._context.imageSmoothingEnabled = False
-        self._context.drawImage(image, 0, 0, self._canvas.width, self._canvas.height)
+        self._image = image
+        self._paint()
 
     def levels(self) -> bytes:
         """Return 64 grey levels from 0 to 16, row by row."""
@@ -90,6 +108,7 @@ class Pad:
 
     def _on_down(self, event: Any) -> None:
         event.preventDefault()
+        self._hide_cursor()
         self._canvas.setPointerCapture(event.pointerId)
         self._pointer = event.pointerId
         x, y = self._place(event)
@@ -109,6 +128,55 @@ class Pad:
         if event.pointerId == self._pointer:
             self._pointer = None
 
+    def _on_key_down(self, event: Any) -> None:
+        if event.ctrlKey or event.metaKey or event.altKey:
+            return
+        if event.key in PEN_KEYS:
+            event.preventDefault()
+            if not event.repeat:
+                self._set_pen(not self._pen_is_down)
+        elif event.key in DIRECTIONS:
+            event.preventDefault()
+            self._pressed.add(event.key)
+            self._move_cursor()
+
+    def _on_blur(self, event: Any) -> None:
+        self._pressed.clear()
+        self._hide_cursor()
+
+    def _hide_cursor(self) -> None:
+        if self._cursor_shows:
+            self._set_pen(False)
+            self._cursor_shows = False
+            self._paint()
+
+    def _set_pen(self, is_down: bool) -> None:
+        self._cursor_shows = True
+        self._pen_is_down = is_down
+        self._on_pen(is_down)
+        if is_down:
+            self._path.moveTo(*self._cursor)
+            self._extend(*self._cursor)
+            self._show()
+        else:
+            self._paint()
+
+    def _move_cursor(self) -> None:
+        """Take a step in the direction of all arrow keys that are pressed."""
+        self._cursor_shows = True
+        size = self._canvas.width
+        steps = [sum(DIRECTIONS[key][axis] for key in self._pressed) for axis in (0, 1)]
+        x, y = (
+            min(max(position + step * KEY_STEP * size, 0), size)
+            for position, step in zip(self._cursor, steps, strict=True)
+        )
+        self._cursor = x, y
+        if self._pen_is_down:
+            self._extend(x, y)
+            self._show()
+        else:
+            self._paint()
+
     def _place(self, event: Any) -> tuple[float, float]:
         """Return where an event lies on the canvas, in its own pixels."""
         scale = self._canvas.width / self._canvas.clientWidth
@@ -120,13 +188,26 @@ class Pad:
         self._box = min(left, x), min(top, y), max(right, x), max(bottom, y)
 
     def _show(self) -> None:
-        context = self._context
-        context.clearRect(0, 0, self._canvas.width, self._canvas.height)
+        self._image = None
+        self._paint()
+        self._on_change()
+
+    def _paint(self) -> None:
+        context, size = self._context, self._canvas.width
+        context.clearRect(0, 0, size, size)
+        if self._image is not None:
+            context.imageSmoothingEnabled = False
+            context.drawImage(self._image, 0, 0, size, size)
         context.lineCap = context.lineJoin = "round"
-        context.lineWidth = PEN * self._canvas.width
+        context.lineWidth = PEN * size
         context.strokeStyle = getComputedStyle(self._canvas).getPropertyValue("--ink")
         context.stroke(self._path)
-        self._on_change()
+        if self._cursor_shows:
+            context.lineWidth = PEN * size / 4
+            context.strokeStyle = getComputedStyle(self._canvas).getPropertyValue("--pen")
+            ring = Path2D.new()
+            ring.arc(*self._cursor, CURSOR * size, 0, 2 * pi)
+            context.stroke(ring)
 
 
 def block_counts(ink: bytes) -> bytes:

@@ -30,18 +30,28 @@ class Step(NamedTuple):
 class StepReports(keras.callbacks.Callback):
     """Reports each step; training ends where the report says so by returning True."""
 
-    def __init__(self, report: Callable[[Step], bool | None], total: int) -> None:
-        """Call `report`; `total` steps make all epochs."""
+    def __init__(self, report: Callable[[Step], bool | None], digits: int, steps: int) -> None:
+        """Call `report`; an epoch has so many digits, and all epochs so many steps."""
         super().__init__()
         self.report = report
-        self.total = total
+        self.digits = digits
+        self.steps = steps
         self.number = 0
+        self.loss_sum = 0.0  # of the epoch's digits
+
+    def on_epoch_begin(self, epoch: int, logs: dict[str, float] | None = None) -> None:
+        """Begin a new mean."""
+        self.loss_sum = 0.0
 
     def on_train_batch_end(self, batch: int, logs: dict[str, float] | None = None) -> None:
-        """Report the step."""
+        """Report the step; its loss is what it added to the mean of the epoch's steps."""
         assert logs is not None
         self.number += 1
-        if self.report(Step(self.number, self.total, logs["loss"])):
+        seen = min((batch + 1) * BATCH, self.digits)
+        total = logs["loss"] * seen
+        loss = (total - self.loss_sum) / (seen - batch * BATCH)
+        self.loss_sum = total
+        if self.report(Step(self.number, self.steps, loss)):
             self.model.stop_training = True
 
 
@@ -57,7 +67,7 @@ async def train(
         keras.optimizers.Adam(keras.optimizers.schedules.CosineDecay(LEARNING_RATE, total)),
         keras.losses.SparseCategoricalCrossentropy(from_logits=True),
     )
-    reports = StepReports(report, total)
+    reports = StepReports(report, len(digits), total)
     keras.utils.set_random_seed(SHUFFLE_SEED)
     for epoch in range(epochs):
         await network.fit_async(

@@ -29,7 +29,7 @@ def capabilities() -> list[Capability]:
         Capability(
             "WebAssembly threads",
             isolated and hasattr(js, "SharedArrayBuffer"),
-            f"{js.navigator.hardwareConcurrency} processors, not used yet"
+            f"{js.navigator.hardwareConcurrency} processors; WebAssembly computes on up to 16"
             if isolated
             else "the page isn't cross-origin isolated: its host sends no COOP and COEP headers",
         ),

@@ -36,8 +36,9 @@ def on(target: Any, event: str, handler: Callable[[Any], Any]) -> None:
     add_event_listener(target, event, handle)
 
 
-def run_in_background(coroutine: Coroutine[Any, Any, None]) -> None:
+def run_in_background(coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
     """Start a coroutine and keep it alive until it ends; the page shows its exceptions."""
     task = asyncio.ensure_future(coroutine)
     _tasks.add(task)
     task.add_done_callback(_tasks.discard)
+    return task

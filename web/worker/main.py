@@ -9,23 +9,25 @@ from typing import Any
 import js
 from meter import PageMeter
 from page import element, on, query
-from pyodide.ffi import create_proxy, to_js
-from spirals import EPOCHS, learn
+from pyodide.ffi import to_js
+from spirals import EPOCHS, learn, spiral
 
 import webtensor as wt
 
 WAYS = ("page", "worker")
+COLOURS = ("first", "second")  # of the spirals, as classes
 
 
 class TwoWays:
     """The page's state."""
 
     def __init__(self) -> None:
-        """Wire the buttons."""
+        """Draw the spirals, and wire the buttons."""
         self.backend = query("backend") or wt.get_backend()
         self.meter = PageMeter(lambda rate: write("frames", str(rate)))
-        self.finished: Any = None  # of what the worker does
+        self.worker: Any = None  # until it is first used
         for way in WAYS:
+            element(f"{way}-points").innerHTML = dots()
             on(element(f"{way}-start"), "click", getattr(self, f"learn_on_{way}"))
         write("backend", self.backend)
         self.enter("ready")
@@ -39,15 +41,20 @@ class TwoWays:
     def begin(self, way: str) -> None:
         """Begin to learn one way."""
         self.enter("learning")
-        write(f"{way}-state", "Starting")
+        self.show(way, 0, "Starting")
         self.meter.begin()
 
+    def show(self, way: str, fraction: float, state: str) -> None:
+        """Show how far the work has come."""
+        element(f"{way}-progress").value = fraction
+        write(f"{way}-state", state)
+
     def report(self, way: str, epoch: int, accuracy: float, seconds: float) -> None:
-        """Show how far it has come, and how long the page was busy at a time."""
+        """Show what was learnt, and how long the page was busy at a time."""
         longest = self.meter.longest_task
         busy = f"{longest:.0f} ms" if longest else "under 50 ms"
         state = f"{accuracy:.0%} right after epoch {epoch} of {EPOCHS}, {seconds:.1f} s"
-        write(f"{way}-state", f"{state}; the page was busy for {busy} at most")
+        self.show(way, epoch / EPOCHS, f"{state}; the page was busy for {busy} at most")
 
     def end(self) -> None:
         """End what was going on."""
@@ -69,24 +76,44 @@ class TwoWays:
     def learn_on_worker(self, event: Any = None) -> None:
         """Have a worker learn, which draws on the page's canvas by itself."""
         self.begin("worker")
-        worker = js.Worker.new("worker.js", to_js({"type": "module"}))
+        if self.worker is None:
+            self.worker = js.Worker.new(f"worker.js{js.location.search}", to_js({"type": "module"}))
+            on(self.worker, "message", self.hear)
+            on(self.worker, "error", self.fail)
         canvas = fresh_canvas("worker-canvas").transferControlToOffscreen()
-
-        def told(event: Any) -> None:
-            if hasattr(event.data, "epoch"):
-                facts = event.data
-                self.report("worker", facts.epoch, facts.accuracy, facts.seconds)
-                return
-            worker.terminate()
-            proxy.destroy()
-            self.end()
-            if hasattr(event.data, "error"):
-                raise RuntimeError(event.data.error)
-
-        proxy = create_proxy(told)
-        worker.onmessage = proxy
         message = to_js({"backend": self.backend, "canvas": canvas})
-        worker.postMessage(message, to_js([canvas]))
+        self.worker.postMessage(message, to_js([canvas]))
+
+    def hear(self, event: Any) -> None:
+        """Show what the worker says of itself: that its Python loads, what it learnt, the end."""
+        facts = event.data
+        match facts.kind:
+            case "loading":
+                self.show("worker", facts.fraction, f"The worker's own Python: {facts.text}")
+            case "learnt":
+                self.report("worker", facts.epoch, facts.accuracy, facts.seconds)
+            case "done":
+                self.end()
+            case "failed":
+                self.fail(facts)
+
+    def fail(self, facts: Any) -> None:
+        """Give the worker up, and raise what it says; the next attempt starts another."""
+        self.worker.terminate()
+        self.worker = None
+        self.end()
+        reason = getattr(facts, "error", None) or getattr(facts, "message", "it could not start")
+        self.show("worker", 0, "The worker failed.")
+        raise RuntimeError(f"the worker failed: {reason}")
+
+
+def dots() -> str:
+    """Draw the points of both spirals."""
+    return "".join(
+        f'<circle class="{colour}" cx="{x:.3f}" cy="{y:.3f}" r="0.018"/>'
+        for label, colour in enumerate(COLOURS)
+        for x, y in spiral(label)
+    )
 
 
 def write(identifier: str, text: str) -> None:

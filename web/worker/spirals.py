@@ -1,4 +1,4 @@
-"""Two spirals, and a network that learns which of them a place belongs to.
+"""Two spirals, and a network that learns which of them a point belongs to.
 
 The same file runs in the page and in the worker: what differs is the canvas that it gets.
 """
@@ -21,28 +21,33 @@ SIDE = 96  # pixels of the picture
 COLOURS = ((0.04, 0.39, 0.81), (0.95, 0.55, 0.2))
 
 
-def spirals() -> tuple[wt.Tensor, wt.Tensor]:
-    """Return places of shape (256, 2) within the unit circle, and 0 or 1 for each."""
-    places, labels = [], []
-    for label in (0, 1):
-        for point in range(POINTS):
-            radius = 0.1 + 0.9 * point / POINTS
-            angle = TURNS * 2 * pi * point / POINTS + label * pi
-            places.append([radius * cos(angle), radius * sin(angle)])
-            labels.append([float(label)])
-    return wt.tensor(places), wt.tensor(labels)
+def spiral(label: int) -> list[tuple[float, float]]:
+    """Return the points of one of the spirals, all within the unit circle."""
+    points = []
+    for index in range(POINTS):
+        radius = 0.1 + 0.9 * index / POINTS
+        angle = TURNS * 2 * pi * index / POINTS + label * pi
+        points.append((radius * cos(angle), radius * sin(angle)))
+    return points
+
+
+def data_set() -> tuple[wt.Tensor, wt.Tensor]:
+    """Return the points of both spirals, of shape (256, 2), and 0 or 1 for each."""
+    points = [*spiral(0), *spiral(1)]
+    labels = [[float(index >= POINTS)] for index in range(len(points))]
+    return wt.tensor(points), wt.tensor(labels)
 
 
 def grid() -> wt.Tensor:
-    """Return the places of the picture's pixels, row by row."""
+    """Return the points that the picture's pixels stand for, row by row."""
     steps = wt.linspace(-1, 1, SIDE)
     columns, rows = wt.meshgrid(steps, steps)
     return wt.stack([wt.reshape(columns, (-1,)), wt.reshape(rows, (-1,))], axis=1)
 
 
-def picture(network: keras.Model, places: wt.Tensor) -> wt.Tensor:
-    """Return an image of what the network says of each place: one colour, the other, or between."""
-    share = wt.reshape(network(places), (SIDE, SIDE, 1))
+def picture(network: keras.Model, points: wt.Tensor) -> wt.Tensor:
+    """Return an image of what the network says of each point: one colour, the other, or between."""
+    share = wt.reshape(network(points), (SIDE, SIDE, 1))
     first, second = (wt.tensor(colour) for colour in COLOURS)
     return share * second + (1 - share) * first
 
@@ -61,14 +66,14 @@ async def learn(backend: str, canvas: Any, report: Callable[[int, float, float],
         ]
     )
     network.compile(keras.optimizers.Adam(0.01), "binary_crossentropy", metrics=["accuracy"])
-    x, y = spirals()
-    places = grid()
+    x, y = data_set()
+    pixels = grid()
     began = perf_counter()
     for epoch in range(0, EPOCHS, SHOWN_EVERY):
         history = await network.fit_async(
             x, y, batch_size=64, initial_epoch=epoch, epochs=epoch + SHOWN_EVERY, verbose=0
         )
-        wt.browser.draw(picture(network, places), canvas)
+        wt.browser.draw(picture(network, pixels), canvas)
         accuracy = history.history["accuracy"][-1]
         report(epoch + SHOWN_EVERY, accuracy, perf_counter() - began)
         await asyncio.sleep(0)

@@ -1,7 +1,8 @@
-// Python in a worker: learns on the OffscreenCanvas that the page sends, and posts what it reports.
+// Python in a worker: learns on each OffscreenCanvas that the page sends, and posts what it reports.
 import { startPython } from "../shared/loader.js";
 
-const python = startPython();
+const onProgress = (fraction, text) => postMessage({ kind: "loading", fraction, text });
+const python = startPython({ onProgress });
 
 addEventListener("message", async ({ data: { backend, canvas } }) => {
   try {
@@ -10,10 +11,11 @@ addEventListener("message", async ({ data: { backend, canvas } }) => {
       fetch(new URL("spirals.py", import.meta.url)).then((response) => response.text()),
     ]);
     pyodide.FS.writeFile("spirals.py", source);
-    const report = (epoch, accuracy, seconds) => postMessage({ epoch, accuracy, seconds });
+    const report = (epoch, accuracy, seconds) =>
+      postMessage({ kind: "learnt", epoch, accuracy, seconds });
     await pyodide.pyimport("spirals").learn(backend, canvas, report);
-    postMessage({ done: true });
+    postMessage({ kind: "done" });
   } catch (error) {
-    postMessage({ error: String(error) });
+    postMessage({ kind: "failed", error: String(error) });
   }
 });

@@ -1,39 +1,42 @@
 """Automatic differentiation: ``tape`` records and walks back.
 
-``functions`` and ``gradient_tape`` are what users call, in TensorFlow.js's and TensorFlow's names.
+The other modules have what users call: ``functions`` for gradients by arguments,
+``variable_gradients`` for those by variables, ``custom_gradients``, and ``gradient_tape`` in
+TensorFlow's manner. ``results`` has the checks that they share.
 """
 
 from typing import TYPE_CHECKING
 
-from webtensor.autodiff.functions import (
-    custom_grad,
-    grad,
-    grads,
-    value_and_grad,
-    value_and_grads,
-    variable_gradients,
-    variable_grads,
+from webtensor.autodiff.tape import (
+    Gathered as Gathered,
+    Tape as Tape,
+    is_recording as is_recording,
+    note_constant as note_constant,
+    paused as paused,
 )
-from webtensor.autodiff.tape import Gathered, Tape, is_recording, note_constant, paused
-from webtensor.lazy_contents import lazy_contents
+from webtensor.lazy_contents import contents, lazy_contents
 
-__all__ = [
-    "Gathered",
-    "GradientTape",
-    "Tape",
-    "custom_grad",
-    "grad",
-    "grads",
-    "is_recording",
-    "note_constant",
-    "paused",
-    "value_and_grad",
-    "value_and_grads",
-    "variable_gradients",
-    "variable_grads",
-]
+_CONTENTS = contents(
+    """
+    custom_gradients: custom_grad
+    functions: grad grads value_and_grad value_and_grads
+    gradient_tape: GradientTape
+    variable_gradients: variable_gradients variable_grads
+    """
+)
 
 if TYPE_CHECKING:
-    from webtensor.autodiff.gradient_tape import GradientTape
+    from webtensor.autodiff.custom_gradients import custom_grad as custom_grad
+    from webtensor.autodiff.functions import (
+        grad as grad,
+        grads as grads,
+        value_and_grad as value_and_grad,
+        value_and_grads as value_and_grads,
+    )
+    from webtensor.autodiff.gradient_tape import GradientTape as GradientTape
+    from webtensor.autodiff.variable_gradients import (
+        variable_gradients as variable_gradients,
+        variable_grads as variable_grads,
+    )
 else:
-    __getattr__, __dir__ = lazy_contents(__name__, {"gradient_tape": ["GradientTape"]})
+    __getattr__, __dir__ = lazy_contents(__name__, _CONTENTS)

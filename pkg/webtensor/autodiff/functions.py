@@ -1,25 +1,21 @@
-"""The functions that users differentiate with, in TensorFlow.js's names."""
+"""Gradients of functions for their arguments, in the names of TensorFlow.js and JAX."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from functools import wraps
+from itertools import islice
 from typing import Any
 
-from webtensor.autodiff.tape import IDENTITY, Tape, is_recording, paused, zero_gradient
+from webtensor.arguments import as_integers
+from webtensor.autodiff.results import each_its_own, ones_like, require_callable, require_tensor
+from webtensor.autodiff.tape import IDENTITY, Tape, zero_gradient
 from webtensor.dtypes import float32, string_
-from webtensor.engine import Primitive, Tensor, TensorLike, Variable, alias, as_operand, state
-from webtensor.engine.scopes import outside_scopes
+from webtensor.engine import Tensor, TensorLike, Variable, alias, as_operand
+from webtensor.nest import alike, flatten, is_nested, keys, pack
 
-__all__ = [
-    "custom_grad",
-    "grad",
-    "grads",
-    "value_and_grad",
-    "value_and_grads",
-    "variable_gradients",
-    "variable_grads",
-]
+__all__ = ["grad", "grads", "value_and_grad", "value_and_grads"]
 
 
 def grad(function: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
@@ -39,7 +35,7 @@ def grad(function: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
         >>> wt.grad(cube)(2.0).tolist()
         12.0
     """
-    _require_callable("grad", function)
+    require_callable("grad", function)
 
     @wraps(function)
     def gradient(x: TensorLike, dy: TensorLike | None = None) -> Tensor:
@@ -56,7 +52,7 @@ def grads(function: Callable[..., Tensor]) -> Callable[..., list[Tensor]]:
         >>> [g.tolist() for g in wt.grads(lambda x, y: x * y)(2.0, 3.0)]
         [3.0, 2.0]
     """
-    _require_callable("grads", function)
+    require_callable("grads", function)
 
     @wraps(function)
     def gradients(*xs: TensorLike, dy: TensorLike | None = None) -> list[Tensor]:
@@ -65,21 +61,66 @@ def grads(function: Callable[..., Tensor]) -> Callable[..., list[Tensor]]:
     return gradients
 
 
-def value_and_grad(function: Callable[[Tensor], Tensor]) -> Callable[..., tuple[Tensor, Tensor]]:
-    """Like ``grad``, returning ``(function(x), gradient)``.
+def value_and_grad(
+    function: Callable[..., Tensor], argnums: int | Sequence[int] = 0
+) -> Callable[..., tuple[Tensor, Any]]:
+    """Return a function that computes ``function``'s result and its gradient, as JAX and MLX do.
+
+    The returned function takes the arguments of ``function``, and ``dy``, the gradient of the
+    result (ones by default). It returns ``(result, gradient)``.
+
+    Args:
+        function: a function of tensors, or of dictionaries, lists and tuples of tensors, which may
+            be nested; it returns a tensor. A list of numbers alone is one tensor.
+        argnums: which positional arguments the gradient is for, by default the first. The gradient
+            is like the argument: a tensor, or such a structure of tensors. For several arguments it
+            is a tuple.
+
+    Raises:
+        ValueError: the result does not depend on one of these arguments, there is no such
+            argument, or ``dy`` has another shape than the result.
 
     Example:
         >>> import webtensor as wt
         >>> value, gradient = wt.value_and_grad(lambda x: x**2)(3.0)
         >>> value.tolist(), gradient.tolist()
         (9.0, 6.0)
+        >>> def loss(weights, x):
+        ...     return wt.sum(weights["scale"] * x + weights["offset"])
+        >>> weights = {"scale": wt.tensor(2.0), "offset": wt.tensor(1.0)}
+        >>> value, gradient = wt.value_and_grad(loss)(weights, [1.0, 2.0])
+        >>> value.tolist(), gradient["scale"].tolist(), gradient["offset"].tolist()
+        (8.0, 3.0, 2.0)
     """
-    _require_callable("value_and_grad", function)
+    require_callable("value_and_grad", function)
+    positions = as_integers("value_and_grad", "argnums", argnums)
 
     @wraps(function)
-    def both(x: TensorLike, dy: TensorLike | None = None) -> tuple[Tensor, Tensor]:
-        value, gradients = _differentiate("value_and_grad", function, (x,), dy)
-        return value, gradients[0]
+    def both(*args: Any, dy: TensorLike | None = None, **kwargs: Any) -> tuple[Tensor, Any]:
+        called_with = list(args)
+        for position in positions:
+            if not -len(args) <= position < len(args):
+                raise ValueError(
+                    f"value_and_grad: argnums is {argnums}, but there are {len(args)} arguments"
+                )
+            called_with[position] = _own_tensors("value_and_grad", args[position])
+        trees = [called_with[position] for position in positions]
+        value, gradients = _gradients(
+            "value_and_grad", lambda: function(*called_with, **kwargs), flatten(trees), dy
+        )
+        remaining = iter(each_its_own(gradients))
+        by_argument = []
+        for position, tree in zip(positions, trees, strict=True):
+            sources = flatten(tree)
+            parts = list(islice(remaining, len(sources)))
+            if sources and all(part is None for part in parts):
+                raise _independence("value_and_grad", position)
+            parts = [
+                zero_gradient(source.shape) if part is None else part
+                for source, part in zip(sources, parts, strict=True)
+            ]
+            by_argument.append(pack(tree, parts))
+        return value, by_argument[0] if hasattr(argnums, "__index__") else tuple(by_argument)
 
     return both
 
@@ -98,7 +139,7 @@ def value_and_grads(
         >>> value.tolist(), [gradient.tolist() for gradient in gradients]
         (6.0, [3.0, 2.0])
     """
-    _require_callable("value_and_grads", function)
+    require_callable("value_and_grads", function)
 
     @wraps(function)
     def both(*xs: TensorLike, dy: TensorLike | None = None) -> tuple[Tensor, list[Tensor]]:
@@ -107,159 +148,28 @@ def value_and_grads(
     return both
 
 
-def variable_grads(
-    function: Callable[[], Tensor | Variable], variables: Iterable[Variable] | None = None
-) -> tuple[Tensor, dict[str, Tensor]]:
-    """Compute a scalar loss and its gradients for the trainable variables it read.
-
-    ``variables`` narrows them; by default all trainable variables that ``function`` read.
-    Returns ``(loss, {variable name: gradient})``.
-
-    Raises:
-        ValueError: the loss is not a float scalar, depends on no such variable, or two of the
-            variables have the same name.
-
-    Example:
-        >>> import webtensor as wt
-        >>> w = wt.Variable(3.0, name="w")
-        >>> loss, gradients = wt.variable_grads(lambda: w * w)
-        >>> loss.tolist(), gradients["w"].tolist()
-        (9.0, 6.0)
-    """
-    loss, gradients = variable_gradients("variable_grads", function, variables)
-    named: dict[str, Tensor] = {}
-    for variable, gradient in gradients:
-        if variable.name in named:
-            raise ValueError(f"variable_grads: two variables are named {variable.name!r}")
-        named[variable.name] = gradient
-    return loss, named
-
-
-def variable_gradients(
-    name: str, function: Callable[[], Tensor | Variable], variables: Iterable[Variable] | None
-) -> tuple[Tensor, list[tuple[Variable, Tensor]]]:
-    """Compute a scalar loss and its gradient for each trainable variable that it depends on.
-
-    ``name`` is the function that errors will name. See ``variable_grads``.
-    """
-    _require_callable(name, function)
-    tape = Tape()
-    with tape:
-        loss = _require_tensor(name, function())
-    if loss.shape != () or loss.dtype is not float32:
-        raise ValueError(
-            f"{name}: function must return a float32 scalar, but it returned "
-            f"{loss.dtype} of shape {loss.shape}"
-        )
-    read = {id(variable): (variable, value) for variable, value in tape.variables.values()}
-    chosen = list(read.values())
-    if variables is not None:
-        chosen = [read[id(variable)] for variable in variables if id(variable) in read]
-    of_nothing = tape.met_nothing()
-    gradients = tape.gradients([loss], [value for _, value in chosen], [_ones_like(loss)])
-    if of_nothing:  # a sum over no elements depends on no variable
-        gradients = [
-            zero_gradient(value.shape) if gradient is None else gradient
-            for (_, value), gradient in zip(chosen, gradients, strict=True)
-        ]
-    reached = [index for index, gradient in enumerate(gradients) if gradient is not None]
-    if not reached:
-        raise ValueError(f"{name}: the loss depends on none of the trainable variables")
-    own_gradients = _each_its_own([gradient for gradient in gradients if gradient is not None])
-    return loss, [
-        (chosen[index][0], gradient) for index, gradient in zip(reached, own_gradients, strict=True)
-    ]
-
-
-def custom_grad(
-    function: Callable[..., tuple[Tensor, Callable[..., Any]]],
-) -> Callable[..., Tensor]:
-    """Give a function its own gradient.
-
-    ``function(*xs)`` returns ``(value, gradient)``, where ``gradient(dy)`` returns the gradient
-    for the only input, or one for each input. The computation of the value is not recorded; the
-    gradient may be differentiated again.
-
-    Example:
-        >>> import webtensor as wt
-        >>> @wt.custom_grad
-        ... def clipped(x):
-        ...     return x * 10, lambda dy: wt.clip(dy, -1, 1)
-        >>> wt.grad(clipped)(2.0).tolist()
-        1.0
-    """
-    _require_callable("custom_grad", function)
-
-    @wraps(function)
-    def differentiable(*xs: TensorLike) -> Tensor:
-        inputs = tuple(as_operand("custom_grad", x) for x in xs)
-        if not is_recording():
-            return _custom_result(function(*inputs))[0]
-        # The tensors that the gradient function uses live until the walk back, even if disposed.
-        with outside_scopes():
-            inputs = tuple(alias(IDENTITY, x, x.shape) for x in inputs)
-            with paused():
-                value, gradient = _custom_result(function(*inputs))
-        with paused():
-            # A new tensor: the function may return one that is recorded already.
-            value = alias(IDENTITY, value, value.shape)
-        primitive = _custom_primitive(gradient, inputs)
-        for observer in state.observers:
-            observer.record(primitive, inputs, value, ())
-        return value
-
-    return differentiable
-
-
-def _custom_result(result: Any) -> tuple[Tensor, Callable[..., Any]]:
-    """Return the value and the gradient function that a custom function returned."""
-    if not isinstance(result, tuple) or len(result) != 2 or not callable(result[1]):
-        raise TypeError(
-            "custom_grad: function must return (value, gradient function), but it returned "
-            f"{result!r}"
-        )
-    return _require_tensor("custom_grad", result[0]), result[1]
-
-
-def _custom_primitive(gradient: Callable[..., Any], inputs: Sequence[Tensor]) -> Primitive:
-    """Wrap a user's gradient function, calling it once for all inputs of a walk back."""
-    cached_gradients: dict[int, Any] = {}
-
-    def part(index: int, dy: Tensor) -> Tensor:
-        if id(dy) not in cached_gradients:
-            cached_gradients.clear()
-            result = gradient(alias(IDENTITY, dy, dy.shape))
-            cached_gradients[id(dy)] = dy, [result] if isinstance(result, Tensor) else list(result)
-        parts = cached_gradients[id(dy)][1]
-        if len(parts) != len(inputs) or parts[index].shape != inputs[index].shape:
-            raise ValueError(
-                "custom_grad: gradient must return one tensor per input, of shapes "
-                f"{[x.shape for x in inputs]}, but returned {[g.shape for g in parts]}"
-            )
-        return parts[index]  # type: ignore[no-any-return]
-
-    def rule(index: int) -> Callable[..., Tensor]:
-        return lambda dy, *_: part(index, dy)
-
-    return Primitive("custom_grad", gradients=rule)
-
-
-def _require_callable(name: str, function: Any) -> None:
-    if not callable(function):
-        raise TypeError(f"{name}: function must be callable, but got {function!r}")
-
-
 def _differentiate(
     name: str, function: Callable[..., Tensor], xs: Sequence[TensorLike], dy: TensorLike | None
 ) -> tuple[Tensor, list[Tensor]]:
     sources = [_own_tensor(name, x) for x in xs]
+    value, gradients = _gradients(name, lambda: function(*sources), sources, dy)
+    for position, gradient in enumerate(gradients):
+        if gradient is None:
+            raise _independence(name, position)
+    return value, each_its_own([gradient for gradient in gradients if gradient is not None])
+
+
+def _gradients(
+    name: str, function: Callable[[], Tensor], sources: list[Tensor], dy: TensorLike | None
+) -> tuple[Tensor, list[Tensor | None]]:
+    """Return a function's result and its gradients, None for sources it does not depend on."""
     tape = Tape()
     for source in sources:
         tape.watch(source)
     with tape:
-        value = _require_tensor(name, function(*sources))
+        value = require_tensor(name, function())
     if dy is None:
-        dy = _ones_like(value)
+        dy = ones_like(value)
     else:
         dy = _own_tensor(name, dy)
         if dy.shape != value.shape:
@@ -270,25 +180,35 @@ def _differentiate(
     # What is computed from nothing, or is empty, depends on no source.
     of_nothing = tape.met_nothing() or any(0 in operand.shape for operand in (value, *sources))
     gradients = tape.gradients([value], sources, [dy])
-    for position, gradient in enumerate(gradients):
-        if gradient is None and of_nothing:
-            gradients[position] = zero_gradient(sources[position].shape)
-        elif gradient is None:
-            raise ValueError(
-                f"{name}: the function's result does not depend on its argument {position}; make "
-                "sure that it computes the result from the tensor that it is given"
-            )
-    return value, _each_its_own([gradient for gradient in gradients if gradient is not None])
+    if of_nothing:
+        gradients = [
+            zero_gradient(source.shape) if gradient is None else gradient
+            for source, gradient in zip(sources, gradients, strict=True)
+        ]
+    return value, gradients
 
 
-def _each_its_own(gradients: list[Tensor]) -> list[Tensor]:
-    """Return the gradients so that disposing one source's does no harm to another's."""
-    seen: set[int] = set()
-    for position, gradient in enumerate(gradients):
-        if id(gradient) in seen:
-            gradients[position] = alias(IDENTITY, gradient, gradient.shape)
-        seen.add(id(gradient))
-    return gradients
+def _independence(name: str, position: int) -> ValueError:
+    return ValueError(
+        f"{name}: the function's result does not depend on its argument {position}; make "
+        "sure that it computes the result from the tensor that it is given"
+    )
+
+
+def _own_tensors(name: str, value: Any) -> Any:
+    """Return new tensors of the leaves of a structure, in such a structure."""
+    if not is_nested(value) or _is_host_data(value):
+        return _own_tensor(name, value)
+    return alike(value, [_own_tensors(name, value[key]) for key in keys(value)])
+
+
+def _is_host_data(value: object) -> bool:
+    """Whether a value is a number, or a nested list of numbers, which is one tensor."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_host_data, value))
+    return not isinstance(value, (Tensor, Variable, dict, deque)) and not getattr(
+        value, "shape", ()
+    )
 
 
 def _own_tensor(name: str, x: TensorLike) -> Tensor:
@@ -297,16 +217,3 @@ def _own_tensor(name: str, x: TensorLike) -> Tensor:
     if tensor.dtype is string_:
         raise TypeError(f"{name}: arguments must hold numbers, but got {tensor.dtype}")
     return alias(IDENTITY, tensor, tensor.shape)
-
-
-def _ones_like(tensor: Tensor) -> Tensor:
-    ones = as_operand("grad", 1.0, float32)
-    return ones.broadcast_to(tensor.shape)  # type: ignore[no-any-return]
-
-
-def _require_tensor(name: str, value: Any) -> Tensor:
-    if isinstance(value, Variable):
-        return value.value
-    if not isinstance(value, Tensor):
-        raise TypeError(f"{name}: the function must return a tensor, but returned {value!r}")
-    return value

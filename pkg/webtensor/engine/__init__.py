@@ -1,11 +1,11 @@
 """The engine: tensors and their storage, running primitives on backends, scopes, inspection.
 
-``tensor``, ``variable``, ``buffer`` and ``storage`` define tensors; ``operands`` and ``convert``
-make them of users' values; ``primitive``, ``dispatch`` and ``backend_registry`` run operations on
-them, ``placement`` on the host if that is nearer; ``plans`` repeats calls without inferring
-anything again; ``extension`` is for users' own ops; ``warmup`` prepares a function's programs;
-``scopes``, ``inspection`` and ``profiling`` are TensorFlow.js's tidy, keep, memory, profile and
-time. ``state`` has what is active now.
+``tensor``, ``variable``, ``tensor_buffers`` and ``storage`` define tensors; ``operands`` and
+``convert`` make them of users' values; ``primitive``, ``dispatch`` and ``backend_registry`` run
+operations on them, ``placement`` on the host if that is nearer; ``plans`` repeats calls without
+inferring anything again; ``extension`` is for users' own ops; ``warmup`` prepares a function's
+programs; ``scopes``, ``inspection`` and ``profiling`` are TensorFlow.js's tidy, keep, memory,
+profile and time. ``state`` has what is active now.
 """
 
 from typing import TYPE_CHECKING
@@ -23,9 +23,7 @@ from webtensor.engine.backend_registry import (
     set_backend,
     unavailable_reason,
 )
-from webtensor.engine.buffer import TensorBuffer, buffer
 from webtensor.engine.dispatch import alias, run
-from webtensor.engine.inspection import disable_debug_mode, enable_debug_mode, memory
 from webtensor.engine.operands import TensorLike, as_operand, as_operands, constant, from_host
 from webtensor.engine.placement import near_its_operands, where_integers_are_whole
 from webtensor.engine.plans import Plans, keep_plan, planned, run_plan
@@ -109,6 +107,7 @@ if TYPE_CHECKING:
         unregister_gradient,
         unregister_kernel,
     )
+    from webtensor.engine.inspection import disable_debug_mode, enable_debug_mode, memory
     from webtensor.engine.profiling import (
         KernelRecord,
         Profile,
@@ -118,6 +117,7 @@ if TYPE_CHECKING:
         time,
         time_async,
     )
+    from webtensor.engine.tensor_buffers import TensorBuffer, buffer
     from webtensor.engine.warmup import warm_up
 else:
     __getattr__, __dir__ = lazy_contents(
@@ -144,6 +144,7 @@ else:
                 "time",
                 "time_async",
             ],
+            "tensor_buffers": ["TensorBuffer", "buffer"],
             "warmup": ["warm_up"],
             "inspection": [
                 "disable_debug_mode",

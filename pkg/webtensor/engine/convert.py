@@ -19,9 +19,10 @@ from webtensor.dtypes import (
     string_,
     typed_view,
 )
+from webtensor.engine.elements import Elements
 from webtensor.shapes import Shape, prod
 
-__all__ = ["host_buffer", "nested_list", "pack", "python_numbers", "shown_values"]
+__all__ = ["host_buffer", "nested_list", "pack", "python_numbers"]
 
 _INT32_RANGE = range(-(2**31), 2**31)
 #: The maximum rank of NumPy's arrays.
@@ -105,7 +106,7 @@ def host_buffer(name: str, value: Any, dtype: DType | None) -> tuple[Any, Shape,
             return _from_text(name, value, dtype)
         array_, shape, dtype = _from_array(name, value, dtype)
         return _from_buffer(name, memoryview(array_), dtype.stored)[0], shape, dtype
-    if isinstance(value, (bytes, bytearray, memoryview, array)):
+    if isinstance(value, (bytes, bytearray, memoryview, array, Elements)):
         return _from_buffer(name, memoryview(value), dtype)
     values, shape = _flatten(name, value)
     dtype = dtype or _infer_dtype(name, values)
@@ -180,8 +181,8 @@ def _flatten(name: str, value: Any) -> tuple[Sequence[Any], Shape]:
         lengths = {len(item) if isinstance(item, (list, tuple, range)) else -1 for item in level}
         if len(lengths) != 1:
             raise ValueError(
-                f"{name}: nested sequences must have equal lengths, but at depth {len(shape)} "
-                f"there are lengths {sorted(length for length in lengths if length >= 0)}"
+                f"{name}: nested sequences must have equal sizes, but at depth {len(shape)} "
+                f"there are sizes {sorted(length for length in lengths if length >= 0)}"
                 + (" and single elements" if -1 in lengths else "")
             )
         if len(shape) == _MOST_AXES:
@@ -245,31 +246,3 @@ def nested_list(flat: Any, shape: Shape, dtype: DType) -> Any:
 
 def _empty_lists(shape: Shape) -> list[Any]:
     return [_empty_lists(shape[1:]) for _ in range(shape[0])] if shape else []
-
-
-def _format(value: Any) -> str:
-    if isinstance(value, str):
-        return repr(value)
-    return f"{value:.6g}" if isinstance(value, (float, complex)) else str(value)
-
-
-def shown_values(values: Sequence[Any], shape: Shape, edge: int = 3, most: int = 100) -> str:
-    """Return the elements as text, leaving out the middle of long axes of large tensors."""
-    if len(values) == 0:
-        return str(_empty_lists(shape))
-    edge = edge if len(values) > most else max(shape, default=0)
-
-    def show(start: int, stride: int, axis: int) -> str:
-        if axis == len(shape):
-            return _format(values[start])
-        length = shape[axis]
-        step = stride // length
-        shown_indices = list(range(length))
-        if length > 2 * edge:
-            shown_indices = shown_indices[:edge] + shown_indices[-edge:]
-        parts = [show(start + index * step, step, axis + 1) for index in shown_indices]
-        if length > 2 * edge:
-            parts.insert(edge, "...")
-        return "[" + ", ".join(parts) + "]"
-
-    return show(0, len(values), 0)

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from webtensor.dtypes import DType, string_, typed_view
+from webtensor.dtypes import DType, complex64, string_, typed_view
 from webtensor.engine import backend_registry
-from webtensor.engine.convert import nested_list, python_numbers, shown_values
+from webtensor.engine.convert import nested_list, python_numbers
+from webtensor.engine.elements import read_only
 from webtensor.engine.jspi import can_suspend, suspended
 from webtensor.engine.state import state
 from webtensor.engine.storage import DISPOSED, Storage, empty_host, host_storage
@@ -19,11 +20,6 @@ from webtensor.errors import ContextLostError
 from webtensor.shapes import Shape
 
 __all__ = ["Tensor"]
-
-
-def _read_only(elements: Any) -> Any:
-    """Return a view of a host buffer that cannot be written to; text is a tuple anyway."""
-    return elements if type(elements) is tuple else elements.toreadonly()
 
 
 def _bytes(elements: Any) -> Any:
@@ -184,7 +180,7 @@ class Tensor(Operators):
         return self.__copy__()  # elements never change; ``copy`` itself fills the memo
 
     def __reduce__(self) -> tuple[Any, ...]:
-        elements = self.data_sync()
+        elements = self._elements()
         return _unpickled, (
             self.dtype,
             self.shape,
@@ -207,38 +203,50 @@ class Tensor(Operators):
     # -- reading it ---------------------------------------------------------------------------
 
     def data_sync(self) -> Any:
-        """Return the elements as a flat, read-only memoryview, waiting for the device.
+        """Return the elements, flat and read-only, waiting for the device.
 
-        Complex elements are pairs of float32 (real and imaginary part), and text is a tuple of
-        UTF-8 bytes. The page does not block if the browser can suspend Python and nothing observes
-        operations (a tape, a profile or the debug mode).
+        They are a buffer and a sequence, with the methods of a memoryview. Complex elements are
+        pairs of float32 (real and imaginary part), and text is a tuple of UTF-8 bytes. The page
+        does not block if the browser can suspend Python and nothing observes operations (a tape, a
+        profile or the debug mode).
         """
+        return read_only(self._elements(), self.dtype)
+
+    async def data(self) -> Any:
+        """Return what ``data_sync`` does, without blocking the page.
+
+        Example:
+            >>> import asyncio
+            >>> import webtensor as wt
+            >>> list(asyncio.run(wt.tensor([[1.0, 2.5]]).data()))
+            [1.0, 2.5]
+        """
+        return read_only(await self.storage.read_async(), self.dtype)
+
+    def _elements(self) -> Any:
+        """Return the stored elements: a memoryview, or a tuple of bytes for text."""
         storage = self.storage
         if storage.host is None and not state.observers:
             backend = storage.backend
             if backend is not None and not backend.computes_on_host and can_suspend():
-                return _read_only(suspended(storage.read_async()))
-        return _read_only(storage.read())
-
-    async def data(self) -> Any:
-        """Return what ``data_sync`` does, without blocking the page."""
-        return _read_only(await self.storage.read_async())
+                return suspended(storage.read_async())
+        return storage.read()
 
     def tolist(self) -> Any:
         """Return the elements as nested lists of Python numbers or str (itself for rank 0)."""
-        return nested_list(self.data_sync(), self.shape, self.dtype)
+        return nested_list(self._elements(), self.shape, self.dtype)
 
     def bytes_sync(self) -> Any:
         """Return the elements' bytes in memory order, little-endian; for text, a list."""
-        return _bytes(self.data_sync())
+        return _bytes(self._elements())
 
     async def bytes(self) -> Any:
         """Return what ``bytes_sync`` does, without blocking the page."""
-        return _bytes(await self.data())
+        return _bytes(await self.storage.read_async())
 
     async def array(self) -> Any:
         """Return the elements as nested lists of Python numbers without blocking the page."""
-        return nested_list(await self.data(), self.shape, self.dtype)
+        return nested_list(await self.storage.read_async(), self.shape, self.dtype)
 
     def item(self) -> Any:
         """Return the only element as a Python number.
@@ -250,7 +258,7 @@ class Tensor(Operators):
             raise ValueError(
                 f"item: wanted a tensor with one element, but its shape is {self.shape}"
             )
-        return python_numbers(self.data_sync(), self.dtype)[0]
+        return python_numbers(self._elements(), self.dtype)[0]
 
     def numpy(self) -> Any:
         """Return the elements as a new NumPy array, which may be written to."""
@@ -265,10 +273,10 @@ class Tensor(Operators):
 
         is_copied = not self._is_on_host()
         if self.dtype is string_:
-            texts = python_numbers(self.data_sync(), self.dtype)
+            texts = python_numbers(self._elements(), self.dtype)
             array = numpy.array(texts, dtype=object).reshape(self.shape)
         else:
-            flat = numpy.asarray(self.data_sync(), dtype=self.dtype.stored.name)
+            flat = numpy.asarray(self._elements(), dtype=self.dtype.stored.name)
             array = flat.view(self.dtype.name).reshape(self.shape)
         is_cast = dtype is not None and array.dtype != dtype
         if copy is False and (is_cast or is_copied):
@@ -363,13 +371,28 @@ class Tensor(Operators):
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
+        return self._text()
+
+    def _text(self, prefix: str = "") -> str:
+        """Return what ``repr`` does; its second line begins under the end of ``prefix``."""
         if self.is_disposed:
             return f"Tensor(disposed, shape={self.shape}, dtype={self.dtype})"
+        from webtensor.engine.array_text import array_text
+
+        start = "Tensor("
         try:
-            values = shown_values(python_numbers(self.data_sync(), self.dtype), self.shape)
+            elements = self._elements()
+            if self.dtype in (complex64, string_):
+                elements = python_numbers(elements, self.dtype)
+            values = array_text(elements, self.shape, self.dtype, len(prefix) + len(start))
         except ContextLostError:
             values = "lost"
-        return f"Tensor({values}, shape={self.shape}, dtype={self.dtype}, device={self.device})"
+        return f"{start}{values}, shape={self.shape}, dtype={self.dtype}, device={self.device})"
+
+    def _repr_html_(self) -> str:
+        from webtensor.engine.tensor_html import tensor_html
+
+        return tensor_html(self)
 
     if TYPE_CHECKING:
         # Methods named after ops: see ``ops/methods.py``.

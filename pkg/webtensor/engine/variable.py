@@ -28,8 +28,8 @@ class Variable(Operators):
         >>> import webtensor as wt
         >>> weight = wt.Variable([1.0, 2.0], name="weight")
         >>> weight.assign(weight * 2)
-        >>> weight.tolist()
-        [2.0, 4.0]
+        >>> weight.assign_sub(0.5).tolist()
+        [1.5, 3.5]
     """
 
     __slots__ = ("__weakref__", "_value", "name", "trainable")
@@ -105,6 +105,24 @@ class Variable(Operators):
             )
         self._value = new_value
 
+    def assign_add(self, value: Any) -> Tensor:
+        """Add to the value, and return the sum.
+
+        Raises:
+            ValueError: the sum has another shape or dtype than the variable.
+        """
+        self.assign(self.value + value)
+        return self._value
+
+    def assign_sub(self, value: Any) -> Tensor:
+        """Subtract from the value, and return the difference.
+
+        Raises:
+            ValueError: the difference has another shape or dtype than the variable.
+        """
+        self.assign(self.value - value)
+        return self._value
+
     def dispose(self) -> None:
         """Free the memory now; using the variable afterwards raises ``ValueError``."""
         self._value.dispose()
@@ -147,4 +165,9 @@ class Variable(Operators):
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        return f"Variable({self._value!r}, name={self.name!r}, trainable={self.trainable})"
+        start = "Variable("
+        value = self._value._text(start)
+        return f"{start}{value}, name={self.name!r}, trainable={self.trainable})"
+
+    def _repr_html_(self) -> str:
+        return self._value._repr_html_()

@@ -328,9 +328,7 @@ def glu(x: TensorLike, axis: int = -1) -> Tensor:
     inputs = wt.asarray(x)
     size = inputs.shape[normalize_axis("glu", axis, len(inputs.shape))]
     if size % 2:
-        raise ValueError(
-            f"glu: axis {axis} must have an even length, but x has shape {inputs.shape}"
-        )
+        raise ValueError(f"glu: axis {axis} must have an even size, but x has shape {inputs.shape}")
     values, gates = wt.split(inputs, 2, axis)
     return values * wt.sigmoid(gates)
 

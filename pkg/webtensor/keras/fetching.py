@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from js import URL, Request, location
+import js
 from pyodide.http import pyfetch
 
 from webtensor.transfer import javascript_text, python_bytes
@@ -12,8 +12,8 @@ __all__ = ["fetch_bytes", "joined", "post"]
 
 def joined(base: str, path: str) -> str:
     """Return the address of a file whose path is relative to another address."""
-    base_url = URL.new(javascript_text(base), location)
-    return str(URL.new(javascript_text(path), base_url).href)
+    base_url = js.URL.new(javascript_text(base), js.location)
+    return str(js.URL.new(javascript_text(path), base_url).href)
 
 
 async def fetch_bytes(url: str) -> bytes:
@@ -22,7 +22,7 @@ async def fetch_bytes(url: str) -> bytes:
     Raises:
         OSError: the server cannot be reached, or has no such file.
     """
-    response = await pyfetch(Request.new(javascript_text(url)))
+    response = await pyfetch(js.Request.new(javascript_text(url)))
     if not response.ok:
         raise OSError(f"{url}: the server answered {response.status}")
     return python_bytes(await response.buffer())
@@ -34,5 +34,5 @@ async def post(url: str, headers: dict[str, str], body: str) -> None:
     Raises:
         OSError: the server cannot be reached.
     """
-    request = Request.new(javascript_text(url))
+    request = js.Request.new(javascript_text(url))
     await pyfetch(request, method="POST", headers=headers, body=javascript_text(body))

@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import ceil
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any
 
-from webtensor.engine import TensorLike
+from webtensor.keras.batch_parts import Batch
 
 __all__ = [
-    "Batch",
     "PyDataset",
     "SampleDataset",
     "Sequence",
     "checked_format",
-    "pack_x_y_sample_weight",
-    "unpack_x_y_sample_weight",
 ]
-
-#: Inputs, ``(inputs, targets)`` or ``(inputs, targets, sample_weight)``.
-Batch: TypeAlias = "TensorLike | tuple[TensorLike, ...] | dict[str, TensorLike]"
 
 
 class PyDataset:
@@ -139,27 +133,3 @@ def checked_format(name: str, format: str) -> str:
     if format not in ("tf", "grain"):
         raise ValueError(f"{name}: format must be 'tf' or 'grain', but got {format!r}")
     return format
-
-
-def pack_x_y_sample_weight(
-    x: TensorLike, y: TensorLike | None = None, sample_weight: TensorLike | None = None
-) -> Any:
-    """Return a batch of its parts, as ``fit`` takes it; without targets, weights are dropped."""
-    if y is None:
-        return (x,) if isinstance(x, (list, tuple)) else x
-    return (x, y) if sample_weight is None else (x, y, sample_weight)
-
-
-def unpack_x_y_sample_weight(data: Batch) -> tuple[Any, Any, Any]:
-    """Return the inputs, the targets and the sample weights of a batch, or None for missing ones.
-
-    Raises:
-        ValueError: the batch has more than three parts.
-    """
-    parts = list(data) if isinstance(data, (list, tuple)) else [data]
-    if not 1 <= len(parts) <= 3:
-        raise ValueError(
-            f"a batch must be x, (x, y) or (x, y, sample_weight), but has {len(parts)} parts"
-        )
-    x, y, sample_weight = parts + [None] * (3 - len(parts))
-    return x, y, sample_weight

@@ -1,4 +1,4 @@
-"""Functions that return random numbers, and ``SeedGenerator``, which has a new seed for each call.
+"""Functions that return random numbers.
 
 With an integer as its seed, a function returns the same numbers at each call; with a SeedGenerator
 different ones; with None, numbers that ``wt.set_random_seed`` determines. The numbers are not the
@@ -10,18 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 from math import exp, floor, lgamma, log, log1p, sqrt
-from typing import TypeAlias
 
 from webtensor import ops as wt
-from webtensor.dtypes import DType, float32, int32
+from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike
-from webtensor.engine.scopes import outside_scopes
-from webtensor.keras.arguments import Configurable
 from webtensor.keras.dtypes import held_dtype
-from webtensor.keras.names import auto_name, name_scope
+from webtensor.keras.seeds import Seed, SeedGenerator, draw_seed
 from webtensor.keras.types import DTypeLike
-from webtensor.keras.variables import Variable
-from webtensor.ops.random import new_seed, unit_numbers
+from webtensor.keras.uniform_and_normal import (
+    ShapeLike,
+    check_dtype,
+    normal,
+    truncated_normal,
+    uniform,
+)
+from webtensor.ops.random_bits import unit_numbers
 from webtensor.shapes import as_shape, broadcast_shapes, normalize_axis
 
 __all__ = [
@@ -38,151 +41,10 @@ __all__ = [
     "uniform",
 ]
 
-ShapeLike: TypeAlias = int | Sequence[int]
-
-_MAX_UINT32 = 0xFFFFFFFF
-_MAX_INT32 = 0x7FFFFFFF
-
-
-def _as_int32(number: int) -> int:
-    """Return the int32 of the lowest 32 bits of an integer."""
-    return (number + _MAX_INT32 + 1 & _MAX_UINT32) - _MAX_INT32 - 1
-
-
-class SeedGenerator(Configurable):
-    """A source of seeds, a different one for each call of a random function.
-
-    ``state`` has the seed and the number of seeds drawn. It stays on the host.
-
-    Args:
-        seed: an integer, or None for a seed drawn at random.
-
-    Raises:
-        ValueError: ``seed`` is not an integer.
-
-    Example:
-        >>> from webtensor import keras
-        >>> seed = keras.random.SeedGenerator(42)
-        >>> first = keras.random.normal((2,), seed=seed).tolist()
-        >>> first == keras.random.normal((2,), seed=seed).tolist()
-        False
-    """
-
-    def __init__(self, seed: int | None = None, name: str | None = None) -> None:
-        if seed is not None and not isinstance(seed, int):
-            raise ValueError(f"SeedGenerator: seed must be an integer or None, but got {seed!r}")
-        self.seed = seed
-        self.name = name or auto_name("seed_generator")
-        first = new_seed() & _MAX_INT32 if seed is None else seed
-        with name_scope(self.name), outside_scopes():
-            self.state = Variable(
-                wt.tensor([_as_int32(first), 0]), trainable=False, name="seed_generator_state"
-            )
-
-    def next(self, ordered: bool = True) -> int:
-        """Return the next seed, a 64-bit integer."""
-        first, count = map(int, self.state.value.tolist())
-        self.state.assign([first, _as_int32(count + 1)])
-        return first & _MAX_UINT32 | (count & _MAX_UINT32) << 32
-
-
-#: What random functions take as a seed.
-Seed: TypeAlias = int | SeedGenerator | None
-
-
-def draw_seed(name: str, seed: Seed) -> int:
-    """Return the 64-bit integer that a seed stands for at this call of the function ``name``.
-
-    Raises:
-        ValueError: ``seed`` is not a seed.
-    """
-    if seed is None:
-        return new_seed()
-    if isinstance(seed, SeedGenerator):
-        return seed.next()
-    if not isinstance(seed, int):
-        raise ValueError(
-            f"{name}: seed must be an integer, a SeedGenerator or None, but got {seed!r}"
-        )
-    return seed
-
 
 def _further_seed(seed: int, number: int) -> int:
     """Return another seed for the same call, a different one for each number."""
     return seed ^ number << 48
-
-
-def _check_dtype(name: str, dtype: DTypeLike, required: DType) -> None:
-    """Raise unless elements of a dtype of Keras are stored as the required dtype."""
-    if held_dtype(dtype, required) is not required:
-        kind = "integers" if required is int32 else "floats"
-        raise ValueError(f"{name}: dtype must be one of {kind}, but got {dtype!r}")
-
-
-# -- uniform and normal ------------------------------------------------------------------------
-
-
-def uniform(
-    shape: ShapeLike,
-    minval: float = 0.0,
-    maxval: float = 1.0,
-    dtype: DTypeLike = None,
-    seed: Seed = None,
-) -> Tensor:
-    """Numbers of a uniform distribution over [minval, maxval).
-
-    Raises:
-        ValueError: ``dtype`` is not a float dtype.
-
-    Example:
-        >>> from webtensor import keras
-        >>> keras.random.uniform((2, 3), seed=1).shape
-        (2, 3)
-    """
-    _check_dtype("uniform", dtype, float32)
-    return wt.random_uniform(shape, minval, maxval, float32, draw_seed("uniform", seed))
-
-
-def normal(
-    shape: ShapeLike,
-    mean: float = 0.0,
-    stddev: float = 1.0,
-    dtype: DTypeLike = None,
-    seed: Seed = None,
-) -> Tensor:
-    """Numbers of a normal distribution.
-
-    Raises:
-        ValueError: ``dtype`` is not a float dtype.
-
-    Example:
-        >>> from webtensor import keras
-        >>> keras.random.normal((2, 3), seed=1).shape
-        (2, 3)
-    """
-    _check_dtype("normal", dtype, float32)
-    return wt.random_normal(shape, mean, stddev, float32, draw_seed("normal", seed))
-
-
-def truncated_normal(
-    shape: ShapeLike,
-    mean: float = 0.0,
-    stddev: float = 1.0,
-    dtype: DTypeLike = None,
-    seed: Seed = None,
-) -> Tensor:
-    """Numbers of a normal distribution within two standard deviations of the mean.
-
-    Raises:
-        ValueError: ``dtype`` is not a float dtype.
-
-    Example:
-        >>> from webtensor import keras
-        >>> bool(wt.all(wt.abs(keras.random.truncated_normal((100,), seed=1)) <= 2))
-        True
-    """
-    _check_dtype("truncated_normal", dtype, float32)
-    return wt.truncated_normal(shape, mean, stddev, float32, draw_seed("truncated_normal", seed))
 
 
 # -- integers ----------------------------------------------------------------------------------
@@ -205,7 +67,7 @@ def randint(
         >>> keras.random.randint((2,), 3, 4).tolist()
         [3, 3]
     """
-    _check_dtype("randint", dtype, int32)
+    check_dtype("randint", dtype, int32)
     call_seed, low, high = draw_seed("randint", seed), int(minval), int(maxval)
     if high <= low:
         return wt.full(as_shape("randint", shape), low, int32)
@@ -325,7 +187,7 @@ def gamma(
         >>> bool(wt.all(keras.random.gamma((100,), 0.5) >= 0))
         True
     """
-    _check_dtype("gamma", dtype, float32)
+    check_dtype("gamma", dtype, float32)
     return _draw_elementwise("gamma", shape, (alpha,), _gamma, draw_seed("gamma", seed))
 
 
@@ -352,7 +214,7 @@ def beta(
         >>> bool(wt.all(keras.random.beta((100,), 0.5, 2.0) <= 1))
         True
     """
-    _check_dtype("beta", dtype, float32)
+    check_dtype("beta", dtype, float32)
     call_seed = draw_seed("beta", seed)
     a = _draw_elementwise("beta", shape, (alpha,), _gamma, call_seed)
     b = _draw_elementwise("beta", shape, (beta,), _gamma, _further_seed(call_seed, 1))
@@ -377,7 +239,7 @@ def binomial(
         >>> keras.random.binomial((2,), 5, 1.0).tolist()
         [5.0, 5.0]
     """
-    _check_dtype("binomial", dtype, float32)
+    check_dtype("binomial", dtype, float32)
     call_seed = draw_seed("binomial", seed)
     return _draw_elementwise("binomial", shape, (counts, probabilities), _binomial, call_seed)
 

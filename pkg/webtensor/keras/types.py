@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from webtensor.keras.constraints import Constraint
     from webtensor.keras.dtype_policies import DTypePolicy
     from webtensor.keras.initializers import Initializer
-    from webtensor.keras.random import SeedGenerator
     from webtensor.keras.regularizers import Regularizer
+    from webtensor.keras.seeds import SeedGenerator
     from webtensor.keras.symbols import KerasTensor
 
 __all__ = [

@@ -1,15 +1,16 @@
 """The Ops API: what users call. One module per family; most compose primitives.
 
-``unary``, ``binary`` and ``ternary`` are the elementwise table, whose machinery is ``elementwise``;
-``reduction``, ``movement``, ``broadcasting``, ``casting``, ``contraction``, ``pooling`` and ``nn``
-have the other primitives with their gradients; ``creation`` and ``random`` make tensors;
-``indexing`` and ``methods`` give tensors their subscripts, operators and methods. ``scan``,
-``sorting``, ``scatter``, ``dynamic`` (shapes that depend on values), ``rearrangement``,
-``statistics`` and ``ragged`` are families of functions; ``string_elements`` moves the elements of
-string tensors. ``blocks`` and ``cells`` are formulas of gates; ``shared_operands`` joins gradients
-of products that share an operand. ``fft``, ``fused``, ``image``, ``linalg``, ``losses``, ``math``,
-``signal``, ``sparse``, ``spectral`` and ``string`` are namespaces that users see; ``array_api`` is
-what the array API standard requires beside operations.
+``unary``, ``binary``, ``ternary``, ``activations``, ``trigonometry`` and ``special_functions`` are
+the elementwise table, whose machinery is ``elementwise``; ``reduction``, ``movement``,
+``broadcasting``, ``casting``, ``contraction``, ``pooling`` and ``nn`` have the other primitives
+with their gradients; ``creation``, ``sequences`` and ``random`` make tensors; ``indexing`` and
+``methods`` give tensors their subscripts, operators and methods. ``scan``, ``sorting``,
+``scatter``, ``dynamic`` (shapes that depend on values), ``rearrangement``, ``statistics`` and
+``ragged`` are families of functions; ``string_elements`` moves the elements of string tensors.
+``blocks`` and ``cells`` are formulas of gates; ``shared_operands`` joins gradients of products that
+share an operand. ``fft``, ``fused``, ``image``, ``linalg``, ``losses``, ``math``, ``signal``,
+``sparse``, ``spectral`` and ``string`` are namespaces that users see; ``array_api`` is what the
+array API standard requires beside operations.
 """
 
 import typing as _typing
@@ -31,6 +32,7 @@ if _typing.TYPE_CHECKING:
         spectral as spectral,
         string as string,
     )
+    from webtensor.ops.activations import *
     from webtensor.ops.array_api import *
     from webtensor.ops.binary import *
     from webtensor.ops.broadcasting import broadcast_to as broadcast_to
@@ -65,22 +67,27 @@ if _typing.TYPE_CHECKING:
         unstack as unstack,
     )
     from webtensor.ops.nn import *
+    from webtensor.ops.normal_distribution import *
     from webtensor.ops.normalization import *
     from webtensor.ops.pooling import *
     from webtensor.ops.ragged import *
-    from webtensor.ops.random import *
+    from webtensor.ops.random import random_uniform as random_uniform
+    from webtensor.ops.random_bits import set_random_seed as set_random_seed
     from webtensor.ops.rearrangement import *
     from webtensor.ops.recurrent import *
     from webtensor.ops.reduction import *
     from webtensor.ops.scan import *
     from webtensor.ops.scatter import *
+    from webtensor.ops.sequences import *
     from webtensor.ops.signal import (
         cosine_window as cosine_window,
         enclosing_power_of_two as enclosing_power_of_two,
     )
     from webtensor.ops.sorting import *
+    from webtensor.ops.special_functions import *
     from webtensor.ops.statistics import *
     from webtensor.ops.ternary import *
+    from webtensor.ops.trigonometry import *
     from webtensor.ops.unary import *
     from webtensor.ops.vector_products import *
 else:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "add",
-    "atan2",
     "bitwise_and",
     "bitwise_left_shift",
     "bitwise_or",
@@ -29,7 +28,6 @@ __all__ = [
     "floor_divide",
     "greater",
     "greater_equal",
-    "hypot",
     "less",
     "less_equal",
     "logaddexp",
@@ -42,7 +40,6 @@ __all__ = [
     "nextafter",
     "not_equal",
     "pow",
-    "prelu",
     "remainder",
     "squared_difference",
     "subtract",
@@ -330,78 +327,6 @@ def squared_difference(x: TensorLike, y: TensorLike) -> Tensor:
         >>> import webtensor as wt
         >>> wt.squared_difference([1, 5], 3).tolist()
         [4, 4]
-    """
-
-
-@binary(
-    kind=Kind.FLOAT,
-    numpy=lambda np, x, y: np.arctan2(x, y),
-    glsl="atan2_(x, y)",
-    c="vatan2(x, y)",
-    grad_x=lambda dy, out, x, y: dy * y / (x * x + y * y),
-    grad_y=lambda dy, out, x, y: -dy * x / (x * x + y * y),
-)
-def atan2(x: TensorLike, y: TensorLike) -> Tensor:
-    """Angle in radians of the point with ordinate ``x`` and abscissa ``y``.
-
-    The shapes broadcast together. The result is float32.
-
-    Raises:
-        TypeError: an operand has dtype complex64 or string.
-        ValueError: the shapes do not broadcast.
-
-    Example:
-        >>> import webtensor as wt
-        >>> wt.atan2([0.0], [1.0]).tolist()
-        [0.0]
-    """
-
-
-@binary(
-    kind=Kind.FLOAT,
-    numpy=lambda np, x, y: np.where(x < 0, x * y, x),
-    glsl="mix(x, x * y, x < 0.0)",
-    c="vsel(x < 0, x * y, x)",
-    grad_x=lambda dy, out, x, y: dy.where(x >= 0, dy * y),
-    grad_y=lambda dy, out, x, y: (dy * x).where(x < 0, 0.0),
-)
-def prelu(x: TensorLike, y: TensorLike) -> Tensor:
-    """``x`` where it is positive, else ``y * x``, with the slopes ``y`` a tensor (He et al., 2015).
-
-    The shapes broadcast together. The result is float32.
-
-    Raises:
-        TypeError: an operand has dtype complex64 or string.
-        ValueError: the shapes do not broadcast.
-
-    Example:
-        >>> import webtensor as wt
-        >>> wt.prelu([-4.0, 4.0], [0.5, 0.5]).tolist()
-        [-2.0, 4.0]
-    """
-
-
-@binary(
-    kind=Kind.FLOAT,
-    numpy=lambda np, x, y: np.hypot(x, y),
-    glsl="hypot_(x, y)",
-    c="vhypot(x, y)",
-    grad_x=lambda dy, out, x, y: (dy * x).divide_no_nan(out),
-    grad_y=lambda dy, out, x, y: (dy * y).divide_no_nan(out),
-)
-def hypot(x: TensorLike, y: TensorLike) -> Tensor:
-    """``sqrt(x * x + y * y)``, without overflow or underflow of the squares.
-
-    The shapes broadcast together. The result is float32.
-
-    Raises:
-        TypeError: an operand has dtype complex64 or string.
-        ValueError: the shapes do not broadcast.
-
-    Example:
-        >>> import webtensor as wt
-        >>> wt.hypot([3.0], [4.0]).tolist()
-        [5.0]
     """
 
 

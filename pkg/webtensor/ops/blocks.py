@@ -16,9 +16,10 @@ from webtensor.autodiff import Tape
 from webtensor.backends.formulas import Formula
 from webtensor.dtypes import float32
 from webtensor.engine import Gradient, Primitive, Tensor, planned, run
+from webtensor.ops.activations import sigmoid
 from webtensor.ops.creation import zeros_like
 from webtensor.ops.movement import concat, split
-from webtensor.ops.unary import sigmoid, tanh
+from webtensor.ops.trigonometry import tanh
 
 __all__ = ["BLOCK_ROWS", "BlockRow", "blocks"]
 

@@ -12,17 +12,7 @@ from math import log as _natural_log, pi
 from webtensor.autodiff import custom_grad
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, TensorLike, as_operand
-from webtensor.ops.binary import (
-    add,
-    atan2,
-    copysign,
-    equal,
-    hypot,
-    logical_and,
-    logical_or,
-    multiply,
-    subtract,
-)
+from webtensor.ops.binary import add, copysign, equal, logical_and, logical_or, multiply, subtract
 from webtensor.ops.casting import cast_to
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.contraction import matmul
@@ -30,11 +20,9 @@ from webtensor.ops.creation import zeros_like
 from webtensor.ops.elementwise import COMPLEX_RULES
 from webtensor.ops.movement import expand_dims, stack
 from webtensor.ops.ternary import where
+from webtensor.ops.trigonometry import asinh, atan2, cos, cosh, hypot, sin, sinh
 from webtensor.ops.unary import (
     abs,
-    asinh,
-    cos,
-    cosh,
     exp,
     expm1,
     isfinite,
@@ -45,8 +33,6 @@ from webtensor.ops.unary import (
     logical_not,
     negative,
     round,
-    sin,
-    sinh,
     sqrt,
     square,
 )

@@ -7,11 +7,9 @@ active backend when an operation first uses them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
-from math import ceil, isfinite
 from typing import Any
 
-from webtensor.arguments import as_integer, as_number
+from webtensor.arguments import as_integer
 from webtensor.autodiff import note_constant
 from webtensor.dtypes import as_dtype, bool_, complex64, float32, int32, number_dtype, string_
 from webtensor.engine import Primitive, Tensor, TensorLike, Variable, as_operand, from_host, run
@@ -23,7 +21,7 @@ from webtensor.ops.string_elements import text_tensor
 from webtensor.shapes import as_shape, check_size, prod
 
 __all__ = [
-    "arange",
+    "array",
     "asarray",
     "empty",
     "empty_like",
@@ -31,7 +29,6 @@ __all__ = [
     "from_dlpack",
     "full",
     "full_like",
-    "linspace",
     "ones",
     "ones_like",
     "tensor",
@@ -43,12 +40,10 @@ __all__ = [
 _ZERO = object()
 
 _FILL = Primitive("fill")
-_SEQUENCE = Primitive("sequence")
-_RAGGED_SEQUENCE = Primitive("ragged_sequence")
 _EYE = Primitive("eye")
 
 #: Up to this many elements are made on the host, so that ops can check them as indices.
-_MOST_ON_HOST = 1024
+MOST_ON_HOST = 1024
 
 
 def tensor(values: TensorLike, shape: Sequence[int] | None = None, dtype: Any = None) -> Tensor:
@@ -88,7 +83,7 @@ def tensor(values: TensorLike, shape: Sequence[int] | None = None, dtype: Any = 
     return reshape(result, shape)
 
 
-def _placed(result: Tensor, device: str | None) -> Tensor:
+def on_device(result: Tensor, device: str | None) -> Tensor:
     return result if device is None else result.to_device(device)
 
 
@@ -112,11 +107,26 @@ def asarray(
             "asarray: copy must not be False for values of the host or of another dtype"
         )
     if not is_tensor:
-        return _placed(from_host("asarray", obj, target_dtype), device)
+        return on_device(from_host("asarray", obj, target_dtype), device)
     result = as_operand("asarray", obj)
     result.throw_if_disposed()
     result = result if target_dtype is None else cast_to(result, target_dtype)
-    return _placed(clone(result) if copy and result is obj else result, device)
+    return on_device(clone(result) if copy and result is obj else result, device)
+
+
+def array(
+    obj: TensorLike, dtype: Any = None, copy: bool = True, device: str | None = None
+) -> Tensor:
+    """Return a tensor of the elements of ``obj``, as ``numpy.array`` does.
+
+    Like ``asarray``, but the result is a new tensor, unless ``copy`` is False.
+
+    Example:
+        >>> import webtensor as wt
+        >>> wt.array([[1, 2], [3, 4]]).shape
+        (2, 2)
+    """
+    return asarray(obj, dtype, copy or None, device)
 
 
 def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Tensor:
@@ -137,14 +147,14 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     """
     if isinstance(x, (Tensor, Variable)):
         operand = as_operand("from_dlpack", x)
-        return _placed(clone(operand) if copy else operand, device)
+        return on_device(clone(operand) if copy else operand, device)
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"from_dlpack: x must have __dlpack__, but got {type(x).__name__}")
     if copy is False:
         raise BufferError("from_dlpack: copy must not be False, since arrays are copied")
     import numpy
 
-    return _placed(from_host("from_dlpack", numpy.from_dlpack(x), None), device)
+    return on_device(from_host("from_dlpack", numpy.from_dlpack(x), None), device)
 
 
 def full(
@@ -161,7 +171,7 @@ def full(
         >>> wt.full((2,), 7).tolist()
         [7, 7]
     """
-    return _placed(_filled("full", shape, fill_value, dtype), device)
+    return on_device(_filled("full", shape, fill_value, dtype), device)
 
 
 def _filled(name: str, shape: int | Sequence[int], fill_value: Any, dtype: Any) -> Tensor:
@@ -197,7 +207,7 @@ def zeros(shape: int | Sequence[int], dtype: Any = float32, device: str | None =
         >>> wt.zeros((2, 1)).tolist()
         [[0.0], [0.0]]
     """
-    return _placed(_filled("zeros", shape, _ZERO, float32 if dtype is None else dtype), device)
+    return on_device(_filled("zeros", shape, _ZERO, float32 if dtype is None else dtype), device)
 
 
 def empty(shape: int | Sequence[int], dtype: Any = float32, device: str | None = None) -> Tensor:
@@ -212,7 +222,7 @@ def empty(shape: int | Sequence[int], dtype: Any = float32, device: str | None =
         >>> wt.empty((2, 1)).shape
         (2, 1)
     """
-    return _placed(_filled("empty", shape, _ZERO, float32 if dtype is None else dtype), device)
+    return on_device(_filled("empty", shape, _ZERO, float32 if dtype is None else dtype), device)
 
 
 def ones(shape: int | Sequence[int], dtype: Any = float32, device: str | None = None) -> Tensor:
@@ -227,7 +237,7 @@ def ones(shape: int | Sequence[int], dtype: Any = float32, device: str | None = 
         >>> wt.ones(2, dtype=wt.int32).tolist()
         [1, 1]
     """
-    return _placed(_filled("ones", shape, 1, float32 if dtype is None else dtype), device)
+    return on_device(_filled("ones", shape, 1, float32 if dtype is None else dtype), device)
 
 
 def full_like(
@@ -251,7 +261,7 @@ def _like(name: str, x: TensorLike, fill_value: Any, dtype: Any, device: str | N
     x = as_operand(name, x)
     filled = _filled(name, x.shape, fill_value, x.dtype if dtype is None else dtype)
     note_constant(x, filled)
-    return _placed(filled, device)
+    return on_device(filled, device)
 
 
 def zeros_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Tensor:
@@ -296,126 +306,6 @@ def ones_like(x: TensorLike, dtype: Any = None, device: str | None = None) -> Te
     return _like("ones_like", x, 1, dtype, device)
 
 
-# -- numbers in equal steps -----------------------------------------------------------------------
-
-
-def _sequence(name: str, count: int, start: float, step: float, last: float, dtype: Any) -> Tensor:
-    """``start + i * step`` for each ``i`` less than ``count``, of which the last is ``last``."""
-    if count <= _MOST_ON_HOST:
-        values = [start + index * step for index in range(count)]
-        values[-1:] = [last] * min(count, 1)
-        return from_host(name, values, dtype)
-    is_whole = float(start).is_integer() and float(step).is_integer()
-    fits = all(-(2**31) <= number < 2**31 for number in (start, last))
-    if dtype is int32 and not fits:
-        raise ValueError(f"{name}: numbers from {start} to {last} do not fit dtype int32")
-    computed = int32 if is_whole and fits else float32
-    number = int if computed is int32 else float
-    steps = number(start), number(step), number(last)
-    return cast_to(run(_SEQUENCE, (), (count,), computed, *steps), dtype)
-
-
-def ragged_sequence(
-    name: str, starts: Sequence[float], deltas: Sequence[float], ends: Sequence[int], dtype: Any
-) -> Tensor:
-    """Rows of numbers in equal steps, one after the other; row ``r`` ends before ``ends[r]``.
-
-    The dtype is int32 or float32.
-    """
-    size = ends[-1] if ends else 0
-    operands = (
-        from_host(name, starts, dtype),
-        from_host(name, deltas, dtype),
-        from_host(name, [0, *ends], int32),
-    )
-    return run(_RAGGED_SEQUENCE, operands, (size,), dtype)
-
-
-def row_numbers(name: str, counts: Sequence[int]) -> Tensor:
-    """The number of each row as many times as its count says, as int32."""
-    rows = len(counts)
-    return ragged_sequence(name, range(rows), [0] * rows, list(accumulate(counts)), int32)
-
-
-def arange(
-    start: float,
-    stop: float | None = None,
-    step: float = 1,
-    dtype: Any = None,
-    device: str | None = None,
-) -> Tensor:
-    """Evenly spaced numbers from ``start`` (0 if only one is given) up to, not including, ``stop``.
-
-    int32 where all arguments are integers, else float32.
-
-    Raises:
-        ValueError: ``step`` is 0, a number is not finite, or there are too many.
-
-    Example:
-        >>> import webtensor as wt
-        >>> wt.arange(3).tolist(), wt.arange(1, 2, 0.5).tolist()
-        ([0, 1, 2], [1.0, 1.5])
-    """
-    if stop is None:
-        start, stop = 0, start
-    start, stop, step = (
-        _finite("arange", argument, number)
-        for argument, number in (("start", start), ("stop", stop), ("step", step))
-    )
-    if step == 0:
-        raise ValueError("arange: step must not be 0")
-    is_whole = all(isinstance(number, int) for number in (start, stop, step))
-    natural = int32 if is_whole else float32
-    result_dtype = natural if dtype is None else as_dtype(dtype)
-    steps = -((start - stop) // step) if is_whole else (stop - start) / step
-    check_size("arange", "stop", stop, steps)
-    count = ceil(max(0, steps))
-    numbers = _sequence("arange", count, start, step, start + (count - 1) * step, result_dtype)
-    return _placed(numbers, device)
-
-
-def _finite(name: str, argument: str, value: Any) -> float:
-    """Return an integer as it is, or another finite number as a float."""
-    if isinstance(value, int):
-        return value
-    number = as_number(name, argument, value)
-    if not isfinite(number):
-        raise ValueError(f"{name}: {argument} must be finite, but got {value!r}")
-    return number
-
-
-def linspace(
-    start: float,
-    stop: float,
-    num: int,
-    dtype: Any = None,
-    endpoint: bool = True,
-    device: str | None = None,
-) -> Tensor:
-    """``num`` evenly spaced numbers from ``start`` to ``stop`` inclusive, as float32.
-
-    The result has shape (num,).
-
-    Raises:
-        ValueError: ``num`` is negative.
-
-    Example:
-        >>> import webtensor as wt
-        >>> wt.linspace(0, 1, 3).tolist()
-        [0.0, 0.5, 1.0]
-    """
-    count = as_integer("linspace", "num", num)
-    if count < 0:
-        raise ValueError(f"linspace: num must not be negative, but got {num}")
-    check_size("linspace", "num", num, count)
-    first, end = as_number("linspace", "start", start), as_number("linspace", "stop", stop)
-    intervals = count - 1 if endpoint else count
-    step = (end - first) / intervals if intervals > 0 else 0.0
-    last = end if endpoint and count > 1 else first + (count - 1) * step
-    result_dtype = float32 if dtype is None else as_dtype(dtype)
-    return _placed(_sequence("linspace", count, first, step, last, result_dtype), device)
-
-
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -455,8 +345,8 @@ def eye(
     shape = as_shape("eye", (rows, columns), "(n_rows, n_cols)")
     result_dtype = float32 if dtype is None else as_dtype(dtype)
     diagonal = max(-rows, min(diagonal, columns))  # beside the matrix, wherever
-    if prod(shape) <= _MOST_ON_HOST:
+    if prod(shape) <= MOST_ON_HOST:
         values = [int(column == row + diagonal) for row in range(rows) for column in range(columns)]
-        return _placed(reshape(from_host("eye", values, result_dtype), shape), device)
+        return on_device(reshape(from_host("eye", values, result_dtype), shape), device)
     computed = result_dtype if result_dtype in (float32, int32, bool_) else float32
-    return _placed(cast_to(run(_EYE, (), shape, computed, diagonal), result_dtype), device)
+    return on_device(cast_to(run(_EYE, (), shape, computed, diagonal), result_dtype), device)

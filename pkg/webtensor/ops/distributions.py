@@ -25,10 +25,13 @@ from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import zeros
 from webtensor.ops.movement import reshape
 from webtensor.ops.nn import softmax
-from webtensor.ops.random import in_dtype, normal_between, random_bits, random_normal, unit_numbers
+from webtensor.ops.normal_distribution import normal_between, random_normal
+from webtensor.ops.random import in_dtype
+from webtensor.ops.random_bits import random_bits, unit_numbers
 from webtensor.ops.scan import cumsum
 from webtensor.ops.sorting import upper_bound
-from webtensor.ops.unary import exp as _exp, log, polynomial, round
+from webtensor.ops.special_functions import polynomial
+from webtensor.ops.unary import exp as _exp, log, round
 from webtensor.shapes import as_shape, prod
 
 __all__ = ["multinomial", "rand", "random_gamma", "random_standard_normal", "random_uniform_int"]

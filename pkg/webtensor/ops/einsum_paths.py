@@ -149,7 +149,7 @@ def _sizes(
                 continue
             what = "axes under '...'" if label.isdigit() else f"axes {label!r}"
             raise ValueError(
-                f"einsum: {what} of equation {equation!r} have lengths {size} and {length}"
+                f"einsum: {what} of equation {equation!r} have sizes {size} and {length}"
             )
     return sizes
 

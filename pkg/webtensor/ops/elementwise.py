@@ -2,7 +2,8 @@
 
 A row is a decorated, documented function signature. The decorator carries, for one element, the
 NumPy, GLSL and C expressions and the gradient of each input; the function that users call is made
-from them here. ``unary.py``, ``binary.py`` and ``ternary.py`` hold the rows.
+from them here. ``unary.py``, ``binary.py``, ``ternary.py``, ``activations.py``, ``trigonometry.py``
+and ``special_functions.py`` hold the rows.
 
 Expressions see the operands as ``x``, ``y``, ``z`` and the parameters by name. GLSL expressions are
 scalar and may call the functions of ``backends/webgl/glsl.py``; C expressions are four lanes wide

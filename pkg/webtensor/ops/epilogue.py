@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 from webtensor.backends.fused_activations import FUSED_ACTIVATIONS, epilogue_operands
 from webtensor.engine import Gradient, Primitive, Tensor, run
-from webtensor.ops import unary
-from webtensor.ops.binary import add, prelu
+from webtensor.ops import activations
+from webtensor.ops.activations import prelu
+from webtensor.ops.binary import add
 from webtensor.ops.broadcasting import sum_to
 from webtensor.ops.elementwise import ROWS, Row
 from webtensor.ops.shared_operands import OfRows
@@ -23,7 +24,7 @@ __all__ = ["ACTIVATIONS", "Epilogue", "activate", "check_residual", "fused_primi
 ACTIVATIONS = {activation.name: activation for activation in FUSED_ACTIVATIONS}
 
 _FUNCTIONS = {
-    activation.row: getattr(unary, activation.row)
+    activation.row: getattr(activations, activation.row)
     for activation in FUSED_ACTIVATIONS
     if activation.row is not None and ROWS[activation.row].arity == 1
 }

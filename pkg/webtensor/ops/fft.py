@@ -17,9 +17,9 @@ from webtensor.engine import Tensor, TensorLike, as_operand
 from webtensor.ops.binary import multiply
 from webtensor.ops.casting import cast_to
 from webtensor.ops.complex_numbers import conj
-from webtensor.ops.creation import arange
 from webtensor.ops.movement import concat
 from webtensor.ops.rearrangement import moveaxis, roll
+from webtensor.ops.sequences import arange
 from webtensor.ops.spectral import half_inverse, half_transform, resized, transform
 from webtensor.shapes import check_size, normalize_axes, normalize_axis, prod
 

@@ -165,7 +165,7 @@ def _indices_of(part: Tensor, sizes: Shape, axis: int) -> Tensor:
         return part
     if part.shape != sizes:
         raise IndexError(
-            f"index: a mask of shape {part.shape} does not fit the axes from {axis} on, of lengths "
+            f"index: a mask of shape {part.shape} does not fit the axes from {axis} on, of sizes "
             f"{sizes}"
         )
     return true_indices(part, count_true(part))
@@ -216,7 +216,7 @@ def _from_start(pick: _Pick) -> Tensor:
         least, most = bounds
         if not (-pick.length <= least and most < pick.length):
             raise IndexError(
-                f"index: indices must lie in [{-pick.length}, {pick.length}) for an axis of length "
+                f"index: indices must lie in [{-pick.length}, {pick.length}) for an axis of size "
                 f"{pick.length}, but they range from {least} to {most}"
             )
         if least >= 0:

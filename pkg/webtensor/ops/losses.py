@@ -6,6 +6,7 @@ from enum import IntEnum
 
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.ops.activations import relu
 from webtensor.ops.binary import (
     add,
     divide,
@@ -19,7 +20,7 @@ from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import as_float, cast_to
 from webtensor.ops.nn import log_softmax
 from webtensor.ops.reduction import mean as _mean, sum as _sum
-from webtensor.ops.unary import abs as _abs, exp, log, log1p, negative, relu, square
+from webtensor.ops.unary import abs as _abs, exp, log, log1p, negative, square
 from webtensor.shapes import broadcast_shapes, normalize_axis
 
 __all__ = [

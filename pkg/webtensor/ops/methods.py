@@ -16,9 +16,7 @@ from webtensor.explanation import MISUSE, explained, raise_explained
 from webtensor.ops import (
     binary,
     contraction,
-    indexing,
     movement,
-    numpy_functions,
     ternary,
     unary,
 )
@@ -120,6 +118,7 @@ _METHODS: dict[str, list[str]] = {
     **{
         module: CONTENTS[module]
         for module in (
+            "activations",
             "binary",
             "broadcasting",
             "casting",
@@ -129,6 +128,8 @@ _METHODS: dict[str, list[str]] = {
             "pooling",
             "reduction",
             "scan",
+            "special_functions",
+            "trigonometry",
             "unary",
         )
     },
@@ -208,6 +209,24 @@ def _matrix_transpose(self: TensorLike) -> Tensor:
     return matrix_transpose(self)
 
 
+def _item(self: TensorLike, key: Any) -> Tensor:
+    from webtensor.ops.indexing import get_item
+
+    return get_item(as_operand("index", self), key)
+
+
+def _array_ufunc(self: TensorLike, *arguments: Any, **options: Any) -> Any:
+    from webtensor.ops.numpy_functions import array_ufunc
+
+    return array_ufunc(self, *arguments, **options)
+
+
+def _array_function(self: TensorLike, *arguments: Any) -> Any:
+    from webtensor.ops.numpy_functions import array_function
+
+    return array_function(self, *arguments)
+
+
 def _attach(owner: Any) -> None:
     for name, function in _OPERATORS.items():
         setattr(owner, f"__{name}__", _operator(function))
@@ -224,12 +243,12 @@ def _attach(owner: Any) -> None:
     owner.where = _where
     owner.sort = _sort
     owner.buffer = _Method("tfjs_methods", "buffer_of", "buffer")
-    owner.__getitem__ = lambda self, key: indexing.get_item(as_operand("index", self), key)
+    owner.__getitem__ = _item
     owner.T = property(movement.transpose)
     owner.mT = property(_matrix_transpose)
     owner.__array_namespace__ = _Method("array_api", "array_namespace", "__array_namespace__")
-    owner.__array_ufunc__ = numpy_functions.array_ufunc
-    owner.__array_function__ = numpy_functions.array_function
+    owner.__array_ufunc__ = _array_ufunc
+    owner.__array_function__ = _array_function
 
 
 _attach(Tensor)

@@ -164,7 +164,7 @@ def squeeze(x: TensorLike, axis: int | Sequence[int] | None = None) -> Tensor:
     axes = normalize_axes("squeeze", axis, len(x.shape))
     for index in axes:
         if x.shape[index] != 1:
-            raise ValueError(f"squeeze: axis {index} of shape {x.shape} does not have length 1")
+            raise ValueError(f"squeeze: axis {index} of shape {x.shape} does not have size 1")
     return reshape(x, tuple(n for index, n in enumerate(x.shape) if index not in axes))
 
 
@@ -466,7 +466,7 @@ def pad(x: TensorLike, paddings: Sequence[Sequence[int]], constant_value: comple
     """Surround a tensor with a constant: ``paddings[i]`` is (before, after) along axis ``i``.
 
     Raises:
-        ValueError: not one pair of non-negative lengths for each axis.
+        ValueError: not one pair of non-negative integers for each axis.
 
     Example:
         >>> import webtensor as wt
@@ -477,7 +477,7 @@ def pad(x: TensorLike, paddings: Sequence[Sequence[int]], constant_value: comple
     pairs = as_pairs_of_integers("pad", "paddings", paddings)
     if len(pairs) != len(x.shape) or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
         raise ValueError(
-            "pad: paddings must be one (before, after) pair of non-negative lengths for each axis "
+            "pad: paddings must be one (before, after) pair of non-negative integers for each axis "
             f"of shape {x.shape}, but got {paddings}"
         )
     shape = tuple(

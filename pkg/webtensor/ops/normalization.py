@@ -11,7 +11,7 @@ from webtensor.ops.binary import add, divide_no_nan, multiply, pow, subtract
 from webtensor.ops.casting import as_float
 from webtensor.ops.creation import zeros
 from webtensor.ops.movement import clone
-from webtensor.ops.random import random_bits
+from webtensor.ops.random_bits import random_bits
 from webtensor.ops.reduction import sum as _sum
 from webtensor.ops.unary import divisor_of_kept, negative, reciprocal, rsqrt, sqrt, square
 from webtensor.shapes import Shape, as_shape, broadcast_shapes

@@ -24,8 +24,9 @@ from webtensor.geometry import (
 from webtensor.ops.binary import add, multiply
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import as_float, cast_to
-from webtensor.ops.creation import arange, full, tensor, zeros
+from webtensor.ops.creation import full, tensor, zeros
 from webtensor.ops.movement import reshape
+from webtensor.ops.sequences import arange
 from webtensor.ops.ternary import where
 
 __all__ = ["avg_pool", "avg_pool3d", "max_pool", "max_pool3d", "max_pool_with_argmax", "pool"]

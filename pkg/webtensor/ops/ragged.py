@@ -16,9 +16,10 @@ from webtensor.engine import Tensor, TensorLike, as_operand, from_host
 from webtensor.engine.convert import python_numbers
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
-from webtensor.ops.creation import full, ragged_sequence
+from webtensor.ops.creation import full
 from webtensor.ops.movement import as_indices, concat, gather, reshape
 from webtensor.ops.scatter import put
+from webtensor.ops.sequences import ragged_sequence
 from webtensor.ops.string_elements import check_all_text
 from webtensor.shapes import Shape, check_size, prod
 
@@ -271,7 +272,7 @@ def _row_numbers(
     rows_of: list[list[int]] = []
     if kinds[0] == "FIRST_DIM_SIZE":
         if len(parts[0]) != 1 or parts[0][0] < 0:
-            raise ValueError(f"{name}: FIRST_DIM_SIZE must be one length, but is {parts[0]}")
+            raise ValueError(f"{name}: FIRST_DIM_SIZE must be one size, but is {parts[0]}")
         first = parts[0][0]
         kinds, parts = kinds[1:], parts[1:]
     elif kinds[0] == "ROW_SPLITS":
@@ -322,7 +323,7 @@ def _output_shape(name: str, shape: TensorLike, natural: Sequence[int], element:
         return natural_shape
     if len(operand.shape) != 1 or len(requested) != len(natural_shape):
         raise ValueError(
-            f"{name}: shape must give {len(natural_shape)} lengths for these values, but is "
+            f"{name}: shape must have {len(natural_shape)} sizes for these values, but is "
             f"{requested}"
         )
     full = tuple(

@@ -11,7 +11,6 @@ from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_hos
 from webtensor.ops.binary import greater_equal, less_equal
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
-from webtensor.ops.creation import arange, row_numbers
 from webtensor.ops.indexing import get_item
 from webtensor.ops.movement import (
     as_indices,
@@ -25,6 +24,7 @@ from webtensor.ops.movement import (
     reshape,
     slice as _slice,
 )
+from webtensor.ops.sequences import arange, row_numbers
 from webtensor.ops.ternary import where
 from webtensor.shapes import Shape, broadcast_shapes, check_size, normalize_axis, prod
 
@@ -128,8 +128,8 @@ def repeat(x: TensorLike, repeats: TensorLike, axis: int | None = None) -> Tenso
         numbers = as_indices("repeat", repeats, "repeats")
         if len(numbers.shape) > 1 or numbers.size not in (1, length):
             raise ValueError(
-                f"repeat: repeats must be one number, or one for each of the {length} places along "
-                f"axis {axis}, but its shape is {numbers.shape}"
+                f"repeat: repeats must be one number, or {length}, one for each index along axis "
+                f"{axis}, but its shape is {numbers.shape}"
             )
         counts = list(numbers.data_sync())
     if min(counts, default=0) < 0:
@@ -480,7 +480,7 @@ def _check_blocks(
         )
     if len(pairs) != len(blocks) or any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
         raise ValueError(
-            f"{name}: {argument} must be one pair of non-negative lengths for each axis of "
+            f"{name}: {argument} must be one pair of non-negative integers for each axis of "
             f"block_shape {block_shape}, but got {margins}"
         )
     return blocks, pairs
@@ -510,7 +510,7 @@ def space_to_batch_nd(
     batch, space, rest = padded.shape[0], padded.shape[1 : count + 1], padded.shape[count + 1 :]
     if any(length % block for length, block in zip(space, blocks, strict=True)):
         raise ValueError(
-            f"{name}: the padded lengths {space} must be multiples of block_shape {block_shape} "
+            f"{name}: the padded sizes {space} must be multiples of block_shape {block_shape} "
             f"(x.shape={operand.shape}, paddings={paddings})"
         )
     cells = [length // block for length, block in zip(space, blocks, strict=True)]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from webtensor.engine import Tensor, TensorLike, as_operand
+from webtensor.ops.activations import sigmoid
 from webtensor.ops.binary import add, multiply
 from webtensor.ops.casting import as_float
 from webtensor.ops.contraction import matmul
 from webtensor.ops.movement import concat, split
-from webtensor.ops.unary import sigmoid, tanh
+from webtensor.ops.trigonometry import tanh
 
 __all__ = ["basic_lstm_cell", "multi_rnn_cell"]
 

@@ -25,7 +25,7 @@ from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.complex_pairs import as_pairs, from_pairs
 from webtensor.ops.coordinates import to_flat_indices
-from webtensor.ops.creation import arange, full, ones, zeros_like
+from webtensor.ops.creation import full, ones, zeros_like
 from webtensor.ops.movement import (
     as_indices,
     flatten,
@@ -37,6 +37,7 @@ from webtensor.ops.movement import (
     scatter_add,
 )
 from webtensor.ops.reduction import min as least, sum as total
+from webtensor.ops.sequences import arange
 from webtensor.ops.string_elements import check_all_text, put_texts
 from webtensor.ops.ternary import where
 from webtensor.shapes import (
@@ -163,7 +164,7 @@ def _split_at(name: str, indices: Tensor, shape: Shape) -> tuple[Shape, Shape]:
     """
     if not indices.shape or indices.shape[-1] > len(shape):
         raise ValueError(
-            f"{name}: indices must have a last axis of length at most {len(shape)}, for a tensor "
+            f"{name}: indices must have a last axis of size at most {len(shape)}, for a tensor "
             f"of shape {shape}, but indices.shape={indices.shape}"
         )
     depth = indices.shape[-1]

@@ -10,10 +10,11 @@ from webtensor.arguments import as_number
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, from_host
 from webtensor.ops.casting import cast_to
-from webtensor.ops.creation import arange, zeros
+from webtensor.ops.creation import zeros
 from webtensor.ops.movement import pad, reshape, strided_view
+from webtensor.ops.sequences import arange
 from webtensor.ops.spectral import half_transform, resized
-from webtensor.ops.unary import height_of_window
+from webtensor.ops.trigonometry import height_of_window
 from webtensor.shapes import check_size, contiguous_strides
 
 __all__ = [

@@ -20,9 +20,10 @@ from webtensor.engine import (
 )
 from webtensor.ops.binary import equal, less, logical_and, logical_or, minimum
 from webtensor.ops.casting import cast_to
-from webtensor.ops.creation import arange, full
+from webtensor.ops.creation import full
 from webtensor.ops.movement import expand_dims, flatten, gather, permute_dims, reshape
 from webtensor.ops.reduction import sum as _sum
+from webtensor.ops.sequences import arange
 from webtensor.ops.unary import isfinite, logical_not
 from webtensor.shapes import normalize_axis, prod
 
@@ -149,7 +150,7 @@ def topk(x: TensorLike, k: int = 1, sorted: bool = True) -> TopK:
         raise TypeError(f"topk: k must be an integer, but got {k!r}")
     if not 0 <= k <= x.shape[-1]:
         raise ValueError(
-            f"topk: k must be between 0 and the length of the last axis of {x.shape}, but got {k}"
+            f"topk: k must be between 0 and the size of the last axis of {x.shape}, but got {k}"
         )
     keys = _keys("topk", x)
     shape = (*x.shape[:-1], k)

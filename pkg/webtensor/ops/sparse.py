@@ -123,8 +123,7 @@ def sparse_fill_empty_rows(
         )
     if shape.size != rank or rank == 0:
         raise ValueError(
-            f"{name}: dense_shape must give {rank} lengths for these indices, but gives "
-            f"{shape.size}"
+            f"{name}: dense_shape must have {rank} sizes for these indices, but has {shape.size}"
         )
     if default.shape:
         raise ValueError(f"{name}: default_value must be a scalar, but got shape {default.shape}")
@@ -204,7 +203,7 @@ def sparse_reshape(
     rank = index_tensor.shape[1]
     if len(before) != rank:
         raise ValueError(
-            f"{name}: input_shape must give {rank} lengths for these indices, but is {before}"
+            f"{name}: input_shape must have {rank} sizes for these indices, but is {before}"
         )
     size = prod(before)
     after = requested

@@ -10,15 +10,7 @@ from typing import NamedTuple
 from webtensor.autodiff.tape import paused
 from webtensor.dtypes import bool_, complex64, float32
 from webtensor.engine import Primitive, Tensor, TensorLike, as_operand, backend, run
-from webtensor.ops.binary import (
-    add,
-    divide,
-    multiply,
-    not_equal,
-    pow,
-    squared_difference,
-    subtract,
-)
+from webtensor.ops.binary import add, divide, multiply, not_equal, pow, squared_difference, subtract
 from webtensor.ops.casting import cast_to
 from webtensor.ops.movement import concat, reshape
 from webtensor.ops.normalization import normalized

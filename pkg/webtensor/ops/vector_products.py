@@ -66,7 +66,7 @@ def vecdot(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
     ]
     if sizes[0] != sizes[1] or (axis >= 0 and len(x.shape) != len(y.shape)):
         raise ValueError(
-            f"vecdot: operands must have the same length along axis {axis}, but got shapes "
+            f"vecdot: operands must have the same size along axis {axis}, but got shapes "
             f"{x.shape} and {y.shape}"
         )
     return _sum(multiply(conj(x), y), axis)

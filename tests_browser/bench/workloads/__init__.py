@@ -22,25 +22,28 @@ from tests_browser.bench.workloads.text import TEXT
 from tests_browser.bench.workloads.training import TRAINING
 from tests_browser.bench.workloads.transfer import TRANSFERS
 
-__all__ = ["WORKLOADS"]
+__all__ = ["FAMILIES", "WORKLOADS"]
 
-WORKLOADS = [
-    *OVERHEAD,
-    *PRODUCTS,
-    *CONVOLUTIONS,
-    *POOLING,
-    *ELEMENTWISE,
-    *CREATION,
-    *REDUCTIONS,
-    *MOVEMENT,
-    *INDEXING,
-    *IMAGES,
-    *SIGNALS,
-    *RANDOM,
-    *TEXT,
-    *TRANSFERS,
-    *TRAINING,
-    *LAYERS,
-    *LAYERS_API,
-    *PREDICTIONS,
-]
+#: By titles that people read.
+FAMILIES = {
+    "Overhead of a call": OVERHEAD,
+    "Matrix products": PRODUCTS,
+    "Convolutions": CONVOLUTIONS,
+    "Pooling": POOLING,
+    "Elementwise": ELEMENTWISE,
+    "Creation": CREATION,
+    "Reductions": REDUCTIONS,
+    "Movement": MOVEMENT,
+    "Indexing": INDEXING,
+    "Images": IMAGES,
+    "Signals": SIGNALS,
+    "Random numbers": RANDOM,
+    "Text": TEXT,
+    "Transfers": TRANSFERS,
+    "Training": TRAINING,
+    "Convolutions of networks": LAYERS,
+    "The Layers API": LAYERS_API,
+    "Networks": PREDICTIONS,
+}
+
+WORKLOADS = [workload for family in FAMILIES.values() for workload in family]

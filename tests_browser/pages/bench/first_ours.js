@@ -1,24 +1,21 @@
 import { startPython } from "/shared/loader.js";
 import { valuesOf } from "./uniform.js";
 
-// What the loader has done when it says what comes next.
-const STEPS = {
-  "Starting Python": "runtime script loaded",
-  "Loading webtensor": "Python started",
-  Ready: "webtensor installed",
-};
+const LOADER = "webtensor: "; // what the names of the loader's marks begin with
 
 const steps = {};
 const note = (name) => void (steps[name] = performance.now());
-const onProgress = (_, text) => STEPS[text] && note(STEPS[text]);
 const fetchText = (url) => fetch(url).then((response) => response.text());
 
 globalThis.firstPrediction = (async () => {
   const [pyodide, model, source] = await Promise.all([
-    startPython({ onProgress }),
+    startPython(),
     fetchText("/digits/model.py"),
     fetchText("first_ours.py"),
   ]);
+  for (const { name, startTime } of performance.getEntriesByType("mark")) {
+    if (name.startsWith(LOADER)) steps[name.slice(LOADER.length)] = startTime;
+  }
   pyodide.FS.writeFile("model.py", model);
   pyodide.FS.writeFile("first_ours.py", source);
   const backend = new URLSearchParams(location.search).get("backend");

@@ -2,8 +2,8 @@
 
 import * as ort from "/node_modules/onnxruntime-web/dist/ort.wasm.min.mjs";
 
-import { threads } from "./threads.js";
-import { valuesOf } from "./uniform.js";
+import { threads } from "/bench/peer/threads.js";
+import { valuesOf } from "/bench/peer/uniform.js";
 
 ort.env.wasm.wasmPaths = "/node_modules/onnxruntime-web/dist/";
 ort.env.wasm.numThreads = threads;

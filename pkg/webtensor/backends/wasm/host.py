@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable
-from importlib.resources import files
+from pkgutil import get_data
 from typing import Any, Final
 
 from webtensor.environment import IN_BROWSER, env
@@ -105,14 +105,16 @@ def module_bytes(variant: str) -> bytes:
         BackendUnavailableError: the package came without them.
     """
     name = f"kernels-{variant}.wasm"
-    resource = files("webtensor.backends.wasm") / "kernels" / name
     try:
-        return resource.read_bytes()
-    except OSError as error:
+        content = get_data("webtensor.backends.wasm", f"kernels/{name}")
+    except OSError:
+        content = None
+    if content is None:
         raise BackendUnavailableError(
             f"the wasm backend needs its compiled kernels, but {name} is missing from the package "
             "(`make kernels` compiles them)"
-        ) from error
+        )
+    return content
 
 
 def start_host() -> Host:

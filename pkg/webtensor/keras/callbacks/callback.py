@@ -255,6 +255,16 @@ class History(Callback):
         for name, value in (logs or {}).items():
             self.history.setdefault(name, []).append(value)
 
+    def _repr_html_(self) -> str:
+        from webtensor.keras.callbacks.curves import history_html
+
+        return history_html(self.history, self.epoch)
+
+    def __repr__(self) -> str:
+        last = {name: values[-1] for name, values in self.history.items()}
+        logs = "".join(f", {name}={value:.4g}" for name, value in last.items())
+        return f"<History epochs={len(self.epoch)}{logs}>"
+
 
 class LambdaCallback(Callback):
     """A callback whose methods are functions, passed as keywords such as ``on_epoch_end``.

@@ -1,14 +1,16 @@
-"""The progress bar: a line in a terminal or a notebook, or an element of a page."""
+"""The progress bar: a line in a terminal, an output of a notebook, or an element of a page."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from html import escape
 from time import perf_counter
 from typing import Any
 
 from webtensor.environment import IN_BROWSER
 from webtensor.keras.callbacks.callback import Callback, Logs, LoopParams
-from webtensor.keras.logging import say
+from webtensor.keras.callbacks.notebooks import Show, notebook_output
+from webtensor.keras.logging import is_interactive_logging_enabled, say
 from webtensor.keras.utils.progress import Progbar
 
 __all__ = ["ProgbarLogger"]
@@ -22,7 +24,8 @@ class ProgbarLogger(Callback):
 
     Args:
         element: in a page, an element, or its id, to show a progress bar and a line of text in.
-            None prints a line, which is overwritten as the loop proceeds.
+            None prints a line, which is overwritten as the loop proceeds; in a notebook, it is a
+            bar below the cell.
 
     Raises:
         RuntimeError: there is an ``element`` outside a page; the start of the loop raises it.
@@ -31,8 +34,9 @@ class ProgbarLogger(Callback):
 
     def __init__(self, element: object = None) -> None:
         super().__init__()
-        self._bar: _TextBar | _ElementBar
+        self._bar: _TextBar | _ElementBar | _NotebookBar
         self._element = element
+        self._show: Show | None = None
         self._updated_at = 0.0
         self._epochs = 1
 
@@ -40,6 +44,8 @@ class ProgbarLogger(Callback):
         """Set ``params``."""
         super().set_params(params)
         self._epochs = params.get("epochs") or 1
+        is_shown = self._element is None and params.get("verbose") == 1
+        self._show = notebook_output() if is_shown and is_interactive_logging_enabled() else None
 
     def needs_logs(self, batch: int) -> bool:
         """Whether it is time for an update, which is due a few times a second."""
@@ -50,10 +56,12 @@ class ProgbarLogger(Callback):
     def _start(self) -> None:
         self._updated_at = perf_counter()
         steps, verbose = self.params.get("steps"), int(self.params.get("verbose") or 1)
-        if self._element is None:
-            self._bar = _TextBar(steps, verbose)
-        else:
+        if self._element is not None:
             self._bar = _ElementBar(self._element, steps)
+        elif self._show is not None:
+            self._bar = _NotebookBar(self._show, steps)
+        else:
+            self._bar = _TextBar(steps, verbose)
         self._batch_count = 0
 
     def _step(self, batch: int, logs: Logs, without_logs: bool = False) -> None:
@@ -163,8 +171,31 @@ class _ElementBar:
         else:
             batch_count = min(batch_count, self._steps)
         self._bar.value = batch_count
-        texts = [
-            f"{batch_count}/{self._steps or '?'}",
-            *(f"{name}: {value:.4g}" for name, value in logs.items()),
-        ]
-        self._text.textContent = " " + " · ".join(texts)
+        self._text.textContent = " " + _status(batch_count, self._steps, logs)
+
+
+class _NotebookBar:
+    """A progress bar below a cell of a notebook; the bars of all epochs are the same output."""
+
+    def __init__(self, show: Show, steps: int | None) -> None:
+        self._show, self._steps = show, steps
+        self._title = ""
+
+    def title(self, text: str) -> None:
+        self._title = text + " "
+
+    def update(self, batch_count: int, logs: dict[str, float], is_last: bool = False) -> None:
+        steps = self._steps or (batch_count if is_last else None)
+        count = min(batch_count, steps) if steps else batch_count
+        part = f' max="{steps}" value="{count}"' if steps else ""
+        status = _status(count, steps, logs)
+        self._show(
+            f"{escape(self._title)}<progress{part}></progress> {escape(status)}",
+            self._title + status,
+        )
+
+
+def _status(batch_count: int, steps: int | None, logs: dict[str, float]) -> str:
+    """Return the number of batches and the metrics, as one line."""
+    metrics = (f"{name}: {value:.4g}" for name, value in logs.items())
+    return " · ".join([f"{batch_count}/{steps or '?'}", *metrics])

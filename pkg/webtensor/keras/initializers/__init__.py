@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike, Variable
-from webtensor.keras import random
+from webtensor.keras import uniform_and_normal
 from webtensor.keras.arguments import Configurable
 from webtensor.keras.dtypes import held_dtype
-from webtensor.keras.random import Seed, SeedGenerator
 from webtensor.keras.registry import (
     Namespace,
     deserialize_keras_object,
     serialize_keras_object,
 )
+from webtensor.keras.seeds import Seed, SeedGenerator
 from webtensor.keras.types import Config, CustomObjects, DTypeLike, InitializerLike
 from webtensor.lazy_contents import Members, contents, lazy_contents
-from webtensor.ops.random import new_seed
+from webtensor.ops.random_bits import new_seed
 from webtensor.shapes import as_shape, prod
 
 __all__ = [
@@ -219,7 +219,7 @@ class RandomUniform(RandomInitializer):
         self.maxval = maxval
 
     def __call__(self, shape: ShapeLike, dtype: DTypeLike = None) -> Tensor:
-        return random.uniform(shape, self.minval, self.maxval, dtype, self.seed)
+        return uniform_and_normal.uniform(shape, self.minval, self.maxval, dtype, self.seed)
 
 
 class RandomNormal(RandomInitializer):
@@ -230,7 +230,7 @@ class RandomNormal(RandomInitializer):
         stddev: a number, its standard deviation.
     """
 
-    _draw = staticmethod(random.normal)
+    _draw = staticmethod(uniform_and_normal.normal)
 
     def __init__(
         self,
@@ -249,7 +249,7 @@ class RandomNormal(RandomInitializer):
 class TruncatedNormal(RandomNormal):
     """Numbers of a normal distribution within two standard deviations of the mean."""
 
-    _draw = staticmethod(random.truncated_normal)
+    _draw = staticmethod(uniform_and_normal.truncated_normal)
 
 
 class Orthogonal(RandomInitializer):
@@ -280,7 +280,7 @@ class Orthogonal(RandomInitializer):
             raise ValueError(f"Orthogonal: shape must have two axes at least, but got {dimensions}")
         rows, columns = prod(dimensions[:-1]), dimensions[-1]
         tall = (max(rows, columns), min(rows, columns))
-        q, r = wt.linalg.qr(random.normal(tall, dtype=dtype, seed=self.seed))
+        q, r = wt.linalg.qr(uniform_and_normal.normal(tall, dtype=dtype, seed=self.seed))
         # With these signs the distribution over orthogonal matrices is uniform.
         q = q * wt.sign(wt.linalg.diagonal(r))
         if rows < columns:
@@ -374,11 +374,11 @@ class VarianceScaling(RandomInitializer):
         variance = self.scale / max(1.0, fans[self.mode])
         if self.distribution == "uniform":
             limit = sqrt(3 * variance)
-            return random.uniform(dimensions, -limit, limit, dtype, self.seed)
+            return uniform_and_normal.uniform(dimensions, -limit, limit, dtype, self.seed)
         if self.distribution == "untruncated_normal":
-            return random.normal(dimensions, 0.0, sqrt(variance), dtype, self.seed)
+            return uniform_and_normal.normal(dimensions, 0.0, sqrt(variance), dtype, self.seed)
         deviation = sqrt(variance) / _TRUNCATED_DEVIATION
-        return random.truncated_normal(dimensions, 0.0, deviation, dtype, self.seed)
+        return uniform_and_normal.truncated_normal(dimensions, 0.0, deviation, dtype, self.seed)
 
 
 class _PresetScaling(VarianceScaling):

@@ -78,7 +78,8 @@ class Dense(Adaptable, Weighted):
         features = input_shape[-1]
         if features is None:
             raise ValueError(
-                f"Dense: the last length of inputs must be known, but their shape is {input_shape}"
+                "Dense: the last axis of the inputs must have a known size, but their shape is "
+                f"{input_shape}"
             )
         self._kernel = self._make_weight("kernel", (features, self.units))
         self.bias = self._make_weight("bias", (self.units,)) if self.use_bias else None

@@ -112,7 +112,7 @@ def _shapes(equation: _Equation, bias_axes: str | None, shape: Shape, partial: S
     for letter, size in input_sizes.items():
         if output_sizes.get(letter) not in (None, size):
             raise ValueError(
-                f"EinsumDense: axis {letter!r} has length {size} in the inputs, but "
+                f"EinsumDense: axis {letter!r} has size {size} in the inputs, but "
                 f"{output_sizes[letter]} in output_shape"
             )
     for letter in outputs:
@@ -218,7 +218,7 @@ class EinsumDense(Adaptable, Weighted):
         shapes = self._shapes(input_shape)
         if None in shapes.kernel:
             raise ValueError(
-                f"EinsumDense: the lengths of the kernel, {[*shapes.kernel]}, must be known; "
+                f"EinsumDense: the sizes of the kernel, {[*shapes.kernel]}, must be known; "
                 f"inputs have shape {tuple(input_shape)}, output_shape={self.partial_output_shape}"
             )
         self.input_spec = InputSpec(ndim=len(input_shape))

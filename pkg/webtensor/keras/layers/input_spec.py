@@ -123,7 +123,7 @@ def _check_input(spec: InputSpec | None, value: Any, layer_name: str) -> None:
     for axis, size in spec.axes.items():
         input_size = shape[axis] if -ndim <= axis < ndim else None
         if size is not None and input_size not in (size, None):
-            raise error(f"length {size} on axis {axis}")
+            raise error(f"size {size} on axis {axis}")
     if spec.shape is not None and len(spec.shape) == ndim:
         for size, input_size in zip(spec.shape, shape, strict=True):
             if size is not None and input_size is not None and size != input_size:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from webtensor.keras.layers.layer import Layer
     from webtensor.keras.metrics import Metric
-    from webtensor.keras.random import SeedGenerator
+    from webtensor.keras.seeds import SeedGenerator
 
 __all__ = ["LayerState"]
 
@@ -48,7 +48,7 @@ _CACHES = frozenset({"_inference", "train_function", "test_function", "predict_f
 #: Classes of attributes that a layer keeps lists of, and the modules that define them.
 _TRACKED_CLASSES = {
     "_metrics": ("webtensor.keras.metrics", "Metric"),
-    "_seed_generators": ("webtensor.keras.random", "SeedGenerator"),
+    "_seed_generators": ("webtensor.keras.seeds", "SeedGenerator"),
 }
 #: The attributes with the lists of a layer's parts and of its losses.
 _LISTS = (
@@ -348,17 +348,12 @@ class LayerState(Operation, Configurable):
     def dtype_policy(self, value: DTypeLike) -> None:
         policy = dtype_policies.get(value)
         previous = self.__dict__.get("_dtype_policy")
-        if isinstance(previous, dtype_policies.DTypePolicyMap) and not isinstance(
-            policy, type(previous)
-        ):
-            policy = previous.changed(self.path, policy)
-        self._dtype_policy = policy
+        self._dtype_policy = previous.changed(self.path, policy) if previous else policy
 
     @property
     def _own_policy(self) -> dtype_policies.DTypePolicy:
         """This layer's policy, also where the argument maps the paths of layers to policies."""
-        policy = self._dtype_policy
-        return policy[self.path] if isinstance(policy, dtype_policies.DTypePolicyMap) else policy
+        return self._dtype_policy.of_layer(self.path)
 
     @property
     def dtype(self) -> DType:

@@ -283,7 +283,7 @@ class Concatenate(Merge):
             len({*sizes} - {None}) > 1 for sizes in zip(*other_sizes, strict=True)
         ):
             raise ValueError(
-                "Concatenate: inputs must have the same shape but for the length along axis "
+                "Concatenate: inputs must have the same shape but for the size of axis "
                 f"{self.axis}, but got {input_shape}"
             )
 
@@ -389,7 +389,7 @@ class Dot(Merge):
         sizes = {shape[axis] for shape, axis in zip(input_shape, axes, strict=True)}
         if len(sizes - {None}) > 1:
             raise ValueError(
-                f"Dot: inputs have different lengths along axes={self.axes}: {input_shape}"
+                f"Dot: inputs have different sizes along axes={self.axes}: {input_shape}"
             )
 
     def call(self, inputs: Sequence[Tensor]) -> Tensor:

@@ -16,6 +16,7 @@ from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.layers.elementwise import Elementwise
 from webtensor.keras.layers.input_spec import InputSpec
+from webtensor.keras.seeds import SeedGenerator
 from webtensor.keras.types import DTypeLike, Shape
 
 __all__ = [
@@ -60,7 +61,7 @@ class RandomLayer(Elementwise):
             )
         setattr(self, self._AMOUNT, amount)
         if amount > 0:
-            self.seed_generator = random.SeedGenerator(self.seed)
+            self.seed_generator = SeedGenerator(self.seed)
 
     def call(self, inputs: Tensor, training: bool | None = False) -> Tensor:
         """Change the inputs in training."""

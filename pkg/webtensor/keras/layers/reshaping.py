@@ -276,7 +276,7 @@ class Cropping(SpatialResizing):
     def _check_sizes(self, sizes: Sequence[int | None], input_shape: Shape) -> None:
         if any(size is not None and size <= 0 for size in sizes):
             raise ValueError(
-                f"{type(self).__name__}: cropping must leave something of each length, but got "
+                f"{type(self).__name__}: cropping must leave something along each axis, but got "
                 f"cropping={self.cropping} for inputs of shape {tuple(input_shape)}"
             )
 

@@ -7,7 +7,7 @@ A loop is a generator that yields functions which return awaitables, in order to
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from functools import wraps
 from inspect import Signature, signature
 from time import perf_counter
@@ -78,7 +78,7 @@ async def finish_async(loop: Loop[Result]) -> Result:
 
 def forms_of(
     loop: Callable[Parameters, Loop[Result]],
-) -> tuple[Callable[Parameters, Result], Callable[Parameters, Awaitable[Result]]]:
+) -> tuple[Callable[Parameters, Result], Callable[Parameters, Coroutine[Any, Any, Result]]]:
     """Return the methods that run a loop, blocking and asynchronous, such as fit and fit_async.
 
     Their names are ``loop``'s without the underscore that it starts with.

@@ -11,8 +11,8 @@ from random import shuffle as shuffle_in_place
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from webtensor.engine import Tensor, TensorLike, Variable
+from webtensor.keras.batch_parts import pack_x_y_sample_weight, unpack_x_y_sample_weight
 from webtensor.keras.nest import flatten, is_nested, map_structure
-from webtensor.keras.py_datasets import pack_x_y_sample_weight, unpack_x_y_sample_weight
 from webtensor.keras.types import Tensors
 from webtensor.ops import argmax, astype, minimum, reshape, take, tensor
 

@@ -7,17 +7,19 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from inspect import Parameter, signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from webtensor import keras
 from webtensor.keras import models
 from webtensor.keras.layers import Layer
-from webtensor.keras.models.state_tree import StateTree
 from webtensor.keras.models.training import Trainer
 from webtensor.keras.nest import flatten
 from webtensor.keras.registry import custom_object_scope, serialize_keras_object
 from webtensor.keras.symbols import KerasTensor, map_shapes
 from webtensor.keras.types import Config, CustomObjects, PathLike, Shapes
+
+if TYPE_CHECKING:
+    from webtensor.keras.models.state_tree import StateTree
 
 __all__ = ["Model"]
 
@@ -174,6 +176,9 @@ class Model(Trainer, Layer):
             sys.stdout.write(text + "\n")
         else:
             print_fn(text)
+
+    def _repr_html_(self) -> str:
+        return models.summary.summary_html(self)
 
 
 def _is_functional(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:

@@ -1,7 +1,7 @@
 """The table that ``summary`` prints: layers, the shapes of their outputs, numbers of parameters.
 
-``summary_lines`` collects the cells of the table, ``_drawn`` draws it as Keras does: columns have
-fixed widths, lines are broken between words, and words that are too long end with "…".
+``_rows`` collects the cells of the table, ``_drawn`` draws it as Keras does: columns have fixed
+widths, lines are broken between words, and words that are too long end with "…".
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterable, Sequence
+from html import escape
 from math import ceil, prod
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,7 +25,7 @@ from webtensor.keras.types import Shape
 if TYPE_CHECKING:
     from webtensor.keras.models.model import Model
 
-__all__ = ["summary_lines"]
+__all__ = ["summary_html", "summary_lines"]
 
 _INDENT = "   "
 _UNITS = ("B", "KB", "MB", "GB", "TB", "PB")
@@ -52,17 +53,11 @@ def summary_lines(
         ValueError: the lines are too short, or ``layer_range`` names no layers.
     """
     graph = _graph_of(model)
-    columns = [
-        _Column("Layer (type)", "left", _name),
-        _Column("Output Shape", "left", lambda layer, _: _output_shape(layer)),
-        _Column("Param #", "right", lambda layer, _: _parameters(layer)),
-    ]
+    columns = _columns(graph)
     if graph is None or _is_sequence(graph):
         length, ends = 88, list(positions or (0.45, 0.80, 1.0))
     else:
         length, ends = 108, list(positions or (0.3, 0.56, 0.74, 1.0))
-        nodes = {id(node) for node in graph.nodes}
-        columns.append(_Column("Connected to", "left", lambda layer, _: _connections(layer, nodes)))
     if show_trainable:
         length, ends = length + 12, [*(end * 0.90 for end in ends), 1.0]
         columns.append(_Column("Trainable", "center", lambda layer, _: _is_trainable(layer)))
@@ -71,15 +66,53 @@ def summary_lines(
             f"summary: positions must be {len(columns)} parts of a line, but got {positions}"
         )
     length = line_length or min(length, shutil.get_terminal_size().columns - 4)
+    rows = _rows(model, graph, columns, layer_range, expand_nested)
+    return [_title(model), *_drawn(columns, rows, _widths(ends, length)), *_totals(model)]
+
+
+def summary_html(model: Model) -> str:
+    """Return a model's table as HTML."""
+    graph = _graph_of(model)
+    columns = _columns(graph)
+    head = "".join(f'<th scope="col">{escape(column.title)}</th>' for column in columns)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
+        for row in _rows(model, graph, columns)
+    )
+    totals = "<br>".join(escape(total.strip()) for total in _totals(model))
+    return (
+        f"<table><caption>{escape(_title(model))}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table><p>{totals}</p>"
+    )
+
+
+def _title(model: Model) -> str:
+    return f'Model: "{model.name}"'
+
+
+def _columns(graph: Graph | None) -> list[_Column]:
+    columns = [
+        _Column("Layer (type)", "left", _name),
+        _Column("Output Shape", "left", lambda layer, _: _output_shape(layer)),
+        _Column("Param #", "right", lambda layer, _: _parameters(layer)),
+    ]
+    if graph is not None and not _is_sequence(graph):
+        nodes = {id(node) for node in graph.nodes}
+        columns.append(_Column("Connected to", "left", lambda layer, _: _connections(layer, nodes)))
+    return columns
+
+
+def _rows(
+    model: Model,
+    graph: Graph | None,
+    columns: Sequence[_Column],
+    layer_range: Sequence[str] | None = None,
+    expand_nested: bool = False,
+) -> list[list[str]]:
     layers: Sequence[Operation] = model.layers if graph is None else graph.operations
-    rows = [
+    return [
         [column.text(layer, indentation) for column in columns]
         for layer, indentation in _indented(_in_range(layers, layer_range), expand_nested)
-    ]
-    return [
-        f'Model: "{model.name}"',
-        *_drawn(columns, rows, _widths(ends, length)),
-        *_totals(model),
     ]
 
 

@@ -12,6 +12,7 @@ from warnings import warn
 from webtensor import keras
 from webtensor.engine import Tensor, TensorLike, Variable
 from webtensor.keras import models
+from webtensor.keras.batch_parts import unpack_x_y_sample_weight
 from webtensor.keras.labels import as_array
 from webtensor.keras.layers import Layer
 from webtensor.keras.logging import is_interactive_logging_enabled
@@ -40,7 +41,6 @@ from webtensor.keras.models.train_steps import (
     warn_of_missing_batches,
 )
 from webtensor.keras.nest import flatten, map_structure
-from webtensor.keras.py_datasets import unpack_x_y_sample_weight
 from webtensor.keras.registry import deserialize_keras_object, serialize_keras_object
 from webtensor.keras.stateless_scopes import StatelessScope
 from webtensor.keras.types import Config, Tensors

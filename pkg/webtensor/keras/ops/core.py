@@ -310,7 +310,7 @@ def _unstack(x: TensorLike, num: int | None = None, axis: int = 0) -> list[Tenso
     """
     slices = list(wt.unstack(x, axis))
     if num is not None and num != len(slices):
-        raise ValueError(f"unstack: num is {num}, but axis {axis} has length {len(slices)}")
+        raise ValueError(f"unstack: num is {num}, but axis {axis} has size {len(slices)}")
     return slices
 
 

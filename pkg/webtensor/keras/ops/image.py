@@ -16,13 +16,13 @@ from webtensor.keras.ops import interpolation
 from webtensor.keras.ops.interpolation import moved_pixels
 from webtensor.keras.ops.operations import Arguments, Computation, Table, op, plain
 from webtensor.keras.ops.patches import windows
-from webtensor.keras.random import SeedGenerator, draw_seed
 from webtensor.keras.resampling import (
     INTERPOLATIONS,
     cropped_to_ratio,
     padded_to_ratio,
     resized,
 )
+from webtensor.keras.seeds import SeedGenerator, draw_seed
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Config
 from webtensor.ops import linalg

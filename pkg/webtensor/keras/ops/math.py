@@ -403,7 +403,7 @@ def _view_as_complex(x: TensorLike) -> Tensor:
     """
     x = wt.asarray(x)
     if x.shape[-1:] != (2,):
-        raise ValueError(f"view_as_complex: the last axis must have length 2; x.shape={x.shape}")
+        raise ValueError(f"view_as_complex: the last axis must have size 2; x.shape={x.shape}")
     return wt.complex(x[..., 0], x[..., 1])
 
 

@@ -131,7 +131,7 @@ def _squeeze_spec(compute: Computation, args: Arguments, config: Config) -> Kera
         axes = [normalize_axis("squeeze", i, len(x.shape)) for i in given_axes]
         for i in axes:
             if x.shape[i] != 1:
-                raise ValueError(f"squeeze: axis {i} of shape {x.shape} has not length 1")
+                raise ValueError(f"squeeze: axis {i} of shape {x.shape} does not have size 1")
     return KerasTensor([size for i, size in enumerate(x.shape) if i not in axes], x.dtype)
 
 
@@ -265,7 +265,7 @@ def _indexed_shape(shape: Shape, indices: list[int | slice | None]) -> list[int 
         elif isinstance(index, slice):
             indexed_shape.append(len(range(*index.indices(size or 0))))
         elif size is not None and not -size <= index < size:
-            raise ValueError(f"index {index} is out of range for an axis of length {size}")
+            raise ValueError(f"index {index} is out of range for an axis of size {size}")
     return indexed_shape
 
 

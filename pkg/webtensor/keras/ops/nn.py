@@ -502,7 +502,7 @@ def _check_vectors(x: Tensor, axis: int, **vectors: TensorLike | None) -> None:
         shape = (size,) if vector is None else tuple(wt.asarray(vector).shape)
         if shape != (size,):
             raise ValueError(
-                f"batch_normalization: {name} must be a vector of length {size}, as axis {axis} "
+                f"batch_normalization: {name} must be a vector of {size} elements, as axis {axis} "
                 f"of x has, but has shape {shape}"
             )
 

@@ -596,6 +596,11 @@ class Optimizer(OptimizerVariables):
         rate = self._learning_rate
         return rate.number if isinstance(rate, HostNumber) else serialize_keras_object(rate)
 
+    def __repr__(self) -> str:
+        from webtensor.keras.optimizers.call_text import call_text
+
+        return call_text(self, ("name",) if self.use_ema else ("ema_momentum", "name"))
+
     @classmethod
     def from_config(cls, config: Config, custom_objects: dict[str, Any] | None = None) -> Self:
         """Make an optimizer from a configuration that ``get_config`` returned."""

@@ -39,6 +39,11 @@ class LearningRateSchedule(Configurable):
             )
         return super().get_config()
 
+    def __repr__(self) -> str:
+        from webtensor.keras.optimizers.call_text import call_text
+
+        return call_text(self)
+
 
 class HostSchedule(LearningRateSchedule):
     """The base class of the schedules here, which compute with Python numbers."""

@@ -81,13 +81,15 @@ class HostNumber(Slot):
             value = operand.item()
         self.number = as_float32(value) if self._dtype is float32 else int(value)
 
-    def assign_add(self, value: Any) -> None:
-        """Add ``value`` to the number."""
+    def assign_add(self, value: Any) -> Tensor:
+        """Add ``value`` to the number, and return the sum."""
         self.assign(self + value)
+        return self.value
 
-    def assign_sub(self, value: Any) -> None:
-        """Subtract ``value`` from the number."""
+    def assign_sub(self, value: Any) -> Tensor:
+        """Subtract ``value`` from the number, and return the difference."""
         self.assign(self - value)
+        return self.value
 
     def __reduce__(self) -> tuple[Any, ...]:
         return HostNumber, (self.number, self._dtype, self.name, self.path)

@@ -34,7 +34,12 @@ from webtensor.keras.saving.keras_format import (
     members_of,
     weights_in_archive,
 )
-from webtensor.keras.saving.layers_model.storage import is_address, load_layers_model
+from webtensor.keras.saving.layers_model.storage import (
+    is_address,
+    is_in_indexed_db,
+    load_layers_model,
+    save_in_indexed_db,
+)
 from webtensor.keras.saving.legacy_h5 import (
     load_legacy_model,
     load_legacy_weights,
@@ -63,6 +68,10 @@ def save_model(
 ) -> None:
     """Save a model: as an archive of Keras 3 (.keras), or as one HDF5 file (.h5), an older format.
 
+    In a page where the browser can suspend Python (JSPI), ``filepath`` may be
+    ``indexeddb://name``: the browser keeps the model, in the format of TensorFlow.js. Elsewhere
+    ``await save_layers_model_async(model, "indexeddb://name")`` does that.
+
     Args:
         model: a model, which should be built.
         filepath: a path that ends in ``.keras`` or ``.h5``, or a binary file object for an archive.
@@ -70,15 +79,19 @@ def save_model(
         overwrite: whether an existing file is replaced.
         zipped: False writes the members of an archive as files in a folder, whose path is
             ``filepath``.
-        **kwargs: ``include_optimizer``, whether an HDF5 file has the optimizer, by default True.
+        **kwargs: ``include_optimizer``, whether the optimizer is saved, too: by default True in an
+            HDF5 file, and False in the browser; an archive always has it.
 
     Raises:
         FileExistsError: the file exists, and ``overwrite`` is False.
         ValueError: the name has another ending, or a part of the model has no configuration.
     """
-    include_optimizer = kwargs.pop("include_optimizer", True)
+    include_optimizer = kwargs.pop("include_optimizer", not is_in_indexed_db(filepath))
     _refuse_arguments("save_model", kwargs)
     require_model("save_model", model, "model, filepath")
+    if is_in_indexed_db(filepath) and isinstance(model, Model):
+        save_in_indexed_db(model, filepath, include_optimizer)
+        return
     name = "" if hasattr(filepath, "write") else os.fspath(filepath)
     if zipped is False and (not name or name.endswith((".keras", *_LEGACY))):
         raise ValueError(

@@ -24,7 +24,8 @@ _CONTENTS = contents(
     registry: CustomObjectScope custom_object_scope deserialize_keras_object get_custom_objects
         get_registered_name get_registered_object register_keras_serializable
         serialize_keras_object
-    py_datasets: PyDataset Sequence pack_x_y_sample_weight unpack_x_y_sample_weight
+    batch_parts: pack_x_y_sample_weight unpack_x_y_sample_weight
+    py_datasets: PyDataset Sequence
     utils.downloads: get_file
     feature_space: FeatureSpace
     utils.file_datasets: audio_dataset_from_directory image_dataset_from_directory
@@ -48,6 +49,10 @@ __all__ = [  # noqa: PLE0604  (they are strings)
 ]
 
 if TYPE_CHECKING:
+    from webtensor.keras.batch_parts import (
+        pack_x_y_sample_weight as pack_x_y_sample_weight,
+        unpack_x_y_sample_weight as unpack_x_y_sample_weight,
+    )
     from webtensor.keras.dtypes import (
         standardize_dtype as standardize_dtype,
     )
@@ -72,12 +77,7 @@ if TYPE_CHECKING:
     from webtensor.keras.models.svg import (
         model_to_svg as model_to_svg,
     )
-    from webtensor.keras.py_datasets import (
-        PyDataset as PyDataset,
-        Sequence as Sequence,
-        pack_x_y_sample_weight as pack_x_y_sample_weight,
-        unpack_x_y_sample_weight as unpack_x_y_sample_weight,
-    )
+    from webtensor.keras.py_datasets import PyDataset as PyDataset, Sequence as Sequence
     from webtensor.keras.registry import (
         CustomObjectScope as CustomObjectScope,
         custom_object_scope as custom_object_scope,

@@ -16,8 +16,9 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 from webtensor import ops as wt
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor
+from webtensor.keras.batch_parts import Batch
 from webtensor.keras.logging import say
-from webtensor.keras.py_datasets import Batch, SampleDataset
+from webtensor.keras.py_datasets import SampleDataset
 
 __all__ = ["FileDataset", "FileDatasets", "Options", "folder_datasets"]
 

@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 from webtensor import ops as wt
 from webtensor.dtypes import int32
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.batch_parts import Batch
 from webtensor.keras.dtypes import held_dtype
 from webtensor.keras.labels import as_array
-from webtensor.keras.py_datasets import Batch, PyDataset, SampleDataset, checked_format
+from webtensor.keras.py_datasets import PyDataset, SampleDataset, checked_format
 from webtensor.keras.types import DTypeLike
 
 __all__ = ["pad_sequences", "timeseries_dataset_from_array"]

@@ -8,8 +8,9 @@ from typing import Any, TypeAlias
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
+from webtensor.keras.batch_parts import Batch
 from webtensor.keras.nest import flatten, map_structure
-from webtensor.keras.py_datasets import Batch, PyDataset, SampleDataset
+from webtensor.keras.py_datasets import PyDataset, SampleDataset
 
 __all__ = ["Samples", "split_dataset"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from webtensor.arguments import as_number
 from webtensor.dtypes import complex64, float32, string_
 from webtensor.engine import Tensor, TensorLike, as_operand
-from webtensor.ops.binary import add, prelu
+from webtensor.ops.activations import prelu
+from webtensor.ops.binary import add
 from webtensor.ops.casting import cast_to
 from webtensor.ops.epilogue import ACTIVATIONS, Epilogue, activate, check_residual
 from webtensor.ops.movement import reshape

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from webtensor.dtypes import float32, int32
 from webtensor.engine import Tensor, TensorLike, as_operand, from_host
-from webtensor.ops.binary import (
-    divide_no_nan,
-    greater,
-    less_equal,
-    multiply,
-    subtract,
-)
+from webtensor.ops.binary import divide_no_nan, greater, less_equal, multiply, subtract
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.contraction import matmul
-from webtensor.ops.creation import arange
 from webtensor.ops.movement import flatten, flip
 from webtensor.ops.nn import clip
 from webtensor.ops.reduction import argmax, max as _max
 from webtensor.ops.scan import cumulative_sum
 from webtensor.ops.scatter import bincount
+from webtensor.ops.sequences import arange
 from webtensor.ops.ternary import where
 from webtensor.ops.unary import round as _round, square
 
@@ -63,7 +57,7 @@ def grayscale_to_rgb(image: TensorLike) -> Tensor:
     """Repeat the only channel of (…, 1) three times.
 
     Raises:
-        ValueError: the last axis does not have length 1, or it is the only one.
+        ValueError: the last axis does not have size 1, or it is the only one.
 
     Example:
         >>> import webtensor as wt

@@ -31,10 +31,11 @@ from webtensor.ops.binary import (
 from webtensor.ops.broadcasting import broadcast_to
 from webtensor.ops.casting import as_float, cast_to
 from webtensor.ops.contraction import matmul
-from webtensor.ops.creation import arange, ones, zeros_like
+from webtensor.ops.creation import ones, zeros_like
 from webtensor.ops.image.resize import image_size
 from webtensor.ops.movement import expand_dims, gather, reshape, slice
 from webtensor.ops.nn import clip
+from webtensor.ops.sequences import arange
 from webtensor.ops.ternary import where
 from webtensor.ops.unary import floor, isfinite, logical_not, negative
 

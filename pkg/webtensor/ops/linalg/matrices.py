@@ -9,9 +9,9 @@ from webtensor.dtypes import as_dtype, int32
 from webtensor.engine import Tensor, TensorLike, as_operand, as_operands, from_host
 from webtensor.ops.binary import multiply, subtract
 from webtensor.ops.casting import cast_to
-from webtensor.ops.creation import arange
 from webtensor.ops.movement import gather, reshape
 from webtensor.ops.reduction import sum as _sum
+from webtensor.ops.sequences import arange
 from webtensor.ops.ternary import where
 from webtensor.ops.vector_products import outer_named
 from webtensor.shapes import normalize_axis
@@ -112,7 +112,7 @@ def cross(x1: TensorLike, x2: TensorLike, /, *, axis: int = -1) -> Tensor:
     sizes = [operand.shape[own_axis] for operand, own_axis in zip((x, y), axes, strict=True)]
     if sizes != [3, 3] or (axis >= 0 and len(x.shape) != len(y.shape)):
         raise ValueError(
-            f"cross: operands must have length 3 along axis {axis}, but got shapes {x.shape} and "
+            f"cross: operands must have size 3 along axis {axis}, but got shapes {x.shape} and "
             f"{y.shape}"
         )
     onward, back = (from_host("cross", turn, int32) for turn in ([1, 2, 0], [2, 0, 1]))

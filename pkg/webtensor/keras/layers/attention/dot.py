@@ -12,6 +12,7 @@ from webtensor.keras import random
 from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.layers.attention.score_masks import causal_mask, intersection
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.seeds import SeedGenerator
 from webtensor.keras.symbols import KerasTensor
 from webtensor.keras.types import Shape
 from webtensor.keras.variables import Variable
@@ -70,7 +71,7 @@ class Attention(Layer):
         self.dropout = dropout
         self.seed = seed
         if dropout > 0:
-            self.seed_generator = random.SeedGenerator(seed)
+            self.seed_generator = SeedGenerator(seed)
         self.supports_masking = True
 
     def build(self, input_shape: list[Shape]) -> None:

@@ -17,6 +17,7 @@ from webtensor.engine.scopes import outside_scopes
 from webtensor.keras import activations, constraints, initializers, random, regularizers
 from webtensor.keras.arguments import ALWAYS, accepted_arguments
 from webtensor.keras.layers.layer import Layer
+from webtensor.keras.seeds import SeedGenerator
 from webtensor.keras.types import DTypeLike, InitializerLike
 from webtensor.keras.variables import Variable
 from webtensor.ops.movement import part
@@ -110,7 +111,7 @@ class GatedCell(RecurrentArguments, Layer):
             read = _READERS.get(name.rpartition("_")[2])
             setattr(self, name, value if read is None else read(value))
         self.implementation = 1 if self.recurrent_dropout else implementation
-        self.seed_generator = random.SeedGenerator(self.seed)
+        self.seed_generator = SeedGenerator(self.seed)
         self.reset_masks()
 
     # -- variables ----------------------------------------------------------------------------

@@ -7,17 +7,25 @@ browser's IndexedDB (``indexed_db``).
 """
 
 from webtensor.keras.saving.layers_model.storage import (
+    copy_model_async,
     layers_model_files,
+    list_models_async,
     load_layers_model,
     load_layers_model_async,
+    move_model_async,
+    remove_model_async,
     save_layers_model,
     save_layers_model_async,
 )
 
 __all__ = [
+    "copy_model_async",
     "layers_model_files",
+    "list_models_async",
     "load_layers_model",
     "load_layers_model_async",
+    "move_model_async",
+    "remove_model_async",
     "save_layers_model",
     "save_layers_model_async",
 ]

@@ -67,11 +67,20 @@ export default function models() {
 
   const names = () => within("readonly", (_, infos) => settled(infos.getAllKeys()));
 
+  const information = () =>
+    within("readonly", (_, infos) => settled(infos.getAll())).then((records) =>
+      JSON.stringify(
+        Object.fromEntries(
+          records.map(({ modelPath, modelArtifactsInfo }) => [modelPath, modelArtifactsInfo]),
+        ),
+      ),
+    );
+
   const remove = (name) =>
     within("readwrite", async (models, infos) => {
       infos.delete(String(name));
       await settled(models.delete(String(name)));
     });
 
-  return { put, get, names, remove };
+  return { put, get, names, information, remove };
 }

@@ -10,7 +10,7 @@ from webtensor.javascript import function_of
 from webtensor.keras.types import Config
 from webtensor.transfer import javascript_bytes, javascript_text, python_bytes
 
-__all__ = ["get", "names", "put", "remove"]
+__all__ = ["get", "information", "names", "put", "remove"]
 
 
 @cache
@@ -51,6 +51,12 @@ async def get(name: str) -> tuple[str, bytes]:
 async def names() -> list[str]:
     """Return the names of all models."""
     return [str(name) for name in await _database().names()]
+
+
+async def information() -> dict[str, Config]:
+    """Return the date and the sizes of each model, by its name."""
+    listed: dict[str, Config] = json.loads(str(await _database().information()))
+    return listed
 
 
 async def remove(name: str) -> None:

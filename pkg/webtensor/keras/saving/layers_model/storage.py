@@ -1,4 +1,7 @@
-"""Saving layers-models in, and loading them from, folders, the web, and a browser's IndexedDB."""
+"""Saving layers-models in, and loading them from, folders, the web, and a browser's IndexedDB.
+
+Models in IndexedDB can be listed, copied, moved and removed, too.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,16 @@ from webtensor.keras.saving.layers_model.artifacts import (
 from webtensor.keras.types import Config, CustomObjects
 
 __all__ = [
+    "copy_model_async",
     "is_address",
+    "is_in_indexed_db",
     "layers_model_files",
+    "list_models_async",
     "load_layers_model",
     "load_layers_model_async",
+    "move_model_async",
+    "remove_model_async",
+    "save_in_indexed_db",
     "save_layers_model",
     "save_layers_model_async",
 ]
@@ -145,21 +154,119 @@ async def save_layers_model_async(model: Model, path: str, include_optimizer: bo
         ValueError: TensorFlow.js has no such layer, argument, optimizer or loss.
     """
     require_model("save_layers_model_async", model, "model, path")
-    if not str(path).startswith(_INDEXED_DB):
+    if not is_in_indexed_db(path):
         save_layers_model(model, path, include_optimizer)
         return
     parts = artifacts_of(model, include_optimizer)
     specs, pieces = parts.weights[0]
     data = b"".join(pieces)
     fields = {**_json_fields(parts), "weightSpecs": specs, _CHECKSUMS: [_checksum(data)]}
-    information = {
+    await indexed_db.put(
+        path.removeprefix(_INDEXED_DB), fields, data, _information(fields, len(data))
+    )
+
+
+def _information(fields: Config, size: int) -> Config:
+    """Return what TensorFlow.js lists of a model: its date and sizes in bytes."""
+    return {
         "dateSaved": datetime.now(UTC).isoformat(),
         "modelTopologyType": "JSON",
-        "modelTopologyBytes": len(json.dumps(parts.topology)),
-        "weightSpecsBytes": len(json.dumps(specs)),
-        "weightDataBytes": len(data),
+        "modelTopologyBytes": len(json.dumps(fields.get("modelTopology"))),
+        "weightSpecsBytes": len(json.dumps(fields.get("weightSpecs"))),
+        "weightDataBytes": size,
     }
-    await indexed_db.put(path.removeprefix(_INDEXED_DB), fields, data, information)
+
+
+def save_in_indexed_db(model: Model, address: str, include_optimizer: bool = False) -> None:
+    """Save a model as ``save_layers_model_async`` does, where the browser can suspend Python.
+
+    Raises:
+        ValueError: this is no page, or the browser cannot suspend Python (JSPI).
+    """
+    if not can_suspend():
+        why = "this browser cannot suspend Python (JSPI)" if IN_BROWSER else "this is no browser"
+        raise ValueError(
+            f"save_model: {address!r} cannot be written here, as {why}; in a page, save the model "
+            f"with: await keras.saving.save_layers_model_async(model, {address!r})"
+        )
+    suspended(save_layers_model_async(model, address, include_optimizer))
+
+
+# -- what is stored ----------------------------------------------------------------------------
+
+
+def is_in_indexed_db(address: object) -> TypeGuard[str]:
+    """Whether this is the address of a model in IndexedDB."""
+    return isinstance(address, str) and address.startswith(_INDEXED_DB)
+
+
+async def list_models_async() -> dict[str, dict[str, Any]]:
+    """Return what is known of each model in the browser's IndexedDB, by its address.
+
+    That is, as in TensorFlow.js, ``dateSaved``, an ISO 8601 date, and the sizes
+    ``modelTopologyBytes``, ``weightSpecsBytes`` and ``weightDataBytes``.
+
+    Example:
+        In a page::
+
+            await keras.saving.save_layers_model_async(model, "indexeddb://digits")
+            list(await keras.saving.list_models_async())  # ["indexeddb://digits"]
+    """
+    listed = await indexed_db.information()
+    return {f"{_INDEXED_DB}{name}": facts for name, facts in listed.items()}
+
+
+async def copy_model_async(source: str, target: str) -> None:
+    """Copy a model in the browser's IndexedDB to another address, replacing a model there.
+
+    Raises:
+        ValueError: an address does not begin with ``indexeddb://``, or there is no model to copy.
+
+    Example:
+        In a page::
+
+            await keras.saving.copy_model_async("indexeddb://digits", "indexeddb://backup")
+    """
+    old, new = (_stored_name("copy_model_async", address) for address in (source, target))
+    text, data = await indexed_db.get(old)
+    fields: Config = json.loads(text)
+    await indexed_db.put(new, fields, data, _information(fields, len(data)))
+
+
+async def move_model_async(source: str, target: str) -> None:
+    """Move a model in the browser's IndexedDB to another address, replacing a model there.
+
+    Raises:
+        ValueError: as of ``copy_model_async``.
+    """
+    for address in (source, target):
+        _stored_name("move_model_async", address)
+    await copy_model_async(source, target)
+    if source != target:
+        await remove_model_async(source)
+
+
+async def remove_model_async(address: str) -> None:
+    """Remove a model from the browser's IndexedDB.
+
+    Raises:
+        ValueError: the address does not begin with ``indexeddb://``, or there is no such model.
+
+    Example:
+        In a page::
+
+            await keras.saving.remove_model_async("indexeddb://digits")
+    """
+    name = _stored_name("remove_model_async", address)
+    if name not in await indexed_db.names():
+        raise ValueError(f"remove_model_async: there is no model {address!r}")
+    await indexed_db.remove(name)
+
+
+def _stored_name(function: str, address: str) -> str:
+    if not is_in_indexed_db(address):
+        raise ValueError(f"{function}: an address begins with {_INDEXED_DB!r}, but got {address!r}")
+    return address.removeprefix(_INDEXED_DB)
 
 
 # -- loading -----------------------------------------------------------------------------------
@@ -226,7 +333,7 @@ async def load_layers_model_async(
     """
     if not is_address(source):
         return load_layers_model(source, custom_objects, strict, compile)
-    if source.startswith(_INDEXED_DB):
+    if is_in_indexed_db(source):
         text, data = await indexed_db.get(source.removeprefix(_INDEXED_DB))
         with reading(source):
             budget = Budget(source, len(text) + len(data))

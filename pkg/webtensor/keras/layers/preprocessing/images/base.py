@@ -16,7 +16,7 @@ from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.layers.layer import Layer
-from webtensor.keras.random import SeedGenerator, draw_seed
+from webtensor.keras.seeds import SeedGenerator, draw_seed
 from webtensor.keras.types import Shape
 from webtensor.keras.utils.bounding_boxes import Boxes, convert_format
 

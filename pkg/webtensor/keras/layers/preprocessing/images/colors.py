@@ -25,7 +25,7 @@ from webtensor.keras.layers.preprocessing.images.ranges import (
     value_range as sorted_range,
 )
 from webtensor.keras.layers.preprocessing.images.tones import RandomBrightness, RandomContrast
-from webtensor.keras.random import SeedGenerator
+from webtensor.keras.seeds import SeedGenerator
 
 __all__ = [
     "RandomColorDegeneration",

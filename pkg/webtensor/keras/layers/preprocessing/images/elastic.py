@@ -13,7 +13,7 @@ from webtensor.keras.layers.preprocessing.images.base import RandomImageLayer, p
 from webtensor.keras.layers.preprocessing.images.filters import filtered, gaussian, outer_product
 from webtensor.keras.layers.preprocessing.images.ranges import Factor, factor_range, options
 from webtensor.keras.ops.interpolation import moved_pixels
-from webtensor.keras.random import draw_seed
+from webtensor.keras.seeds import draw_seed
 from webtensor.keras.utils.bounding_boxes import Boxes
 
 __all__ = ["RandomElasticTransform"]

@@ -15,7 +15,6 @@ from webtensor.keras.layers.preprocessing.images.base import (
     Transformation,
 )
 from webtensor.keras.layers.preprocessing.images.ranges import Factor, range_within
-from webtensor.keras.random import SeedGenerator
 from webtensor.keras.resampling import (
     INTERPOLATIONS,
     cropped_to_ratio,
@@ -23,6 +22,7 @@ from webtensor.keras.resampling import (
     ratio_size,
     resized,
 )
+from webtensor.keras.seeds import SeedGenerator
 from webtensor.keras.types import Shape
 from webtensor.keras.utils.bounding_boxes import Boxes, clip_to_image_size
 

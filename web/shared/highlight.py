@@ -3,6 +3,7 @@
 import io
 import keyword
 import tokenize
+from contextlib import suppress
 from html import escape
 
 _CLASSES = {
@@ -16,7 +17,7 @@ _CLASSES = {
 
 
 def highlight(source: str) -> str:
-    """Return the source as HTML."""
+    """Return the source as HTML; after a mistake that ends the tokens, it is plain."""
     lines = source.splitlines(keepends=True)
     parts = []
     row, column = 1, 0
@@ -32,11 +33,13 @@ def highlight(source: str) -> str:
             column = end_column
         return escape(text)
 
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        parts.append(copy_until(*token.start))
-        text = copy_until(*token.end)
-        kind = _CLASSES.get(tokenize.tok_name[token.type])
-        if token.type == tokenize.NAME and keyword.iskeyword(token.string):
-            kind = "keyword"
-        parts.append(f'<span class="{kind}">{text}</span>' if kind and text else text)
+    with suppress(tokenize.TokenError, SyntaxError):  # somebody is still typing
+        for token in tokenize.generate_tokens(io.StringIO(source).readline):
+            parts.append(copy_until(*token.start))
+            text = copy_until(*token.end)
+            kind = _CLASSES.get(tokenize.tok_name[token.type])
+            if token.type == tokenize.NAME and keyword.iskeyword(token.string):
+                kind = "keyword"
+            parts.append(f'<span class="{kind}">{text}</span>' if kind and text else text)
+    parts.append(copy_until(len(lines) + 1, 0))
     return "".join(parts)

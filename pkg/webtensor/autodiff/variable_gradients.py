@@ -1,0 +1,76 @@
+"""Gradients of a loss for the variables that it depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from webtensor.autodiff.results import each_its_own, ones_like, require_callable, require_tensor
+from webtensor.autodiff.tape import Tape, zero_gradient
+from webtensor.dtypes import float32
+from webtensor.engine import Tensor, Variable
+
+__all__ = ["variable_gradients", "variable_grads"]
+
+
+def variable_grads(
+    function: Callable[[], Tensor | Variable], variables: Iterable[Variable] | None = None
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Compute a scalar loss and its gradients for the trainable variables it read.
+
+    ``variables`` narrows them; by default all trainable variables that ``function`` read.
+    Returns ``(loss, {variable name: gradient})``.
+
+    Raises:
+        ValueError: the loss is not a float scalar, depends on no such variable, or two of the
+            variables have the same name.
+
+    Example:
+        >>> import webtensor as wt
+        >>> w = wt.Variable(3.0, name="w")
+        >>> loss, gradients = wt.variable_grads(lambda: w * w)
+        >>> loss.tolist(), gradients["w"].tolist()
+        (9.0, 6.0)
+    """
+    loss, gradients = variable_gradients("variable_grads", function, variables)
+    named: dict[str, Tensor] = {}
+    for variable, gradient in gradients:
+        if variable.name in named:
+            raise ValueError(f"variable_grads: two variables are named {variable.name!r}")
+        named[variable.name] = gradient
+    return loss, named
+
+
+def variable_gradients(
+    name: str, function: Callable[[], Tensor | Variable], variables: Iterable[Variable] | None
+) -> tuple[Tensor, list[tuple[Variable, Tensor]]]:
+    """Compute a scalar loss and its gradient for each trainable variable that it depends on.
+
+    ``name`` is the function that errors will name. See ``variable_grads``.
+    """
+    require_callable(name, function)
+    tape = Tape()
+    with tape:
+        loss = require_tensor(name, function())
+    if loss.shape != () or loss.dtype is not float32:
+        raise ValueError(
+            f"{name}: function must return a float32 scalar, but it returned "
+            f"{loss.dtype} of shape {loss.shape}"
+        )
+    read = {id(variable): (variable, value) for variable, value in tape.variables.values()}
+    chosen = list(read.values())
+    if variables is not None:
+        chosen = [read[id(variable)] for variable in variables if id(variable) in read]
+    of_nothing = tape.met_nothing()
+    gradients = tape.gradients([loss], [value for _, value in chosen], [ones_like(loss)])
+    if of_nothing:  # a sum over no elements depends on no variable
+        gradients = [
+            zero_gradient(value.shape) if gradient is None else gradient
+            for (_, value), gradient in zip(chosen, gradients, strict=True)
+        ]
+    reached = [index for index, gradient in enumerate(gradients) if gradient is not None]
+    if not reached:
+        raise ValueError(f"{name}: the loss depends on none of the trainable variables")
+    own_gradients = each_its_own([gradient for gradient in gradients if gradient is not None])
+    return loss, [
+        (chosen[index][0], gradient) for index, gradient in zip(reached, own_gradients, strict=True)
+    ]

@@ -1,0 +1,150 @@
+"""The listings of docs/hosts.md for which tools must be installed; `make test-hosts` runs them."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests_browser.hosts.distribution import installed_version
+from tests_browser.hosts.environments import environment, interpreters, run
+from tests_browser.hosts.web import StandIns
+from tests_browser.test_hosts import HOST, LISTINGS, RESULT
+from web.build import DOCS, ROOT, build_wheel
+from web.serve import serve
+
+pytestmark = pytest.mark.host_tools
+
+JUPYTERLITE = ("jupyterlite-core==0.8.6", "jupyterlite-pyodide-kernel==0.8.6")
+MARIMO = ("marimo==0.25.2",)
+#: Packages of Pyodide's distribution that the kernels and consoles of these tools load.
+PACKAGES = (
+    *("micropip", "ipython", "jedi", "docutils", "msgspec", "packaging", "pygments"),
+    *("narwhals", "pyodide-http", "typing-extensions"),
+)
+
+#: Packages of marimo's own distribution, and what they depend on.
+OF_MARIMO: dict[str, tuple[str, ...]] = {
+    "marimo-base==0.25.2": (
+        *("jedi", "markdown", "pymdown-extensions", "pygments", "tomlkit"),
+        *("python-multipart", "docutils", "itsdangerous", "narwhals", "packaging", "msgspec"),
+    ),
+    "msgspec==0.22.0": (),  # PyPI lacks the one that Pyodide names
+    "Markdown==3.11.3": (),
+    "pymdown-extensions==11.0.2": (),
+    "tomlkit==0.15.2": (),
+    "python-multipart==0.0.34": (),
+    "itsdangerous==2.2.0": (),
+}
+
+
+@pytest.fixture(scope="module")
+def stand_ins() -> StandIns:
+    """Local files in the place of the web's."""
+    return StandIns(build_wheel(), PACKAGES, OF_MARIMO)
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    """A page in a context of its own."""
+    context = chromium.new_context()
+    yield context.new_page()
+    context.close()
+
+
+# -- consoles and notebooks ------------------------------------------------------------------------
+
+SCREEN = """() => {
+  const { active } = term.buffer;
+  const lines = [...Array(active.length)].map((_, line) => active.getLine(line));
+  return lines.map((line) => line.translateToString(true)).join("\\n");
+}"""
+
+
+def wait_for_screen(page: Page, text: str) -> None:
+    """Wait until the terminal shows a regular expression."""
+    page.wait_for_function(f"(text) => RegExp(text).test(({SCREEN})())", arg=text, timeout=120_000)
+
+
+def test_console(page: Page, stand_ins: StandIns, tmp_path: Path):
+    shutil.copytree(stand_ins.distribution(installed_version()), tmp_path, dirs_exist_ok=True)
+    shutil.copyfile(
+        ROOT / "node_modules" / "pyodide" / "console-v2.html", tmp_path / "console.html"
+    )
+    with serve(tmp_path, isolated=False, mounts={HOST: tmp_path}) as url:
+        stand_ins.answer(page.context, url)
+        page.goto(f"{url}{HOST}console.html")
+        lines = list(filter(None, (LISTINGS / "console.py").read_text().splitlines()))
+        for number, line in enumerate(lines):
+            page.wait_for_function(
+                f"(n) => (({SCREEN})().match(/^>>> ?/gm) ?? []).length > n",
+                arg=number,
+                timeout=120_000,
+            )
+            page.keyboard.type(f"{line}\n")
+        wait_for_screen(page, RESULT.pattern)
+
+
+def test_jupyterlite(page: Page, stand_ins: StandIns, tmp_path: Path):
+    programs = environment("jupyterlite", Path(sys.executable), *JUPYTERLITE)
+    notebooks = tmp_path / "notebooks"
+    notebooks.mkdir()
+    name = "jupyterlite_notebook.ipynb"
+    shutil.copyfile(LISTINGS / name, notebooks / name)
+    site = tmp_path / "site"
+    subprocess.run(
+        [programs / "jupyter", "lite", "build", "--contents", notebooks, "--output-dir", site],
+        cwd=tmp_path,
+        check=True,
+        capture_output=True,
+    )
+    with serve(site, mounts={HOST: site}) as url:
+        stand_ins.answer(page.context, url)
+        page.goto(f"{url}{HOST}lab/index.html?path={name}")
+        page.get_by_role("menuitem", name="Run", exact=True).click(timeout=120_000)
+        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        output = page.locator(".jp-OutputArea-output")
+        expect(output.filter(has_text=RESULT)).to_be_visible(timeout=240_000)
+
+
+def test_marimo(page: Page, stand_ins: StandIns, tmp_path: Path):
+    programs = environment("marimo", Path(sys.executable), *MARIMO)
+    notebook = LISTINGS / "marimo_notebook.py"
+    run(
+        *(programs / "marimo", "--yes", "export", "html-wasm", notebook),
+        *("--output", tmp_path, "--mode", "edit"),
+    )
+    with serve(tmp_path, mounts={HOST: tmp_path}) as url:
+        stand_ins.answer(page.context, url)
+        page.goto(url + HOST)
+        expect(page.get_by_text(RESULT)).to_be_visible(timeout=240_000)
+
+
+# -- CPython ---------------------------------------------------------------------------------------
+
+INTERPRETERS = interpreters()
+
+
+def test_table_names_the_versions_of_cpython():
+    row = re.search(r"\| CPython \| (.*), with NumPy", (DOCS / "hosts.md").read_text("utf-8"))
+    assert row is not None
+    assert set(row[1].split(", ")) <= INTERPRETERS.keys()
+
+
+@pytest.mark.parametrize("version", INTERPRETERS)
+def test_cpython(version: str):
+    wheel = f"{build_wheel()}[wasm]"
+    listing = LISTINGS / "cpython.py"
+    python = INTERPRETERS[version]
+    whole = environment(f"cpython-{version}", python, wheel, "numpy") / "python"
+    assert RESULT_LINES.findall(run(whole, listing)) == ["numpy", "wasm"]
+    without = environment(f"cpython-{version}-without-numpy", python, wheel)
+    subprocess.run([without / "pip", "uninstall", "--yes", "--quiet", "numpy"], check=True)
+    assert RESULT_LINES.findall(run(without / "python", listing)) == ["wasm"]
+
+
+RESULT_LINES = re.compile(r"^\[\[7\.0, 10\.0\], \[15\.0, 22\.0\]\] on (\w+)$", re.MULTILINE)

@@ -1,0 +1,152 @@
+"""The rows that the page can measure, and the file that a run gives: that of `make bench`.
+
+Rows come from the table of `make bench`; those of peers that the page has not are left out.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from math import exp, log
+from statistics import median
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from js import measurePeak, navigator, peer
+
+import webtensor as wt
+from tests_browser.bench.page import describe, run_workload
+from tests_browser.bench.report import Failure, Names, Report, Row, make_header, measured, table
+from tests_browser.bench.workload import Effort, Workload
+from tests_browser.bench.workloads import FAMILIES
+
+BACKENDS = {"webgl": "WebGL", "wasm": "WebAssembly"}
+PEERS = ("webgl", "wasm", "cpu")
+EFFORTS = {
+    "short": Effort(sample_ms=20.0, budget_s=0.5, least_rounds=3, patience_s=5.0),
+    "long": Effort(),
+}
+#: One row of most families, whole networks among them.
+SAMPLE = (
+    "overhead.add 4×4 4×4 1",
+    "matmul 512×512 512×512 1",
+    "conv2d 1×56×56×64 3×3×64×64 stride 1 1",
+    "elementwise.add 1000×1000 1000×1000 1",
+    "reduction.sum 1000×1000 axis 1 1",
+    "image.resize_bilinear 2×256×256×3 1",
+    "optimizers.adam 300×1000 1",
+    "model.mobilenet_v1 224×224 alpha 1.0 1",
+    "model.blazeface 128×128 1",
+)
+#: Browsers and hosts refuse longer addresses.
+LONGEST_ISSUE = 5000
+
+
+class Job(NamedTuple):
+    """A row to measure."""
+
+    workload: Workload
+    names: Names
+
+
+def offered() -> dict[str, list[Workload]]:
+    """Return the workloads of each family that the page can measure, on one thread."""
+    families = {
+        title: [
+            workload
+            for workload in workloads
+            if workload.threads == 1 and any(peer in PEERS for _, peer in workload.pairs())
+        ]
+        for title, workloads in FAMILIES.items()
+    }
+    return {title: workloads for title, workloads in families.items() if workloads}
+
+
+def jobs(workloads: Iterable[Workload], backends: Iterable[str]) -> Iterator[Job]:
+    """Yield the rows of workloads on some of our backends."""
+    chosen = set(backends)
+    for workload in workloads:
+        for backend, peer_backend in workload.pairs():
+            if backend in chosen and peer_backend in PEERS:
+                names = Names(workload.name, workload.sizes, backend, 1, peer_backend)
+                yield Job(workload, names)
+
+
+class Measurements:
+    """A run: the rows that were measured, and those that failed."""
+
+    def __init__(self, renderer: str, effort: str) -> None:
+        """Measure what the processor can do at best, and begin with no rows."""
+        self.effort = EFFORTS[effort]
+        self.rows: list[Row] = []
+        self.failures: list[Failure] = []
+        self._peak = float(measurePeak())
+        self._found = {**json.loads(describe()), "renderer": renderer}
+        self._found["peers"] |= peer.versions.to_py()
+
+    async def measure(self, job: Job) -> Row:
+        """Measure a row."""
+        given = (job.workload.key, job.names.backend, job.names.peer_backend)
+        times: dict[str, Any] = json.loads(
+            await run_workload(*given, json.dumps(asdict(self.effort)))
+        )
+        row: Row = measured(job.workload, job.names, self._found["peers"], times, self._peak)
+        self.rows.append(row)
+        return row
+
+    def fail(self, job: Job, error: Exception) -> Failure:
+        """Note that a row could not be measured."""
+        failure: Failure = {
+            "workload": job.names.workload,
+            "sizes": job.names.sizes,
+            "backend": job.names.backend,
+            "threads": job.names.threads,
+            "peer_backend": job.names.peer_backend,
+            "error": str(error),
+        }
+        self.failures.append(failure)
+        return failure
+
+    def report(self) -> Report:
+        """Return what `make bench` writes; pages are not told the processor's name."""
+        header = make_header(self._found, self._peak, str(navigator.userAgent), "", False)
+        header["cpu"] = "not told to pages"
+        header["cores"] = int(navigator.hardwareConcurrency)
+        header["system"] = str(navigator.platform)
+        return {"header": header, "rows": self.rows, "failures": self.failures}
+
+    def summaries(self) -> Iterator[str]:
+        """Yield a sentence for each backend about the ratios of its rows."""
+        for backend, title in BACKENDS.items():
+            ratios = [row["ratio"]["median"] for row in self.rows if row["backend"] == backend]
+            if ratios:
+                mean = exp(sum(map(log, ratios)) / len(ratios))
+                faster = sum(ratio >= 1 for ratio in ratios)
+                yield (
+                    f"{title}: {mean:.2f} times as fast as TensorFlow.js in the geometric mean,"
+                    f" {median(ratios):.2f} in the median; faster in {faster} of {len(ratios)}."
+                )
+
+    def issue(self, repository: str) -> str:
+        """Return the address of a form for an issue that has the figures filled in."""
+        report = self.report()
+        header = report["header"]
+        facts = {
+            "Browser": header["browser"],
+            "Graphics processor": header["webgl_renderer"],
+            "Processors": header["cores"],
+            "System": header["system"],
+            "webtensor": wt.__version__,
+            "TensorFlow.js": header["peers"]["@tensorflow/tfjs"],
+        }
+        lines = [f"- {name}: {value}" for name, value in facts.items()]
+        lines += ["", *self.summaries(), "", "```"]
+        address = f"{repository}/issues/new?"
+        title = f"Benchmark: {header['webgl_renderer']}"
+        rest = "The saved JSON has all of it; please attach it."
+        for line in table(report["rows"]).splitlines():
+            longer = urlencode({"title": title, "body": "\n".join([*lines, line, "```", rest])})
+            if len(longer) > LONGEST_ISSUE:
+                break
+            lines.append(line)
+        body = "\n".join([*lines, "```", rest])
+        return address + urlencode({"title": title, "body": body})

@@ -1,0 +1,264 @@
+// The console: what ran and what came of it, and the prompt with its history.
+import { createEditor, highlight } from "../shared/editor.js";
+import { markup } from "./markup.js";
+import { recall, remember } from "./storage.js";
+
+const LONGEST_STREAM = 100_000; // characters of a program's output that stay in the page
+const MOST_ENTRIES = 200;
+const LONGEST_HISTORY = 200;
+
+export class Console {
+  /**
+   * @param {object} page
+   *   `run(source)`: runs a console entry; `isComplete(source)`: whether it can run as it is;
+   *   `sendLine(text)`: answers input(); `goToLine(number)`: shows a line of the program;
+   *   `complete` and `signature`: as for `createEditor`.
+   */
+  constructor(page) {
+    this.page = page;
+    this.transcript = document.getElementById("transcript");
+    this.history = recall("history", []);
+    this.historyIndex = this.history.length;
+    this.draft = "";
+    this.entry = null;
+    this.waiting = null; // text for the next frame
+    this.frame = null;
+    this.inputForm = null;
+    this.prompt = createEditor({
+      parent: document.getElementById("prompt"),
+      label: "Console entry",
+      hint: "wt.ones((2, 3)) * 5",
+      isProgram: false,
+      complete: page.complete,
+      signature: page.signature,
+      keys: [
+        { key: "Enter", run: () => this.submit() },
+        { key: "ArrowUp", run: (view) => this.recallEarlier(view) },
+        { key: "ArrowDown", run: (view) => this.recallLater(view) },
+        { key: "Ctrl-l", run: () => this.clear() },
+      ],
+    });
+  }
+
+  // -- entries ------------------------------------------------------------------------------------
+
+  /** Begins an entry, to which all that comes belongs until the next one begins. */
+  begin(source) {
+    this.flush();
+    this.entry = append(this.transcript, "div", "entry");
+    append(this.entry, "pre", "source").append(highlight(source));
+    this.trim();
+    this.scroll();
+  }
+
+  /** Begins an entry for a program, whose source the editor shows. */
+  beginProgram(description) {
+    this.flush();
+    this.entry = append(this.transcript, "div", "entry");
+    append(this.entry, "p", "program").textContent = description;
+    this.trim();
+    this.scroll();
+  }
+
+  /** Adds text of a stream, at the next frame: programs may write thousands of lines a second. */
+  write(stream, text) {
+    if (this.waiting !== null && this.waiting.stream !== stream) {
+      this.flush();
+    }
+    this.waiting ??= { stream, text: "" };
+    this.waiting.text += text;
+    if (this.waiting.text.length > LONGEST_STREAM) {
+      this.flush();
+    }
+    this.frame ??= requestAnimationFrame(() => this.flush());
+  }
+
+  flush() {
+    cancelAnimationFrame(this.frame);
+    this.frame = null;
+    if (this.waiting === null) {
+      return;
+    }
+    const { stream, text } = this.waiting;
+    this.waiting = null;
+    let block = this.lastEntry().lastElementChild;
+    if (!block?.classList.contains(stream)) {
+      block = append(this.entry, "pre", `stream ${stream}`);
+    }
+    const written = overwrite(block.textContent, text);
+    block.textContent =
+      written.length > LONGEST_STREAM ? `…${written.slice(-LONGEST_STREAM / 2)}` : written;
+    this.scroll();
+  }
+
+  /** Adds what a value looks like. */
+  show(content) {
+    this.flush();
+    const result = append(this.lastEntry(), "div", "result");
+    if (content.kind === "markup") {
+      result.append(markup(content.nodes));
+    } else if (content.kind === "picture") {
+      const picture = append(result, "img");
+      picture.alt = "Picture that the program shows";
+      picture.onload = () => this.scroll();
+      picture.src = content.url;
+    } else {
+      append(result, "pre").textContent = content.text;
+    }
+    this.scroll();
+  }
+
+  /** Adds a traceback, and a way to the program's line that it names. */
+  fail({ text, line }) {
+    this.flush();
+    const block = append(this.lastEntry(), "div", "failure");
+    append(block, "pre").textContent = text;
+    if (line !== null) {
+      const button = append(block, "button", "small");
+      button.type = "button";
+      button.textContent = `Go to line ${line}`;
+      button.onclick = () => this.page.goToLine(line);
+    }
+    this.scroll();
+  }
+
+  /** Adds a sentence of the page's own. */
+  note(text) {
+    this.flush();
+    append(this.lastEntry(), "p", "note").textContent = text;
+    this.scroll();
+  }
+
+  /** Lets the visitor type a line that the program reads. */
+  askForLine() {
+    this.flush();
+    const form = append(this.lastEntry(), "form", "input-line");
+    const field = append(form, "input");
+    field.setAttribute("aria-label", this.lastLine() || "Input for the program");
+    field.autocomplete = "off";
+    form.onsubmit = (event) => {
+      event.preventDefault();
+      this.answer(field.value);
+    };
+    field.onkeydown = (event) => {
+      if (event.ctrlKey && event.key === "d" && field.value === "") {
+        event.preventDefault();
+        this.answer(null);
+      }
+    };
+    this.inputForm = form;
+    field.focus();
+    this.scroll();
+  }
+
+  answer(text) {
+    this.endInput();
+    this.write("stdout", `${text ?? ""}\n`);
+    this.prompt.focus();
+    this.page.sendLine(text);
+  }
+
+  /** Takes the field for input away, because the line is there or nobody reads it any more. */
+  endInput() {
+    this.inputForm?.remove();
+    this.inputForm = null;
+  }
+
+  clear() {
+    this.flush();
+    this.transcript.replaceChildren();
+    this.entry = null;
+    return true;
+  }
+
+  lastEntry() {
+    this.entry ??= append(this.transcript, "div", "entry");
+    return this.entry;
+  }
+
+  lastLine() {
+    const block = this.entry?.querySelector(".stream:last-of-type");
+    return block?.textContent.split("\n").pop().trim() ?? "";
+  }
+
+  trim() {
+    while (this.transcript.childElementCount > MOST_ENTRIES) {
+      this.transcript.firstElementChild.remove();
+    }
+  }
+
+  scroll() {
+    this.transcript.scrollTop = this.transcript.scrollHeight;
+  }
+
+  // -- the prompt and its history -----------------------------------------------------------------
+
+  submit() {
+    const source = this.prompt.text;
+    if (source.trim() !== "" && !this.isSubmitting) {
+      this.isSubmitting = true;
+      this.submitWhenComplete(source).finally(() => (this.isSubmitting = false));
+    }
+    return true;
+  }
+
+  async submitWhenComplete(source) {
+    const { view } = this.prompt;
+    if (view.state.sliceDoc(view.state.selection.main.head).trim() !== "" && source.includes("\n")) {
+      view.dispatch(view.state.replaceSelection("\n"));
+    } else if (await this.page.isComplete(source)) {
+      this.keep(source.trimEnd());
+      this.prompt.setText("");
+      await this.page.run(source.trimEnd());
+    } else if (this.prompt.text === source) {
+      const indentation = /^ */.exec(source.slice(source.lastIndexOf("\n") + 1))[0];
+      const deeper = /:\s*$/.test(source) ? "    " : "";
+      view.dispatch(view.state.replaceSelection(`\n${indentation}${deeper}`));
+    }
+  }
+
+  keep(source) {
+    if (this.history.at(-1) !== source) {
+      this.history.push(source);
+      this.history.splice(0, this.history.length - LONGEST_HISTORY);
+      remember("history", this.history);
+    }
+    this.historyIndex = this.history.length;
+  }
+
+  recallEarlier(view) {
+    const { state } = view;
+    if (state.doc.lineAt(state.selection.main.head).number > 1 || this.historyIndex === 0) {
+      return false;
+    }
+    if (this.historyIndex === this.history.length) {
+      this.draft = this.prompt.text;
+    }
+    this.historyIndex -= 1;
+    this.prompt.setText(this.history[this.historyIndex], { cursorAtEnd: true });
+    return true;
+  }
+
+  recallLater(view) {
+    const { state } = view;
+    const isLastLine = state.doc.lineAt(state.selection.main.head).number === state.doc.lines;
+    if (!isLastLine || this.historyIndex >= this.history.length) {
+      return false;
+    }
+    this.historyIndex += 1;
+    this.prompt.setText(this.history[this.historyIndex] ?? this.draft, { cursorAtEnd: true });
+    return true;
+  }
+}
+
+/** Adds text to what is written; after a carriage return it replaces the line, as progress bars want. */
+function overwrite(written, text) {
+  const [head, ...parts] = (written + text).split(/\r(?!\n|$)/);
+  return parts.reduce((lines, part) => lines.slice(0, lines.lastIndexOf("\n") + 1) + part, head);
+}
+
+function append(parent, tag, className = "") {
+  const element = parent.appendChild(document.createElement(tag));
+  element.className = className;
+  return element;
+}

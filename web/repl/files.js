@@ -1,0 +1,102 @@
+// The panel of files: those of the working folder of Python, to upload, open, download and delete.
+
+export class Files {
+  /**
+   * @param {import("./interpreter.js").Interpreter} interpreter
+   * @param {{onOpen: (name: string, text: string) => void, program: () => string}} page
+   */
+  constructor(interpreter, page) {
+    this.interpreter = interpreter;
+    this.page = page;
+    this.list = document.getElementById("files");
+    this.status = document.getElementById("files-status");
+    const upload = document.getElementById("upload");
+    upload.onchange = async () => {
+      await this.upload([...upload.files]);
+      upload.value = "";
+    };
+    document.getElementById("save-program").onclick = () => save("program.py", page.program());
+    const panel = this.list.closest("section");
+    panel.ondragover = (event) => event.preventDefault();
+    panel.ondrop = (event) => {
+      event.preventDefault();
+      this.upload([...event.dataTransfer.files]);
+    };
+  }
+
+  /** Writes files into Python's working folder. */
+  async upload(files) {
+    for (const file of files) {
+      await this.interpreter.request("writeFile", file.name, await file.arrayBuffer());
+    }
+    this.status.textContent = `Uploaded ${files.map(({ name }) => name).join(", ")}`;
+    await this.refresh();
+  }
+
+  async refresh() {
+    const files = await this.interpreter.request("listFiles");
+    this.list.replaceChildren(...files.map(({ name, size }) => this.row(name, size)));
+  }
+
+  clear() {
+    this.list.replaceChildren();
+    this.status.textContent = "";
+  }
+
+  row(name, size) {
+    const row = document.createElement("li");
+    const label = row.appendChild(document.createElement("span"));
+    label.textContent = name;
+    const amount = row.appendChild(document.createElement("span"));
+    amount.className = "muted";
+    amount.textContent = readableSize(size);
+    if (name.endsWith(".py")) {
+      row.append(button("Open", name, () => this.open(name)));
+    }
+    row.append(
+      button("Download", name, () => this.download(name)),
+      button("Delete", name, () => this.remove(name)),
+    );
+    return row;
+  }
+
+  async open(name) {
+    const bytes = await this.interpreter.request("readFile", name);
+    this.page.onOpen(name, new TextDecoder().decode(bytes));
+  }
+
+  async download(name) {
+    save(name.split("/").pop(), await this.interpreter.request("readFile", name));
+  }
+
+  async remove(name) {
+    await this.interpreter.request("removeFile", name);
+    this.status.textContent = `Deleted ${name}`;
+    await this.refresh();
+  }
+}
+
+function button(action, name, onClick) {
+  const element = document.createElement("button");
+  element.type = "button";
+  element.className = "small";
+  element.textContent = action;
+  element.setAttribute("aria-label", `${action} ${name}`);
+  element.onclick = onClick;
+  return element;
+}
+
+/** Has the browser save a file. */
+function save(name, content) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([content]));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // the download has begun by then
+}
+
+function readableSize(bytes) {
+  const units = ["B", "kB", "MB", "GB"];
+  const power = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), units.length - 1);
+  return `${(bytes / 1000 ** power).toFixed(power && bytes < 10 * 1000 ** power ? 1 : 0)} ${units[power]}`;
+}

@@ -1,0 +1,327 @@
+// The REPL: an editor for a program, a console, and the worker in which both run.
+import { createEditor } from "../shared/editor.js";
+import { Console } from "./console.js";
+import { Files } from "./files.js";
+import { Interpreter, RestartError } from "./interpreter.js";
+import { fromFragment, toFragment } from "./share.js";
+import { recall, remember } from "./storage.js";
+
+const PROGRAM = "<program>"; // as in session.py
+const FIRST_EXAMPLE = "tensors";
+const FILES_RESTART = "Python was restarted: variables and files are gone.";
+const NO_INTERRUPT =
+  `${FILES_RESTART} Stopping without that needs a host that sends COOP and COEP headers.`;
+
+const element = (id) => document.getElementById(id);
+const main = document.querySelector("main");
+
+let entries = 0; // of the console
+let isStopping = false;
+let ranProgram = null; // the source of the program that ran last
+
+const interpreter = new Interpreter({ onProgress, onMessage, onError });
+
+// Completions come from Python's own thread, so that there are none while a program computes.
+const askPython = (request) => (before) =>
+  main.dataset.phase === "ready" ? interpreter.request(request, before).catch(() => null) : null;
+const complete = askPython("complete");
+const signature = askPython("signature");
+
+const repl = new Console({
+  run: runEntry,
+  isComplete: (source) => interpreter.request("isComplete", source).catch(() => false),
+  sendLine: (text) => {
+    enter("running");
+    interpreter.sendLine(text);
+  },
+  goToLine: (line) => editor.goToLine(line),
+  complete,
+  signature,
+});
+
+const editor = createEditor({
+  parent: element("editor"),
+  label: "Program. Escape, then Tab leaves the editor",
+  text: recall("program", ""),
+  keys: [
+    { key: "Ctrl-Enter", mac: "Mod-Enter", run: () => runProgram() ?? true },
+    { key: "Ctrl-.", run: () => stop() ?? true },
+  ],
+  onChange: () => {
+    remember("program", editor.text);
+    element("shared").hidden = true;
+  },
+  complete,
+  signature,
+});
+
+const files = new Files(interpreter, {
+  onOpen: (name, text) => open(text, `${name} is in the editor.`),
+  program: () => editor.text,
+});
+
+// -- what Python tells ----------------------------------------------------------------------------
+
+function onProgress(fraction, text) {
+  element("loading").hidden = false;
+  element("loading").querySelector("progress").value = fraction;
+  element("loading-text").textContent = `${text}. You can write already.`;
+}
+
+function onMessage({ stream, text, content, input }) {
+  if (input) {
+    enter("input");
+    repl.askForLine();
+  } else if (content) {
+    repl.show(content);
+  } else {
+    repl.write(stream, text);
+  }
+}
+
+function onError(text) {
+  if (main.dataset.phase === "loading") {
+    enter("failed");
+  }
+  repl.fail({ text, line: null });
+}
+
+/** Sets what is going on: loading, ready, running, input (a program reads a line) or failed. */
+function enter(phase, status = PHASES[phase]) {
+  main.dataset.phase = phase;
+  const isRunning = phase === "running" || phase === "input";
+  element("run").disabled = isRunning || phase === "failed";
+  element("stop").disabled = !isRunning;
+  element("stop").textContent = isStopping ? "Restart" : "Stop";
+  element("backend").disabled = element("add-packages").disabled = phase !== "ready";
+  element("status").textContent = status;
+  if (phase !== "loading") {
+    element("loading").hidden = true;
+  }
+}
+
+const PHASES = {
+  loading: "Starting Python",
+  ready: "Ready",
+  running: "Running",
+  input: "The program waits for a line in the console",
+  failed: "Python did not start",
+};
+
+/** Waits until Python has started, and shows what there is. */
+async function start() {
+  enter("loading");
+  try {
+    showDescription(await interpreter.request("describe"));
+    enter("ready");
+    files.refresh();
+  } catch (error) {
+    if (!(error instanceof RestartError)) {
+      enter("failed");
+      repl.fail({ text: error.message, line: null });
+    }
+  }
+}
+
+function showDescription({ webtensor, python, backends, threads }) {
+  const options = backends.map(({ name, device, isActive, reason }) => {
+    const option = new Option(reason === null ? `${name} – ${device}` : `${name} – not here`, name);
+    option.disabled = reason !== null;
+    option.title = reason ?? device;
+    option.selected = isActive;
+    return option;
+  });
+  element("backend").replaceChildren(...options);
+  const computing = threads > 1 ? `, ${threads} threads` : "";
+  element("versions").textContent = `webtensor ${webtensor}, Python ${python}${computing}`;
+}
+
+// -- running --------------------------------------------------------------------------------------
+
+function runProgram() {
+  const { selection } = editor;
+  const isWhole = selection.trim() === "";
+  const source = isWhole ? editor.text : dedent(selection);
+  if (isBusy() || source.trim() === "") {
+    return;
+  }
+  editor.clearError();
+  ranProgram = isWhole ? source : null;
+  if (isWhole) {
+    const lines = source.trimEnd().split("\n").length;
+    repl.beginProgram(lines === 1 ? "Program, 1 line" : `Program, ${lines} lines`);
+    run(source, PROGRAM);
+  } else {
+    runEntry(source);
+  }
+}
+
+function runEntry(source) {
+  repl.begin(source);
+  entries += 1;
+  return run(source, `<console ${entries}>`);
+}
+
+async function run(source, filename) {
+  enter(main.dataset.phase === "loading" ? "loading" : "running", "Running");
+  try {
+    const { failure, seconds } = await interpreter.request("run", source, filename);
+    showDescription(await interpreter.request("describe"));
+    finish(failure, seconds);
+    files.refresh();
+  } catch (error) {
+    if (!(error instanceof RestartError)) {
+      repl.fail({ text: error.message, line: null });
+      enter("ready");
+    }
+  }
+}
+
+function finish(failure, seconds) {
+  isStopping = false;
+  repl.endInput();
+  if (failure === null) {
+    enter("ready", `Finished in ${seconds < 10 ? seconds.toFixed(2) : seconds.toFixed(0)} s`);
+    return;
+  }
+  const isInProgram = failure.line !== null && ranProgram === editor.text;
+  if (isInProgram) {
+    editor.markError(failure.line, failure.summary);
+  }
+  repl.fail({ text: failure.text, line: isInProgram ? failure.line : null });
+  enter("ready", failure.summary.startsWith("KeyboardInterrupt") ? "Stopped" : failure.summary);
+}
+
+function stop() {
+  if (element("stop").disabled) {
+    return;
+  }
+  if (interpreter.canInterrupt && !isStopping) {
+    isStopping = true;
+    interpreter.interrupt();
+    enter("running", "Stopping. If Python does not listen, restart it");
+  } else {
+    restart(interpreter.canInterrupt ? FILES_RESTART : NO_INTERRUPT);
+  }
+}
+
+function restart(note) {
+  isStopping = false;
+  repl.endInput();
+  repl.note(note);
+  interpreter.restart();
+  files.clear();
+  start();
+}
+
+function isBusy() {
+  return main.dataset.phase !== "ready" && main.dataset.phase !== "loading";
+}
+
+function dedent(source) {
+  const lines = source.split("\n");
+  const indentations = lines.filter((line) => line.trim()).map((line) => /^ */.exec(line)[0].length);
+  const least = Math.min(...indentations);
+  return lines.map((line) => line.slice(least)).join("\n");
+}
+
+// -- opening and sharing --------------------------------------------------------------------------
+
+function open(source, notice = "") {
+  editor.setText(source);
+  element("notice").hidden = notice === "";
+  element("notice").textContent = notice;
+}
+
+async function openExample(name) {
+  const known = [...element("examples").options].some((option) => option.value === name);
+  const response = known ? await fetch(`examples/${name}.py`) : null;
+  if (!response?.ok) {
+    throw new Error(`There is no example “${name}” here.`);
+  }
+  open(await response.text());
+}
+
+/** Opens what the address names; nothing runs before the visitor says so. */
+async function openFragment() {
+  try {
+    const { code, example } = await fromFragment(location.hash);
+    if (code !== undefined) {
+      open(code, "This program came with the link. Read it before you run it.");
+    } else if (example !== undefined) {
+      await openExample(example);
+    } else if (editor.text === "") {
+      await openExample(FIRST_EXAMPLE);
+    }
+  } catch (error) {
+    element("notice").hidden = false;
+    element("notice").textContent = error.message;
+  }
+}
+
+async function share() {
+  const fragment = await toFragment(editor.text);
+  window.history.replaceState(null, "", fragment);
+  const link = element("link");
+  link.value = location.href;
+  element("shared").hidden = false;
+  link.select();
+  let status = "Copy it: who opens it sees the program, and may run it.";
+  try {
+    await navigator.clipboard.writeText(location.href);
+    status = "Copied. Who opens it sees the program, and may run it.";
+  } catch {
+    link.focus(); // the browser forbids copying: the visitor copies what is selected
+  }
+  element("link-status").textContent = status;
+}
+
+// -- controls -------------------------------------------------------------------------------------
+
+element("run").onclick = runProgram;
+element("stop").onclick = stop;
+element("restart").onclick = () => restart(FILES_RESTART);
+element("clear").onclick = () => repl.clear();
+element("share").onclick = share;
+element("examples").onchange = async ({ target }) => {
+  const name = target.value;
+  target.value = "";
+  if (name !== "") {
+    window.history.replaceState(null, "", `#example=${name}`);
+    await openFragment();
+    editor.focus();
+  }
+};
+element("backend").onchange = async ({ target }) => {
+  enter("running", `Starting ${target.value}`);
+  try {
+    showDescription(await interpreter.request("setBackend", target.value));
+    enter("ready", `Computing on ${target.value}`);
+  } catch (error) {
+    showDescription(await interpreter.request("describe"));
+    enter("ready", error.message);
+  }
+};
+element("packages").onsubmit = async (event) => {
+  event.preventDefault();
+  const status = element("packages-status");
+  const names = element("package-names").value;
+  status.textContent = `Adding ${names}`;
+  enter("running", `Adding ${names}`);
+  try {
+    showDescription(await interpreter.request("install", names));
+    status.textContent = `Added: ${names}`;
+  } catch (error) {
+    status.textContent = error.message;
+  }
+  enter("ready");
+};
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey && event.key === "." && !event.defaultPrevented) {
+    stop();
+  }
+});
+addEventListener("hashchange", openFragment);
+
+start();
+openFragment();

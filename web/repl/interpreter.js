@@ -1,0 +1,82 @@
+// The page's side of the worker in which Python runs: requests, interrupts, restarts.
+import { createChannel, interruptPython, sendLine } from "./channel.js";
+
+/** What a request fails with when the worker that should answer it was ended. */
+export class RestartError extends Error {}
+
+export class Interpreter {
+  /**
+   * @param {{onProgress: Function, onMessage: Function, onError: Function}} listener
+   *   `onProgress(fraction, text)` while Python starts, `onMessage(message)` for what `main.py`
+   *   sends, `onError(text)` for errors that belong to no request.
+   */
+  constructor(listener) {
+    this.listener = listener;
+    this.start();
+  }
+
+  /** Whether a run can be interrupted, so that the session's variables are kept. */
+  get canInterrupt() {
+    return this.channel !== null;
+  }
+
+  start() {
+    this.pending = new Map();
+    this.lastId = 0;
+    this.channel = createChannel();
+    this.worker = new Worker(new URL("worker.js", import.meta.url), { type: "module", name: "Python" });
+    this.worker.onmessage = ({ data }) => this.receive(data);
+    this.worker.onerror = (event) => this.fail(event);
+    this.worker.postMessage({ channel: this.channel });
+  }
+
+  /** Asks for something in `main.py`'s or `worker.js`'s tables; resolves with the answer. */
+  request(request, ...values) {
+    const id = ++this.lastId;
+    this.worker.postMessage({ id, request, values });
+    return new Promise((resolve, reject) => this.pending.set(id, { resolve, reject }));
+  }
+
+  /** Ends the run that goes on, if Python can be interrupted. */
+  interrupt() {
+    interruptPython(this.channel);
+    this.request("interrupt").catch(() => {});
+  }
+
+  /** Ends Python, with its variables and files, and starts another. */
+  restart() {
+    this.worker.terminate();
+    for (const { reject } of this.pending.values()) {
+      reject(new RestartError("Python was restarted"));
+    }
+    this.start();
+  }
+
+  /** Answers a program that reads a line; null is the end of the input. */
+  sendLine(text) {
+    if (this.channel === null) {
+      this.worker.postMessage({ line: text });
+    } else {
+      sendLine(this.channel, text);
+    }
+  }
+
+  receive({ id, value, error, message, progress }) {
+    if (progress !== undefined) {
+      this.listener.onProgress(progress.fraction, progress.text);
+    } else if (message !== undefined) {
+      this.listener.onMessage(message);
+    } else {
+      const { resolve, reject } = this.pending.get(id);
+      this.pending.delete(id);
+      error === undefined ? resolve(value) : reject(new Error(error));
+    }
+  }
+
+  fail(event) {
+    event.preventDefault();
+    this.listener.onError(
+      event.message || "Python runs in a Web Worker, which this browser or this site's policy did not start.",
+    );
+  }
+}

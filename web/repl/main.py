@@ -1,0 +1,161 @@
+"""The interpreter of the REPL, in its worker: answers the page's requests.
+
+Requests and answers are JSON. While a request runs, the interpreter sends messages of its own:
+`{"stream": …, "text": …}` for what a program writes, `{"content": …}` for what it shows.
+"""
+
+import asyncio
+import builtins
+import inspect
+import json
+import platform
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import webtensor as wt
+
+from . import completion
+from .files import list_files
+from .packages import install
+from .pictures import picture
+from .plots import plot
+from .rendering import content_of
+from .session import Session
+from .streams import ConsoleInput, ConsoleOutput
+
+#: The backends that the page offers, and what each computes on.
+BACKENDS = {
+    "webgl": "the graphics processor",
+    "wasm": "the processor's vector units",
+    "numpy": "NumPy on the processor",
+}
+
+NO_INPUT = (
+    "input() has to wait for the page, which needs a page that is cross-origin isolated, or a "
+    "browser with JSPI. Assign the text to a variable instead."
+)
+
+
+class Interpreter:
+    """A session that writes to the page's console and reads from it."""
+
+    def __init__(self, send: Callable[[dict[str, Any]], None], folder: Path) -> None:
+        """Start a session whose messages go to `send` and whose files are in `folder`."""
+        self._send = send
+        self._folder = folder
+        namespace = vars(sys.modules["__main__"])
+        namespace["wt"] = wt
+        self._session = Session(namespace, self.display)
+        self._requests: dict[str, Callable[..., Any]] = {
+            "run": self.run,
+            "interrupt": self._session.interrupt,
+            "isComplete": self._session.is_complete,
+            "complete": lambda before: completion.complete(before, namespace),
+            "signature": lambda before: completion.signature(before, namespace),
+            "describe": self.describe,
+            "setBackend": self.set_backend,
+            "install": self.install,
+            "listFiles": lambda: list_files(folder),
+            "removeFile": lambda name: (folder / name).unlink(),
+        }
+
+    async def answer(self, request: str, arguments: str) -> str:
+        """Answer a request, whose arguments are a JSON list, by JSON."""
+        result = self._requests[request](*json.loads(arguments))
+        if inspect.isawaitable(result):
+            result = await result
+        return json.dumps(result)
+
+    def display(self, *values: Any) -> None:
+        """Show values as the session shows results."""
+        sys.stdout.flush()
+        for value in values:
+            self._send({"content": content_of(value)})
+
+    async def run(self, source: str, filename: str) -> dict[str, Any]:
+        """Run source, and tell how it ended."""
+        began = perf_counter()
+        failure = await self._session.run(source, filename)
+        seconds = perf_counter() - began
+        sys.stdout.flush()
+        sys.stderr.flush()
+        return {"failure": failure and asdict(failure), "seconds": seconds}
+
+    def describe(self) -> dict[str, Any]:
+        """Return versions, and which backends there are."""
+        active = wt.get_backend()
+        return {
+            "webtensor": wt.__version__,
+            "python": platform.python_version(),
+            "backends": [
+                {
+                    "name": name,
+                    "device": device,
+                    "isActive": name == active,
+                    "reason": wt.unavailable_reason(name),
+                }
+                for name, device in BACKENDS.items()
+            ],
+            "threads": wt.wasm.get_threads_count() if active == "wasm" else None,
+        }
+
+    async def set_backend(self, name: str) -> dict[str, Any]:
+        """Compute on another backend from now on."""
+        wt.set_backend(name)
+        await wt.ready()
+        return self.describe()
+
+    async def install(self, names: str) -> dict[str, Any]:
+        """Load packages, whose names are parted by spaces or commas."""
+        await install(*names.replace(",", " ").split())
+        return self.describe()
+
+
+def start(
+    post: Callable[[str], None], read_line: Callable[[], Any], *, can_block: bool
+) -> Interpreter:
+    """Start the interpreter in the worker.
+
+    `post` sends JSON to the page. `read_line` returns the page's answer as JSON; where the worker
+    cannot block, it returns a promise of that.
+    """
+    interpreter = Interpreter(lambda message: post(json.dumps(message)), Path.cwd())
+
+    def stream(name: str) -> ConsoleOutput:
+        return ConsoleOutput(lambda text: post(json.dumps({"stream": name, "text": text})))
+
+    sys.stdout, sys.stderr = stream("stdout"), stream("stderr")
+    sys.stdin = ConsoleInput(lambda: ask(read_line, can_block=can_block))
+    vars(builtins).update(display=interpreter.display, plot=plot, picture=picture)
+    asyncio.get_event_loop().set_exception_handler(report_task_error)
+    return interpreter
+
+
+def ask(read_line: Callable[[], Any], *, can_block: bool) -> str | None:
+    """Read a line from the page; None stands for the end of the input."""
+    from pyodide.ffi import can_run_sync, run_sync
+
+    if not can_block and not can_run_sync():
+        raise OSError(NO_INPUT)
+    sys.stderr.flush()
+    answer = read_line()
+    line = json.loads(answer if can_block else run_sync(answer))
+    if line.get("isInterrupted"):
+        raise KeyboardInterrupt
+    text: str | None = line["text"]
+    return text
+
+
+def report_task_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Write an exception that nobody awaits to the console."""
+    error = context.get("exception")
+    if error is None:
+        sys.stderr.write(f"{context['message']}\n")
+    else:
+        traceback.print_exception(error)
+    sys.stderr.flush()

@@ -1,0 +1,113 @@
+"""A session: one namespace in which programs and console entries run one after the other.
+
+Source may await at its top level. If it ends with an expression, the session shows its value.
+"""
+
+import ast
+import asyncio
+import codeop
+import inspect
+import linecache
+from collections.abc import Callable
+from dataclasses import dataclass
+from traceback import TracebackException
+from types import CodeType
+from typing import Any
+
+#: The file name of the program in the page's editor, as tracebacks show it.
+PROGRAM = "<program>"
+
+PACKAGES_HINT = "Packages that Python lacks here can be added below, under “Packages”."
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What a run ended with: its traceback, and the line of the program that it leads to."""
+
+    text: str
+    summary: str
+    line: int | None = None
+
+
+class Session:
+    """Runs source in a namespace; `show` presents values of last expressions."""
+
+    def __init__(self, namespace: dict[str, Any], show: Callable[[Any], None]) -> None:
+        """Start with what is in `namespace`."""
+        self.namespace = namespace
+        self._show = show
+        self._task: asyncio.Task[Any] | None = None
+        self._is_interrupted = False
+        self._compiler = codeop.CommandCompiler()
+        self._compiler.compiler.flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+
+    async def run(self, source: str, filename: str) -> Failure | None:
+        """Run source, and return how it failed, if it did."""
+        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+        self._task, self._is_interrupted = asyncio.current_task(), False
+        try:
+            statements, expression = compile_source(source, filename)
+            await self._evaluate(statements)
+            if expression is not None:
+                value = await self._evaluate(expression)
+                if value is not None:
+                    self.namespace["_"] = value
+                    self._show(value)
+        except asyncio.CancelledError as error:
+            if not self._is_interrupted:
+                return describe(error)
+            return describe(KeyboardInterrupt().with_traceback(error.__traceback__))
+        except BaseException as error:  # whatever a visitor's program raises is shown
+            return describe(error)
+        finally:
+            self._task = None
+        return None
+
+    def interrupt(self) -> None:
+        """End a run that waits in an `await`."""
+        if self._task is not None:
+            self._is_interrupted = True
+            self._task.cancel()
+
+    def is_complete(self, source: str) -> bool:
+        """Whether a console entry can run as it is, or else needs further lines."""
+        try:
+            return self._compiler(source, symbol="single") is not None
+        except (SyntaxError, ValueError, OverflowError):
+            return True  # running it shows the error
+
+    async def _evaluate(self, code: CodeType) -> Any:
+        value = eval(code, self.namespace)
+        return await value if code.co_flags & inspect.CO_COROUTINE else value
+
+
+def compile_source(source: str, filename: str) -> tuple[CodeType, CodeType | None]:
+    """Compile source; the code of the expression that it ends with comes second."""
+    flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    tree = compile(source, filename, "exec", flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+    assert isinstance(tree, ast.Module)
+    expression = None
+    if tree.body and isinstance(tree.body[-1], ast.Expr):
+        last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
+        expression = compile(last, filename, "eval", flags, dont_inherit=True)
+    return compile(tree, filename, "exec", flags, dont_inherit=True), expression
+
+
+def describe(error: BaseException) -> Failure:
+    """Return an exception's traceback without the frames of this module."""
+    report = TracebackException.from_exception(error)
+    while report.stack and report.stack[0].filename == __file__:
+        del report.stack[0]
+    text = "".join(report.format())
+    if isinstance(error, ModuleNotFoundError):
+        text += f"{PACKAGES_HINT}\n"
+    summary = "".join(TracebackException(type(error), error, None).format_exception_only())
+    return Failure(text, summary.strip().splitlines()[-1], line_of_program(error))
+
+
+def line_of_program(error: BaseException) -> int | None:
+    """Return the line of the program in which an exception arose, or which led to it."""
+    if isinstance(error, SyntaxError) and error.filename == PROGRAM:
+        return error.lineno
+    frames = TracebackException.from_exception(error).stack
+    return next((frame.lineno for frame in reversed(frames) if frame.filename == PROGRAM), None)

@@ -1,0 +1,60 @@
+"""Standard output and input of a session, which are the page's console."""
+
+import io
+from collections.abc import Callable
+
+LONGEST_PIECE = 8192  # characters that wait for the end of their line
+
+
+class ConsoleOutput(io.TextIOBase):
+    """Passes text on by lines, or when it is flushed."""
+
+    encoding = "utf-8"
+
+    def __init__(self, send: Callable[[str], None]) -> None:
+        """Remember where text goes."""
+        self._send = send
+        self._waiting: list[str] = []
+
+    def writable(self) -> bool:
+        """Tell that this stream can be written to."""
+        return True
+
+    def write(self, text: str) -> int:
+        """Write text."""
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        self._waiting.append(text)
+        if "\n" in text or len(text) > LONGEST_PIECE:
+            self.flush()
+        return len(text)
+
+    def flush(self) -> None:
+        """Pass on what was written."""
+        text = "".join(self._waiting)
+        self._waiting.clear()
+        if text:
+            self._send(text)
+
+
+class ConsoleInput(io.TextIOBase):
+    """Asks for a line whenever one is read; None stands for the end of the input."""
+
+    encoding = "utf-8"
+
+    def __init__(self, read_line: Callable[[], str | None]) -> None:
+        """Remember whom to ask."""
+        self._read_line = read_line
+
+    def readable(self) -> bool:
+        """Tell that this stream can be read from."""
+        return True
+
+    def readline(self, size: int | None = -1, /) -> str:  # type: ignore[override]
+        """Read a line, of any size; empty text means the end of the input."""
+        line = self._read_line()
+        return "" if line is None else f"{line}\n"
+
+    def read(self, size: int | None = -1, /) -> str:
+        """Read all lines until the end of the input."""
+        return "".join(iter(self.readline, ""))

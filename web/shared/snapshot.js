@@ -1,0 +1,72 @@
+// Python's memory as it was after importing webtensor, restored instead of booting Python anew.
+//
+// The site's build makes the snapshot (`web/site_build/`). It uses options of Pyodide that are not
+// documented, so the pinned Pyodide's only; whatever goes wrong, the caller starts Python without.
+
+/** Says why this browser can't verify or unpack snapshots; null where it can. */
+export function snapshotObstacle() {
+  if (globalThis.crypto?.subtle === undefined) return "only pages by HTTPS can verify it";
+  if (globalThis.DecompressionStream === undefined) return "this browser can't decompress it";
+  return null;
+}
+
+/**
+ * Downloads a snapshot's memory, verifies it and unpacks it.
+ * @param {{sha256: string}} snapshot
+ * @param {Promise<Uint8Array>} download
+ */
+export async function verifiedHeap(snapshot, download) {
+  const packed = await download;
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", packed));
+  const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (hex !== snapshot.sha256) throw new Error("its SHA-256 is not the one of this build");
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(unpacked).arrayBuffer());
+}
+
+/**
+ * Returns Pyodide's options for a start from a snapshot.
+ * @param {{prologue: string, memory: number, pieces: number[][]}} snapshot
+ * @param {() => Promise<Uint8Array>} awaitHeap called when the runtime is compiled
+ */
+export function restoring(snapshot, indexURL, awaitHeap) {
+  return {
+    _loadSnapshot: Uint8Array.from(atob(snapshot.prologue), (letter) => letter.charCodeAt(0)),
+    // Pyodide by itself would wait for the memory before it compiles the runtime.
+    createPyodideModule: async (settings) => {
+      const { default: createModule } = await import(`${indexURL}pyodide.asm.mjs`);
+      const module = await createModule(settings);
+      growMemory(module, snapshot.memory);
+      writePieces(module.HEAPU8, snapshot.pieces, await awaitHeap());
+      return module;
+    },
+  };
+}
+
+/** Renews what a snapshot has of the machine that made it (`web/site_build/webtensor_snapshot.py`). */
+export function renew(pyodide) {
+  const { HEAPU32, ___tzname, __tzset_js, _daylight, _timezone } = pyodide._module;
+  const [standard, summer] = HEAPU32.subarray(___tzname / 4);
+  __tzset_js(_timezone, _daylight, standard, summer);
+  const python = pyodide.pyimport("webtensor_snapshot");
+  python.renew();
+  python.destroy();
+}
+
+// Makes the runtime's memory at least as large as a snapshot's. Memory only grows for an allocation; what
+// the allocator notes of it is then overwritten.
+function growMemory(module, size) {
+  if (module.HEAPU8.length >= size) return;
+  if (module._malloc(size - module._emscripten_stack_get_base()) === 0) {
+    throw new Error("the browser gives Python too little memory");
+  }
+}
+
+// A snapshot has what differs from the memory of a runtime that has not started Python.
+function writePieces(memory, pieces, content) {
+  let start = 0;
+  for (const [offset, size] of pieces) {
+    memory.set(content.subarray(start, start + size), offset);
+    start += size;
+  }
+}

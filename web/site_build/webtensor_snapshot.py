@@ -1,0 +1,84 @@
+"""Prepares Python for a snapshot of its memory, and renews it in the pages that start from that.
+
+Here modules are imported that pages need, so that the snapshot has them; what it lacks can still be
+imported, from the wheel. Nothing here may compute, draw random numbers or look at the page: the
+result would be the same in all pages. Runs in Pyodide.
+"""
+
+import gc
+import linecache
+import random
+import sys
+import time
+from importlib import import_module, invalidate_caches
+from importlib.util import find_spec
+
+#: What pages and first calls import of the standard library and of Pyodide.
+STANDARD_MODULES = """
+    asyncio base64 contextlib dataclasses html io ipaddress json pkgutil platform
+    pyodide.code pyodide.console pyodide.ffi.wrappers pyodide.http tempfile textwrap traceback
+    urllib.parse zipfile
+"""
+#: What a network of a few layers needs, to be trained and to predict.
+LIBRARY_MODULES = """
+    browser.frames
+    keras.callbacks.progress
+    keras.layers.activations keras.layers.convolution keras.layers.core keras.layers.dense
+    keras.layers.normalization keras.layers.pooling keras.layers.regularization
+    keras.layers.reshaping
+    keras.losses.probabilistic keras.losses.regression
+    keras.metrics.accuracy
+    keras.models.compiling keras.models.inference keras.models.sequential keras.models.summary
+    keras.optimizers.adam keras.optimizers.sgd
+    keras.saving
+    keras.utils.progress
+    ops.convolution ops.fused.convolutions ops.fused.products ops.image ops.pooling ops.random
+    ops.statistics
+    javascript
+    backends.wasm.backend backends.wasm.host_javascript
+    backends.webgl.backend backends.webgl.context backends.webgl.sorting
+"""
+BACKENDS = ("wasm", "webgl")
+KERNEL_MODULES = """
+    contraction convolution elementwise indexing movement normalization pooling random reduction
+    scatter
+"""
+HALF_A_YEAR = 183 * 86400
+
+
+def import_modules(archive: str) -> None:
+    """Import the library from the archive."""
+    sys.path.append(archive)
+    for name in STANDARD_MODULES.split():
+        import_module(name)
+    for name in LIBRARY_MODULES.split():
+        import_module(f"webtensor.{name}")
+    for backend in BACKENDS:
+        for name in KERNEL_MODULES.split():
+            import_module(f"webtensor.backends.{backend}.{name}")
+
+
+def tidy() -> None:
+    """Forget what a start does anew, and read the archives' tables of contents."""
+    sys.path.remove("")  # Pyodide adds it at each start
+    linecache.clearcache()
+    invalidate_caches()
+    find_spec("webtensor.keras.datasets")
+    find_spec("csv")
+    gc.collect()
+
+
+def renew() -> None:
+    """Replace what is of the machine that made the snapshot: random numbers, and the time zone.
+
+    Seeds of hashes cannot change, because dictionaries are ordered by them.
+    """
+    random.seed()
+    now = time.time()
+    times = (time.localtime(now), time.localtime(now + HALF_A_YEAR))
+    (standard, standard_name), (summer, summer_name) = sorted(
+        (moment.tm_gmtoff, moment.tm_zone) for moment in times
+    )
+    time.timezone, time.altzone = -standard, -summer
+    time.daylight = int(standard != summer)
+    time.tzname = (standard_name, summer_name)
