@@ -19,6 +19,7 @@ html_title = f"webtensor {version}"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 smartquotes = False
+suppress_warnings = ["misc.highlighting_failure"]  # HTML in which scripts are Python
 myst_heading_anchors = 3
 nitpicky = True
 nitpick_ignore_regex = [("py:class", ".*")]  # types in signatures of properties

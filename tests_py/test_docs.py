@@ -17,7 +17,7 @@ from tests_py.listings import PAGES, ROOT, listings, python_listings, run_listin
 from web.api_pages import api_pages
 
 #: Languages of listings that are not the library's.
-OTHERS = {"html", "js", "output", "sh", "text", "toml", "{literalinclude}", "{toctree}"}
+OTHERS = {"html", "js", "json", "output", "sh", "text", "toml", "{literalinclude}", "{toctree}"}
 
 
 LAYERS = "webtensor.keras.layers"
