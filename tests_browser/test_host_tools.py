@@ -14,7 +14,8 @@ from tests_browser.hosts.distribution import installed_version
 from tests_browser.hosts.environments import environment, interpreters, run
 from tests_browser.hosts.web import StandIns
 from tests_browser.test_hosts import HOST, LISTINGS, RESULT
-from web.build import DOCS, ROOT, build_wheel
+from web.build import ROOT, build_wheel
+from web.docs_site import DOCS
 from web.serve import serve
 
 pytestmark = pytest.mark.host_tools

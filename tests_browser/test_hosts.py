@@ -15,7 +15,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests_browser.hosts.web import NODE_MODULES, StandIns
 from tests_browser.page_watch import PageWatch
-from web.build import DOCS, PYODIDE, PYODIDE_FILES, ROOT, build_wheel
+from web.build import PYODIDE, PYODIDE_FILES, ROOT, build_wheel
+from web.docs_site import DOCS
 from web.serve import serve
 from webtensor.version import __version__
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from web.api_pages import api_pages
 from web.tfjs_page import tfjs_page
 
-__all__ = ["build_docs"]
+__all__ = ["DOCS", "build_docs"]
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
