@@ -24,6 +24,7 @@ from webtensor.engine.backend_registry import (
     unavailable_reason,
 )
 from webtensor.engine.dispatch import alias, run
+from webtensor.engine.inspection import disable_debug_mode, enable_debug_mode, memory
 from webtensor.engine.operands import TensorLike, as_operand, as_operands, constant, from_host
 from webtensor.engine.placement import near_its_operands, where_integers_are_whole
 from webtensor.engine.plans import Plans, keep_plan, planned, run_plan
@@ -107,7 +108,6 @@ if TYPE_CHECKING:
         unregister_gradient,
         unregister_kernel,
     )
-    from webtensor.engine.inspection import disable_debug_mode, enable_debug_mode, memory
     from webtensor.engine.profiling import (
         KernelRecord,
         Profile,
@@ -146,10 +146,5 @@ else:
             ],
             "tensor_buffers": ["TensorBuffer", "buffer"],
             "warmup": ["warm_up"],
-            "inspection": [
-                "disable_debug_mode",
-                "enable_debug_mode",
-                "memory",
-            ],
         },
     )
