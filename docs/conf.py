@@ -18,9 +18,10 @@ version = release = __version__
 html_title = f"webtensor {version}"
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+smartquotes = False
+suppress_warnings = ["misc.highlighting_failure"]  # HTML in which scripts are Python
 myst_heading_anchors = 3
 nitpicky = True
-suppress_warnings = ["misc.highlighting_failure"]  # PyScript's pages have Python within HTML
 nitpick_ignore_regex = [("py:class", ".*")]  # types in signatures of properties
 toc_object_entries = False  # with them, navigation takes half of the time; pages list their names
 pygments_style = "a11y-light"

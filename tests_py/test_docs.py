@@ -5,6 +5,7 @@ and `browser` only there, those that name a file in `test_extending.py`, and tho
 everywhere. `tests_browser/test_docs_blocks.py` runs the pages with listings for browsers.
 """
 
+import json
 import re
 from functools import reduce
 from pathlib import Path
@@ -13,11 +14,13 @@ import pytest
 
 import webtensor as wt
 from tests_py.listings import PAGES, ROOT, listings, python_listings, run_listings
+from web.api_pages import api_pages
 
 #: Languages of listings that are not the library's.
-OTHERS = {"c", "glsl", "html", "js", "output", "sh", "text", "toml", "{include}", "{toctree}"}
+OTHERS = {"html", "js", "json", "output", "sh", "text", "toml", "{literalinclude}", "{toctree}"}
 
 
+LAYERS = "webtensor.keras.layers"
 #: A public name in a table of counterparts.
 NAME = re.compile(r"`((?:wt|keras)\.[\w.]+)")
 
@@ -30,7 +33,7 @@ def test_listings_say_their_language(page: str) -> None:
             assert not words or words[0] in ("cpython", "browser") or "=" in words[0], listing
         else:
             assert language in OTHERS, f"{page}:{listing.line}: name the language of the listing"
-            assert language in ("{toctree}", "{include}") or not words, listing
+            assert language in ("{toctree}", "{literalinclude}") or not words, listing
 
 
 @pytest.mark.parametrize(
@@ -61,3 +64,30 @@ def test_every_page_has_a_place_in_the_navigation() -> None:
         if path.parts[0] == "docs" and page != "docs/index.md":
             name = path.relative_to("docs").with_suffix("").as_posix()
             assert name in contents.split(), f"{page} is not in the contents"
+
+
+def test_versions_are_those_of_the_repository() -> None:
+    pyodide = json.loads((ROOT / "package.json").read_text())["dependencies"]["pyodide"]
+    occurrences = {"webtensor": 0, "pyodide": 0}
+    for page in PAGES:
+        text = (ROOT / page).read_text("utf-8")
+        for library, version in re.findall(
+            r"(webtensor|pyodide)[-=/]+v?([0-9]+\.[0-9.]*[0-9])", text
+        ):
+            assert version == (wt.__version__ if library == "webtensor" else pyodide), page
+            occurrences[library] += 1
+    assert all(occurrences.values())
+
+
+def test_the_reference_lists_every_name_once() -> None:
+    pages = api_pages()
+    entries = [
+        line.rpartition(" ")[2]
+        for page in pages.values()
+        for line in page.splitlines()
+        if line.startswith((".. autofunction::", ".. autoclass::"))
+    ]
+    assert len(entries) == len(set(entries)) > 1200
+    assert "webtensor.conv2d" in entries
+    assert "webtensor.keras.layers.Dense" in entries
+    assert "``Convolution2D`` is :py:obj:`webtensor.keras.layers.Conv2D`" in pages[LAYERS]

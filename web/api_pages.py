@@ -38,14 +38,14 @@ def api_pages() -> dict[str, str]:
     modules = dict(_namespaces())
     homes: dict[int, str] = {}
     for path in sorted(modules, key=lambda path: path in ("webtensor", KERAS)):
-        members = {name: getattr(modules[path], name) for name in public_names(modules[path])}
+        members = {name: getattr(modules[path], name) for name in _public_names(modules[path])}
         for name in sorted(members, key=lambda name: members[name].__name__ != name):
             homes.setdefault(id(members[name]), f"{path}.{name}")
     pages = {path: _page(path, module, homes) for path, module in modules.items()}
     return {**pages, "index": INDEX.format(pages="\n".join(f"   {path}" for path in pages))}
 
 
-def public_names(module: ModuleType) -> list[str]:
+def _public_names(module: ModuleType) -> list[str]:
     """Return the names of a namespace's functions and classes."""
     names = getattr(module, "__all__", None) or dir(module)
     return [
@@ -99,7 +99,7 @@ def _page(path: str, module: ModuleType, homes: dict[int, str]) -> str:
 
 
 def _sections(path: str, module: ModuleType, homes: dict[int, str]) -> Iterator[str]:
-    names = public_names(module)
+    names = _public_names(module)
     if path != "webtensor":
         yield from _entries(path, module, names, homes)
         return
@@ -119,7 +119,7 @@ def _sections(path: str, module: ModuleType, homes: dict[int, str]) -> Iterator[
 def _entries(
     path: str, module: ModuleType, names: Iterable[str], homes: dict[int, str]
 ) -> Iterator[str]:
-    links = (f":py:obj:`~{homes[id(getattr(module, name))]}`" for name in names)
+    links = (f":py:obj:`{name} <{homes[id(getattr(module, name))]}>`" for name in names)
     yield from (" · ".join(links), "")
     aliases = []
     for name in names:

@@ -156,6 +156,7 @@ def built_docs() -> Path:
     stamp = ASSETS / "documentation.digest"
     current = digest(ROOT / name for name in DOCS_SOURCES)
     if not stamp.exists() or stamp.read_text() != current:
+        stamp.unlink(missing_ok=True)
         build_docs(work)
         stamp.write_text(current)
         print("built the documentation")

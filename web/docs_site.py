@@ -10,16 +10,16 @@ run those that browsers can. `file=`, `append=` and `insert=` name the file of a
 
 import hashlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 from web.api_pages import api_pages
 from web.tfjs_page import tfjs_page
 
-__all__ = ["build_docs"]
+__all__ = ["DOCS", "build_docs"]
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -29,8 +29,13 @@ PROJECT_PAGES = {
     "contributing.md": ROOT / "CONTRIBUTING.md",
     "security.md": ROOT / "SECURITY.md",
 }
-LISTING = re.compile(r"^```python (\w+)(?:=(\S+))?[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-CAPTIONS = {"append": "Append to", "file": "File", "insert": "Insert into"}
+LISTING = re.compile(r"^```python ([^\n]+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+#: What the theme writes, and what keyboards and screen readers need.
+ACCESSIBLE = {
+    'role="heading">': 'role="heading" aria-level="2">',
+    "<pre>": '<pre tabindex="0">',
+}
+CAPTIONS = {"append": "Append to", "file": "File", "insert": "Insert into", "after": "after"}
 OUTPUT = re.compile(r"^```output\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 INLINE = re.compile(r"<(script|style)>(.*?)</\1>", re.DOTALL)
 STYLE_ATTRIBUTE = re.compile(r'(<[^<>]* )style="([^"]*)"')
@@ -41,18 +46,14 @@ def build_docs(work: Path) -> Path:
     source, doctrees, output = (work / name for name in ("source", "doctrees", "html"))
     _write_sources(source)
     shutil.rmtree(output, ignore_errors=True)
-    command = [sys.executable, "-m", "sphinx", "--builder", "html", "--quiet"]
-    options: list[str | Path] = [
-        *("--fail-on-warning", "--jobs", "auto"),
-        *("--conf-dir", DOCS, "--doctree-dir", doctrees),
-    ]
-    result = subprocess.run(
-        [*command, *options, source, output], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    options = ["--builder", "html", "--quiet", "--fail-on-warning", "--jobs", "auto"]
+    folders = [f"--conf-dir={DOCS}", f"--doctree-dir={doctrees}", str(source), str(output)]
+    command = [sys.executable, "-m", "sphinx", *options, *folders]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         shutil.rmtree(doctrees, ignore_errors=True)  # the next build is to warn again
         sys.exit(f"Building the documentation failed:\n{result.stdout}{result.stderr}")
-    _move_inline_code(output)
+    _finish_pages(output)
     for name in (".buildinfo", "objects.inv"):
         (output / name).unlink(missing_ok=True)
     return output
@@ -68,7 +69,7 @@ def _write_sources(folder: Path) -> None:
     texts["tensorflow_js.md"] = tfjs_page(DOCS / "tfjs_map.toml")
     texts |= {f"api/{name}.rst": text for name, text in api_pages().items()}
     files = {name: _with_classes(text).encode() for name, text in texts.items()}
-    for path in _pictures():
+    for path in [*DOCS.glob("pictures/*"), *DOCS.glob("examples/**/*.py")]:
         files[path.relative_to(DOCS).as_posix()] = path.read_bytes()
     for name, content in files.items():
         file = folder / name
@@ -80,24 +81,22 @@ def _write_sources(folder: Path) -> None:
             file.unlink()
 
 
-def _pictures() -> Iterable[Path]:
-    return DOCS.glob("pictures/*")
-
-
 def _with_classes(text: str) -> str:
     """Turn the words after a listing's language into its class in HTML and a caption."""
 
     def with_class(match: re.Match[str]) -> str:
-        word, file, code = match.groups()
-        caption = f":caption: {CAPTIONS[word]} {file}\n" if file else ""
-        return f"```{{code-block}} python\n:class: {word}\n{caption}\n{code}```"
+        words = [word.partition("=") for word in shlex.split(match[1])]
+        caption = " ".join(f"{CAPTIONS[key]} {value}" for key, _, value in words if value)
+        option = f":caption: {caption}\n" if caption else ""
+        code = match[2].lstrip("\n")
+        return f"```{{code-block}} python\n:class: {words[0][0]}\n{option}\n{code}```"
 
     text = LISTING.sub(with_class, text)
     return OUTPUT.sub(r"```{code-block} text\n:class: printed\n\n\1```", text)
 
 
-def _move_inline_code(folder: Path) -> None:
-    """Replace scripts, styles and style attributes inside pages by files beside them."""
+def _finish_pages(folder: Path) -> None:
+    """Move scripts, styles and style attributes to files, and name what screen readers need."""
     moved = folder / "_static" / "moved"
     moved.mkdir()
     attributes: dict[str, str] = {}
@@ -121,6 +120,8 @@ def _move_inline_code(folder: Path) -> None:
 
         text = INLINE.sub(link, page.read_text("utf-8"))
         text = STYLE_ATTRIBUTE.sub(attribute, text)
+        for written, accessible in ACCESSIBLE.items():
+            text = text.replace(written, accessible)
         sheet = f'<link rel="stylesheet" href="{statics}attributes.css" />\n  </head>'
         page.write_text(text.replace("</head>", sheet, 1), "utf-8")
     rules = [f'[data-style="{number}"] {{ {style} }}' for style, number in attributes.items()]

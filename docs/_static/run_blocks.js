@@ -3,55 +3,55 @@
 // All listings of a page are parts of one program: a button runs the listings above that have not run yet,
 // then its own, and shows what they print. Python is loaded when the first button is pressed.
 
-const LISTINGS = ".highlight-python, .highlight-pycon, .highlight-default, .highlight-pycon3";
+const LISTINGS = ".highlight-python, .highlight-pycon, .highlight-default";
 const ELSEWHERE = ".cpython, .file, .append, .insert";
-
-const listings = [...document.querySelectorAll(LISTINGS)]
-  .filter((element) => element.closest(ELSEWHERE) === null)
-  .filter((element) => element.closest("div.doctest") !== null || isPython(element))
-  .map(addButton);
 
 let starting; // a promise of Python
 let running = Promise.resolve();
 
-function isPython(element) {
-  return element.classList.contains("highlight-python") || element.textContent.startsWith(">>> ");
-}
+const isExample = (source) => source.startsWith(">>> ");
 
-function addButton(element) {
+const listings = [...document.querySelectorAll(LISTINGS)]
+  .filter((element) => element.closest(ELSEWHERE) === null)
+  .map((element) => ({ element, source: element.querySelector("pre").textContent, hasRun: false }))
+  .filter(({ element, source }) => element.matches(".highlight-python") || isExample(source));
+listings.forEach(addButton);
+
+function addButton(listing, index) {
+  const { element } = listing;
   const button = document.createElement("button");
   button.type = "button";
   button.className = "run";
   button.textContent = "Run";
+  button.setAttribute("aria-label", `Run listing ${index + 1}`);
   const output = document.createElement("pre");
   output.className = "run-output";
   output.hidden = true;
+  output.tabIndex = 0;
   output.setAttribute("role", "status");
-  output.setAttribute("aria-label", "Output");
-  const printed = element.nextElementSibling?.matches(".printed") ? element.nextElementSibling : null;
-  (printed ?? element).after(button, output);
-  const listing = { button, output, source: element.querySelector("pre").textContent, hasRun: false };
+  output.setAttribute("aria-label", `Output of listing ${index + 1}`);
+  const printed = element.nextElementSibling?.matches(".printed") ? element.nextElementSibling : element;
+  printed.after(button, output);
   button.addEventListener("click", () => {
     running = running.then(() => runUpTo(listing));
   });
-  return listing;
+  Object.assign(listing, { button, output });
 }
 
 /** Runs a listing and, of a program in parts, those above it that have not run. */
 async function runUpTo(listing) {
-  const isExample = listing.source.startsWith(">>> ");
-  const above = isExample ? [] : listings.slice(0, listings.indexOf(listing)).filter(isPending);
-  for (const part of [...above, listing]) {
+  const above = isExample(listing.source) ? [] : listings.slice(0, listings.indexOf(listing));
+  const pending = above.filter(({ hasRun, source }) => !hasRun && !isExample(source));
+  for (const part of [...pending, listing]) {
     if (!(await run(part))) {
       return;
     }
   }
 }
 
-const isPending = ({ hasRun, source }) => !hasRun && !source.startsWith(">>> ");
-
 async function run(listing) {
   const { button, output, source } = listing;
+  listing.hasRun = false;
   button.disabled = true;
   output.hidden = false;
   output.classList.remove("failed");
