@@ -8,6 +8,7 @@ import json
 import re
 import struct
 import sys
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ import pytest
 import webtensor as wt
 from web.repl.completion import complete, signature
 from web.repl.files import list_files
-from web.repl.main import Interpreter, report_task_error
+from web.repl.main import Interpreter, make_sleep_interruptible, report_task_error
 from web.repl.markup import parse
 from web.repl.pictures import picture
 from web.repl.plots import plot
@@ -89,8 +90,14 @@ def test_failure_names_the_line_of_the_program(visitor: Visitor):
     assert "session.py" not in failure.text
 
 
-def test_failure_inside_the_library_names_the_line_that_called_it(visitor: Visitor):
-    assert visitor.failure("import webtensor as wt\nwt.ones((2, 3)) @ wt.ones((2, 3))").line == 2
+def test_failure_inside_the_library_leads_to_the_line_that_called_it(visitor: Visitor):
+    failure = visitor.failure("import webtensor as wt\nwt.ones((2, 3)) @ wt.ones((2, 3))")
+    assert failure.line == 2
+    assert "contraction.py" not in failure.text
+    assert re.search(r"\(\d+ frames in libraries\)", failure.text)
+    assert failure.full_text is not None
+    assert "contraction.py" in failure.full_text
+    assert visitor.failure("1 / 0").full_text is None
 
 
 def test_console_entry_that_calls_the_program_names_its_line(visitor: Visitor):
@@ -147,6 +154,7 @@ def test_cancellation_that_nobody_asked_for_is_shown(visitor: Visitor):
         ("for x in range(3):", False),
         ("for x in range(3):\n    print(x)", False),
         ("for x in range(3):\n    print(x)\n", True),
+        ("for x in range(3):\n    print(x)\n    ", True),
         ("wt.ones((2,", False),
         ("await x", True),
         ("x = = 1", True),
@@ -389,7 +397,8 @@ def interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Int
 
 
 def ask(interpreter: Interpreter, request: str, *values: Any) -> Any:
-    return json.loads(asyncio.run(interpreter.answer(request, json.dumps(values))))
+    answer = json.loads(asyncio.run(interpreter.answer(request, json.dumps(values))))
+    return answer.get("value", answer)
 
 
 def test_requests_are_answered(interpreter: Interpreter):
@@ -411,6 +420,10 @@ def test_backends_are_described_and_switched(interpreter: Interpreter):
     assert ask(interpreter, "describe")["webtensor"] == wt.__version__
 
 
+def test_errors_are_answers(interpreter: Interpreter):
+    assert "is not registered" in ask(interpreter, "setBackend", "abacus")["error"]
+
+
 def test_files_are_listed_and_deleted(interpreter: Interpreter, tmp_path: Path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "x.csv").write_text("1,2")
@@ -418,6 +431,18 @@ def test_files_are_listed_and_deleted(interpreter: Interpreter, tmp_path: Path):
     assert ask(interpreter, "listFiles") == [{"name": "data/x.csv", "size": 3}]
     ask(interpreter, "removeFile", "data/x.csv")
     assert list_files(tmp_path) == []
+
+
+def test_sleep_can_be_interrupted(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(time, "sleep", time.sleep)
+    waited: list[float] = []
+    make_sleep_interruptible(lambda seconds: waited.append(seconds) or seconds > 1)
+    time.sleep(0.5)
+    with pytest.raises(KeyboardInterrupt):
+        time.sleep(2)
+    with pytest.raises(ValueError, match="non-negative"):
+        time.sleep(-1)
+    assert waited == [0.5, 2]
 
 
 def test_errors_of_tasks_are_written(capsys: pytest.CaptureFixture[str]):

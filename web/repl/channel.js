@@ -5,6 +5,8 @@ export const LINE_STATE = 0;
 export const LINE_LENGTH = 1;
 export const [WAITING, LINE, END_OF_INPUT, INTERRUPTED] = [0, 1, 2, 3];
 
+const SIGINT = 2; // the number of the signal that Python takes for an interrupt
+
 const HEADER_BYTES = 8;
 const LONGEST_LINE = 1 << 20; // bytes
 
@@ -35,7 +37,7 @@ export function sendLine({ line }, text) {
 
 /** Has Python raise KeyboardInterrupt, also where it waits for a line. */
 export function interruptPython({ interrupt, line }) {
-  Atomics.store(interrupt, 0, 2); // SIGINT
+  Atomics.store(interrupt, 0, SIGINT);
   wake(new Int32Array(line, 0, 2), INTERRUPTED);
 }
 

@@ -27,7 +27,7 @@ export class Console {
     this.prompt = createEditor({
       parent: document.getElementById("prompt"),
       label: "Console entry",
-      hint: "wt.ones((2, 3)) * 5",
+      hint: "Enter runs what you write here",
       isProgram: false,
       complete: page.complete,
       signature: page.signature,
@@ -108,8 +108,8 @@ export class Console {
     this.scroll();
   }
 
-  /** Adds a traceback, and a way to the program's line that it names. */
-  fail({ text, line }) {
+  /** Adds a traceback, with all frames behind a disclosure, and a way to the line it leads to. */
+  fail({ text, full_text: fullText, line }) {
     this.flush();
     const block = append(this.lastEntry(), "div", "failure");
     append(block, "pre").textContent = text;
@@ -119,7 +119,17 @@ export class Console {
       button.textContent = `Go to line ${line}`;
       button.onclick = () => this.page.goToLine(line);
     }
+    if (fullText !== null) {
+      const details = append(block, "details");
+      append(details, "summary").textContent = "All frames";
+      append(details, "pre").textContent = fullText;
+    }
     this.scroll();
+  }
+
+  /** Adds an error that is none of a program's. */
+  failInPage(text) {
+    this.fail({ text, full_text: null, line: null });
   }
 
   /** Adds a sentence of the page's own. */

@@ -83,7 +83,7 @@ function onError(text) {
   if (main.dataset.phase === "loading") {
     enter("failed");
   }
-  repl.fail({ text, line: null });
+  repl.failInPage(text);
 }
 
 /** Sets what is going on: loading, ready, running, input (a program reads a line) or failed. */
@@ -118,7 +118,7 @@ async function start() {
   } catch (error) {
     if (!(error instanceof RestartError)) {
       enter("failed");
-      repl.fail({ text: error.message, line: null });
+      repl.failInPage(error.message);
     }
   }
 }
@@ -171,7 +171,7 @@ async function run(source, filename) {
     files.refresh();
   } catch (error) {
     if (!(error instanceof RestartError)) {
-      repl.fail({ text: error.message, line: null });
+      repl.failInPage(error.message);
       enter("ready");
     }
   }
@@ -188,7 +188,7 @@ function finish(failure, seconds) {
   if (isInProgram) {
     editor.markError(failure.line, failure.summary);
   }
-  repl.fail({ text: failure.text, line: isInProgram ? failure.line : null });
+  repl.fail({ ...failure, line: isInProgram ? failure.line : null });
   enter("ready", failure.summary.startsWith("KeyboardInterrupt") ? "Stopped" : failure.summary);
 }
 

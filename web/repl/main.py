@@ -10,11 +10,11 @@ import inspect
 import json
 import platform
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import webtensor as wt
@@ -53,7 +53,6 @@ class Interpreter:
         self._session = Session(namespace, self.display)
         self._requests: dict[str, Callable[..., Any]] = {
             "run": self.run,
-            "interrupt": self._session.interrupt,
             "isComplete": self._session.is_complete,
             "complete": lambda before: completion.complete(before, namespace),
             "signature": lambda before: completion.signature(before, namespace),
@@ -65,11 +64,18 @@ class Interpreter:
         }
 
     async def answer(self, request: str, arguments: str) -> str:
-        """Answer a request, whose arguments are a JSON list, by JSON."""
-        result = self._requests[request](*json.loads(arguments))
-        if inspect.isawaitable(result):
-            result = await result
-        return json.dumps(result)
+        """Answer a request, whose arguments are a JSON list, by its value or error as JSON."""
+        try:
+            result = self._requests[request](*json.loads(arguments))
+            if inspect.isawaitable(result):
+                result = await result
+        except (Exception, KeyboardInterrupt) as error:
+            return json.dumps({"error": str(error) or type(error).__name__})
+        return json.dumps({"value": result})
+
+    def interrupt(self) -> None:
+        """End a run that awaits something."""
+        self._session.interrupt()
 
     def display(self, *values: Any) -> None:
         """Show values as the session shows results."""
@@ -79,9 +85,9 @@ class Interpreter:
 
     async def run(self, source: str, filename: str) -> dict[str, Any]:
         """Run source, and tell how it ended."""
-        began = perf_counter()
+        began = time.perf_counter()
         failure = await self._session.run(source, filename)
-        seconds = perf_counter() - began
+        seconds = time.perf_counter() - began
         sys.stdout.flush()
         sys.stderr.flush()
         return {"failure": failure and asdict(failure), "seconds": seconds}
@@ -132,8 +138,24 @@ def start(
     sys.stdout, sys.stderr = stream("stdout"), stream("stderr")
     sys.stdin = ConsoleInput(lambda: ask(read_line, can_block=can_block))
     vars(builtins).update(display=interpreter.display, plot=plot, picture=picture)
-    asyncio.get_event_loop().set_exception_handler(report_task_error)
+    loop = asyncio.get_event_loop()
+    loop.set_exception_handler(report_task_error)
+    # An interrupt may hit the event loop instead of the program.
+    vars(loop)["_keyboard_interrupt_handler"] = interpreter.interrupt
     return interpreter
+
+
+def make_sleep_interruptible(wait: Callable[[float], bool]) -> None:
+    """Have `time.sleep` wait for so many seconds by `wait`, which returns whether it was stopped."""
+
+    def sleep(seconds: float, /) -> None:
+        if seconds < 0:
+            raise ValueError("sleep length must be non-negative")
+        sys.stdout.flush()
+        if wait(seconds):
+            raise KeyboardInterrupt
+
+    vars(time)["sleep"] = sleep
 
 
 def ask(read_line: Callable[[], Any], *, can_block: bool) -> str | None:
