@@ -220,7 +220,13 @@ def test_error_is_marked_at_its_line(repl: Repl):
 
 
 @pytest.mark.parametrize(
-    "endless", ["while True: pass", "import asyncio; await asyncio.Event().wait()", "input('? ')"]
+    "endless",
+    [
+        "while True: pass",
+        "import asyncio; await asyncio.Event().wait()",
+        "input('? ')",
+        "import time; time.sleep(10_000)",
+    ],
 )
 def test_run_is_stopped_and_variables_are_kept(repl: Repl, endless: str):
     repl.start(f"kept = 7\nprint('begun')\n{endless}\n")

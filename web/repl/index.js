@@ -124,10 +124,10 @@ async function start() {
 }
 
 function showDescription({ webtensor, python, backends, threads }) {
-  const options = backends.map(({ name, device, isActive, reason }) => {
-    const option = new Option(reason === null ? `${name} – ${device}` : `${name} – not here`, name);
+  const options = backends.map(({ name, label, isActive, reason }) => {
+    const option = new Option(reason === null ? label : `${label} (not here)`, name);
     option.disabled = reason !== null;
-    option.title = reason ?? device;
+    option.title = reason ?? "";
     option.selected = isActive;
     return option;
   });
@@ -146,6 +146,7 @@ function runProgram() {
     return;
   }
   editor.clearError();
+  notify("");
   ranProgram = isWhole ? source : null;
   if (isWhole) {
     const lines = source.trimEnd().split("\n").length;
@@ -229,8 +230,12 @@ function dedent(source) {
 
 function open(source, notice = "") {
   editor.setText(source);
-  element("notice").hidden = notice === "";
-  element("notice").textContent = notice;
+  notify(notice);
+}
+
+function notify(text) {
+  element("notice").hidden = text === "";
+  element("notice").textContent = text;
 }
 
 async function openExample(name) {
@@ -254,8 +259,7 @@ async function openFragment() {
       await openExample(FIRST_EXAMPLE);
     }
   } catch (error) {
-    element("notice").hidden = false;
-    element("notice").textContent = error.message;
+    notify(error.message);
   }
 }
 

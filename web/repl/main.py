@@ -28,11 +28,11 @@ from .rendering import content_of
 from .session import Session
 from .streams import ConsoleInput, ConsoleOutput
 
-#: The backends that the page offers, and what each computes on.
+#: The backends that the page offers, and their names there.
 BACKENDS = {
-    "webgl": "the graphics processor",
-    "wasm": "the processor's vector units",
-    "numpy": "NumPy on the processor",
+    "webgl": "WebGL, the graphics processor",
+    "wasm": "WebAssembly, the processor",
+    "numpy": "NumPy",
 }
 
 NO_INPUT = (
@@ -101,11 +101,11 @@ class Interpreter:
             "backends": [
                 {
                     "name": name,
-                    "device": device,
+                    "label": label,
                     "isActive": name == active,
                     "reason": wt.unavailable_reason(name),
                 }
-                for name, device in BACKENDS.items()
+                for name, label in BACKENDS.items()
             ],
             "threads": wt.wasm.get_threads_count() if active == "wasm" else None,
         }
@@ -146,7 +146,7 @@ def start(
 
 
 def make_sleep_interruptible(wait: Callable[[float], bool]) -> None:
-    """Have `time.sleep` wait for so many seconds by `wait`, which returns whether it was stopped."""
+    """Have `time.sleep` wait by `wait`, which takes seconds and returns whether it was stopped."""
 
     def sleep(seconds: float, /) -> None:
         if seconds < 0:

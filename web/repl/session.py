@@ -24,7 +24,11 @@ PROGRAM = "<program>"
 PACKAGES_HINT = "Packages that Python lacks here can be added below, under “Packages”."
 
 #: Where Python and packages are, among them webtensor.
-LIBRARY_FOLDERS = (*map(sysconfig.get_path, ("stdlib", "purelib")), str(Path(wt.__file__).parent))
+LIBRARY_FOLDERS = (
+    str(Path(ast.__file__).parent),
+    sysconfig.get_path("purelib"),
+    str(Path(wt.__file__).parent),
+)
 
 
 @dataclass(frozen=True)
