@@ -58,6 +58,7 @@ export class Console {
     append(this.entry, "p", "program").textContent = description;
     this.trim();
     this.scroll();
+    this.transcript.scrollIntoView({ block: "nearest" }); // on a phone, the console is below
   }
 
   /** Adds text of a stream, at the next frame: programs may write thousands of lines a second. */
@@ -121,7 +122,7 @@ export class Console {
     }
     if (fullText !== null) {
       const details = append(block, "details");
-      append(details, "summary").textContent = "All frames";
+      append(details, "summary").textContent = "With the frames of libraries";
       append(details, "pre").textContent = fullText;
     }
     this.scroll();

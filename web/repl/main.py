@@ -29,11 +29,7 @@ from .session import Session
 from .streams import ConsoleInput, ConsoleOutput
 
 #: The backends that the page offers, and their names there.
-BACKENDS = {
-    "webgl": "WebGL, the graphics processor",
-    "wasm": "WebAssembly, the processor",
-    "numpy": "NumPy",
-}
+BACKENDS = {"webgl": "WebGL", "wasm": "WebAssembly", "numpy": "NumPy"}
 
 NO_INPUT = (
     "input() has to wait for the page, which needs a page that is cross-origin isolated, or a "

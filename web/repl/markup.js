@@ -28,13 +28,12 @@ const ATTRIBUTES = words(`
 const PICTURE = /^(data:image\/(png|jpeg|gif|webp|svg\+xml)|blob:)/;
 const LINK = /^(https?:|#)/;
 
-let outputStyles = null;
+const outputStyles = loadStyles();
 
 /** Returns an element with a result's nodes in its shadow root. */
 export function markup(nodes) {
   const host = document.createElement("div");
   const root = host.attachShadow({ mode: "open" });
-  outputStyles ??= loadStyles();
   root.adoptedStyleSheets = [outputStyles, ...styleSheets(nodes)];
   root.append(...build(nodes, false));
   return host;

@@ -116,28 +116,18 @@ def describe(error: BaseException) -> Failure:
     while report.stack and report.stack[0].filename == __file__:
         del report.stack[0]
     full_text = "".join(report.format())
-    hidden = hide_libraries(report)
+    report.stack[:] = [frame for frame in report.stack if not is_of_library(frame.filename)]
     text = "".join(report.format())
-    if hidden:
-        frames = "1 frame" if hidden == 1 else f"{hidden} frames"
-        text = f"{text.rstrip()}\n({frames} in libraries)\n"
+    is_shortened = text != full_text
     if isinstance(error, ModuleNotFoundError):
         text += f"{PACKAGES_HINT}\n"
     summary = "".join(TracebackException(type(error), error, None).format_exception_only())
     return Failure(
         text,
-        full_text if hidden else None,
+        full_text if is_shortened else None,
         summary.strip().splitlines()[-1],
         line_of_program(error),
     )
-
-
-def hide_libraries(report: TracebackException) -> int:
-    """Remove the frames of files in `lib` folders, and return how many there were."""
-    shown = [frame for frame in report.stack if not is_of_library(frame.filename)]
-    hidden = len(report.stack) - len(shown)
-    report.stack[:] = shown
-    return hidden
 
 
 def is_of_library(filename: str) -> bool:
