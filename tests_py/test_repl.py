@@ -287,6 +287,16 @@ def test_picture_names_what_is_wrong():
         picture(wt.ones((2, 2, 2)))
 
 
+def test_figures_of_matplotlib_are_shown(monkeypatch: pytest.MonkeyPatch, visitor: Visitor):
+    monkeypatch.setattr(builtins, "display", visitor.shown.append, raising=False)
+    monkeypatch.setenv("MPLBACKEND", "module://web.repl.matplotlib_backend")
+    figure = "import matplotlib.pyplot as plt\nlines = plt.plot([1, 2])\nplt.show()\n"
+    assert visitor.run(f"{figure}{figure}") is None
+    first, second = visitor.shown
+    assert content_of(first)["url"].startswith("data:image/png;base64,")
+    assert first.image == second.image
+
+
 # -- completion ------------------------------------------------------------------------------------
 
 NAMESPACE = {"wt": wt, "weights": [1.0]}

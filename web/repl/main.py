@@ -8,6 +8,7 @@ import asyncio
 import builtins
 import inspect
 import json
+import os
 import platform
 import sys
 import time
@@ -133,6 +134,7 @@ def start(
 
     sys.stdout, sys.stderr = stream("stdout"), stream("stderr")
     sys.stdin = ConsoleInput(lambda: ask(read_line, can_block=can_block))
+    os.environ["MPLBACKEND"] = f"module://{__package__}.matplotlib_backend"
     vars(builtins).update(display=interpreter.display, plot=plot, picture=picture)
     loop = asyncio.get_event_loop()
     loop.set_exception_handler(report_task_error)

@@ -14,6 +14,7 @@ const MODULES = [
   "files",
   "main",
   "markup",
+  "matplotlib_backend",
   "packages",
   "pictures",
   "plots",
