@@ -209,6 +209,24 @@ def test_signature_is_shown(repl: Repl):
     repl.erase()
 
 
+def test_editor_is_left_by_the_keyboard(repl: Repl):
+    repl.program.focus()
+    repl.page.keyboard.press("Tab")
+    expect(repl.program).to_be_focused()
+    repl.page.keyboard.press("Escape")
+    repl.page.keyboard.press("Tab")
+    expect(repl.button("Run")).to_be_focused()
+
+
+def test_edited_program_outlives_its_link(repl: Repl):
+    repl.open("opened = 1\n")
+    repl.program.press("Control+Home")
+    repl.page.keyboard.insert_text("# mine ")
+    expect(repl.page).to_have_url(re.compile("/repl/$"))
+    stored = repl.page.evaluate("JSON.parse(localStorage['webtensor.repl.program'])")
+    assert stored == "# mine opened = 1\n"
+
+
 # -- runs ------------------------------------------------------------------------------------------
 
 
@@ -345,6 +363,9 @@ def test_restart_begins_anew(repl: Repl):
     repl.enter("gone = 1")
     repl.button("Restart").click()
     expect(repl.transcript).to_contain_text("variables and files are gone")
+    repl.start("print('begun before Python')\n")
+    expect(repl.status).to_have_text("Runs when Python has started")
+    expect(repl.transcript).to_contain_text("begun before Python", timeout=SECONDS_TO_BOOT * 1000)
     repl.wait_until("ready")
     repl.enter("gone")
     expect(repl.entry).to_contain_text("NameError")
@@ -378,6 +399,7 @@ def test_browser_that_stores_nothing(chromium_page: Page, site_url: str):
     repl.program.press("Control+Home")
     chromium_page.keyboard.type("# edited ")
     expect(repl.program).to_contain_text("# edited")
+    expect(chromium_page.locator("#no-storage")).to_be_visible()
 
 
 def test_policy_that_forbids_workers(chromium: Browser, site: Path):

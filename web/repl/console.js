@@ -10,7 +10,7 @@ const LONGEST_HISTORY = 200;
 export class Console {
   /**
    * @param {object} page
-   *   `run(source)`: runs a console entry; `isComplete(source)`: whether it can run as it is;
+   *   `run(source)`: runs a console entry; `isBusy()`: whether something runs; `isComplete(source)`: whether it can run as it is;
    *   `sendLine(text)`: answers input(); `goToLine(number)`: shows a line of the program;
    *   `complete` and `signature`: as for `createEditor`.
    */
@@ -206,7 +206,7 @@ export class Console {
 
   submit() {
     const source = this.prompt.text;
-    if (source.trim() !== "" && !this.isSubmitting) {
+    if (source.trim() !== "" && !this.isSubmitting && !this.page.isBusy()) {
       this.isSubmitting = true;
       this.submitWhenComplete(source).finally(() => (this.isSubmitting = false));
     }

@@ -16,7 +16,9 @@ const element = (id) => document.getElementById(id);
 const main = document.querySelector("main");
 
 let entries = 0; // of the console
+let isRunning = false; // a program or entry runs, or waits for Python to start
 let isStopping = false;
+let isOpening = false; // the editor's text changes, but not by the visitor
 let ranProgram = null; // the source of the program that ran last
 
 const interpreter = new Interpreter({ onProgress, onMessage, onError });
@@ -29,6 +31,7 @@ const signature = askPython("signature");
 
 const repl = new Console({
   run: runEntry,
+  isBusy: () => isRunning,
   isComplete: (source) => interpreter.request("isComplete", source).catch(() => false),
   sendLine: (text) => {
     enter("running");
@@ -48,15 +51,21 @@ const editor = createEditor({
     { key: "Ctrl-.", run: () => stop() ?? true },
   ],
   onChange: () => {
-    remember("program", editor.text);
     element("shared").hidden = true;
+    if (!isOpening) {
+      remember("program", editor.text);
+      setFragment(""); // the address would open another program than this
+    }
   },
   complete,
   signature,
 });
 
 const files = new Files(interpreter, {
-  onOpen: (name, text) => open(text, `${name} is in the editor.`),
+  onOpen: (name, text) => {
+    setFragment("");
+    open(text, `${name} is in the editor.`);
+  },
   program: () => editor.text,
 });
 
@@ -113,7 +122,7 @@ async function start() {
   enter("loading");
   try {
     showDescription(await interpreter.request("describe"));
-    enter("ready");
+    enter(isRunning ? "running" : "ready");
     files.refresh();
   } catch (error) {
     if (!(error instanceof RestartError)) {
@@ -142,7 +151,7 @@ function runProgram() {
   const { selection } = editor;
   const isWhole = selection.trim() === "";
   const source = isWhole ? editor.text : dedent(selection);
-  if (isBusy() || source.trim() === "") {
+  if (element("run").disabled || isRunning || source.trim() === "") {
     return;
   }
   editor.clearError();
@@ -164,7 +173,11 @@ function runEntry(source) {
 }
 
 async function run(source, filename) {
-  enter(main.dataset.phase === "loading" ? "loading" : "running", "Running");
+  isRunning = true;
+  enter(
+    main.dataset.phase === "loading" ? "loading" : "running",
+    main.dataset.phase === "loading" ? "Runs when Python has started" : "Running",
+  );
   try {
     const { failure, seconds } = await interpreter.request("run", source, filename);
     showDescription(await interpreter.request("describe"));
@@ -172,6 +185,7 @@ async function run(source, filename) {
     files.refresh();
   } catch (error) {
     if (!(error instanceof RestartError)) {
+      isRunning = isStopping = false;
       repl.failInPage(error.message);
       enter("ready");
     }
@@ -179,7 +193,7 @@ async function run(source, filename) {
 }
 
 function finish(failure, seconds) {
-  isStopping = false;
+  isRunning = isStopping = false;
   repl.endInput();
   if (failure === null) {
     enter("ready", `Finished in ${seconds < 10 ? seconds.toFixed(2) : seconds.toFixed(0)} s`);
@@ -207,16 +221,12 @@ function stop() {
 }
 
 function restart(note) {
-  isStopping = false;
+  isRunning = isStopping = false;
   repl.endInput();
   repl.note(note);
   interpreter.restart();
   files.clear();
   start();
-}
-
-function isBusy() {
-  return main.dataset.phase !== "ready" && main.dataset.phase !== "loading";
 }
 
 function dedent(source) {
@@ -229,8 +239,14 @@ function dedent(source) {
 // -- opening and sharing --------------------------------------------------------------------------
 
 function open(source, notice = "") {
+  isOpening = true;
   editor.setText(source);
+  isOpening = false;
   notify(notice);
+}
+
+function setFragment(fragment) {
+  window.history.replaceState(null, "", location.pathname + location.search + fragment);
 }
 
 function notify(text) {
@@ -265,7 +281,7 @@ async function openFragment() {
 
 async function share() {
   const fragment = await toFragment(editor.text);
-  window.history.replaceState(null, "", fragment);
+  setFragment(fragment);
   const link = element("link");
   link.value = location.href;
   element("shared").hidden = false;
@@ -291,7 +307,7 @@ element("examples").onchange = async ({ target }) => {
   const name = target.value;
   target.value = "";
   if (name !== "") {
-    window.history.replaceState(null, "", `#example=${name}`);
+    setFragment(`#example=${name}`);
     await openFragment();
     editor.focus();
   }
@@ -327,5 +343,6 @@ addEventListener("keydown", (event) => {
 });
 addEventListener("hashchange", openFragment);
 
+element("no-storage").hidden = remember("visited", true);
 start();
 openFragment();
