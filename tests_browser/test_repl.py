@@ -29,7 +29,9 @@ TABLE = """class Table:
         return '''<style>i { color: rgb(1, 2, 3) }</style>
             <table onclick="attack()"><tr><td style="color: rgb(4, 5, 6)">cell</td></tr></table>
             <i>slanted</i><script>attack()</script><iframe src="/"></iframe>
-            <a href="javascript:attack()">link</a>'''
+            <a href="javascript:attack()">link</a>
+            <svg viewBox="0 0 1 1"><image href="data:image/gif;base64,R0lGODlhAQABAAAAACw="/></svg>
+            <svg><image href="https://example.com/x.png"/></svg>'''
 Table()
 """
 
@@ -307,6 +309,8 @@ def test_markup_of_objects_is_built_without_scripts(repl: Repl):
     assert result.locator("table").get_attribute("onclick") is None
     assert result.locator("a").get_attribute("href") is None
     expect(result.locator("script, iframe")).to_have_count(0)
+    links = "(images) => images.map((image) => (image.getAttribute('href') ?? '').slice(0, 5))"
+    assert result.locator("image").evaluate_all(links) == ["data:", ""]
 
 
 def test_pictures_are_shown(repl: Repl):
