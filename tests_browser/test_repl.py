@@ -107,6 +107,14 @@ def open_repl(page: Page, site_url: str, link: str = "") -> Repl:
     return repl
 
 
+@pytest.fixture(scope="module", autouse=True)
+def patience() -> Iterator[None]:
+    """Let a busy machine take its time."""
+    expect.set_options(timeout=30_000)
+    yield
+    expect.set_options(timeout=5_000)
+
+
 @pytest.fixture(scope="module")
 def watched_repl(chromium: Browser, site_url: str) -> Iterator[tuple[Repl, PageWatch]]:
     """The REPL in Chromium, opened once by a link with a program."""
@@ -389,7 +397,7 @@ def test_host_without_isolation(chromium_page: Page, plain_site_url: str):
     repl.start("while True: pass\n")
     repl.wait_until("running")
     repl.button("Stop").click()
-    expect(repl.transcript).to_contain_text("needs a host that sends COOP and COEP headers")
+    expect(repl.transcript).to_contain_text("Stopping a run alone needs shared memory")
     repl.wait_until("loading")
 
 

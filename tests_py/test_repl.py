@@ -12,7 +12,7 @@ import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +20,12 @@ import pytest
 import webtensor as wt
 from web.repl.completion import complete, signature
 from web.repl.files import list_files
-from web.repl.main import Interpreter, make_sleep_interruptible, report_task_error
+from web.repl.main import (
+    Interpreter,
+    make_sleep_interruptible,
+    read_from_page,
+    report_task_error,
+)
 from web.repl.markup import parse
 from web.repl.pictures import picture
 from web.repl.plots import plot
@@ -111,6 +116,16 @@ def test_syntax_error_names_its_line(visitor: Visitor):
     assert failure.line == 2
     assert failure.summary == "SyntaxError: invalid syntax"
     assert "session.py" not in failure.text
+
+
+def test_frames_of_the_page_are_hidden(visitor: Visitor, monkeypatch: pytest.MonkeyPatch):
+    def refuse() -> str | None:
+        raise OSError("no page")
+
+    monkeypatch.setattr(sys, "stdin", ConsoleInput(refuse))
+    failure = visitor.failure("input()")
+    assert "streams.py" not in failure.text
+    assert failure.line == 1
 
 
 def test_causes_are_told(visitor: Visitor):
@@ -397,7 +412,7 @@ def test_signature_counts_keywords_and_rests():
 @pytest.fixture
 def interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Interpreter]:
     """An interpreter whose messages are in its `sent`."""
-    monkeypatch.setitem(sys.modules, "__main__", type(sys)("__main__"))
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     backend = wt.get_backend()
     sent: list[dict[str, Any]] = []
     interpreter = Interpreter(sent.append, tmp_path)
@@ -441,6 +456,25 @@ def test_files_are_listed_and_deleted(interpreter: Interpreter, tmp_path: Path):
     assert ask(interpreter, "listFiles") == [{"name": "data/x.csv", "size": 3}]
     ask(interpreter, "removeFile", "data/x.csv")
     assert list_files(tmp_path) == []
+
+
+@pytest.mark.parametrize("answer, text", [('{"text": "line"}', "line"), ('{"text": null}', None)])
+def test_line_that_the_page_answers(answer: str, text: str | None):
+    assert read_from_page(lambda: answer, can_block=True) == text
+
+
+def test_input_can_be_interrupted():
+    with pytest.raises(KeyboardInterrupt):
+        read_from_page(lambda: '{"isInterrupted": true}', can_block=True)
+
+
+def test_input_that_cannot_wait_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "pyodide", ModuleType("pyodide"))
+    foreign: Any = ModuleType("pyodide.ffi")
+    foreign.can_run_sync, foreign.run_sync = lambda: False, None
+    monkeypatch.setitem(sys.modules, "pyodide.ffi", foreign)
+    with pytest.raises(OSError, match="shared memory"):
+        read_from_page(lambda: "", can_block=False)
 
 
 def test_sleep_can_be_interrupted(monkeypatch: pytest.MonkeyPatch):

@@ -12,7 +12,7 @@ const LONGEST_LINE = 1 << 20; // bytes
 
 /** Returns the memory, or null where browsers share none. */
 export function createChannel() {
-  if (!globalThis.crossOriginIsolated) {
+  if (!globalThis.crossOriginIsolated || typeof SharedArrayBuffer === "undefined") {
     return null;
   }
   return {

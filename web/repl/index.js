@@ -10,7 +10,8 @@ const PROGRAM = "<program>"; // as in session.py
 const FIRST_EXAMPLE = "tensors";
 const FILES_RESTART = "Python was restarted: variables and files are gone.";
 const NO_INTERRUPT =
-  `${FILES_RESTART} Stopping without that needs a host that sends COOP and COEP headers.`;
+  `${FILES_RESTART} Stopping a run alone needs shared memory, which this browser has not, or this ` +
+  "host does not allow: it would send COOP and COEP headers.";
 
 const element = (id) => document.getElementById(id);
 const main = document.querySelector("main");

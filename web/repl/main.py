@@ -33,8 +33,8 @@ from .streams import ConsoleInput, ConsoleOutput
 BACKENDS = {"webgl": "WebGL", "wasm": "WebAssembly", "numpy": "NumPy"}
 
 NO_INPUT = (
-    "input() has to wait for the page, which needs a page that is cross-origin isolated, or a "
-    "browser with JSPI. Assign the text to a variable instead."
+    "input() has to wait for the page, which needs shared memory (a page that is cross-origin "
+    "isolated) or JSPI; there is neither here. Assign the text to a variable instead."
 )
 
 
@@ -133,7 +133,7 @@ def start(
         return ConsoleOutput(lambda text: post(json.dumps({"stream": name, "text": text})))
 
     sys.stdout, sys.stderr = stream("stdout"), stream("stderr")
-    sys.stdin = ConsoleInput(lambda: ask(read_line, can_block=can_block))
+    sys.stdin = ConsoleInput(lambda: read_from_page(read_line, can_block=can_block))
     os.environ["MPLBACKEND"] = f"module://{__package__}.matplotlib_backend"
     vars(builtins).update(display=interpreter.display, plot=plot, picture=picture)
     loop = asyncio.get_event_loop()
@@ -156,15 +156,17 @@ def make_sleep_interruptible(wait: Callable[[float], bool]) -> None:
     vars(time)["sleep"] = sleep
 
 
-def ask(read_line: Callable[[], Any], *, can_block: bool) -> str | None:
+def read_from_page(read_line: Callable[[], Any], *, can_block: bool) -> str | None:
     """Read a line from the page; None stands for the end of the input."""
-    from pyodide.ffi import can_run_sync, run_sync
-
-    if not can_block and not can_run_sync():
-        raise OSError(NO_INPUT)
     sys.stderr.flush()
-    answer = read_line()
-    line = json.loads(answer if can_block else run_sync(answer))
+    if can_block:
+        line = json.loads(read_line())
+    else:
+        from pyodide.ffi import can_run_sync, run_sync
+
+        if not can_run_sync():
+            raise OSError(NO_INPUT)
+        line = json.loads(run_sync(read_line()))
     if line.get("isInterrupted"):
         raise KeyboardInterrupt
     text: str | None = line["text"]

@@ -23,11 +23,12 @@ PROGRAM = "<program>"
 
 PACKAGES_HINT = "Packages that Python lacks here can be added below, under “Packages”."
 
-#: Where Python and packages are, among them webtensor.
+#: Where Python and packages are, among them webtensor and this one.
 LIBRARY_FOLDERS = (
     str(Path(ast.__file__).parent),
     sysconfig.get_path("purelib"),
     str(Path(wt.__file__).parent),
+    str(Path(__file__).parent),
 )
 
 

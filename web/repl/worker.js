@@ -22,7 +22,8 @@ const MODULES = [
   "session",
   "streams",
 ];
-const PACKAGE_PATH = "/usr/lib/webtensor_pages/webtensor_repl";
+const LIBRARY_PATH = "/usr/lib/webtensor_pages";
+const PACKAGE_PATH = `${LIBRARY_PATH}/webtensor_repl`;
 
 let receiveLine = null; // takes a line of input where the worker cannot block
 let resolveChannel;
@@ -58,7 +59,7 @@ async function start() {
   ]);
   pyodide.FS.mkdirTree(PACKAGE_PATH);
   MODULES.forEach((name, index) => pyodide.FS.writeFile(`${PACKAGE_PATH}/${name}.py`, sources[index]));
-  pyodide.runPython(`import sys; sys.path.append("${PACKAGE_PATH}/..")`);
+  pyodide.runPython(`import sys; sys.path.append("${LIBRARY_PATH}")`);
   if (channel !== null) {
     pyodide.setInterruptBuffer(channel.interrupt);
   }
