@@ -10,9 +10,9 @@ const LONGEST_HISTORY = 200;
 export class Console {
   /**
    * @param {object} page
-   *   `run(source)`: runs a console entry; `isBusy()`: whether something runs; `isComplete(source)`: whether it can run as it is;
-   *   `sendLine(text)`: answers input(); `goToLine(number)`: shows a line of the program;
-   *   `complete` and `signature`: as for `createEditor`.
+   *   `run(source)`: runs a console entry; `isComplete(source)`: whether it can run as it is;
+   *   `isBusy()`: whether something runs; `sendLine(text)`: answers input(); `goToLine(number)`:
+   *   shows a line of the program; `complete` and `signature`: as for `createEditor`.
    */
   constructor(page) {
     this.page = page;

@@ -8,9 +8,9 @@ import { recall, remember } from "./storage.js";
 
 const PROGRAM = "<program>"; // as in session.py
 const FIRST_EXAMPLE = "tensors";
-const FILES_RESTART = "Python was restarted: variables and files are gone.";
+const RESTARTED = "Python was restarted: variables and files are gone.";
 const NO_INTERRUPT =
-  `${FILES_RESTART} Stopping a run alone needs shared memory, which this browser has not, or this ` +
+  `${RESTARTED} Stopping a run alone needs shared memory, which this browser has not, or this ` +
   "host does not allow: it would send COOP and COEP headers.";
 
 const element = (id) => document.getElementById(id);
@@ -99,9 +99,9 @@ function onError(text) {
 /** Sets what is going on: loading, ready, running, input (a program reads a line) or failed. */
 function enter(phase, status = PHASES[phase]) {
   main.dataset.phase = phase;
-  const isRunning = phase === "running" || phase === "input";
-  element("run").disabled = isRunning || phase === "failed";
-  element("stop").disabled = !isRunning;
+  const canStop = phase === "running" || phase === "input";
+  element("run").disabled = canStop || phase === "failed";
+  element("stop").disabled = !canStop;
   element("stop").textContent = isStopping ? "Restart" : "Stop";
   element("backend").disabled = element("add-packages").disabled = phase !== "ready";
   element("status").textContent = status;
@@ -208,6 +208,24 @@ function finish(failure, seconds) {
   enter("ready", failure.summary.startsWith("KeyboardInterrupt") ? "Stopped" : failure.summary);
 }
 
+/** Does something for which Python must be free, and returns the status that it ends with. */
+async function whileBusy(status, work) {
+  isRunning = true;
+  enter("running", status);
+  let outcome;
+  try {
+    outcome = await work();
+  } catch (error) {
+    if (error instanceof RestartError) {
+      return error.message;
+    }
+    outcome = error.message;
+  }
+  isRunning = isStopping = false;
+  enter("ready", outcome);
+  return outcome;
+}
+
 function stop() {
   if (element("stop").disabled) {
     return;
@@ -217,7 +235,7 @@ function stop() {
     interpreter.interrupt();
     enter("running", "Stopping. If Python does not listen, restart it");
   } else {
-    restart(interpreter.canInterrupt ? FILES_RESTART : NO_INTERRUPT);
+    restart(interpreter.canInterrupt ? RESTARTED : NO_INTERRUPT);
   }
 }
 
@@ -301,7 +319,7 @@ async function share() {
 
 element("run").onclick = runProgram;
 element("stop").onclick = stop;
-element("restart").onclick = () => restart(FILES_RESTART);
+element("restart").onclick = () => restart(RESTARTED);
 element("clear").onclick = () => repl.clear();
 element("share").onclick = share;
 element("examples").onchange = async ({ target }) => {
@@ -314,28 +332,25 @@ element("examples").onchange = async ({ target }) => {
   }
 };
 element("backend").onchange = async ({ target }) => {
-  enter("running", `Starting ${target.value}`);
-  try {
-    showDescription(await interpreter.request("setBackend", target.value));
-    enter("ready", `Computing on ${target.value}`);
-  } catch (error) {
-    showDescription(await interpreter.request("describe"));
-    enter("ready", error.message);
-  }
+  const backend = target.value;
+  await whileBusy(`Starting ${backend}`, async () => {
+    try {
+      await interpreter.request("setBackend", backend);
+    } finally {
+      showDescription(await interpreter.request("describe"));
+    }
+    return `Computing on ${backend}`;
+  });
 };
 element("packages").onsubmit = async (event) => {
   event.preventDefault();
-  const status = element("packages-status");
   const names = element("package-names").value;
+  const status = element("packages-status");
   status.textContent = `Adding ${names}`;
-  enter("running", `Adding ${names}`);
-  try {
+  status.textContent = await whileBusy(`Adding ${names}`, async () => {
     showDescription(await interpreter.request("install", names));
-    status.textContent = `Added: ${names}`;
-  } catch (error) {
-    status.textContent = error.message;
-  }
-  enter("ready");
+    return `Added: ${names}`;
+  });
 };
 addEventListener("keydown", (event) => {
   if (event.ctrlKey && event.key === "." && !event.defaultPrevented) {
