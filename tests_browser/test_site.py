@@ -46,6 +46,14 @@ def test_site_keeps_build_scripts_to_itself(site: Path):
     assert not list(site.rglob("export_data.py"))
 
 
+def test_bundle_comes_with_its_licences(site: Path):
+    licences = (site / "shared" / "editor.licences.txt").read_text("utf-8")
+    assert "@codemirror/view" in licences
+    assert "@lezer/python" in licences
+    bundle = (site / "shared" / "editor.js").read_text("utf-8")
+    assert "editor.licences.txt" in bundle.splitlines()[0]
+
+
 def test_page_has_every_symbol_of_tensorflow_js(site: Path):
     rows = (site / "docs" / "tensorflow_js.html").read_text("utf-8").count('<th scope="row">')
     assert rows == SYMBOLS

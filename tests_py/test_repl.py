@@ -8,10 +8,11 @@ import json
 import re
 import struct
 import sys
+import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,13 +20,19 @@ import pytest
 import webtensor as wt
 from web.repl.completion import complete, signature
 from web.repl.files import list_files
-from web.repl.main import Interpreter, report_task_error
+from web.repl.main import (
+    Interpreter,
+    make_sleep_interruptible,
+    read_from_page,
+    report_task_error,
+)
 from web.repl.markup import parse
 from web.repl.pictures import picture
 from web.repl.plots import plot
 from web.repl.rendering import content_of
 from web.repl.session import PACKAGES_HINT, PROGRAM, Failure, Session
 from web.repl.streams import ConsoleInput, ConsoleOutput
+from web.serve import site_headers
 
 WEB = Path(__file__).resolve().parent.parent / "web"
 EXAMPLES = sorted((WEB / "repl" / "examples").glob("*.py"))
@@ -89,8 +96,13 @@ def test_failure_names_the_line_of_the_program(visitor: Visitor):
     assert "session.py" not in failure.text
 
 
-def test_failure_inside_the_library_names_the_line_that_called_it(visitor: Visitor):
-    assert visitor.failure("import webtensor as wt\nwt.ones((2, 3)) @ wt.ones((2, 3))").line == 2
+def test_failure_inside_the_library_leads_to_the_line_that_called_it(visitor: Visitor):
+    failure = visitor.failure("import webtensor as wt\nwt.ones((2, 3)) @ wt.ones((2, 3))")
+    assert failure.line == 2
+    assert "contraction.py" not in failure.text
+    assert failure.full_text is not None
+    assert "contraction.py" in failure.full_text
+    assert visitor.failure("1 / 0").full_text is None
 
 
 def test_console_entry_that_calls_the_program_names_its_line(visitor: Visitor):
@@ -104,6 +116,16 @@ def test_syntax_error_names_its_line(visitor: Visitor):
     assert failure.line == 2
     assert failure.summary == "SyntaxError: invalid syntax"
     assert "session.py" not in failure.text
+
+
+def test_frames_of_the_page_are_hidden(visitor: Visitor, monkeypatch: pytest.MonkeyPatch):
+    def refuse() -> str | None:
+        raise OSError("no page")
+
+    monkeypatch.setattr(sys, "stdin", ConsoleInput(refuse))
+    failure = visitor.failure("input()")
+    assert "streams.py" not in failure.text
+    assert failure.line == 1
 
 
 def test_causes_are_told(visitor: Visitor):
@@ -147,6 +169,7 @@ def test_cancellation_that_nobody_asked_for_is_shown(visitor: Visitor):
         ("for x in range(3):", False),
         ("for x in range(3):\n    print(x)", False),
         ("for x in range(3):\n    print(x)\n", True),
+        ("for x in range(3):\n    print(x)\n    ", True),
         ("wt.ones((2,", False),
         ("await x", True),
         ("x = = 1", True),
@@ -279,6 +302,16 @@ def test_picture_names_what_is_wrong():
         picture(wt.ones((2, 2, 2)))
 
 
+def test_figures_of_matplotlib_are_shown(monkeypatch: pytest.MonkeyPatch, visitor: Visitor):
+    monkeypatch.setattr(builtins, "display", visitor.shown.append, raising=False)
+    monkeypatch.setenv("MPLBACKEND", "module://web.repl.matplotlib_backend")
+    figure = "import matplotlib.pyplot as plt\nlines = plt.plot([1, 2])\nplt.show()\n"
+    assert visitor.run(f"{figure}{figure}") is None
+    first, second = visitor.shown
+    assert content_of(first)["url"].startswith("data:image/png;base64,")
+    assert first.image == second.image
+
+
 # -- completion ------------------------------------------------------------------------------------
 
 NAMESPACE = {"wt": wt, "weights": [1.0]}
@@ -379,7 +412,7 @@ def test_signature_counts_keywords_and_rests():
 @pytest.fixture
 def interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Interpreter]:
     """An interpreter whose messages are in its `sent`."""
-    monkeypatch.setitem(sys.modules, "__main__", type(sys)("__main__"))
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     backend = wt.get_backend()
     sent: list[dict[str, Any]] = []
     interpreter = Interpreter(sent.append, tmp_path)
@@ -389,7 +422,8 @@ def interpreter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Int
 
 
 def ask(interpreter: Interpreter, request: str, *values: Any) -> Any:
-    return json.loads(asyncio.run(interpreter.answer(request, json.dumps(values))))
+    answer = json.loads(asyncio.run(interpreter.answer(request, json.dumps(values))))
+    return answer.get("value", answer)
 
 
 def test_requests_are_answered(interpreter: Interpreter):
@@ -411,6 +445,10 @@ def test_backends_are_described_and_switched(interpreter: Interpreter):
     assert ask(interpreter, "describe")["webtensor"] == wt.__version__
 
 
+def test_errors_are_answers(interpreter: Interpreter):
+    assert "is not registered" in ask(interpreter, "setBackend", "abacus")["error"]
+
+
 def test_files_are_listed_and_deleted(interpreter: Interpreter, tmp_path: Path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "x.csv").write_text("1,2")
@@ -418,6 +456,35 @@ def test_files_are_listed_and_deleted(interpreter: Interpreter, tmp_path: Path):
     assert ask(interpreter, "listFiles") == [{"name": "data/x.csv", "size": 3}]
     ask(interpreter, "removeFile", "data/x.csv")
     assert list_files(tmp_path) == []
+
+
+@pytest.mark.parametrize("answer, text", [('{"text": "line"}', "line"), ('{"text": null}', None)])
+def test_line_that_the_page_answers(answer: str, text: str | None):
+    assert read_from_page(lambda: answer, can_block=True) == text
+
+
+def test_input_can_be_interrupted():
+    with pytest.raises(KeyboardInterrupt):
+        read_from_page(lambda: '{"isInterrupted": true}', can_block=True)
+
+
+def test_input_that_cannot_wait_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "pyodide", ModuleType("pyodide"))
+    foreign: Any = ModuleType("pyodide.ffi")
+    foreign.can_run_sync, foreign.run_sync = lambda: False, None
+    monkeypatch.setitem(sys.modules, "pyodide.ffi", foreign)
+    with pytest.raises(OSError, match="shared memory"):
+        read_from_page(lambda: "", can_block=False)
+
+
+def test_sleep_can_be_interrupted(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(time, "sleep", time.sleep)
+    make_sleep_interruptible(lambda seconds: seconds > 1)
+    time.sleep(0.5)
+    with pytest.raises(KeyboardInterrupt):
+        time.sleep(2)
+    with pytest.raises(ValueError, match="non-negative"):
+        time.sleep(-1)
 
 
 def test_errors_of_tasks_are_written(capsys: pytest.CaptureFixture[str]):
@@ -454,6 +521,12 @@ def test_page_offers_every_example():
     assert choices is not None
     offered = re.findall(r'<option value="(\w+)">', choices[1])
     assert sorted(offered) == [path.stem for path in EXAMPLES]
+
+
+def test_only_this_page_may_fetch_packages():
+    policy = "Content-Security-Policy"
+    assert "https://cdn.jsdelivr.net" in site_headers("/repl/worker.js")[policy]
+    assert "https:" not in site_headers("/digits/")[policy]
 
 
 def test_worker_loads_every_module():

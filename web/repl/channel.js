@@ -5,12 +5,14 @@ export const LINE_STATE = 0;
 export const LINE_LENGTH = 1;
 export const [WAITING, LINE, END_OF_INPUT, INTERRUPTED] = [0, 1, 2, 3];
 
+const SIGINT = 2; // the number of the signal that Python takes for an interrupt
+
 const HEADER_BYTES = 8;
 const LONGEST_LINE = 1 << 20; // bytes
 
 /** Returns the memory, or null where browsers share none. */
 export function createChannel() {
-  if (!globalThis.crossOriginIsolated) {
+  if (!globalThis.crossOriginIsolated || typeof SharedArrayBuffer === "undefined") {
     return null;
   }
   return {
@@ -35,7 +37,7 @@ export function sendLine({ line }, text) {
 
 /** Has Python raise KeyboardInterrupt, also where it waits for a line. */
 export function interruptPython({ interrupt, line }) {
-  Atomics.store(interrupt, 0, 2); // SIGINT
+  Atomics.store(interrupt, 0, SIGINT);
   wake(new Int32Array(line, 0, 2), INTERRUPTED);
 }
 

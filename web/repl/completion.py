@@ -72,12 +72,12 @@ def signature(before: str, namespace: Mapping[str, Any]) -> dict[str, Any] | Non
     parameters = _parameters(function)
     if parameters is None:
         return None
-    summary = (inspect.getdoc(function) or "").partition("\n\n")[0].replace("\n", " ")
+    summary = (inspect.getdoc(function) or "").partition("\n\n")[0]
     return {
         "name": call.path.rpartition(".")[2],
         "parameters": [_short(parameter) for parameter in parameters],
         "active": _active(call, parameters),
-        "summary": summary,
+        "summary": summary.replace("\n", " ").replace("`", ""),
     }
 
 

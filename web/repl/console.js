@@ -11,8 +11,8 @@ export class Console {
   /**
    * @param {object} page
    *   `run(source)`: runs a console entry; `isComplete(source)`: whether it can run as it is;
-   *   `sendLine(text)`: answers input(); `goToLine(number)`: shows a line of the program;
-   *   `complete` and `signature`: as for `createEditor`.
+   *   `isBusy()`: whether something runs; `sendLine(text)`: answers input(); `goToLine(number)`:
+   *   shows a line of the program; `complete` and `signature`: as for `createEditor`.
    */
   constructor(page) {
     this.page = page;
@@ -27,7 +27,7 @@ export class Console {
     this.prompt = createEditor({
       parent: document.getElementById("prompt"),
       label: "Console entry",
-      hint: "wt.ones((2, 3)) * 5",
+      hint: "Enter runs what you write here",
       isProgram: false,
       complete: page.complete,
       signature: page.signature,
@@ -58,6 +58,7 @@ export class Console {
     append(this.entry, "p", "program").textContent = description;
     this.trim();
     this.scroll();
+    this.transcript.scrollIntoView({ block: "nearest" }); // on a phone, the console is below
   }
 
   /** Adds text of a stream, at the next frame: programs may write thousands of lines a second. */
@@ -108,8 +109,8 @@ export class Console {
     this.scroll();
   }
 
-  /** Adds a traceback, and a way to the program's line that it names. */
-  fail({ text, line }) {
+  /** Adds a traceback, with all frames behind a disclosure, and a way to the line it leads to. */
+  fail({ text, full_text: fullText, line }) {
     this.flush();
     const block = append(this.lastEntry(), "div", "failure");
     append(block, "pre").textContent = text;
@@ -119,7 +120,17 @@ export class Console {
       button.textContent = `Go to line ${line}`;
       button.onclick = () => this.page.goToLine(line);
     }
+    if (fullText !== null) {
+      const details = append(block, "details");
+      append(details, "summary").textContent = "With the frames of libraries";
+      append(details, "pre").textContent = fullText;
+    }
     this.scroll();
+  }
+
+  /** Adds an error that is none of a program's. */
+  failInPage(text) {
+    this.fail({ text, full_text: null, line: null });
   }
 
   /** Adds a sentence of the page's own. */
@@ -195,7 +206,7 @@ export class Console {
 
   submit() {
     const source = this.prompt.text;
-    if (source.trim() !== "" && !this.isSubmitting) {
+    if (source.trim() !== "" && !this.isSubmitting && !this.page.isBusy()) {
       this.isSubmitting = true;
       this.submitWhenComplete(source).finally(() => (this.isSubmitting = false));
     }

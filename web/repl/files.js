@@ -50,10 +50,12 @@ export class Files {
     const amount = row.appendChild(document.createElement("span"));
     amount.className = "muted";
     amount.textContent = readableSize(size);
+    const buttons = row.appendChild(document.createElement("span"));
+    buttons.className = "row";
     if (name.endsWith(".py")) {
-      row.append(button("Open", name, () => this.open(name)));
+      buttons.append(button("Open", name, () => this.open(name)));
     }
-    row.append(
+    buttons.append(
       button("Download", name, () => this.download(name)),
       button("Delete", name, () => this.remove(name)),
     );

@@ -8,15 +8,18 @@ import { recall, remember } from "./storage.js";
 
 const PROGRAM = "<program>"; // as in session.py
 const FIRST_EXAMPLE = "tensors";
-const FILES_RESTART = "Python was restarted: variables and files are gone.";
+const RESTARTED = "Python was restarted: variables and files are gone.";
 const NO_INTERRUPT =
-  `${FILES_RESTART} Stopping without that needs a host that sends COOP and COEP headers.`;
+  `${RESTARTED} Stopping a run alone needs shared memory, which this browser has not, or this ` +
+  "host does not allow: it would send COOP and COEP headers.";
 
 const element = (id) => document.getElementById(id);
 const main = document.querySelector("main");
 
 let entries = 0; // of the console
+let isRunning = false; // a program or entry runs, or waits for Python to start
 let isStopping = false;
+let isOpening = false; // the editor's text changes, but not by the visitor
 let ranProgram = null; // the source of the program that ran last
 
 const interpreter = new Interpreter({ onProgress, onMessage, onError });
@@ -29,6 +32,7 @@ const signature = askPython("signature");
 
 const repl = new Console({
   run: runEntry,
+  isBusy: () => isRunning,
   isComplete: (source) => interpreter.request("isComplete", source).catch(() => false),
   sendLine: (text) => {
     enter("running");
@@ -48,15 +52,21 @@ const editor = createEditor({
     { key: "Ctrl-.", run: () => stop() ?? true },
   ],
   onChange: () => {
-    remember("program", editor.text);
     element("shared").hidden = true;
+    if (!isOpening) {
+      remember("program", editor.text);
+      setFragment(""); // the address would open another program than this
+    }
   },
   complete,
   signature,
 });
 
 const files = new Files(interpreter, {
-  onOpen: (name, text) => open(text, `${name} is in the editor.`),
+  onOpen: (name, text) => {
+    setFragment("");
+    open(text, `${name} is in the editor.`);
+  },
   program: () => editor.text,
 });
 
@@ -83,15 +93,15 @@ function onError(text) {
   if (main.dataset.phase === "loading") {
     enter("failed");
   }
-  repl.fail({ text, line: null });
+  repl.failInPage(text);
 }
 
 /** Sets what is going on: loading, ready, running, input (a program reads a line) or failed. */
 function enter(phase, status = PHASES[phase]) {
   main.dataset.phase = phase;
-  const isRunning = phase === "running" || phase === "input";
-  element("run").disabled = isRunning || phase === "failed";
-  element("stop").disabled = !isRunning;
+  const canStop = phase === "running" || phase === "input";
+  element("run").disabled = canStop || phase === "failed";
+  element("stop").disabled = !canStop;
   element("stop").textContent = isStopping ? "Restart" : "Stop";
   element("backend").disabled = element("add-packages").disabled = phase !== "ready";
   element("status").textContent = status;
@@ -113,21 +123,21 @@ async function start() {
   enter("loading");
   try {
     showDescription(await interpreter.request("describe"));
-    enter("ready");
+    enter(isRunning ? "running" : "ready");
     files.refresh();
   } catch (error) {
     if (!(error instanceof RestartError)) {
       enter("failed");
-      repl.fail({ text: error.message, line: null });
+      repl.failInPage(error.message);
     }
   }
 }
 
 function showDescription({ webtensor, python, backends, threads }) {
-  const options = backends.map(({ name, device, isActive, reason }) => {
-    const option = new Option(reason === null ? `${name} – ${device}` : `${name} – not here`, name);
+  const options = backends.map(({ name, label, isActive, reason }) => {
+    const option = new Option(reason === null ? label : `${label} (not here)`, name);
     option.disabled = reason !== null;
-    option.title = reason ?? device;
+    option.title = reason ?? "";
     option.selected = isActive;
     return option;
   });
@@ -142,10 +152,11 @@ function runProgram() {
   const { selection } = editor;
   const isWhole = selection.trim() === "";
   const source = isWhole ? editor.text : dedent(selection);
-  if (isBusy() || source.trim() === "") {
+  if (element("run").disabled || isRunning || source.trim() === "") {
     return;
   }
   editor.clearError();
+  notify("");
   ranProgram = isWhole ? source : null;
   if (isWhole) {
     const lines = source.trimEnd().split("\n").length;
@@ -163,7 +174,11 @@ function runEntry(source) {
 }
 
 async function run(source, filename) {
-  enter(main.dataset.phase === "loading" ? "loading" : "running", "Running");
+  isRunning = true;
+  enter(
+    main.dataset.phase === "loading" ? "loading" : "running",
+    main.dataset.phase === "loading" ? "Runs when Python has started" : "Running",
+  );
   try {
     const { failure, seconds } = await interpreter.request("run", source, filename);
     showDescription(await interpreter.request("describe"));
@@ -171,14 +186,15 @@ async function run(source, filename) {
     files.refresh();
   } catch (error) {
     if (!(error instanceof RestartError)) {
-      repl.fail({ text: error.message, line: null });
+      isRunning = isStopping = false;
+      repl.failInPage(error.message);
       enter("ready");
     }
   }
 }
 
 function finish(failure, seconds) {
-  isStopping = false;
+  isRunning = isStopping = false;
   repl.endInput();
   if (failure === null) {
     enter("ready", `Finished in ${seconds < 10 ? seconds.toFixed(2) : seconds.toFixed(0)} s`);
@@ -188,8 +204,26 @@ function finish(failure, seconds) {
   if (isInProgram) {
     editor.markError(failure.line, failure.summary);
   }
-  repl.fail({ text: failure.text, line: isInProgram ? failure.line : null });
+  repl.fail({ ...failure, line: isInProgram ? failure.line : null });
   enter("ready", failure.summary.startsWith("KeyboardInterrupt") ? "Stopped" : failure.summary);
+}
+
+/** Does something for which Python must be free, and returns the status that it ends with. */
+async function whileBusy(status, work) {
+  isRunning = true;
+  enter("running", status);
+  let outcome;
+  try {
+    outcome = await work();
+  } catch (error) {
+    if (error instanceof RestartError) {
+      return error.message;
+    }
+    outcome = error.message;
+  }
+  isRunning = isStopping = false;
+  enter("ready", outcome);
+  return outcome;
 }
 
 function stop() {
@@ -201,21 +235,17 @@ function stop() {
     interpreter.interrupt();
     enter("running", "Stopping. If Python does not listen, restart it");
   } else {
-    restart(interpreter.canInterrupt ? FILES_RESTART : NO_INTERRUPT);
+    restart(interpreter.canInterrupt ? RESTARTED : NO_INTERRUPT);
   }
 }
 
 function restart(note) {
-  isStopping = false;
+  isRunning = isStopping = false;
   repl.endInput();
   repl.note(note);
   interpreter.restart();
   files.clear();
   start();
-}
-
-function isBusy() {
-  return main.dataset.phase !== "ready" && main.dataset.phase !== "loading";
 }
 
 function dedent(source) {
@@ -228,9 +258,19 @@ function dedent(source) {
 // -- opening and sharing --------------------------------------------------------------------------
 
 function open(source, notice = "") {
+  isOpening = true;
   editor.setText(source);
-  element("notice").hidden = notice === "";
-  element("notice").textContent = notice;
+  isOpening = false;
+  notify(notice);
+}
+
+function setFragment(fragment) {
+  window.history.replaceState(null, "", location.pathname + location.search + fragment);
+}
+
+function notify(text) {
+  element("notice").hidden = text === "";
+  element("notice").textContent = text;
 }
 
 async function openExample(name) {
@@ -254,14 +294,13 @@ async function openFragment() {
       await openExample(FIRST_EXAMPLE);
     }
   } catch (error) {
-    element("notice").hidden = false;
-    element("notice").textContent = error.message;
+    notify(error.message);
   }
 }
 
 async function share() {
   const fragment = await toFragment(editor.text);
-  window.history.replaceState(null, "", fragment);
+  setFragment(fragment);
   const link = element("link");
   link.value = location.href;
   element("shared").hidden = false;
@@ -280,41 +319,38 @@ async function share() {
 
 element("run").onclick = runProgram;
 element("stop").onclick = stop;
-element("restart").onclick = () => restart(FILES_RESTART);
+element("restart").onclick = () => restart(RESTARTED);
 element("clear").onclick = () => repl.clear();
 element("share").onclick = share;
 element("examples").onchange = async ({ target }) => {
   const name = target.value;
   target.value = "";
   if (name !== "") {
-    window.history.replaceState(null, "", `#example=${name}`);
+    setFragment(`#example=${name}`);
     await openFragment();
     editor.focus();
   }
 };
 element("backend").onchange = async ({ target }) => {
-  enter("running", `Starting ${target.value}`);
-  try {
-    showDescription(await interpreter.request("setBackend", target.value));
-    enter("ready", `Computing on ${target.value}`);
-  } catch (error) {
-    showDescription(await interpreter.request("describe"));
-    enter("ready", error.message);
-  }
+  const backend = target.value;
+  await whileBusy(`Starting ${backend}`, async () => {
+    try {
+      await interpreter.request("setBackend", backend);
+    } finally {
+      showDescription(await interpreter.request("describe"));
+    }
+    return `Computing on ${backend}`;
+  });
 };
 element("packages").onsubmit = async (event) => {
   event.preventDefault();
-  const status = element("packages-status");
   const names = element("package-names").value;
+  const status = element("packages-status");
   status.textContent = `Adding ${names}`;
-  enter("running", `Adding ${names}`);
-  try {
+  status.textContent = await whileBusy(`Adding ${names}`, async () => {
     showDescription(await interpreter.request("install", names));
-    status.textContent = `Added: ${names}`;
-  } catch (error) {
-    status.textContent = error.message;
-  }
-  enter("ready");
+    return `Added: ${names}`;
+  });
 };
 addEventListener("keydown", (event) => {
   if (event.ctrlKey && event.key === "." && !event.defaultPrevented) {
@@ -323,5 +359,6 @@ addEventListener("keydown", (event) => {
 });
 addEventListener("hashchange", openFragment);
 
+element("no-storage").hidden = remember("visited", true);
 start();
 openFragment();

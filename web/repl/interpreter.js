@@ -1,6 +1,8 @@
 // The page's side of the worker in which Python runs: requests, interrupts, restarts.
 import { createChannel, interruptPython, sendLine } from "./channel.js";
 
+const MILLISECONDS_BETWEEN_INTERRUPTS = 200;
+
 /** What a request fails with when the worker that should answer it was ended. */
 export class RestartError extends Error {}
 
@@ -37,10 +39,17 @@ export class Interpreter {
     return new Promise((resolve, reject) => this.pending.set(id, { resolve, reject }));
   }
 
-  /** Ends the run that goes on, if Python can be interrupted. */
+  /**
+   * Has Python end the run that goes on. A run that awaits something is cancelled by the request;
+   * only while Python computes, so that the request stays unanswered, it is interrupted: that
+   * could hit the event loop otherwise. An exception in a destructor is lost, hence the repetition.
+   */
   interrupt() {
-    interruptPython(this.channel);
-    this.request("interrupt").catch(() => {});
+    const { channel } = this;
+    const timer = setInterval(() => interruptPython(channel), MILLISECONDS_BETWEEN_INTERRUPTS);
+    this.request("interrupt")
+      .catch(() => {})
+      .finally(() => clearInterval(timer));
   }
 
   /** Ends Python, with its variables and files, and starts another. */

@@ -8,13 +8,14 @@ import asyncio
 import builtins
 import inspect
 import json
+import os
 import platform
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import webtensor as wt
@@ -28,16 +29,12 @@ from .rendering import content_of
 from .session import Session
 from .streams import ConsoleInput, ConsoleOutput
 
-#: The backends that the page offers, and what each computes on.
-BACKENDS = {
-    "webgl": "the graphics processor",
-    "wasm": "the processor's vector units",
-    "numpy": "NumPy on the processor",
-}
+#: The backends that the page offers, and their names there.
+BACKENDS = {"webgl": "WebGL", "wasm": "WebAssembly", "numpy": "NumPy"}
 
 NO_INPUT = (
-    "input() has to wait for the page, which needs a page that is cross-origin isolated, or a "
-    "browser with JSPI. Assign the text to a variable instead."
+    "input() has to wait for the page, which needs shared memory (a page that is cross-origin "
+    "isolated) or JSPI; there is neither here. Assign the text to a variable instead."
 )
 
 
@@ -53,7 +50,6 @@ class Interpreter:
         self._session = Session(namespace, self.display)
         self._requests: dict[str, Callable[..., Any]] = {
             "run": self.run,
-            "interrupt": self._session.interrupt,
             "isComplete": self._session.is_complete,
             "complete": lambda before: completion.complete(before, namespace),
             "signature": lambda before: completion.signature(before, namespace),
@@ -65,11 +61,18 @@ class Interpreter:
         }
 
     async def answer(self, request: str, arguments: str) -> str:
-        """Answer a request, whose arguments are a JSON list, by JSON."""
-        result = self._requests[request](*json.loads(arguments))
-        if inspect.isawaitable(result):
-            result = await result
-        return json.dumps(result)
+        """Answer a request, whose arguments are a JSON list, by its value or error as JSON."""
+        try:
+            result = self._requests[request](*json.loads(arguments))
+            if inspect.isawaitable(result):
+                result = await result
+        except (Exception, KeyboardInterrupt) as error:
+            return json.dumps({"error": str(error) or type(error).__name__})
+        return json.dumps({"value": result})
+
+    def interrupt(self) -> None:
+        """End a run that awaits something."""
+        self._session.interrupt()
 
     def display(self, *values: Any) -> None:
         """Show values as the session shows results."""
@@ -79,9 +82,9 @@ class Interpreter:
 
     async def run(self, source: str, filename: str) -> dict[str, Any]:
         """Run source, and tell how it ended."""
-        began = perf_counter()
+        began = time.perf_counter()
         failure = await self._session.run(source, filename)
-        seconds = perf_counter() - began
+        seconds = time.perf_counter() - began
         sys.stdout.flush()
         sys.stderr.flush()
         return {"failure": failure and asdict(failure), "seconds": seconds}
@@ -95,11 +98,11 @@ class Interpreter:
             "backends": [
                 {
                     "name": name,
-                    "device": device,
+                    "label": label,
                     "isActive": name == active,
                     "reason": wt.unavailable_reason(name),
                 }
-                for name, device in BACKENDS.items()
+                for name, label in BACKENDS.items()
             ],
             "threads": wt.wasm.get_threads_count() if active == "wasm" else None,
         }
@@ -130,21 +133,40 @@ def start(
         return ConsoleOutput(lambda text: post(json.dumps({"stream": name, "text": text})))
 
     sys.stdout, sys.stderr = stream("stdout"), stream("stderr")
-    sys.stdin = ConsoleInput(lambda: ask(read_line, can_block=can_block))
+    sys.stdin = ConsoleInput(lambda: read_from_page(read_line, can_block=can_block))
+    os.environ["MPLBACKEND"] = f"module://{__package__}.matplotlib_backend"
     vars(builtins).update(display=interpreter.display, plot=plot, picture=picture)
-    asyncio.get_event_loop().set_exception_handler(report_task_error)
+    loop = asyncio.get_event_loop()
+    loop.set_exception_handler(report_task_error)
+    # An interrupt may hit the event loop instead of the program.
+    vars(loop)["_keyboard_interrupt_handler"] = interpreter.interrupt
     return interpreter
 
 
-def ask(read_line: Callable[[], Any], *, can_block: bool) -> str | None:
-    """Read a line from the page; None stands for the end of the input."""
-    from pyodide.ffi import can_run_sync, run_sync
+def make_sleep_interruptible(wait: Callable[[float], bool]) -> None:
+    """Have `time.sleep` wait by `wait`, which takes seconds and returns whether it was stopped."""
 
-    if not can_block and not can_run_sync():
-        raise OSError(NO_INPUT)
+    def sleep(seconds: float, /) -> None:
+        if seconds < 0:
+            raise ValueError("sleep length must be non-negative")
+        sys.stdout.flush()
+        if wait(seconds):
+            raise KeyboardInterrupt
+
+    vars(time)["sleep"] = sleep
+
+
+def read_from_page(read_line: Callable[[], Any], *, can_block: bool) -> str | None:
+    """Read a line from the page; None stands for the end of the input."""
     sys.stderr.flush()
-    answer = read_line()
-    line = json.loads(answer if can_block else run_sync(answer))
+    if can_block:
+        line = json.loads(read_line())
+    else:
+        from pyodide.ffi import can_run_sync, run_sync
+
+        if not can_run_sync():
+            raise OSError(NO_INPUT)
+        line = json.loads(run_sync(read_line()))
     if line.get("isInterrupted"):
         raise KeyboardInterrupt
     text: str | None = line["text"]

@@ -14,27 +14,27 @@ const HTML_ELEMENTS = words(`
   strong sub summary sup table tbody td tfoot th thead time tr u ul var`);
 
 const SVG_ELEMENTS = words(`
-  circle clipPath defs desc ellipse g line linearGradient marker path pattern polygon polyline
+  circle clipPath defs desc ellipse g image line linearGradient marker path pattern polygon polyline
   radialGradient rect stop svg text title tspan`);
 
 const ATTRIBUTES = words(`
   align alt aria-describedby aria-hidden aria-label aria-labelledby bgcolor border class colspan
   d cx cy dx dy dominant-baseline fill fill-opacity font-family font-size font-weight
-  gradientTransform gradientUnits height id lang max min offset open opacity points
-  preserveAspectRatio r role rowspan rx ry scope stop-color stop-opacity stroke stroke-dasharray
+  gradientTransform gradientUnits height id image-rendering lang marker-end marker-start
+  markerHeight markerUnits markerWidth max min offset open opacity orient points
+  preserveAspectRatio r refX refY role rowspan rx ry scope stop-color stop-opacity stroke stroke-dasharray
   stroke-linecap stroke-linejoin stroke-opacity stroke-width tabindex text-anchor title transform
   valign value viewBox width x x1 x2 y y1 y2`);
 
 const PICTURE = /^(data:image\/(png|jpeg|gif|webp|svg\+xml)|blob:)/;
 const LINK = /^(https?:|#)/;
 
-let outputStyles = null;
+const outputStyles = loadStyles();
 
 /** Returns an element with a result's nodes in its shadow root. */
 export function markup(nodes) {
   const host = document.createElement("div");
   const root = host.attachShadow({ mode: "open" });
-  outputStyles ??= loadStyles();
   root.adoptedStyleSheets = [outputStyles, ...styleSheets(nodes)];
   root.append(...build(nodes, false));
   return host;
@@ -72,7 +72,9 @@ function setAttribute(element, name, value) {
     element.style.cssText = value;
   } else if (name === "src" && PICTURE.test(value)) {
     element.src = value;
-  } else if (name === "href" && LINK.test(value)) {
+  } else if (name === "href" && element.localName === "image" && PICTURE.test(value)) {
+    element.setAttribute("href", value);
+  } else if (name === "href" && element.localName === "a" && LINK.test(value)) {
     element.setAttribute("href", value);
     element.target = "_blank";
     element.rel = "noopener";

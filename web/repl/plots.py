@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-WIDTH, HEIGHT = 560, 280
-LEFT, RIGHT, TOP, BOTTOM = 56, WIDTH - 12, 12, HEIGHT - 28
+WIDTH, HEIGHT = 460, 230
+LEFT, RIGHT, TOP, BOTTOM = 52, WIDTH - 14, 12, HEIGHT - 26
 MOST_COLOURS = 4
 
 Points = list[tuple[float, float]]

@@ -8,25 +8,42 @@ import asyncio
 import codeop
 import inspect
 import linecache
+import sysconfig
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from traceback import TracebackException
 from types import CodeType
 from typing import Any
+
+import webtensor as wt
 
 #: The file name of the program in the page's editor, as tracebacks show it.
 PROGRAM = "<program>"
 
 PACKAGES_HINT = "Packages that Python lacks here can be added below, under “Packages”."
 
+#: Where Python and packages are, among them webtensor and this one.
+LIBRARY_FOLDERS = (
+    str(Path(ast.__file__).parent),
+    sysconfig.get_path("purelib"),
+    str(Path(wt.__file__).parent),
+    str(Path(__file__).parent),
+)
+
 
 @dataclass(frozen=True)
 class Failure:
-    """What a run ended with: its traceback, and the line of the program that it leads to."""
+    """What a run ended with.
+
+    `text` is the traceback without frames of libraries, `full_text` the one with them, if there are
+    any; `line` is the line of the program that the traceback leads to.
+    """
 
     text: str
+    full_text: str | None
     summary: str
-    line: int | None = None
+    line: int | None
 
 
 class Session:
@@ -71,8 +88,9 @@ class Session:
 
     def is_complete(self, source: str) -> bool:
         """Whether a console entry can run as it is, or else needs further lines."""
+        *lines, last = source.split("\n")
         try:
-            return self._compiler(source, symbol="single") is not None
+            return self._compiler("\n".join([*lines, last.rstrip()]), symbol="single") is not None
         except (SyntaxError, ValueError, OverflowError):
             return True  # running it shows the error
 
@@ -94,15 +112,28 @@ def compile_source(source: str, filename: str) -> tuple[CodeType, CodeType | Non
 
 
 def describe(error: BaseException) -> Failure:
-    """Return an exception's traceback without the frames of this module."""
+    """Describe an exception, without the frames of this module."""
     report = TracebackException.from_exception(error)
     while report.stack and report.stack[0].filename == __file__:
         del report.stack[0]
+    full_text = "".join(report.format())
+    report.stack[:] = [frame for frame in report.stack if not is_of_library(frame.filename)]
     text = "".join(report.format())
+    is_shortened = text != full_text
     if isinstance(error, ModuleNotFoundError):
         text += f"{PACKAGES_HINT}\n"
     summary = "".join(TracebackException(type(error), error, None).format_exception_only())
-    return Failure(text, summary.strip().splitlines()[-1], line_of_program(error))
+    return Failure(
+        text,
+        full_text if is_shortened else None,
+        summary.strip().splitlines()[-1],
+        line_of_program(error),
+    )
+
+
+def is_of_library(filename: str) -> bool:
+    """Whether a file belongs to Python or to a package, rather than to the visitor."""
+    return any(filename.startswith(folder) for folder in LIBRARY_FOLDERS)
 
 
 def line_of_program(error: BaseException) -> int | None:

@@ -1,12 +1,20 @@
 // Python for the REPL, in a worker. It answers the page's requests, most of them by `main.py`.
 import { startPython } from "../shared/loader.js";
-import { END_OF_INPUT, INTERRUPTED, LINE_STATE, LINE_LENGTH, WAITING, lineBytes } from "./channel.js";
+import {
+  END_OF_INPUT,
+  INTERRUPTED,
+  LINE_LENGTH,
+  LINE_STATE,
+  WAITING,
+  lineBytes,
+} from "./channel.js";
 
 const MODULES = [
   "completion",
   "files",
   "main",
   "markup",
+  "matplotlib_backend",
   "packages",
   "pictures",
   "plots",
@@ -14,7 +22,8 @@ const MODULES = [
   "session",
   "streams",
 ];
-const PACKAGE_PATH = "/usr/lib/webtensor_pages/webtensor_repl";
+const LIBRARY_PATH = "/usr/lib/webtensor_pages";
+const PACKAGE_PATH = `${LIBRARY_PATH}/webtensor_repl`;
 
 let receiveLine = null; // takes a line of input where the worker cannot block
 let resolveChannel;
@@ -30,7 +39,7 @@ addEventListener("message", async ({ data }) => {
   } else {
     const { id, request, values } = data;
     try {
-      postMessage({ id, value: await answer(request, values) });
+      postMessage({ id, ...(await answer(request, values)) });
     } catch (error) {
       postMessage({ id, error: lastLine(error) });
     }
@@ -38,51 +47,72 @@ addEventListener("message", async ({ data }) => {
 });
 
 async function start() {
+  const channel = await channelArrives;
+  if (channel !== null) {
+    // Python may block a worker, and can then be interrupted; where JSPI suspends it, it cannot.
+    delete WebAssembly.Suspending;
+  }
   const onProgress = (fraction, text) => postMessage({ progress: { fraction, text } });
-  const [pyodide, channel, ...sources] = await Promise.all([
+  const [pyodide, ...sources] = await Promise.all([
     startPython({ onProgress }),
-    channelArrives,
     ...MODULES.map((name) => fetchSource(`${name}.py`)),
   ]);
   pyodide.FS.mkdirTree(PACKAGE_PATH);
   MODULES.forEach((name, index) => pyodide.FS.writeFile(`${PACKAGE_PATH}/${name}.py`, sources[index]));
-  pyodide.runPython(`import sys; sys.path.append("${PACKAGE_PATH}/..")`);
+  pyodide.runPython(`import sys; sys.path.append("${LIBRARY_PATH}")`);
   if (channel !== null) {
     pyodide.setInterruptBuffer(channel.interrupt);
   }
   const post = (json) => postMessage({ message: JSON.parse(json) });
   const readLine = channel === null ? awaitLine : () => waitForLine(channel);
   const main = pyodide.pyimport("webtensor_repl.main");
+  if (channel !== null) {
+    main.make_sleep_interruptible((seconds) => waitForPage(channel, 1000 * seconds) === INTERRUPTED);
+  }
   const interpreter = main.start.callKwargs(post, readLine, { can_block: channel !== null });
   return { pyodide, interpreter, channel };
 }
 
+/** Returns the value or the error that a request is answered with. */
 async function answer(request, values) {
   const { pyodide, interpreter, channel } = await started;
+  // Python is free to answer, and it is not the answer that is to be interrupted.
+  if (channel !== null) {
+    channel.interrupt.fill(0);
+    new Int32Array(channel.line, 0, 2).fill(WAITING);
+  }
   switch (request) {
     case "readFile":
-      return pyodide.FS.readFile(values[0]);
+      return { value: pyodide.FS.readFile(values[0]) };
     case "writeFile":
-      return pyodide.FS.writeFile(values[0], new Uint8Array(values[1]));
-    case "run":
-      channel?.interrupt.fill(0); // an interrupt that came after the end of the previous run
+      return { value: pyodide.FS.writeFile(values[0], new Uint8Array(values[1])) };
+    case "interrupt":
+      return { value: interpreter.interrupt() };
   }
   return JSON.parse(await interpreter.answer(request, JSON.stringify(values)));
 }
 
-/** Blocks until the page has written a line into the shared memory. */
-function waitForLine({ interrupt, line }) {
-  const header = new Int32Array(line, 0, 2);
-  Atomics.store(header, LINE_STATE, WAITING);
+/** Blocks until the page has written a line into the shared memory, and returns it as JSON. */
+function waitForLine(channel) {
   postMessage({ message: { input: true } });
-  Atomics.wait(header, LINE_STATE, WAITING);
-  const state = Atomics.load(header, LINE_STATE);
+  const state = waitForPage(channel, Infinity);
   if (state === INTERRUPTED) {
-    interrupt.fill(0);
     return JSON.stringify({ isInterrupted: true });
   }
-  const bytes = lineBytes(line).slice(0, header[LINE_LENGTH]);
+  const header = new Int32Array(channel.line, 0, 2);
+  const bytes = lineBytes(channel.line).slice(0, header[LINE_LENGTH]);
   return JSON.stringify({ text: state === END_OF_INPUT ? null : new TextDecoder().decode(bytes) });
+}
+
+/** Blocks until the page writes a line or interrupts, or for a time, and returns which it was. */
+function waitForPage({ interrupt, line }, milliseconds) {
+  const header = new Int32Array(line, 0, 2);
+  Atomics.wait(header, LINE_STATE, WAITING, milliseconds);
+  const state = Atomics.exchange(header, LINE_STATE, WAITING);
+  if (state === INTERRUPTED) {
+    interrupt.fill(0);
+  }
+  return state;
 }
 
 function awaitLine() {

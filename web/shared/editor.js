@@ -165,8 +165,9 @@ const forPrograms = [
 /** Tab completes, indents where a line begins, and leaves a prompt that is empty. */
 function tabInPrompt(view) {
   const { state } = view;
-  if (completionStatus(state) === "active") {
-    return acceptCompletion(view);
+  if (completionStatus(state) !== null) {
+    acceptCompletion(view); // which waits for completions that have only just appeared
+    return true;
   }
   if (state.doc.length === 0) {
     return false;

@@ -1,0 +1,447 @@
+"""The REPL, used as a visitor does: most of it in one page of Chromium, a sample in Firefox."""
+
+import base64
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests_browser.page_watch import PageWatch
+from web.serve import serve, site_headers
+
+SHARED = "greeting = 'hello'\nprint(greeting, 'from a link')\n"
+SECONDS_TO_BOOT = 120
+
+TASK = """import asyncio
+async def later():
+    await asyncio.sleep(0)
+    print('later')
+    raise ValueError('unseen')
+task = asyncio.ensure_future(later())
+"""
+
+TABLE = """class Table:
+    def _repr_html_(self):
+        return '''<style>i { color: rgb(1, 2, 3) }</style>
+            <table onclick="attack()"><tr><td style="color: rgb(4, 5, 6)">cell</td></tr></table>
+            <i>slanted</i><script>attack()</script><iframe src="/"></iframe>
+            <a href="javascript:attack()">link</a>
+            <svg viewBox="0 0 1 1"><image href="data:image/gif;base64,R0lGODlhAQABAAAAACw="/></svg>
+            <svg><image href="https://example.com/x.png"/></svg>'''
+Table()
+"""
+
+
+def fragment(program: str) -> str:
+    """Return the end of a link to a program, as web/repl/share.js has it."""
+    compressor = zlib.compressobj(wbits=-15)
+    data = compressor.compress(program.encode()) + compressor.flush()
+    return f"#code={base64.urlsafe_b64encode(data).decode().rstrip('=')}"
+
+
+class Repl:
+    """The page, and what a visitor does on it."""
+
+    def __init__(self, page: Page) -> None:
+        """Use a page that shows the REPL."""
+        self.page = page
+        self.transcript = page.locator("#transcript")
+        self.entry = page.locator("#transcript .entry").last
+        self.status = page.locator("#status")
+        self.program = page.locator("#editor .cm-content")
+        self.prompt = page.locator("#prompt .cm-content")
+
+    def wait_until(self, phase: str) -> None:
+        """Wait until the page is ready, running or reading input."""
+        main = self.page.locator("main")
+        expect(main).to_have_attribute("data-phase", phase, timeout=SECONDS_TO_BOOT * 1000)
+
+    def open(self, program: str) -> None:
+        """Open a program by its link."""
+        self.page.evaluate("(hash) => { location.hash = hash; }", fragment(program))
+        expect(self.program).to_contain_text(program.splitlines()[0])
+
+    def start(self, program: str) -> None:
+        """Open a program and run it."""
+        self.open(program)
+        self.page.get_by_role("button", name="Run", exact=True).click()
+
+    def run(self, program: str) -> None:
+        """Open a program, run it and wait for its end."""
+        self.start(program)
+        expect(self.transcript).to_contain_text("Program,")
+        self.wait_until("ready")
+
+    def enter(self, source: str) -> None:
+        """Run a console entry and wait for its end."""
+        self.prompt.press("Control+a")
+        self.page.keyboard.insert_text(source)
+        self.prompt.press("Escape")
+        self.prompt.press("Enter")
+        expect(self.prompt).not_to_contain_text(source)
+        self.wait_until("ready")
+
+    def erase(self) -> None:
+        """Empty the prompt."""
+        self.prompt.press("Control+a")
+        self.prompt.press("Delete")
+
+    def clear(self) -> None:
+        """Clear the console."""
+        self.page.get_by_role("button", name="Clear").click()
+
+    def button(self, name: str) -> Locator:
+        """Return a button by its name."""
+        return self.page.get_by_role("button", name=name, exact=True)
+
+
+def open_repl(page: Page, site_url: str, link: str = "") -> Repl:
+    """Open the REPL and wait for Python."""
+    page.goto(f"{site_url}/repl/{link}")
+    repl = Repl(page)
+    repl.wait_until("ready")
+    return repl
+
+
+@pytest.fixture(scope="module", autouse=True)
+def patience() -> Iterator[None]:
+    """Let a busy machine take its time."""
+    expect.set_options(timeout=30_000)
+    yield
+    expect.set_options(timeout=5_000)
+
+
+@pytest.fixture(scope="module")
+def watched_repl(chromium: Browser, site_url: str) -> Iterator[tuple[Repl, PageWatch]]:
+    """The REPL in Chromium, opened once by a link with a program."""
+    with closing(chromium.new_context()) as context:
+        page = context.new_page()
+        watch = PageWatch(page)
+        yield open_repl(page, site_url, fragment(SHARED)), watch
+
+
+@pytest.fixture
+def repl(watched_repl: tuple[Repl, PageWatch]) -> Iterator[Repl]:
+    """The REPL; what the policy forbids and other errors in the page fail the test."""
+    repl, watch = watched_repl
+    yield repl
+    assert watch.take_errors() == []
+    repl.clear()
+
+
+# -- links and examples ----------------------------------------------------------------------------
+
+
+def test_program_of_a_link_is_shown_and_not_run(repl: Repl):
+    expect(repl.program).to_contain_text("greeting = 'hello'")
+    expect(repl.page.locator("#notice")).to_contain_text("Read it before you run it")
+    expect(repl.transcript).to_be_empty()
+    repl.button("Run").click()
+    expect(repl.transcript).to_contain_text("hello from a link")
+
+
+def test_program_is_shared_by_its_link(repl: Repl):
+    repl.open("shared = 'é😀'\n")
+    repl.button("Share").click()
+    link = repl.page.get_by_label("Link to this program")
+    expect(link).to_have_value(re.compile(r"/repl/#code=[\w-]+$"))
+    repl.open("another = 1\n")
+    repl.page.evaluate("(link) => { location.hash = new URL(link).hash; }", link.input_value())
+    expect(repl.program).to_have_text("shared = 'é😀'")
+
+
+def test_link_that_is_damaged_is_refused(repl: Repl):
+    repl.page.evaluate("() => { location.hash = '#code=abc'; }")
+    expect(repl.page.locator("#notice")).to_contain_text("The program in this link is damaged")
+    repl.page.evaluate("() => { location.hash = '#example=nothing'; }")
+    expect(repl.page.locator("#notice")).to_contain_text("There is no example “nothing” here")
+
+
+def test_example_is_opened_and_run_by_the_keyboard(repl: Repl):
+    repl.page.get_by_label("Open an example").select_option("Gradients")
+    expect(repl.program).to_contain_text("A damped wave")
+    expect(repl.program).to_be_focused()
+    repl.page.keyboard.press("Control+Enter")
+    expect(repl.page.get_by_role("img", name="A damped wave")).to_be_visible()
+    expect(repl.status).to_contain_text("Finished")
+
+
+# -- the console -----------------------------------------------------------------------------------
+
+
+def test_console_shows_values_and_remembers_entries(repl: Repl):
+    repl.enter("wt.sum(wt.ones((4, 5))).item()")
+    expect(repl.entry).to_contain_text("20.0")
+    repl.enter("_ + 1")
+    expect(repl.entry).to_contain_text("21.0")
+    repl.prompt.press("ArrowUp")
+    repl.prompt.press("ArrowUp")
+    expect(repl.prompt).to_have_text("wt.sum(wt.ones((4, 5))).item()")
+    repl.prompt.press("ArrowDown")
+    expect(repl.prompt).to_have_text("_ + 1")
+    repl.prompt.press("ArrowDown")
+    stored = repl.page.evaluate("JSON.parse(localStorage['webtensor.repl.history'])")
+    assert stored[-2:] == ["wt.sum(wt.ones((4, 5))).item()", "_ + 1"]
+
+
+def test_entry_of_several_lines(repl: Repl):
+    repl.prompt.press_sequentially("for number in range(2):")
+    repl.prompt.press("Enter")
+    expect(repl.prompt.locator(".cm-line")).to_have_count(2)
+    repl.prompt.press_sequentially("print(number + 40)")
+    repl.prompt.press("Escape")
+    repl.prompt.press("Enter")
+    expect(repl.prompt.locator(".cm-line")).to_have_count(3)
+    repl.prompt.press("Enter")
+    expect(repl.entry).to_contain_text("40\n41")
+
+
+def test_names_are_completed(repl: Repl):
+    repl.prompt.press_sequentially("wt.broadcast_t")
+    option = repl.page.get_by_role("option", name="broadcast_to")
+    expect(option).to_have_attribute("aria-selected", "true")
+    while repl.prompt.inner_text() != "wt.broadcast_to":
+        repl.prompt.press("Tab")  # completions that have only just appeared take no keys
+    repl.erase()
+
+
+def test_signature_is_shown(repl: Repl):
+    repl.prompt.press_sequentially("wt.sum(1, ")
+    tooltip = repl.page.locator("#prompt .signature")
+    expect(tooltip).to_contain_text("sum(x, axis=None, keepdims=False")
+    expect(tooltip.locator("b")).to_have_text("axis=None")
+    repl.prompt.press("Escape")
+    expect(tooltip).to_have_count(0)
+    repl.erase()
+
+
+def test_editor_is_left_by_the_keyboard(repl: Repl):
+    repl.program.focus()
+    repl.page.keyboard.press("Tab")
+    expect(repl.program).to_be_focused()
+    repl.page.keyboard.press("Escape")
+    repl.page.keyboard.press("Tab")
+    expect(repl.button("Run")).to_be_focused()
+
+
+def test_edited_program_outlives_its_link(repl: Repl):
+    repl.open("opened = 1\n")
+    repl.program.press("Control+Home")
+    repl.page.keyboard.insert_text("# mine ")
+    expect(repl.page).to_have_url(re.compile("/repl/$"))
+    stored = repl.page.evaluate("JSON.parse(localStorage['webtensor.repl.program'])")
+    assert stored == "# mine opened = 1\n"
+
+
+# -- runs ------------------------------------------------------------------------------------------
+
+
+def test_error_is_marked_at_its_line(repl: Repl):
+    repl.run("def invert(x):\n    return 1 / x\n\ninvert(0)\n")
+    marked = repl.page.locator("#editor .error-line")
+    expect(marked).to_have_text("    return 1 / x")
+    expect(marked).to_have_attribute("data-error", "ZeroDivisionError: division by zero")
+    expect(repl.transcript).to_contain_text('File "<program>", line 4, in <module>')
+    repl.button("Go to line 2").click()
+    repl.page.keyboard.press("End")
+    repl.page.keyboard.type("0")
+    expect(repl.program).to_contain_text("return 1 / x0")
+    expect(marked).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [
+        "while True: pass",
+        "import asyncio; await asyncio.Event().wait()",
+        "input('? ')",
+        "import time; time.sleep(10_000)",
+    ],
+)
+def test_run_is_stopped_and_variables_are_kept(repl: Repl, endless: str):
+    repl.start(f"kept = 7\nprint('begun')\n{endless}\n")
+    expect(repl.transcript).to_contain_text("begun")
+    repl.button("Stop").click()
+    expect(repl.status).to_have_text("Stopped")
+    expect(repl.transcript).to_contain_text("KeyboardInterrupt")
+    repl.enter("kept * 6")
+    expect(repl.entry).to_contain_text("42")
+
+
+def test_program_reads_lines(repl: Repl):
+    repl.start("name = input('Name? ')\nprint(f'Hello {name}, {len(name)}')\n")
+    repl.wait_until("input")
+    field = repl.page.get_by_label("Name?")
+    expect(field).to_be_focused()
+    field.fill("Zoë")
+    field.press("Enter")
+    expect(repl.transcript).to_contain_text("Hello Zoë, 3")
+    repl.wait_until("ready")
+
+
+def test_selected_lines_run_alone(repl: Repl):
+    repl.open("first = 1\nsecond = 2\nprint('both')\n")
+    repl.program.press("Control+Home")
+    repl.program.press("Shift+End")
+    repl.program.press("Control+Enter")
+    expect(repl.entry).to_contain_text("first = 1")
+    repl.wait_until("ready")
+    repl.enter("first")
+    expect(repl.transcript).not_to_contain_text("both")
+
+
+def test_task_goes_on_after_its_run(repl: Repl):
+    repl.run(TASK)
+    expect(repl.transcript).to_contain_text("later")
+    repl.enter("del task")
+    expect(repl.transcript).to_contain_text("ValueError: unseen")
+
+
+def test_progress_bars_rewrite_their_line(repl: Repl):
+    repl.run("import sys\nfor i in range(3):\n    sys.stdout.write(f'\\rstep {i}')\nprint()\n")
+    expect(repl.entry.locator(".stdout")).to_have_text("step 2\n")
+
+
+# -- results ---------------------------------------------------------------------------------------
+
+
+def test_markup_of_objects_is_built_without_scripts(repl: Repl):
+    repl.run(TABLE)
+    result = repl.entry.locator(".result")
+    expect(result.locator("td")).to_have_css("color", "rgb(4, 5, 6)")
+    expect(result.locator("i")).to_have_css("color", "rgb(1, 2, 3)")
+    assert result.locator("table").get_attribute("onclick") is None
+    assert result.locator("a").get_attribute("href") is None
+    expect(result.locator("script, iframe")).to_have_count(0)
+    links = "(images) => images.map((image) => (image.getAttribute('href') ?? '').slice(0, 5))"
+    assert result.locator("image").evaluate_all(links) == ["data:", ""]
+
+
+def test_pictures_are_shown(repl: Repl):
+    repl.run("picture(wt.zeros((30, 50, 3)))\n")
+    size = "(image) => image.decode().then(() => [image.naturalWidth, image.naturalHeight])"
+    assert repl.entry.locator("img").evaluate(size) == [50, 30]
+
+
+# -- files, packages, backends ---------------------------------------------------------------------
+
+
+def test_files_are_uploaded_read_and_downloaded(repl: Repl, tmp_path: Path):
+    helper = tmp_path / "helper.py"
+    helper.write_text("def double(x):\n    return 2 * x\n")
+    repl.page.get_by_label("Upload").set_input_files([helper])
+    files = repl.page.locator("#files")
+    expect(files).to_contain_text("helper.py")
+    repl.run(
+        "import helper\nfrom pathlib import Path\n"
+        "Path('out').mkdir(exist_ok=True)\nPath('out/result.txt').write_text(str(helper.double(21)))\n"
+    )
+    expect(files).to_contain_text("out/result.txt")
+    with repl.page.expect_download() as download:
+        repl.button("Download out/result.txt").click()
+    assert download.value.suggested_filename == "result.txt"
+    assert Path(download.value.path()).read_text() == "42"
+    repl.button("Open helper.py").click()
+    expect(repl.program).to_contain_text("def double")
+    repl.button("Delete helper.py").click()
+    expect(files).not_to_contain_text("helper.py")
+
+
+@pytest.mark.parametrize("backend", ["webgl", "wasm"])
+def test_backends_compute_in_the_worker(repl: Repl, backend: str):
+    repl.page.get_by_label("Compute on").select_option(backend)
+    expect(repl.status).to_have_text(f"Computing on {backend}")
+    repl.enter("x = wt.ones((600, 600)); wt.get_backend(), wt.sum(x @ x).item()")
+    expect(repl.entry).to_contain_text(f"('{backend}', 216000000.0)")
+    if backend == "wasm" and repl.page.evaluate("navigator.hardwareConcurrency") > 1:
+        expect(repl.page.locator("#versions")).to_contain_text("threads")
+
+
+def test_packages_that_cannot_be_fetched(repl: Repl, watched_repl: tuple[Repl, PageWatch]):
+    repl.page.context.set_offline(True)
+    repl.page.get_by_label("Names").fill("numpy")
+    repl.button("Add").click()
+    status = repl.page.locator("#packages-status")
+    expect(status).to_contain_text("could not be reached: is this device online")
+    repl.page.context.set_offline(False)
+    watched_repl[1].take_errors()  # the browser tells of the failed request
+
+
+def test_restart_begins_anew(repl: Repl):
+    repl.enter("gone = 1")
+    repl.button("Restart").click()
+    expect(repl.transcript).to_contain_text("variables and files are gone")
+    repl.start("print('begun before Python')\n")
+    expect(repl.status).to_have_text("Runs when Python has started")
+    expect(repl.transcript).to_contain_text("begun before Python", timeout=SECONDS_TO_BOOT * 1000)
+    repl.wait_until("ready")
+    repl.enter("gone")
+    expect(repl.entry).to_contain_text("NameError")
+
+
+# -- lesser hosts and browsers ---------------------------------------------------------------------
+
+
+def test_host_without_isolation(chromium_page: Page, plain_site_url: str):
+    repl = open_repl(chromium_page, plain_site_url)
+    repl.start("print(input('Name? ').upper())\n")
+    repl.wait_until("input")
+    chromium_page.get_by_label("Name?").fill("ada")
+    chromium_page.keyboard.press("Enter")
+    expect(repl.transcript).to_contain_text("ADA")
+    repl.wait_until("ready")
+    repl.start("while True: pass\n")
+    repl.wait_until("running")
+    repl.button("Stop").click()
+    expect(repl.transcript).to_contain_text("Stopping a run alone needs shared memory")
+    repl.wait_until("loading")
+
+
+def test_browser_that_stores_nothing(chromium_page: Page, site_url: str):
+    chromium_page.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new Error('blocked'); } })"
+    )
+    chromium_page.goto(f"{site_url}/repl/")
+    repl = Repl(chromium_page)
+    expect(repl.program).to_contain_text("Tensors: arrays of numbers")
+    repl.program.press("Control+Home")
+    chromium_page.keyboard.type("# edited ")
+    expect(repl.program).to_contain_text("# edited")
+    expect(chromium_page.locator("#no-storage")).to_be_visible()
+
+
+def test_policy_that_forbids_workers(chromium: Browser, site: Path):
+    policy = site_headers("/repl/")["Content-Security-Policy"]
+    forbidding = policy.replace("worker-src 'self'", "worker-src 'none'")
+    with (
+        serve(site, headers={"Content-Security-Policy": forbidding}) as url,
+        closing(chromium.new_page()) as page,
+    ):
+        page.goto(f"{url}/repl/")
+        repl = Repl(page)
+        repl.wait_until("failed")
+        expect(repl.transcript).to_contain_text("this site's policy did not start")
+        expect(repl.button("Run")).to_be_disabled()
+
+
+def test_firefox(firefox_page: Page, site_url: str):
+    repl = open_repl(firefox_page, site_url)
+    repl.run("kept = 7\nprint(wt.sum(wt.ones((3, 3))).item())\n1 / 0\n")
+    expect(repl.transcript).to_contain_text("9.0")
+    expect(firefox_page.locator("#editor .error-line")).to_have_text("1 / 0")
+    repl.start("input('? ')\n")
+    repl.wait_until("input")
+    repl.button("Stop").click()
+    expect(repl.status).to_have_text("Stopped")
+    repl.start("while True: pass\n")
+    repl.wait_until("running")
+    repl.button("Stop").click()
+    expect(repl.status).to_have_text("Stopped")
+    repl.enter("kept * 6")
+    expect(repl.entry).to_contain_text("42")
+    repl.prompt.press_sequentially("wt.broadcast_t")
+    expect(firefox_page.get_by_role("option", name="broadcast_to")).to_be_visible()
