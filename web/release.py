@@ -3,7 +3,7 @@
 These are the source distribution, the wheel that is built from it, an archive of the site, an SBOM
 of the library and one of the site (CycloneDX), the release notes from `CHANGELOG.md`, and the
 SHA-256 hashes of all. The wheel is checked, installed in an empty environment, and tried there.
-The files are the same for the same commit: their dates are the commit's.
+Packages and archive are the same for the same commit: their dates are the commit's.
 """
 
 import argparse
