@@ -1,4 +1,4 @@
-"""Reads in flight: they end in the order in which they began, and may be cancelled."""
+"""Reads: what they return; they end in the order in which they began, and may be cancelled."""
 
 from tests_browser.python_page import PythonPage
 
@@ -155,3 +155,37 @@ def test_a_page_goes_on_while_values_are_read(any_python_page: PythonPage):
     assert value == within_tidy == 1
     assert ticked == can_suspend
     assert during == can_suspend
+
+
+VALUES = """
+import webtensor as wt
+from js import Float32Array
+from pyodide.ffi import to_js
+
+wt.set_backend(backend)
+x = wt.tensor([[1.0, 2.5], [3.0, 4.0]]) + 0.0
+values = await x.data()
+array = to_js(values)
+assigned = Float32Array.new(4)
+assigned.assign(values)
+{
+    "shown": repr(values),
+    "numbers": [list(values), values.tolist(), list(values[1:3]), values[3], len(values)],
+    "in JavaScript": [array.constructor.name, list(array), list(assigned)],
+    "buffer": [memoryview(values).readonly, bytes(values) == values.tobytes()],
+    "shape": (await x.flatten().array(), wt.tensor(values).shape),
+}
+"""
+
+
+def test_read_elements_show_numbers_and_are_a_buffer(chromium_python: PythonPage):
+    for backend in ("wasm", "webgl"):
+        answer = chromium_python.run(VALUES, backend=backend)
+        numbers = [1.0, 2.5, 3.0, 4.0]
+        assert answer == {
+            "shown": "Elements([1. , 2.5, 3. , 4. ], dtype=float32)",
+            "numbers": [numbers, numbers, [2.5, 3.0], 4.0, 4],
+            "in JavaScript": ["Float32Array", numbers, numbers],
+            "buffer": [True, True],
+            "shape": [numbers, [4]],
+        }

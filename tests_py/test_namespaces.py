@@ -97,6 +97,6 @@ def asynchronous_functions() -> Iterator[Any]:
         yield pytest.param(value, id=value.__name__)
 
 
-@pytest.mark.parametrize("function", asynchronous_functions())
+@pytest.mark.parametrize("function", list(asynchronous_functions()))
 def test_what_must_be_awaited_is_a_coroutine_function(function: Any) -> None:
     assert iscoroutinefunction(function)

@@ -3,12 +3,13 @@
 These are the source distribution, the wheel that is built from it, an archive of the site, an SBOM
 of the library and one of the site (CycloneDX), the release notes from `CHANGELOG.md`, and the
 SHA-256 hashes of all. The wheel is checked, installed in an empty environment, and tried there.
-The files are the same for the same commit: their dates are the commit's.
+Packages and archive are the same for the same commit: their dates are the commit's.
 """
 
 import argparse
 import gzip
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -182,15 +183,19 @@ def build_release(tools: Path) -> Path:
         tried = run(python, "-I", "-c", TRIAL).strip()
         if tried != version:
             raise ReleaseError(f"the installed library says it is {tried}, not {version}")
-        run(
-            tools / "cyclonedx-py", "environment", "--output-reproducible", "--output-file",
-            RELEASE / f"webtensor-{version}.cdx.json", python, SOURCE_DATE_EPOCH=str(date),
+        components = run(
+            tools / "cyclonedx-py", "environment", "--output-reproducible", python,
+            SOURCE_DATE_EPOCH=str(date),
         )  # fmt: skip
+        bill = components.replace(f"{RELEASE.as_uri()}/", "")
+        (RELEASE / f"webtensor-{version}.cdx.json").write_text(bill, "utf-8")
     print(f"tried webtensor {version} with NumPy and wasmtime in an empty environment")
 
     archive_site(build_site(wheel), RELEASE / f"webtensor-site-{version}.tar.gz", date)
     packages = run("npm", "sbom", "--sbom-format=cyclonedx", "--omit=dev", "--package-lock-only")
-    (RELEASE / f"webtensor-site-{version}.cdx.json").write_text(packages, "utf-8")
+    site_bill = json.loads(packages)
+    site_bill["metadata"]["component"].update(name="webtensor-site", version=version)
+    (RELEASE / f"webtensor-site-{version}.cdx.json").write_text(json.dumps(site_bill, indent=2))
     notes = release_notes(CHANGELOG.read_text("utf-8"), version)
     (RELEASE / f"webtensor-{version}.md").write_text(notes, "utf-8")
     (RELEASE / HASHES).write_text(hashes(RELEASE))
