@@ -1,5 +1,6 @@
 """The listings of docs/hosts.md for which tools must be installed; `make test-hosts` runs them."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -19,7 +20,9 @@ from web.serve import serve
 
 pytestmark = pytest.mark.host_tools
 
-JUPYTERLITE = ("jupyterlite-core==0.8.6", "jupyterlite-pyodide-kernel==0.8.6")
+JUPYTERLITE = (
+    *("jupyterlite-core==0.8.6", "jupyterlite-pyodide-kernel==0.8.6", "jupyter-server==2.21.1"),
+)
 MARIMO = ("marimo==0.25.2",)
 #: Packages of Pyodide's distribution that the kernels and consoles of these tools load.
 PACKAGES = (
@@ -99,6 +102,7 @@ def test_jupyterlite(page: Page, stand_ins: StandIns, tmp_path: Path):
     subprocess.run(
         [programs / "jupyter", "lite", "build", "--contents", notebooks, "--output-dir", site],
         cwd=tmp_path,
+        env={**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"},
         check=True,
         capture_output=True,
     )
