@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests_browser.hosts.distribution import installed_version
 from tests_browser.hosts.environments import environment, interpreters, run
 from tests_browser.hosts.web import StandIns
+from tests_browser.page_watch import screenshot_path
 from tests_browser.test_hosts import HOST, LISTINGS, RESULT
 from web.build import DOCS, ROOT, build_wheel
 from web.serve import serve
@@ -52,10 +53,12 @@ def stand_ins() -> StandIns:
 
 
 @pytest.fixture
-def page(chromium: Browser) -> Iterator[Page]:
-    """A page in a context of its own."""
+def page(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page in a context of its own; a picture of it is kept."""
     context = chromium.new_context()
-    yield context.new_page()
+    page = context.new_page()
+    yield page
+    page.screenshot(path=screenshot_path(request.node, "chromium"))
     context.close()
 
 
@@ -109,8 +112,9 @@ def test_jupyterlite(page: Page, stand_ins: StandIns, tmp_path: Path):
     with serve(site, mounts={HOST: site}) as url:
         stand_ins.answer(page.context, url)
         page.goto(f"{url}{HOST}lab/index.html?path={name}")
-        page.get_by_role("menuitem", name="Run", exact=True).click(timeout=120_000)
-        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        page.locator(".jp-Notebook .jp-CodeCell").first.wait_for(timeout=120_000)
+        page.locator(".lm-MenuBar-item", has_text="Run").click()
+        page.locator(".lm-Menu-item", has_text="Run All Cells").first.click()
         output = page.locator(".jp-OutputArea-output")
         expect(output.filter(has_text=RESULT)).to_be_visible(timeout=240_000)
 

@@ -12,7 +12,7 @@ TRAIN = """
 import webtensor as wt
 
 wt.set_backend(backend)
-x = wt.reshape(wt.range(0, 600 * 300) % 13, (600, 300)) / 13.0
+x = wt.reshape(wt.arange(600.0 * 300) % 13.0, (600, 300)) / 13.0
 weights = wt.Variable(wt.zeros((300, 1)))
 y = wt.sum(x, 1, keepdims=True) / 300
 optimizer = wt.optimizers.Adam(0.01)
@@ -54,7 +54,7 @@ def cell_computes(stage: Stage, trial: Trial, steps: int) -> str:
 
 
 MATRIX_TRIALS = [
-    Trial("matrix", cell_computes, "steps", 200, browser, backend, f"{place}-{host}")
+    Trial("matrix", cell_computes, "steps", 50, browser, backend, f"{place}-{host}")
     for host in HOSTS
     for browser in ("chromium", "firefox", "webkit")
     for place in PLACES
