@@ -1,9 +1,7 @@
 """The listings of docs/hosts.md for which tools must be installed; `make test-hosts` runs them."""
 
-import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +22,7 @@ pytestmark = pytest.mark.host_tools
 JUPYTERLITE = (
     *("jupyterlite-core==0.8.6", "jupyterlite-pyodide-kernel==0.8.6", "jupyter-server==2.21.1"),
 )
-MARIMO = ("marimo==0.25.2",)
+MARIMO = ("marimo==0.25.2", "uv==0.13.9")
 #: Packages of Pyodide's distribution that the kernels and consoles of these tools load.
 PACKAGES = (
     *("micropip", "ipython", "jedi", "docutils", "msgspec", "packaging", "pygments"),
@@ -102,12 +100,11 @@ def test_jupyterlite(page: Page, stand_ins: StandIns, tmp_path: Path):
     name = "jupyterlite_notebook.ipynb"
     shutil.copyfile(LISTINGS / name, notebooks / name)
     site = tmp_path / "site"
-    subprocess.run(
-        [programs / "jupyter", "lite", "build", "--contents", notebooks, "--output-dir", site],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"},
-        check=True,
-        capture_output=True,
+    run(
+        *(programs / "jupyter", "lite", "build"),
+        *("--contents", notebooks, "--output-dir", site),
+        programs=programs,
+        folder=tmp_path,
     )
     with serve(site, mounts={HOST: site}) as url:
         stand_ins.answer(page.context, url)
@@ -125,6 +122,7 @@ def test_marimo(page: Page, stand_ins: StandIns, tmp_path: Path):
     run(
         *(programs / "marimo", "--yes", "export", "html-wasm", notebook),
         *("--output", tmp_path, "--mode", "edit"),
+        programs=programs,
     )
     with serve(tmp_path, mounts={HOST: tmp_path}) as url:
         stand_ins.answer(page.context, url)
@@ -151,7 +149,7 @@ def test_cpython(version: str):
     whole = environment(f"cpython-{version}", python, wheel, "numpy") / "python"
     assert RESULT_LINES.findall(run(whole, listing)) == ["numpy", "wasm"]
     without = environment(f"cpython-{version}-without-numpy", python, wheel)
-    subprocess.run([without / "pip", "uninstall", "--yes", "--quiet", "numpy"], check=True)
+    run(without / "python", "-m", "pip", "uninstall", "--yes", "--quiet", "numpy")
     assert RESULT_LINES.findall(run(without / "python", listing)) == ["wasm"]
 
 

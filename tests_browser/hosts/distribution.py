@@ -65,7 +65,7 @@ def download_wheel(name: str, version: str | None = None) -> Path:
     wheels = sorted(folder.glob("*.whl"))
     if not wheels:
         requirement = name if version is None else f"{name}=={version}"
-        command = [
+        command: list[str | Path] = [
             *(sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder),
             *("--only-binary=:all:", "--python-version", PYTHON_VERSION),
             *("--platform", PLATFORM, "--abi", "cp314", "--abi", "none", requirement),

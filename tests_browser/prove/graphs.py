@@ -82,7 +82,7 @@ class Drawing:
     def unary(self) -> None:
         """Apply a function to each element, or along the last axis."""
         index, shape = self._value()
-        names = UNARY if self.is_smooth else UNARY + JUMPING
+        names: tuple[str, ...] = UNARY if self.is_smooth else UNARY + JUMPING
         if not shape:
             names = tuple(name for name in names if name not in ("softmax", "log_softmax", "sort"))
         self._add(self.random.choice(names), [index], shape)
