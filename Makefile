@@ -40,7 +40,7 @@ test: kernels site chromium ## run the tests in CPython and in Chromium
 test-browsers: site browsers ## run the tests in Firefox and WebKit, and those of lesser devices
 	$(PYTEST) $(BROWSER_WORKERS) --browsers=others tests_browser
 
-test-hosts: kernels site chromium ## try JupyterLite, marimo, Pyodide's console and other CPythons
+test-hosts: kernels site chromium ## try JupyterLite, Pyodide's console and other CPythons
 	$(PYTEST) --browsers=hosts tests_browser
 
 test-models: kernels ## compare 500 random models and all of keras.applications with Keras (hours)

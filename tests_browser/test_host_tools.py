@@ -22,32 +22,14 @@ pytestmark = pytest.mark.host_tools
 JUPYTERLITE = (
     *("jupyterlite-core==0.8.6", "jupyterlite-pyodide-kernel==0.8.6", "jupyter-server==2.21.1"),
 )
-MARIMO = ("marimo==0.25.2", "uv==0.13.9")
-#: Packages of Pyodide's distribution that the kernels and consoles of these tools load.
-PACKAGES = (
-    *("micropip", "ipython", "jedi", "docutils", "msgspec", "packaging", "pygments"),
-    *("narwhals", "pyodide-http", "typing-extensions"),
-)
-
-#: Packages of marimo's own distribution, and what they depend on.
-OF_MARIMO: dict[str, tuple[str, ...]] = {
-    "marimo-base==0.25.2": (
-        *("jedi", "markdown", "pymdown-extensions", "pygments", "tomlkit"),
-        *("python-multipart", "docutils", "itsdangerous", "narwhals", "packaging", "msgspec"),
-    ),
-    "msgspec==0.22.0": (),  # PyPI lacks the one that Pyodide names
-    "Markdown==3.11.3": (),
-    "pymdown-extensions==11.0.2": (),
-    "tomlkit==0.15.2": (),
-    "python-multipart==0.0.34": (),
-    "itsdangerous==2.2.0": (),
-}
+#: Packages of Pyodide's distribution that JupyterLite's kernel loads.
+PACKAGES = ("micropip", "ipython", "jedi", "packaging", "typing-extensions")
 
 
 @pytest.fixture(scope="module")
 def stand_ins() -> StandIns:
     """Local files in the place of the web's."""
-    return StandIns(build_wheel(), PACKAGES, OF_MARIMO)
+    return StandIns(build_wheel(), PACKAGES)
 
 
 @pytest.fixture
@@ -114,20 +96,6 @@ def test_jupyterlite(page: Page, stand_ins: StandIns, tmp_path: Path):
         page.locator(".lm-Menu-item", has_text="Run All Cells").first.click()
         output = page.locator(".jp-OutputArea-output")
         expect(output.filter(has_text=RESULT)).to_be_visible(timeout=240_000)
-
-
-def test_marimo(page: Page, stand_ins: StandIns, tmp_path: Path):
-    programs = environment("marimo", Path(sys.executable), *MARIMO)
-    notebook = LISTINGS / "marimo_notebook.py"
-    run(
-        *(programs / "marimo", "--yes", "export", "html-wasm", notebook),
-        *("--output", tmp_path, "--mode", "edit"),
-        programs=programs,
-    )
-    with serve(tmp_path, mounts={HOST: tmp_path}) as url:
-        stand_ins.answer(page.context, url)
-        page.goto(url + HOST)
-        expect(page.get_by_text(RESULT)).to_be_visible(timeout=240_000)
 
 
 # -- CPython ---------------------------------------------------------------------------------------

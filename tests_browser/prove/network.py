@@ -131,6 +131,6 @@ def broken_downloads_are_told_of(stage: Stage, trial: Trial, count: int) -> str:
 
 
 NETWORK_TRIALS = [
-    Trial("network", broken_downloads_are_told_of, "faults", 1_000_000, browser, "wasm")
+    Trial("network", broken_downloads_are_told_of, "faults", 5_000, browser, "wasm")
     for browser in ("chromium", "firefox", "webkit")
 ]
