@@ -26,7 +26,7 @@ apt = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	else echo "Missing: $(2)" >&2; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browsers test-models test-engines fuzz prove smoke bench publish-bench report standards lint format wheel release site kernels browsers chromium venv lock clean
+.PHONY: help demo test test-browsers test-hosts test-models test-engines fuzz prove smoke bench publish-bench report standards lint format wheel release site kernels browsers chromium venv lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
@@ -42,6 +42,9 @@ test: kernels site chromium ## run the tests in CPython and in Chromium
 test-browsers: site browsers ## run the tests in Firefox and WebKit, and those of lesser devices
 	$(PYTEST) $(BROWSER_WORKERS) --browsers=others tests_browser
 
+test-hosts: kernels site chromium ## try JupyterLite, Pyodide's console and other CPythons
+	$(PYTEST) --browsers=hosts tests_browser
+
 test-models: kernels ## compare 500 random models and all of keras.applications with Keras (hours)
 	WEBTENSOR_COMPOSITES=500 WEBTENSOR_ALL_APPLICATIONS=1 $(PYTEST) --numprocesses auto \
 		tests_py/keras/test_composites.py tests_py/keras/test_applications.py
@@ -52,13 +55,8 @@ test-engines: venv .engines/.stamp ## run the documented scripts for Ray Data an
 fuzz: kernels ## read a thousand mutated files of each format
 	WEBTENSOR_FUZZ=1 $(PYTEST) --numprocesses auto tests_py/keras/test_saving_fuzz.py
 
-prove: kernels site browsers ## run the tests in 20 random orders, and in browsers 5 times under load (hours)
-	for seed in $$(seq $(PROVE_SEEDS)); do \
-		$(PYTEST) --numprocesses auto --dist loadfile -p randomly --randomly-seed=$$seed tests_py \
-		|| exit 1; \
-	done
-	while :; do :; done & load=$$!; trap 'kill $$load' EXIT; \
-	for round in $$(seq $(PROVE_ROUNDS)); do $(PYTEST) tests_browser || exit 1; done
+prove: kernels site browsers ## try long training, lost contexts, bad networks …, writing docs/reliability.md (hours)
+	PROVE_SEEDS=$(PROVE_SEEDS) PROVE_ROUNDS=$(PROVE_ROUNDS) $(RUN) -m tests_browser.prove $(ONLY)
 
 smoke: site chromium ## train on the digits page in headless Chromium, on each backend
 	@$(RUN) -m tests_browser.smoke

@@ -129,6 +129,42 @@ def test_kernels_that_fail_to_load(page: PythonPage):
     assert default == "webgl"
 
 
+BLOCK_STORAGE = """
+Object.defineProperty(window, "indexedDB", {
+  get() { throw new DOMException("denied", "SecurityError"); },
+});
+"""
+USE_STORAGE = """
+from webtensor import keras
+
+async def message(awaitable):
+    try:
+        await awaitable
+    except OSError as error:
+        return str(error)
+
+model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
+address = "indexeddb://kept"
+messages = [
+    await message(keras.saving.save_layers_model_async(model, address)),
+    await message(keras.saving.load_layers_model_async(address)),
+]
+model.save("/tmp/kept.keras")
+again = keras.saving.load_model("/tmp/kept.keras")
+messages, again.layers[0].kernel.tolist() == model.layers[0].kernel.tolist()
+"""
+
+
+def test_blocked_storage_is_told_of_and_files_still_work(page: PythonPage):
+    page.reload()
+    page.evaluate(f"(() => {{ {BLOCK_STORAGE} }})()")
+    messages, is_same = page.run(USE_STORAGE)
+    for message in messages:
+        assert message.startswith("indexeddb://kept: the browser gives this page no storage")
+        assert "SecurityError" in message
+    assert is_same
+
+
 def test_a_lost_context(page: PythonPage):
     page.reload()
     answer = page.run(

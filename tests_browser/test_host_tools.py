@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests_browser.hosts.distribution import installed_version
 from tests_browser.hosts.environments import environment, interpreters, run
 from tests_browser.hosts.web import StandIns
+from tests_browser.page_watch import screenshot_path
 from tests_browser.test_hosts import HOST, LISTINGS, RESULT
 from web.build import ROOT, build_wheel
 from web.docs_site import DOCS
@@ -20,40 +20,26 @@ from web.serve import serve
 
 pytestmark = pytest.mark.host_tools
 
-JUPYTERLITE = ("jupyterlite-core==0.8.6", "jupyterlite-pyodide-kernel==0.8.6")
-MARIMO = ("marimo==0.25.2",)
-#: Packages of Pyodide's distribution that the kernels and consoles of these tools load.
-PACKAGES = (
-    *("micropip", "ipython", "jedi", "docutils", "msgspec", "packaging", "pygments"),
-    *("narwhals", "pyodide-http", "typing-extensions"),
+JUPYTERLITE = (
+    *("jupyterlite-core==0.8.6", "jupyterlite-pyodide-kernel==0.8.6", "jupyter-server==2.21.1"),
 )
-
-#: Packages of marimo's own distribution, and what they depend on.
-OF_MARIMO: dict[str, tuple[str, ...]] = {
-    "marimo-base==0.25.2": (
-        *("jedi", "markdown", "pymdown-extensions", "pygments", "tomlkit"),
-        *("python-multipart", "docutils", "itsdangerous", "narwhals", "packaging", "msgspec"),
-    ),
-    "msgspec==0.22.0": (),  # PyPI lacks the one that Pyodide names
-    "Markdown==3.11.3": (),
-    "pymdown-extensions==11.0.2": (),
-    "tomlkit==0.15.2": (),
-    "python-multipart==0.0.34": (),
-    "itsdangerous==2.2.0": (),
-}
+#: Packages of Pyodide's distribution that JupyterLite's kernel loads.
+PACKAGES = ("micropip", "ipython", "jedi", "packaging", "typing-extensions")
 
 
 @pytest.fixture(scope="module")
 def stand_ins() -> StandIns:
     """Local files in the place of the web's."""
-    return StandIns(build_wheel(), PACKAGES, OF_MARIMO)
+    return StandIns(build_wheel(), PACKAGES)
 
 
 @pytest.fixture
-def page(chromium: Browser) -> Iterator[Page]:
-    """A page in a context of its own."""
+def page(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page in a context of its own; a picture of it is kept."""
     context = chromium.new_context()
-    yield context.new_page()
+    page = context.new_page()
+    yield page
+    page.screenshot(path=screenshot_path(request.node, "chromium"))
     context.close()
 
 
@@ -97,32 +83,20 @@ def test_jupyterlite(page: Page, stand_ins: StandIns, tmp_path: Path):
     name = "jupyterlite_notebook.ipynb"
     shutil.copyfile(LISTINGS / name, notebooks / name)
     site = tmp_path / "site"
-    subprocess.run(
-        [programs / "jupyter", "lite", "build", "--contents", notebooks, "--output-dir", site],
-        cwd=tmp_path,
-        check=True,
-        capture_output=True,
+    run(
+        *(programs / "jupyter", "lite", "build"),
+        *("--contents", notebooks, "--output-dir", site),
+        programs=programs,
+        folder=tmp_path,
     )
     with serve(site, mounts={HOST: site}) as url:
         stand_ins.answer(page.context, url)
         page.goto(f"{url}{HOST}lab/index.html?path={name}")
-        page.get_by_role("menuitem", name="Run", exact=True).click(timeout=120_000)
-        page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        page.locator(".jp-Notebook .jp-CodeCell").first.wait_for(timeout=120_000)
+        page.locator(".lm-MenuBar-item", has_text="Run").click()
+        page.locator(".lm-Menu-item", has_text="Run All Cells").first.click()
         output = page.locator(".jp-OutputArea-output")
         expect(output.filter(has_text=RESULT)).to_be_visible(timeout=240_000)
-
-
-def test_marimo(page: Page, stand_ins: StandIns, tmp_path: Path):
-    programs = environment("marimo", Path(sys.executable), *MARIMO)
-    notebook = LISTINGS / "marimo_notebook.py"
-    run(
-        *(programs / "marimo", "--yes", "export", "html-wasm", notebook),
-        *("--output", tmp_path, "--mode", "edit"),
-    )
-    with serve(tmp_path, mounts={HOST: tmp_path}) as url:
-        stand_ins.answer(page.context, url)
-        page.goto(url + HOST)
-        expect(page.get_by_text(RESULT)).to_be_visible(timeout=240_000)
 
 
 # -- CPython ---------------------------------------------------------------------------------------
@@ -144,7 +118,7 @@ def test_cpython(version: str):
     whole = environment(f"cpython-{version}", python, wheel, "numpy") / "python"
     assert RESULT_LINES.findall(run(whole, listing)) == ["numpy", "wasm"]
     without = environment(f"cpython-{version}-without-numpy", python, wheel)
-    subprocess.run([without / "pip", "uninstall", "--yes", "--quiet", "numpy"], check=True)
+    run(without / "python", "-m", "pip", "uninstall", "--yes", "--quiet", "numpy")
     assert RESULT_LINES.findall(run(without / "python", listing)) == ["wasm"]
 
 

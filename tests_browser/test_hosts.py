@@ -1,6 +1,6 @@
 """The listings of docs/hosts.md run as they stand, in pages of other hosts than this site.
 
-Those that need JupyterLite, marimo, Pyodide's console or other versions of CPython are in
+Those that need JupyterLite, Pyodide's console or other versions of CPython are in
 `test_host_tools.py`.
 """
 

@@ -11,10 +11,8 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Iterable
-from email.parser import Parser
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
 
 from web.build import DIST, PYODIDE, PYODIDE_FILES, copy_changed
 
@@ -77,22 +75,6 @@ def download_wheel(name: str, version: str | None = None) -> Path:
     return wheels[-1]
 
 
-def new_entry(wheel: Path, depends: Iterable[str]) -> dict[str, Any]:
-    """Return the entry of a lock file for a wheel that Pyodide does not distribute."""
-    with ZipFile(wheel) as archive:
-        (path,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
-        metadata = Parser().parsestr(archive.read(path).decode())
-    return {
-        "name": metadata["Name"],
-        "version": metadata["Version"],
-        "depends": list(depends),
-        "imports": [],
-        "install_dir": "site",
-        "package_type": "package",
-        "unvendored_tests": False,
-    }
-
-
 def with_dependencies(names: Iterable[str], packages: dict[str, Any]) -> list[str]:
     """Return the keys of packages and of all that they depend on in a lock file."""
     keys: dict[str, None] = {}
@@ -105,21 +87,12 @@ def with_dependencies(names: Iterable[str], packages: dict[str, Any]) -> list[st
     return list(keys)
 
 
-def make_distribution(
-    version: str, names: Iterable[str], more: dict[str, tuple[str, ...]] | None = None
-) -> Path:
-    """Return a folder with the runtime, and with the wheels of packages and their dependencies.
-
-    `more` names further packages, as requirements of exact versions, and what they depend on.
-    """
+def make_distribution(version: str, names: Iterable[str]) -> Path:
+    """Return a folder with the runtime, and with the wheels of packages and their dependencies."""
     source = runtime(version)
     lock = json.loads((source / LOCK).read_text())
     packages = lock["packages"]
-    for requirement, depends in (more or {}).items():
-        name, _, exact = requirement.partition("==")
-        packages[normalized(name)] = new_entry(download_wheel(name, exact), depends)
-    extra = [requirement.partition("==")[0] for requirement in more or {}]
-    keys = with_dependencies([*names, *extra], packages)
+    keys = with_dependencies(names, packages)
     digest = hashlib.sha256(repr([version, sorted(keys)]).encode()).hexdigest()
     folder = CACHE / f"distribution-{digest[:8]}"
     for file in PYODIDE_FILES:

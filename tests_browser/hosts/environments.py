@@ -57,8 +57,18 @@ def environment(name: str, python: Path, *requirements: str) -> Path:
     return programs
 
 
-def run(*command: str | Path) -> str:
-    """Run a command, and return what it printed."""
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+def run(*command: str | Path, programs: Path | None = None, folder: Path | None = None) -> str:
+    """Run a command in a folder, with an environment's programs first; return what it printed."""
+    path = os.pathsep.join(
+        [str(programs), os.environ["PATH"]] if programs else [os.environ["PATH"]]
+    )
+    result = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert result.returncode == 0, f"{command}\n{result.stdout}{result.stderr}"
     return result.stdout

@@ -15,7 +15,6 @@ from pathlib import Path
 from playwright.sync_api import BrowserContext, Route
 
 from tests_browser.hosts.distribution import (
-    LOCK,
     WheelMissingError,
     download_wheel,
     make_distribution,
@@ -32,16 +31,13 @@ WHEEL_HOST = "https://files.pythonhosted.org/"
 class StandIns:
     """Local files at the addresses of other hosts; `refused` lists the requests to any others."""
 
-    def __init__(
-        self, wheel: Path, packages: Iterable[str], more: dict[str, tuple[str, ...]] | None = None
-    ) -> None:
-        """Take webtensor's wheel, and the packages of `make_distribution`."""
-        self.distribution = cache(partial(make_distribution, names=tuple(packages), more=more))
+    def __init__(self, wheel: Path, packages: Iterable[str]) -> None:
+        """Take webtensor's wheel, and the packages of Pyodide's distribution."""
+        self.distribution = cache(partial(make_distribution, names=tuple(packages)))
         self.wheels = {"webtensor": wheel}
         self.refused: list[str] = []
         self.routes: dict[str, Callable[[Route, str], None]] = {
             r"https://cdn\.jsdelivr\.net/pyodide/v([^?]+)": self._runtime,
-            r"https://wasm\.marimo\.app/pyodide-lock\.json\?.*pyodide=v?(.+)": self._lock,
             r"https://(?:cdn\.jsdelivr\.net/npm|unpkg\.com)/([^?]+)": self._npm,
             r"https://pypi\.org/simple/([^/?]+)/?": self._index,
             rf"{re.escape(WHEEL_HOST)}([^/?]+)/[^?]*": self._wheel,
@@ -81,9 +77,6 @@ class StandIns:
     def _runtime(self, route: Route, path: str) -> None:
         version, _, name = path.partition("/full/")
         self._file(route, self.distribution(version) / name)
-
-    def _lock(self, route: Route, version: str) -> None:
-        self._file(route, self.distribution(version) / LOCK)
 
     def _npm(self, route: Route, path: str) -> None:
         """Serve a file of an npm package, whose address names the version that is installed."""

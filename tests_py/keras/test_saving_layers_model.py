@@ -103,6 +103,15 @@ def test_training_goes_on():
             np.testing.assert_allclose(first, second, rtol=1e-5, atol=1e-6)
 
 
+def test_a_loaded_model_is_saved_again():
+    model = small()
+    model.compile("adam", "mse", metrics=["mae", "acc"])
+    model.fit(np.ones((4, 2)), np.ones((4, 3)), verbose=0)
+    files = ours.saving.layers_model_files(model, include_optimizer=True)
+    again = ours.saving.load_layers_model(files)
+    assert ours.saving.layers_model_files(again, include_optimizer=True).keys() == files.keys()
+
+
 # -- quantized weights -------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import js
+from pyodide.ffi import JsException
 from pyodide.http import pyfetch
 
 from webtensor.transfer import javascript_text, python_bytes
@@ -20,12 +21,19 @@ async def fetch_bytes(url: str) -> bytes:
     """Return the bytes of the file at an address.
 
     Raises:
-        OSError: the server cannot be reached, or has no such file.
+        OSError: the server cannot be reached, breaks off, or has no such file.
     """
-    response = await pyfetch(js.Request.new(javascript_text(url)))
-    if not response.ok:
+    # Pyodide's pyfetch fails with an AttributeError where an answer breaks off.
+    try:
+        response = await js.fetch(js.Request.new(javascript_text(url)))
+        data = await response.arrayBuffer() if response.ok else None
+    except JsException as error:
+        raise OSError(
+            f"{url}: the server cannot be reached, or its answer broke off ({error})"
+        ) from None
+    if data is None:
         raise OSError(f"{url}: the server answered {response.status}")
-    return python_bytes(await response.buffer())
+    return python_bytes(data)
 
 
 async def post(url: str, headers: dict[str, str], body: str) -> None:

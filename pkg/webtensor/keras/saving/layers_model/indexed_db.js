@@ -11,7 +11,14 @@ export default function models() {
       request.onerror = () => reject(request.error);
     });
 
-  async function within(mode, action) {
+  // Errors of databases have no stack in Chromium, so Python would not see that they are errors.
+  const named = (error) =>
+    Object.assign(new Error(error?.message), { name: error?.name ?? "AbortError" });
+
+  const within = (mode, action) =>
+    attempt(mode, action).catch((error) => Promise.reject(named(error)));
+
+  async function attempt(mode, action) {
     const opening = indexedDB.open("tensorflowjs", 1);
     opening.onupgradeneeded = () => {
       for (const store of [MODELS, FACTS]) {
@@ -25,11 +32,10 @@ export default function models() {
         transaction.oncomplete = resolve;
         transaction.onabort = () => reject(transaction.error);
       });
-      const result = await action(
-        transaction.objectStore(MODELS),
-        transaction.objectStore(FACTS),
-      );
-      await finished;
+      const [result] = await Promise.all([
+        action(transaction.objectStore(MODELS), transaction.objectStore(FACTS)),
+        finished,
+      ]);
       return result;
     } finally {
       database.close();

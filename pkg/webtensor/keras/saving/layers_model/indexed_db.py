@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable
 from functools import cache
 from typing import Any
 
@@ -11,6 +12,31 @@ from webtensor.keras.types import Config
 from webtensor.transfer import javascript_bytes, javascript_text, python_bytes
 
 __all__ = ["get", "information", "names", "put", "remove"]
+
+
+_FULL = (
+    "there is too little storage for it. What was stored before is kept; remove other models or "
+    "site data, or save to a file"
+)
+_BLOCKED = (
+    "the browser gives this page no storage: site data may be blocked, or the window private. "
+    "Models can still be saved to files"
+)
+
+
+async def _settled(name: str, request: Awaitable[Any]) -> Any:
+    """Wait for the database.
+
+    Raises:
+        OSError: the browser does not store, or has no room.
+    """
+    from pyodide.ffi import JsException
+
+    try:
+        return await request
+    except JsException as error:
+        reason = _FULL if error.name == "QuotaExceededError" else _BLOCKED
+        raise OSError(f"indexeddb://{name}: {reason} ({error})") from None
 
 
 @cache
@@ -26,22 +52,27 @@ async def put(name: str, fields: Config, data: bytes, information: Config) -> No
         fields: those of ``model.json``.
         data: the bytes of the weights.
         information: the date and the sizes in bytes, which TensorFlow.js lists.
+
+    Raises:
+        OSError: the browser does not store, or has no room.
     """
-    await _database().put(
+    writing = _database().put(
         javascript_text(name),
         javascript_text(json.dumps(fields)),
         javascript_bytes(data),
         javascript_text(json.dumps(information)),
     )
+    await _settled(name, writing)
 
 
 async def get(name: str) -> tuple[str, bytes]:
     """Return the fields of a model's ``model.json`` as text, and the bytes of its weights.
 
     Raises:
+        OSError: the browser does not store.
         ValueError: there is no such model.
     """
-    model = await _database().get(javascript_text(name))
+    model = await _settled(name, _database().get(javascript_text(name)))
     if model is None:
         raise ValueError(f"indexeddb://{name}: there is no such model")
     fields, data = model
@@ -50,7 +81,7 @@ async def get(name: str) -> tuple[str, bytes]:
 
 async def names() -> list[str]:
     """Return the names of all models."""
-    return [str(name) for name in await _database().names()]
+    return [str(name) for name in await _settled("", _database().names())]
 
 
 async def information() -> dict[str, Config]:
@@ -61,4 +92,4 @@ async def information() -> dict[str, Config]:
 
 async def remove(name: str) -> None:
     """Delete a model."""
-    await _database().remove(javascript_text(name))
+    await _settled(name, _database().remove(javascript_text(name)))

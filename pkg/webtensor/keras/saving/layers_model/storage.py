@@ -151,6 +151,7 @@ async def save_layers_model_async(model: Model, path: str, include_optimizer: bo
     TensorFlow.js saved.
 
     Raises:
+        OSError: the browser does not store, or has no room.
         ValueError: TensorFlow.js has no such layer, argument, optimizer or loss.
     """
     require_model("save_layers_model_async", model, "model, path")

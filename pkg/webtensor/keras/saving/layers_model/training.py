@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from webtensor.engine import Tensor, Variable
 from webtensor.keras.models import Model
+from webtensor.keras.names import to_snake_case
 from webtensor.keras.saving.compile_configs import training_config
 from webtensor.keras.saving.layers_model.manifest import Weight
 from webtensor.keras.types import Config
@@ -93,8 +94,16 @@ def _names(name_of: Callable[[object], str], configs: object) -> object:
     return None if configs is None else name_of(configs)
 
 
+def _function_name(config: object) -> object:
+    """Return the name in the configuration of a function, which a loaded model has."""
+    if isinstance(config, Mapping) and config.get("class_name") == "function":
+        return config.get("config")
+    return config
+
+
 def _loss_name(config: object) -> str:
-    name = _LOSSES.get(config, config) if isinstance(config, str) else None
+    name = _function_name(config)
+    name = _LOSSES.get(name, name) if isinstance(name, str) else None
     if name not in _TFJS_LOSSES:
         raise ValueError(
             f"TensorFlow.js has no loss {config!r:.200}; save the model without include_optimizer"
@@ -103,9 +112,17 @@ def _loss_name(config: object) -> str:
 
 
 def _metric_name(config: object) -> str:
-    if not isinstance(config, str):
+    name = _function_name(config)
+    if isinstance(config, Mapping) and config.get("module") == "keras.metrics":
+        arguments = config["config"]
+        is_default = arguments == {
+            "name": to_snake_case(config["class_name"]),
+            "dtype": arguments.get("dtype"),
+        }
+        name = arguments["name"] if is_default else None
+    if not isinstance(name, str):
         raise ValueError(f"TensorFlow.js knows metrics by name only, but there is {config!r:.200}")
-    return config
+    return name
 
 
 def _optimizer_name(class_name: str, arguments: Config) -> str:
