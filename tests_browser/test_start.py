@@ -218,7 +218,11 @@ def test_site_below_a_path(page: Page, site: Path, tmp_path: Path):
 
 def test_bar_counts_bytes(page: Page, site: Path, site_url: str):
     waiting: list[Route] = []
-    page.route("**/pyodide.asm.wasm", waiting.append)
+
+    def keep_waiting(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/pyodide.asm.wasm", keep_waiting)
     page.goto(f"{site_url}/linear/")
     build = json.loads((site / "build.json").read_text())
     sizes = {path: size for path, size in build["sizes"].items() if path != build["compiled"]}

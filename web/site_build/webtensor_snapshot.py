@@ -24,8 +24,8 @@ LIBRARY_MODULES = """
     browser.frames
     keras.callbacks.progress
     keras.layers.activations keras.layers.convolution keras.layers.core keras.layers.dense
-    keras.layers.normalization keras.layers.pooling keras.layers.regularization
-    keras.layers.reshaping
+    keras.layers.normalization keras.layers.pooling keras.layers.preprocessing.numerical
+    keras.layers.preprocessing.pipeline keras.layers.regularization keras.layers.reshaping
     keras.losses.probabilistic keras.losses.regression
     keras.metrics.accuracy
     keras.models.compiling keras.models.inference keras.models.sequential keras.models.summary
