@@ -8,13 +8,6 @@ import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 
-// Python decides when it first starts whether browsers may suspend it (JSPI), which then is in its
-// memory. Whether this one may is asked of the page's runtime (`can_run_sync`); nothing suspends here.
-WebAssembly.Suspending ??= function (suspended) {
-  return suspended;
-};
-WebAssembly.promising ??= (suspending) => suspending;
-
 const [pyodideFolder, wheel, compiledLibrary, output] = process.argv.slice(2);
 const library = path.join(pyodideFolder, "python_stdlib.zip");
 const compiledWheel = path.join(output, "webtensor.zip");
