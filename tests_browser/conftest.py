@@ -256,8 +256,11 @@ def any_python_page(request: pytest.FixtureRequest) -> PythonPage:
 
 
 def fresh_page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """Open a page in a context of its own, and fail the test for errors in it."""
-    context = browser.new_context()
+    """Open a page in a context of its own, and fail the test for errors in it.
+
+    What a service worker fetches could not be intercepted, so there is none.
+    """
+    context = browser.new_context(service_workers="block")
     page = context.new_page()
     watch = PageWatch(page)
     yield page

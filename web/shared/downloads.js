@@ -56,7 +56,8 @@ export class Downloads {
   }
 
   #set(href, count) {
-    this.loaded[href] = Math.max(count, this.loaded[href] ?? 0);
+    if (count <= (this.loaded[href] ?? 0)) return;
+    this.loaded[href] = count;
     const loaded = Object.values(this.loaded).reduce((sum, size) => sum + size, 0);
     this.onBytes(loaded, this.total);
   }

@@ -11,15 +11,17 @@ import { renew, restoring, snapshotObstacle, verifiedHeap } from "./snapshot.js"
 
 const site = new URL("../", import.meta.url);
 
-// Where Python finds webtensor: the snapshot knows it there (`web/site_build/start_files.mjs`).
+// Where Python finds its library, and webtensor (`web/site_build/start_files.mjs`).
+const LIBRARY = "/lib/python314.zip";
 const ARCHIVE = "/lib/webtensor.zip";
 
 // How long the snapshot may take after everything else has come: about as long as starting without.
 const PATIENCE_MS = 3000;
 
 // What becomes of the bar while files are loaded; the rest is for what Python does.
-const DOWNLOADS_SHARE = 0.8;
+const DOWNLOADS_SHARE = 0.9;
 
+// The fetch begins when a page imports this.
 const reading = fetchFile(new URL("build.json", site)).then((response) => response.json());
 reading.catch(() => {}); // whoever starts Python gets the error
 
@@ -34,71 +36,49 @@ export async function startPython({ onProgress = () => {} } = {}) {
   }
   onProgress(0, "Loading Python");
   const build = await reading;
-  const snapshot = chosenSnapshot(build);
   const javascript = import(new URL(build.javascript, site).href);
   javascript.catch(() => {}); // awaited below
-  const downloads = new Downloads(filesToLoad(build, snapshot), (loaded, total) =>
-    onProgress(
-      (DOWNLOADS_SHARE * loaded) / total,
-      `Loading Python: ${megabytes(loaded)} of ${megabytes(total)} MB`,
-    ),
-  );
-  const start = { build, downloads, indexURL: new URL(build.pyodide, site).href };
-  try {
-    const pyodide = (snapshot && (await restored(start, snapshot))) ?? (await booted(start));
-    mark("Python started");
-    pyodide.registerJsModule("webtensor_javascript", await javascript);
-    pyodide.runPython(REPORT_TASK_ERRORS);
-    mark("webtensor ready");
-    onProgress(1, "Ready");
-    return pyodide;
-  } finally {
-    downloads.close();
+  const obstacle = obstacleToSnapshot(build);
+  const pyodide =
+    (obstacle === null ? await restored(build, onProgress) : sayPlain(obstacle)) ??
+    (await booted(build, onProgress));
+  pyodide.registerJsModule("webtensor_javascript", await javascript);
+  pyodide.runPython(REPORT_TASK_ERRORS);
+  mark("webtensor ready");
+  onProgress(1, "Ready");
+  return pyodide;
+}
+
+// Says why Python can't be started from the snapshot; null where it can.
+function obstacleToSnapshot({ snapshot }) {
+  if (new URLSearchParams(globalThis.location.search).get("start") === "plain") {
+    return "the page's address says so";
   }
+  return snapshot === null ? "this build of the site has none" : snapshotObstacle();
 }
 
-// The snapshot to start from; null, with the reason in the console, where Python starts without.
-function chosenSnapshot({ snapshot }) {
-  const isPlain = new URLSearchParams(globalThis.location.search).get("start") === "plain";
-  const reason = isPlain
-    ? "the address says so"
-    : snapshot === null
-      ? "this build of the site has none"
-      : snapshotObstacle();
-  if (reason !== null) console.info(`Python starts without the snapshot: ${reason}`);
-  return reason === null ? snapshot : null;
-}
-
-// The files that a start loads: their sizes by URL.
-function filesToLoad({ pyodide, wheel, compiled, sizes }, snapshot) {
-  const own = snapshot === null ? [compiled] : [wheel, snapshot.heap];
-  const paths = Object.keys(sizes).filter((path) => path.startsWith(pyodide) || own.includes(path));
-  return Object.fromEntries(paths.map((path) => [new URL(path, site).href, sizes[path]]));
-}
-
-// Loads Pyodide, with an archive of webtensor's modules in its file system.
-async function loadPyodide({ downloads, indexURL }, path, options = {}) {
-  const archive = downloads.bytes(new URL(path, site));
-  archive.catch(() => {}); // awaited below
-  const pyodide = await import(`${indexURL}pyodide.mjs`);
-  const fsInit = async (FS) => FS.writeFile(ARCHIVE, await archive, { canOwn: true });
-  return pyodide.loadPyodide({ indexURL, fsInit, ...options });
+function sayPlain(reason) {
+  console.warn(`Python starts without the snapshot: ${reason}`);
+  return null;
 }
 
 // Restores the snapshot; resolves to null, with the reason in the console, when that fails.
-async function restored(start, snapshot) {
+async function restored(build, onProgress) {
+  const { snapshot, wheel } = build;
+  const files = countedDownloads(build, [wheel, snapshot.heap], onProgress);
   const giveUp = new AbortController();
-  const download = start.downloads.bytes(new URL(snapshot.heap, site), giveUp.signal);
-  const heap = verifiedHeap(snapshot, download);
+  const heap = verifiedHeap(snapshot, files.bytes(new URL(snapshot.heap, site), giveUp.signal));
   heap.catch(() => {}); // awaited when the runtime is there
-  const options = restoring(snapshot, start.indexURL, () => inTime(heap, giveUp));
+  const options = restoring(snapshot, indexURL(build), () => inTime(heap, giveUp));
   try {
-    const pyodide = await loadPyodide(start, start.build.wheel, options);
+    const pyodide = await loadPyodide(build, files.bytes(new URL(wheel, site)), options);
     renew(pyodide);
+    mark("memory restored");
     return pyodide;
   } catch (error) {
-    console.warn(`Python starts without the snapshot: ${error.message}`);
-    return null;
+    return sayPlain(error.message);
+  } finally {
+    files.close();
   }
 }
 
@@ -113,10 +93,71 @@ function inTime(heap, giveUp) {
   return heap.finally(() => clearTimeout(timer));
 }
 
-async function booted(start) {
-  const pyodide = await loadPyodide(start, start.build.compiled);
-  pyodide.runPython(`import sys; sys.path.append("${ARCHIVE}")`);
-  return pyodide;
+async function booted(build, onProgress) {
+  const files = countedDownloads(build, [build.compiled], onProgress);
+  try {
+    const pyodide = await loadPyodide(build, files.bytes(new URL(build.compiled, site)));
+    pyodide.runPython(`import sys; sys.path.append("${ARCHIVE}")`);
+    mark("Python booted");
+    return pyodide;
+  } finally {
+    files.close();
+  }
+}
+
+// Loads Pyodide, with the archive of webtensor's modules in its file system.
+async function loadPyodide(build, archive, options = {}) {
+  const putArchive = (FS) => archive.then((bytes) => FS.writeFile(ARCHIVE, bytes, { canOwn: true }));
+  try {
+    const script = await import(`${indexURL(build)}pyodide.mjs`);
+    const loading = script.loadPyodide({
+      indexURL: indexURL(build),
+      fsInit: (FS) => putArchive(FS).catch(() => {}), // its error is thrown below
+      ...options,
+    });
+    const pyodide = await Promise.race([loading, failedCompilation()]);
+    await archive;
+    if (!pyodide.FS.analyzePath(LIBRARY).exists) throw new Error("Python lacks its library");
+    return pyodide;
+  } catch (error) {
+    await findFiles(build); // Pyodide's errors do not say which file is missing
+    throw error;
+  }
+}
+
+// Throws a sentence that names one of Pyodide's files if it cannot be had.
+function findFiles({ pyodide, sizes }) {
+  const paths = Object.keys(sizes).filter((path) => path.startsWith(pyodide));
+  return Promise.all(paths.map((path) => fetchFile(new URL(path, site), { method: "HEAD" })));
+}
+
+// Rejects when the browser cannot compile Python's runtime: Pyodide then waits for ever.
+function failedCompilation() {
+  const compile = WebAssembly.instantiateStreaming;
+  return new Promise((_, reject) => {
+    WebAssembly.instantiateStreaming = (...values) => {
+      WebAssembly.instantiateStreaming = compile;
+      const compiling = compile.apply(WebAssembly, values);
+      compiling.catch((error) =>
+        reject(new Error(`This browser could not compile Python's runtime: ${error.message}`)),
+      );
+      return compiling;
+    };
+  });
+}
+
+const indexURL = ({ pyodide }) => new URL(pyodide, site).href;
+
+// Counts Pyodide's files, and others given by their paths, for the bar.
+function countedDownloads({ pyodide, sizes }, others, onProgress) {
+  const paths = Object.keys(sizes).filter(
+    (path) => path.startsWith(pyodide) || others.includes(path),
+  );
+  const files = Object.fromEntries(paths.map((path) => [new URL(path, site).href, sizes[path]]));
+  return new Downloads(files, (loaded, total) => {
+    const progress = `Loading Python: ${megabytes(loaded)} of ${megabytes(total)} MB`;
+    onProgress(DOWNLOADS_SHARE * (loaded / total), loaded < total ? progress : "Starting Python");
+  });
 }
 
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);

@@ -30,11 +30,13 @@ export async function verifiedHeap(snapshot, download) {
  * @param {() => Promise<Uint8Array>} awaitHeap called when the runtime is compiled
  */
 export function restoring(snapshot, indexURL, awaitHeap) {
+  const script = import(`${indexURL}pyodide.asm.mjs`); // beside pyodide.mjs, not after it
+  script.catch(() => {}); // awaited below
   return {
     _loadSnapshot: Uint8Array.from(atob(snapshot.prologue), (letter) => letter.charCodeAt(0)),
     // Pyodide by itself would wait for the memory before it compiles the runtime.
     createPyodideModule: async (settings) => {
-      const { default: createModule } = await import(`${indexURL}pyodide.asm.mjs`);
+      const { default: createModule } = await script;
       const module = await createModule(settings);
       growMemory(module, snapshot.memory);
       writePieces(module.HEAPU8, snapshot.pieces, await awaitHeap());

@@ -13,6 +13,8 @@ import time
 from importlib import import_module, invalidate_caches
 from importlib.util import find_spec
 
+import pyodide.ffi
+
 #: What pages and first calls import of the standard library and of Pyodide.
 STANDARD_MODULES = """
     asyncio base64 contextlib dataclasses html io ipaddress json pkgutil platform
@@ -24,8 +26,8 @@ LIBRARY_MODULES = """
     browser.frames
     keras.callbacks.progress
     keras.layers.activations keras.layers.convolution keras.layers.core keras.layers.dense
-    keras.layers.normalization keras.layers.pooling keras.layers.regularization
-    keras.layers.reshaping
+    keras.layers.normalization keras.layers.pooling keras.layers.preprocessing.numerical
+    keras.layers.preprocessing.pipeline keras.layers.regularization keras.layers.reshaping
     keras.losses.probabilistic keras.losses.regression
     keras.metrics.accuracy
     keras.models.compiling keras.models.inference keras.models.sequential keras.models.summary
@@ -71,8 +73,11 @@ def tidy() -> None:
 def renew() -> None:
     """Replace what is of the machine that made the snapshot: random numbers, and the time zone.
 
-    Seeds of hashes cannot change, because dictionaries are ordered by them.
+    Seeds of hashes cannot change, because dictionaries are ordered by them. Python decides when it
+    first starts how it calls functions and whether it can be suspended; Node 20 cannot suspend it,
+    so that pages must not try.
     """
+    pyodide.ffi.can_run_sync = bool
     random.seed()
     now = time.time()
     times = (time.localtime(now), time.localtime(now + HALF_A_YEAR))

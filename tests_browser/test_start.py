@@ -1,0 +1,237 @@
+"""Python's start: from the snapshot in each browser, and without it where that fails."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Route, expect
+
+from tests_browser.conftest import TEST_FOLDERS
+from tests_browser.python_page import PythonPage
+from web.serve import serve
+
+BLANK_PAGE = "/tests/blank.html"
+SNAPSHOT = "**/heap.bin"
+BUILD = "**/build.json"
+#: Whether Python started from the snapshot.
+WAS_RESTORED = "performance.getEntriesByName('webtensor: memory restored').length === 1"
+
+STATE = """
+import sys
+import time
+import webtensor as wt
+
+parts = {
+    "a module that is in the snapshot": "webtensor.keras.layers.dense" in sys.modules,
+    "sys.path": len(sys.path) == len(set(sys.path)),
+    "names": [name for name in globals() if "snapshot" in name],
+    "time zone": [time.timezone, time.localtime(0).tm_gmtoff],
+}
+import csv
+from importlib.metadata import version
+from webtensor.keras import datasets
+parts["version"] = version("webtensor") == wt.__version__
+x = wt.tensor([[1.0, 2.0], [3.0, 4.0]])
+parts["product"] = (await (x @ x).data()).tolist()
+parts
+"""
+RANDOM = """
+import os
+import random
+import uuid
+import webtensor as wt
+from webtensor import keras
+
+[
+    random.random(),
+    random.Random().random(),
+    os.urandom(8).hex(),
+    str(uuid.uuid4()),
+    wt.random_uniform((1,)).tolist()[0],
+    keras.random.uniform((1,)).tolist()[0],
+]
+"""
+
+
+@pytest.fixture
+def page(chromium: Browser) -> Iterator[Page]:
+    """A fresh page in Chromium, in which warnings and errors are expected."""
+    context = chromium.new_context(service_workers="block")
+    yield context.new_page()
+    context.close()
+
+
+def warnings_of(page: Page) -> list[str]:
+    """Collect the warnings in a page's console from now on."""
+    warnings: list[str] = []
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type == "warning":
+            warnings.append(message.text)
+
+    page.on("console", note)
+    return warnings
+
+
+def check_python(page: Page) -> None:
+    """Python runs, and has webtensor."""
+    source = "import webtensor as wt; float(wt.sum(wt.ones((3,))))"
+    answer = json.loads(page.evaluate("(source) => runPython(source, '{}')", source))
+    assert answer == {"value": 3.0}
+
+
+@pytest.mark.parametrize("query, is_restored", [("?start=plain", False), ("", True)])
+def test_python_starts(any_python_page: PythonPage, query: str, is_restored: bool):
+    any_python_page.reload(query)
+    assert any_python_page.evaluate(WAS_RESTORED) is is_restored
+    state = any_python_page.run(STATE)
+    minutes = any_python_page.evaluate("new Date(0).getTimezoneOffset()")
+    assert state == {
+        "a module that is in the snapshot": is_restored,
+        "sys.path": True,
+        "names": [],
+        "time zone": [minutes * 60, -minutes * 60],
+        "version": True,
+        "product": [7.0, 10.0, 15.0, 22.0],
+    }
+
+
+def test_random_numbers_differ_between_starts(chromium_python: PythonPage):
+    starts = []
+    for _ in range(2):
+        chromium_python.reload()
+        assert chromium_python.evaluate(WAS_RESTORED) is True
+        starts.append(chromium_python.run(RANDOM))
+    for first, second in zip(*starts, strict=True):
+        assert first != second
+
+
+def test_time_zone_is_the_visitors(chromium: Browser, site_url: str):
+    with chromium.new_context(timezone_id="America/New_York", service_workers="block") as context:
+        page = context.new_page()
+        page.goto(site_url + BLANK_PAGE)
+        page.evaluate("waitForPython()")
+        source = "import time; [time.timezone, time.altzone, time.daylight, *time.tzname]"
+        answer = json.loads(page.evaluate("(source) => runPython(source, '{}')", source))
+    assert answer == {"value": [5 * 3600, 4 * 3600, 1, "UTC-0500", "UTC-0400"]}
+
+
+def test_worker_starts_from_the_snapshot(chromium_python: PythonPage):
+    answer = chromium_python.evaluate(
+        """new Promise((resolve) => {
+          const worker = new Worker("/tests/python_worker.js", { type: "module" });
+          worker.onmessage = ({ data }) => {
+            worker.terminate();
+            resolve(data);
+          };
+          worker.postMessage(`
+import js
+import webtensor as wt
+wt.set_backend("wasm")
+marks = js.performance.getEntriesByName("webtensor: memory restored").length
+f"{marks} restored, the sum is {float(wt.sum(wt.ones((3,))))}"`);
+        })"""
+    )
+    assert answer == {"value": "1 restored, the sum is 3.0"}
+
+
+def truncated(route: Route) -> None:
+    """Answer with the first half of a file."""
+    body = route.fetch().body()
+    route.fulfill(body=body[: len(body) // 2])
+
+
+def of_another_runtime(route: Route) -> None:
+    """Answer with a build whose snapshot is of another Pyodide."""
+    build = route.fetch().json()
+    snapshot = build["snapshot"]
+    snapshot["prologue"] = snapshot["prologue"].replace(snapshot["prologue"][24:48], "A" * 24)
+    route.fulfill(json=build)
+
+
+def unanswered(route: Route) -> None:
+    """Answer nothing."""
+
+
+@pytest.mark.parametrize(
+    "url, answer, reason",
+    [
+        (SNAPSHOT, truncated, "its SHA-256 is not the one of this build"),
+        (SNAPSHOT, unanswered, "it had not come 3 s after the runtime"),
+        (BUILD, of_another_runtime, "Snapshot build id mismatch"),
+    ],
+    ids=["truncated", "slow", "stale"],
+)
+def test_start_without_a_usable_snapshot(
+    page: Page, site_url: str, url: str, answer: Callable[[Route], None], reason: str
+):
+    warnings = warnings_of(page)
+    page.route(url, answer)
+    page.goto(site_url + BLANK_PAGE)
+    page.evaluate("waitForPython()")
+    check_python(page)
+    (warning,) = (text for text in warnings if "snapshot" in text)
+    assert warning.startswith(f"Python starts without the snapshot: {reason}")
+
+
+@pytest.mark.parametrize(
+    "url, answer, sentence",
+    [
+        (BUILD, lambda route: route.fulfill(status=404), "build.json could not be loaded: 404"),
+        (BUILD, lambda route: route.abort(), "build.json could not be loaded: the network failed"),
+        (
+            "**/pyodide.asm.wasm",
+            lambda route: route.fulfill(status=404),
+            "pyodide.asm.wasm could not be loaded: 404",
+        ),
+        (
+            "**/pyodide.asm.wasm",
+            lambda route: route.fulfill(body=b"\0asm", content_type="application/wasm"),
+            "This browser could not compile Python's runtime",
+        ),
+        (
+            "**/python_stdlib.zip",
+            lambda route: route.fulfill(status=404),
+            "python_stdlib.zip could not be loaded: 404",
+        ),
+        ("**/javascript.js", lambda route: route.abort(), "javascript.js"),
+    ],
+    ids=["no build", "no network", "no runtime", "broken runtime", "no library", "no JavaScript"],
+)
+def test_page_says_what_could_not_be_loaded(
+    page: Page, site_url: str, url: str, answer: Callable[[Route], None], sentence: str
+):
+    page.route(url, answer)
+    page.goto(f"{site_url}/linear/?start=plain")
+    alert = page.get_by_role("alert").filter(has_text=sentence)
+    expect(alert).to_be_visible(timeout=60_000)
+
+
+def test_site_below_a_path(page: Page, site: Path, tmp_path: Path):
+    with serve(tmp_path, mounts={"/below/a/path/": site, **TEST_FOLDERS}) as url:
+        page.goto(f"{url}/below/a/path/linear/")
+        expect(page.locator("#loading")).to_have_count(0, timeout=60_000)
+        assert page.evaluate(WAS_RESTORED) is True
+        expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_bar_counts_bytes(page: Page, site: Path, site_url: str):
+    waiting: list[Route] = []
+
+    def keep_waiting(route: Route) -> None:
+        waiting.append(route)
+
+    page.route("**/pyodide.asm.wasm", keep_waiting)
+    page.goto(f"{site_url}/linear/")
+    build = json.loads((site / "build.json").read_text())
+    sizes = {path: size for path, size in build["sizes"].items() if path != build["compiled"]}
+    total = sum(sizes.values())
+    loaded = total - sizes[f"{build['pyodide']}pyodide.asm.wasm"]
+    expect(page.locator("#loading-text")).to_have_text(
+        f"Loading Python: {loaded / 1e6:.1f} of {total / 1e6:.1f} MB", timeout=60_000
+    )
+    shown = page.get_by_role("progressbar", name="Loading Python").evaluate("bar => bar.value")
+    assert shown == pytest.approx(0.9 * loaded / total)
+    for route in waiting:
+        route.abort()
