@@ -12,6 +12,8 @@ from tests_browser.python_page import PythonPage
 from web.serve import serve
 
 BLANK_PAGE = "/tests/blank.html"
+#: Has a page start from the snapshot also where the browser can suspend Python.
+RESTORED = "?start=snapshot"
 SNAPSHOT = "**/heap.bin"
 BUILD = "**/build.json"
 #: Whether Python started from the snapshot.
@@ -81,7 +83,7 @@ def check_python(page: Page) -> None:
     assert answer == {"value": 3.0}
 
 
-@pytest.mark.parametrize("query, is_restored", [("?start=plain", False), ("", True)])
+@pytest.mark.parametrize("query, is_restored", [("?start=plain", False), (RESTORED, True)])
 def test_python_starts(any_python_page: PythonPage, query: str, is_restored: bool):
     any_python_page.reload(query)
     assert any_python_page.evaluate(WAS_RESTORED) is is_restored
@@ -97,10 +99,16 @@ def test_python_starts(any_python_page: PythonPage, query: str, is_restored: boo
     }
 
 
+def test_browsers_that_can_suspend_python_start_without_the_snapshot(python_page: PythonPage):
+    python_page.reload()
+    assert python_page.evaluate(WAS_RESTORED) is False
+    assert python_page.run("from pyodide.ffi import can_run_sync; can_run_sync()") is True
+
+
 def test_random_numbers_differ_between_starts(chromium_python: PythonPage):
     starts = []
     for _ in range(2):
-        chromium_python.reload()
+        chromium_python.reload(RESTORED)
         assert chromium_python.evaluate(WAS_RESTORED) is True
         starts.append(chromium_python.run(RANDOM))
     for first, second in zip(*starts, strict=True):
@@ -110,7 +118,7 @@ def test_random_numbers_differ_between_starts(chromium_python: PythonPage):
 def test_time_zone_is_the_visitors(chromium: Browser, site_url: str):
     with chromium.new_context(timezone_id="America/New_York", service_workers="block") as context:
         page = context.new_page()
-        page.goto(site_url + BLANK_PAGE)
+        page.goto(site_url + BLANK_PAGE + RESTORED)
         page.evaluate("waitForPython()")
         source = "import time; [time.timezone, time.altzone, time.daylight, *time.tzname]"
         answer = json.loads(page.evaluate("(source) => runPython(source, '{}')", source))
@@ -120,7 +128,7 @@ def test_time_zone_is_the_visitors(chromium: Browser, site_url: str):
 def test_worker_starts_from_the_snapshot(chromium_python: PythonPage):
     answer = chromium_python.evaluate(
         """new Promise((resolve) => {
-          const worker = new Worker("/tests/python_worker.js", { type: "module" });
+          const worker = new Worker("/tests/python_worker.js?start=snapshot", { type: "module" });
           worker.onmessage = ({ data }) => {
             worker.terminate();
             resolve(data);
@@ -168,7 +176,7 @@ def test_start_without_a_usable_snapshot(
 ):
     warnings = warnings_of(page)
     page.route(url, answer)
-    page.goto(site_url + BLANK_PAGE)
+    page.goto(site_url + BLANK_PAGE + RESTORED)
     page.evaluate("waitForPython()")
     check_python(page)
     (warning,) = (text for text in warnings if "snapshot" in text)
@@ -210,7 +218,7 @@ def test_page_says_what_could_not_be_loaded(
 
 def test_site_below_a_path(page: Page, site: Path, tmp_path: Path):
     with serve(tmp_path, mounts={"/below/a/path/": site, **TEST_FOLDERS}) as url:
-        page.goto(f"{url}/below/a/path/linear/")
+        page.goto(f"{url}/below/a/path/linear/{RESTORED}")
         expect(page.locator("#loading")).to_have_count(0, timeout=60_000)
         assert page.evaluate(WAS_RESTORED) is True
         expect(page.get_by_role("alert")).to_have_count(0)
@@ -223,9 +231,10 @@ def test_bar_counts_bytes(page: Page, site: Path, site_url: str):
         waiting.append(route)
 
     page.route("**/pyodide.asm.wasm", keep_waiting)
-    page.goto(f"{site_url}/linear/")
+    page.goto(f"{site_url}/linear/?start=plain")
     build = json.loads((site / "build.json").read_text())
-    sizes = {path: size for path, size in build["sizes"].items() if path != build["compiled"]}
+    unused = {build["wheel"], build["snapshot"]["heap"]}
+    sizes = {path: size for path, size in build["sizes"].items() if path not in unused}
     total = sum(sizes.values())
     loaded = total - sizes[f"{build['pyodide']}pyodide.asm.wasm"]
     expect(page.locator("#loading-text")).to_have_text(

@@ -243,9 +243,10 @@ def loader_facts(
 
 
 def preloaded(facts: dict[str, Any], files: Iterable[str]) -> list[str]:
-    """Return the URL paths of what a start needs, so that pages fetch it at once."""
+    """Return the URL paths of what a start without a snapshot needs, for pages to fetch at once."""
     scripts = [path for path in files if re.fullmatch(r"wheels/.*(?<!/thread)\.js", path)]
-    started = facts["sizes"].keys() - ({facts["compiled"]} if facts["snapshot"] else set())
+    of_snapshots = {facts["snapshot"]["heap"], facts["wheel"]} if facts["snapshot"] else set()
+    started = facts["sizes"].keys() - of_snapshots
     return ["build.json", *sorted(started), *scripts]
 
 

@@ -15,7 +15,7 @@ from tests_browser.prove.suites import SUITE_TRIALS
 from tests_browser.prove.training import TRAINING_TRIALS
 from tests_browser.prove.trials import Trial
 from tests_browser.prove.visibility import VISIBILITY_TRIALS
-from web.build import DOCS
+from web.docs_site import DOCS
 
 PAGE = DOCS / "reliability.md"
 RECORDS = DOCS / "reliability.json"

@@ -26,8 +26,8 @@ const reading = fetchFile(new URL("build.json", site)).then((response) => respon
 reading.catch(() => {}); // whoever starts Python gets the error
 
 /**
- * Starts Python with webtensor ready to import, from a snapshot of its memory where that is possible,
- * unless the page's address has `?start=plain`.
+ * Starts Python with webtensor ready to import. In browsers that cannot suspend Python, it starts from
+ * a snapshot of its memory. `?start=snapshot` and `?start=plain` in the page's address choose.
  * @param {{onProgress?: (fraction: number, text: string) => void}} options
  */
 export async function startPython({ onProgress = () => {} } = {}) {
@@ -40,7 +40,7 @@ export async function startPython({ onProgress = () => {} } = {}) {
   javascript.catch(() => {}); // awaited below
   const obstacle = obstacleToSnapshot(build);
   const pyodide =
-    (obstacle === null ? await restored(build, onProgress) : sayPlain(obstacle)) ??
+    (obstacle === null ? await restored(build, onProgress) : sayPlain(obstacle, "debug")) ??
     (await booted(build, onProgress));
   pyodide.registerJsModule("webtensor_javascript", await javascript);
   pyodide.runPython(REPORT_TASK_ERRORS);
@@ -49,16 +49,19 @@ export async function startPython({ onProgress = () => {} } = {}) {
   return pyodide;
 }
 
-// Says why Python can't be started from the snapshot; null where it can.
+// Says why Python isn't to be started from the snapshot; null where it is.
 function obstacleToSnapshot({ snapshot }) {
-  if (new URLSearchParams(globalThis.location.search).get("start") === "plain") {
-    return "the page's address says so";
+  const start = new URLSearchParams(globalThis.location.search).get("start");
+  if (start === "plain") return "the page's address says so";
+  if (snapshot === null) return "this build of the site has none";
+  if (start !== "snapshot" && WebAssembly.Suspending !== undefined) {
+    return "this browser can suspend Python, but not after it was restored";
   }
-  return snapshot === null ? "this build of the site has none" : snapshotObstacle();
+  return snapshotObstacle();
 }
 
-function sayPlain(reason) {
-  console.warn(`Python starts without the snapshot: ${reason}`);
+function sayPlain(reason, level = "warn") {
+  console[level](`Python starts without the snapshot: ${reason}`);
   return null;
 }
 
