@@ -32,7 +32,7 @@ from webtensor.ops.scan import cumsum
 from webtensor.ops.sorting import upper_bound
 from webtensor.ops.special_functions import polynomial
 from webtensor.ops.unary import exp as _exp, log, round
-from webtensor.shapes import as_shape, prod
+from webtensor.shapes import as_shape, check_size, prod
 
 __all__ = ["multinomial", "rand", "random_gamma", "random_standard_normal", "random_uniform_int"]
 
@@ -95,6 +95,7 @@ def rand(
     The result has the given shape and dtype.
 
     Raises:
+        TensorSizeError: the shape asks for too many elements.
         TypeError: ``rand_function`` cannot be called.
 
     Example:
@@ -103,6 +104,7 @@ def rand(
         [[0.5, 0.5], [0.5, 0.5]]
     """
     dimensions = as_shape("rand", shape)
+    check_size("rand", "shape", shape, prod(dimensions))
     if not callable(rand_function):
         raise TypeError(f"rand: rand_function must be callable, but got {rand_function!r}")
     values = [rand_function() for _ in range(prod(dimensions))]

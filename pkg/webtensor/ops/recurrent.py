@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from webtensor.dtypes import string_
 from webtensor.engine import Tensor, TensorLike, as_operand
 from webtensor.ops.activations import sigmoid
 from webtensor.ops.binary import add, multiply
@@ -87,6 +88,7 @@ def multi_rnn_cell(
     ``data`` has shape (batch, inputs), each state (batch, units), as the results have.
 
     Raises:
+        TypeError: ``data``, ``c`` or ``h`` holds strings.
         ValueError: there are more or fewer states than cells.
 
     Example:
@@ -106,12 +108,17 @@ def multi_rnn_cell(
             f"multi_rnn_cell: c and h must hold one state for each of {len(cells)} cells, but they "
             f"hold {len(c)} and {len(h)}"
         )
-    signal = as_operand("multi_rnn_cell", data)
+
+    def numbers(argument: str, value: TensorLike) -> Tensor:
+        tensor = as_operand("multi_rnn_cell", value)
+        if tensor.dtype is string_:
+            raise TypeError(f"multi_rnn_cell: {argument} must hold numbers, but it is string")
+        return tensor
+
+    signal = numbers("data", data)
     new_c, new_h = [], []
     for cell, memory, state in zip(cells, c, h, strict=True):
-        new_state = cell(
-            signal, as_operand("multi_rnn_cell", memory), as_operand("multi_rnn_cell", state)
-        )
+        new_state = cell(signal, numbers("c", memory), numbers("h", state))
         new_c.append(new_state[0])
         new_h.append(new_state[1])
         signal = new_state[1]
