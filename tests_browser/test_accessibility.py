@@ -56,7 +56,7 @@ def visit(request: pytest.FixtureRequest, chromium: Browser, site_url: str) -> I
     page.on("request", lambda sent: requests.append(sent.url))
     visit = Visit(page, site_url + request.param, PageWatch(page), requests)
     page.goto(visit.url)
-    expect(page.locator("#loading")).to_have_count(0, timeout=120_000)
+    expect(page.locator("#loading")).to_be_hidden(timeout=120_000)
     yield visit
     context.close()
 

@@ -34,6 +34,8 @@ LISTING = re.compile(r"^```python ([^\n]+)\n(.*?)^```$", re.DOTALL | re.MULTILIN
 ACCESSIBLE = {
     'role="heading">': 'role="heading" aria-level="2">',
     "<pre>": '<pre tabindex="0">',
+    '<aside class="sidebar-drawer"': '<aside aria-label="All pages" class="sidebar-drawer"',
+    '<aside class="toc-drawer': '<aside aria-label="This page" class="toc-drawer',
 }
 CAPTIONS = {"append": "Append to", "file": "File", "insert": "Insert into", "after": "after"}
 OUTPUT = re.compile(r"^```output\n(.*?)^```$", re.DOTALL | re.MULTILINE)
