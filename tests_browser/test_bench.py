@@ -82,10 +82,10 @@ def test_rows_that_were_asked_for_are_measured(report: Report, unmeasurable: tup
         for row in report["rows"]
     ] == [
         *(
-            (one.name, one.sizes, one.threads, peer)
-            for one in WORKLOADS
-            if one.name.startswith(SAMPLE)
-            for peer in one.peers.get("wasm", ())
+            (workload.name, workload.sizes, workload.threads, peer)
+            for workload in WORKLOADS
+            if workload.name.startswith(SAMPLE)
+            for peer in workload.peers.get("wasm", ())
             if peer not in unmeasurable
         ),
         (first_prediction.NAME, first_prediction.SIZES, 1, "wasm"),

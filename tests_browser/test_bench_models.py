@@ -43,9 +43,9 @@ def test_outputs_have_the_published_shapes(name, shapes):
 
 
 def test_layers_of_their_own_are_the_distinct_ones_of_mobilenets():
-    stem = [one for one in LAYERS if one.inputs["weights"].shape == (3, 3, 3, 32)]
-    pointwise = [one for one in LAYERS if one.inputs["weights"].shape[:2] == (1, 1)]
-    depthwise = [one for one in LAYERS if one.name == "layer.depthwise_conv2d"]
+    stem = [layer for layer in LAYERS if layer.inputs["weights"].shape == (3, 3, 3, 32)]
+    pointwise = [layer for layer in LAYERS if layer.inputs["weights"].shape[:2] == (1, 1)]
+    depthwise = [layer for layer in LAYERS if layer.name == "layer.depthwise_conv2d"]
     assert (len(stem), len(pointwise), len(depthwise)) == (1, 9 + 19, 9 + 9)
     assert len(LAYERS) == len(stem + pointwise + depthwise)
 

@@ -53,10 +53,10 @@ x = wt.tensor([2**24, -(2**24), 2**24 - 1, 7, -7])
     numbers = [2**24, -(2**24), 2**24 - 1, 7, -7]
     less, remainders, parts, shifted, negative = page.run(START + code)
     assert less[0] == 2**24 - 1
-    assert remainders == [one % 5 for one in numbers]
-    assert parts == [one // 3 for one in numbers]
-    assert shifted == [one >> 1 for one in numbers]
-    assert negative == [-one for one in numbers]
+    assert remainders == [number % 5 for number in numbers]
+    assert parts == [number // 3 for number in numbers]
+    assert shifted == [number >> 1 for number in numbers]
+    assert negative == [-number for number in numbers]
 
 
 def test_what_needs_bits_runs_on_another_backend_and_is_counted(page: PythonPage):

@@ -25,7 +25,7 @@ def segments(data: Any = V, indices: Any = (0, 1), numbers: Any = (0, 1)) -> Any
 
 
 def gather(splits: Any = ((0, 1, 2),), values: Any = V, indices: Any = (0,), rank: int = 1) -> Any:
-    return wt.ragged_gather([list(one) for one in splits], values, list(indices), rank)
+    return wt.ragged_gather([list(split) for split in splits], values, list(indices), rank)
 
 
 def dense(

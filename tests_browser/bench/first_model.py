@@ -23,7 +23,9 @@ __all__ = ["BACKEND", "NAME", "WORKLOAD", "measure"]
 #: Elsewhere nothing is compiled.
 BACKEND = "webgl"
 WORKLOAD: Workload = next(
-    one for one in WORKLOADS if one.name == "model.mobilenet_v1" and one.threads == 1
+    workload
+    for workload in WORKLOADS
+    if workload.name == "model.mobilenet_v1" and workload.threads == 1
 )
 NAME = "first_prediction.mobilenet_v1"
 FIRST = "async (given) => JSON.parse(await (await bench).predict_first(...given))"
@@ -40,13 +42,13 @@ def measure(
     row = compared(
         names,
         peers,
-        [one["ms"] for one in ours],
-        [one["ms"] for one in theirs],
+        [run["ms"] for run in ours],
+        [run["ms"] for run in theirs],
         difference(ours[0]["values"], theirs[0]["values"]),
         WORKLOAD.tolerance,
     )
     for fact in ("programs", "gpu_bytes"):
-        found = {"ours": [one[fact] for one in ours], "theirs": [one[fact] for one in theirs]}
+        found = {"ours": [run[fact] for run in ours], "theirs": [run[fact] for run in theirs]}
         row[fact] = medians(**found)
     return row
 

@@ -38,8 +38,8 @@ def measure(
     row = compared(
         names,
         peer_versions,
-        [one["ms"] for one in ours],
-        [one["ms"] for one in theirs],
+        [run["ms"] for run in ours],
+        [run["ms"] for run in theirs],
         difference(ours[0]["values"], theirs[0]["values"]),
         TOLERANCE,
     )

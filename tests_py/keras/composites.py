@@ -389,7 +389,9 @@ class Composer:
             if prod(x.shape[1:]) > MOST:
                 y = self.smaller(x)
             else:
-                alike = [one for one in tensors if one is not x and one.shape == x.shape]
+                alike = [
+                    tensor for tensor in tensors if tensor is not x and tensor.shape == x.shape
+                ]
                 y = self.merged([x, *alike[:2]]) if alike and self.chance(0.6) else self.applied(x)
             if self.chance(0.3):
                 tensors.append(y)
@@ -482,7 +484,7 @@ def composite(api: Any, seed: int) -> Any:
     model = composer.compiled(composer.model())
     model.optimizer.build(model.trainable_variables)
     rng = np.random.default_rng(seed)
-    model.set_weights([_value(one, rng) for one in model.weights])
+    model.set_weights([_value(weight, rng) for weight in model.weights])
     return model
 
 

@@ -129,8 +129,8 @@ def theirs_computed(
     layer: Any, inputs: Any, extra: Any, training: dict[str, Any], rng: Any
 ) -> tuple[list[Any], list[Any], list[Any], list[Any]]:
     """Outputs, numbers to multiply them with, the gradients of that, and the state afterwards."""
-    variables = [one.value for one in layer.trainable_variables]
-    states = [one.value for one in layer.non_trainable_variables]
+    variables = [variable.value for variable in layer.trainable_variables]
+    states = [variable.value for variable in layer.non_trainable_variables]
     tensors = map_structure(keras.ops.convert_to_tensor, inputs)
     named = {key: map_structure(as_theirs, one) for key, one in extra.items()}
 
@@ -142,7 +142,7 @@ def theirs_computed(
 
     floats = [one for one in flatten(tensors) if is_float(one)]
     shapes, _ = jax.eval_shape(computed, variables, floats)
-    factors = [rng.normal(0, 1, one.shape).astype("float32") for one in shapes]
+    factors = [rng.normal(0, 1, shape.shape).astype("float32") for shape in shapes]
 
     def total(variables: Any, floats: Any) -> Any:
         outputs, state = computed(variables, floats)
@@ -150,7 +150,7 @@ def theirs_computed(
         return sum((one * factor).sum() for one, factor in pairs if is_float(one)), (outputs, state)
 
     differentiated = jax.value_and_grad(total, argnums=(0, 1), has_aux=True)
-    if not any(is_float(one) for one in shapes):
+    if not any(is_float(shape) for shape in shapes):
         return *jax.jit(lambda *given: computed(*given)[:1])(variables, floats), factors, [], []
     (_, (outputs, state)), gradients = jax.jit(differentiated)(variables, floats)
     return outputs, factors, flatten(gradients), state

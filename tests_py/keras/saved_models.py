@@ -132,7 +132,7 @@ def randomized(model: Any, seed: int = 0) -> Any:
     """Give all weights other values than those they begin with; variances stay positive."""
     rng = np.random.default_rng(seed)
     model.set_weights(
-        [rng.uniform(0.1, 1, np.shape(one)).astype("float32") for one in model.get_weights()]
+        [rng.uniform(0.1, 1, np.shape(weight)).astype("float32") for weight in model.get_weights()]
     )
     return model
 

@@ -176,7 +176,7 @@ def test_columns_of_a_log(tmp_path: Path) -> None:
     assert rows[0][0] == rows[1][0]
     assert rows[0][1][2] == rows[1][1][2] == "NA"
     np.testing.assert_allclose(
-        [float(one) for one in rows[0][2]], [float(one) for one in rows[1][2]], rtol=1e-5
+        [float(row) for row in rows[0][2]], [float(row) for row in rows[1][2]], rtol=1e-5
     )
 
 

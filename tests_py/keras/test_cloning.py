@@ -88,8 +88,8 @@ def test_clones(make: Any, options: Any) -> None:
 def test_weights_are_new(make: Any) -> None:
     model = make(ours)
     clone = ours.models.clone_model(model)
-    own = {id(one) for one in model.weights}
-    assert not any(id(one) in own for one in clone.weights)
+    own = {id(weight) for weight in model.weights}
+    assert not any(id(weight) in own for weight in clone.weights)
     assert not np.allclose(model.get_weights()[0], clone.get_weights()[0])
     clone.set_weights(model.get_weights())
     x = wt.tensor(np.random.default_rng(1).normal(size=(3, 4)))
@@ -148,12 +148,12 @@ def test_models_of_json(make: Any) -> None:
     begin()
     mine, theirs = make(ours), make(keras)
     read = ours.models.model_from_json(theirs.to_json())
-    assert [one.shape for one in read.weights] == [one.shape for one in mine.weights]
+    assert [weight.shape for weight in read.weights] == [weight.shape for weight in mine.weights]
     assert json.loads(ours.models.model_from_json(mine.to_json()).to_json()) == json.loads(
         mine.to_json()
     )
     again = keras.models.model_from_json(mine.to_json())
-    assert [one.shape for one in again.weights] == [one.shape for one in theirs.weights]
+    assert [weight.shape for weight in again.weights] == [weight.shape for weight in theirs.weights]
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def trained(model: Any, inputs: Any, targets: Any) -> tuple[Arrays, list[dict[st
     for _ in range(STEPS):
         log = model.train_on_batch(inputs, targets, return_dict=True)
         logs.append({name: float(value) for name, value in log.items()})
-    return [np.asarray(one) for one in model.get_weights()] + predicted(model, inputs), logs
+    return [np.asarray(weight) for weight in model.get_weights()] + predicted(model, inputs), logs
 
 
 def distance(array: np.ndarray, other: np.ndarray) -> float:
@@ -71,10 +71,10 @@ def with_other_last_bits(path: Path, seed: int) -> Any:
     rng = np.random.default_rng(seed)
     model.set_weights(
         [
-            (one * (1 + rng.choice([-1.2e-7, 1.2e-7], one.shape))).astype("float32")
-            if one.dtype == np.float32
-            else one
-            for one in model.get_weights()
+            (weight * (1 + rng.choice([-1.2e-7, 1.2e-7], weight.shape))).astype("float32")
+            if weight.dtype == np.float32
+            else weight
+            for weight in model.get_weights()
         ]
     )
     return model

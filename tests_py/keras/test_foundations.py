@@ -288,7 +288,7 @@ def blocks(k: Any) -> Any:
 
 def test_layers_know_what_is_put_into_containers() -> None:
     mine, theirs = blocks(ours), blocks(keras)
-    paths = [[one.path.partition("/")[2] for one in made.weights] for made in (mine, theirs)]
+    paths = [[weight.path.partition("/")[2] for weight in made.weights] for made in (mine, theirs)]
     assert paths[0] == paths[1]
     for name in ("variables", "metrics_variables", "non_trainable_variables", "metrics"):
         assert len(getattr(mine, name)) == len(getattr(theirs, name)), name
@@ -321,7 +321,7 @@ def test_trials_leave_no_trace() -> None:
     assert int(layer.count) == 0
     assert layer.losses == []
     model(np.ones((1, 2)))
-    assert (int(layer.count), [float(one) for one in model.losses]) == (1, [2.0])
+    assert (int(layer.count), [float(loss) for loss in model.losses]) == (1, [2.0])
 
 
 def test_operations_of_ones_own() -> None:
@@ -371,12 +371,12 @@ def test_low_rank_adaptation(name: str, config: dict[str, Any], shape: tuple[int
         layer.build(shape)
         layer.enable_lora(2, lora_alpha=3.0)
         rng = np.random.default_rng(4)
-        layer.set_weights([rng.normal(size=one.shape) for one in layer.weights])
+        layer.set_weights([rng.normal(size=weight.shape) for weight in layer.weights])
         saved: dict[str, Any] = {}
         layer.save_own_variables(saved)
         found.append(
             (
-                [(one.name, one.trainable) for one in layer.weights],
+                [(weight.name, weight.trainable) for weight in layer.weights],
                 {key: one for key, one in layer.get_config().items() if "lora" in key},
                 np.asarray(layer(x if name == "Embedding" else x.astype("float32"))),
                 {key: np.asarray(one) for key, one in saved.items()},

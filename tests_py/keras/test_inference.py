@@ -77,7 +77,7 @@ def masked() -> Any:
 
 def randomized(model: Any) -> Any:
     """The model with weights that no normalization leaves as they are."""
-    model.set_weights([RANDOM.uniform(0.3, 1.2, one.shape) for one in model.weights])
+    model.set_weights([RANDOM.uniform(0.3, 1.2, weight.shape) for weight in model.weights])
     return model
 
 
@@ -107,7 +107,7 @@ def test_ops_are_fused() -> None:
     model = randomized(sequential())
     x = wt.random_normal((1, 8, 8, 3), seed=1)
     model.predict_on_batch(x)
-    kernels = [one.name for one in wt.profile(lambda: model.predict_step((x,))).kernels]
+    kernels = [kernel.name for kernel in wt.profile(lambda: model.predict_step((x,))).kernels]
     assert len([name for name in kernels if name != "reshape"]) <= 12, kernels
 
 

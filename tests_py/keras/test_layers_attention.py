@@ -144,8 +144,8 @@ def test_few_operations() -> None:
     x = wt.tensor(array(2, 5, 8))
     layer(x, x)
     moved = {"reshape"}
-    kernels = [one.name for one in wt.profile(lambda: layer(x, x)).kernels]
-    assert len([one for one in kernels if one not in moved]) <= 12
+    kernels = [kernel.name for kernel in wt.profile(lambda: layer(x, x)).kernels]
+    assert len([kernel for kernel in kernels if kernel not in moved]) <= 12
 
 
 @pytest.mark.parametrize(

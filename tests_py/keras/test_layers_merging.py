@@ -55,7 +55,7 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
 def test_functions(name: str) -> None:
     rng = np.random.default_rng(1)
     arrays = [rng.normal(size=(2, 3, 4)).astype("float32") for _ in range(2)]
-    made = getattr(ours.layers, name)([wt.tensor(one) for one in arrays], **FUNCTIONS[name])
+    made = getattr(ours.layers, name)([wt.tensor(array) for array in arrays], **FUNCTIONS[name])
     wanted = getattr(keras.layers, name)(arrays, **FUNCTIONS[name])
     np.testing.assert_allclose(np.asarray(made), np.asarray(wanted), rtol=1e-5, atol=1e-6)
 
@@ -77,7 +77,7 @@ def test_masks(name: str, which: tuple[int | None, ...]) -> None:
     arrays = [rng.normal(size=(2, 3, 4)).astype("float32") for _ in range(2)]
     results = []
     for module, tensor in ((keras, keras.ops.convert_to_tensor), (ours, wt.tensor)):
-        inputs = [tensor(one) for one in arrays]
+        inputs = [tensor(array) for array in arrays]
         for one, index in zip(inputs, which, strict=True):
             if index is not None:
                 one._keras_mask = tensor(MASKS[index])
@@ -109,7 +109,7 @@ REFUSED: list[tuple[str, dict[str, Any], Any, str]] = [
 @pytest.mark.parametrize("name, config, shapes, message", REFUSED)
 def test_refused(name: str, config: dict[str, Any], shapes: Any, message: str) -> None:
     layer = getattr(ours.layers, name)(**config)
-    inputs = [wt.zeros(one) for one in shapes] if isinstance(shapes, list) else wt.zeros(shapes)
+    inputs = [wt.zeros(shape) for shape in shapes] if isinstance(shapes, list) else wt.zeros(shapes)
     with pytest.raises(ValueError, match=message):
         layer(inputs)
 

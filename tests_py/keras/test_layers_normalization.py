@@ -125,8 +125,8 @@ def test_steps_in_training_leave_memory_flat(backend: str, no_leak: None) -> Non
     for _ in range(3):
         layer(x, training=True)
         del layer._losses[:]
-    for one in layer.weights:
-        one.dispose()
+    for weight in layer.weights:
+        weight.dispose()
 
 
 def test_batch_normalization_takes_the_mask_that_its_inputs_carry(backend: str) -> None:
@@ -235,7 +235,7 @@ def test_spectral_normalization_in_training_as_in_keras(
     theirs, layer = (spectral(module, **config) for module in (keras, ours))
     theirs(x)
     layer(x)
-    layer.set_weights([np.asarray(one.value) for one in theirs.weights])
+    layer.set_weights([np.asarray(weight.value) for weight in theirs.weights])
     for _ in range(2):
         wanted = np.asarray(theirs(x, training=True))
         assert_close(np.asarray(layer(x, training=True)), wanted, rtol=1e-4)
@@ -329,5 +329,7 @@ def test_rms_scaling_warns_and_computes_as_in_keras() -> None:
         for backend in BACKENDS:
             wt.set_backend(backend)
             assert_close(np.asarray(layer(x)), wanted, rtol=1e-5)
-        assert [one.name for one in layer.weights] == [one.name for one in theirs.weights]
+        assert [weight.name for weight in layer.weights] == [
+            weight.name for weight in theirs.weights
+        ]
         assert layer.get_config()["rms_scaling"] is True

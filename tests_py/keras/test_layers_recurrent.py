@@ -205,10 +205,10 @@ def test_cells_by_themselves(name: str, backend: str) -> None:
     states = [array(2, 4) for _ in range(2 if name == "LSTMCell" else 1)]
     theirs(x, states)
     mine.build((None, 3))
-    weights = [array(*one.shape) for one in theirs.weights]
+    weights = [array(*weight.shape) for weight in theirs.weights]
     theirs.set_weights(weights)
     mine.set_weights(weights)
-    output, new = mine(x, [wt.tensor(one) for one in states])
+    output, new = mine(x, [wt.tensor(state) for state in states])
     wanted, wanted_new = theirs(x, states)
     np.testing.assert_allclose(output, wanted, rtol=1e-4, atol=1e-5)
     for one, other in zip(new, wanted_new, strict=True):
@@ -321,7 +321,7 @@ def test_dropout_is_of_training_alone(name: str, config: dict[str, Any], backend
     assert not np.allclose(first, plain)
     assert not np.allclose(first, second)
     _, gradients = wt.variable_grads(lambda: wt.sum(layer(x, training=True)))
-    assert {one.name for one in layer.weights} == set(gradients)
+    assert {weight.name for weight in layer.weights} == set(gradients)
 
 
 def test_dropout_of_inputs_is_the_same_at_each_step() -> None:

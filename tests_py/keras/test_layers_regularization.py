@@ -175,9 +175,9 @@ def test_penalties_are_losses_of_the_call(backend: str) -> None:
     layer = ours.layers.ActivityRegularization(l1=0.5, l2=2.0)
     x = wt.tensor([[1.0, -3.0]])
     assert layer(x) is x
-    assert [float(one) for one in layer.losses] == [22.0]
+    assert [float(loss) for loss in layer.losses] == [22.0]
     layer(x * 0)
-    assert [float(one) for one in layer.losses] == [0.0]
+    assert [float(loss) for loss in layer.losses] == [0.0]
 
 
 @pytest.mark.parametrize(

@@ -202,8 +202,8 @@ INTEGERS: list[tuple[dict[str, Any], Any, Any]] = [
 @pytest.mark.parametrize(
     "name, vocabulary, config, inputs, wanted",
     [
-        *(("StringLookup", LETTERS, *one) for one in STRINGS),
-        *(("IntegerLookup", NUMBERS, *one) for one in INTEGERS),
+        *(("StringLookup", LETTERS, *string) for string in STRINGS),
+        *(("IntegerLookup", NUMBERS, *integer) for integer in INTEGERS),
     ],
 )
 def test_lookups(

@@ -120,7 +120,7 @@ def test_stateful_both_ways(backend: str) -> None:
 def test_weights_to_begin_with(backend: str) -> None:
     first = both_ways(ours)
     first.build((None, 4, 3))
-    values = [array(*one.shape) for one in first.weights]
+    values = [array(*weight.shape) for weight in first.weights]
     second = both_ways(ours, weights=values)
     second.build((None, 4, 3))
     for one, value in zip(second.weights, values, strict=True):
@@ -133,7 +133,7 @@ def test_given_layer_keeps_its_weights(backend: str) -> None:
     layer(array(2, 4, 3))
     both = ours.layers.Bidirectional(layer)
     both(array(2, 4, 3))
-    assert all(one is not other for one in both.weights for other in layer.weights)
+    assert all(weight is not other for weight in both.weights for other in layer.weights)
 
 
 def test_mask_goes_on(backend: str) -> None:

@@ -98,7 +98,7 @@ def given(kinds: str, seed: int = 1, shape: tuple[int, ...] = (3, 4, 5)) -> tupl
 
 def arrays(*values: Any) -> list[Any]:
     """What Keras computes with."""
-    return [None if one is None else keras.ops.convert_to_tensor(one) for one in values]
+    return [None if value is None else keras.ops.convert_to_tensor(value) for value in values]
 
 
 def assert_near(made: Any, wanted: Any, atol: float = 1e-5) -> None:

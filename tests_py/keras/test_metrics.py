@@ -135,7 +135,9 @@ def pair(name: str, options: Options) -> tuple[Any, Any]:
 def assert_same(theirs: Any, mine: Any) -> None:
     """Results and states agree."""
     assert_near(mine.result(), theirs.result())
-    assert [one.path for one in mine.variables] == [one.path for one in theirs.variables]
+    assert [variable.path for variable in mine.variables] == [
+        variable.path for variable in theirs.variables
+    ]
     for held, wanted in zip(mine.variables, theirs.variables, strict=True):
         assert str(held.dtype) == str(wanted.dtype)
         assert_near(held, wanted, 1e-4)
@@ -298,13 +300,13 @@ class Own(ours.metrics.Metric):
 
 def test_metrics_of_ones_own() -> None:
     own = Own()
-    paths = [one.path for one in own.variables]
+    paths = [variable.path for variable in own.variables]
     assert paths[:2] == ["own/seen", "own/one"]
     assert [path.split("/")[1] for path in paths[2:]] == ["total", "count"]
-    assert not any(one.trainable for one in own.variables)
+    assert not any(variable.trainable for variable in own.variables)
     assert own(wt.tensor(3.0))["seen"].tolist() == [3.0, 3.0]
     own.reset_state()
-    assert [float(wt.sum(one)) for one in own.variables] == [0, 0, 0, 0]
+    assert [float(wt.sum(variable)) for variable in own.variables] == [0, 0, 0, 0]
 
 
 def test_state_in_structures_is_found() -> None:
@@ -325,7 +327,7 @@ def test_without_a_trace() -> None:
             [float(one) for one in metric.stateless_update_state(held, [1.0, 2.0])],
             [float(metric.stateless_result(held))],
             [float(one) for one in metric.stateless_reset_state()],
-            [float(one) for one in metric.variables],
+            [float(variable) for variable in metric.variables],
         ]
     assert state[2:6] == state[6:] == [[5.0, 6.0], [0.5], [0.0, 0.0], [6.0, 2.0]]
     with pytest.raises(ValueError, match="metric_variables must be one value for each of 2"):

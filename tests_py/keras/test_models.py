@@ -111,10 +111,10 @@ def test_same_outputs(make: Callable[[Any], Any], backend: str) -> None:
 @pytest.mark.parametrize("make", MODELS)
 def test_same_weights_and_names(make: Callable[[Any], Any]) -> None:
     mine, theirs = both(make)
-    assert [(one.path, one.shape) for one in mine.weights] == [
-        (one.path, tuple(one.shape)) for one in theirs.weights
+    assert [(weight.path, weight.shape) for weight in mine.weights] == [
+        (weight.path, tuple(weight.shape)) for weight in theirs.weights
     ]
-    assert [one.name for one in mine.layers] == [one.name for one in theirs.layers]
+    assert [layer.name for layer in mine.layers] == [layer.name for layer in theirs.layers]
     assert mine.count_params() == theirs.count_params()
     assert mine.input_shape == theirs.input_shape
     assert mine.output_shape == theirs.output_shape
@@ -150,10 +150,10 @@ def test_freezing() -> None:
     mine, theirs = both(nested_sequential)
     for model in (mine, theirs):
         model.layers[2].trainable = False
-    paths = [one.path for one in theirs.trainable_weights]
-    assert [one.path for one in mine.trainable_weights] == paths
-    paths = [one.path for one in theirs.non_trainable_weights]
-    assert [one.path for one in mine.non_trainable_weights] == paths
+    paths = [weight.path for weight in theirs.trainable_weights]
+    assert [weight.path for weight in mine.trainable_weights] == paths
+    paths = [weight.path for weight in theirs.non_trainable_weights]
+    assert [weight.path for weight in mine.non_trainable_weights] == paths
     for model in (mine, theirs):
         model.trainable = False
         assert model.trainable_weights == []
@@ -307,5 +307,5 @@ def test_a_call_s_mode_is_that_of_all_layers() -> None:
             > 0
             for mode in (True, False, None)
         ]
-        found.append([*(bool((np.asarray(one) == 0).any()) for one in outputs), *varies])
+        found.append([*(bool((np.asarray(output) == 0).any()) for output in outputs), *varies])
     assert found[0] == found[1] == [True, False, False, False, True, True, False, False]

@@ -84,7 +84,7 @@ def symbolic(module: Any, number: int, batch: int | None) -> Any:
         inputs.append(one)
         return one
 
-    args = [mapped(symbol, one) for one in args]
+    args = [mapped(symbol, argument) for argument in args]
     if isinstance(options.get("weights", 0), Given) or isinstance(options.get("mask", 0), Given):
         options = mapped(symbol, options)
     output = function(module.ops, name)(*args, **options)
@@ -116,10 +116,10 @@ def test_symbolic_calls(number: int, wanted: list[list[Any]]) -> None:
         batch = 2
         theirs = symbolic(keras, number, batch)
     mine = symbolic(ours, number, batch)
-    shapes = [tuple(one.shape) for one in theirs.outputs]
-    assert [tuple(one.shape) for one in mine.outputs] == shapes
-    kinds = [HELD.get(one.dtype, one.dtype) for one in theirs.outputs]
-    assert [str(one.dtype) for one in mine.outputs] == kinds
+    shapes = [tuple(output.shape) for output in theirs.outputs]
+    assert [tuple(output.shape) for output in mine.outputs] == shapes
+    kinds = [HELD.get(output.dtype, output.dtype) for output in theirs.outputs]
+    assert [str(output.dtype) for output in mine.outputs] == kinds
     text = theirs.to_json()
     config = json.loads(text)
     # An array among the arguments is a tensor here.
@@ -129,7 +129,7 @@ def test_symbolic_calls(number: int, wanted: list[list[Any]]) -> None:
     keras.models.model_from_json(mine.to_json())
     read = deserialize_keras_object(config)
     values = arrays(number)[: len(read.inputs)]
-    tensors = [wt.tensor(one) for one in values]
+    tensors = [wt.tensor(value) for value in values]
     result = read(tensors if len(tensors) > 1 else tensors[0])
     for made, expected in zip(flat(result), wanted[number], strict=True):
         same(made, expected)
@@ -303,7 +303,7 @@ def test_no_function_is_missing() -> None:
     for space in ("ops", "ops.image", "ops.linalg", "ops.nn", "ops.numpy", "random"):
         theirs, mine = function(keras, space), function(ours, space)
         names = {one for one in dir(theirs) if not one.startswith("_")}
-        assert {one for one in names if not hasattr(mine, one)} <= without.keys(), space
+        assert {name for name in names if not hasattr(mine, name)} <= without.keys(), space
 
 
 def test_directional_derivatives() -> None:
@@ -320,7 +320,7 @@ def test_directional_derivatives() -> None:
     np.testing.assert_allclose(np.asarray(cubed[1]), [1.5, 12])
     assert cubed[2] == "beside"
     symbols = ours.ops.jvp(ours.ops.exp, (ours.Input((3,)),), (ours.Input((3,)),))
-    assert [one.shape for one in symbols] == [(None, 3)] * 2
+    assert [symbol.shape for symbol in symbols] == [(None, 3)] * 2
 
 
 def test_vectorized_functions() -> None:
@@ -395,7 +395,7 @@ def test_wrong_symbolic_arguments(
     name: str, args: Any, options: dict[str, Any], message: str
 ) -> None:
     shapes = 2 if name in ("add", "conv") else 1
-    inputs = [ours.Input(batch_shape=one) for one in args[:shapes]]
+    inputs = [ours.Input(batch_shape=argument) for argument in args[:shapes]]
     with pytest.raises(ValueError, match=message):
         getattr(ours.ops, name)(*inputs, *args[shapes:], **options)
 
@@ -431,7 +431,11 @@ def test_operations_are_those_of_keras(module: Any) -> None:
         kind = getattr(theirs, mine.__name__)
         taken = set(signature(kind.__init__).parameters) - {"self", "name", "kwargs"}
         assert set(row.config) == taken, name
-        called = [one for one in signature(kind.call).parameters if one not in ("self", "kwargs")]
+        called = [
+            parameter
+            for parameter in signature(kind.call).parameters
+            if parameter not in ("self", "kwargs")
+        ]
         assert row.operands == called, name
 
 
@@ -441,8 +445,13 @@ def test_signatures_are_those_of_keras() -> None:
         theirs = getattr(keras.ops, name, None)
         if not callable(mine) or theirs is None:
             continue
-        given = [(one.name, one.default) for one in signature(mine).parameters.values()]
-        wanted = [(one.name, one.default) for one in signature(theirs).parameters.values()]
+        given = [
+            (parameter.name, parameter.default) for parameter in signature(mine).parameters.values()
+        ]
+        wanted = [
+            (parameter.name, parameter.default)
+            for parameter in signature(theirs).parameters.values()
+        ]
         if name not in ("einsum", "layer_normalization", "multi_hot"):  # deprecated ones beside
             assert given == wanted, name
 

@@ -115,7 +115,7 @@ def test_gradients(number: int, slopes: list[list[Any]]) -> None:
     def total(*values: Any) -> Any:
         made = weighed(called(number, ours, values), ours, lambda shape: wt.tensor(cosines(shape)))
         # Functions that are constant have gradients, too.
-        return sum((wt.sum(one) * 0.0 for one in values), wt.zeros(())) + made
+        return sum((wt.sum(value) * 0.0 for value in values), wt.zeros(())) + made
 
     mine = wt.grads(total)(*map(wt.tensor, elements(number)))
     for one, wanted in zip(mine, slopes[number], strict=True):

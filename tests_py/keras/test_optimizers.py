@@ -144,8 +144,8 @@ def run_both(mine: Any, theirs: Any, steps: int = 10) -> tuple[list[Any], list[A
     """Take the same steps with both."""
     our_own, their_own = our_weights(), their_weights()
     for grads in gradients(steps):
-        mine.apply([wt.tensor(one) for one in grads], our_own)
-        theirs.apply([keras.ops.convert_to_tensor(one) for one in grads], their_own)
+        mine.apply([wt.tensor(grad) for grad in grads], our_own)
+        theirs.apply([keras.ops.convert_to_tensor(grad) for grad in grads], their_own)
     return our_own, their_own
 
 
@@ -221,9 +221,9 @@ def test_signatures_are_the_same(name: str) -> None:
     kinds = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
     mine, theirs = (
         [
-            (one.name, one.default)
-            for one in inspect.signature(getattr(home.optimizers, name)).parameters.values()
-            if one.kind not in kinds
+            (parameter.name, parameter.default)
+            for parameter in inspect.signature(getattr(home.optimizers, name)).parameters.values()
+            if parameter.kind not in kinds
         ]
         for home in (ours, keras)
     )
@@ -244,15 +244,15 @@ def test_state_moves_from_keras_and_goes_on(configuration: Any) -> None:
     mine, theirs = both(name, {**arguments, **shared})
     their_own = their_weights()
     for grads in gradients(3):
-        theirs.apply([keras.ops.convert_to_tensor(one) for one in grads], their_own)
+        theirs.apply([keras.ops.convert_to_tensor(grad) for grad in grads], their_own)
     store: dict[str, Any] = {}
     theirs.save_own_variables(store)
     our_own = [Weight(one.numpy(), one.path) for one in their_own]
     mine.build(our_own)
     mine.load_own_variables(store)
     for grads in gradients(4, seed=2):
-        mine.apply([wt.tensor(one) for one in grads])
-        theirs.apply([keras.ops.convert_to_tensor(one) for one in grads])
+        mine.apply([wt.tensor(grad) for grad in grads])
+        theirs.apply([keras.ops.convert_to_tensor(grad) for grad in grads])
     assert_same(our_own, their_own)
     store = {}
     mine.save_own_variables(store)
@@ -310,7 +310,9 @@ def test_a_schedule_gives_the_rate_of_each_step(name: str) -> None:
     theirs = getattr(keras.optimizers, name)(rates[1], name="best", weight_decay=0.1)
     assert_same(*run_both(mine, theirs))
     assert float(mine.learning_rate) == pytest.approx(float(theirs.learning_rate))
-    assert [one.path for one in mine.variables] == [one.path for one in theirs.variables]
+    assert [variable.path for variable in mine.variables] == [
+        variable.path for variable in theirs.variables
+    ]
     assert ours.optimizers.serialize(mine) == keras.optimizers.serialize(theirs)
     back = ours.optimizers.deserialize(keras.optimizers.serialize(theirs))
     assert back.get_config() == mine.get_config()
@@ -322,7 +324,7 @@ def test_a_schedule_may_take_the_place_of_a_number() -> None:
     for home in (ours, keras):
         optimizer = home.optimizers.SGD(0.1)
         optimizer.learning_rate = home.optimizers.schedules.CosineDecay(0.5, 10)
-        assert [one.name for one in optimizer.variables] == ["iteration"]
+        assert [variable.name for variable in optimizer.variables] == ["iteration"]
         assert float(optimizer.learning_rate) == 0.5
 
 
@@ -346,7 +348,7 @@ def test_a_learning_rate_may_be_a_function_or_a_schedule_of_ones_own() -> None:
         for _ in range(2):
             optimizer.apply([wt.tensor(1.0)], [w])
         assert w.tolist() == expected
-        assert [one.name for one in optimizer.variables] == ["iteration"]
+        assert [variable.name for variable in optimizer.variables] == ["iteration"]
 
 
 # -- variables ---------------------------------------------------------------------------------
@@ -377,8 +379,8 @@ def test_excluded_variables_do_not_decay() -> None:
     for optimizer, weights in ((mine, our_own), (theirs, their_own)):
         optimizer.exclude_from_weight_decay(var_list=[weights[2]], var_names=["bias", "gamma"])
     for grads in gradients(3):
-        mine.apply([wt.tensor(one) for one in grads], our_own)
-        theirs.apply([keras.ops.convert_to_tensor(one) for one in grads], their_own)
+        mine.apply([wt.tensor(grad) for grad in grads], our_own)
+        theirs.apply([keras.ops.convert_to_tensor(grad) for grad in grads], their_own)
     assert_same(our_own, their_own)
 
 
@@ -435,8 +437,8 @@ def step_without_state(optimizer: Any, grads: list[Array], weights: list[Any]) -
         optimizer.build(weights)
     results = optimizer.stateless_apply(
         [one.value for one in optimizer.variables],
-        [keras.ops.convert_to_tensor(one) for one in grads],
-        [one.value for one in weights],
+        [keras.ops.convert_to_tensor(grad) for grad in grads],
+        [weight.value for weight in weights],
     )
     for variables, values in zip((weights, optimizer.variables), results, strict=True):
         for variable, value in zip(variables, values, strict=True):
@@ -454,12 +456,14 @@ def test_a_loss_scale_grows_and_shrinks() -> None:
     for step, grads in enumerate(gradients(8)):
         if step in (1, 5, 6):
             grads[0][0, 0] = (np.nan, np.inf)[step % 2]
-        mine.apply([wt.tensor(one) for one in grads], our_own)
+        mine.apply([wt.tensor(grad) for grad in grads], our_own)
         step_without_state(theirs, grads, their_own)
         assert_same(our_own, their_own)
         assert float(mine.scale_loss(1.0)) == float(theirs.scale_loss(1.0))
     assert_same(mine.variables, theirs.variables)
-    assert [one.path for one in mine.variables] == [one.path for one in theirs.variables]
+    assert [variable.path for variable in mine.variables] == [
+        variable.path for variable in theirs.variables
+    ]
     assert int(mine.iterations) == int(theirs.iterations) == 5
     mine.learning_rate = 0.5
     assert float(mine.inner_optimizer.learning_rate) == 0.5
@@ -487,7 +491,10 @@ def test_a_step_without_a_trace(name: str) -> None:
     grads = next(gradients(1))
     results = []
     for optimizer, weights in ((mine, our_own), (theirs, their_own)):
-        weights, memory = [one.value for one in weights], [one.value for one in optimizer.variables]
+        weights, memory = (
+            [weight.value for weight in weights],
+            [variable.value for variable in optimizer.variables],
+        )
         for _ in range(2):
             given = grads if optimizer is mine else list(map(keras.ops.convert_to_tensor, grads))
             weights, memory = optimizer.stateless_apply(memory, given, weights)
@@ -513,8 +520,8 @@ def test_gradients_that_are_values(name: str, steps: int | None) -> None:
         weights[1].overwrite_with_gradient = True
     if name == "Adam":  # the others of Keras take no such variables
         for grads in gradients(3):
-            mine.apply([wt.tensor(one) for one in grads], our_own)
-            theirs.apply([keras.ops.convert_to_tensor(one) for one in grads], their_own)
+            mine.apply([wt.tensor(grad) for grad in grads], our_own)
+            theirs.apply([keras.ops.convert_to_tensor(grad) for grad in grads], their_own)
             assert_same(our_own, their_own)
         assert_same(mine.variables, theirs.variables)
         return
@@ -547,18 +554,20 @@ def test_each_variable_has_its_optimizer() -> None:
     mine, theirs = several(ours, loss_scale_factor=4.0), several(keras, loss_scale_factor=4.0)
     our_own, their_own = our_weights(), their_weights()
     mine.build(our_own)
-    assert [one.name for one in mine.optimizers] == ["first", "rest"]
+    assert [optimizer.name for optimizer in mine.optimizers] == ["first", "rest"]
     for grads in gradients(3):
-        mine.apply([wt.tensor(one) for one in grads], our_own)
+        mine.apply([wt.tensor(grad) for grad in grads], our_own)
         step_without_state(theirs, grads, their_own)
     assert_same(our_own, their_own)
     assert_same(mine.variables, theirs.variables)
-    assert [one.path for one in mine.variables] == [one.path for one in theirs.variables]
+    assert [variable.path for variable in mine.variables] == [
+        variable.path for variable in theirs.variables
+    ]
     assert mine.get_config() == theirs.get_config()
     assert float(mine.scale_loss(2.0)) == 8.0
     again = ours.optimizers.deserialize(keras.optimizers.serialize(theirs))
     again.build(our_own)
-    again.set_weights([one.numpy() for one in theirs.variables])
+    again.set_weights([variable.numpy() for variable in theirs.variables])
     assert_same(again.variables, theirs.variables)
     assert keras.optimizers.deserialize(ours.optimizers.serialize(mine)).name == "own"
 
@@ -644,8 +653,8 @@ def test_an_optimizer_written_for_keras_works() -> None:
                     variables, ["second", "third"], ["zeros", "zeros"]
                 )
                 self.own = [
-                    self.add_variable_from_reference(reference_variable=one, name="own")
-                    for one in variables
+                    self.add_variable_from_reference(reference_variable=variable, name="own")
+                    for variable in variables
                 ]
                 self.count = self.add_variable((), name="count")
 
@@ -678,7 +687,7 @@ def test_update_step_is_missing_from_the_base_class() -> None:
     for home, make in ((ours, wt.tensor), (keras, keras.ops.convert_to_tensor)):
         weights = our_weights() if home is ours else their_weights()
         with pytest.raises(NotImplementedError):
-            home.optimizers.Optimizer(0.1).apply([make(one) for one in starts()], weights)
+            home.optimizers.Optimizer(0.1).apply([make(start) for start in starts()], weights)
 
 
 # -- names -------------------------------------------------------------------------------------
@@ -796,7 +805,7 @@ def test_memory_stays_flat_also_in_a_tidy(configuration: Any, no_leak: None) -> 
     shared = {"use_ema": True, "gradient_accumulation_steps": 2, "global_clipnorm": 1.0}
     optimizer = getattr(ours.optimizers, name)(**arguments, **shared)
     weights = our_weights()
-    grads = [wt.tensor(one) for one in starts(3)]
+    grads = [wt.tensor(start) for start in starts(3)]
     for _ in range(4):  # at first averages share their elements with weights
         optimizer.apply(grads, weights)
     before = counts()

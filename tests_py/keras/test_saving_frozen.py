@@ -113,7 +113,9 @@ def fitted(model: Any) -> Any:
 def assert_same(first: Any, second: Any) -> None:
     for mine, other in zip(first.get_weights(), second.get_weights(), strict=True):
         np.testing.assert_allclose(mine, other, rtol=2e-4, atol=2e-5)
-    assert [one.trainable for one in first.weights] == [one.trainable for one in second.weights]
+    assert [weight.trainable for weight in first.weights] == [
+        weight.trainable for weight in second.weights
+    ]
     assert len(first.trainable_weights) == len(second.trainable_weights)
 
 
@@ -159,7 +161,7 @@ def test_variables_of_a_layer_that_is_frozen_and_unfrozen(api: Any):
     layer.build((None, 2))
     assert len(layer.weights) == len(layer.variables) == len(layer.non_trainable_weights) == 2
     assert layer.trainable_weights == []
-    assert not any(one.trainable for one in layer.weights)
+    assert not any(weight.trainable for weight in layer.weights)
     layer.trainable = True
     assert len(layer.trainable_weights) == len(layer.weights) == 2
     layer.trainable = False

@@ -206,7 +206,7 @@ def test_configuration_of_keras_2():
     model = ours.models.Functional.from_config(modernized(OLD)["config"])
     randomized(model)
     x = rng.normal(size=(3, 4)).astype("float32")
-    weights = dict(zip((one.path for one in model.weights), model.get_weights(), strict=True))
+    weights = dict(zip((weight.path for weight in model.weights), model.get_weights(), strict=True))
 
     def dense(value: Any, name: str) -> Any:
         return value @ weights[f"{name}/kernel"] + weights[f"{name}/bias"]
@@ -235,8 +235,8 @@ def test_hdf5_file_of_keras_2(tmp_path: Path):
     del layers[4]
     layers[4]["inbound_nodes"][0][0][0] = "bn"
     layers[-1]["config"] |= {"recurrent_activation": "sigmoid", "reset_after": True}
-    for one in layers:
-        one["config"].pop("implementation", None)
+    for layer in layers:
+        layer["config"].pop("implementation", None)
     layers[3]["config"] = {"name": "bn", "axis": [1]}
     layers[3]["inbound_nodes"][0][0][1] = 0
     inner = layers[2]["config"]["layers"]

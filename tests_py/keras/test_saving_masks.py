@@ -240,7 +240,7 @@ def test_model_with_masks_predicts_and_is_saved_as_in_keras(make: Make, tmp_path
     forget_names()
     theirs, mine = make(keras), make(ours)
     rng = np.random.default_rng(1)
-    values = [rng.uniform(0.1, 1, one.shape).astype("float32") for one in theirs.weights]
+    values = [rng.uniform(0.1, 1, weight.shape).astype("float32") for weight in theirs.weights]
     theirs.set_weights(values)
     mine.set_weights(values)
     x = inputs_of(theirs)

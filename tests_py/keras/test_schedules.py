@@ -77,8 +77,8 @@ def test_configurations_go_both_ways(name: str, arguments: dict[str, Any]) -> No
 def test_signatures_are_the_same(name: str) -> None:
     mine, theirs = (
         [
-            (one.name, one.default)
-            for one in inspect.signature(
+            (parameter.name, parameter.default)
+            for parameter in inspect.signature(
                 getattr(home.optimizers.schedules, name)
             ).parameters.values()
         ]

@@ -214,8 +214,8 @@ def test_shuffling_sees_all_samples() -> None:
 
 def test_asynchronous_forms() -> None:
     async def source() -> Any:
-        for one in batches():
-            yield one
+        for batch in batches():
+            yield batch
 
     async def run() -> Any:
         mine, theirs = both(network, loss="mse")

@@ -259,7 +259,7 @@ def test_state_trees() -> None:
     def paths(tree: Any, start: str = "") -> list[str]:
         if not isinstance(tree, dict):
             return [start]
-        return [one for key in sorted(tree) for one in paths(tree[key], f"{start}/{key}")]
+        return [path for key in sorted(tree) for path in paths(tree[key], f"{start}/{key}")]
 
     trees = []
     for k in (ours, keras):
@@ -331,7 +331,7 @@ def test_functions_of_symbols() -> None:
     y = x * 2
     twice = ours.Function(x, y)
     assert y._keras_history is not None
-    assert [one.name for one in twice.operations] == [y._keras_history.operation.name]
+    assert [operation.name for operation in twice.operations] == [y._keras_history.operation.name]
     assert twice.compute_output_shape((7, 3)) == (7, 3)
     z = ours.Input((3,))
     assert ours.Function(z, twice(z) + 1)(X).tolist() == (X * 2 + 1).tolist()
