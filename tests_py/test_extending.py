@@ -43,8 +43,9 @@ def apply(listing: Listing, folder: Path) -> None:
 
 def run(command: str, folder: Path, repository: Path = ROOT) -> str:
     """Run a command of a page with this Python and a repository; return what it prints."""
+    inherited = {name: value for name, value in os.environ.items() if name != "KERAS_BACKEND"}
     environment = {
-        **os.environ,
+        **inherited,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": f"{repository / 'pkg'}{os.pathsep}{repository}",
         "PYTHONDONTWRITEBYTECODE": "1",

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import matplotlib.pyplot as plt
 import pytest
 
 import webtensor as wt
@@ -304,7 +305,7 @@ def test_picture_names_what_is_wrong():
 
 def test_figures_of_matplotlib_are_shown(monkeypatch: pytest.MonkeyPatch, visitor: Visitor):
     monkeypatch.setattr(builtins, "display", visitor.shown.append, raising=False)
-    monkeypatch.setenv("MPLBACKEND", "module://web.repl.matplotlib_backend")
+    plt.switch_backend("module://web.repl.matplotlib_backend")
     figure = "import matplotlib.pyplot as plt\nlines = plt.plot([1, 2])\nplt.show()\n"
     assert visitor.run(f"{figure}{figure}") is None
     first, second = visitor.shown
