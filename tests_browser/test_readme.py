@@ -11,8 +11,9 @@ from web.build import PYODIDE, ROOT, build_wheel
 
 ADDRESS = "https://a-page.test/"
 DISTRIBUTION = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
-INDEX = "https://pypi.org/simple/webtensor/"
-FILES = "https://files.pythonhosted.org/packages/"
+#: The page of the project, below the address of any package index.
+INDEX = "/simple/webtensor/"
+FILES = "https://packages.test/"
 
 
 def page_in_readme() -> str:
@@ -42,15 +43,15 @@ def test_the_page_computes(chromium_page: Page) -> None:
     texts = {
         ADDRESS: ("text/html", page_in_readme()),
         f"{distribution}pyodide-lock.json": ("application/json", json.dumps(lock)),
-        INDEX: ("application/vnd.pypi.simple.v1+json", index_of(wheel.name, wheel.read_bytes())),
     }
+    index = "application/vnd.pypi.simple.v1+json", index_of(wheel.name, wheel.read_bytes())
     files = {FILES + wheel.name: wheel, distribution + micropip.name: micropip}
 
     def answer(route: Route) -> None:
         url = route.request.url
         headers = {"Access-Control-Allow-Origin": "*"}
-        if url in texts:
-            kind, body = texts[url]
+        if url in texts or url.endswith(INDEX):
+            kind, body = texts.get(url, index)
             route.fulfill(body=body, headers={**headers, "Content-Type": kind})
         elif url in files or url.startswith(distribution):
             path = files.get(url) or PYODIDE / url.removeprefix(distribution)

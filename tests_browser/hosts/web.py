@@ -25,7 +25,7 @@ from web.serve import SiteRequestHandler
 
 NODE_MODULES = ROOT / "node_modules"
 INDEX_TYPE = "application/vnd.pypi.simple.v1+json"
-WHEEL_HOST = "https://files.pythonhosted.org/"
+WHEEL_HOST = "https://wheels.test/"
 
 
 class StandIns:
@@ -39,7 +39,7 @@ class StandIns:
         self.routes: dict[str, Callable[[Route, str], None]] = {
             r"https://cdn\.jsdelivr\.net/pyodide/v([^?]+)": self._runtime,
             r"https://(?:cdn\.jsdelivr\.net/npm|unpkg\.com)/([^?]+)": self._npm,
-            r"https://pypi\.org/simple/([^/?]+)/?": self._index,
+            r"https://[^/]+/simple/([^/?]+)/?": self._index,
             rf"{re.escape(WHEEL_HOST)}([^/?]+)/[^?]*": self._wheel,
         }
 

@@ -30,6 +30,6 @@ async def _load_micropip() -> None:
     await pyodide_js.loadPackage("micropip")
     if find_spec("micropip") is None:
         raise OSError(
-            f"packages come from {base} and pypi.org, which could not be reached: "
+            f"packages come from {base} and PyPI, which could not be reached: "
             "is this device online, and does the site's Content-Security-Policy allow it?"
         )
