@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from web.serve import create_server, serve
 
-PAGE = "/linear/?start=snapshot"
+PAGE = "/linear/"
 IS_CONTROLLED = "navigator.serviceWorker.controller !== null"
 #: Whether the service worker has kept everything that a start needs.
 HAS_KEPT = """async (paths) => {
@@ -48,7 +48,7 @@ def test_next_visit_needs_no_network_and_is_isolated(page: Page, site: Path):
         started(page, url + PAGE)
         assert page.evaluate("crossOriginIsolated") is False
         wait_until_kept(page, site)
-    started(page, f"{url}{PAGE}&visit=2")  # the server is gone
+    started(page, f"{url}{PAGE}?visit=2")  # the server is gone
     assert page.evaluate(IS_CONTROLLED) is True
     assert page.evaluate("crossOriginIsolated") is True
     assert page.evaluate("performance.getEntriesByName('webtensor: memory restored').length") == 1

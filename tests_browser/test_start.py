@@ -12,8 +12,6 @@ from tests_browser.python_page import PythonPage
 from web.serve import serve
 
 BLANK_PAGE = "/tests/blank.html"
-#: Has a page start from the snapshot also where the browser can suspend Python.
-RESTORED = "?start=snapshot"
 SNAPSHOT = "**/heap.bin"
 BUILD = "**/build.json"
 #: Whether Python started from the snapshot.
@@ -37,6 +35,17 @@ parts["version"] = version("webtensor") == wt.__version__
 x = wt.tensor([[1.0, 2.0], [3.0, 4.0]])
 parts["product"] = (await (x @ x).data()).tolist()
 parts
+"""
+#: Suspends Python in a function, and in one that C calls.
+SUSPENDED = """
+import asyncio
+from pyodide.ffi import can_run_sync, run_sync
+
+def seven():
+    run_sync(asyncio.sleep(0.01))
+    return 7
+
+[can_run_sync(), seven() + 1, sorted([[2, 9], [1, 8]], key=lambda pair: seven() + pair[0])]
 """
 RANDOM = """
 import os
@@ -83,7 +92,7 @@ def check_python(page: Page) -> None:
     assert answer == {"value": 3.0}
 
 
-@pytest.mark.parametrize("query, is_restored", [("?start=plain", False), (RESTORED, True)])
+@pytest.mark.parametrize("query, is_restored", [("?start=plain", False), ("", True)])
 def test_python_starts(any_python_page: PythonPage, query: str, is_restored: bool):
     any_python_page.reload(query)
     assert any_python_page.evaluate(WAS_RESTORED) is is_restored
@@ -99,16 +108,22 @@ def test_python_starts(any_python_page: PythonPage, query: str, is_restored: boo
     }
 
 
-def test_browsers_that_can_suspend_python_start_without_the_snapshot(python_page: PythonPage):
-    python_page.reload()
-    assert python_page.evaluate(WAS_RESTORED) is False
-    assert python_page.run("from pyodide.ffi import can_run_sync; can_run_sync()") is True
+@pytest.mark.parametrize("query", ["?start=plain", ""])
+def test_python_can_be_suspended(python_page: PythonPage, query: str):
+    python_page.reload(query)
+    assert python_page.run(SUSPENDED) == [True, 8, [[1, 8], [2, 9]]]
+
+
+def test_python_knows_that_a_browser_cannot_suspend_it(webkit_python: PythonPage):
+    webkit_python.reload()
+    assert webkit_python.evaluate(WAS_RESTORED) is True
+    assert webkit_python.run("from pyodide.ffi import can_run_sync; can_run_sync()") is False
 
 
 def test_random_numbers_differ_between_starts(chromium_python: PythonPage):
     starts = []
     for _ in range(2):
-        chromium_python.reload(RESTORED)
+        chromium_python.reload()
         assert chromium_python.evaluate(WAS_RESTORED) is True
         starts.append(chromium_python.run(RANDOM))
     for first, second in zip(*starts, strict=True):
@@ -118,7 +133,7 @@ def test_random_numbers_differ_between_starts(chromium_python: PythonPage):
 def test_time_zone_is_the_visitors(chromium: Browser, site_url: str):
     with chromium.new_context(timezone_id="America/New_York", service_workers="block") as context:
         page = context.new_page()
-        page.goto(site_url + BLANK_PAGE + RESTORED)
+        page.goto(site_url + BLANK_PAGE)
         page.evaluate("waitForPython()")
         source = "import time; [time.timezone, time.altzone, time.daylight, *time.tzname]"
         answer = json.loads(page.evaluate("(source) => runPython(source, '{}')", source))
@@ -128,7 +143,7 @@ def test_time_zone_is_the_visitors(chromium: Browser, site_url: str):
 def test_worker_starts_from_the_snapshot(chromium_python: PythonPage):
     answer = chromium_python.evaluate(
         """new Promise((resolve) => {
-          const worker = new Worker("/tests/python_worker.js?start=snapshot", { type: "module" });
+          const worker = new Worker("/tests/python_worker.js", { type: "module" });
           worker.onmessage = ({ data }) => {
             worker.terminate();
             resolve(data);
@@ -176,7 +191,7 @@ def test_start_without_a_usable_snapshot(
 ):
     warnings = warnings_of(page)
     page.route(url, answer)
-    page.goto(site_url + BLANK_PAGE + RESTORED)
+    page.goto(site_url + BLANK_PAGE)
     page.evaluate("waitForPython()")
     check_python(page)
     (warning,) = (text for text in warnings if "snapshot" in text)
@@ -218,7 +233,7 @@ def test_page_says_what_could_not_be_loaded(
 
 def test_site_below_a_path(page: Page, site: Path, tmp_path: Path):
     with serve(tmp_path, mounts={"/below/a/path/": site, **TEST_FOLDERS}) as url:
-        page.goto(f"{url}/below/a/path/linear/{RESTORED}")
+        page.goto(f"{url}/below/a/path/linear/")
         expect(page.locator("#loading")).to_have_count(0, timeout=60_000)
         assert page.evaluate(WAS_RESTORED) is True
         expect(page.get_by_role("alert")).to_have_count(0)

@@ -243,11 +243,10 @@ def loader_facts(
 
 
 def preloaded(facts: dict[str, Any], files: Iterable[str]) -> list[str]:
-    """Return the URL paths of what a start without a snapshot needs, for pages to fetch at once."""
+    """Return the URL paths of what a start needs, for pages to fetch at once."""
     scripts = [path for path in files if re.fullmatch(r"wheels/.*(?<!/thread)\.js", path)]
-    of_snapshots = {facts["snapshot"]["heap"], facts["wheel"]} if facts["snapshot"] else set()
-    started = facts["sizes"].keys() - of_snapshots
-    return ["build.json", *sorted(started), *scripts]
+    unused = {facts["compiled"]} if facts["snapshot"] else set()
+    return ["build.json", *sorted(facts["sizes"].keys() - unused), *scripts]
 
 
 def build_site(wheel: Path | None = None) -> Path:

@@ -26,8 +26,8 @@ const reading = fetchFile(new URL("build.json", site)).then((response) => respon
 reading.catch(() => {}); // whoever starts Python gets the error
 
 /**
- * Starts Python with webtensor ready to import. In browsers that cannot suspend Python, it starts from
- * a snapshot of its memory. `?start=snapshot` and `?start=plain` in the page's address choose.
+ * Starts Python with webtensor ready to import, from a snapshot of its memory where that can be had,
+ * and not with `?start=plain` in the page's address.
  * @param {{onProgress?: (fraction: number, text: string) => void}} options
  */
 export async function startPython({ onProgress = () => {} } = {}) {
@@ -54,8 +54,8 @@ function obstacleToSnapshot({ snapshot }) {
   const start = new URLSearchParams(globalThis.location.search).get("start");
   if (start === "plain") return "the page's address says so";
   if (snapshot === null) return "this build of the site has none";
-  if (start !== "snapshot" && WebAssembly.Suspending !== undefined) {
-    return "this browser can suspend Python, but not after it was restored";
+  if (!snapshot.suspends && WebAssembly.Suspending !== undefined) {
+    return "this browser can suspend Python, and the Node.js that made it could not";
   }
   return snapshotObstacle();
 }

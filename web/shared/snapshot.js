@@ -38,8 +38,12 @@ export function restoring(snapshot, indexURL, awaitHeap) {
     createPyodideModule: async (settings) => {
       const { default: createModule } = await script;
       const module = await createModule(settings);
+      const content = await awaitHeap();
       growMemory(module, snapshot.memory);
-      writePieces(module.HEAPU8, snapshot.pieces, await awaitHeap());
+      const word = trampolineWord(module);
+      const trampoline = module.HEAPU32[word];
+      writePieces(module.HEAPU8, snapshot.pieces, content);
+      module.HEAPU32[word] = trampoline;
       return module;
     },
   };
@@ -62,6 +66,12 @@ function growMemory(module, size) {
   if (module._malloc(size - module._emscripten_stack_get_base()) === 0) {
     throw new Error("the browser gives Python too little memory");
   }
+}
+
+// Where Python notes how it calls functions through pointers: what the runtime chose for this browser when
+// it was compiled, not what the build's Node can do.
+function trampolineWord({ HEAPU32, __PyRuntime, __PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET }) {
+  return (__PyRuntime + HEAPU32[__PyEM_EMSCRIPTEN_TRAMPOLINE_OFFSET / 4]) / 4;
 }
 
 // A snapshot has what differs from the memory of a runtime that has not started Python.

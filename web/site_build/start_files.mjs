@@ -101,5 +101,8 @@ const heap = Buffer.concat(pieces.map(([offset, size]) => memory.subarray(offset
 
 const prologue = Buffer.from(made.subarray(0, start)).toString("base64");
 await writeFile(path.join(output, "heap.bin"), gzipSync(heap, { level: 9 }));
-await writeFile(path.join(output, "facts.json"), JSON.stringify({ prologue, memory: memory.length, pieces }));
+// Python decides when it first starts whether it can ever be suspended.
+const suspends = WebAssembly.Suspending !== undefined;
+const facts = { suspends, prologue, memory: memory.length, pieces };
+await writeFile(path.join(output, "facts.json"), JSON.stringify(facts));
 process.exit(); // Pyodide's event loop would wait for more

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -69,7 +70,9 @@ def make_start_files(wheel: Path, pyodide: Path, cache: Path) -> StartFiles | No
     stamp = folder / STAMP
     if stamp.exists() and stamp.read_text() == files.digest:
         return files
-    node = shutil.which("node")
+    # npm's Node.js first: that of the machine may be too old to suspend Python.
+    folders = (str(pyodide.parent / ".bin"), os.environ.get("PATH", os.defpath))
+    node = shutil.which("node", path=os.pathsep.join(folders))
     if node is None:
         print(
             "Node.js is missing: pages will start without a snapshot, which takes seconds longer."
@@ -88,4 +91,6 @@ def make_start_files(wheel: Path, pyodide: Path, cache: Path) -> StartFiles | No
     stamp.write_text(files.digest)
     sizes = (f"{file.name} {file.stat().st_size:,} bytes" for file in (files.heap, files.compiled))
     print(f"compiled and snapshotted the wheel: {', '.join(sizes)}")
+    if not files.facts["suspends"]:
+        print("Node.js cannot suspend Python (25 can): most browsers will start without the snapshot.")
     return files

@@ -13,8 +13,6 @@ import time
 from importlib import import_module, invalidate_caches
 from importlib.util import find_spec
 
-import pyodide.ffi
-
 #: What pages and first calls import of the standard library and of Pyodide.
 STANDARD_MODULES = """
     asyncio base64 contextlib dataclasses html io ipaddress json pkgutil platform
@@ -73,11 +71,8 @@ def tidy() -> None:
 def renew() -> None:
     """Replace what is of the machine that made the snapshot: random numbers, and the time zone.
 
-    Seeds of hashes cannot change, because dictionaries are ordered by them. Python decides when it
-    first starts how it calls functions and whether it can be suspended; Node 20 cannot suspend it,
-    so that pages must not try.
+    Seeds of hashes cannot change, because dictionaries are ordered by them.
     """
-    pyodide.ffi.can_run_sync = bool
     random.seed()
     now = time.time()
     times = (time.localtime(now), time.localtime(now + HALF_A_YEAR))
