@@ -72,6 +72,7 @@ export function createEditor({
       autocapitalize: "off",
       autocorrect: "off",
       spellcheck: "false",
+      tabindex: "0", // the field is focusable without, but tools for accessibility do not know
     }),
     EditorView.updateListener.of((update) => update.docChanged && onChange()),
     isProgram ? forPrograms : forPrompts,

@@ -92,5 +92,5 @@ def make_start_files(wheel: Path, pyodide: Path, cache: Path) -> StartFiles | No
     sizes = (f"{file.name} {file.stat().st_size:,} bytes" for file in (files.heap, files.compiled))
     print(f"compiled and snapshotted the wheel: {', '.join(sizes)}")
     if not files.facts["suspends"]:
-        print("Node.js cannot suspend Python (25 can): most browsers will start without the snapshot.")
+        print("Node.js cannot suspend Python (25 can): many browsers start without the snapshot.")
     return files
