@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from functools import cache
+from typing import Any
+
 import js
 from pyodide.ffi import JsException
-from pyodide.http import pyfetch
 
+from webtensor.javascript import function_of
 from webtensor.transfer import javascript_text, python_bytes
 
 __all__ = ["fetch_bytes", "joined", "post"]
@@ -17,23 +21,26 @@ def joined(base: str, path: str) -> str:
     return str(js.URL.new(javascript_text(path), base_url).href)
 
 
+@cache
+def _fetching() -> Any:
+    return function_of("keras/fetching.js")()
+
+
 async def fetch_bytes(url: str) -> bytes:
     """Return the bytes of the file at an address.
 
     Raises:
         OSError: the server cannot be reached, breaks off, or has no such file.
     """
-    # Pyodide's pyfetch fails with an AttributeError where an answer breaks off.
     try:
-        response = await js.fetch(js.Request.new(javascript_text(url)))
-        data = await response.arrayBuffer() if response.ok else None
+        answer = await _fetching().get(javascript_text(url))
     except JsException as error:
         raise OSError(
             f"{url}: the server cannot be reached, or its answer broke off ({error})"
         ) from None
-    if data is None:
-        raise OSError(f"{url}: the server answered {response.status}")
-    return python_bytes(data)
+    if answer.data is None:
+        raise OSError(f"{url}: the server answered {answer.status}")
+    return python_bytes(answer.data)
 
 
 async def post(url: str, headers: dict[str, str], body: str) -> None:
@@ -42,5 +49,9 @@ async def post(url: str, headers: dict[str, str], body: str) -> None:
     Raises:
         OSError: the server cannot be reached.
     """
-    request = js.Request.new(javascript_text(url))
-    await pyfetch(request, method="POST", headers=headers, body=javascript_text(body))
+    try:
+        await _fetching().post(
+            javascript_text(url), javascript_text(json.dumps(headers)), javascript_text(body)
+        )
+    except JsException as error:
+        raise OSError(f"{url}: the server cannot be reached ({error})") from None
