@@ -246,7 +246,8 @@ def preloaded(facts: dict[str, Any], files: Iterable[str]) -> list[str]:
     """Return the URL paths of what a start needs, for pages to fetch at once."""
     scripts = [path for path in files if re.fullmatch(r"wheels/.*(?<!/thread)\.js", path)]
     unused = {facts["compiled"]} if facts["snapshot"] else set()
-    return ["build.json", *sorted(facts["sizes"].keys() - unused), *scripts]
+    by_size = sorted(facts["sizes"].keys() - unused, key=facts["sizes"].__getitem__)
+    return ["build.json", *scripts, *by_size]  # browsers load few files of a host at once
 
 
 def build_site(wheel: Path | None = None) -> Path:
