@@ -16,6 +16,11 @@ export async function fetchFile(url, options = {}) {
   return response;
 }
 
+/** Returns all bytes of a stream. */
+export async function bytesOf(stream) {
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
 /** Counts the bytes of a start's files; `sizes` has those of each by its URL. */
 export class Downloads {
   constructor(sizes, onBytes) {
@@ -28,20 +33,23 @@ export class Downloads {
     this.observer.observe({ type: "resource", buffered: true });
   }
 
-  /** Fetches a file's bytes, counting them as they come. */
-  async bytes(url, signal) {
+  /** Fetches a file, and returns its stream of bytes, counting them as they come. */
+  async stream(url, signal) {
     const response = await fetchFile(url, { signal });
-    const chunks = [];
     let count = 0;
-    const reader = response.body.getReader();
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) break;
-      chunks.push(value);
-      count += value.length;
-      this.#set(url.href, count);
-    }
-    return new Uint8Array(await new Blob(chunks).arrayBuffer());
+    const counting = new TransformStream({
+      transform: (chunk, controller) => {
+        count += chunk.length;
+        this.#set(url.href, count);
+        controller.enqueue(chunk);
+      },
+    });
+    return response.body.pipeThrough(counting);
+  }
+
+  /** Fetches a file's bytes, counting them as they come. */
+  async bytes(url) {
+    return bytesOf(await this.stream(url));
   }
 
   /** Ends the counting. */

@@ -70,7 +70,7 @@ async function restored(build, onProgress) {
   const { snapshot, wheel } = build;
   const files = countedDownloads(build, [wheel, snapshot.heap], onProgress);
   const giveUp = new AbortController();
-  const heap = verifiedHeap(snapshot, files.bytes(new URL(snapshot.heap, site), giveUp.signal));
+  const heap = verifiedHeap(snapshot, files.stream(new URL(snapshot.heap, site), giveUp.signal));
   heap.catch(() => {}); // awaited when the runtime is there
   const options = restoring(snapshot, indexURL(build), () => inTime(heap, giveUp));
   try {

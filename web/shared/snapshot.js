@@ -3,6 +3,8 @@
 // The site's build makes the snapshot (`web/site_build/`). It uses options of Pyodide that are not
 // documented, so the pinned Pyodide's only; whatever goes wrong, the caller starts Python without.
 
+import { bytesOf } from "./downloads.js";
+
 /** Says why this browser can't verify or unpack snapshots; null where it can. */
 export function snapshotObstacle() {
   if (globalThis.crypto?.subtle === undefined) return "only pages by HTTPS can verify it";
@@ -11,17 +13,18 @@ export function snapshotObstacle() {
 }
 
 /**
- * Downloads a snapshot's memory, verifies it and unpacks it.
+ * Unpacks a snapshot's memory while it is downloaded, and verifies it.
  * @param {{sha256: string}} snapshot
- * @param {Promise<Uint8Array>} download
+ * @param {Promise<ReadableStream>} download
  */
 export async function verifiedHeap(snapshot, download) {
-  const packed = await download;
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", packed));
+  const [packed, copy] = (await download).tee();
+  const unpacking = bytesOf(copy.pipeThrough(new DecompressionStream("gzip")));
+  unpacking.catch(() => {}); // awaited below
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", await bytesOf(packed)));
   const hex = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
   if (hex !== snapshot.sha256) throw new Error("its SHA-256 is not the one of this build");
-  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(unpacked).arrayBuffer());
+  return unpacking;
 }
 
 /**
