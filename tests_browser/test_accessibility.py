@@ -17,7 +17,7 @@ from web.build import WEB
 PAGES = [
     "/",
     *sorted(f"/{page.parent.name}/" for page in WEB.glob("*/index.html")),
-    "/docs/tensorflow_js.html",
+    *(f"/docs/{page}.html" for page in ("index", "tensorflow_js", "tutorial", "guides/async")),
 ]
 WIDTHS = {"wide": 1280, "phone": 390}
 AXE = "/node_modules/axe-core/axe.min.js"
