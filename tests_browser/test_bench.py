@@ -29,10 +29,9 @@ from web.serve import serve
 #: Rows of each peer, on one thread and two; `make bench` runs all.
 SAMPLE = (
     "overhead.add",
-    "matmul",
+    "matmul.fused",
     "depthwise_conv2d.gradient",
     "sort",
-    "layer.conv2d",
     "model.mobilenet_v1",
     "model.blazeface",
     first_prediction.NAME,

@@ -69,7 +69,7 @@ def demo_url() -> Iterator[str]:
         assert address is not None
         yield address[0]
     finally:
-        os.killpg(demo.pid, signal.SIGINT)
+        os.killpg(demo.pid, signal.SIGTERM)
         demo.communicate(timeout=30)
 
 
