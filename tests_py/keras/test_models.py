@@ -70,7 +70,7 @@ MODELS = [sequential, deferred, shared, nested, nested_sequential, named, listed
 
 def both(make: Callable[[Any], Any]) -> tuple[Any, Any]:
     forget_names()
-    keras.utils.clear_session()
+    keras.utils.clear_session(free_memory=False)
     mine, theirs = make(ours), make(keras)
     mine.set_weights(theirs.get_weights())
     return mine, theirs

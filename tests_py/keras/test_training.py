@@ -50,7 +50,7 @@ def two_headed(k: Any) -> Any:
 def both(make: Callable[[Any], Any], **options: Any) -> tuple[Any, Any]:
     """The model of each library, compiled alike, with the same weights."""
     forget_names()
-    keras.utils.clear_session()
+    keras.utils.clear_session(free_memory=False)
     found = []
     for k in (ours, keras):
         model = make(k)

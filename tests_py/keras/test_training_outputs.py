@@ -47,7 +47,7 @@ def written(k: Any, kind: str) -> Any:
 
 def results(k: Any, make: Any, kind: str, **options: Any) -> tuple[dict[str, Any], list[str]]:
     forget_names()
-    keras.utils.clear_session()
+    keras.utils.clear_session(free_memory=False)
     model = make(k, kind)
     model.compile("sgd", **options, run_eagerly=True)
     found = model.evaluate(X, STRUCTURES[kind](Y, Y, Y), verbose=0, return_dict=True)
@@ -264,7 +264,7 @@ def test_state_trees() -> None:
     trees = []
     for k in (ours, keras):
         forget_names()
-        keras.utils.clear_session()
+        keras.utils.clear_session(free_memory=False)
         model = functional(k, "list")
         model.compile("sgd", "mse", run_eagerly=True)
         model.evaluate(X, [Y, Y], verbose=0)
