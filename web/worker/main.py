@@ -26,6 +26,8 @@ class TwoWays:
         self.backend = query("backend") or wt.get_backend()
         self.meter = PageMeter(lambda rate: write("frames", str(rate)))
         self.worker: Any = None  # until it is first used
+        self.is_worker_alive = False
+        self.waiting: Any = None  # the canvas for a worker that has not said anything yet
         for way in WAYS:
             element(f"{way}-points").innerHTML = dots()
             on(element(f"{way}-start"), "click", getattr(self, f"learn_on_{way}"))
@@ -80,12 +82,21 @@ class TwoWays:
             self.worker = js.Worker.new(f"worker.js{js.location.search}", to_js({"type": "module"}))
             on(self.worker, "message", self.hear)
             on(self.worker, "error", self.fail)
-        canvas = fresh_canvas("worker-canvas").transferControlToOffscreen()
-        message = to_js({"backend": self.backend, "canvas": canvas})
-        self.worker.postMessage(message, to_js([canvas]))
+        self.waiting = fresh_canvas("worker-canvas").transferControlToOffscreen()
+        if self.is_worker_alive:
+            self.send()
+
+    def send(self) -> None:
+        """Send the worker the canvas that waits for it, if one does."""
+        self.is_worker_alive = True
+        canvas, self.waiting = self.waiting, None
+        if canvas is not None:
+            message = to_js({"backend": self.backend, "canvas": canvas})
+            self.worker.postMessage(message, to_js([canvas]))
 
     def hear(self, event: Any) -> None:
         """Show what the worker says of itself: that its Python loads, what it learnt, the end."""
+        self.send()
         facts = event.data
         match facts.kind:
             case "loading":
@@ -101,6 +112,7 @@ class TwoWays:
         """Give the worker up, and raise what it says; the next attempt starts another."""
         self.worker.terminate()
         self.worker = None
+        self.is_worker_alive = False
         self.end()
         reason = getattr(facts, "error", None) or getattr(facts, "message", "it could not start")
         self.show("worker", 0, "The worker failed.")
