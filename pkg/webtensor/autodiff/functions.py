@@ -10,7 +10,7 @@ from typing import Any
 
 from webtensor.arguments import as_integers
 from webtensor.autodiff.results import each_its_own, ones_like, require_callable, require_tensor
-from webtensor.autodiff.tape import IDENTITY, Tape, zero_gradient
+from webtensor.autodiff.tape import IDENTITY, Tape, with_zeros
 from webtensor.dtypes import float32, string_
 from webtensor.engine import Tensor, TensorLike, Variable, alias, as_operand
 from webtensor.nest import alike, flatten, is_nested, keys, pack
@@ -115,11 +115,8 @@ def value_and_grad(
             parts = list(islice(remaining, len(sources)))
             if sources and all(part is None for part in parts):
                 raise _independence("value_and_grad", position)
-            parts = [
-                zero_gradient(source.shape) if part is None else part
-                for source, part in zip(sources, parts, strict=True)
-            ]
-            by_argument.append(pack(tree, parts))
+            zeroed = with_zeros(parts, [source.shape for source in sources])
+            by_argument.append(pack(tree, zeroed))
         return value, by_argument[0] if hasattr(argnums, "__index__") else tuple(by_argument)
 
     return both
@@ -181,10 +178,7 @@ def _gradients(
     of_nothing = tape.met_nothing() or any(0 in operand.shape for operand in (value, *sources))
     gradients = tape.gradients([value], sources, [dy])
     if of_nothing:
-        gradients = [
-            zero_gradient(source.shape) if gradient is None else gradient
-            for source, gradient in zip(sources, gradients, strict=True)
-        ]
+        return value, [*with_zeros(gradients, [source.shape for source in sources])]
     return value, gradients
 
 

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 from warnings import warn
 
-from webtensor.autodiff.tape import IDENTITY, Tape, zero_gradient
+from webtensor.autodiff.tape import IDENTITY, Tape, with_zeros, zero_gradient
 from webtensor.dtypes import complex64, float32
 from webtensor.engine import Tensor, Variable, alias, as_operand
 from webtensor.nest import flatten, is_nested, pack
@@ -384,10 +384,7 @@ def _stacked(
     if some is None:
         return None
     stack = some.__array_namespace__().stack
-    stacked = stack(
-        [zero_gradient(some.shape) if gradient is None else gradient for gradient in gradients],
-        axis,
-    )
+    stacked = stack(with_zeros(gradients, [some.shape] * len(gradients)), axis)
     return stacked.reshape((*shape, *some.shape[axis:]))  # type: ignore[no-any-return]
 
 
@@ -396,11 +393,8 @@ def _completed(
     sources: Sequence[Any],
     shape: tuple[int, ...],
     unconnected: str,
-) -> list[Tensor | None]:
+) -> Sequence[Tensor | None]:
     """Return the gradients, with zeros in place of None if that is requested."""
     if unconnected == "none":
         return list(gradients)
-    return [
-        zero_gradient((*shape, *source.shape)) if gradient is None else gradient
-        for gradient, source in zip(gradients, sources, strict=True)
-    ]
+    return with_zeros(gradients, [(*shape, *source.shape) for source in sources])

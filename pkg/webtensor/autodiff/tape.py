@@ -13,7 +13,7 @@ them step by step as it walks.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ __all__ = [
     "is_recording",
     "note_constant",
     "paused",
+    "with_zeros",
     "zero_gradient",
 ]
 
@@ -246,6 +247,14 @@ def _settled(adjoint: Any, source: Tensor, zeros: bool) -> Tensor | None:
 def zero_gradient(shape: Shape) -> Tensor:
     """Return the gradient of what does not change with a source of this shape."""
     return as_operand("grad", 0.0, float32).broadcast_to(shape)  # type: ignore[no-any-return]
+
+
+def with_zeros(gradients: Iterable[Tensor | None], shapes: Iterable[Shape]) -> list[Tensor]:
+    """Return gradients with zeros of the sources' shapes in place of None."""
+    return [
+        zero_gradient(shape) if gradient is None else gradient
+        for gradient, shape in zip(gradients, shapes, strict=True)
+    ]
 
 
 # -- the tapes of a task --------------------------------------------------------------------------

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from webtensor.autodiff.results import each_its_own, ones_like, require_callable, require_tensor
-from webtensor.autodiff.tape import Tape, zero_gradient
+from webtensor.autodiff.tape import Tape, with_zeros
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, Variable
 
@@ -61,12 +61,11 @@ def variable_gradients(
     if variables is not None:
         chosen = [read[id(variable)] for variable in variables if id(variable) in read]
     of_nothing = tape.met_nothing()
-    gradients = tape.gradients([loss], [value for _, value in chosen], [ones_like(loss)])
+    gradients: Sequence[Tensor | None] = tape.gradients(
+        [loss], [value for _, value in chosen], [ones_like(loss)]
+    )
     if of_nothing:  # a sum over no elements depends on no variable
-        gradients = [
-            zero_gradient(value.shape) if gradient is None else gradient
-            for (_, value), gradient in zip(chosen, gradients, strict=True)
-        ]
+        gradients = with_zeros(gradients, [value.shape for _, value in chosen])
     reached = [index for index, gradient in enumerate(gradients) if gradient is not None]
     if not reached:
         raise ValueError(f"{name}: the loss depends on none of the trainable variables")
