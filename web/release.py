@@ -29,7 +29,7 @@ CHANGELOG = ROOT / "CHANGELOG.md"
 MOST_WHEEL_BYTES = 1_300_000
 HASHES = "SHA256SUMS"
 KERNELS = {"kernels-relaxed.wasm", "kernels-simd.wasm"}
-_TESTS_AND_CACHES = re.compile(r"(^|/)(tests?|__pycache__)[_/.]")
+TESTS_AND_CACHES = re.compile(r"(^|/)(tests?|__pycache__)[_/.]")
 
 #: Trains a model on both backends of CPython.
 TRIAL = """
@@ -76,10 +76,7 @@ def check_wheel(wheel: Path) -> None:
         names = archive.namelist()
     check_names(wheel.name, [name for name in names if ".dist-info/" not in name], "webtensor/")
     kernels = {Path(name).name for name in names if name.endswith(".wasm")}
-    if "webtensor/py.typed" not in names or kernels != {
-        "kernels-relaxed.wasm",
-        "kernels-simd.wasm",
-    }:
+    if "webtensor/py.typed" not in names or kernels != KERNELS:
         raise ReleaseError(f"{wheel.name} lacks py.typed or the kernels")
 
 
@@ -90,10 +87,7 @@ def check_names(label: str, names: Sequence[str], folder: str) -> None:
         ReleaseError: one is.
     """
     for name in names:
-        is_foreign = not name.startswith(folder) or re.search(
-            r"(^|/)(tests?|__pycache__)[_/.]", name
-        )
-        if is_foreign:
+        if not name.startswith(folder) or TESTS_AND_CACHES.search(name):
             raise ReleaseError(f"{label} has the file {name}")
 
 
@@ -208,7 +202,6 @@ def main() -> None:
     parser.add_argument(
         "--tools", type=Path, required=True, help="where twine and cyclonedx-py are"
     )
-    parser.add_argument("--draft", action="store_true", help="allow changes that are not committed")
     options = parser.parse_args()
     try:
         changes = run("git", "status", "--porcelain")
