@@ -286,6 +286,19 @@ def create_server(
 
 
 @contextlib.contextmanager
+def running(server: ThreadingHTTPServer) -> Iterator[str]:
+    """Run a server in a background thread and yield its base URL, without a final slash."""
+    thread = threading.Thread(target=server.serve_forever, name="web.serve", daemon=True)
+    thread.start()
+    try:
+        yield f"http://localhost:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@contextlib.contextmanager
 def serve(
     directory: Path = SITE,
     port: int = 0,
@@ -297,15 +310,8 @@ def serve(
 
     `mounts` maps URL prefixes such as "/tests/" to further folders; `headers` replace the host's.
     """
-    server = create_server(directory, port, isolated, mounts, headers)
-    thread = threading.Thread(target=server.serve_forever, name="web.serve", daemon=True)
-    thread.start()
-    try:
-        yield f"http://localhost:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with running(create_server(directory, port, isolated, mounts, headers)) as url:
+        yield url
 
 
 def has_desktop() -> bool:

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
 from tests_browser.prove.trials import Stage, Trial
+from web.serve import running
 from webtensor import keras
 
 #: `cut`: the connection ends before all the bytes that the answer announced; `short`: the answer
@@ -53,15 +53,8 @@ class FaultyRequestHandler(BaseHTTPRequestHandler):
 def faulty_server(files: dict[str, bytes]) -> Iterator[str]:
     """Serve the files of a model with faults, and yield the server's URL."""
     handler = type("Handler", (FaultyRequestHandler,), {"files": files})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://localhost:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with running(ThreadingHTTPServer(("127.0.0.1", 0), handler)) as url:
+        yield url
 
 
 LOAD = """
