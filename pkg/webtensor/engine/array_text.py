@@ -103,7 +103,7 @@ def _float_writer(values: Iterable[float], sign: str = "-") -> _Writer:
     parts = [text(value).partition(".") for value in finite]
     before = max((len(whole) for whole, _, _ in parts), default=0)
     after = max((len(fraction) for _, _, fraction in parts), default=0)
-    width = max(before + 1 + after, *map(len, others), 0, 0)
+    width = max(before + 1 + after, *map(len, others), 0)
     before = width - after - 1
 
     def write(value: float) -> str:
@@ -117,7 +117,7 @@ def _float_writer(values: Iterable[float], sign: str = "-") -> _Writer:
 
 def _shortest(value: float) -> str:
     """Return a float32 number with an exponent and as few digits as tell it from the others."""
-    rounded = unpack("f", pack("f", value))[0]
+    rounded = _as_float32(value)
     for digits in range(9):
         text = f"{value:.{digits}e}"
         if _as_float32(float(text)) == rounded:
