@@ -8,7 +8,7 @@ from typing import Any
 
 import js
 from meter import PageMeter
-from page import element, on, query
+from page import element, on, query, write
 from pyodide.ffi import to_js
 from spirals import EPOCHS, learn, spiral
 
@@ -26,8 +26,7 @@ class TwoWays:
         self.backend = query("backend") or wt.get_backend()
         self.meter = PageMeter(lambda rate: write("frames", str(rate)))
         self.worker: Any = None  # until it is first used
-        self.is_worker_alive = False
-        self.waiting: Any = None  # the canvas for a worker that has not said anything yet
+        self.waiting: Any = None  # the canvas for a worker that was just made
         for way in WAYS:
             element(f"{way}-points").innerHTML = dots()
             on(element(f"{way}-start"), "click", getattr(self, f"learn_on_{way}"))
@@ -78,17 +77,20 @@ class TwoWays:
     def learn_on_worker(self, event: Any = None) -> None:
         """Have a worker learn, which draws on the page's canvas by itself."""
         self.begin("worker")
-        if self.worker is None:
+        is_new = self.worker is None
+        if is_new:
             self.worker = js.Worker.new(f"worker.js{js.location.search}", to_js({"type": "module"}))
             on(self.worker, "message", self.hear)
             on(self.worker, "error", self.fail)
         self.waiting = fresh_canvas("worker-canvas").transferControlToOffscreen()
-        if self.is_worker_alive:
+        if not is_new:
             self.send()
 
     def send(self) -> None:
-        """Send the worker the canvas that waits for it, if one does."""
-        self.is_worker_alive = True
+        """Send the worker the canvas that waits for it, if one does.
+
+        A new worker gets it when it has spoken, as its script may not have run before.
+        """
         canvas, self.waiting = self.waiting, None
         if canvas is not None:
             message = to_js({"backend": self.backend, "canvas": canvas})
@@ -112,7 +114,6 @@ class TwoWays:
         """Give the worker up, and raise what it says; the next attempt starts another."""
         self.worker.terminate()
         self.worker = None
-        self.is_worker_alive = False
         self.end()
         reason = getattr(facts, "error", None) or getattr(facts, "message", "it could not start")
         self.show("worker", 0, "The worker failed.")
@@ -126,11 +127,6 @@ def dots() -> str:
         for label, colour in enumerate(COLOURS)
         for x, y in spiral(label)
     )
-
-
-def write(identifier: str, text: str) -> None:
-    """Set an element's text."""
-    element(identifier).textContent = text
 
 
 def fresh_canvas(identifier: str) -> Any:
