@@ -10,7 +10,7 @@ from typing import Any
 
 from capabilities import capabilities
 from highlight import highlight
-from page import element, on, run_in_background
+from page import element, on, run_in_background, write
 from pyodide.code import eval_code_async
 
 import webtensor as wt
@@ -56,7 +56,7 @@ class Program:
     async def run(self) -> None:
         """Run the program, and show what it prints, and its error."""
         self.button.textContent = "Stop"
-        element("output").textContent = ""
+        write("output", "")
         write_state("Running")
         output = Output()
         try:
@@ -85,7 +85,7 @@ def own_traceback(error: BaseException) -> str:
 
 def write_state(text: str) -> None:
     """Say what the program does."""
-    element("run-state").textContent = text
+    write("run-state", text)
 
 
 def row(name: str, works: bool, answer: str, detail: str) -> str:
@@ -116,4 +116,4 @@ element("capabilities").innerHTML = "".join(
 )
 element("backends").innerHTML = backend_rows()
 versions = f"webtensor {wt.__version__}, Python {platform.python_version()}"
-element("versions").textContent = versions
+write("versions", versions)

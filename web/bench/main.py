@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 import js
-from page import element, on
+from page import element, on, write
 from pyodide.ffi import to_js
 from pyodide.http import pyfetch
 
@@ -180,11 +180,6 @@ def show_row(row: Any) -> None:
     if row["agree"] > row["tolerance"]:
         drawn["details"] += f" · results differ by {row['agree']:.0e}"
     element("results").querySelector("tbody").append(js.speedRow(to_js(drawn)))
-
-
-def write(identifier: str, text: str) -> None:
-    """Set an element's text."""
-    element(identifier).textContent = text
 
 
 BenchmarkPage()

@@ -17,7 +17,7 @@ from data import CLASSES, Digits, as_images, split, unpack
 from meter import PageMeter
 from model import digits_network
 from pad import Pad
-from page import element, on, query, run_in_background
+from page import element, on, query, run_in_background, write
 from pyodide.ffi import to_js
 from pyodide.http import pyfetch
 from results import DigitGrid, draw_pixels, show_confusion
@@ -316,11 +316,6 @@ def latest(points: Points, unit: str = "") -> str:
         return ", before training"
     epoch, value = points[-1]
     return f": {value:.3g}{unit} after epoch {epoch:.3g}"
-
-
-def write(identifier: str, text: str) -> None:
-    """Set an element's text."""
-    element(identifier).textContent = text
 
 
 def notify(message: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from charts import Axis, Series, chart
 from highlight import highlight
-from page import element, on, query
+from page import element, on, query, write
 
 import webtensor as wt
 
@@ -27,8 +27,8 @@ def run(event: Any = None) -> None:
     with redirect_stdout(printed):
         exec(compile(SOURCE.read_text(), SOURCE.name, "exec"), names)
     milliseconds = (perf_counter() - began) * 1000
-    element("output").textContent = printed.getvalue()
-    element("made-on").textContent = f"Computed on {wt.get_backend()} in {milliseconds:.0f} ms."
+    write("output", printed.getvalue())
+    write("made-on", f"Computed on {wt.get_backend()} in {milliseconds:.0f} ms.")
     element("plot").innerHTML = fitted_line(names["x"], names["y"], names["predict"])
     element("again").disabled = False
 

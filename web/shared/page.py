@@ -19,6 +19,11 @@ def element(identifier: str) -> Any:
     return found
 
 
+def write(identifier: str, text: str) -> None:
+    """Set the text of the page's element with this id."""
+    element(identifier).textContent = text
+
+
 def query(name: str) -> str | None:
     """Return a parameter of the page's address, such as "wasm" for `?backend=wasm`."""
     search: str = location.search
