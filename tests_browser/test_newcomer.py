@@ -112,7 +112,6 @@ def test_an_example_of_the_repl_is_changed_run_stopped_and_shared(page: Page, de
     expect(repl.transcript).to_contain_text("changed")
     repl.wait_until("ready")
 
-    page.keyboard.press("Control+End")
     repl.program.press("Control+End")
     page.keyboard.insert_text("while True: pass\n")
     repl.button("Run").click()

@@ -12,11 +12,11 @@ from webtensor.ops.blocks import BLOCK_ROWS
 wt.set_backend("webgl")
 found = {}
 for row in BLOCK_ROWS.values():
-    given = [
+    operands = [
         wt.random_normal((5, count * units), seed=index) for index, count in enumerate(row.counts)
     ]
-    profile = wt.profile(lambda: getattr(cells, row.name)(*given))
-    difference = wt.max(wt.abs(profile.result - row.composed(*given)))
+    profile = wt.profile(lambda: getattr(cells, row.name)(*operands))
+    difference = wt.max(wt.abs(profile.result - row.composed(*operands)))
     found[row.name] = [float(difference), len(profile.kernels), len(profile.fallbacks)]
 found
 """

@@ -14,18 +14,17 @@ import pytest
 
 import webtensor as wt
 
-#: After so many modules garbage is looked for among everything, so that memory does not fill up.
+#: Garbage is collected from all objects, frozen ones too, once in so many modules of tests.
 MODULES_PER_COLLECTION = 8
 module_numbers = count()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def frozen_objects() -> None:
-    """Leave what is alive when a module's tests begin out of their collections of garbage.
+    """Freeze the objects that are alive when a module's tests begin, for quick collections.
 
-    It is millions of objects, of imports, of what pytest collected and of JAX's caches, which all
-    tests that count what is alive, and Keras when it clears its session, would go through again:
-    a third of the suite's time.
+    There are millions: imported modules, pytest's tests, JAX's caches. Each test that counts what
+    is alive collects garbage, and going through all of them took a third of the suite's time.
     """
     if next(module_numbers) % MODULES_PER_COLLECTION == 0:
         gc.unfreeze()

@@ -115,8 +115,11 @@ def test_products_with_one_matrix_get_its_gradient_together(backend: str) -> Non
     matrix, bias = wt.random_normal((4, 2), seed=9), wt.random_normal((2,), seed=8)
 
     def loss(matrix, bias):
-        made = [wt.fused.mat_mul(row, matrix, bias=bias) for row in rows]
-        return sum((wt.sum(wt.square(one)) for one in made), start=wt.sum(matrix) + wt.sum(bias))
+        products = [wt.fused.mat_mul(row, matrix, bias=bias) for row in rows]
+        return sum(
+            (wt.sum(wt.square(product)) for product in products),
+            start=wt.sum(matrix) + wt.sum(bias),
+        )
 
     profile = wt.profile(lambda: wt.grads(loss)(matrix, bias))
     whole = np.concatenate([row.numpy() for row in rows])

@@ -48,8 +48,7 @@ def measure(
         WORKLOAD.tolerance,
     )
     for fact in ("programs", "gpu_bytes"):
-        found = {"ours": [run[fact] for run in ours], "theirs": [run[fact] for run in theirs]}
-        row[fact] = medians(**found)
+        row[fact] = medians(ours=[run[fact] for run in ours], theirs=[run[fact] for run in theirs])
     return row
 
 

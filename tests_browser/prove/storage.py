@@ -102,8 +102,8 @@ TAKE = "import js\nbackend, epochs = js.given.backend, js.given.epochs\n"
 
 def in_worker(page: PythonPage, source: str, backend: str, epochs: int = 0) -> Any:
     """Run Python in a new worker of the page, which is killed as soon as it has answered."""
-    given = {"backend": backend, "epochs": epochs}
-    answer = page.evaluate(f"({IN_WORKER})({json.dumps([TAKE + source, given])})")
+    variables = {"backend": backend, "epochs": epochs}
+    answer = page.evaluate(f"({IN_WORKER})({json.dumps([TAKE + source, variables])})")
     assert "error" not in answer, answer["error"]
     return answer.get("value")
 
@@ -185,19 +185,20 @@ def tabs_train_at_once(stage: Stage, trial: Trial, epochs: int) -> str:
     tabs = [
         PlaywrightPythonPage(trial.browser, stage.site_url, context.new_page()) for _ in range(2)
     ]
-    given = {"backend": trial.backend, "epochs": epochs}
+    variables = {"backend": trial.backend, "epochs": epochs}
     addresses = [f"indexeddb://trial-tab{number}" for number in range(2)]
     for tab, address in zip(tabs, addresses, strict=True):
-        tab.run(START_TAB, address=address, **given)
+        tab.run(START_TAB, address=address, **variables)
     read = EPOCHS + "import sys\nawait fingerprint(await sys.modules.pop('running'))"
-    trained = [tab.run(read, **given) for tab in tabs]
+    trained = [tab.run(read, **variables) for tab in tabs]
     alone = tabs[0].run(
-        EPOCHS + "await fingerprint(await train_until(epochs, 'indexeddb://trial-alone'))", **given
+        EPOCHS + "await fingerprint(await train_until(epochs, 'indexeddb://trial-alone'))",
+        **variables,
     )
     stored = tabs[0].run(
         EPOCHS + "[await fingerprint((await stored_model(a))[0]) for a in addresses]",
         addresses=addresses,
-        **given,
+        **variables,
     )
     errors = [error for tab in tabs for error in tab.take_errors()]
     context.close()

@@ -55,9 +55,9 @@ FUNCTIONS: dict[str, dict[str, Any]] = {
 def test_functions(name: str) -> None:
     rng = np.random.default_rng(1)
     arrays = [rng.normal(size=(2, 3, 4)).astype("float32") for _ in range(2)]
-    made = getattr(ours.layers, name)([wt.tensor(array) for array in arrays], **FUNCTIONS[name])
+    mine = getattr(ours.layers, name)([wt.tensor(array) for array in arrays], **FUNCTIONS[name])
     wanted = getattr(keras.layers, name)(arrays, **FUNCTIONS[name])
-    np.testing.assert_allclose(np.asarray(made), np.asarray(wanted), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(np.asarray(mine), np.asarray(wanted), rtol=1e-5, atol=1e-6)
 
 
 # -- masks ---------------------------------------------------------------------------------------

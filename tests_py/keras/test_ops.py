@@ -445,7 +445,7 @@ def test_signatures_are_those_of_keras() -> None:
         theirs = getattr(keras.ops, name, None)
         if not callable(mine) or theirs is None:
             continue
-        given = [
+        accepted = [
             (parameter.name, parameter.default) for parameter in signature(mine).parameters.values()
         ]
         wanted = [
@@ -453,7 +453,7 @@ def test_signatures_are_those_of_keras() -> None:
             for parameter in signature(theirs).parameters.values()
         ]
         if name not in ("einsum", "layer_normalization", "multi_hot"):  # deprecated ones beside
-            assert given == wanted, name
+            assert accepted == wanted, name
 
 
 @pytest.mark.parametrize(

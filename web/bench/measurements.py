@@ -85,9 +85,9 @@ class Measurements:
 
     async def measure(self, job: Job) -> Row:
         """Measure a row."""
-        given = (job.workload.key, job.names.backend, job.names.peer_backend)
+        effort = json.dumps(asdict(self.effort))
         times: dict[str, Any] = json.loads(
-            await run_workload(*given, json.dumps(asdict(self.effort)))
+            await run_workload(job.workload.key, job.names.backend, job.names.peer_backend, effort)
         )
         row: Row = measured(job.workload, job.names, self._found["peers"], times, self._peak)
         self.rows.append(row)

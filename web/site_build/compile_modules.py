@@ -9,9 +9,9 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 def compile_modules(source: str, mounted_at: str, target: str) -> None:
     """Write a copy of the archive `source` with a compiled form beside each module.
 
-    Python will find the archive at the path `mounted_at`, which tracebacks show.
-    Python imports that without a look at the module's text, which is for tracebacks. Times are left
-    out of the archive, so that equal files make equal archives.
+    Tracebacks will show the path `mounted_at`, where Python finds the archive. Python imports the
+    compiled form and reads a module's text for tracebacks only. The archive has no times, so that
+    equal files make equal archives.
     """
     with TemporaryDirectory() as scratch, ZipFile(source) as files, ZipFile(target, "w") as archive:
         for name in files.namelist():

@@ -1,19 +1,21 @@
-// Requests to servers. Python sees that a promise was rejected only by an error with a stack, which
-// errors of WebKit's network lack; it would wait for ever.
+// Requests to servers. Pyodide takes a rejected promise's reason for an error only if it has a stack.
+// The reasons of WebKit's network have none, and Python would wait for ever.
 export default function fetching() {
   const withStack = ({ name, message }) => Object.assign(new Error(message), { name });
 
-  const request = async (url, options) => {
+  const attempt = async (url, options) => {
     const response = await fetch(String(url), options);
     return { status: response.status, data: response.ok ? await response.arrayBuffer() : undefined };
   };
 
-  const attempt = (url, options) =>
-    request(url, options).catch((error) => Promise.reject(withStack(error)));
+  const request = (url, options) =>
+    attempt(url, options).catch((error) => Promise.reject(withStack(error)));
+
+  const get = (url) => request(url);
 
   // Texts come from Python as arrays that become them, see `javascript_text`.
   const post = (url, headers, body) =>
-    attempt(url, { method: "POST", headers: JSON.parse(headers), body: String(body) });
+    request(url, { method: "POST", headers: JSON.parse(headers), body: String(body) });
 
-  return { get: attempt, post };
+  return { get, post };
 }
