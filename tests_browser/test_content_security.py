@@ -189,47 +189,51 @@ def test_workers_that_are_blocked_leave_one_thread(browser: Browser, site: Path,
 
 # -- the site's pages ------------------------------------------------------------------------------
 
-
-def test_front_page(page: Page, site_url: str):
-    page.goto(site_url)
-    expect(page.locator("#capabilities tr")).to_have_count(8, timeout=60_000)
+# In Chromium, the tests of each page notice what the policy forbids.
 
 
-def test_map_of_tensorflow_js(page: Page, site_url: str):
-    page.goto(f"{site_url}/docs/tensorflow_js.html")
-    expect(page.locator("h1")).to_be_visible()
-    assert page.locator("body").evaluate("(body) => getComputedStyle(body).margin") != "8px"
+def test_front_page(firefox_page: Page, site_url: str):
+    firefox_page.goto(site_url)
+    expect(firefox_page.locator("#capabilities tr")).to_have_count(8, timeout=60_000)
 
 
-def test_linear_page(page: Page, site_url: str):
-    page.goto(f"{site_url}/linear/")
-    expect(page.locator("#output")).to_contain_text("x = 5", timeout=60_000)
+def test_map_of_tensorflow_js(firefox_page: Page, site_url: str):
+    firefox_page.goto(f"{site_url}/docs/tensorflow_js.html")
+    expect(firefox_page.locator("h1")).to_be_visible()
+    assert firefox_page.locator("body").evaluate("(body) => getComputedStyle(body).margin") != "8px"
+
+
+def test_linear_page(firefox_page: Page, site_url: str):
+    firefox_page.goto(f"{site_url}/linear/")
+    expect(firefox_page.locator("#output")).to_contain_text("x = 5", timeout=60_000)
 
 
 @pytest.mark.parametrize("backend", ["webgl", "wasm"])
-def test_digits_page(page: Page, site_url: str, backend: str):
-    digits = DigitsPage(page, site_url, f"?backend={backend}&epochs=1")
+def test_digits_page(firefox_page: Page, site_url: str, backend: str):
+    digits = DigitsPage(firefox_page, site_url, f"?backend={backend}&epochs=1")
     assert digits.facts["backend"] == backend
     digits.draw([(0.35, 0.35), (0.5, 0.15), (0.5, 0.85)])
     digits.expect_guess()
     assert sum(digits.probabilities()) == pytest.approx(1, abs=0.01)
-    shades = page.locator("#confusion td:not(.none)").evaluate_all(
+    shades = firefox_page.locator("#confusion td:not(.none)").evaluate_all(
         "(cells) => cells.map((cell) => cell.style.getPropertyValue('--share'))"
     )
     assert all(shades[1:])
-    places = page.locator("#test-digits i").evaluate_all(
+    places = firefox_page.locator("#test-digits i").evaluate_all(
         "(images) => new Set(images.map((i) => getComputedStyle(i).backgroundPosition)).size"
     )
     assert places == 360
 
 
 @pytest.mark.parametrize("way", ["page", "worker"])
-def test_worker_page(page: Page, site_url: str, way: str):
-    page.goto(f"{site_url}/worker/?backend=wasm")
-    start = page.locator(f"#{way}-start")
+def test_worker_page(firefox_page: Page, site_url: str, way: str):
+    firefox_page.goto(f"{site_url}/worker/?backend=wasm")
+    start = firefox_page.locator(f"#{way}-start")
     expect(start).to_be_enabled(timeout=60_000)
     start.click()
-    expect(page.locator(f"#{way}-state")).to_contain_text("after epoch 60 of 60", timeout=60_000)
+    expect(firefox_page.locator(f"#{way}-state")).to_contain_text(
+        "after epoch 60 of 60", timeout=60_000
+    )
 
 
 def test_page_that_times_first_predictions(page: Page, strict_url: str):

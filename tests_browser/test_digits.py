@@ -1,6 +1,7 @@
 """The digits page, used as a visitor uses it."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests_browser.digits_page import DigitsPage
+from tests_browser.page_watch import PageWatch
 
 TEST_DIGITS = 360
 ONE = [(0.35, 0.35), (0.5, 0.15), (0.5, 0.85)]
@@ -35,6 +37,28 @@ def backend(request: pytest.FixtureRequest) -> str:
     return name
 
 
+@pytest.fixture(scope="module")
+def trained_page(chromium: Browser, site_url: str) -> Iterator[DigitsPage]:
+    """A page whose network was trained on WASM."""
+    context = chromium.new_context(service_workers="block")
+    page = context.new_page()
+    watch = PageWatch(page)
+    digits = DigitsPage(page, site_url, "?backend=wasm")
+    digits.train()
+    yield digits
+    errors = watch.take_errors()
+    context.close()
+    assert errors == []
+
+
+@pytest.fixture
+def trained(trained_page: DigitsPage) -> DigitsPage:
+    """The page whose network was trained, with an empty pad."""
+    trained_page.page.get_by_role("button", name="Clear").click()
+    trained_page.expect_guess("Draw, and the network guesses")
+    return trained_page
+
+
 def test_training_is_shown(chromium_page: Page, site_url: str, backend: str):
     digits = DigitsPage(chromium_page, site_url, f"?backend={backend}&epochs=2")
     assert digits.facts["backend"] == backend
@@ -60,23 +84,22 @@ def test_training_is_shown(chromium_page: Page, site_url: str, backend: str):
     assert chromium_page.locator("#progress").evaluate("(bar) => bar.value") == 1
 
 
-def test_results_agree_with_each_other(chromium_page: Page, site_url: str):
-    digits = DigitsPage(chromium_page, site_url, "?backend=wasm&epochs=1")
-    digits.train()
+def test_results_agree_with_each_other(trained: DigitsPage):
     counts = [
         [int(cell) for cell in row.split()]
-        for row in chromium_page.locator("#confusion tbody tr").all_inner_texts()
+        for row in trained.page.locator("#confusion tbody tr").all_inner_texts()
     ]
     right = sum(row[1 + digit] for digit, row in enumerate(counts))
-    wrong = chromium_page.locator("#test-digits .wrong").count()
+    wrong = trained.page.locator("#test-digits .wrong").count()
     assert [row[0] for row in counts] == list(range(10))
     assert sum(sum(row[1:]) for row in counts) == TEST_DIGITS
-    assert chromium_page.locator("#test-digits li").count() == TEST_DIGITS
-    assert right == TEST_DIGITS - wrong == round(digits.facts["accuracy"] * TEST_DIGITS)
-    assert digits.text("mistakes") == f"{wrong} of {TEST_DIGITS} wrong"
+    assert trained.page.locator("#test-digits li").count() == TEST_DIGITS
+    assert right == TEST_DIGITS - wrong == round(trained.facts["accuracy"] * TEST_DIGITS)
+    assert trained.text("mistakes") == f"{wrong} of {TEST_DIGITS} wrong"
 
-    chromium_page.get_by_label("Mistakes only").check()
-    expect(chromium_page.locator("#test-digits li:visible")).to_have_count(wrong)
+    trained.page.get_by_label("Mistakes only").check()
+    expect(trained.page.locator("#test-digits li:visible")).to_have_count(wrong)
+    trained.page.get_by_label("Mistakes only").uncheck()
 
 
 def test_training_can_be_stopped_and_begun_anew(chromium_page: Page, site_url: str):
@@ -112,12 +135,10 @@ def test_drawing_is_classified(chromium_page: Page, site_url: str, backend: str)
     assert digits.probabilities() == [0] * 10
 
 
-def test_drawn_one_is_read_after_training(chromium_page: Page, site_url: str):
-    digits = DigitsPage(chromium_page, site_url, "?backend=wasm")
-    digits.train()
-    digits.draw(ONE)
-    digits.expect_guess("Your drawing: read as 1")
-    ink = chromium_page.locator("#preview").evaluate(INK)
+def test_drawn_one_is_read_after_training(trained: DigitsPage):
+    trained.draw(ONE)
+    trained.expect_guess("Your drawing: read as 1")
+    ink = trained.page.locator("#preview").evaluate(INK)
     assert all(sum(ink[row : row + 8]) > 0 for row in range(0, 64, 8)), "it fills the height"
     assert 0.2 < sum(ink) / len(ink) / 255 < 0.4
 
@@ -134,38 +155,36 @@ def test_page_lives_while_training(chromium_page: Page, site_url: str):
     digits.wait_for("stopped", seconds=10)
 
 
-def test_dragging_selects_no_text(chromium_page: Page, site_url: str):
-    digits = DigitsPage(chromium_page, site_url, "?backend=wasm")
-    chromium_page.locator("#pad").scroll_into_view_if_needed()
-    matrix = chromium_page.locator("#confusion").bounding_box()
+def test_dragging_selects_no_text(trained: DigitsPage):
+    trained.page.locator("#pad").scroll_into_view_if_needed()
+    matrix = trained.page.locator("#confusion").bounding_box()
     assert matrix is not None
-    chromium_page.mouse.move(*digits.on_screen((0.5, 0.5)))
-    chromium_page.mouse.down()
-    chromium_page.mouse.move(matrix["x"] + 50, matrix["y"] + matrix["height"] / 2, steps=5)
-    chromium_page.mouse.up()
-    assert chromium_page.evaluate("getSelection().toString()") == ""
+    trained.page.mouse.move(*trained.on_screen((0.5, 0.5)))
+    trained.page.mouse.down()
+    trained.page.mouse.move(matrix["x"] + 50, matrix["y"] + matrix["height"] / 2, steps=5)
+    trained.page.mouse.up()
+    assert trained.page.evaluate("getSelection().toString()") == ""
 
 
-def test_keys_draw(chromium_page: Page, site_url: str):
-    digits = DigitsPage(chromium_page, site_url, "?backend=wasm")
-    chromium_page.locator("#pad").focus()
-    keys = chromium_page.keyboard
+def test_keys_draw(trained: DigitsPage):
+    trained.page.locator("#pad").focus()
+    keys = trained.page.keyboard
     keys.press("ArrowUp")
-    expect(chromium_page.locator("#answer")).to_contain_text("A test digit")
+    trained.expect_guess("Draw, and the network guesses")
     keys.press("Space")
-    expect(chromium_page.locator("#pen")).to_have_text("The pen is down.")
+    expect(trained.page.locator("#pen")).to_have_text("The pen is down.")
     for _ in range(5):
         keys.press("ArrowDown")
-    digits.expect_guess()
-    straight = chromium_page.locator("#preview").evaluate(INK)
+    trained.expect_guess()
+    straight = trained.page.locator("#preview").evaluate(INK)
     assert {index % 8 for index, level in enumerate(straight) if level} <= {2, 3, 4, 5}
     keys.down("ArrowRight")
     for _ in range(5):
         keys.press("ArrowDown")  # with the other one, at an angle
     keys.up("ArrowRight")
     keys.press("Space")
-    expect(chromium_page.locator("#pen")).to_have_text("The pen is up.")
-    chromium_page.wait_for_function(
+    expect(trained.page.locator("#pen")).to_have_text("The pen is up.")
+    trained.page.wait_for_function(
         f"() => ({INK})(document.getElementById('preview')).slice(-2).some((level) => level > 0)"
     )
 
@@ -190,12 +209,11 @@ def test_touch_draws(chromium: Browser, site_url: str):
     assert scrolled <= 390, "the page is as narrow as the screen"
 
 
-def test_test_digit_can_be_shown_by_keyboard(chromium_page: Page, site_url: str):
-    digits = DigitsPage(chromium_page, site_url, "?backend=wasm")
-    digits.draw(ONE)
-    digits.expect_guess()
-    chromium_page.get_by_role("button", name="A test digit").press("Enter")
-    digits.expect_guess(r"A test digit, truly a \d: read as \d")
+def test_test_digit_can_be_shown_by_keyboard(trained: DigitsPage):
+    trained.draw(ONE)
+    trained.expect_guess()
+    trained.page.get_by_role("button", name="A test digit").press("Enter")
+    trained.expect_guess(r"A test digit, truly a \d: read as \d")
 
 
 def test_backends_agree_and_weights_move_along(chromium_page: Page, site_url: str):

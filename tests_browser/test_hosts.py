@@ -73,6 +73,7 @@ def open_listing(chromium: Browser, stand_ins: StandIns, own_url: str) -> Iterat
     assert stand_ins.refused == []
 
 
+@pytest.mark.other_hosts
 @pytest.mark.parametrize("own_url", [False], indirect=True)
 @pytest.mark.parametrize(
     "name", ["own_files.html", "micropip.html", "worker.html", "pyscript_page.html"]
@@ -81,6 +82,7 @@ def test_listing(open_listing: Open, name: str):
     expect(open_listing(name).locator("#output")).to_have_text(RESULT, timeout=60_000)
 
 
+@pytest.mark.other_hosts
 @pytest.mark.parametrize("own_url", [True], indirect=True)
 def test_pyscript_in_a_worker(open_listing: Open):
     page = open_listing("pyscript_worker.html")
