@@ -741,3 +741,21 @@ def test_the_derivative_at_a_kink_is_the_one_on_the_left(
     # TensorFlow.js, JAX and PyTorch have it so, too.
     gradient = wt.grad(getattr(wt, method))(wt.tensor([0.0]))
     assert gradient.tolist() == pytest.approx([derivative])
+
+
+@pytest.mark.parametrize("dy", [float("inf"), float("nan")])
+@pytest.mark.parametrize(
+    "function",
+    [
+        wt.relu,
+        wt.relu6,
+        lambda x: wt.clip_by_value(x, 0.0, 6.0),
+        lambda x: wt.fused.mat_mul(x.reshape((3, 1)), [[1.0]], activation="relu"),
+        lambda x: wt.fused.mat_mul(x.reshape((3, 1)), [[1.0]], activation="relu6"),
+    ],
+)
+def test_no_gradient_passes_a_function_where_it_is_flat(
+    backend: str, function: Callable[[wt.Tensor], wt.Tensor], dy: float
+) -> None:
+    gradient = wt.grad(lambda x: wt.sum(function(x) * dy))(wt.tensor([-2.0, 3.0, -1.0]))
+    np.testing.assert_equal(gradient.numpy(), np.array([0.0, dy, 0.0], "float32"))

@@ -99,6 +99,17 @@ def test_gradients(name: str, options: dict[str, Any]) -> None:
     np.testing.assert_allclose(np.asarray(made), np.asarray(wanted), rtol=2e-4, atol=2e-5)
 
 
+@pytest.mark.parametrize("name, options", CASES)
+def test_no_gradient_passes_where_none_does_in_keras(
+    name: str, options: dict[str, Any], backend: str
+) -> None:
+    x = given(6)
+    function, theirs = getattr(ours.activations, name), getattr(keras.activations, name)
+    wanted = jax.grad(lambda x: (theirs(x, **options) * np.nan).sum())(x)
+    gradient = wt.grad(lambda x: wt.sum(function(x, **options) * np.nan))(wt.tensor(x))
+    assert not np.any(np.isnan(gradient.numpy()) & ~np.isnan(wanted))
+
+
 def test_every_name_of_keras_is_there() -> None:
     theirs = {name for name in dir(keras.activations) if not name.startswith("_")}
     assert theirs <= set(ours.activations.__all__)

@@ -268,7 +268,7 @@ def hard_shrink(x: TensorLike, threshold: float = 0.5) -> Tensor:
 @_activation
 def soft_shrink(x: TensorLike, threshold: float = 0.5) -> Tensor:
     """``x - clip(x, -threshold, threshold)``."""
-    return wt.subtract(x, wt.clip(x, -threshold, threshold))
+    return wt.relu(wt.subtract(x, threshold)) - wt.relu(wt.subtract(-threshold, x))
 
 
 @_activation

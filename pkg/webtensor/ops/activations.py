@@ -1,4 +1,8 @@
-"""The elementwise table: activations of neural networks."""
+"""The elementwise table: activations of neural networks.
+
+The gradients of ``relu`` and ``relu6`` select instead of multiplying by 0 or 1: where the function
+is flat, the gradient is 0 even if ``dy`` is infinite or NaN.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +37,7 @@ _SELU_ALPHA = 1.6732632423543772
     glsl_int="max(x, 0)",
     c="vsel(x < 0, vset(0.f), x)",
     c_int="vmax(x, vseti(0))",
-    grad=lambda dy, y, x: dy * x.step(),
+    grad=lambda dy, y, x: dy.where(x > 0, 0.0),
 )
 def relu(x: TensorLike) -> Tensor:
     """Rectified linear unit, ``max(x, 0)``.
@@ -57,7 +61,7 @@ def relu(x: TensorLike) -> Tensor:
     glsl_int="clamp(x, 0, 6)",
     c="vsel(x < 0, vset(0.f), vsel(x > 6, vset(6.f), x))",
     c_int="vmin(vmax(x, vseti(0)), vseti(6))",
-    grad=lambda dy, y, x: dy * x.step() * (6 - x).step(),
+    grad=lambda dy, y, x: dy.where((x > 0) & (x < 6), 0.0),
 )
 def relu6(x: TensorLike) -> Tensor:
     """Rectified linear unit capped at 6, ``min(max(x, 0), 6)``.
