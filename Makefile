@@ -3,6 +3,7 @@
 PORT ?= 8000
 NPM_CI_FLAGS ?=
 ONLY ?=
+SITE_PATH ?= /
 MACHINE ?= a machine that did nothing else
 
 # The first Python that runs and is new enough, as a shell command.
@@ -90,8 +91,8 @@ wheel: venv ## build the wheel into dist/
 release: venv node_modules/.stamp $(RELEASE_TOOLS)/.stamp ## build and check all that a release uploads, into dist/release/
 	@$(RUN) -m web.release --tools $(RELEASE_TOOLS)/bin
 
-site: venv node_modules/.stamp ## build the static site into dist/site/
-	@$(RUN) -m web.build
+site: venv node_modules/.stamp ## build the static site into dist/site/ (SITE_PATH=/project/ for a host's sub-path)
+	@$(RUN) -m web.build --path $(SITE_PATH)
 
 kernels: venv ## compile the WebAssembly kernels into the source tree
 	@$(RUN) -m wasm_build.build

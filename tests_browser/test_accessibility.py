@@ -16,6 +16,7 @@ from web.build import WEB
 
 PAGES = [
     "/",
+    "/404.html",
     *sorted(f"/{page.parent.name}/" for page in WEB.glob("*/index.html")),
     *(f"/docs/{page}.html" for page in ("index", "tensorflow_js", "tutorial", "guides/async")),
 ]

@@ -1,17 +1,23 @@
-"""The wheel and the site as they are built and served, without a browser."""
+"""The wheel and the site as they are built and served."""
 
 import json
 import zipfile
+from argparse import ArgumentTypeError
+from collections.abc import Iterator
 from email.message import Message
 from pathlib import Path
+from shutil import copytree
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
+from playwright.sync_api import Browser, expect
 
 from tests_py.test_tfjs_map import SYMBOLS
-from web.build import build_wheel
+from web.build import WEB, below, build_wheel, site_path
 from web.serve import serve
+
+ISSUES = "https://github.com/webtensor/webtensor/issues"
 
 
 def headers_of(url: str) -> Message:
@@ -82,6 +88,61 @@ def test_isolation_can_be_left_out(plain_site_url: str):
     headers = headers_of(f"{plain_site_url}/build.json")
     assert "Cross-Origin-Opener-Policy" not in headers
     assert "Cross-Origin-Embedder-Policy" not in headers
+
+
+@pytest.mark.parametrize("path", ["/missing", "/docs/missing.html", "/a/b/c/"])
+def test_missing_pages_are_answered_by_a_page(site_url: str, path: str):
+    with pytest.raises(HTTPError, match="404") as raised:
+        urlopen(site_url + path, timeout=10)
+    with raised.value as answer:
+        assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert "There is no such page" in answer.read().decode()
+
+
+@pytest.mark.parametrize("path", ["/digits/missing.py", "/wheels/missing", "/shared/none.js"])
+def test_missing_code_is_answered_by_a_line(site_url: str, path: str):
+    with pytest.raises(HTTPError, match="404") as raised:
+        urlopen(site_url + path, timeout=10)
+    with raised.value as answer:
+        assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+        assert answer.read() == b"There is no such file.\n"
+
+
+PROJECT = "/name/project/"
+
+
+@pytest.fixture
+def project_url(site: Path, tmp_path: Path) -> Iterator[str]:
+    """The address of a site that was built for a path of its host, and nothing else beside it."""
+    folder = Path(copytree(site, tmp_path / "site"))
+    page = (WEB / "404.html").read_text("utf-8")
+    (folder / "404.html").write_text(below(page, PROJECT), "utf-8")
+    with serve(tmp_path / "empty", mounts={PROJECT: folder}) as url:
+        yield url + PROJECT
+
+
+@pytest.mark.parametrize("path", ["missing", "docs/guides/missing.html", "größe/%25/"])
+def test_the_missing_page_leads_back_below_a_path(chromium: Browser, project_url: str, path: str):
+    with chromium.new_context(service_workers="block") as context:
+        page = context.new_page()
+        answer = page.goto(project_url + path)
+        assert answer is not None
+        assert answer.status == 404
+        expect(page.locator("#address")).to_have_text(f"{PROJECT}{path}".replace("%25", "%"))
+        # The site's style: browsers' own have no panels.
+        expect(page.locator(".panel")).to_have_css("border-radius", "9.6px")
+        links = page.locator("a").evaluate_all("(links) => links.map(({ href }) => href)")
+        inner = {link for link in links if link.startswith(project_url)}
+        assert inner == set(links) - {ISSUES}
+        for link in inner:
+            with urlopen(link, timeout=10) as response:
+                assert response.status == 200
+
+
+@pytest.mark.parametrize("value", ["", "project", "/project", "project/", "//", "/a b/", "/a?/"])
+def test_path_on_the_host_begins_and_ends_with_a_slash(value: str):
+    with pytest.raises(ArgumentTypeError, match="must begin and end with '/'"):
+        site_path(value)
 
 
 @pytest.mark.parametrize("path", ["/secret.txt", "/../secret.txt", "/more/../../secret.txt"])

@@ -201,6 +201,70 @@ def test_a_folder_with_a_page_is_found(url: str) -> None:
     assert ask(url, "/page/")[0] == 200
 
 
+@pytest.fixture(scope="module")
+def site_with_answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a site that has answers for what is missing, at the root and below a path."""
+    site = tmp_path_factory.mktemp("site")
+    (site / "404.html").write_text("<title>No such page</title>")
+    (site / "404.txt").write_text("No such file")
+    (site / "data").mkdir()
+    with serve(site, mounts={"/below/a/path/": site, "/beside/": site / "data"}) as url:
+        yield url
+
+
+@pytest.mark.parametrize("root", ["", "/below/a/path"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize(
+    "path, content_type, content",
+    [
+        *(
+            (path, "text/html; charset=utf-8", b"<title>No such page</title>")
+            for path in (
+                "/",
+                "/missing",
+                "/missing/",
+                "/a/b/c.html",
+                "/data",
+                "/x?from=a.js",
+                "/%2e",
+            )
+        ),
+        *(
+            (path, "text/plain; charset=utf-8", b"No such file")
+            for path in (
+                "/missing.js",
+                "/a/b.py",
+                "/c.wasm",
+                "/wheels/x",
+                "/pyodide/1.0/",
+                "/start/0",
+            )
+        ),
+    ],
+)
+def test_the_site_answers_for_what_is_missing(
+    site_with_answers: str, root: str, path: str, method: str, content_type: str, content: bytes
+) -> None:
+    status, headers, received = ask(site_with_answers, root + path, method)
+    assert (status, headers["Content-Type"]) == (404, content_type)
+    assert int(headers["Content-Length"]) == len(content)
+    assert received == (content if method == "GET" else b"")
+
+
+def test_a_folder_without_answers_has_none(site_with_answers: str) -> None:
+    status, _, content = ask(site_with_answers, "/beside/missing")
+    assert status == 404
+    assert b"No such" not in content
+
+
+def test_the_host_answers_with_files_of_the_site() -> None:
+    rules = tomllib.loads((ROOT / "netlify.toml").read_text("utf-8"))["redirects"]
+    assert rules[-1] == {"from": "/*", "to": "/404.html", "status": 404}
+    for rule in rules:
+        assert (ROOT / "web" / rule["to"].removeprefix("/")).is_file()
+        assert rule["status"] == 404
+
+
 @pytest.mark.parametrize(
     "path",
     [

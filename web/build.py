@@ -9,6 +9,9 @@ A page adds build-time data with a file `web/<page>/export_data.py` holding
 `export(output_dir: Path) -> None`; what it writes appears beside the page. It runs again only when
 that file changes, or one under the paths in its list `SOURCES`.
 
+`404.html` has addresses from the root of the host, because a host answers with it below any path;
+all other pages are the same wherever the site lies.
+
 Everything is done only where something changed, so building twice is quick.
 """
 
@@ -24,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from html import escape
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -56,6 +60,7 @@ DOCS_SOURCES = (
     *("web/api_pages.py", "web/docs_site.py", "web/tfjs_page.py"),
 )
 SERVICE_WORKER = WEB / "shared" / "service_worker.js"
+MISSING_PAGE = "404.html"
 #: Names of files and folders of `web/`.
 NOT_PUBLISHED = {
     "api_pages.py",
@@ -250,8 +255,29 @@ def preloaded(facts: dict[str, Any], files: Iterable[str]) -> list[str]:
     return ["build.json", *scripts, *by_size]  # browsers load few files of a host at once
 
 
-def build_site(wheel: Path | None = None) -> Path:
-    """Build the site with `wheel` (by default the current sources' wheel) and return its folder."""
+def below(page: str, site_path: str) -> str:
+    """Return a page whose addresses begin at the path of the site instead of the host's root."""
+    return re.sub(r'(?<= )(href|src)="/', rf'\1="{escape(site_path)}', page)
+
+
+def site_path(value: str) -> str:
+    """Return the path of the site on its host, which begins and ends with a slash.
+
+    Raises:
+        ArgumentTypeError: the value is no path.
+    """
+    if not re.fullmatch(r"/([^/?#\s]+/)*", value):
+        raise argparse.ArgumentTypeError(
+            f"the site's path is {value!r}; it must begin and end with '/', as '/project/' does"
+        )
+    return value
+
+
+def build_site(wheel: Path | None = None, path_on_host: str = "/") -> Path:
+    """Build the site and return its folder.
+
+    `wheel` is by default that of the current sources; `path_on_host` is where the site will lie.
+    """
     wheel = wheel or build_wheel()
     pyodide_path, runtime = runtime_files()
     wheel_path, library = wheel_files(wheel)
@@ -268,6 +294,7 @@ def build_site(wheel: Path | None = None) -> Path:
     for path in files:
         if path.endswith(".html") and MARKER in (page := files[path].read_text("utf-8")):
             written[path] = with_preloads(page, path, preloads)
+    written[MISSING_PAGE] = below(files[MISSING_PAGE].read_text("utf-8"), path_on_host)
 
     for path, source in files.items():
         if path not in written:
@@ -284,11 +311,17 @@ def main() -> None:
     """Build the site, or with --wheel the wheel alone."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wheel", action="store_true", help="build the wheel only")
+    parser.add_argument(
+        "--path",
+        type=site_path,
+        default="/",
+        help="where the site will lie on its host, such as /project/ (default: /)",
+    )
     options = parser.parse_args()
     if options.wheel:
         print(build_wheel().relative_to(ROOT))
     else:
-        site = build_site()
+        site = build_site(path_on_host=options.path)
         size = sum(file.stat().st_size for file in source_files([site]))
         print(f"{site.relative_to(ROOT)}/ is ready, {size / 1e6:.1f} MB")
 

@@ -23,7 +23,7 @@ from http import HTTPStatus
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from io import BytesIO
 from os import environ
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 from urllib.parse import unquote
 
@@ -34,6 +34,8 @@ SECONDS_IDLE = 30
 ISOLATION_HEADERS = ("Cross-Origin-Opener-Policy", "Cross-Origin-Embedder-Policy")
 
 Headers = dict[str, str]
+
+MISSING_FILE = "/404.txt"
 
 #: The beginnings of the types of files that are worth compressing.
 COMPRESSIBLE = ("text/", "application/json", "application/wasm", "image/svg+xml")
@@ -57,6 +59,24 @@ def site_headers(path: str) -> Headers:
         if fnmatchcase(path, pattern):
             headers |= values
     return headers
+
+
+@cache
+def missing_rules() -> list[tuple[str, str]]:
+    """Return the host's rules for what is missing: patterns of paths, and paths of answers."""
+    rules = tomllib.loads((ROOT / "netlify.toml").read_text("utf-8"))["redirects"]
+    return [(rule["from"], rule["to"]) for rule in rules if rule["status"] == HTTPStatus.NOT_FOUND]
+
+
+def missing_answer(path: str) -> str:
+    """Return the path of the file that answers for a missing one, both in the site.
+
+    The host's rules tell code from pages by its folder. Here every file counts as code whose name
+    has another ending than a page's.
+    """
+    answer = next(to for pattern, to in missing_rules() if fnmatchcase(path, pattern))
+    is_page = PurePosixPath(path).suffix in ("", ".html")
+    return answer if is_page or not answer.endswith(".html") else MISSING_FILE
 
 
 def accepts_gzip(header: str) -> bool:
@@ -127,6 +147,7 @@ class SiteRequestHandler(SimpleHTTPRequestHandler):
         ".md": "text/plain; charset=utf-8",  # browsers show it, and download text/markdown
         ".py": "text/x-python; charset=utf-8",
         ".svg": "image/svg+xml",
+        ".txt": "text/plain; charset=utf-8",
         ".toml": "text/plain; charset=utf-8",
         ".wasm": "application/wasm",
         ".whl": "application/zip",
@@ -150,11 +171,17 @@ class SiteRequestHandler(SimpleHTTPRequestHandler):
 
     def translate_path(self, path: str) -> str:
         """Find the file for a URL path in the folder mounted at its longest matching prefix."""
-        for prefix, folder in self.folders:
-            if path.startswith(prefix):
-                self.directory = str(folder)
-                return super().translate_path("/" + path[len(prefix) :])
-        return super().translate_path(path)
+        folder, path_in_folder = self._mounted(path)
+        self.directory = str(folder)
+        return super().translate_path(path_in_folder)
+
+    def _mounted(self, path: str) -> tuple[Path, str]:
+        """Return the folder mounted at the longest prefix of a path, and the path in it."""
+        return next(
+            (folder, "/" + path[len(prefix) :])
+            for prefix, folder in self.folders
+            if path.startswith(prefix)
+        )
 
     def send_head(self) -> BinaryIO | None:
         """Answer with a file, or with the requested part of it; return what to copy."""
@@ -163,8 +190,7 @@ class SiteRequestHandler(SimpleHTTPRequestHandler):
             return None
         file = self._file()
         if file is None:
-            self.send_error(HTTPStatus.NOT_FOUND)
-            return None
+            return self._send_missing()
         header = self.headers.get("Range")
         if header is None or self.command != "GET" or not self._is_current(file):
             return self._send_compressed(file) or super().send_head()
@@ -188,6 +214,20 @@ class SiteRequestHandler(SimpleHTTPRequestHandler):
         with file.open("rb") as content:
             content.seek(part.start)
             return BytesIO(content.read(len(part)))
+
+    def _send_missing(self) -> BinaryIO | None:
+        """Answer as the site does for what is missing, if it has such a file."""
+        folder, path = self._mounted(self.path.partition("?")[0])
+        file = folder / missing_answer(path).removeprefix("/")
+        if not file.is_file():
+            self.send_error(HTTPStatus.NOT_FOUND)
+            return None
+        content = file.read_bytes()
+        self.send_response(HTTPStatus.NOT_FOUND)
+        self.send_header("Content-Type", self.guess_type(str(file)))
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        return BytesIO(content)
 
     def _send_compressed(self, file: Path) -> BinaryIO | None:
         """Answer with a file's compressed content; None where it is to be sent as it is, or not."""

@@ -37,9 +37,9 @@ What a number means:
   of a product whose operands never leave the first-level cache. A way to compute the result that
   needs fewer multiplications could pass 100 %.
 - *Threads* are as many on both sides: one, unless the row says two. Rows on two run in a page of
-  their own, as peers start theirs once. TensorFlow.js would take half as many as there are
-  processors; the page tells it of more. Before each sample there is a pause, in which the other
-  side's threads go to sleep. The peer `one thread` is ours again.
+  their own, as onnxruntime-web starts its threads once. TensorFlow.js would take half as many as
+  there are processors; the page tells it of more. Before each sample there is a pause, in which
+  the other side's threads go to sleep. The peer `one thread` is ours again.
 - *Overhead* rows time the calls until all their commands are handed to the browser, and wait
   outside the timing. TensorFlow.js would compute such tiny tensors on the CPU while they have not
   been on the GPU; the page switches that off, since tensors amid a network have.

@@ -28,11 +28,12 @@ _MOST_READS = 10
 _SPINNING_S = 0.05
 
 
-def _specification(workload: Workload) -> str:
+def _specification(workload: Workload, threads: int) -> str:
     return json.dumps(
         {
             "key": workload.key,
             "inputs": specified(workload.inputs),
+            "threads": threads,
             "timed": workload.timed,
             "fromHost": workload.from_host,
             "makesStep": workload.makes_step,
@@ -42,10 +43,10 @@ def _specification(workload: Workload) -> str:
     )
 
 
-async def _open_peer(workload: Workload, backend: str) -> Any:
+async def _open_peer(workload: Workload, backend: str, threads: int) -> Any:
     if backend in PYTHON_PEERS:
         return PYTHON_PEERS[backend](workload)
-    return await peer.open(_specification(workload), backend)
+    return await peer.open(_specification(workload, threads), backend)
 
 
 async def _first_values(side: Any, workload: Workload) -> tuple[Any, float]:
@@ -74,23 +75,23 @@ async def _batch_size(side: Any, workload: Workload, effort: Effort, first_s: fl
     return count
 
 
-async def _settle(workload: Workload) -> None:
-    if workload.threads > 1:
+async def _settle(threads: int) -> None:
+    if threads > 1:
         await sleep(_SPINNING_S)
 
 
-async def run_workload(key: str, backend: str, peer_backend: str, effort: str) -> str:
+async def run_workload(key: str, backend: str, threads: int, peer_backend: str, effort: str) -> str:
     """Time a workload on both sides in turns; `effort` and the result are JSON."""
     workload, how = _BY_KEY[key], Effort(**json.loads(effort))
     wt.set_backend(backend)
     await wt.ready()
     if backend == "wasm":
-        wt.wasm.set_threads_count(workload.threads)
-        if wt.wasm.get_threads_count() != workload.threads:
-            raise RuntimeError(f"{workload.threads} threads can't be had here")
+        wt.wasm.set_threads_count(threads)
+        if wt.wasm.get_threads_count() != threads:
+            raise RuntimeError(f"{threads} threads can't be had here")
     ran_elsewhere = dict(fallbacks)
     ours = Ours(workload)
-    theirs = await _open_peer(workload, peer_backend)
+    theirs = await _open_peer(workload, peer_backend, threads)
     try:
         our_values, our_first_s = await _first_values(ours, workload)
         their_values, their_first_s = await _first_values(theirs, workload)
@@ -102,9 +103,9 @@ async def run_workload(key: str, backend: str, peer_backend: str, effort: str) -
         their_samples: list[tuple[float, float]] = []
         start = perf_counter()
         while len(our_samples) < how.most_rounds:
-            await _settle(workload)
+            await _settle(threads)
             our_samples.append(await ours.sample(our_count))
-            await _settle(workload)
+            await _settle(threads)
             their_samples.append(tuple(await theirs.sample(their_count)))
             spent = perf_counter() - start
             rounds = len(our_samples)
@@ -142,7 +143,7 @@ async def predict_first(key: str, backend: str, peer_backend: str) -> str:
         wt.set_backend(backend)
         await wt.ready()
     start = perf_counter()
-    side = await _open_peer(workload, peer_backend) if peer_backend else Ours(workload)
+    side = await _open_peer(workload, peer_backend, 1) if peer_backend else Ours(workload)
     values = await side.values(1)
     taken = (perf_counter() - start) * 1000
     facts = peer.onTheGpu().to_py() if peer_backend else _on_the_gpu(backend)

@@ -1,5 +1,5 @@
-"""The pages that rows run in: one per number of threads, which peers cannot change, and one with
-NumPy, which no other row may come to depend on.
+"""The pages that rows run in: one per number of threads, which onnxruntime-web cannot change, and
+one with NumPy, which no other row may come to depend on.
 """
 
 from __future__ import annotations

@@ -134,7 +134,8 @@ def _workload_jobs(
 
 def _measure(pages: Pages, workload: Workload, names: Names, effort: Effort, peak: float) -> Row:
     page, described = pages.find(Needs(workload.threads, names.peer == "numpy"))
-    given = [workload.key, names.backend, names.peer_backend, json.dumps(asdict(effort))]
+    place = (names.backend, names.threads, names.peer_backend)
+    given = [workload.key, *place, json.dumps(asdict(effort))]
     found: dict[str, Any] = page.evaluate(RUN_WORKLOAD, given)
     return measured(workload, names, described["peers"], found, peak)
 

@@ -32,8 +32,8 @@ MODULES = [
 SCRIPTS = [
     JAVASCRIPT / f"{name}.js"
     for name in (
-        *("digits", "layers", "mnist", "models", "peak", "tasks", "tensorflow", "threads"),
-        *("training", "uniform"),
+        *("digits", "layers", "mnist", "models", "peak", "tasks", "tensorflow"),
+        *("tensorflow_threads", "tensorflow_worker", "training", "uniform"),
     )
 ]
 LIBRARIES = [
@@ -42,8 +42,11 @@ LIBRARIES = [
     TENSORFLOW / "tfjs-backend-wasm" / "dist" / "tfjs-backend-wasm.wasm",
     TENSORFLOW / "tfjs-backend-wasm" / "dist" / "tfjs-backend-wasm-simd.wasm",
     TENSORFLOW / "tfjs-backend-wasm" / "dist" / "tfjs-backend-wasm-threaded-simd.wasm",
+    TENSORFLOW / "tfjs-backend-wasm" / "wasm-out" / "tfjs-backend-wasm-threaded-simd.js",
 ]
-SOURCES = [*MODULES, *SCRIPTS, *LIBRARIES]
+#: A module of Node's that exports the script of a worker as a text between backticks.
+WORKER = TENSORFLOW / "tfjs-backend-wasm" / "wasm-out" / "tfjs-backend-wasm-threaded-simd.worker.js"
+SOURCES = [*MODULES, *SCRIPTS, *LIBRARIES, WORKER]
 
 #: What the text of an expression may name, besides its inputs.
 NAMES = ("tf", "digits", "layers", "mnist", "models", "training")
@@ -59,6 +62,8 @@ def export(output_dir: Path) -> None:
         (output_dir / folder).mkdir()
         for file in files:
             shutil.copyfile(file, output_dir / folder / file.name)
+    _, script, _ = WORKER.read_text("utf-8").split("`")
+    (output_dir / "tensorflow" / WORKER.name).write_text(script, "utf-8")
     (output_dir / "peer" / "expressions.js").write_text("\n".join(expressions()), "utf-8")
 
 

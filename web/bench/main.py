@@ -23,9 +23,9 @@ await archive.unpack_archive(format="zip")
 wt.set_backend(wt.available_backends()[-1])  # models are asked for their weights as rows are listed
 await wt.ready()
 
-from measurements import BACKENDS, SAMPLE, Job, Measurements, jobs, offered
+from measurements import PLACES, SAMPLE, Job, Measurements, jobs, obstacle, offered, title_of
 
-CHOICES = ("start", "backends", "effort", "choose-sample", "choose-all", "choose-none")
+CHOICES = ("start", "places", "effort", "choose-sample", "choose-all", "choose-none")
 
 
 class BenchmarkPage:
@@ -46,7 +46,7 @@ class BenchmarkPage:
             for title, family in offered().items()
         )
         on(element("families"), "change", self.show_choice)
-        on(element("backends"), "change", self.show_choice)
+        on(element("places"), "change", self.show_choice)
         on(element("choose-sample"), "click", lambda event: self.choose(SAMPLE))
         on(element("choose-all"), "click", lambda event: self.choose(self.workloads))
         on(element("choose-none"), "click", lambda event: self.choose(()))
@@ -58,13 +58,13 @@ class BenchmarkPage:
     # -- the choice ----------------------------------------------------------------------------
 
     def show_device(self) -> None:
-        """Say what computes here, and offer the backends that can start."""
+        """Say what computes here, and offer the places where something can be measured."""
         facts = {"Graphics processor": self.renderer, "Browser": js.navigator.userAgent}
         facts["Processors"] = js.navigator.hardwareConcurrency
-        for name, title in BACKENDS.items():
-            reason = wt.unavailable_reason(name)
-            facts[title] = reason or wt.priority_reason(name) or "available"
-            box = js.document.querySelector(f"#backends [value={name}]")
+        for name, place in PLACES.items():
+            reason = obstacle(place)
+            facts[place.title] = reason or wt.priority_reason(place.backend) or "available"
+            box = js.document.querySelector(f"#places [value={name}]")
             box.checked = reason is None
             box.disabled = reason is not None
         element("device").innerHTML = "".join(
@@ -82,9 +82,9 @@ class BenchmarkPage:
     def chosen_jobs(self) -> list[Job]:
         """Return the rows that are chosen now."""
         boxes = js.document.querySelectorAll("#families [value]:checked")
-        backends = js.document.querySelectorAll("#backends :checked:enabled")
+        places = js.document.querySelectorAll("#places :checked:enabled")
         workloads = [self.workloads[box.value] for box in boxes]
-        return list(jobs(workloads, [box.value for box in backends]))
+        return list(jobs(workloads, [box.value for box in places]))
 
     def show_choice(self, event: Any = None) -> None:
         """Say how much is chosen."""
@@ -108,7 +108,8 @@ class BenchmarkPage:
         effort = js.document.querySelector("[name=effort]:checked").value
         measurements = Measurements(self.renderer, effort)
         for number, job in enumerate(chosen):
-            title = f"{job.names.workload} {job.names.sizes} on {BACKENDS[job.names.backend]}"
+            names = job.names
+            title = f"{names.workload} {names.sizes}, {title_of(names.backend, names.threads)}"
             write("state", f"Row {number + 1} of {len(chosen)}: {title}")
             await wt.next_frame()
             try:
@@ -172,7 +173,7 @@ def show_row(row: Any) -> None:
     peer = "" if row["peer"]["backend"] == row["backend"] else f", theirs {row['peer']['backend']}"
     drawn = {
         "title": row["workload"],
-        "details": f"{row['sizes']} · {BACKENDS[row['backend']]}{peer}",
+        "details": f"{row['sizes']} · {title_of(row['backend'], row['threads'])}{peer}",
         "ours_ms": row["ours_ms"]["median"],
         "theirs_ms": row["theirs_ms"]["median"],
         "ratio": row["ratio"]["median"],

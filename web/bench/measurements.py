@@ -11,15 +11,30 @@ from statistics import median
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+import js
 from js import measurePeak, navigator, peer
 
 import webtensor as wt
 from tests_browser.bench.page import describe, run_workload
 from tests_browser.bench.report import Failure, Names, Report, Row, make_header, measured, table
-from tests_browser.bench.workload import Effort, Workload
+from tests_browser.bench.workload import Effort, Timed, Workload
 from tests_browser.bench.workloads import FAMILIES
 
-BACKENDS = {"webgl": "WebGL", "wasm": "WebAssembly"}
+
+class Place(NamedTuple):
+    """Where both sides compute: on one of our backends, and on so many threads."""
+
+    title: str
+    backend: str
+    threads: int = 1
+
+
+#: By the values of the boxes that choose them.
+PLACES = {
+    "webgl": Place("WebGL", "webgl"),
+    "wasm": Place("WebAssembly, one thread", "wasm"),
+    "wasm-2": Place("WebAssembly, two threads", "wasm", 2),
+}
 PEERS = ("webgl", "wasm", "cpu")
 EFFORTS = {
     "short": Effort(sample_ms=20.0, budget_s=0.5, least_rounds=3, patience_s=5.0),
@@ -49,7 +64,7 @@ class Job(NamedTuple):
 
 
 def offered() -> dict[str, list[Workload]]:
-    """Return the workloads of each family that the page can measure, on one thread."""
+    """Return the workloads of each family that the page can measure."""
     families = {
         title: [
             workload
@@ -61,14 +76,40 @@ def offered() -> dict[str, list[Workload]]:
     return {title: workloads for title, workloads in families.items() if workloads}
 
 
-def jobs(workloads: Iterable[Workload], backends: Iterable[str]) -> Iterator[Job]:
-    """Yield the rows of workloads on some of our backends."""
-    chosen = set(backends)
+def obstacle(place: Place) -> str | None:
+    """Say why nothing can be measured in a place; None where it can."""
+    if (reason := wt.unavailable_reason(place.backend)) or place.threads == 1:
+        return reason
+    if not js.crossOriginIsolated:
+        return "the page isn't cross-origin isolated: its host sends no COOP and COEP headers"
+    if navigator.hardwareConcurrency < place.threads:
+        return "there are too few processors"
+    return None
+
+
+def title_of(backend: str, threads: int) -> str:
+    """Return the title of the place of a row."""
+    return next(place.title for place in PLACES.values() if place[1:] == (backend, threads))
+
+
+def jobs(workloads: Iterable[Workload], places: Iterable[str]) -> Iterator[Job]:
+    """Yield the rows of workloads in some of the places, by their names."""
+    chosen = [PLACES[name] for name in places]
     for workload in workloads:
         for backend, peer_backend in workload.pairs():
-            if backend in chosen and peer_backend in PEERS:
-                names = Names(workload.name, workload.sizes, backend, 1, peer_backend)
-                yield Job(workload, names)
+            for place in chosen:
+                if place.backend == backend and _is_comparable(workload, place, peer_backend):
+                    names = Names(
+                        workload.name, workload.sizes, backend, place.threads, peer_backend
+                    )
+                    yield Job(workload, names)
+
+
+def _is_comparable(workload: Workload, place: Place, peer_backend: str) -> bool:
+    """Whether a workload can be compared: on threads only what they share, on both sides."""
+    if place.threads > 1:
+        return peer_backend == place.backend and workload.timed is Timed.RUN
+    return peer_backend in PEERS
 
 
 class Measurements:
@@ -85,11 +126,13 @@ class Measurements:
 
     async def measure(self, job: Job) -> Row:
         """Measure a row."""
-        effort = json.dumps(asdict(self.effort))
+        names, effort = job.names, json.dumps(asdict(self.effort))
         times: dict[str, Any] = json.loads(
-            await run_workload(job.workload.key, job.names.backend, job.names.peer_backend, effort)
+            await run_workload(
+                job.workload.key, names.backend, names.threads, names.peer_backend, effort
+            )
         )
-        row: Row = measured(job.workload, job.names, self._found["peers"], times, self._peak)
+        row: Row = measured(job.workload, names, self._found["peers"], times, self._peak)
         self.rows.append(row)
         return row
 
@@ -115,9 +158,13 @@ class Measurements:
         return {"header": header, "rows": self.rows, "failures": self.failures}
 
     def summaries(self) -> Iterator[str]:
-        """Yield a sentence for each backend about the ratios of its rows."""
-        for backend, title in BACKENDS.items():
-            ratios = [row["ratio"]["median"] for row in self.rows if row["backend"] == backend]
+        """Yield a sentence for each place about the ratios of its rows."""
+        for title, *place in PLACES.values():
+            ratios = [
+                row["ratio"]["median"]
+                for row in self.rows
+                if [row["backend"], row["threads"]] == place
+            ]
             if ratios:
                 mean = exp(sum(map(log, ratios)) / len(ratios))
                 faster = sum(ratio >= 1 for ratio in ratios)

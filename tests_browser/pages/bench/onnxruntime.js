@@ -2,11 +2,10 @@
 
 import * as ort from "/node_modules/onnxruntime-web/dist/ort.wasm.min.mjs";
 
-import { threads } from "/bench/peer/threads.js";
 import { valuesOf } from "/bench/peer/uniform.js";
 
 ort.env.wasm.wasmPaths = "/node_modules/onnxruntime-web/dist/";
-ort.env.wasm.numThreads = threads;
+ort.env.wasm.numThreads = Number(new URLSearchParams(location.search).get("threads") ?? 1);
 
 export const BACKEND = "onnxruntime";
 

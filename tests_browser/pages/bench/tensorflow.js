@@ -6,14 +6,12 @@ import expressions from "./expressions.js";
 import * as layers from "./layers.js";
 import * as mnist from "./mnist.js";
 import * as models from "./models.js";
-import { threads } from "./threads.js";
+import { setBackendOnThreads } from "./tensorflow_threads.js";
 import * as training from "./training.js";
 import { valuesOf } from "./uniform.js";
 
 const tf = globalThis.tf;
 tf.wasm.setWasmPaths(new URL("../tensorflow/", import.meta.url).href);
-tf.wasm.setThreadsCount(threads);
-tf.env().set("WASM_HAS_MULTITHREAD_SUPPORT", threads > 1); // with one, the binary without threads
 tf.env().set("WEBGL_CPU_FORWARD", false); // tiny tensors, too, on the GPU
 
 const FUNCTIONS = expressions({ tf, digits, layers, mnist, models, training });
@@ -26,7 +24,7 @@ export const versions = { "@tensorflow/tfjs": tf.version.tfjs };
 /** Resolves to TensorFlow.js's side of a workload, on the backend of that name. */
 export async function open(specification, backend) {
   const given = JSON.parse(specification);
-  await setBackend(backend);
+  await setBackend(backend, given.threads);
   return new Theirs(given, openTensorFlow(given));
 }
 
@@ -36,12 +34,9 @@ export const onTheGpu = () => ({
   gpu_bytes: tf.memory().numBytesInGPUAllocated,
 });
 
-export async function setBackend(name) {
+export async function setBackend(name, threads = 1) {
+  if (name === "wasm") return setBackendOnThreads(threads);
   if (!(await tf.setBackend(name))) throw new Error(`TensorFlow.js can't start ${name}`);
-  await tf.ready();
-  if (name === "wasm" && tf.wasm.getThreadsCount() !== threads) {
-    throw new Error(`TensorFlow.js computes on ${tf.wasm.getThreadsCount()} threads`);
-  }
 }
 
 /** A function that calls the workload once, and one that frees its memory. */
