@@ -196,7 +196,7 @@ def test_models_are_saved_and_loaded(upper_page: PlaywrightPythonPage, backend: 
     work = """
 async def work():
     from webtensor import keras
-    from webtensor.keras.saving.layers_model import indexed_db
+    from webtensor.io import indexed_db
 
     keras.utils.set_random_seed(7)
     model = keras.Sequential([
@@ -234,7 +234,7 @@ async def work():
 def test_text_and_files(upper_page: PlaywrightPythonPage, site_url: str, backend: str) -> None:
     work = """
 async def work():
-    from webtensor.keras.fetching import fetch_bytes, joined
+    from webtensor.io.fetching import fetch_bytes, joined
 
     texts = wt.tensor(["a", "b" * 500, "ü" * 80])
     sizes = (1, 63, 64, 1000, 70_000)

@@ -49,7 +49,7 @@ async def fingerprint(model):
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:16]
 """
 REMOVE = """
-from webtensor.keras.saving.layers_model import indexed_db
+from webtensor.io import indexed_db
 for name in await indexed_db.names():
     if name.startswith("trial-"):
         await indexed_db.remove(name)

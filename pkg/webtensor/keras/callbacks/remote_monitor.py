@@ -74,7 +74,7 @@ class RemoteMonitor(Callback):
             self._warn()
 
     async def _fetch(self, results: _Results) -> None:
-        from webtensor.keras.fetching import post
+        from webtensor.io.fetching import post
 
         headers = dict(self.headers or {})
         if self.send_as_json:

@@ -11,8 +11,8 @@ from warnings import warn
 
 from webtensor.environment import IN_BROWSER
 from webtensor.errors import ModelFormatError
-from webtensor.keras.budgets import Budget, reading
-from webtensor.keras.files import (
+from webtensor.formats.budgets import Budget, reading
+from webtensor.formats.files import (
     Archive,
     Folder,
     PathLike,
@@ -20,13 +20,13 @@ from webtensor.keras.files import (
     Target,
     label_of,
     read_bytes,
-    require_model,
     write_file,
     write_folder,
     write_members,
 )
 from webtensor.keras.models import Model
 from webtensor.keras.registry import custom_object_scope
+from webtensor.keras.saving.checks import require_model
 from webtensor.keras.saving.hdf5 import SIGNATURE, Group, pieces, read_hdf5
 from webtensor.keras.saving.keras_format import (
     CONFIG,

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from webtensor.engine import Variable
-from webtensor.keras.budgets import Budget, reading
-from webtensor.keras.element_types import Buffer
-from webtensor.keras.files import check_configuration
+from webtensor.formats.budgets import Budget, reading
+from webtensor.formats.element_types import Buffer
+from webtensor.io.weights import Weight, decoded, encoded
 from webtensor.keras.layers import Layer
+from webtensor.keras.model_budgets import making_model
 from webtensor.keras.models import Model
 from webtensor.keras.registry import custom_object_scope, deserialize_keras_object
+from webtensor.keras.saving.checks import check_configuration
 from webtensor.keras.saving.compile_configs import compile_as
 from webtensor.keras.saving.keras2_configs import is_old, modernized
 from webtensor.keras.saving.keras_format import MORE_ELEMENTS
-from webtensor.keras.saving.layers_model.manifest import Weight, decoded, encoded
 from webtensor.keras.saving.layers_model.topology import topology_of
 from webtensor.keras.saving.layers_model.training import (
     GROUP,
@@ -156,7 +157,7 @@ def model_of(
     with (
         reading(where),
         custom_object_scope(custom_objects or {}),
-        budget.making_model(elements + MORE_ELEMENTS),
+        making_model(budget, elements + MORE_ELEMENTS),
     ):
         check_configuration(config)
         if not isinstance(topology, Mapping):
@@ -173,7 +174,7 @@ def model_of(
     if compile and training:
         with (
             reading(f"{label}: trainingConfig"),
-            budget.making_model(elements + MORE_ELEMENTS),
+            making_model(budget, elements + MORE_ELEMENTS),
         ):
             compile_as(model, training)
             state = [weight for weight in weights if weight.group == GROUP]

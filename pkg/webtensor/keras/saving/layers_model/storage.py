@@ -11,25 +11,32 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeAlias, TypeGuard
-from zlib import crc32
 
 from webtensor.engine.jspi import can_suspend, suspended
 from webtensor.environment import IN_BROWSER
 from webtensor.errors import ModelFormatError
-from webtensor.keras.budgets import Budget, parse_json, reading
-from webtensor.keras.element_types import Buffer
-from webtensor.keras.files import (
-    MAX_MEMBERS,
+from webtensor.formats.budgets import Budget, parse_json, reading
+from webtensor.formats.element_types import Buffer
+from webtensor.formats.files import (
     PathLike,
     Source,
     label_of,
     read_beside,
     read_bytes,
-    require_model,
     write_file,
 )
+from webtensor.formats.model_json import (
+    CHECKSUMS,
+    MODEL_JSON,
+    checksum,
+    compare_checksums,
+    parse_model_json,
+    shards_of,
+    weight_groups,
+)
+from webtensor.io import indexed_db
 from webtensor.keras.models import Model
-from webtensor.keras.saving.layers_model import indexed_db
+from webtensor.keras.saving.checks import require_model
 from webtensor.keras.saving.layers_model.artifacts import (
     Artifacts,
     WeightGroup,
@@ -56,12 +63,8 @@ __all__ = [
 #: The path of ``model.json`` or of its folder, paths of all files, or their contents by name.
 _Source: TypeAlias = PathLike | Sequence[PathLike] | Mapping[str, Source]
 
-_JSON = "model.json"
-#: The size of files of weights, as of those that TensorFlow.js's converter writes.
-_SHARD_BYTES = 4 << 20
+_FORMAT = "layers-model"
 _INDEXED_DB = "indexeddb://"
-#: The key of the weights' checksums, beside the files' paths; TensorFlow.js ignores it.
-_CHECKSUMS = "checksums"
 
 
 # -- saving ------------------------------------------------------------------------------------
@@ -86,27 +89,20 @@ def layers_model_files(model: Model, include_optimizer: bool = False) -> dict[st
     require_model("layers_model_files", model, "model")
     parts = artifacts_of(model, include_optimizer)
     specs, pieces = parts.weights[0]
-    data = b"".join(pieces)
-    count = max(1, -(-len(data) // _SHARD_BYTES))
-    shards = {
-        f"group1-shard{number + 1}of{count}.bin": data[
-            number * _SHARD_BYTES : (number + 1) * _SHARD_BYTES
-        ]
-        for number in range(count)
-    }
+    shards = shards_of(b"".join(pieces))
     group = {
         "paths": list(shards),
         "weights": specs,
-        _CHECKSUMS: [_checksum(shard) for shard in shards.values()],
+        CHECKSUMS: [checksum(shard) for shard in shards.values()],
     }
     model_json = {**_json_fields(parts), "weightsManifest": [group]}
-    return {**shards, _JSON: json.dumps(model_json).encode()}
+    return {**shards, MODEL_JSON: json.dumps(model_json).encode()}
 
 
 def _json_fields(parts: Artifacts) -> Config:
     """Return what ``model.json`` and a model in IndexedDB have in common."""
     fields: Config = {
-        "format": "layers-model",
+        "format": _FORMAT,
         "generatedBy": "webtensor",
         "convertedBy": None,
         "modelTopology": parts.topology,
@@ -132,14 +128,14 @@ def save_layers_model(model: Model, path: PathLike, include_optimizer: bool = Fa
         ValueError: TensorFlow.js has no such layer, argument, optimizer or loss.
     """
     require_model("save_layers_model", model, "model, path")
-    folder, name = Path(path), _JSON
+    folder, name = Path(path), MODEL_JSON
     if folder.suffix == ".json":
         folder, name = folder.parent, folder.name
     folder.mkdir(parents=True, exist_ok=True)
     # The file that refers to all others comes last.
     for member, data in layers_model_files(model, include_optimizer).items():
         write_file(
-            folder / (name if member == _JSON else member),
+            folder / (name if member == MODEL_JSON else member),
             lambda file, data=data: file.write(data),  # type: ignore[misc]
         )
 
@@ -161,7 +157,7 @@ async def save_layers_model_async(model: Model, path: str, include_optimizer: bo
     parts = artifacts_of(model, include_optimizer)
     specs, pieces = parts.weights[0]
     data = b"".join(pieces)
-    fields = {**_json_fields(parts), "weightSpecs": specs, _CHECKSUMS: [_checksum(data)]}
+    fields = {**_json_fields(parts), "weightSpecs": specs, CHECKSUMS: [checksum(data)]}
     await indexed_db.put(
         path.removeprefix(_INDEXED_DB), fields, data, _information(fields, len(data))
     )
@@ -313,7 +309,7 @@ def load_layers_model(
         return suspended(load_layers_model_async(source, custom_objects, strict, compile))
     label, data, read = _files(source)
     with reading(label):
-        model_json, paths, budget = _opened(data, label)
+        model_json, paths, budget = parse_model_json(data, label, _FORMAT)
         parts = _parts(model_json, label, [_read_shard(read, path, budget) for path in paths])
         return model_of(parts, label, custom_objects, strict, compile, budget)
 
@@ -340,9 +336,9 @@ async def load_layers_model_async(
             budget = Budget(source, len(text) + len(data))
             parts = _parts_in_indexed_db(parse_json(text, source, budget), data, source)
     else:
-        from webtensor.keras.fetching import fetch_bytes, joined
+        from webtensor.io.fetching import fetch_bytes, joined
 
-        model_json, paths, budget = _opened(await fetch_bytes(source), source)
+        model_json, paths, budget = parse_model_json(await fetch_bytes(source), source, _FORMAT)
         shards = [await fetch_bytes(joined(source, path)) for path in paths]
         for shard in shards:
             budget.add_file(len(shard))
@@ -367,7 +363,11 @@ def _files(source: _Source) -> tuple[str, bytes, Callable[[str], bytes]]:
         return _files({Path(path).name: Path(path).read_bytes() for path in source})
     path = Path(source)
     if path.is_dir():
-        return label_of(source), read_beside(path / _JSON, _JSON), _reader(path / _JSON)
+        return (
+            label_of(source),
+            read_beside(path / MODEL_JSON, MODEL_JSON),
+            _reader(path / MODEL_JSON),
+        )
     return label_of(os.fspath(path)), path.read_bytes(), _reader(path)
 
 
@@ -378,7 +378,7 @@ def _reader(path: Path) -> Callable[[str], bytes]:
 def _name_of_json(names: list[str]) -> str:
     json_names = [name for name in names if str(name).endswith(".json")]
     if len(json_names) != 1:
-        raise ValueError(f"one of the files must be {_JSON}, but there are {names}")
+        raise ValueError(f"one of the files must be {MODEL_JSON}, but there are {names}")
     return json_names[0]
 
 
@@ -388,64 +388,25 @@ def _member(source: Mapping[str, Source], path: str, label: str) -> bytes:
     return read_bytes(source[path])
 
 
-def _opened(data: bytes, label: str) -> tuple[Any, list[str], Budget]:
-    """Return the contents of ``model.json``, the paths of the files that it names, and a budget."""
-    budget = Budget(label, len(data))
-    model_json = parse_json(data, label, budget)
-    return model_json, _shard_paths(model_json, label), budget
-
-
 def _read_shard(read: Callable[[str], bytes], path: str, budget: Budget) -> bytes:
     shard = read(path)
     budget.add_file(len(shard))
     return shard
 
 
-def _groups(model_json: object, label: str) -> list[Config]:
-    """Return the groups of weights in ``model.json``."""
-    if not isinstance(model_json, Mapping) or "modelTopology" not in model_json:
-        raise ModelFormatError(f"{label} describes no layers-model")
-    if model_json.get("format", "layers-model") != "layers-model":
-        raise ModelFormatError(
-            f"{label} is a {model_json['format']!r}, which is no layers-model: it has no layers"
-        )
-    groups = model_json.get("weightsManifest")
-    if not isinstance(groups, list) or not all(
-        isinstance(group, Mapping) and isinstance(group.get("paths", []), list) for group in groups
-    ):
-        raise ModelFormatError(f"{label} has no weightsManifest, or a malformed one")
-    return groups
-
-
-def _shard_paths(model_json: object, label: str) -> list[str]:
-    """Return the paths of the files of weights, which must be in the folder of ``model.json``."""
-    paths: dict[str, None] = {}
-    for group in _groups(model_json, label):
-        for path in map(str, group.get("paths", ())):
-            parts = path.replace("\\", "/").split("/")
-            if {"", ".", ".."} & {*parts} or ":" in path:
-                raise ModelFormatError(f"{label} names a file that lies elsewhere: {path!r}")
-            if path in paths:
-                raise ModelFormatError(f"{label} names the file {path!r} twice")
-            paths[path] = None
-    if len(paths) > MAX_MEMBERS:
-        raise ModelFormatError(f"{label} names {len(paths)} files, which are too many")
-    return list(paths)
-
-
 def _parts(model_json: Config, label: str, shards: list[bytes]) -> Artifacts:
     groups = []
     next_shard = iter(shards)
-    for group in _groups(model_json, label):
+    for group in weight_groups(model_json, label):
         paths = group.get("paths", ())
         pieces: list[Buffer] = [next(next_shard) for _ in paths]
-        _compare_checksums(group.get(_CHECKSUMS), pieces, [f"{label}: {path!r}" for path in paths])
+        compare_checksums(group.get(CHECKSUMS), pieces, [f"{label}: {path!r}" for path in paths])
         groups.append(WeightGroup(group.get("weights"), pieces))
     return _artifacts(model_json, groups)
 
 
 def _parts_in_indexed_db(fields: Config, data: bytes, label: str) -> Artifacts:
-    _compare_checksums(fields.get(_CHECKSUMS), [data], [label])
+    compare_checksums(fields.get(CHECKSUMS), [data], [label])
     return _artifacts(fields, [WeightGroup(fields.get("weightSpecs"), [data])])
 
 
@@ -456,23 +417,3 @@ def _artifacts(fields: Config, groups: list[WeightGroup]) -> Artifacts:
         fields.get("trainingConfig"),
         fields.get("userDefinedMetadata"),
     )
-
-
-def _checksum(data: Buffer) -> str:
-    return f"crc32:{crc32(data):08x}"
-
-
-def _compare_checksums(checksums: object, pieces: Sequence[Buffer], labels: list[str]) -> None:
-    """Compare the checksums in a file, if there are any, with those of its bytes.
-
-    Raises:
-        ModelFormatError: a checksum differs.
-    """
-    if not isinstance(checksums, list):
-        return
-    for checksum, data, label in zip(checksums, pieces, labels, strict=False):
-        if str(checksum).startswith("crc32:") and checksum != _checksum(data):
-            raise ModelFormatError(
-                f"{label} is not what was written: its checksum is {_checksum(data)}, not "
-                f"{checksum}"
-            )

@@ -23,7 +23,7 @@ def joined(base: str, path: str) -> str:
 
 @cache
 def _fetching() -> Any:
-    return function_of("keras/fetching.js")()
+    return function_of("io/fetching.js")()
 
 
 async def fetch_bytes(url: str) -> bytes:

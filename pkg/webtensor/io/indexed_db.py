@@ -8,7 +8,6 @@ from functools import cache
 from typing import Any
 
 from webtensor.javascript import function_of
-from webtensor.keras.types import Config
 from webtensor.transfer import javascript_bytes, javascript_text, python_bytes
 
 __all__ = ["get", "information", "names", "put", "remove"]
@@ -41,10 +40,10 @@ async def _settled(name: str, request: Awaitable[Any]) -> Any:
 
 @cache
 def _database() -> Any:
-    return function_of("keras/saving/layers_model/indexed_db.js")()
+    return function_of("io/indexed_db.js")()
 
 
-async def put(name: str, fields: Config, data: bytes, information: Config) -> None:
+async def put(name: str, fields: dict[str, Any], data: bytes, information: dict[str, Any]) -> None:
     """Store a model under a name.
 
     Args:
@@ -84,9 +83,9 @@ async def names() -> list[str]:
     return [str(name) for name in await _settled("", _database().names())]
 
 
-async def information() -> dict[str, Config]:
+async def information() -> dict[str, dict[str, Any]]:
     """Return the date and the sizes of each model, by its name."""
-    listed: dict[str, Config] = json.loads(str(await _database().information()))
+    listed: dict[str, dict[str, Any]] = json.loads(str(await _database().information()))
     return listed
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import IO, Self, TypeAlias
 
 from webtensor.errors import ModelFormatError
-from webtensor.keras.budgets import Budget, Readable, reading
-from webtensor.keras.element_types import Buffer
+from webtensor.formats.budgets import Budget, Readable, reading
+from webtensor.formats.element_types import Buffer
 
 __all__ = [
     "MAX_MEMBERS",
@@ -23,12 +23,10 @@ __all__ = [
     "PathLike",
     "Source",
     "Target",
-    "check_configuration",
     "count_members",
     "label_of",
     "read_beside",
     "read_bytes",
-    "require_model",
     "write_file",
     "write_folder",
     "write_members",
@@ -50,19 +48,6 @@ def label_of(file: object) -> str:
     if isinstance(file, (str, os.PathLike)):
         return os.fspath(file) if isinstance(os.fspath(file), str) else repr(file)
     return str(getattr(file, "name", None) or f"a {type(file).__name__}")
-
-
-def require_model(function: str, model: object, arguments: str) -> None:
-    """Check that an argument is a model; it may be a path where two arguments were swapped.
-
-    Raises:
-        TypeError: it has no attribute ``built``.
-    """
-    if not hasattr(model, "built"):
-        raise TypeError(
-            f"{function}: the first argument must be a model, but is {model!r:.200}; it is called "
-            f"as {function}({arguments})"
-        )
 
 
 def read_bytes(file: Source) -> bytes:
@@ -101,30 +86,6 @@ def write_file(file: Target, write: Callable[[IO[bytes]], None], *, overwrite: b
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-
-
-def check_configuration(config: object) -> None:
-    """Refuse a configuration that would make a layer read a file of this computer.
-
-    Lookup layers accept the name of a file as their vocabulary. In an untrusted configuration it
-    could be that of any file here.
-
-    Raises:
-        ValueError: a vocabulary is the name of a file.
-    """
-    waiting = [config]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            name = value.get("vocabulary")
-            if isinstance(name, str):
-                raise ValueError(
-                    f"vocabulary is the name of a file, {name!r}, which is not read; save the "
-                    "model with the tokens themselves"
-                )
-            waiting += value.values()
-        elif isinstance(value, list):
-            waiting += value
 
 
 class Archive:

@@ -1,42 +1,21 @@
-"""Arrays as they are stored in files, of more dtypes than tensors have, and tensors of them.
-
-All files that are read or written here store elements in row-major order and little-endian.
-"""
+"""Tensors of the arrays in files, and arrays of tensors."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from math import prod
 from struct import unpack
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from webtensor.dtypes import DType, as_dtype, float32, int32, string_
 from webtensor.engine import Tensor, TensorLike
+from webtensor.formats.element_types import ITEM_SIZES, Buffer, Elements
 from webtensor.ops import tensor
 
-__all__ = ["ITEM_SIZES", "Buffer", "Elements", "elements_of", "float16_numbers", "tensor_of"]
+__all__ = ["elements_of", "float16_numbers", "tensor_of"]
 
-Buffer: TypeAlias = bytes | bytearray | memoryview
 _Numbers: TypeAlias = "memoryview[float] | array[float] | Sequence[bool] | Sequence[complex]"
 
-#: Bytes per element, for each dtype of arrays in files.
-ITEM_SIZES = {
-    "bool": 1,
-    "int8": 1,
-    "uint8": 1,
-    "int16": 2,
-    "uint16": 2,
-    "float16": 2,
-    "bfloat16": 2,
-    "int32": 4,
-    "uint32": 4,
-    "float32": 4,
-    "int64": 8,
-    "uint64": 8,
-    "float64": 8,
-    "complex64": 8,
-}
 #: The format codes of memoryviews, for dtypes that have one.
 _FORMATS: dict[str, Literal["b", "B", "h", "H", "i", "f", "q", "Q", "d"]] = {
     "int8": "b",
@@ -50,19 +29,6 @@ _FORMATS: dict[str, Literal["b", "B", "h", "H", "i", "f", "q", "Q", "d"]] = {
     "uint64": "Q",
     "float64": "d",
 }
-
-
-class Elements(NamedTuple):
-    """An array in a file; ``data`` is a buffer, or a tuple of bytes where ``dtype`` is "string"."""
-
-    shape: tuple[int, ...]
-    dtype: str
-    data: Any
-
-    @property
-    def size(self) -> int:
-        """Number of elements."""
-        return prod(self.shape)
 
 
 def elements_of(value: TensorLike) -> Elements:
