@@ -695,7 +695,7 @@ def test_layers_model_is_a_model(tmp_path: Path):
     with pytest.raises(ModelFormatError, match=r"for model\.json, pass its path"):
         ours.saving.load_model((tmp_path / "m" / "model.json").read_bytes())
     with pytest.raises(ValueError, match=r"there is no file .*fetched first, as with keras\.utils"):
-        ours.saving.load_model("https://example.org/model.json")
+        ours.saving.load_model("https://example.org/model.keras")
 
 
 @pytest.mark.parametrize(

@@ -44,10 +44,12 @@ class _FolderHandler(IOHandler):
         self._shard_bytes, self._checksum = shard_bytes, checksum
 
     def load(self) -> ModelArtifacts:
-        path = self._path / MODEL_JSON if self._path.is_dir() else self._path
-        data = (path_beside(path, MODEL_JSON) if path != self._path else path).read_bytes()
-        with reading(self.label):
-            reader = ModelReader(data, self.label, self._integrity)
+        is_folder = self._path.is_dir()
+        path = self._path / MODEL_JSON if is_folder else self._path
+        label = label_of(path)
+        data = (path_beside(path, MODEL_JSON) if is_folder else path).read_bytes()
+        with reading(label):
+            reader = ModelReader(data, label, self._integrity)
             paths = [path_beside(path, shard.path) for shard in reader.shards]
             sizes = [file.stat().st_size for file in paths]
             reader.reserve(sizes)

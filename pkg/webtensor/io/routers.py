@@ -257,7 +257,13 @@ def load_artifacts(source: ModelSource, **options: Unpack[LoadOptions]) -> Model
 async def load_artifacts_async(
     source: ModelSource, **options: Unpack[LoadOptions]
 ) -> ModelArtifacts:
-    """Return the model that ``load_artifacts`` does, without blocking the page."""
+    """Return the model that ``load_artifacts`` does, without blocking the page.
+
+    Example:
+        In a page::
+
+            artifacts = await wt.io.load_artifacts_async("model/model.json", on_progress=print)
+    """
     return await _loader(source, options).load_async()
 
 
@@ -280,5 +286,11 @@ def save_artifacts(artifacts: ModelArtifacts, target: ModelTarget) -> SaveResult
 
 
 async def save_artifacts_async(artifacts: ModelArtifacts, target: ModelTarget) -> SaveResult:
-    """Save a model as ``save_artifacts`` does, without blocking the page."""
+    """Save a model as ``save_artifacts`` does, without blocking the page.
+
+    Example:
+        In a page::
+
+            await wt.io.save_artifacts_async(artifacts, "indexeddb://digits")
+    """
     return await _saver(target).save_async(artifacts)
