@@ -14,18 +14,8 @@ import webtensor as wt
 NAMESPACES = {
     *("activations", "browser", "callbacks", "constraints", "fft", "fused", "image"),
     *("initializers", "io", "keras", "layers", "linalg", "losses", "math", "metrics", "models"),
-    *(
-        "nn",
-        "optimizers",
-        "random",
-        "regularizers",
-        "signal",
-        "sparse",
-        "spectral",
-        "string",
-        "train",
-    ),
-    *("wasm", "webgl"),
+    *("nn", "optimizers", "random", "regularizers", "signal", "sparse", "spectral", "string"),
+    *("train", "wasm", "webgl"),
 }
 DUNDERS = {"__array_api_version__", "__array_namespace_info__", "__version__"}
 

@@ -477,6 +477,7 @@ def test_loading_can_be_cancelled(path: str, no_leak: None) -> None:
         while downloading() and time.monotonic() < deadline:
             time.sleep(0.01)
         assert not downloading()
+        assert server.has_lost(path)
 
 
 def downloading() -> list[threading.Thread]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import threading
+import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -40,12 +42,19 @@ class Server:
     url: str
     answers: dict[str, Answer]
     requests: list[Request]
-    ended: threading.Event
+    lost: set[str]
 
     @property
     def paths(self) -> list[str]:
         """The paths that were asked for, in order."""
         return [request.path for request in self.requests]
+
+    def has_lost(self, path: str) -> bool:
+        """Whether the client breaks off an answer that stalls, within some seconds."""
+        deadline = time.monotonic() + 5
+        while path not in self.lost and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return path in self.lost
 
 
 @dataclass
@@ -69,6 +78,14 @@ class QuickServer(ThreadingHTTPServer):
         """Write nothing: clients that have read enough break off."""
 
 
+def _received(connection: socket.socket) -> bytes:
+    """Return a byte that has arrived, or none where the connection has ended."""
+    try:
+        return connection.recv(1)
+    except ConnectionError:
+        return b""
+
+
 @contextmanager
 def serving(files: Mapping[str, bytes | Answer]) -> Iterator[Server]:
     """Serve files by their paths, which begin with "/", within the ``with``."""
@@ -77,6 +94,7 @@ def serving(files: Mapping[str, bytes | Answer]) -> Iterator[Server]:
         for path, answer in files.items()
     }
     requests: list[Request] = []
+    lost: set[str] = set()
     ended = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
@@ -109,14 +127,23 @@ def serving(files: Mapping[str, bytes | Answer]) -> Iterator[Server]:
                 self.wfile.write(answer.body)
                 self.wfile.flush()
             if answer.stalls:
-                ended.wait(30)
+                self._wait()
             self.close_connection = True
+
+        def _wait(self) -> None:
+            """Wait until the client breaks off, or the test ends."""
+            self.connection.setblocking(False)
+            while not ended.wait(0.01):
+                with suppress(BlockingIOError):
+                    if not _received(self.connection):
+                        lost.add(self.path)
+                        return
 
         def log_message(self, format: str, *arguments: Any) -> None:
             """Write nothing."""
 
     with running(QuickServer(("127.0.0.1", 0), Handler)) as url:
         try:
-            yield Server(url, answers, requests, ended)
+            yield Server(url, answers, requests, lost)
         finally:
             ended.set()

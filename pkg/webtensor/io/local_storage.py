@@ -64,8 +64,12 @@ def _key(name: str, part: str) -> str:
 
 
 def _item(storage: Any, name: str, part: str) -> str | None:
-    value = storage.getItem(javascript_text(_key(name, part)))
-    return None if value is None else str(value)
+    return _text(storage, _key(name, part))
+
+
+def _text(storage: Any, key: str) -> str | None:
+    value = storage.getItem(javascript_text(key))
+    return value if isinstance(value, str) else None  # JavaScript's null is no None
 
 
 class LocalStorageStore:
@@ -167,7 +171,7 @@ def _replace(storage: Any, texts: Mapping[str, str], label: str) -> None:
     """
     from pyodide.ffi import JsException
 
-    former = {key: storage.getItem(javascript_text(key)) for key in texts}
+    former = {key: _text(storage, key) for key in texts}
     try:
         for key, text in texts.items():
             storage.setItem(javascript_text(key), javascript_text(text))
@@ -176,7 +180,7 @@ def _replace(storage: Any, texts: Mapping[str, str], label: str) -> None:
             storage.removeItem(javascript_text(key))
         for key, value in former.items():
             if value is not None:
-                storage.setItem(javascript_text(key), javascript_text(str(value)))
+                storage.setItem(javascript_text(key), javascript_text(value))
         raise OSError(
             f"{label}: there is too little storage for it, as LocalStorage holds a few megabytes. "
             f"What was stored before is kept; use indexeddb:// for larger models ({error})"
