@@ -196,7 +196,6 @@ def test_models_are_saved_and_loaded(upper_page: PlaywrightPythonPage, backend: 
     work = """
 async def work():
     from webtensor import keras
-    from webtensor.keras.saving.layers_model import indexed_db
 
     keras.utils.set_random_seed(7)
     model = keras.Sequential([
@@ -218,8 +217,19 @@ async def work():
     place = "indexeddb://" + "a-name-of-more-than-sixty-four-characters" * 2
     await keras.saving.save_layers_model_async(model, place)
     answer["indexeddb"] = same(await keras.saving.load_layers_model_async(place))
-    await indexed_db.remove(place.removeprefix("indexeddb://"))
-    answer["names"] = await indexed_db.names()
+    await wt.io.remove_model_async(place)
+    answer["stored"] = [*await wt.io.list_models_async()]
+    files = keras.saving.layers_model_files(model, quantization={"float16": "*/bias"})
+    blobs = {
+        name: js.URL.createObjectURL(js.Blob.new(js.Array.of(javascript_bytes(data))))
+        for name, data in files.items()
+    }
+    handler = wt.io.http(blobs["model.json"], weight_url_converter=blobs.__getitem__)
+    answer["server"] = same(await keras.saving.load_layers_model_async(handler))
+    storage = wt.io.browser_local_storage("a-name-of-more-than-sixty-four-characters" * 2)
+    await keras.saving.save_layers_model_async(model, storage)
+    answer["local storage"] = same(await keras.saving.load_layers_model_async(storage))
+    js.localStorage.clear()
     return answer
 """
     assert answer_of(upper_page, work, backend=backend) == {
@@ -227,14 +237,16 @@ async def work():
         "model.h5": True,
         "weights": True,
         "indexeddb": True,
-        "names": [],
+        "stored": [],
+        "server": True,
+        "local storage": True,
     }
 
 
 def test_text_and_files(upper_page: PlaywrightPythonPage, site_url: str, backend: str) -> None:
     work = """
 async def work():
-    from webtensor.keras.fetching import fetch_bytes, joined
+    from webtensor.io.fetching import fetch_bytes
 
     texts = wt.tensor(["a", "b" * 500, "ü" * 80])
     sizes = (1, 63, 64, 1000, 70_000)
@@ -244,7 +256,7 @@ async def work():
         "lengths": [js.encodeURI(javascript_text("c" * size)) == "c" * size for size in sizes],
         "bytes": [python_bytes(javascript_bytes(b"bytes" * n)) == b"bytes" * n for n in sizes],
         "words": python_bytes(js.Uint32Array.new(javascript_bytes(b"12345678").buffer)).decode(),
-        "fetched": (await fetch_bytes(joined(f"{base}/", path)))[:15].decode(),
+        "fetched": (await fetch_bytes(f"{base}/{path}"))[:15].decode(),
     }
 """
     assert answer_of(upper_page, work, backend=backend, base=site_url) == {

@@ -68,6 +68,7 @@ PACKAGES = [
     "webtensor.autodiff",
     "webtensor.browser",
     "webtensor.engine",
+    "webtensor.io",
     "webtensor.keras",
     "webtensor.keras.callbacks",
     "webtensor.keras.layers",

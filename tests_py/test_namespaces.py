@@ -13,9 +13,9 @@ import webtensor as wt
 #: Modules that users see; all other modules of the package are inner ones.
 NAMESPACES = {
     *("activations", "browser", "callbacks", "constraints", "fft", "fused", "image"),
-    *("initializers", "keras", "layers", "linalg", "losses", "math", "metrics", "models", "nn"),
-    *("optimizers", "random", "regularizers", "signal", "sparse", "spectral", "string", "train"),
-    *("wasm", "webgl"),
+    *("initializers", "io", "keras", "layers", "linalg", "losses", "math", "metrics", "models"),
+    *("nn", "optimizers", "random", "regularizers", "signal", "sparse", "spectral", "string"),
+    *("train", "wasm", "webgl"),
 }
 DUNDERS = {"__array_api_version__", "__array_namespace_info__", "__version__"}
 
@@ -87,7 +87,7 @@ def test_a_variable_adds_and_subtracts(backend: str, no_leak: None) -> None:
 
 def asynchronous_functions() -> Iterator[Any]:
     """Public functions and methods whose results must be awaited, by their names."""
-    spaces = [wt, wt.browser, wt.keras.saving, wt.keras.Model, wt.keras.utils, wt.Tensor]
+    spaces = [wt, wt.browser, wt.io, wt.keras.saving, wt.keras.Model, wt.keras.utils, wt.Tensor]
     for space in spaces:
         for name in dir(space):
             value = getattr(space, name)

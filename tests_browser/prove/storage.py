@@ -49,10 +49,10 @@ async def fingerprint(model):
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()[:16]
 """
 REMOVE = """
-from webtensor.keras.saving.layers_model import indexed_db
-for name in await indexed_db.names():
-    if name.startswith("trial-"):
-        await indexed_db.remove(name)
+import webtensor as wt
+for address in await wt.io.list_models_async():
+    if address.startswith("indexeddb://trial-"):
+        await wt.io.remove_model_async(address)
 """
 WHOLE = EPOCHS + "await fingerprint(await train_until(epochs, 'indexeddb://trial-whole'))"
 FINISH = (

@@ -18,8 +18,8 @@ import pytest
 from tests_py.closeness import assert_close
 from tests_py.keras.saved_models import MODELS, predicted, randomized
 from webtensor import keras as ours
-from webtensor.keras.element_types import Elements
-from webtensor.keras.files import write_file
+from webtensor.formats.element_types import Elements
+from webtensor.formats.files import write_file
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5
 from webtensor.keras.saving.hdf5.reader import UnsupportedError, read
 from webtensor.keras.saving.npz import read_npz

@@ -21,7 +21,7 @@ import pytest
 from tests_py.keras.saved_models import MODELS
 from tests_py.keras.test_saving_bad_input import zipped
 from webtensor import ModelFormatError, keras as ours
-from webtensor.keras.budgets import EXPANSION, FLOOR
+from webtensor.formats.budgets import EXPANSION, FLOOR
 from webtensor.keras.saving.hdf5 import read_hdf5
 from webtensor.keras.saving.npz import read_npz
 

@@ -12,8 +12,8 @@ A script of Keras needs another import only: ``from webtensor import keras`` in 
 Other modules are shared by these. Layers have ``variables`` and ``names``; called with symbolic
 tensors (``symbols``), they make ``nodes`` of functional models, whose shapes come from
 ``shape_inference``. ``arguments`` and ``class_documentation`` derive configurations and docstrings
-from the signatures of classes; ``registry`` turns objects into configurations and back; ``budgets``
-limit what reading a file may cost.
+from the signatures of classes; ``registry`` turns objects into configurations and back;
+``allocations`` and ``model_budgets`` limit what a model may allocate while it is made of a file.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ from webtensor.dtypes import DType
 from webtensor.engine import Tensor, Variable
 from webtensor.engine.tasks import TaskStack
 from webtensor.errors import ModelFormatError
+from webtensor.formats.limits import check_depth
 from webtensor.keras.dtypes import held_dtype
-from webtensor.keras.limits import check_depth
 from webtensor.keras.names import nearest, to_snake_case
 from webtensor.keras.types import Config, CustomObjects
 from webtensor.ops import tensor

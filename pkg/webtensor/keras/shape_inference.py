@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from webtensor.engine import Tensor, tidy
-from webtensor.keras.limits import check_tensor
+from webtensor.keras.allocations import check_tensor
 from webtensor.keras.nest import flatten, map_structure, pack
 from webtensor.keras.stateless_scopes import StatelessScope
 from webtensor.keras.symbols import KerasTensor

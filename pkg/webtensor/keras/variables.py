@@ -10,8 +10,8 @@ from webtensor import engine, keras
 from webtensor.dtypes import DType, float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.engine.scopes import outside_scopes
+from webtensor.keras.allocations import claim
 from webtensor.keras.dtypes import held_dtype
-from webtensor.keras.limits import claim
 from webtensor.keras.names import auto_name, current_path
 from webtensor.keras.stateless_scopes import stateless_scopes
 from webtensor.keras.types import DTypeLike, InitializerLike

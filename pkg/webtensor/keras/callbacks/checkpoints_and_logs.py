@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from webtensor import keras
-from webtensor.keras.budgets import parse_json
+from webtensor.formats.budgets import parse_json
 from webtensor.keras.callbacks.callback import Callback, Logs
 from webtensor.keras.callbacks.monitor import Monitor
 from webtensor.keras.logging import say

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-from webtensor.keras.budgets import Budget, read_stream, reading
+from webtensor.formats.budgets import Budget, read_stream, reading
 from webtensor.keras.datasets.sources import ORIGIN, Array, Parts, numpy_for
 from webtensor.keras.utils.downloads import get_file
 

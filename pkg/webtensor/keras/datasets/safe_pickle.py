@@ -9,8 +9,8 @@ from __future__ import annotations
 import pickle
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
 
-from webtensor.keras.budgets import reading
-from webtensor.keras.limits import MAX_DEPTH
+from webtensor.formats.budgets import reading
+from webtensor.formats.limits import MAX_DEPTH
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from webtensor.errors import ModelFormatError
-from webtensor.keras.budgets import reading
+from webtensor.formats.budgets import reading
+from webtensor.formats.files import Archive
 from webtensor.keras.datasets import safe_pickle
-from webtensor.keras.files import Archive
 from webtensor.keras.utils.downloads import get_file
 
 if TYPE_CHECKING:

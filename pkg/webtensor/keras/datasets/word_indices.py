@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from webtensor.keras.budgets import parse_json
+from webtensor.formats.budgets import parse_json
 from webtensor.keras.datasets.sources import ORIGIN, Array, numpy_for
 from webtensor.keras.utils.downloads import get_file
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from webtensor.keras.budgets import parse_json, reading
+from webtensor.formats.budgets import parse_json, reading
 from webtensor.keras.layers import Input, InputLayer
 from webtensor.keras.models.functional import Functional, operation_of
 from webtensor.keras.models.model import Model

@@ -4,8 +4,7 @@
 ``layers_model`` of TensorFlow.js. The weights of a model are a tree of arrays (``variable_store``,
 ``hdf5.tree``), which ``hdf5`` and ``npz`` read and write, ``shards`` parts into several files, and
 ``file_editor`` shows and edits. ``keras2_configs`` and ``compile_configs`` convert configurations
-of Keras 2 and TensorFlow.js. ``files`` has archives, folders, and the writing of files;
-``element_types`` has the arrays in files.
+of Keras 2 and TensorFlow.js. ``webtensor.formats`` has what all model files share.
 """
 
 from webtensor.keras.registry import (

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Literal, TypeAlias, TypedDict
 
 from webtensor.engine import TensorLike
-from webtensor.keras.budgets import parse_json, reading
-from webtensor.keras.element_types import ITEM_SIZES, Elements, elements_of, tensor_of
-from webtensor.keras.files import Archive, PathLike, label_of, read_bytes, write_file
+from webtensor.formats.budgets import parse_json, reading
+from webtensor.formats.element_types import ITEM_SIZES, Elements
+from webtensor.formats.files import Archive, PathLike, label_of, read_bytes, write_file
+from webtensor.io.stored_tensors import elements_of, tensor_of
 from webtensor.keras.logging import say
 from webtensor.keras.models import Model
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from webtensor.errors import ModelFormatError
+from webtensor.formats.budgets import parse_json, reading
+from webtensor.formats.element_types import Buffer
+from webtensor.formats.files import Archive, Folder
 from webtensor.keras import __version__
-from webtensor.keras.budgets import parse_json, reading
-from webtensor.keras.element_types import Buffer
-from webtensor.keras.files import Archive, Folder, check_configuration
+from webtensor.keras.model_budgets import making_model
 from webtensor.keras.models import Model
 from webtensor.keras.registry import deserialize_keras_object, serialize_shared, sharing_objects
+from webtensor.keras.saving.checks import check_configuration
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5
 from webtensor.keras.saving.npz import read_npz
 from webtensor.keras.saving.variable_store import load_state, saved_assets, saved_state
@@ -91,7 +93,7 @@ def load_archive(
     tree = weights_in_archive(archive)
     if not compile:
         config["compile_config"] = None
-    with reading(where), archive.budget.making_model(size_of(tree) + MORE_ELEMENTS):
+    with reading(where), making_model(archive.budget, size_of(tree) + MORE_ELEMENTS):
         check_configuration(config)
         with sharing_objects():
             model: Model = deserialize_keras_object(config, custom_objects)

@@ -14,14 +14,16 @@ from warnings import warn
 from webtensor.dtypes import DType
 from webtensor.engine import Tensor, Variable
 from webtensor.errors import ModelFormatError
+from webtensor.formats.budgets import Budget, parse_json, reading
+from webtensor.formats.element_types import Elements
+from webtensor.io.stored_tensors import elements_of, tensor_of
 from webtensor.keras import layers
-from webtensor.keras.budgets import Budget, parse_json, reading
-from webtensor.keras.element_types import Elements, elements_of, tensor_of
-from webtensor.keras.files import check_configuration
 from webtensor.keras.layers import Layer
 from webtensor.keras.masks import carried_masks_left_out
+from webtensor.keras.model_budgets import making_model
 from webtensor.keras.models import Model
 from webtensor.keras.registry import deserialize_keras_object
+from webtensor.keras.saving.checks import check_configuration
 from webtensor.keras.saving.compile_configs import compile_as, training_config
 from webtensor.keras.saving.hdf5 import Group, pieces
 from webtensor.keras.saving.keras2_configs import is_old, modernized
@@ -77,7 +79,7 @@ def load_legacy_model(tree: Group, label: str, compile: bool, budget: Budget) ->
     where = f"{label}: model_config"
     config = parse_json(text, where, budget)
     version = str(tree.attributes.get("keras_version", "2"))
-    with reading(where), budget.making_model(size_of(weights) + MORE_ELEMENTS):
+    with reading(where), making_model(budget, size_of(weights) + MORE_ELEMENTS):
         check_configuration(config)
         if is_old(version):
             config = modernized(config)
@@ -89,7 +91,7 @@ def load_legacy_model(tree: Group, label: str, compile: bool, budget: Budget) ->
     training = tree.attributes.get("training_config")
     if compile and isinstance(training, str):
         where = f"{label}: training_config"
-        with reading(where), budget.making_model(size_of(tree) + MORE_ELEMENTS):
+        with reading(where), making_model(budget, size_of(tree) + MORE_ELEMENTS):
             compile_as(model, parse_json(training, where, budget))
         _load_optimizer(model, tree.group("optimizer_weights"), label)
     return model

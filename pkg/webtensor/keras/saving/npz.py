@@ -11,9 +11,9 @@ from io import BytesIO
 from typing import IO
 
 from webtensor.errors import ModelFormatError
-from webtensor.keras.budgets import Budget, reading
-from webtensor.keras.element_types import ITEM_SIZES, Buffer, Elements
-from webtensor.keras.files import Archive, write_members
+from webtensor.formats.budgets import Budget, reading
+from webtensor.formats.element_types import ITEM_SIZES, Buffer, Elements
+from webtensor.formats.files import Archive, write_members
 from webtensor.keras.saving.hdf5 import MAX_GROUPS, Group
 
 __all__ = ["read_npz", "write_npz"]

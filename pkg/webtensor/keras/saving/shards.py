@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from webtensor.errors import ModelFormatError
-from webtensor.keras.budgets import Budget, parse_json
-from webtensor.keras.files import PathLike, label_of, read_beside, read_bytes, write_file
+from webtensor.formats.budgets import Budget, parse_json
+from webtensor.formats.files import PathLike, label_of, read_beside, read_bytes, write_file
 from webtensor.keras.saving.hdf5 import Group, pieces, read_hdf5
 
 __all__ = ["read_shards", "write_shards"]

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from warnings import warn
 
 from webtensor.engine import Tensor, Variable
-from webtensor.keras.element_types import elements_of, tensor_of
+from webtensor.io.stored_tensors import elements_of, tensor_of
 from webtensor.keras.layers import Layer
 from webtensor.keras.models import Functional, Sequential
 from webtensor.keras.names import to_snake_case

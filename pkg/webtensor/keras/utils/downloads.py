@@ -20,8 +20,8 @@ from warnings import warn
 from webtensor.engine.jspi import can_suspend, suspended
 from webtensor.environment import IN_BROWSER
 from webtensor.errors import ModelFormatError
-from webtensor.keras.budgets import Budget, reading
-from webtensor.keras.files import count_members, write_file
+from webtensor.formats.budgets import Budget, reading
+from webtensor.formats.files import count_members, write_file
 from webtensor.keras.logging import say
 
 __all__ = ["get_file"]
@@ -124,7 +124,7 @@ def _fetch(origin: str, file: IO[bytes]) -> None:
 
 
 def _fetch_in_page(origin: str) -> bytes:
-    from webtensor.keras.fetching import fetch_bytes
+    from webtensor.io.fetching import fetch_bytes
 
     if not can_suspend():
         raise RuntimeError(

@@ -15,7 +15,7 @@ from webtensor import ops as wt
 from webtensor.dtypes import float32
 from webtensor.engine import Tensor, TensorLike
 from webtensor.errors import ModelFormatError
-from webtensor.keras.budgets import reading
+from webtensor.formats.budgets import reading
 from webtensor.keras.data_formats import as_data_format
 from webtensor.keras.ops import image as image_ops
 from webtensor.keras.py_datasets import checked_format

@@ -9,9 +9,9 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from webtensor.engine import TensorLike
-from webtensor.keras.budgets import Budget, reading
+from webtensor.formats.budgets import Budget, reading
+from webtensor.formats.files import label_of
 from webtensor.keras.data_formats import as_data_format
-from webtensor.keras.files import label_of
 from webtensor.keras.types import DTypeLike
 
 if TYPE_CHECKING:

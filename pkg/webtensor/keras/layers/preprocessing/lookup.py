@@ -17,6 +17,7 @@ from webtensor import ops as wt
 from webtensor.dtypes import DType, float32, int32, string_
 from webtensor.engine import Tensor, TensorLike
 from webtensor.engine.scopes import outside_scopes
+from webtensor.keras.allocations import claim
 from webtensor.keras.arguments import ALWAYS
 from webtensor.keras.layers.preprocessing.encoding import (
     MODES,
@@ -34,7 +35,6 @@ from webtensor.keras.layers.preprocessing.hashes import (
     fast_hashes,
     strong_hashes,
 )
-from webtensor.keras.limits import claim
 from webtensor.keras.types import Config, Shape
 from webtensor.ops.string_elements import text_tensor, texts_of
 

@@ -6,8 +6,8 @@ What ``reader`` does not support, such as compressed arrays, is read with h5py i
 
 from __future__ import annotations
 
-from webtensor.keras.budgets import Budget, reading
-from webtensor.keras.element_types import Buffer
+from webtensor.formats.budgets import Budget, reading
+from webtensor.formats.element_types import Buffer
 from webtensor.keras.saving.hdf5.checksums import without_checksum
 from webtensor.keras.saving.hdf5.library import read_with_h5py
 from webtensor.keras.saving.hdf5.reader import MAX_GROUPS, UnsupportedError, read

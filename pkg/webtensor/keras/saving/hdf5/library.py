@@ -9,8 +9,8 @@ from types import ModuleType
 from typing import Any
 
 from webtensor.errors import ModelFormatError
-from webtensor.keras.budgets import Budget
-from webtensor.keras.element_types import ITEM_SIZES, Buffer, Elements
+from webtensor.formats.budgets import Budget
+from webtensor.formats.element_types import ITEM_SIZES, Buffer, Elements
 from webtensor.keras.saving.hdf5.reader import MAX_GROUPS
 from webtensor.keras.saving.hdf5.tree import Attribute, Group
 

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from webtensor.errors import ModelFormatError
-from webtensor.keras.budgets import Budget
-from webtensor.keras.element_types import ITEM_SIZES, Buffer, Elements
+from webtensor.formats.budgets import Budget
+from webtensor.formats.element_types import ITEM_SIZES, Buffer, Elements
 from webtensor.keras.saving.hdf5.specification import SIGNATURE, UNDEFINED, MessageKind
 from webtensor.keras.saving.hdf5.tree import Attribute, Group
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from webtensor.keras.element_types import Elements
+from webtensor.formats.element_types import Elements
 
 __all__ = ["Attribute", "Group"]
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from math import prod
 from struct import pack
 
-from webtensor.keras.element_types import ITEM_SIZES, Buffer, Elements
+from webtensor.formats.element_types import ITEM_SIZES, Buffer, Elements
 from webtensor.keras.saving.hdf5.checksums import CHECKSUM, checksum_of
 from webtensor.keras.saving.hdf5.specification import SIGNATURE, UNDEFINED, MessageKind
 from webtensor.keras.saving.hdf5.tree import Attribute, Group

@@ -1,9 +1,8 @@
 """Layers-models of TensorFlow.js: ``model.json`` and files of weights beside it.
 
-``artifacts`` has the parts of such a model: its weights (``manifest``), its configuration as
-TensorFlow.js reads it (``topology``), the arguments of ``compile`` and the optimizer's variables
-(``training``). ``storage`` saves them in, and loads them from, folders, the web (``web``), and a
-browser's IndexedDB (``indexed_db``).
+``artifacts`` has the parts of such a model: its weights, its configuration as TensorFlow.js reads
+it (``topology``), the arguments of ``compile`` and the optimizer's variables (``training``).
+``storage`` saves them in, and loads them from, folders, the web, and a browser's IndexedDB.
 """
 
 from webtensor.keras.saving.layers_model.storage import (

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from webtensor.engine import Tensor, Variable
+from webtensor.io.weights import Weight
 from webtensor.keras.models import Model
 from webtensor.keras.names import to_snake_case
 from webtensor.keras.saving.compile_configs import training_config
-from webtensor.keras.saving.layers_model.manifest import Weight
 from webtensor.keras.types import Config
 from webtensor.ops import tensor, zeros_like
 

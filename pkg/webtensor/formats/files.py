@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import IO, Self, TypeAlias
 
 from webtensor.errors import ModelFormatError
-from webtensor.keras.budgets import Budget, Readable, reading
-from webtensor.keras.element_types import Buffer
+from webtensor.formats.budgets import Budget, Readable, reading
+from webtensor.formats.element_types import Buffer
 
 __all__ = [
     "MAX_MEMBERS",
@@ -23,13 +23,13 @@ __all__ = [
     "PathLike",
     "Source",
     "Target",
-    "check_configuration",
     "count_members",
     "label_of",
+    "path_beside",
     "read_beside",
     "read_bytes",
-    "require_model",
     "write_file",
+    "write_files",
     "write_folder",
     "write_members",
 ]
@@ -50,19 +50,6 @@ def label_of(file: object) -> str:
     if isinstance(file, (str, os.PathLike)):
         return os.fspath(file) if isinstance(os.fspath(file), str) else repr(file)
     return str(getattr(file, "name", None) or f"a {type(file).__name__}")
-
-
-def require_model(function: str, model: object, arguments: str) -> None:
-    """Check that an argument is a model; it may be a path where two arguments were swapped.
-
-    Raises:
-        TypeError: it has no attribute ``built``.
-    """
-    if not hasattr(model, "built"):
-        raise TypeError(
-            f"{function}: the first argument must be a model, but is {model!r:.200}; it is called "
-            f"as {function}({arguments})"
-        )
 
 
 def read_bytes(file: Source) -> bytes:
@@ -101,30 +88,6 @@ def write_file(file: Target, write: Callable[[IO[bytes]], None], *, overwrite: b
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
-
-
-def check_configuration(config: object) -> None:
-    """Refuse a configuration that would make a layer read a file of this computer.
-
-    Lookup layers accept the name of a file as their vocabulary. In an untrusted configuration it
-    could be that of any file here.
-
-    Raises:
-        ValueError: a vocabulary is the name of a file.
-    """
-    waiting = [config]
-    while waiting:
-        value = waiting.pop()
-        if isinstance(value, dict):
-            name = value.get("vocabulary")
-            if isinstance(name, str):
-                raise ValueError(
-                    f"vocabulary is the name of a file, {name!r}, which is not read; save the "
-                    "model with the tokens themselves"
-                )
-            waiting += value.values()
-        elif isinstance(value, list):
-            waiting += value
 
 
 class Archive:
@@ -235,6 +198,15 @@ def read_beside(file: Path, name: str) -> bytes:
     Raises:
         ModelFormatError: it is missing, or is a link.
     """
+    return path_beside(file, name).read_bytes()
+
+
+def path_beside(file: Path, name: str) -> Path:
+    """Return the path of a file that another one names, in the same folder or below it.
+
+    Raises:
+        ModelFormatError: it is missing, or is a link.
+    """
     folder = file.parent.resolve()
     path = folder / name
     with reading(f"{file} names the file {name!r}, which cannot be read"):
@@ -242,7 +214,23 @@ def read_beside(file: Path, name: str) -> bytes:
             raise ModelFormatError(f"{file} names {name!r}, which is a link that leads elsewhere")
         if not path.is_file():
             raise ModelFormatError(f"{file} names the file {name!r}, which is missing")
-        return path.read_bytes()
+        return path
+
+
+def write_files(folder: Path, files: Iterable[tuple[str, Buffer]]) -> None:
+    """Write files into a folder; they replace those of the same names when all are complete."""
+    folder.mkdir(parents=True, exist_ok=True)
+    parts: dict[Path, Path] = {}
+    try:
+        for name, data in files:
+            part = folder / f".{name}.{os.getpid()}.part"
+            parts[part] = folder / name
+            part.write_bytes(data)
+        for part, path in parts.items():
+            part.replace(path)
+    finally:
+        for part in parts:
+            part.unlink(missing_ok=True)
 
 
 def write_folder(path: PathLike, members: Iterable[tuple[str, Iterable[Buffer]]]) -> None:

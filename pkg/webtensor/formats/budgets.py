@@ -15,19 +15,14 @@ from __future__ import annotations
 import errno
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from itertools import accumulate
 from math import prod
-from types import MethodType
 from typing import Any, Protocol
 
-from webtensor.backends.api import Backend, Handle, Operand
-from webtensor.engine import backend_registry
-from webtensor.engine.state import state
 from webtensor.errors import BackendError, ModelFormatError
-from webtensor.keras.limits import MAX_DEPTH, active_budgets, check_tensor
+from webtensor.formats.limits import MAX_DEPTH
 
 __all__ = [
     "EXPANSION",
@@ -77,8 +72,6 @@ class Budget:
     def __init__(self, file: str, size: int = 0, *, floor: int = FLOOR) -> None:
         self.file = file
         self._size, self._floor, self._spent = size, floor, 0
-        #: While a model is made, the number of elements that further variables may have.
-        self.elements: int | None = None
 
     @property
     def limit(self) -> int:
@@ -121,59 +114,6 @@ class Budget:
         if size > _MAX_ELEMENTS or max(shape, default=0) > _MAX_ELEMENTS:
             raise ModelFormatError(f"{where or self.file}: a shape has too many elements")
         return size
-
-    @contextmanager
-    def making_model(self, elements: int) -> Iterator[None]:
-        """Limit what layers allocate within the ``with``.
-
-        Variables may have ``elements`` elements in all; other memory is spent from this budget.
-        """
-        self.elements = elements
-        try:
-            with active_budgets.holding(self), _limited_kernels():
-                yield
-        finally:
-            self.elements = None
-
-
-class _LimitedKernels(dict[str, Callable[..., Handle]]):
-    """The kernels of a backend, which check the sizes of their results before they compute."""
-
-    def __init__(self, backend: Backend) -> None:
-        super().__init__(backend.kernels)
-        self._backend = backend
-
-    def __getitem__(self, name: str) -> Callable[..., Handle]:
-        kernel = super().__getitem__(name)
-        if isinstance(kernel, partial):
-            kernel = self._backend.load_kernel(name)
-        label = f"{name}: a tensor"
-        # Preparing a call runs the function of a kernel with a stand-in for the backend.
-        function = kernel.__func__ if isinstance(kernel, MethodType) else _without_backend(kernel)
-
-        def limited(
-            backend: Backend, inputs: Sequence[Operand], shape: Sequence[int], *more: object
-        ) -> Handle:
-            check_tensor(shape, label)
-            return function(backend, inputs, shape, *more)
-
-        return MethodType(limited, self._backend)
-
-
-def _without_backend(kernel: Callable[..., Handle]) -> Callable[..., Handle]:
-    return lambda _, *arguments: kernel(*arguments)
-
-
-@contextmanager
-def _limited_kernels() -> Iterator[None]:
-    """Check the results of the active backend within the ``with``, and only there."""
-    backend = state.backend or backend_registry.activate_default()
-    kernels = backend.kernels
-    backend.kernels = _LimitedKernels(backend)
-    try:
-        yield
-    finally:
-        backend.kernels = kernels
 
 
 # -- errors ------------------------------------------------------------------------------------

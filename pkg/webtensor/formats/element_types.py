@@ -1,0 +1,44 @@
+"""Arrays as they are stored in files, of more dtypes than tensors have.
+
+All files that are read or written here store elements in row-major order and little-endian.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, NamedTuple, TypeAlias
+
+__all__ = ["ITEM_SIZES", "Buffer", "Elements"]
+
+Buffer: TypeAlias = bytes | bytearray | memoryview
+
+#: Bytes per element, for each dtype of arrays in files.
+ITEM_SIZES = {
+    "bool": 1,
+    "int8": 1,
+    "uint8": 1,
+    "int16": 2,
+    "uint16": 2,
+    "float16": 2,
+    "bfloat16": 2,
+    "int32": 4,
+    "uint32": 4,
+    "float32": 4,
+    "int64": 8,
+    "uint64": 8,
+    "float64": 8,
+    "complex64": 8,
+}
+
+
+class Elements(NamedTuple):
+    """An array in a file; ``data`` is a buffer, or a tuple of bytes where ``dtype`` is "string"."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    data: Any
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return prod(self.shape)

@@ -1,0 +1,1 @@
+"""Tests of ``webtensor.io`` and of the plain data under it."""
