@@ -1,6 +1,6 @@
 """Google's own protocol buffers as the oracle: its message types from our schemas' tables."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from google.protobuf.descriptor_pb2 import (
@@ -13,7 +13,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from webtensor.formats.protobuf import Field, Message, Schema
 
-__all__ = ["assert_equal", "message_class", "rows"]
+__all__ = ["assert_equal", "assert_rows_are_facts", "message_class"]
 
 PACKAGE = "tested"
 
@@ -103,12 +103,40 @@ def assert_same(value: Any, expected: Any, maps: bool) -> None:
         assert value == expected
 
 
-def rows(descriptor: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Message types below a descriptor by their last name, and the descriptors of their fields."""
-    seen, waiting = set(), [descriptor]
+def assert_rows_are_facts(schema: Schema, *descriptors: Any) -> None:
+    """Compare the tables of a schema with Google's descriptions of the messages' own authors."""
+    described = {message.name: message for message in messages_below(descriptors)}
+    for message_type in schema.types.values():
+        fields = described[message_type.name].fields_by_name
+        for field in message_type.by_name.values():
+            assert (message_type.name, field) == (message_type.name, row(fields[field.name]))
+
+
+def messages_below(descriptors: Iterable[Any]) -> Iterator[Any]:
+    """The descriptions of messages, and of those in them; of one name the first comes last."""
+    waiting, found = list(descriptors), {}
     while waiting:
-        current = waiting.pop()
-        if current.full_name not in seen:
-            seen.add(current.full_name)
-            yield current.name, current.fields_by_name
-            waiting += [field.message_type for field in current.fields if field.message_type]
+        message = waiting.pop(0)
+        if message.full_name not in found:
+            found[message.full_name] = message
+            waiting += [field.message_type for field in message.fields if field.message_type]
+    return reversed(found.values())
+
+
+def row(field: Any) -> Field:
+    """Our row for a field that Google describes; enumerations are "int32"."""
+    key, value = "", field
+    if field.message_type and field.message_type.GetOptions().map_entry:
+        key = kind(field.message_type.fields_by_name["key"])
+        value = field.message_type.fields_by_name["value"]
+    oneof = field.containing_oneof.name if field.containing_oneof else ""
+    is_list = field.is_repeated and not key
+    return Field(field.number, field.name, kind(value), is_list, key, oneof)
+
+
+def kind(field: Any) -> str:
+    if field.message_type:
+        name: str = field.message_type.name
+        return name
+    name = FieldDescriptorProto.Type.Name(field.type).removeprefix("TYPE_").lower()
+    return "int32" if name == "enum" else name

@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests_py.formats.test_graph_def import GRAPH
+from tests_py.formats.test_onnx import everything
 from tests_py.mutations import mutated, mutated_json
 from webtensor import ModelFormatError
 from webtensor.formats.budgets import EXPANSION, FLOOR, parse_json
 from webtensor.formats.graph_def import graph_of_json, read_graph
+from webtensor.formats.onnx import read_onnx
 from webtensor.formats.protobuf_json import to_json
 from webtensor.formats.tensorflow_messages import SCHEMA as TENSORFLOW
 
@@ -42,6 +44,7 @@ FORMATS = {
         lambda data: graph_of_json(parse_json(data, "file"), "file"),
         mutated_json,
     ),
+    "ONNX": Format(lambda: everything().SerializeToString(), lambda data: read_onnx(data, "file")),
 }
 
 
