@@ -7,15 +7,21 @@ import json
 import os
 import tracemalloc
 from collections.abc import Callable
+from contextlib import ExitStack
+from functools import cache
 from random import Random
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import pytest
 
+from tests_py.formats import bundles
+from tests_py.formats.test_checkpoint import ARRAYS
 from tests_py.formats.test_graph_def import GRAPH
 from tests_py.formats.test_onnx import everything
 from tests_py.mutations import mutated, mutated_json
 from webtensor import ModelFormatError
+from webtensor.formats import checkpoint, sorted_tables
 from webtensor.formats.budgets import EXPANSION, FLOOR, parse_json
 from webtensor.formats.graph_def import graph_of_json, read_graph
 from webtensor.formats.onnx import read_onnx
@@ -35,6 +41,31 @@ class Format(NamedTuple):
     mutate: Callable[[bytes, Random], bytes] = mutated
 
 
+NAME = "variables.data-00000-of-00001"
+
+
+def without_checksums() -> ExitStack:
+    """Let every checksum be 0, for otherwise no mutation would come past them."""
+    stack = ExitStack()
+    for module in (bundles, checkpoint, sorted_tables):
+        stack.enter_context(patch.object(module, "masked_crc32c", lambda *_: 0))
+    return stack
+
+
+@cache
+def checkpoint_files() -> dict[str, bytes]:
+    arrays = {key: ARRAYS[key] for key in ("a/kernel", "b", "texts", "many/1/value")}
+    with without_checksums():
+        return bundles.bundle(arrays, compress=bundles.compressed)
+
+
+def read_all(index: bytes, data: bytes) -> None:
+    with without_checksums():
+        opened = checkpoint.read_checkpoint(index, lambda name: data, "file")
+        for key in opened.entries:
+            opened.elements(key)
+
+
 FORMATS = {
     "GraphDef": Format(
         lambda: TENSORFLOW.encode("GraphDef", GRAPH), lambda data: read_graph(data, "file")
@@ -43,6 +74,14 @@ FORMATS = {
         lambda: json.dumps(to_json(TENSORFLOW, "GraphDef", GRAPH)).encode(),
         lambda data: graph_of_json(parse_json(data, "file"), "file"),
         mutated_json,
+    ),
+    "checkpoint index": Format(
+        lambda: checkpoint_files()["variables.index"],
+        lambda data: read_all(data, checkpoint_files()[NAME]),
+    ),
+    "checkpoint data": Format(
+        lambda: checkpoint_files()[NAME],
+        lambda data: read_all(checkpoint_files()["variables.index"], data),
     ),
     "ONNX": Format(lambda: everything().SerializeToString(), lambda data: read_onnx(data, "file")),
 }

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, reading
-from webtensor.formats.element_types import ITEM_SIZES, Buffer, Elements
+from webtensor.formats.element_types import Buffer, Elements
 from webtensor.formats.protobuf import Message
 from webtensor.formats.protobuf_json import from_json
-from webtensor.formats.tensorflow_messages import SCHEMA, dtype_name
+from webtensor.formats.tensorflow_messages import ITEM_SIZES, SCHEMA, dtype_name
 
 __all__ = [
     "Argument",
@@ -94,14 +94,14 @@ class TensorValue:
         if self.shape is None or None in self.shape:
             raise ModelFormatError(f"{where}: a tensor has the shape {self.shape}")
         shape = tuple(size for size in self.shape if size is not None)
-        if self.dtype not in _ITEM_SIZES and self.dtype != "string":
+        if self.dtype not in ITEM_SIZES and self.dtype != "string":
             raise ModelFormatError(f"{where}: tensors of dtype {self.dtype!r} have no elements")
         size = budget.size_of(shape, where)
         if isinstance(self.data, tuple):
             missing = size - len(self.data)
             budget.spend(8 * missing, where)
             return Elements(shape, self.dtype, self.data + (self.data[-1:] or (b"",)) * missing)
-        item_size = _ITEM_SIZES[self.dtype]
+        item_size = ITEM_SIZES[self.dtype]
         missing = size - len(self.data) // item_size
         if not missing:
             return Elements(shape, self.dtype, self.data)
@@ -432,15 +432,6 @@ def shape_of(message: Message) -> Shape:
 
 # -- tensors -----------------------------------------------------------------------------------
 
-#: Bytes per element of dtypes, some of which occur in graphs alone.
-_ITEM_SIZES = {
-    **ITEM_SIZES,
-    "complex128": 16,
-    **{f"q{name}": ITEM_SIZES[name] for name in ("int8", "uint8", "int16", "uint16", "int32")},
-    **dict.fromkeys(("int4", "uint4", "int2", "uint2", "float4_e2m1fn"), 1),
-    **dict.fromkeys(("float8_e5m2", "float8_e4m3fn", "float8_e4m3fnuz"), 1),
-    **dict.fromkeys(("float8_e4m3b11fnuz", "float8_e5m2fnuz"), 1),
-}
 #: The field with the elements of a dtype, and the type code of arrays of what is stored.
 _VALUE_FIELDS = {
     "float32": ("float_val", "f"),
@@ -481,7 +472,7 @@ def tensor_of(message: Message, budget: Budget) -> TensorValue:
     if shape is None or None in shape:
         return TensorValue(shape, dtype, data)
     size = budget.size_of([length for length in shape if length is not None])
-    item_size = 1 if isinstance(data, tuple) else _ITEM_SIZES.get(dtype, 1)
+    item_size = 1 if isinstance(data, tuple) else ITEM_SIZES.get(dtype, 1)
     is_complete = not message["tensor_content"] or len(data) == size * item_size
     if len(data) % item_size or len(data) > size * item_size or not is_complete:
         raise ValueError(

@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, reading
 from webtensor.formats.element_types import Buffer
+from webtensor.formats.varints import read_varint, write_varint
 
 __all__ = ["MAX_DEPTH", "Field", "Message", "MessageType", "Number", "Schema"]
 
@@ -323,17 +324,10 @@ class _Decoder:
 
     def varint(self, position: int, end: int) -> tuple[int, int]:
         """Return an unsigned integer, and the position after it."""
-        start, value, shift = position, 0, 0
-        while position < end:
-            byte = self.data[position]
-            position += 1
-            value |= (byte & 127) << shift
-            if byte < 128:
-                return value, position
-            shift += 7
-            if shift == _MAX_VARINT_BITS:
-                raise self.broken(start, "an integer has more than 64 bits")
-        raise self.broken(start, "an integer has no end")
+        try:
+            return read_varint(self.data, position, end)
+        except ValueError as error:
+            raise self.broken(position, str(error)) from None
 
     def value(self, number: int, wire: int, position: int, end: int) -> tuple[Any, int]:
         """Return what follows the number of a field, and the position after it.
@@ -491,7 +485,7 @@ def _field_pieces(message_type: MessageType, field: Field, value: Any) -> list[B
     if not field.is_repeated:
         if number is None:
             return _with_length(field, _item_pieces(message_type, field, value))
-        return [_varint(field.number << 3 | number.wire), _number_bytes(field, number, value)]
+        return [write_varint(field.number << 3 | number.wire), _number_bytes(field, number, value)]
     if number is None:
         items = [_item_pieces(message_type, field, item) for item in value]
         return [piece for pieces in items for piece in _with_length(field, pieces)]
@@ -501,7 +495,7 @@ def _field_pieces(message_type: MessageType, field: Field, value: Any) -> list[B
 
 def _with_length(field: Field, pieces: list[Buffer]) -> list[Buffer]:
     size = sum(len(piece) for piece in pieces)
-    return [_varint(field.number << 3 | _LENGTH) + _varint(size), *pieces]
+    return [write_varint(field.number << 3 | _LENGTH) + write_varint(size), *pieces]
 
 
 def _item_pieces(message_type: MessageType, field: Field, value: Any) -> list[Buffer]:
@@ -517,13 +511,4 @@ def _number_bytes(field: Field, number: Number, value: float) -> bytes:
         raise ValueError(f"{field.name} is {value}, which {field.kind} cannot hold")
     if number.wire != _VARINT:
         return _STRUCTS[field.kind].pack(value)
-    return _varint(number.write(int(value)) & _MASK_64)
-
-
-def _varint(value: int) -> bytes:
-    encoded = bytearray()
-    while value > 127:
-        encoded.append(value & 127 | 128)
-        value >>= 7
-    encoded.append(value)
-    return bytes(encoded)
+    return write_varint(number.write(int(value)) & _MASK_64)

@@ -6,9 +6,10 @@ them. ``resource_id`` is no field of TensorFlow's: TensorFlow.js adds it to sign
 
 from __future__ import annotations
 
+from webtensor.formats.element_types import ITEM_SIZES as NUMBER_SIZES
 from webtensor.formats.protobuf import Schema
 
-__all__ = ["DTYPES", "SCHEMA", "dtype_name"]
+__all__ = ["DTYPES", "ITEM_SIZES", "SCHEMA", "dtype_name"]
 
 #: The names of dtypes in the order of their numbers, which begin at 1.
 _DATA_TYPES = (
@@ -57,6 +58,19 @@ DTYPES |= {number + _REFERENCE: f"{name}_ref" for number, name in DTYPES.items()
 _NUMBERS = {f"DT_{name}": number for number, name in enumerate(_DATA_TYPES, 1)}
 _NUMBERS |= {f"{name}_REF": number + _REFERENCE for name, number in _NUMBERS.items()}
 _NUMBERS["DT_INVALID"] = 0
+
+
+_BYTES = [
+    *("int4", "uint4", "int2", "uint2", "float4_e2m1fn"),
+    *("float8_e5m2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e4m3b11fnuz", "float8_e5m2fnuz"),
+]
+#: Bytes per element, for each dtype of numbers.
+ITEM_SIZES = {
+    **NUMBER_SIZES,
+    "complex128": 16,
+    **{f"q{name}": NUMBER_SIZES[name] for name in ("int8", "uint8", "int16", "uint16", "int32")},
+    **dict.fromkeys(_BYTES, 1),
+}
 
 
 def dtype_name(number: int) -> str:
