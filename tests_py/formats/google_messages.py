@@ -11,7 +11,7 @@ from google.protobuf.descriptor_pb2 import (
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message_factory import GetMessageClass
 
-from webtensor.formats.protobuf import Field, Message, Schema
+from webtensor.formats.protobuf import Field, Message, MessageType, Schema
 
 __all__ = ["assert_equal", "assert_rows_are_facts", "message_class"]
 
@@ -68,13 +68,21 @@ def describe(
         described.type = FieldDescriptorProto.Type.Value(f"TYPE_{field.kind.upper()}")
 
 
+#: Fields from this number on are our own.
+OUR_FIELDS = 1000
+
+
+def real_fields(message_type: MessageType) -> list[Field]:
+    return [field for field in message_type.by_name.values() if field.number < OUR_FIELDS]
+
+
 def assert_equal(ours: Message, theirs: Any, *, maps: bool = True) -> None:
     """Compare all fields of two messages, and which of a group is present.
 
     Google drops an entry of a map in which there are unknown fields; without ``maps`` these are not
     compared.
     """
-    for field in ours.type.by_name.values():
+    for field in real_fields(ours.type):
         value, expected = ours[field.name], getattr(theirs, field.name)
         if field.key and maps:
             assert set(value) == set(expected)
@@ -108,8 +116,9 @@ def assert_rows_are_facts(schema: Schema, *descriptors: Any) -> None:
     described = {message.name: message for message in messages_below(descriptors)}
     for message_type in schema.types.values():
         fields = described[message_type.name].fields_by_name
-        for field in message_type.by_name.values():
-            assert (message_type.name, field) == (message_type.name, row(fields[field.name]))
+        for field in real_fields(message_type):
+            expected = row(fields[field.name], schema)
+            assert (message_type.name, field) == (message_type.name, expected)
 
 
 def messages_below(descriptors: Iterable[Any]) -> Iterator[Any]:
@@ -123,20 +132,21 @@ def messages_below(descriptors: Iterable[Any]) -> Iterator[Any]:
     return reversed(found.values())
 
 
-def row(field: Any) -> Field:
-    """Our row for a field that Google describes; enumerations are "int32"."""
+def row(field: Any, schema: Schema) -> Field:
+    """Our row for a field that Google describes."""
     key, value = "", field
     if field.message_type and field.message_type.GetOptions().map_entry:
-        key = kind(field.message_type.fields_by_name["key"])
+        key = kind(field.message_type.fields_by_name["key"], schema)
         value = field.message_type.fields_by_name["value"]
     oneof = field.containing_oneof.name if field.containing_oneof else ""
     is_list = field.is_repeated and not key
-    return Field(field.number, field.name, kind(value), is_list, key, oneof)
+    return Field(field.number, field.name, kind(value, schema), is_list, key, oneof)
 
 
-def kind(field: Any) -> str:
+def kind(field: Any, schema: Schema) -> str:
+    """A kind of fields; enumerations that the schema does not name are "int32"."""
+    if field.enum_type:
+        return field.enum_type.name if field.enum_type.name in schema.enumerations else "int32"
     if field.message_type:
-        name: str = field.message_type.name
-        return name
-    name = FieldDescriptorProto.Type.Name(field.type).removeprefix("TYPE_").lower()
-    return "int32" if name == "enum" else name
+        return field.message_type.name
+    return FieldDescriptorProto.Type.Name(field.type).removeprefix("TYPE_").lower()

@@ -19,6 +19,7 @@ from tests_py.formats import bundles
 from tests_py.formats.test_checkpoint import ARRAYS
 from tests_py.formats.test_graph_def import GRAPH
 from tests_py.formats.test_onnx import everything
+from tests_py.formats.test_saved_model import MODERN, files
 from tests_py.mutations import mutated, mutated_json
 from webtensor import ModelFormatError
 from webtensor.formats import checkpoint, sorted_tables
@@ -26,6 +27,7 @@ from webtensor.formats.budgets import EXPANSION, FLOOR, parse_json
 from webtensor.formats.graph_def import graph_of_json, read_graph
 from webtensor.formats.onnx import read_onnx
 from webtensor.formats.protobuf_json import to_json
+from webtensor.formats.saved_model import read_saved_model
 from webtensor.formats.tensorflow_messages import SCHEMA as TENSORFLOW
 
 COUNT = 3_000 if os.environ.get("WEBTENSOR_FUZZ") else 200
@@ -66,6 +68,15 @@ def read_all(index: bytes, data: bytes) -> None:
             opened.elements(key)
 
 
+def read_model(data: bytes) -> None:
+    model = read_saved_model({**files(MODERN), "saved_model.pb": data}, "file")
+    for node in model.graph.nodes:
+        if node.op == "VarHandleOp" and node.name in model.variables:
+            model.variable(node)
+    for tensor in model.assets:
+        model.asset(tensor)
+
+
 FORMATS = {
     "GraphDef": Format(
         lambda: TENSORFLOW.encode("GraphDef", GRAPH), lambda data: read_graph(data, "file")
@@ -83,6 +94,7 @@ FORMATS = {
         lambda: checkpoint_files()[NAME],
         lambda data: read_all(checkpoint_files()["variables.index"], data),
     ),
+    "SavedModel": Format(lambda: files(MODERN)["saved_model.pb"], read_model),
     "ONNX": Format(lambda: everything().SerializeToString(), lambda data: read_onnx(data, "file")),
 }
 

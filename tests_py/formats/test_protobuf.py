@@ -64,7 +64,7 @@ SCHEMA = Schema(
         51 a_text          string      in choice
         52 a_number        int64       in choice
         53 an_inner        Everything  in choice
-        1000 far           int32
+        999 far            int32
     """,
     {"Color": {"BLACK": 0, "RED": 1, "DARK_BLUE": 300, "ODD": -1}},
 )

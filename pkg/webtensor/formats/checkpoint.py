@@ -21,6 +21,8 @@ from webtensor.formats.varints import read_varint
 
 __all__ = ["Checkpoint", "CheckpointEntry", "read_checkpoint"]
 
+#: Keys of the parts of partitioned variables begin with this.
+_PART = b"\0"
 #: The largest number of files with tensors' bytes.
 _MAX_SHARDS = 10_000
 
@@ -107,6 +109,7 @@ class Checkpoint:
     def _bytes(self, entry: CheckpointEntry, where: str) -> memoryview:
         if entry.file not in self._contents:
             self._contents[entry.file] = memoryview(self._read(entry.file)).cast("B")
+            self._budget.add_file(len(self._contents[entry.file]))
         contents = self._contents[entry.file]
         end = entry.offset + entry.size
         if min(entry.offset, entry.size) < 0 or end > len(contents):
@@ -163,12 +166,13 @@ def read_checkpoint(
         read: returns the contents of a file with tensors' bytes, by the end of its name, such as
             "data-00000-of-00001". It is called once for each, when a tensor of it is read.
         where: what errors call the checkpoint.
-        budget: limits what reading may cost; None is that of an index of this size.
+        budget: limits what reading may cost; it is raised by that of the files that are read.
 
     Raises:
         ModelFormatError: the index is broken, or costs more than the budget.
     """
-    budget = budget or Budget(where, len(index))
+    budget = budget or Budget(where)
+    budget.add_file(len(index))
     entries: dict[str, CheckpointEntry] = {}
     shards: tuple[str, ...] = ()
     for key, value in read_table(index, where, budget):
@@ -177,7 +181,7 @@ def read_checkpoint(
                 shards = _shards(value, where, budget)
             elif not shards:
                 raise ModelFormatError(f"{where} has no header")
-            else:
+            elif not key.startswith(_PART):
                 entries[key.decode()] = _entry(value, shards, where, budget)
     return Checkpoint(entries, shards, read, where, budget)
 

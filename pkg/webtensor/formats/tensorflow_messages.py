@@ -185,7 +185,6 @@ SCHEMA = Schema(
         4  collection_def         string:CollectionDef
         5  signature_def          string:SignatureDef
         6  asset_file_def         AssetFileDef[]
-        7  object_graph_def       SavedObjectGraph
     MetaInfoDef
         4  tags                   string[]
         5  tensorflow_version     string
@@ -227,46 +226,6 @@ SCHEMA = Schema(
         1  tensor_info            TensorInfo
         2  filename               string
 
-    SavedObjectGraph
-        1  nodes                  SavedObject[]
-        2  concrete_functions     string:SavedConcreteFunction
-    SavedObject
-        1  children               ObjectReference[]
-        4  user_object            SavedUserObject            in kind
-        5  asset                  SavedAsset                 in kind
-        6  function               SavedFunction              in kind
-        7  variable               SavedVariable              in kind
-        8  bare_concrete_function SavedBareConcreteFunction  in kind
-        9  constant               SavedConstant              in kind
-        10 resource               SavedResource              in kind
-        12 captured_tensor        CapturedTensor             in kind
-    ObjectReference
-        1  node_id                int32
-        2  local_name             string
-    SavedUserObject
-        1  identifier             string
-    SavedAsset
-        1  asset_file_def_index   int32
-    SavedFunction
-        1  concrete_functions     string[]
-    SavedVariable
-        1  dtype                  DataType
-        2  shape                  TensorShapeProto
-        3  trainable              bool
-        6  name                   string
-    SavedBareConcreteFunction
-        1  concrete_function_name string
-        2  argument_keywords      string[]
-    SavedConstant
-        1  operation              string
-    SavedResource
-        1  device                 string
-    CapturedTensor
-        1  name                   string
-        2  concrete_function      string
-    SavedConcreteFunction
-        2  bound_inputs           int32[]
-
     BundleHeaderProto
         1  num_shards             int32
         2  endianness             int32
@@ -282,16 +241,7 @@ SCHEMA = Schema(
         1  extent                 Extent[]
     Extent
         1  start                  int64
-        2  length                 int64  in has_length
-    TrackableObjectGraph
-        1  nodes                  TrackableObject[]
-    TrackableObject
-        1  children               ObjectReference[]
-        2  attributes             SerializedTensor[]
-    SerializedTensor
-        1  name                   string
-        2  full_name              string
-        3  checkpoint_key         string
+        2  length                 int64  in has_length_hack
     """,
     {"DataType": _NUMBERS},
 )
