@@ -17,6 +17,7 @@ import tensorflow as tf
 from google.protobuf.json_format import MessageToDict
 from tensorflow.core.framework import types_pb2
 from tensorflow.core.protobuf import saved_model_pb2, tensor_bundle_pb2
+from tensorflow.lite.python import schema_py_generated as lite
 
 from tests_py.formats.bundles import bundle, compressed
 from tests_py.formats.google_messages import assert_equal, assert_rows_are_facts
@@ -28,6 +29,8 @@ from webtensor.formats.element_types import Elements
 from webtensor.formats.graph_def import TensorValue, graph_of_json, graph_of_message, read_graph
 from webtensor.formats.saved_model import read_saved_model
 from webtensor.formats.tensorflow_messages import DTYPES, SCHEMA
+from webtensor.formats.tflite import Tensor, read_tflite
+from webtensor.formats.tflite_tables import OPERATORS, SCHEMA as LITE_SCHEMA, TENSOR_TYPES
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 v1 = tf.compat.v1
@@ -310,3 +313,191 @@ def test_tensorflow_reads_the_checkpoints_of_our_tests(
     assert reader.get_variable_to_shape_map().keys() == ours.entries.keys()
     for key in ARRAYS:
         np.testing.assert_array_equal(numpy_of(ours.elements(key)), reader.get_tensor(key))
+
+
+# -- TensorFlow Lite ---------------------------------------------------------------------------
+
+
+def names_of(enumeration: Any) -> tuple[str, ...]:
+    """The names of an enumeration in the order of their numbers."""
+    numbers = {value: name for name, value in vars(enumeration).items() if isinstance(value, int)}
+    return tuple(numbers[number] for number in sorted(numbers))
+
+
+def test_the_tables_of_tensorflow_lite_are_facts():
+    assert names_of(lite.BuiltinOperator) == OPERATORS
+    assert tuple(name.lower() for name in names_of(lite.TensorType)) == TENSOR_TYPES
+    for name, enumeration in LITE_SCHEMA.enumerations.items():
+        names = names_of(getattr(lite, name))
+        assert tuple(name.lower() for name in enumeration.names) == tuple(map(str.lower, names))
+    for union, members in LITE_SCHEMA.unions.items():
+        names = names_of(getattr(lite, union))
+        assert members == {number: names[number] for number in members}
+    for table in LITE_SCHEMA.types.values():
+        defaults = vars(getattr(lite, f"{table.name}T")())
+        lower = {name.lower(): value for name, value in defaults.items()}
+        slots = slots_of(table.name)
+        for field in table.fields.values():
+            squeezed = field.name.replace("_", "")
+            assert slots[squeezed] == field.slot, (table.name, field)
+            default = LITE_SCHEMA.default(field)
+            if field.kind in LITE_SCHEMA.enumerations:
+                default = LITE_SCHEMA.enumerations[field.kind].names.index(default)
+            if not field.is_vector and field.kind != "string":
+                assert lower[squeezed] == default, (table.name, field)
+
+
+def slots_of(table: str) -> dict[str, int]:
+    """The slots of the fields of a table: those to which the functions that write them write."""
+    slots: dict[str, int] = {}
+
+    class Builder:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def __getattr__(self, method: str) -> Any:
+            def prepend(slot: int, *_: Any) -> None:
+                slots[self.name] = slot
+
+            return prepend
+
+    prefix = f"{table}Add"
+    for name, function in vars(lite).items():
+        if name.startswith(prefix) and name != prefix:
+            function(Builder(name.removeprefix(prefix).lower()), 0)
+    return slots
+
+
+def convert(model: Any, **options: Any) -> bytes:
+    converter = tf.lite.TFLiteConverter.from_keras_model(model)
+    for name, value in options.items():
+        setattr(converter, name, value)
+    data: bytes = converter.convert()
+    return data
+
+
+def vision_model() -> Any:
+    layers = tf.keras.layers
+    tf.keras.utils.set_random_seed(2)
+    return tf.keras.Sequential(
+        [
+            tf.keras.Input((16, 16, 3)),
+            layers.Conv2D(8, 3, activation="relu6", padding="same", strides=2),
+            layers.DepthwiseConv2D(3),
+            layers.MaxPooling2D(),
+            layers.UpSampling2D(interpolation="bilinear"),
+            layers.Flatten(),
+            layers.Dense(4),
+            layers.Softmax(),
+        ]
+    )
+
+
+def float_model() -> bytes:
+    return convert(vision_model())
+
+
+def half_model() -> bytes:
+    optimize = [tf.lite.Optimize.DEFAULT]
+    specification = tf.lite.TargetSpec(supported_types=[tf.float16])
+    return convert(vision_model(), optimizations=optimize, target_spec=specification)
+
+
+def integer_model() -> bytes:
+    random = np.random.default_rng(1)
+    images = [[random.normal(size=(1, 16, 16, 3)).astype("float32")] for _ in range(3)]
+    return convert(
+        vision_model(),
+        optimizations=[tf.lite.Optimize.DEFAULT],
+        representative_dataset=lambda: iter(images),
+        target_spec=tf.lite.TargetSpec(supported_ops=[tf.lite.OpsSet.TFLITE_BUILTINS_INT8]),
+    )
+
+
+def sequence_model() -> bytes:
+    layers = tf.keras.layers
+    return convert(tf.keras.Sequential([tf.keras.Input((5, 3), 1), layers.LSTM(4)]))
+
+
+def loop_model() -> bytes:
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32)])
+    def run(n: Any) -> Any:
+        return tf.while_loop(lambda i: i < n, lambda i: (i + 3,), (0,))[0]
+
+    concrete = run.get_concrete_function()
+    data: bytes = tf.lite.TFLiteConverter.from_concrete_functions([concrete], run).convert()
+    return data
+
+
+def string_model() -> bytes:
+    @tf.function(input_signature=[tf.TensorSpec([], tf.int32)])
+    def run(index: Any) -> Any:
+        return tf.gather(tf.constant(["a", "", "üü"]), index)
+
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([run.get_concrete_function()], run)
+    converter.target_spec.supported_ops = [
+        tf.lite.OpsSet.TFLITE_BUILTINS,
+        tf.lite.OpsSet.SELECT_TF_OPS,
+    ]
+    data: bytes = converter.convert()
+    return data
+
+
+LITE_MODELS = (
+    float_model, half_model, integer_model, sequence_model, loop_model, string_model
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("make", LITE_MODELS, ids=lambda make: make.__name__)
+def test_lite_models(make: Callable[[], bytes]):
+    data = make()
+    theirs = lite.ModelT.InitFromPackedBuf(data)
+    ours = read_tflite(data, "m", Budget("m", len(data)))
+    assert [graph.name for graph in ours.subgraphs] == [text(row.name) for row in theirs.subgraphs]
+    for graph, expected in zip(ours.subgraphs, theirs.subgraphs, strict=True):
+        assert graph.inputs == tuple(expected.inputs)
+        assert graph.outputs == tuple(expected.outputs)
+        for tensor, row in zip(graph.tensors, expected.tensors, strict=True):
+            assert_tensor(tensor, row, theirs.buffers[row.buffer])
+        for operator, row in zip(graph.operators, expected.operators, strict=True):
+            code = theirs.operatorCodes[row.opcodeIndex]
+            assert operator.op == text(code.customCode) or not operator.is_custom
+            assert operator.is_custom or operator.op == OPERATORS[code.builtinCode]
+            assert operator.version == code.version
+            assert operator.inputs == tuple(row.inputs)
+            assert operator.outputs == tuple(row.outputs)
+            options = vars(row.builtinOptions) if row.builtinOptions is not None else {}
+            lower = {name.lower(): value for name, value in options.items()}
+            for name, value in operator.options.items():
+                assert number_of(value) == lower[name.replace("_", "")], name
+
+
+def text(value: bytes | None) -> str:
+    return (value or b"").decode()
+
+
+def number_of(value: Any) -> Any:
+    """The number of an option, which may be a name of an enumeration."""
+    if not isinstance(value, str):
+        return value
+    names = next(row.names for row in LITE_SCHEMA.enumerations.values() if value in row.names)
+    return names.index(value)
+
+
+def assert_tensor(ours: Tensor, theirs: Any, buffer: Any) -> None:
+    shape = () if theirs.shape is None else tuple(theirs.shape)
+    assert (ours.name, ours.shape) == (text(theirs.name), shape)
+    assert ours.dtype == TENSOR_TYPES[theirs.type]
+    if ours.data is None:
+        assert buffer.data is None or not len(buffer.data)
+    else:
+        assert bytes(ours.data) == bytes(buffer.data)
+        ours.elements("m", Budget("m"))
+    quantization = theirs.quantization
+    if quantization is not None and quantization.scale is not None:
+        assert ours.quantization is not None
+        assert list(ours.quantization.scales) == list(quantization.scale)
+        assert list(ours.quantization.zero_points) == list(quantization.zeroPoint)
+        assert ours.quantization.dimension == quantization.quantizedDimension
+    else:
+        assert ours.quantization is None

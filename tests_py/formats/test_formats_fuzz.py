@@ -20,15 +20,17 @@ from tests_py.formats.test_checkpoint import ARRAYS
 from tests_py.formats.test_graph_def import GRAPH
 from tests_py.formats.test_onnx import everything
 from tests_py.formats.test_saved_model import MODERN, files
+from tests_py.formats.test_tflite import file as tflite_file
 from tests_py.mutations import mutated, mutated_json
 from webtensor import ModelFormatError
 from webtensor.formats import checkpoint, sorted_tables
-from webtensor.formats.budgets import EXPANSION, FLOOR, parse_json
+from webtensor.formats.budgets import EXPANSION, FLOOR, Budget, parse_json
 from webtensor.formats.graph_def import graph_of_json, read_graph
 from webtensor.formats.onnx import read_onnx
 from webtensor.formats.protobuf_json import to_json
 from webtensor.formats.saved_model import read_saved_model
 from webtensor.formats.tensorflow_messages import SCHEMA as TENSORFLOW
+from webtensor.formats.tflite import read_tflite
 
 COUNT = 3_000 if os.environ.get("WEBTENSOR_FUZZ") else 200
 #: Small files take at most as much memory as the budget, large ones a few times theirs.
@@ -77,6 +79,14 @@ def read_model(data: bytes) -> None:
         model.asset(tensor)
 
 
+def read_constants(data: bytes) -> None:
+    budget = Budget("file", len(data))
+    for subgraph in read_tflite(data, "file", budget).subgraphs:
+        for tensor in subgraph.tensors:
+            if tensor.data is not None and tensor.sparsity is None:
+                tensor.elements("file", budget)
+
+
 FORMATS = {
     "GraphDef": Format(
         lambda: TENSORFLOW.encode("GraphDef", GRAPH), lambda data: read_graph(data, "file")
@@ -95,6 +105,7 @@ FORMATS = {
         lambda data: read_all(checkpoint_files()["variables.index"], data),
     ),
     "SavedModel": Format(lambda: files(MODERN)["saved_model.pb"], read_model),
+    "TFLite": Format(tflite_file, read_constants),
     "ONNX": Format(lambda: everything().SerializeToString(), lambda data: read_onnx(data, "file")),
 }
 

@@ -157,6 +157,12 @@ def read_saved_model(
 
     Raises:
         ModelFormatError: a file is missing or broken, or no graph has these tags.
+
+    Example:
+        >>> graph = {"node": [{"name": "x", "op": "Placeholder"}]}
+        >>> data = SCHEMA.encode("SavedModel", {"meta_graphs": [{"graph_def": graph}]})
+        >>> read_saved_model({"saved_model.pb": data}).graph.nodes[0].name
+        'x'
     """
     files = _files(source)
     label = label or (fspath(source) if isinstance(source, (str, PathLike)) else "the SavedModel")
