@@ -28,11 +28,11 @@ apt = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	else echo "Missing: $(2)" >&2; exit 1; fi
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-browsers test-hosts test-models test-engines fuzz prove smoke bench publish-bench report standards lint format wheel release site kernels browsers chromium venv lock clean
+.PHONY: help demo test test-browsers test-hosts test-models test-engines test-tensorflow fuzz prove smoke bench publish-bench report standards lint format wheel release site kernels browsers chromium venv lock clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' $(MAKEFILE_LIST) | \
-		while IFS='|' read -r target text; do printf '  make %-13s %s\n' "$$target" "$$text"; done
+		while IFS='|' read -r target text; do printf '  make %-15s %s\n' "$$target" "$$text"; done
 
 demo: site ## build the pages, serve them on http://localhost:8000 (PORT=…) and open a browser
 	@$(RUN) -m web.serve --port $(PORT) --open
@@ -54,8 +54,12 @@ test-models: kernels ## compare 500 random models and all of keras.applications 
 test-engines: venv .engines/.stamp ## run the documented scripts for Ray Data and Dask
 	$(PYTEST) tests_py/engines.py
 
+test-tensorflow: venv .tensorflow/.stamp ## read files that TensorFlow writes
+	.tensorflow/bin/python -m pytest tests_py/tensorflow_files.py
+
 fuzz: kernels ## read a thousand mutated files of each format
-	WEBTENSOR_FUZZ=1 $(PYTEST) --numprocesses auto tests_py/keras/test_saving_fuzz.py
+	WEBTENSOR_FUZZ=1 $(PYTEST) --numprocesses auto tests_py/keras/test_saving_fuzz.py \
+		tests_py/formats/test_formats_fuzz.py tests_py/formats/test_protobuf.py
 
 prove: kernels site browsers ## try long training, lost contexts, bad networks …, writing docs/reliability.md (hours)
 	PROVE_SEEDS=$(PROVE_SEEDS) PROVE_ROUNDS=$(PROVE_ROUNDS) $(RUN) -m tests_browser.prove $(ONLY)
@@ -131,6 +135,12 @@ $(RELEASE_TOOLS)/.stamp: requirements-release.txt | $(VENV)/.stamp
 	@.engines/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-engines.txt
 	@touch $@
 
+.tensorflow/.stamp: requirements-tensorflow.txt
+	@$(RUN) -m venv .tensorflow
+	@echo "Installing TensorFlow into .tensorflow/"
+	@.tensorflow/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-tensorflow.txt
+	@touch $@
+
 node_modules/.stamp: package-lock.json package.json .npmrc
 	@command -v npm >/dev/null || { $(call apt,nodejs npm,npm (it comes with Node.js)); }
 	@echo "Installing npm packages into node_modules/"
@@ -148,6 +158,6 @@ lock: $(VENV)/.requirements ## resolve the lists of requirements (*.in) anew
 	done
 
 clean: ## remove everything that was installed or built here
-	rm -rf $(VENV) .engines node_modules dist bench build pkg/webtensor/backends/wasm/kernels \
+	rm -rf $(VENV) .engines .tensorflow node_modules dist bench build pkg/webtensor/backends/wasm/kernels \
 		.mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find pkg web wasm_build tests_py tests_browser -name __pycache__ -prune -exec rm -rf {} +
