@@ -1,0 +1,547 @@
+"""TensorFlow's graphs: nodes, functions and signatures as plain data.
+
+``read_graph`` reads a GraphDef's bytes, ``graph_of_json`` the JSON of TensorFlow.js's
+``modelTopology``; both return a ``Graph``. Attributes have Python's own values: a dtype is an
+``ElementType`` such as "float32", a shape a tuple in which unknown dimensions are None (a shape of
+unknown rank is None), a list a list. Tensors stay as they are stored (``TensorValue``), because a
+few bytes may stand for many elements.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, TypeAlias
+
+from webtensor.errors import ModelFormatError
+from webtensor.formats.budgets import Budget, reading
+from webtensor.formats.element_types import ITEM_SIZES, Buffer, Elements
+from webtensor.formats.protobuf import Message
+from webtensor.formats.protobuf_json import from_json
+from webtensor.formats.tensorflow_messages import SCHEMA, dtype_name
+
+__all__ = [
+    "Argument",
+    "AttributeValue",
+    "ElementType",
+    "FunctionDef",
+    "FunctionName",
+    "Graph",
+    "NodeDef",
+    "Placeholder",
+    "Shape",
+    "Signature",
+    "TensorInfo",
+    "TensorValue",
+    "graph_of_json",
+    "graph_of_message",
+    "read_graph",
+    "signature_of_json",
+    "signature_of_message",
+]
+
+Shape: TypeAlias = tuple[int | None, ...] | None
+
+
+class ElementType(str):
+    """The name of a dtype, such as "float32", "string", "resource" or "variant"."""
+
+    __slots__ = ()
+
+
+class Placeholder(str):
+    """The name of the function's attribute whose value an attribute in its body has."""
+
+    __slots__ = ()
+
+
+class FunctionName(NamedTuple):
+    """A function of the library by its name, with attributes for its body."""
+
+    name: str
+    attributes: Mapping[str, AttributeValue]
+
+
+class TensorValue(NamedTuple):
+    """A constant as it is stored.
+
+    Attributes:
+        shape: its shape.
+        dtype: its dtype.
+        data: the bytes of its elements in row-major order, or a tuple of strings; the last element
+            stands for all that follow it, and no element for zeros.
+    """
+
+    shape: Shape
+    dtype: str
+    data: Buffer | tuple[bytes, ...]
+
+    def complete(self, where: str, budget: Budget) -> Elements:
+        """Return all elements.
+
+        Raises:
+            ModelFormatError: the shape is not known, or there are more elements than the budget
+                allows.
+
+        Example:
+            >>> tensor = TensorValue((2, 2), "uint8", b"ab")
+            >>> tensor.complete("a tensor", Budget("a file")).data
+            b'abbb'
+        """
+        if self.shape is None or None in self.shape:
+            raise ModelFormatError(f"{where}: a tensor has the shape {self.shape}")
+        shape = tuple(size for size in self.shape if size is not None)
+        if self.dtype not in _ITEM_SIZES and self.dtype != "string":
+            raise ModelFormatError(f"{where}: tensors of dtype {self.dtype!r} have no elements")
+        size = budget.size_of(shape, where)
+        if isinstance(self.data, tuple):
+            missing = size - len(self.data)
+            budget.spend(8 * missing, where)
+            return Elements(shape, self.dtype, self.data + (self.data[-1:] or (b"",)) * missing)
+        item_size = _ITEM_SIZES[self.dtype]
+        missing = size - len(self.data) // item_size
+        if not missing:
+            return Elements(shape, self.dtype, self.data)
+        budget.spend(size * item_size, where)
+        last = bytes(self.data[-item_size:]) or bytes(item_size)
+        return Elements(shape, self.dtype, bytes(self.data) + last * missing)
+
+
+AttributeValue: TypeAlias = (
+    "bool | int | float | str | bytes | Shape | TensorValue | FunctionName | list[AttributeValue]"
+)
+
+
+class NodeDef(NamedTuple):
+    """A node of a graph.
+
+    Attributes:
+        name: its name, which is unique in the graph or function.
+        op: the name of its operation, or of a function.
+        inputs: names of tensors, such as "a", "a:1", in functions "a:output:0", and of nodes that
+            must run before, such as "^a".
+        attributes: its attributes; texts are str, or bytes if they are not UTF-8.
+        device: where it ought to run, or "".
+    """
+
+    name: str
+    op: str
+    inputs: tuple[str, ...]
+    attributes: Mapping[str, AttributeValue]
+    device: str
+
+
+class Argument(NamedTuple):
+    """An input or output of a function.
+
+    Attributes:
+        name: its name.
+        dtype: its dtype, or "" if an attribute of the function has it.
+        type_attribute: that attribute's name, or "".
+        number_attribute: the name of the attribute with the number of tensors in a list, or "".
+        type_list_attribute: the name of the attribute with the dtypes of a list, or "".
+    """
+
+    name: str
+    dtype: str
+    type_attribute: str = ""
+    number_attribute: str = ""
+    type_list_attribute: str = ""
+
+
+class FunctionDef(NamedTuple):
+    """A function of a graph's library.
+
+    Attributes:
+        name: its name.
+        inputs: its inputs.
+        outputs: its outputs.
+        nodes: the nodes of its body.
+        returns: the tensor of the body for the name of each output.
+        control_returns: the node of the body for the name of each control output.
+        attributes: its attributes.
+        input_attributes: the attributes of some inputs, by the input's index.
+        is_stateful: whether it has side effects.
+    """
+
+    name: str
+    inputs: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+    nodes: tuple[NodeDef, ...]
+    returns: Mapping[str, str]
+    control_returns: Mapping[str, str]
+    attributes: Mapping[str, AttributeValue]
+    input_attributes: Mapping[int, Mapping[str, AttributeValue]]
+    is_stateful: bool
+
+
+class Graph(NamedTuple):
+    """A graph.
+
+    Attributes:
+        nodes: its nodes, in the order of the file.
+        functions: its functions by their name.
+        gradients: the name of the gradient function for the name of each function that has one.
+        producer: the version of graphs that wrote it.
+        min_consumer: the version of graphs that a reader must know.
+    """
+
+    nodes: tuple[NodeDef, ...]
+    functions: Mapping[str, FunctionDef]
+    gradients: Mapping[str, str]
+    producer: int = 0
+    min_consumer: int = 0
+
+
+class TensorInfo(NamedTuple):
+    """An input or output of a signature.
+
+    Attributes:
+        names: the name of the tensor, such as "dense/BiasAdd:0", or the names of those of which a
+            sparse (values, indices, shape) or another composite tensor consists.
+        dtype: its dtype, or "" if it is not given.
+        shape: its shape; None, too, if it is not given.
+        resource_id: in models of TensorFlow.js, the number of the resource that the tensor is.
+    """
+
+    names: tuple[str, ...]
+    dtype: str
+    shape: Shape
+    resource_id: int | None = None
+
+
+class Signature(NamedTuple):
+    """The inputs and outputs of a graph under the names that its author gave them."""
+
+    inputs: Mapping[str, TensorInfo]
+    outputs: Mapping[str, TensorInfo]
+    method: str = ""
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+def read_graph(data: Buffer, where: str, budget: Budget | None = None) -> Graph:
+    """Return the graph in the bytes of a GraphDef, such as those of a frozen graph.
+
+    Args:
+        data: the bytes.
+        where: what errors call the file.
+        budget: limits what reading may cost; None is that of a file of this size.
+
+    Raises:
+        ModelFormatError: the bytes are no graph, or it costs more than the budget.
+
+    Example:
+        >>> data = SCHEMA.encode("GraphDef", {"node": [{"name": "x", "op": "Placeholder"}]})
+        >>> read_graph(data, "graph.pb").nodes[0].op
+        'Placeholder'
+    """
+    budget = budget or Budget(where, len(data))
+    return graph_of_message(SCHEMA.decode("GraphDef", data, where, budget), where, budget)
+
+
+def graph_of_json(value: object, where: str, budget: Budget | None = None) -> Graph:
+    """Return the graph in the ``modelTopology`` of a graph-model of TensorFlow.js.
+
+    Constants have a shape and a dtype, and usually no data, which is with the weights.
+
+    Args:
+        value: the decoded JSON.
+        where: what errors call it.
+        budget: limits what reading may cost.
+
+    Raises:
+        ModelFormatError: the value is no graph, or it costs more than the budget.
+
+    Example:
+        >>> topology = {"node": [{"name": "y", "op": "Relu", "input": ["x"],
+        ...     "attr": {"T": {"type": "DT_FLOAT"}}}]}
+        >>> graph_of_json(topology, "model.json").nodes[0]
+        NodeDef(name='y', op='Relu', inputs=('x',), attributes={'T': 'float32'}, device='')
+    """
+    budget = budget or Budget(where)
+    return graph_of_message(from_json(SCHEMA, "GraphDef", value, where, budget), where, budget)
+
+
+def signature_of_json(value: object, where: str, budget: Budget | None = None) -> Signature:
+    """Return the signature in the ``signature`` of a graph-model of TensorFlow.js.
+
+    Raises:
+        ModelFormatError: the value is no signature.
+
+    Example:
+        >>> x = {"name": "x:0", "dtype": "DT_FLOAT",
+        ...     "tensorShape": {"dim": [{"size": "-1"}, {"size": "3"}]}}
+        >>> signature_of_json({"inputs": {"x": x}}, "model.json").inputs["x"]
+        TensorInfo(names=('x:0',), dtype='float32', shape=(None, 3), resource_id=None)
+    """
+    budget = budget or Budget(where)
+    message = from_json(SCHEMA, "SignatureDef", value, where, budget)
+    return signature_of_message(message, where, budget)
+
+
+# -- graphs ------------------------------------------------------------------------------------
+
+
+def graph_of_message(message: Message, where: str, budget: Budget) -> Graph:
+    """Return the graph of a decoded GraphDef.
+
+    Raises:
+        ModelFormatError: two nodes or functions have the same name, or a value is impossible.
+    """
+    with reading(where):
+        reader = _Reader(where, budget)
+        versions, library = message["versions"], message["library"]
+        functions = [reader.function(function) for function in library["function"]]
+        check_unique((function.name for function in functions), f"{where}: functions")
+        return Graph(
+            reader.nodes(message["node"], ""),
+            {function.name: function for function in functions},
+            {row["function_name"]: row["gradient_func"] for row in library["gradient"]},
+            versions["producer"],
+            versions["min_consumer"],
+        )
+
+
+def check_unique(names: Iterable[str], what: str) -> None:
+    """Refuse names of which one occurs twice.
+
+    Raises:
+        ModelFormatError: the message begins with ``what``.
+    """
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ModelFormatError(f"{what}: two have the name {name!r:.200}")
+        seen.add(name)
+
+
+class _Reader:
+    def __init__(self, where: str, budget: Budget) -> None:
+        self.where, self.budget = where, budget
+
+    def function(self, message: Message) -> FunctionDef:
+        signature = message["signature"]
+        name = signature["name"]
+        where = f"function {name!r:.200}"
+        return FunctionDef(
+            name,
+            tuple(_argument(argument) for argument in signature["input_arg"]),
+            tuple(_argument(argument) for argument in signature["output_arg"]),
+            self.nodes(message["node_def"], f"{where}: "),
+            message["ret"],
+            message["control_ret"],
+            self.attributes(message["attr"], where),
+            {
+                index: self.attributes(attributes["attr"], where)
+                for index, attributes in message["arg_attr"].items()
+            },
+            signature["is_stateful"],
+        )
+
+    def nodes(self, messages: Iterable[Message], where: str) -> tuple[NodeDef, ...]:
+        nodes = tuple(self.node(message, where) for message in messages)
+        check_unique((node.name for node in nodes), f"{self.where}: {where}nodes")
+        return nodes
+
+    def node(self, message: Message, where: str) -> NodeDef:
+        name = message["name"]
+        self.budget.spend_items(1, self.where)
+        return NodeDef(
+            name,
+            message["op"],
+            tuple(message["input"]),
+            self.attributes(message["attr"], f"{where}node {name!r:.200}"),
+            message["device"],
+        )
+
+    # -- attributes ----------------------------------------------------------------------------
+
+    def attributes(self, messages: Mapping[str, Message], where: str) -> dict[str, AttributeValue]:
+        return {
+            name: self.attribute(message, f"{where}: attribute {name!r:.200}")
+            for name, message in messages.items()
+        }
+
+    def attribute(self, message: Message, where: str) -> AttributeValue:
+        kind = message.which("value")
+        if not kind:
+            return None
+        with reading(f"{self.where}: {where}"):
+            if kind == "list":
+                return self.list(message["list"], where)
+            return self.value(kind, message[kind], where)
+
+    def list(self, message: Message, where: str) -> list[AttributeValue]:
+        for kind, values in message.items():
+            self.budget.spend_items(len(values), self.where)
+            return [self.value(kind, value, where) for value in values]
+        return []
+
+    def value(self, kind: str, value: Any, where: str) -> AttributeValue:
+        """Return the value of an attribute, or of an item of its list."""
+        if kind == "s":
+            self.budget.spend(len(value), self.where)
+            try:
+                return str(value, "utf-8")
+            except UnicodeDecodeError:
+                return bytes(value)
+        if kind == "b":
+            return bool(value)
+        if kind == "type":
+            return ElementType(dtype_name(value))
+        if kind == "shape":
+            return shape_of(value)
+        if kind == "tensor":
+            return tensor_of(value, self.budget)
+        if kind == "func":
+            return FunctionName(value["name"], self.attributes(value["attr"], where))
+        if kind == "placeholder":
+            return Placeholder(value)
+        number: int | float = value
+        return number
+
+
+def _argument(message: Message) -> Argument:
+    return Argument(
+        message["name"],
+        dtype_name(message["type"]),
+        message["type_attr"],
+        message["number_attr"],
+        message["type_list_attr"],
+    )
+
+
+def shape_of(message: Message) -> Shape:
+    """Return the shape of a decoded TensorShapeProto.
+
+    Raises:
+        ValueError: a size is negative.
+    """
+    if message["unknown_rank"]:
+        return None
+    sizes = [dimension["size"] for dimension in message["dim"]]
+    if min(sizes, default=0) < -1:
+        raise ValueError(f"a shape has the size {min(sizes)}")
+    return tuple(None if size == -1 else size for size in sizes)
+
+
+# -- tensors -----------------------------------------------------------------------------------
+
+#: Bytes per element of dtypes, some of which occur in graphs alone.
+_ITEM_SIZES = {
+    **ITEM_SIZES,
+    "complex128": 16,
+    **{f"q{name}": ITEM_SIZES[name] for name in ("int8", "uint8", "int16", "uint16", "int32")},
+    **dict.fromkeys(("int4", "uint4", "int2", "uint2", "float4_e2m1fn"), 1),
+    **dict.fromkeys(("float8_e5m2", "float8_e4m3fn", "float8_e4m3fnuz"), 1),
+    **dict.fromkeys(("float8_e4m3b11fnuz", "float8_e5m2fnuz"), 1),
+}
+#: The field with the elements of a dtype, and the type code of arrays of what is stored.
+_VALUE_FIELDS = {
+    "float32": ("float_val", "f"),
+    "float64": ("double_val", "d"),
+    "complex64": ("scomplex_val", "f"),
+    "complex128": ("dcomplex_val", "d"),
+    "float16": ("half_val", "H"),
+    "bfloat16": ("half_val", "H"),
+    "int64": ("int64_val", "q"),
+    "uint32": ("uint32_val", "I"),
+    "uint64": ("uint64_val", "Q"),
+    "bool": ("bool_val", "B"),
+    "int8": ("int_val", "b"),
+    "uint8": ("int_val", "B"),
+    "int16": ("int_val", "h"),
+    "uint16": ("int_val", "H"),
+    "int32": ("int_val", "i"),
+    "qint8": ("int_val", "b"),
+    "quint8": ("int_val", "B"),
+    "qint16": ("int_val", "h"),
+    "quint16": ("int_val", "H"),
+    "qint32": ("int_val", "i"),
+    "int4": ("int_val", "b"),
+    "uint4": ("int_val", "B"),
+    "int2": ("int_val", "b"),
+    "uint2": ("int_val", "B"),
+}
+
+
+def tensor_of(message: Message, budget: Budget) -> TensorValue:
+    """Return the tensor of a decoded TensorProto.
+
+    Raises:
+        ValueError: there are more elements than the shape has, or a part of one.
+    """
+    dtype, shape = dtype_name(message["dtype"]), shape_of(message["tensor_shape"])
+    data = _strings(message, budget) if dtype == "string" else _bytes(message, dtype, budget)
+    if shape is None or None in shape:
+        return TensorValue(shape, dtype, data)
+    size = budget.size_of([length for length in shape if length is not None])
+    item_size = 1 if isinstance(data, tuple) else _ITEM_SIZES.get(dtype, 1)
+    is_complete = not message["tensor_content"] or len(data) == size * item_size
+    if len(data) % item_size or len(data) > size * item_size or not is_complete:
+        raise ValueError(
+            f"a tensor of dtype {dtype!r} and shape {shape} has {len(data)} "
+            + ("strings" if isinstance(data, tuple) else "bytes")
+        )
+    return TensorValue(shape, dtype, data)
+
+
+def _strings(message: Message, budget: Budget) -> tuple[bytes, ...]:
+    strings = message["string_val"]
+    budget.spend_items(len(strings))
+    budget.spend(sum(len(string) for string in strings))
+    return tuple(bytes(string) for string in strings)
+
+
+def _bytes(message: Message, dtype: str, budget: Budget) -> Buffer:
+    content: Buffer = message["tensor_content"]
+    if content:
+        return content
+    if dtype.startswith("float8"):
+        values: Buffer = message["float8_val"]
+        return values
+    if dtype not in _VALUE_FIELDS:
+        return b""
+    field, code = _VALUE_FIELDS[dtype]
+    numbers = message[field]
+    if isinstance(numbers, (array, memoryview)):
+        stored_code = numbers.typecode if isinstance(numbers, array) else numbers.format
+        if stored_code == code:
+            return memoryview(numbers).cast("B")
+    budget.spend(8 * len(numbers))
+    return memoryview(array(code, numbers)).cast("B")
+
+
+# -- signatures --------------------------------------------------------------------------------
+
+
+def signature_of_message(message: Message, where: str, budget: Budget) -> Signature:
+    """Return the signature of a decoded SignatureDef.
+
+    Raises:
+        ModelFormatError: a dtype or a shape is impossible.
+    """
+    with reading(where):
+        budget.spend_items(len(message["inputs"]) + len(message["outputs"]), where)
+        return Signature(
+            {name: tensor_info_of(info) for name, info in message["inputs"].items()},
+            {name: tensor_info_of(info) for name, info in message["outputs"].items()},
+            message["method_name"],
+        )
+
+
+def tensor_info_of(message: Message) -> TensorInfo:
+    """Return the tensor of a decoded TensorInfo."""
+    encoding = message.which("encoding")
+    names = (message["name"],)
+    if encoding == "coo_sparse":
+        sparse = message["coo_sparse"]
+        parts = ("values", "indices", "dense_shape")
+        names = tuple(sparse[f"{part}_tensor_name"] for part in parts)
+    elif encoding == "composite_tensor":
+        components = message["composite_tensor"]["components"]
+        names = tuple(component["name"] for component in components)
+    shape = shape_of(message["tensor_shape"]) if "tensor_shape" in message else None
+    return TensorInfo(names, dtype_name(message["dtype"]), shape, message.get("resource_id"))
