@@ -4,7 +4,6 @@ The suite reads a sample; ``make fuzz`` reads a thousand mutations of each forma
 """
 
 import io
-import json
 import os
 import tracemalloc
 import wave
@@ -20,6 +19,7 @@ import pytest
 
 from tests_py.keras.saved_models import MODELS
 from tests_py.keras.test_saving_bad_input import zipped
+from tests_py.mutations import mutated, mutated_json
 from webtensor import ModelFormatError, keras as ours
 from webtensor.formats.budgets import EXPANSION, FLOOR
 from webtensor.keras.saving.hdf5 import read_hdf5
@@ -128,50 +128,6 @@ FORMATS = {
     "wav": Format(sound, load_sound),
     "zip": Format(lambda _: zipped({"a/b": b"text" * 50, "c": b""}, 8), get_archive),
 }
-
-#: What JSON may have in place of anything else.
-STRANGE: tuple[Any, ...] = (
-    None, -1, 0, 10**9, 10**30, 1e300, -0.5, "x", "", [], {}, [None], True, ["a", 0, 0], [[[]]],
-    {"class_name": "Dense", "config": {}}, {"class_name": "__tensor__", "config": {"value": 1}},
-)  # fmt: skip
-
-
-def mutated(data: bytes, random: Random) -> bytes:
-    """The data with bytes changed, cut, doubled or moved."""
-    changed = bytearray(data)
-    for _ in range(random.choice((1, 1, 2, 5))):
-        place, length = random.randrange(len(changed)), random.choice((1, 4, 8, 32, 200))
-        way = random.randrange(6)
-        if way == 0:
-            changed[place] = random.randrange(256)
-        elif way == 1:
-            changed[place] ^= 1 << random.randrange(8)
-        elif way == 2:
-            del changed[place : place + length]
-        elif way == 3:
-            changed[place:place] = changed[place : place + length]
-        elif way == 4:
-            changed[place : place + 8] = random.choice((b"\xff" * 8, bytes(8), b"\0" * 7 + b"\x7f"))
-        else:
-            begin = random.randrange(len(changed))
-            changed[place : place + length] = changed[begin : begin + length]
-        if not changed:
-            break
-    return bytes(changed)
-
-
-def mutated_json(data: bytes, random: Random) -> bytes:
-    """JSON with something strange in place of one of its values."""
-    config = json.loads(data)
-    holder: Any
-    key: Any
-    holder, key = {"all": config}, "all"
-    while isinstance(holder[key], (dict, list)) and holder[key] and random.random() < 0.85:
-        holder = holder[key]
-        keys = list(holder) if isinstance(holder, dict) else range(len(holder))
-        key = random.choice(keys)
-    holder[key] = random.choice(STRANGE)
-    return json.dumps(config).encode()
 
 
 def mutation(data: bytes, is_whole: bool, random: Random) -> bytes:

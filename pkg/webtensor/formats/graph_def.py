@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from webtensor.errors import ModelFormatError
@@ -55,14 +56,16 @@ class Placeholder(str):
     __slots__ = ()
 
 
-class FunctionName(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FunctionName:
     """A function of the library by its name, with attributes for its body."""
 
     name: str
     attributes: Mapping[str, AttributeValue]
 
 
-class TensorValue(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TensorValue:
     """A constant as it is stored.
 
     Attributes:

@@ -146,12 +146,12 @@ class MessageType:
         self.by_number = {field.number: field for field in fields}
         self.by_name = {field.name: field for field in self.by_number.values()}
         self._numbers = {
-            field.name: NUMBERS.get("int32" if field.kind in schema.enumerations else field.kind)
+            field.name: None if field.key else _number_kind(field.kind, schema)
             for field in self.by_number.values()
         }
 
     def number(self, field: Field) -> Number | None:
-        """Return the kind of a field's numbers; enumerations are numbers, too."""
+        """Return the kind of a field's numbers, or None if it has none, such as maps."""
         return self._numbers[field.name]
 
     def default(self, name: str) -> Any:
@@ -213,6 +213,11 @@ class Message(dict[str, Any]):
             if other:
                 del self[other]
         self[field.name] = value
+
+
+def _number_kind(kind: str, schema: Schema) -> Number | None:
+    """Return the kind of numbers that a kind is stored as; enumerations are numbers, too."""
+    return NUMBERS.get("int32" if kind in schema.enumerations else kind)
 
 
 class Schema:
@@ -388,6 +393,7 @@ class _Decoder:
         elif wire != _LENGTH:
             return
         elif field.key:
+            self.budget.spend_items(1, self.where)
             entry = Message(message.type.entry(field))
             begin, end = value
             self.message(entry, begin, end, depth - 1)

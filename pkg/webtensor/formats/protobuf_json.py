@@ -12,7 +12,7 @@ import math
 import re
 from array import array
 from collections.abc import Mapping
-from struct import pack
+from struct import pack, unpack
 from typing import Any
 
 from webtensor.errors import ModelFormatError
@@ -94,10 +94,10 @@ class _Reader:
             if not isinstance(value, Mapping):
                 raise self.broken(path, value, "an object")
             entry = message_type.entry(field)
-            key_field = entry.by_name["key"]
+            key_field, value_field = entry.by_name["key"], entry.by_name["value"]
             return {
-                self.key(key_field, entry, key, path): self.item(
-                    entry, field, item, f"{path}[{key!r:.200}]", depth
+                self.key(entry, key_field, key, path): self.item(
+                    entry, value_field, item, f"{path}[{key!r:.200}]", depth
                 )
                 for key, item in value.items()
             }
@@ -112,7 +112,7 @@ class _Reader:
         number = message_type.number(field)
         return list(items) if number is None else array(number.format, items)
 
-    def key(self, field: Field, entry: MessageType, key: object, path: str) -> Any:
+    def key(self, entry: MessageType, field: Field, key: object, path: str) -> Any:
         """Return a key of a map, which is a string in JSON."""
         if field.kind == "bool":
             key = {"true": True, "false": False}.get(str(key), key)
@@ -175,8 +175,8 @@ class _Reader:
     def float(self, field: Field, value: object, path: str) -> float:
         try:
             if isinstance(value, (int, float, str)) and not isinstance(value, bool):
-                result = float(value)
-                pack("<f" if field.kind == "float" else "<d", result)
+                layout = "<f" if field.kind == "float" else "<d"
+                result: float = unpack(layout, pack(layout, float(value)))[0]
                 return result
         except (ValueError, OverflowError):
             pass
