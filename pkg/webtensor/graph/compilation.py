@@ -11,7 +11,7 @@ from webtensor.formats.graph_def import FunctionDef, FunctionName
 from webtensor.graph.blocks import DEAD, Block, Reads, Step, run
 from webtensor.graph.frames import LOOP, Loop, without_frames
 from webtensor.graph.nodes import Node, Nodes, Reference, nodes_of, reference_of
-from webtensor.graph.operations import OPERATIONS, Row
+from webtensor.graph.operations import Row
 from webtensor.ops import tensor
 
 __all__ = ["Compiler", "unknown_operations"]
@@ -53,10 +53,10 @@ _MAX_CALLS = 50
 
 
 def unknown_operations(
-    nodes: Iterable[Node], functions: Iterable[str], custom: Mapping[str, Any]
+    nodes: Iterable[Node], functions: Iterable[str], rows: Mapping[str, Row]
 ) -> list[str]:
     """Return the names of operations that nothing computes."""
-    known = {*OPERATIONS, *_STRUCTURE, *custom, *functions}
+    known = {*rows, *_STRUCTURE, *functions}
     return sorted({node.op for node in nodes} - known)
 
 
@@ -86,11 +86,9 @@ class Compiler:
     """Compiles blocks of one model.
 
     Args:
-        constants: the values of constant nodes, by their names; those of functions begin with the
-            function's name and a slash.
+        constants: returns the value of a constant node.
         functions: the functions of the graph's library.
-        tables: rows for operations on what belongs to the model, such as its hash tables, and
-            custom ones.
+        rows: the table of operations.
         where: what errors call the model.
     """
 
@@ -103,7 +101,7 @@ class Compiler:
     ) -> None:
         self._constant = constants
         self._functions = functions
-        self._rows = {**OPERATIONS, **rows}
+        self._rows = rows
         self._where = where
         self._compiled: dict[str, Block] = {}
         self._calls: list[str] = []
@@ -162,7 +160,9 @@ class Compiler:
             else:
                 return reference
             if index >= len(node.inputs):
-                raise ModelFormatError(f"{self._where}: node {node.name!r:.200} has no input {index}")
+                raise ModelFormatError(
+                    f"{self._where}: node {node.name!r:.200} has no input {index}"
+                )
             reference = node.inputs[index]
         raise ModelFormatError(f"{self._where}: node {reference.node!r:.200} depends on itself")
 
@@ -176,9 +176,7 @@ class Compiler:
         controls = [self._source(nodes, Reference(name), fed) for name in node.controls]
         return inputs, controls
 
-    def _wanted(
-        self, nodes: Nodes, targets: Sequence[Reference], fed: set[Reference]
-    ) -> _Wanted:
+    def _wanted(self, nodes: Nodes, targets: Sequence[Reference], fed: set[Reference]) -> _Wanted:
         order: list[Node] = []
         outputs: dict[str, int] = {}
         states: dict[str, bool] = {}  # whether a node's inputs are all in order
@@ -193,9 +191,7 @@ class Compiler:
                 continue
             if name in states:
                 if not states[name]:
-                    raise ModelFormatError(
-                        f"{self._where}: node {name!r:.200} depends on itself"
-                    )
+                    raise ModelFormatError(f"{self._where}: node {name!r:.200} depends on itself")
                 continue
             if name not in nodes:
                 raise ModelFormatError(f"{self._where}: there is no node {name!r:.200}")
@@ -307,7 +303,9 @@ class Compiler:
         if name not in self._functions:
             raise ModelFormatError(f"{self._where}: there is no function {name!r:.200}")
         if name in self._calls or len(self._calls) >= _MAX_CALLS:
-            raise ModelFormatError(f"{self._where}: function {name!r:.200} calls itself, or too many others")
+            raise ModelFormatError(
+                f"{self._where}: function {name!r:.200} calls itself, or too many others"
+            )
         function = self._functions[name]
         label = f"{self._where}: function {name!r:.200}"
         definitions = {definition.name: definition for definition in function.nodes}
@@ -329,8 +327,7 @@ class Compiler:
         return block
 
     def _frame(self, node: Node) -> _Call:
-        frame = node.attributes["loop"]
-        assert isinstance(frame, Loop)
+        frame: Any = node.attributes["loop"]
         body = self._block(frame.nodes, frame.feeds, frame.fetches)
         return _Call(frame_loop(frame, body), runs_blocks=True)
 
@@ -362,8 +359,7 @@ def is_true(value: Tensor) -> bool:
     """Whether a condition holds: other numbers than zero, strings that are not empty."""
     if str(value.dtype) == "string":
         return any(value.bytes_sync())
-    elements = value.tolist()
-    return bool(elements)
+    return bool(value.item())
 
 
 def switch(value: Any, condition: Tensor) -> tuple[Any, Any]:

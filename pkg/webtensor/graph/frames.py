@@ -8,8 +8,7 @@ the input of its NextIteration is the next value of, and an Exit becomes a resul
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from webtensor.errors import ModelFormatError
 from webtensor.graph.nodes import Node, Nodes, Reference
@@ -117,9 +116,7 @@ def _path(node: Node, paths: dict[str, _Path], where: str) -> _Path:
     return path
 
 
-def _loop(
-    path: _Path, nodes: Nodes, paths: dict[str, _Path], where: str
-) -> tuple[Node, list[str]]:
+def _loop(path: _Path, nodes: Nodes, paths: dict[str, _Path], where: str) -> tuple[Node, list[str]]:
     """Return the node for the loop of a frame, and the names of its Exit nodes."""
     inside = {name: node for name, node in nodes.items() if paths[name] == path}
     exits = [
@@ -130,7 +127,8 @@ def _loop(
     merges = [
         node
         for node in inside.values()
-        if node.op == "Merge" and any(_op(inside, source) == "NextIteration" for source in node.inputs)
+        if node.op == "Merge"
+        and any(_op(inside, source) == "NextIteration" for source in node.inputs)
     ]
     first, following = [], []
     for merge in merges:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from webtensor.engine import Tensor, TensorLike
-from webtensor.engine.jspi import suspended  # noqa: F401
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget
 from webtensor.formats.graph_def import Graph, Shape, Signature, TensorInfo, TensorValue
 from webtensor.graph.blocks import Block, Reads, run
 from webtensor.graph.compilation import Compiler, unknown_operations
 from webtensor.graph.nodes import Node, Reference, nodes_of, reference_of
+from webtensor.graph.operations import OPERATIONS
 from webtensor.graph.operations.arguments import dtype_name
+from webtensor.graph.operations.arrays import fits
 from webtensor.io.stored_tensors import tensor_of
 from webtensor.ops import tensor
 
@@ -58,11 +59,11 @@ class GraphModel:
         self.signature = signature
         bodies = [node for function in graph.functions.values() for node in function.nodes]
         unknown = unknown_operations(
-            [*self._nodes.values(), *nodes_of(bodies, where).values()], graph.functions, {}
+            [*self._nodes.values(), *nodes_of(bodies, where).values()], graph.functions, OPERATIONS
         )
         if unknown:
             raise ModelFormatError(f"{where} has operations that are unknown: {', '.join(unknown)}")
-        self._compiler = Compiler(self._constant, graph.functions, {}, where)
+        self._compiler = Compiler(self._constant, graph.functions, OPERATIONS, where)
         self._blocks: dict[tuple[tuple[Reference, ...], tuple[Reference, ...]], Block] = {}
         self.inputs = self._interface("inputs")
         self.outputs = self._interface("outputs")
@@ -120,12 +121,11 @@ class GraphModel:
 
     # -- computing -----------------------------------------------------------------------------
 
-    def execute(
-        self, inputs: Inputs, outputs: str | Sequence[str] | None = None
-    ) -> Results:
+    def execute(self, inputs: Inputs, outputs: str | Sequence[str] | None = None) -> Results:
         """Compute outputs, or any tensors of the graph, from inputs."""
         reads = self._run(inputs, outputs)
-        return _finished(reads)
+        results: Results = _finished(reads)
+        return results
 
     async def execute_async(
         self, inputs: Inputs, outputs: str | Sequence[str] | None = None
@@ -173,7 +173,6 @@ class GraphModel:
         return reference_of(info.names[0] if info is not None and info.names else name, side)
 
 
-
 def _fed(name: str, value: TensorLike, spec: InputSpec | None) -> Tensor:
     dtype = dtype_name(spec.dtype) if spec is not None and spec.dtype else None
     fed = value if isinstance(value, Tensor) else tensor(value, dtype=dtype)
@@ -181,10 +180,7 @@ def _fed(name: str, value: TensorLike, spec: InputSpec | None) -> Tensor:
         return fed
     if dtype is not None and str(fed.dtype) != dtype:
         raise ValueError(f"inputs: {name!r} must have dtype {dtype}, but has {fed.dtype}")
-    if spec.shape is not None and (
-        len(spec.shape) != len(fed.shape)
-        or any(size not in (None, actual) for size, actual in zip(spec.shape, fed.shape, strict=True))
-    ):
+    if not fits(fed.shape, spec.shape):
         raise ValueError(f"inputs: {name!r} must have shape {spec.shape}, but has {fed.shape}")
     return fed
 

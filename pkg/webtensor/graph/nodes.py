@@ -92,9 +92,7 @@ def _node(definition: NodeDef, ops: Mapping[str, NodeDef], where: str) -> Node:
         definition.name,
         definition.op,
         tuple(
-            reference_of(text, label, ops)
-            for text in definition.inputs
-            if not text.startswith("^")
+            reference_of(text, label, ops) for text in definition.inputs if not text.startswith("^")
         ),
         tuple(text[1:] for text in definition.inputs if text.startswith("^")),
         definition.attributes,

@@ -53,9 +53,7 @@ def _joined(elements: Sequence[Tensor], shape: Shape, dtype: str) -> Tensor:
 class TensorArray:
     """An array of tensors that operations write into, one element after another."""
 
-    def __init__(
-        self, size: int, dtype: str, shape: Shape, is_dynamic: bool, clears: bool
-    ) -> None:
+    def __init__(self, size: int, dtype: str, shape: Shape, is_dynamic: bool, clears: bool) -> None:
         self.dtype, self.shape, self.is_dynamic, self.clears = dtype, shape, is_dynamic, clears
         self.elements: list[Tensor | None] = [None] * check_length("TensorArrayV3", size)
 
@@ -122,7 +120,9 @@ class TensorList:
         for known in (shape, self.shape, next(others, None)):
             if known is not None and None not in known:
                 return tuple(size for size in known if size is not None)
-        raise ValueError(f"TensorListGetItem: element {index} was never set, nor is its shape known")
+        raise ValueError(
+            f"TensorListGetItem: element {index} was never set, nor is its shape known"
+        )
 
     def set(self, index: int, value: Tensor) -> TensorList:
         """Return the list with another element."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from webtensor.dtypes import bool_, string_
+from webtensor import ops
 from webtensor.engine import Tensor
-from webtensor.formats.graph_def import TensorValue
 from webtensor.graph.nodes import Node
 from webtensor.graph.operations.rows import Attribute, Host
 
@@ -142,10 +141,8 @@ def padding() -> Attribute:
 
 
 def _flat(value: Tensor) -> list[Any]:
-    elements = value.tolist()
-    while elements and isinstance(elements, list) and isinstance(elements[0], list):
-        elements = [number for row in elements for number in row]
-    return elements if isinstance(elements, list) else [elements]
+    elements: list[Any] = ops.reshape(value, (-1,)).tolist()
+    return elements
 
 
 def _one(value: Tensor) -> Any:
@@ -182,15 +179,21 @@ def flags(index: int) -> Host:
 
 def pairs(index: int) -> Host:
     """Return the argument that is the list of pairs in an input of shape (n, 2)."""
-    return Host(index, lambda value: [[int(before), int(after)] for before, after in value.tolist()])
+    return Host(index, _pairs)
+
+
+def _pairs(value: Tensor) -> list[list[int]]:
+    numbers = [int(element) for element in _flat(value)]
+    return [list(pair) for pair in zip(numbers[::2], numbers[1::2], strict=True)]
 
 
 def axes(index: int) -> Host:
     """Return the axes in an input; no axes at all are an empty tuple, as in TensorFlow."""
-    return Host(
-        index,
-        lambda value: tuple(int(element) for element in _flat(value)) if value.shape else _axis(value),
-    )
+    return Host(index, _axes)
+
+
+def _axes(value: Tensor) -> int | tuple[int, ...]:
+    return tuple(int(element) for element in _flat(value)) if value.shape else _axis(value)
 
 
 def _axis(value: Tensor) -> int:

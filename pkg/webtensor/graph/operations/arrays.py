@@ -11,7 +11,6 @@ from webtensor.formats.graph_def import Shape
 from webtensor.graph.operations.arguments import (
     attribute,
     axis,
-    boolean,
     dtype,
     flags,
     integer,
@@ -47,13 +46,17 @@ def rank_of(x: Tensor) -> Tensor:
     return ops.tensor(len(x.shape), dtype="int32")
 
 
+def fits(actual: Sequence[int], wanted: Shape) -> bool:
+    """Whether a shape is what a graph says, as far as it says it."""
+    return wanted is None or (
+        len(wanted) == len(actual)
+        and all(size in (None, other) for size, other in zip(wanted, actual, strict=True))
+    )
+
+
 def ensured(x: Tensor, shape: Shape) -> Tensor:
     """Return a tensor whose shape must be what the graph says, as far as it says it."""
-    wanted = x.shape if shape is None else shape
-    fits = len(wanted) == len(x.shape) and all(
-        size in (None, actual) for size, actual in zip(wanted, x.shape, strict=True)
-    )
-    if not fits:
+    if not fits(x.shape, shape):
         raise ValueError(f"EnsureShape: a tensor must have shape {shape}, but has {x.shape}")
     return x
 
@@ -68,13 +71,11 @@ def filled(value: Tensor, shape: Sequence[int]) -> Tensor:
 
 def sequence(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
     """Return the numbers from one to another."""
-    bounds = [operand.tolist() for operand in (start, stop, step)]
-    return ops.arange(*bounds, dtype=start.dtype)
+    first, last, difference = (operand.item() for operand in (start, stop, step))
+    return ops.arange(first, last, difference, start.dtype)
 
 
-def one_hot(
-    indices: Tensor, on_value: Tensor, off_value: Tensor, depth: int, axis: int
-) -> Tensor:
+def one_hot(indices: Tensor, on_value: Tensor, off_value: Tensor, depth: int, axis: int) -> Tensor:
     """Return vectors of ``off_value`` with one ``on_value`` each, along an axis."""
     rows = ops.one_hot(indices, depth, dtype="bool")
     if axis not in (-1, len(indices.shape)):
@@ -111,7 +112,7 @@ _STRIDED_SLICE_MASKS = {
 
 ROWS = {
     # shapes
-    "BroadcastArgs": Row("broadcast_args", 0, 1, reads=(0, 1)),
+    "BroadcastArgs": Row("broadcast_args", 0, 1).dynamic().reading(0, 1),
     "BroadcastTo": Row("broadcast_to", 0, shape=integers(1)),
     "EnsureShape": Row(ensured, 0, shape=attribute("shape")),
     "ExpandDims": Row("expand_dims", 0, axis=axis(1)),
@@ -125,29 +126,28 @@ ROWS = {
     "Fill": Row(filled, 1, shape=integers(0)),
     "LinSpace": Row("linspace", number(0), number(1), integer(2)),
     "Multinomial": Row(
-        "multinomial", 0, num_samples=integer(1), seed=attribute("seed", None), pure=False
-    ),
+        "multinomial", 0, num_samples=integer(1), seed=attribute("seed", None)
+    ).impure(),
     "OneHot": Row(one_hot, 0, 2, 3, depth=integer(1), axis=attribute("axis", -1)),
     "Ones": Row("ones", integers(0), dtype=dtype("T")),
     "OnesLike": Row("ones_like", 0),
     "RandomStandardNormal": Row(
-        "random_standard_normal", integers(0), dtype=dtype(), seed=attribute("seed", None), pure=False
-    ),
+        "random_standard_normal", integers(0), dtype=dtype(), seed=attribute("seed", None)
+    ).impure(),
     "RandomUniform": Row(
-        "random_uniform", integers(0), dtype=dtype(), seed=attribute("seed", None), pure=False
-    ),
+        "random_uniform", integers(0), dtype=dtype(), seed=attribute("seed", None)
+    ).impure(),
     "RandomUniformInt": Row(
         "random_uniform_int",
         integers(0),
         minval=integer(1),
         maxval=integer(2),
         seed=attribute("seed", None),
-        pure=False,
-    ),
-    "Range": Row(sequence, 0, 1, 2, reads=(0, 1, 2)),
+    ).impure(),
+    "Range": Row(sequence, 0, 1, 2).dynamic().reading(0, 1, 2),
     "TruncatedNormal": Row(
-        "truncated_normal", integers(0), dtype=dtype(), seed=attribute("seed", None), pure=False
-    ),
+        "truncated_normal", integers(0), dtype=dtype(), seed=attribute("seed", None)
+    ).impure(),
     "Zeros": Row("zeros", integers(0), dtype=dtype("T")),
     "ZerosLike": Row("zeros_like", 0),
     # slices and joins
@@ -184,7 +184,10 @@ ROWS = {
         data_format=text("data_format", "NHWC"),
     ),
     "MirrorPad": Row(
-        "mirror_pad", 0, paddings=pairs(1), mode=attribute("mode", convert=lambda mode: mode.lower())
+        "mirror_pad",
+        0,
+        paddings=pairs(1),
+        mode=attribute("mode", convert=str.lower),
     ),
     "Pad": Row(padded, 0, paddings=pairs(1), constant_value=attribute("constant_value", 0)),
     "PadV2": Row(padded, 0, paddings=pairs(1), constant_value=number(2)),

@@ -127,15 +127,15 @@ def length_of(items: TensorList) -> Tensor:
 
 _ELEMENT = dtype("element_dtype")
 
-ROWS = {
+_ROWS = {
     # arrays
-    "TensorArrayCloseV3": Row(closed, 0, pure=False),
-    "TensorArrayConcatV3": Row(concatenated, 0, 1, pure=False),
-    "TensorArrayGatherV3": Row(gathered, 0, 2, indices=integers(1), pure=False),
-    "TensorArrayReadV3": Row(read, 0, 2, index=integer(1), pure=False),
-    "TensorArrayScatterV3": Row(scattered, 0, 2, 3, indices=integers(1), pure=False),
-    "TensorArraySizeV3": Row(size_of_array, 0, 1, pure=False),
-    "TensorArraySplitV3": Row(split, 0, 1, 3, lengths=integers(2), pure=False),
+    "TensorArrayCloseV3": Row(closed, 0),
+    "TensorArrayConcatV3": Row(concatenated, 0, 1),
+    "TensorArrayGatherV3": Row(gathered, 0, 2, indices=integers(1)),
+    "TensorArrayReadV3": Row(read, 0, 2, index=integer(1)),
+    "TensorArrayScatterV3": Row(scattered, 0, 2, 3, indices=integers(1)),
+    "TensorArraySizeV3": Row(size_of_array, 0, 1),
+    "TensorArraySplitV3": Row(split, 0, 1, 3, lengths=integers(2)),
     "TensorArrayV3": Row(
         array,
         integer(0),
@@ -143,29 +143,22 @@ ROWS = {
         shape=attribute("element_shape", None),
         is_dynamic=boolean("dynamic_size"),
         clears=boolean("clear_after_read", True),
-        pure=False,
     ),
-    "TensorArrayWriteV3": Row(written, 0, 2, 3, index=integer(1), pure=False),
+    "TensorArrayWriteV3": Row(written, 0, 2, 3, index=integer(1)),
     # lists
-    "EmptyTensorList": Row(empty, dtype=_ELEMENT, shape=_shape_input(0), pure=False),
-    "TensorListConcat": Row(TensorList.concat, 0, shape=attribute("element_shape", None), pure=False),
-    "TensorListConcatV2": Row(TensorList.concat, 0, shape=_shape_input(1), pure=False),
-    "TensorListFromTensor": Row(
-        list_of, 0, dtype=_ELEMENT, shape=_shape_input(1), pure=False
-    ),
-    "TensorListGather": Row(
-        TensorList.gather, 0, indices=integers(1), shape=_shape_input(2), pure=False
-    ),
-    "TensorListGetItem": Row(TensorList.get, 0, index=integer(1), shape=_shape_input(2), pure=False),
-    "TensorListLength": Row(length_of, 0, pure=False),
-    "TensorListPopBack": Row(TensorList.pop, 0, shape=_shape_input(1), pure=False),
-    "TensorListPushBack": Row(TensorList.push, 0, 1, pure=False),
-    "TensorListReserve": Row(
-        reserved, integer(1), dtype=_ELEMENT, shape=_shape_input(0), pure=False
-    ),
-    "TensorListResize": Row(TensorList.resized, 0, length=integer(1), pure=False),
+    "EmptyTensorList": Row(empty, dtype=_ELEMENT, shape=_shape_input(0)),
+    "TensorListConcat": Row(TensorList.concat, 0, shape=attribute("element_shape", None)),
+    "TensorListConcatV2": Row(TensorList.concat, 0, shape=_shape_input(1)),
+    "TensorListFromTensor": Row(list_of, 0, dtype=_ELEMENT, shape=_shape_input(1)),
+    "TensorListGather": Row(TensorList.gather, 0, indices=integers(1), shape=_shape_input(2)),
+    "TensorListGetItem": Row(TensorList.get, 0, index=integer(1), shape=_shape_input(2)),
+    "TensorListLength": Row(length_of, 0),
+    "TensorListPopBack": Row(TensorList.pop, 0, shape=_shape_input(1)),
+    "TensorListPushBack": Row(TensorList.push, 0, 1),
+    "TensorListReserve": Row(reserved, integer(1), dtype=_ELEMENT, shape=_shape_input(0)),
+    "TensorListResize": Row(TensorList.resized, 0, length=integer(1)),
     "TensorListScatter": Row(
-        scattered_list, 0, indices=integers(1), dtype=_ELEMENT, shape=_shape_input(2), pure=False
+        scattered_list, 0, indices=integers(1), dtype=_ELEMENT, shape=_shape_input(2)
     ),
     "TensorListScatterV2": Row(
         scattered_list,
@@ -174,11 +167,12 @@ ROWS = {
         dtype=_ELEMENT,
         shape=_shape_input(2),
         length=integer(3),
-        pure=False,
     ),
-    "TensorListSetItem": Row(TensorList.set, 0, index=integer(1), value=2, pure=False),
+    "TensorListSetItem": Row(TensorList.set, 0, index=integer(1), value=2),
     "TensorListSplit": Row(
-        split_list, 0, dtype=_ELEMENT, shape=_shape_input(1), lengths=integers(2), pure=False
+        split_list, 0, dtype=_ELEMENT, shape=_shape_input(1), lengths=integers(2)
     ),
-    "TensorListStack": Row(TensorList.stack, 0, shape=_shape_input(1), pure=False),
+    "TensorListStack": Row(TensorList.stack, 0, shape=_shape_input(1)),
 }
+
+ROWS = {op: row.impure().dynamic() for op, row in _ROWS.items()}

@@ -91,9 +91,6 @@ _BINARY = {
     "RightShift": "bitwise_right_shift",
     "SquaredDifference": "squared_difference",
     "Sub": "subtract",
-    
-    
-    
 }
 
 
@@ -133,9 +130,7 @@ def _as_column(shape: Shape, other: Shape) -> Sequence[int]:
     return (*shape, *(1 for _ in other[1:]))
 
 
-def fake_quantized(
-    x: Tensor, low: float, high: float, bits: int, narrow_range: bool
-) -> Tensor:
+def fake_quantized(x: Tensor, low: float, high: float, bits: int, narrow_range: bool) -> Tensor:
     """Round to the numbers that so many bits can tell apart between two bounds.
 
     Zero stays zero: the bounds are moved until it is one of these numbers (Jacob et al., 2018,
@@ -144,7 +139,9 @@ def fake_quantized(
     least, greatest = int(narrow_range), (1 << bits) - 1
     scale = (high - low) / (greatest - least)
     zero = min(max(round(least - low / scale), least), greatest)
-    steps = ops.round(ops.divide(ops.clip(x, (least - zero) * scale, (greatest - zero) * scale), scale))
+    steps = ops.round(
+        ops.divide(ops.clip(x, (least - zero) * scale, (greatest - zero) * scale), scale)
+    )
     return ops.multiply(steps, scale)
 
 

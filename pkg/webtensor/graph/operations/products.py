@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from webtensor import ops
@@ -179,11 +180,7 @@ _TRANSPOSED = {
 
 
 def _pool(op: str) -> Row:
-    return Row(
-        op,
-        0,
-        **_WINDOWS,
-    )
+    return Row(partial(pooled, op), 0, data_format=text("data_format", "NHWC"), **_WINDOWS)
 
 
 ROWS = {
@@ -222,9 +219,9 @@ ROWS = {
     ),
     "_FusedConv2D": Row(fused_convolution, 0, 1, Tensors(2), epilogue=_EPILOGUE, **_FILTERS),
     # windows
-    "AvgPool": Row("avg_pool", 0, **_WINDOWS),
+    "AvgPool": _pool("avg_pool"),
     "AvgPool3D": Row("avg_pool3d", 0, **_WINDOWS, data_format=text("data_format", "NDHWC")),
-    "MaxPool": Row("max_pool", 0, **_WINDOWS),
+    "MaxPool": _pool("max_pool"),
     "MaxPool3D": Row("max_pool3d", 0, **_WINDOWS, data_format=text("data_format", "NDHWC")),
     "MaxPoolWithArgmax": Row(
         "max_pool_with_argmax",

@@ -7,7 +7,9 @@ among the inputs; negative ones count from the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple, TypeAlias
@@ -25,7 +27,8 @@ class Attribute(NamedTuple):
     of: Callable[[Node], Any]
 
 
-class Host(NamedTuple):
+@dataclass(frozen=True)
+class Host:
     """An argument made of the elements of an input, such as a shape.
 
     Attributes:
@@ -70,24 +73,37 @@ class Row:
     Args:
         function: a function, or its name in ``webtensor``.
         arguments: where its arguments are in the inputs and attributes of the node.
-        reads: the indices of tensors whose elements the function looks at on the host.
-        pure: whether equal inputs give equal results, so that the result of constants is constant.
         options: where its arguments by keyword are.
     """
 
     def __init__(
-        self,
-        function: str | Callable[..., Any],
-        *arguments: Argument,
-        reads: Sequence[int] = (),
-        pure: bool = True,
-        **options: Argument,
+        self, function: str | Callable[..., Any], *arguments: Argument, **options: Argument
     ) -> None:
         self.function = function
         self.arguments = arguments
         self.options = options
-        self.reads = tuple(reads)
-        self.pure = pure
+        self.reads: tuple[int, ...] = ()
+        #: Whether equal inputs give equal results, so that the result of constants is constant.
+        self.is_pure = True
+        #: Whether the shapes of results follow from those of the inputs.
+        self.has_static_shape = True
+
+    def reading(self, *indices: int) -> Row:
+        """Return the row of a function that looks at the elements of these inputs on the host."""
+        return self._changed(reads=indices)
+
+    def impure(self) -> Row:
+        """Return the row of a function with a state, or of random numbers."""
+        return self._changed(is_pure=False)
+
+    def dynamic(self) -> Row:
+        """Return the row of a function the shape of whose results depends on elements."""
+        return self._changed(has_static_shape=False)
+
+    def _changed(self, **attributes: Any) -> Row:
+        row = copy(self)
+        vars(row).update(attributes)
+        return row
 
     def bind(self, node: Node, constants: Mapping[int, Tensor], where: str) -> Bound:
         """Return what computes a node.

@@ -7,11 +7,9 @@ from typing import Any
 from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.graph.operations.arguments import (
-    attribute,
     axes,
     axis,
     boolean,
-    dtype,
     integer,
     integers,
     number,
@@ -26,9 +24,7 @@ def _reduction(name: str) -> Row:
 
 
 def _scan(name: str) -> Row:
-    return Row(
-        name, 0, axis=axis(1), exclusive=boolean("exclusive"), reverse=boolean("reverse")
-    )
+    return Row(name, 0, axis=axis(1), exclusive=boolean("exclusive"), reverse=boolean("reverse"))
 
 
 def counted(x: Tensor, weights: Tensor, size: int, binary_output: bool) -> Tensor:
@@ -53,6 +49,19 @@ _SUPPRESSION: dict[str, Any] = {
 }
 _SCORED = {**_SUPPRESSION, "score_threshold": number(4)}
 
+_BOXES = {
+    "NonMaxSuppressionV2": Row("image.non_max_suppression", 0, 1, **_SUPPRESSION),
+    "NonMaxSuppressionV3": Row("image.non_max_suppression", 0, 1, **_SCORED),
+    "NonMaxSuppressionV4": Row(
+        "image.non_max_suppression_padded",
+        0,
+        1,
+        **_SCORED,
+        pad_to_max_output_size=boolean("pad_to_max_output_size"),
+    ),
+    "NonMaxSuppressionV5": Row(selected, 0, 1, **_SCORED, soft_nms_sigma=number(5, 0.0)),
+}
+
 ROWS = {
     # reductions
     "All": _reduction("all"),
@@ -70,25 +79,13 @@ ROWS = {
     "Prod": _reduction("prod"),
     "Sum": _reduction("sum"),
     # searching and sorting
-    "ListDiff": Row("setdiff1d", 0, 1, reads=(0, 1)),
+    "ListDiff": Row("setdiff1d", 0, 1).dynamic().reading(0, 1),
     "LowerBound": Row("lower_bound", 0, 1),
     "TopKV2": Row("topk", 0, k=integer(1), sorted=boolean("sorted", True)),
-    "Unique": Row("unique", 0, reads=(0,)),
-    "UniqueV2": Row(unique_along, 0, axis=integers(1), reads=(0,)),
+    "Unique": Row("unique", 0).dynamic().reading(0),
+    "UniqueV2": Row(unique_along, 0, axis=integers(1)).dynamic().reading(0),
     "UpperBound": Row("upper_bound", 0, 1),
-    "Where": Row("argwhere", 0, reads=(0,)),
+    "Where": Row("argwhere", 0).dynamic().reading(0),
     # boxes
-    "NonMaxSuppressionV2": Row(
-        "image.non_max_suppression", 0, 1, reads=(0, 1), **_SUPPRESSION
-    ),
-    "NonMaxSuppressionV3": Row("image.non_max_suppression", 0, 1, reads=(0, 1), **_SCORED),
-    "NonMaxSuppressionV4": Row(
-        "image.non_max_suppression_padded",
-        0,
-        1,
-        reads=(0, 1),
-        **_SCORED,
-        pad_to_max_output_size=boolean("pad_to_max_output_size"),
-    ),
-    "NonMaxSuppressionV5": Row(selected, 0, 1, reads=(0, 1), **_SCORED, soft_nms_sigma=number(5, 0.0)),
+    **{op: row.reading(0, 1).dynamic() for op, row in _BOXES.items()},
 }

@@ -21,10 +21,10 @@ def gathered_rows(
 
 
 ROWS = {
-    "RaggedGather": Row(
-        gathered_rows, Tensors(0, -2), -2, -1, rank=attribute("OUTPUT_RAGGED_RANK"), reads=(-1,)
-    ),
-    "RaggedRange": Row("ragged_range", 0, 1, 2, reads=(0, 1, 2)),
+    "RaggedGather": Row(gathered_rows, Tensors(0, -2), -2, -1, rank=attribute("OUTPUT_RAGGED_RANK"))
+    .dynamic()
+    .reading(-1),
+    "RaggedRange": Row("ragged_range", 0, 1, 2).dynamic().reading(0, 1, 2),
     "RaggedTensorToTensor": Row(
         "ragged_tensor_to_tensor",
         0,
@@ -32,10 +32,11 @@ ROWS = {
         2,
         row_partition_tensors=Tensors(3),
         row_partition_types=attribute("row_partition_types"),
-        reads=(0,),
-    ),
-    "SparseFillEmptyRows": Row("sparse.sparse_fill_empty_rows", 0, 1, 2, 3, reads=(0, 2)),
-    "SparseReshape": Row("sparse.sparse_reshape", 0, 1, 2, reads=(0, 1, 2)),
-    "SparseSegmentMean": Row("sparse.sparse_segment_mean", 0, 1, 2, reads=(2,)),
-    "SparseSegmentSum": Row("sparse.sparse_segment_sum", 0, 1, 2, reads=(2,)),
+    )
+    .dynamic()
+    .reading(0),
+    "SparseFillEmptyRows": Row("sparse.sparse_fill_empty_rows", 0, 1, 2, 3).dynamic().reading(0, 2),
+    "SparseReshape": Row("sparse.sparse_reshape", 0, 1, 2).dynamic().reading(0, 1, 2),
+    "SparseSegmentMean": Row("sparse.sparse_segment_mean", 0, 1, 2).dynamic().reading(2),
+    "SparseSegmentSum": Row("sparse.sparse_segment_sum", 0, 1, 2).dynamic().reading(2),
 }

@@ -34,8 +34,8 @@ ROWS = {
         right_pad=text("right_pad"),
         pad_width=attribute("pad_width"),
         preserve_short_sequences=boolean("preserve_short_sequences"),
-    ),
-    "StringSplit": Row(split_texts, 0, 1, skip_empty=boolean("skip_empty", True)),
+    ).dynamic(),
+    "StringSplit": Row(split_texts, 0, 1, skip_empty=boolean("skip_empty", True)).dynamic(),
     "StringToHashBucketFast": Row(
         "string.string_to_hash_bucket_fast", 0, num_buckets=attribute("num_buckets")
     ),
