@@ -7,12 +7,13 @@ caller reads them, and an asynchronous one awaits them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from webtensor.engine import Tensor
+from webtensor.graph.operations import Bound, Row
 
-__all__ = ["DEAD", "Block", "Reads", "Step", "run"]
+__all__ = ["DEAD", "Block", "Reads", "Step", "compute", "run"]
 
 Reads = Generator[Tensor, None, Any]
 
@@ -40,6 +41,10 @@ class Step(NamedTuple):
         runs_blocks: whether it returns a generator, as ``run`` does.
         takes_dead: whether it chooses among inputs that may be dead.
         node: what errors call it.
+        operands: all inputs of the node, of which ``inputs`` are some.
+        row: the row of the table of operations, or None where there is no such row.
+        bind: returns what computes the node where some of its operands, by their index, are
+            constant.
     """
 
     function: Callable[..., Any]
@@ -51,6 +56,9 @@ class Step(NamedTuple):
     runs_blocks: bool
     takes_dead: bool
     node: str
+    operands: tuple[int, ...] = ()
+    row: Row | None = None
+    bind: Callable[[Mapping[int, Tensor]], Bound] | None = None
 
 
 class Block(NamedTuple):
@@ -81,22 +89,31 @@ def run(block: Block, arguments: Sequence[Any]) -> Reads:
             for slot in step.outputs:
                 values[slot] = DEAD
             continue
-        for slot in step.reads:
-            value = values[slot]
-            if isinstance(value, Tensor) and value.storage.host is None:
-                yield value
-        try:
-            result = step.function(*[values[slot] for slot in step.inputs])
-            if step.runs_blocks:
-                result = yield from result
-        except Exception as error:
-            if not getattr(error, "__notes__", None):
-                error.add_note(f"This happened in {step.node}.")
-            raise
-        store(values, step, result)
+        yield from compute(step, values)
         for slot in step.releases:
             values[slot] = None
     return [values[slot] for slot in block.fetches]
+
+
+def compute(step: Step, values: list[Any]) -> Reads:
+    """Compute a step, and put its results where later steps find them."""
+    for slot in step.reads:
+        value = values[slot]
+        if isinstance(value, Tensor) and value.storage.host is None:
+            yield value
+    try:
+        result = step.function(*[values[slot] for slot in step.inputs])
+        if step.runs_blocks:
+            result = yield from result
+    except Exception as error:
+        if not getattr(error, "__notes__", None):
+            error.add_note(f"This happened in {step.node}.")
+        raise
+    if isinstance(result, (tuple, list)):
+        for slot, value in zip(step.outputs, result, strict=False):
+            values[slot] = value
+    elif step.outputs:
+        values[step.outputs[0]] = result
 
 
 def _is_dead(step: Step, values: list[Any]) -> bool:
@@ -104,12 +121,3 @@ def _is_dead(step: Step, values: list[Any]) -> bool:
         return True
     dead = (values[slot] is DEAD for slot in step.inputs)
     return all(dead) and bool(step.inputs) if step.takes_dead else any(dead)
-
-
-def store(values: list[Any], step: Step, result: Any) -> None:
-    """Put the results of a step where later steps find them."""
-    if isinstance(result, (tuple, list)):
-        for slot, value in zip(step.outputs, result, strict=False):
-            values[slot] = value
-    elif step.outputs:
-        values[step.outputs[0]] = result

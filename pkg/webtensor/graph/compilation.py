@@ -11,10 +11,10 @@ from webtensor.formats.graph_def import FunctionDef, FunctionName
 from webtensor.graph.blocks import DEAD, Block, Reads, Step, run
 from webtensor.graph.frames import LOOP, Loop, without_frames
 from webtensor.graph.nodes import Node, Nodes, Reference, nodes_of, reference_of
-from webtensor.graph.operations import Row
+from webtensor.graph.operations import Bound, Row
 from webtensor.ops import tensor
 
-__all__ = ["Compiler", "unknown_operations"]
+__all__ = ["Compiler", "released", "unknown_operations"]
 
 #: Operations whose results are their inputs.
 _ALIASES = frozenset(
@@ -138,7 +138,7 @@ class Compiler:
             raise ModelFormatError(f"{self._where}: nothing computes the tensor {missing[0]!r}")
         fetch_slots = tuple(steps.slots[target] for target in targets)
         return Block(
-            _released(steps.steps, {*fetch_slots}),
+            released(steps.steps, {*fetch_slots}),
             steps.initial,
             feed_slots,
             fetch_slots,
@@ -263,6 +263,9 @@ class Compiler:
                 call.runs_blocks,
                 node.op == "Merge",
                 f"node {node.name!r:.200} of operation {node.op} in {self._where}",
+                tuple(slots),
+                call.row,
+                call.bind,
             )
         )
 
@@ -285,8 +288,13 @@ class Compiler:
             return _Call(call(block), runs_blocks=True)
         if op not in self._rows:
             raise ModelFormatError(f"{self._where}: operation {op!r:.200} is unknown")
-        bound = self._rows[op].bind(node, constants, self._where)
-        return _Call(bound.function, bound.inputs, bound.reads)
+        row, where = self._rows[op], self._where
+
+        def bind(known: Mapping[int, Tensor]) -> Bound:
+            return row.bind(node, known, where)
+
+        bound = bind(constants)
+        return _Call(bound.function, bound.inputs, bound.reads, row=row, bind=bind)
 
     def _function(self, node: Node, attribute: str) -> Block:
         """Return the block of the function that an attribute names."""
@@ -339,9 +347,11 @@ class _Call(NamedTuple):
     inputs: tuple[int, ...] | None = None
     reads: tuple[int, ...] = ()
     runs_blocks: bool = False
+    row: Row | None = None
+    bind: Callable[[Mapping[int, Tensor]], Bound] | None = None
 
 
-def _released(steps: list[Step], kept: set[int]) -> tuple[Step, ...]:
+def released(steps: list[Step], kept: set[int]) -> tuple[Step, ...]:
     """Say for each step what no later one needs."""
     needed = set(kept)
     released: list[Step] = []
