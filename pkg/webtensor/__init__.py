@@ -68,6 +68,7 @@ globals().update(_explained_functions(_modules[__name__]))
 if _typing.TYPE_CHECKING:
     from webtensor import (
         browser as browser,
+        io as io,
         keras as keras,
         nn as nn,
         random as random,
@@ -197,7 +198,7 @@ else:
         }.items()
         for name in names
     }
-    _MODULES = ("browser", "keras", "nn", "random", "train", "wasm", "webgl")
+    _MODULES = ("browser", "io", "keras", "nn", "random", "train", "wasm", "webgl")
 
     def __getattr__(name: str) -> object:
         if name in _HOMES:
