@@ -15,6 +15,8 @@ from webtensor.graph.nodes import Node, Reference, nodes_of, reference_of
 from webtensor.graph.operations import OPERATIONS
 from webtensor.graph.operations.arguments import dtype_name
 from webtensor.graph.operations.arrays import fits
+from webtensor.graph.resources import HashTable
+from webtensor.graph.tables import table_rows
 from webtensor.io.stored_tensors import tensor_of
 from webtensor.ops import tensor
 
@@ -57,13 +59,15 @@ class GraphModel:
         self._weights = dict(weights)
         self._nodes = nodes_of(graph.nodes, where)
         self.signature = signature
+        self._tables: dict[str, HashTable] = {}
+        rows = {**OPERATIONS, **table_rows(self._tables)}
         bodies = [node for function in graph.functions.values() for node in function.nodes]
         unknown = unknown_operations(
-            [*self._nodes.values(), *nodes_of(bodies, where).values()], graph.functions, OPERATIONS
+            [*self._nodes.values(), *nodes_of(bodies, where).values()], graph.functions, rows
         )
         if unknown:
             raise ModelFormatError(f"{where} has operations that are unknown: {', '.join(unknown)}")
-        self._compiler = Compiler(self._constant, graph.functions, OPERATIONS, where)
+        self._compiler = Compiler(self._constant, graph.functions, rows, where)
         self._blocks: dict[tuple[tuple[Reference, ...], tuple[Reference, ...]], Block] = {}
         self.inputs = self._interface("inputs")
         self.outputs = self._interface("outputs")
