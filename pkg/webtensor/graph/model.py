@@ -16,7 +16,9 @@ from webtensor.graph.nodes import Node, Nodes, Reference, nodes_of, reference_of
 from webtensor.graph.operations import OPERATIONS
 from webtensor.graph.operations.arguments import dtype_name
 from webtensor.graph.operations.arrays import fits
+from webtensor.graph.resources import HashTable
 from webtensor.graph.specialization import specialize
+from webtensor.graph.tables import table_rows
 from webtensor.io.stored_tensors import tensor_of
 from webtensor.ops import tensor
 
@@ -63,6 +65,7 @@ class GraphModel:
         initializer_signature: its outputs, which are inputs of the graph.
         metadata: what the author of the model added to the file.
         budget: limits what constants in the graph may cost.
+        tables: the hash tables by their names, to which those of this model are added.
 
     Raises:
         ModelFormatError: the graph has operations that are unknown, or is malformed.
@@ -79,6 +82,7 @@ class GraphModel:
         initializer_signature: Signature | None = None,
         metadata: Any = None,
         budget: Budget | None = None,
+        tables: dict[str, HashTable] | None = None,
     ) -> None:
         self.metadata = metadata
         self.model_signature = signature
@@ -88,7 +92,8 @@ class GraphModel:
         self._budget = budget or Budget(label)
         self._weights = dict(weights)
         self._nodes = self._checked_nodes(graph)
-        self._rows = {**OPERATIONS, **CUSTOM_OPERATIONS}
+        self._tables = {} if tables is None else tables
+        self._rows = {**OPERATIONS, **table_rows(self._tables), **CUSTOM_OPERATIONS}
         self._check_operations(graph)
         self._compiler = Compiler(self._constant, graph.functions, self._rows, label)
         self._blocks: dict[_Key, Block] = {}
@@ -321,7 +326,9 @@ class GraphModel:
 
     def _initialize(self, initializer: Graph, signature: Signature | None) -> None:
         """Run the graph that makes tables, and keep them as inputs of this one."""
-        model = GraphModel(initializer, self._weights, self._label, budget=self._budget)
+        model = GraphModel(
+            initializer, self._weights, self._label, budget=self._budget, tables=self._tables
+        )
         outputs = {} if signature is None else signature.outputs
         names = [info.names[0] for info in outputs.values() if info.names]
         values = model.execute({}, names) if names else []

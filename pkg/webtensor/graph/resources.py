@@ -173,22 +173,38 @@ class HashTable:
         self.key_dtype, self.value_dtype = key_dtype, value_dtype
         self.values: dict[Any, Any] = {}
 
-    def insert(self, keys: Tensor, values: Tensor) -> None:
-        """Set the values of keys.
+    def fill(self, keys: Tensor, values: Tensor) -> None:
+        """Replace all keys and their values.
 
         Raises:
-            ValueError: there are not as many values as keys.
+            ValueError: there are not as many values as keys, or they have other dtypes than the
+                table.
         """
-        found, wanted = _elements(keys), _elements(values)
-        if len(found) != len(wanted):
-            raise ValueError(f"a hash table got {len(found)} keys, but {len(wanted)} values")
-        self.values.update(zip(found, wanted, strict=True))
+        _check_dtype("keys", keys, self.key_dtype)
+        _check_dtype("values", values, self.value_dtype)
+        if keys.size != values.size:
+            raise ValueError(f"a hash table got {keys.size} keys, but {values.size} values")
+        self.values = dict(zip(_elements(keys), _elements(values), strict=True))
 
     def find(self, keys: Tensor, default: Tensor) -> Tensor:
-        """Return the values of keys, in the shape of the keys."""
+        """Return the values of keys, in the shape of the keys.
+
+        Raises:
+            ValueError: the keys or the default have other dtypes than the table, or the default is
+                not one element.
+        """
+        _check_dtype("keys", keys, self.key_dtype)
+        _check_dtype("default", default, self.value_dtype)
+        if default.size != 1:
+            raise ValueError(f"a hash table's default has shape {default.shape}, but must be one")
         (other,) = _elements(default)
         values = [self.values.get(key, other) for key in _elements(keys)]
         return ops.tensor(values, shape=keys.shape, dtype=self.value_dtype)
+
+
+def _check_dtype(what: str, value: Tensor, dtype: str) -> None:
+    if str(value.dtype) != dtype:
+        raise ValueError(f"a hash table has {what} of dtype {dtype}, but got {value.dtype}")
 
 
 def _elements(value: Tensor) -> list[Any]:
