@@ -7,11 +7,12 @@ caller reads them, and an asynchronous one awaits them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
 from webtensor.engine import Tensor
-from webtensor.graph.operations import Bound, Row
+from webtensor.graph.nodes import Node, Reference
+from webtensor.graph.operations import Row
 
 __all__ = ["DEAD", "Block", "Reads", "Step", "compute", "run"]
 
@@ -39,12 +40,9 @@ class Step(NamedTuple):
         controls: what must not be dead, besides the inputs.
         releases: what no later step needs.
         runs_blocks: whether it returns a generator, as ``run`` does.
-        takes_dead: whether it chooses among inputs that may be dead.
-        node: what errors call it.
         operands: all inputs of the node, of which ``inputs`` are some.
-        row: the row of the table of operations, or None where there is no such row.
-        bind: returns what computes the node where some of its operands, by their index, are
-            constant.
+        node: the node.
+        row: its row in the table of operations, or None where it has none.
     """
 
     function: Callable[..., Any]
@@ -54,11 +52,9 @@ class Step(NamedTuple):
     controls: tuple[int, ...]
     releases: tuple[int, ...]
     runs_blocks: bool
-    takes_dead: bool
-    node: str
-    operands: tuple[int, ...] = ()
-    row: Row | None = None
-    bind: Callable[[Mapping[int, Tensor]], Bound] | None = None
+    operands: tuple[int, ...]
+    node: Node
+    row: Row | None
 
 
 class Block(NamedTuple):
@@ -70,6 +66,8 @@ class Block(NamedTuple):
         feeds: the slots of the arguments.
         fetches: the slots of the results.
         has_branches: whether values may be dead.
+        references: the tensors of the slots.
+        where: what errors call the model.
     """
 
     steps: tuple[Step, ...]
@@ -77,6 +75,8 @@ class Block(NamedTuple):
     feeds: tuple[int, ...]
     fetches: tuple[int, ...]
     has_branches: bool
+    references: tuple[Reference, ...]
+    where: str
 
 
 def run(block: Block, arguments: Sequence[Any]) -> Reads:
@@ -89,13 +89,13 @@ def run(block: Block, arguments: Sequence[Any]) -> Reads:
             for slot in step.outputs:
                 values[slot] = DEAD
             continue
-        yield from compute(step, values)
+        yield from compute(step, values, block.where)
         for slot in step.releases:
             values[slot] = None
     return [values[slot] for slot in block.fetches]
 
 
-def compute(step: Step, values: list[Any]) -> Reads:
+def compute(step: Step, values: list[Any], where: str) -> Reads:
     """Compute a step, and put its results where later steps find them."""
     for slot in step.reads:
         value = values[slot]
@@ -107,7 +107,8 @@ def compute(step: Step, values: list[Any]) -> Reads:
             result = yield from result
     except Exception as error:
         if not getattr(error, "__notes__", None):
-            error.add_note(f"This happened in {step.node}.")
+            name, op = step.node.name, step.node.op
+            error.add_note(f"This happened in node {name!r:.200} of operation {op} in {where}.")
         raise
     if isinstance(result, (tuple, list)):
         for slot, value in zip(step.outputs, result, strict=False):
@@ -120,4 +121,4 @@ def _is_dead(step: Step, values: list[Any]) -> bool:
     if any(values[slot] is DEAD for slot in step.controls):
         return True
     dead = (values[slot] is DEAD for slot in step.inputs)
-    return all(dead) and bool(step.inputs) if step.takes_dead else any(dead)
+    return all(dead) and bool(step.inputs) if step.node.op == "Merge" else any(dead)

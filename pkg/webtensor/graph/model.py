@@ -294,7 +294,7 @@ class GraphModel:
         if block.has_branches:
             results = yield from run(block, arguments)
             return results
-        results, special = yield from specialize(block, arguments)
+        results, special = yield from specialize(self._compiler, block, arguments)
         if len(self._specialized) >= _MOST_SPECIALIZED:
             del self._specialized[next(iter(self._specialized))]
         self._specialized[key, shapes] = special
