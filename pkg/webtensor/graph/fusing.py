@@ -9,7 +9,6 @@ that are multiplied with a product are multiplied with its filter.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from webtensor import ops
@@ -123,17 +122,12 @@ class _Fusion:
     def _release(self, node: Node) -> None:
         for reference in node.inputs:
             self._uses[reference] -= 1
+            self._users[reference.node] -= 1
             other = self.nodes.get(reference.node)
-            if not self._uses[reference] and other is not None and not self._is_used(other):
+            if other is not None and not self._users[other.name]:
                 del self.nodes[other.name]
                 self.constants.pop(other.name, None)
                 self._release(other)
-
-    def _is_used(self, node: Node) -> bool:
-        return any(count and reference.node == node.name for reference, count in self._uses.items())
-
-
-_Rule = Callable[[_Fusion, Node], "Node | None"]
 
 
 def _epilogue(node: Node) -> list[str]:
