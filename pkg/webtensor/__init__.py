@@ -108,6 +108,13 @@ if _typing.TYPE_CHECKING:
         unregister_kernel as unregister_kernel,
         warm_up as warm_up,
     )
+    from webtensor.graph import (
+        GraphModel as GraphModel,
+        deregister_graph_op as deregister_graph_op,
+        load_graph_model as load_graph_model,
+        load_graph_model_async as load_graph_model_async,
+        register_graph_op as register_graph_op,
+    )
     from webtensor.keras import (
         activations as activations,
         callbacks as callbacks,
@@ -163,6 +170,13 @@ else:
                 "unregister_gradient",
                 "unregister_kernel",
                 "warm_up",
+            ],
+            "graph": [
+                "GraphModel",
+                "deregister_graph_op",
+                "load_graph_model",
+                "load_graph_model_async",
+                "register_graph_op",
             ],
             "keras": [
                 "Input",

@@ -1,0 +1,124 @@
+"""Blocks: steps that compute tensors from others, in an order in which they can run.
+
+A graph, the body of a function and that of a loop are a block each. ``run`` is a generator: it
+yields the tensors whose elements the host must know before it can go on, so that a synchronous
+caller reads them, and an asynchronous one awaits them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import Any, NamedTuple
+
+from webtensor.engine import Tensor
+from webtensor.graph.nodes import Node, Reference
+from webtensor.graph.operations import Row
+
+__all__ = ["DEAD", "Block", "Reads", "Step", "compute", "run"]
+
+Reads = Generator[Tensor, None, Any]
+
+
+class _Dead:
+    """The value of tensors on a branch that was not taken."""
+
+    def __repr__(self) -> str:
+        return "DEAD"
+
+
+DEAD = _Dead()
+
+
+class Step(NamedTuple):
+    """A node that is computed; tensors are numbers of slots.
+
+    Attributes:
+        function: it takes the values of ``inputs``.
+        inputs: what it takes.
+        outputs: where its results go.
+        reads: the inputs whose elements the host must know.
+        controls: what must not be dead, besides the inputs.
+        releases: what no later step needs.
+        runs_blocks: whether it returns a generator, as ``run`` does.
+        operands: all inputs of the node, of which ``inputs`` are some.
+        node: the node.
+        row: its row in the table of operations, or None where it has none.
+    """
+
+    function: Callable[..., Any]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    reads: tuple[int, ...]
+    controls: tuple[int, ...]
+    releases: tuple[int, ...]
+    runs_blocks: bool
+    operands: tuple[int, ...]
+    node: Node
+    row: Row | None
+
+
+class Block(NamedTuple):
+    """Steps in order.
+
+    Attributes:
+        steps: the steps.
+        initial: the values of all slots before the first step: constants, and None.
+        feeds: the slots of the arguments.
+        fetches: the slots of the results.
+        has_branches: whether values may be dead.
+        references: the tensors of the slots.
+        where: what errors call the model.
+    """
+
+    steps: tuple[Step, ...]
+    initial: list[Any]
+    feeds: tuple[int, ...]
+    fetches: tuple[int, ...]
+    has_branches: bool
+    references: tuple[Reference, ...]
+    where: str
+
+
+def run(block: Block, arguments: Sequence[Any]) -> Reads:
+    """Compute the results of a block, as a list; yield tensors that must be read before."""
+    values = block.initial.copy()
+    for slot, argument in zip(block.feeds, arguments, strict=True):
+        values[slot] = argument
+    for step in block.steps:
+        if block.has_branches and _is_dead(step, values):
+            for slot in step.outputs:
+                values[slot] = DEAD
+            continue
+        yield from compute(step, values, block.where)
+        for slot in step.releases:
+            values[slot] = None
+    return [values[slot] for slot in block.fetches]
+
+
+def compute(step: Step, values: list[Any], where: str) -> Reads:
+    """Compute a step, and put its results where later steps find them."""
+    for slot in step.reads:
+        value = values[slot]
+        if isinstance(value, Tensor) and value.storage.host is None:
+            yield value
+    try:
+        result = step.function(*[values[slot] for slot in step.inputs])
+        if step.runs_blocks:
+            result = yield from result
+    except Exception as error:
+        if not getattr(error, "__notes__", None):
+            name, op = step.node.name, step.node.op
+            error.add_note(f"This happened in node {name!r:.200} of operation {op} in {where}.")
+        raise
+    if isinstance(result, (tuple, list)):
+        for slot, value in zip(step.outputs, result, strict=False):
+            values[slot] = value
+    elif step.outputs:
+        values[step.outputs[0]] = result
+
+
+def _is_dead(step: Step, values: list[Any]) -> bool:
+    if any(values[slot] is DEAD for slot in step.controls):
+        return True
+    dead = (values[slot] is DEAD for slot in step.inputs)
+    return all(dead) and bool(step.inputs) if step.node.op == "Merge" else any(dead)

@@ -1,0 +1,135 @@
+"""Nodes of a graph, whose inputs refer to tensors of other nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from webtensor.errors import ModelFormatError
+from webtensor.formats.graph_def import AttributeValue, NodeDef
+
+__all__ = ["Node", "Nodes", "Reference", "nodes_of", "reference_of"]
+
+
+class Reference(NamedTuple):
+    """A tensor: the output of this index of the node of this name."""
+
+    node: str
+    output: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.node}:{self.output}"
+
+
+class Node(NamedTuple):
+    """A node.
+
+    Attributes:
+        name: its name.
+        op: the name of its operation, or of a function.
+        inputs: the tensors that it computes with.
+        controls: the names of nodes that must run before.
+        attributes: its attributes.
+    """
+
+    name: str
+    op: str
+    inputs: tuple[Reference, ...]
+    controls: tuple[str, ...]
+    attributes: Mapping[str, AttributeValue]
+
+
+Nodes = dict[str, Node]
+
+#: The names of the outputs of operations that have several, as function bodies refer to them.
+_OUTPUTS = {
+    op: names.split()
+    for op, names in {
+        "FusedBatchNorm": "y batch_mean batch_variance reserve_space_1 reserve_space_2",
+        "FusedBatchNormV2": "y batch_mean batch_variance reserve_space_1 reserve_space_2",
+        "FusedBatchNormV3": (
+            "y batch_mean batch_variance reserve_space_1 reserve_space_2 reserve_space_3"
+        ),
+        "ListDiff": "out idx",
+        "MaxPoolWithArgmax": "output argmax",
+        "Merge": "output value_index",
+        "NonMaxSuppressionV4": "selected_indices valid_outputs",
+        "NonMaxSuppressionV5": "selected_indices selected_scores valid_outputs",
+        "RaggedRange": "rt_nested_splits rt_dense_values",
+        "SparseFillEmptyRows": (
+            "output_indices output_values empty_row_indicator reverse_index_map"
+        ),
+        "SparseReshape": "output_indices output_shape",
+        "StringNGrams": "ngrams ngrams_splits",
+        "StringSplit": "indices values shape",
+        "StringSplitV2": "indices values shape",
+        "Switch": "output_false output_true",
+        "TensorArrayV3": "handle flow",
+        "TensorListConcat": "tensor lengths",
+        "TensorListConcatV2": "tensor lengths",
+        "TensorListPopBack": "output_handle tensor",
+        "TopKV2": "values indices",
+        "Unique": "y idx",
+        "UniqueV2": "y idx",
+    }.items()
+}
+
+
+def nodes_of(definitions: Iterable[NodeDef], where: str) -> Nodes:
+    """Return the nodes of a graph or of a function's body by their names.
+
+    Raises:
+        ModelFormatError: the name of an input is malformed.
+    """
+    definitions = tuple(definitions)
+    ops = {definition.name: definition for definition in definitions}
+    return {definition.name: _node(definition, ops, where) for definition in definitions}
+
+
+def _node(definition: NodeDef, ops: Mapping[str, NodeDef], where: str) -> Node:
+    label = f"{where}: node {definition.name!r:.200}"
+    return Node(
+        definition.name,
+        definition.op,
+        tuple(
+            reference_of(text, label, ops) for text in definition.inputs if not text.startswith("^")
+        ),
+        tuple(text[1:] for text in definition.inputs if text.startswith("^")),
+        definition.attributes,
+    )
+
+
+def reference_of(text: str, label: str, ops: Mapping[str, NodeDef] | None = None) -> Reference:
+    """Return the tensor that a name such as "a", "a:1" or, in functions, "a:indices:0" stands for.
+
+    Args:
+        text: the name.
+        label: what errors call the place of the name.
+        ops: the nodes by their names, which names of outputs depend on.
+
+    Raises:
+        ModelFormatError: the name is malformed.
+
+    Example:
+        >>> reference_of("a:1", "a model")
+        Reference(node='a', output=1)
+    """
+    name, *rest = text.split(":")
+    if not rest:
+        return Reference(name)
+    index = rest.pop()
+    if not (index.isascii() and index.isdigit() and len(index) < 10 and len(rest) < 2):
+        raise ModelFormatError(f"{label}: an input is called {text!r:.200}")
+    offset = 0
+    if rest and ops is not None and name in ops:
+        offset = _offset(ops[name], rest[0])
+    return Reference(name, offset + int(index))
+
+
+def _offset(node: NodeDef, output: str) -> int:
+    """Return the index of the first tensor of an output that has a name."""
+    if node.op == "RaggedGather" and output == "output_dense_values":
+        rank = node.attributes.get("OUTPUT_RAGGED_RANK", 0)
+        return rank if isinstance(rank, int) else 0
+    names = _OUTPUTS.get(node.op, ())
+    return names.index(output) if output in names else 0

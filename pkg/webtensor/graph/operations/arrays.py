@@ -1,0 +1,198 @@
+"""Operations that make arrays, and that move elements: slices, joins, shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from webtensor import ops
+from webtensor.engine import Tensor
+from webtensor.formats.graph_def import Shape
+from webtensor.graph.operations.arguments import (
+    attribute,
+    axis,
+    dtype,
+    flags,
+    integer,
+    integers,
+    number,
+    pairs,
+    text,
+)
+from webtensor.graph.operations.rows import Row, Tensors
+
+__all__ = ["ROWS"]
+
+# -- functions of shapes -----------------------------------------------------------------------
+
+
+def shape_of(x: Tensor) -> Tensor:
+    """Return the shape as a tensor of rank 1."""
+    return ops.tensor(list(x.shape), shape=(len(x.shape),), dtype="int32")
+
+
+def shapes_of(values: Sequence[Tensor]) -> list[Tensor]:
+    """Return the shapes of several tensors."""
+    return [shape_of(value) for value in values]
+
+
+def size_of(x: Tensor) -> Tensor:
+    """Return the number of elements."""
+    return ops.tensor(x.size, dtype="int32")
+
+
+def rank_of(x: Tensor) -> Tensor:
+    """Return the number of axes."""
+    return ops.tensor(len(x.shape), dtype="int32")
+
+
+def fits(actual: Sequence[int], wanted: Shape) -> bool:
+    """Whether a shape is what a graph says, as far as it says it."""
+    return wanted is None or (
+        len(wanted) == len(actual)
+        and all(size in (None, other) for size, other in zip(wanted, actual, strict=True))
+    )
+
+
+def ensured(x: Tensor, shape: Shape) -> Tensor:
+    """Return a tensor whose shape must be what the graph says, as far as it says it."""
+    if not fits(x.shape, shape):
+        raise ValueError(f"EnsureShape: a tensor must have shape {shape}, but has {x.shape}")
+    return x
+
+
+# -- others ------------------------------------------------------------------------------------
+
+
+def filled(value: Tensor, shape: Sequence[int]) -> Tensor:
+    """Repeat one element."""
+    return ops.broadcast_to(value, shape)
+
+
+def sequence(start: Tensor, stop: Tensor, step: Tensor) -> Tensor:
+    """Return the numbers from one to another."""
+    first, last, difference = (operand.item() for operand in (start, stop, step))
+    return ops.arange(first, last, difference, start.dtype)
+
+
+def one_hot(indices: Tensor, on_value: Tensor, off_value: Tensor, depth: int, axis: int) -> Tensor:
+    """Return vectors of ``off_value`` with one ``on_value`` each, along an axis."""
+    rows = ops.one_hot(indices, depth, dtype="bool")
+    if axis not in (-1, len(indices.shape)):
+        rows = ops.moveaxis(rows, -1, axis)
+    return ops.where(rows, on_value, off_value)
+
+
+def pieces(x: Tensor, axis: int, number: int) -> Sequence[Tensor]:
+    """Return equal pieces along an axis."""
+    return ops.split(x, number, axis)
+
+
+def gathered(x: Tensor, indices: Tensor, axis: int, batch_dims: int) -> Tensor:
+    """Return the slices of these indices; axes count from the end where they are negative."""
+    rank = len(x.shape)
+    batches = batch_dims + len(indices.shape) if batch_dims < 0 else batch_dims
+    return ops.gather(x, indices, axis % rank if rank else axis, batches)
+
+
+def padded(x: Tensor, paddings: Any, constant_value: Any) -> Tensor:
+    """Add elements before and after along each axis."""
+    return ops.pad(x, paddings, constant_value)
+
+
+def squeezed(x: Tensor, axis: list[int]) -> Tensor:
+    """Remove axes of size 1, all of them where none are named."""
+    return ops.squeeze(x, axis or None)
+
+
+_STRIDED_SLICE_MASKS = {
+    name: attribute(name, 0)
+    for name in ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+}
+
+ROWS = {
+    # shapes
+    "BroadcastArgs": Row("broadcast_args", 0, 1).dynamic().reading(0, 1),
+    "BroadcastTo": Row("broadcast_to", 0, shape=integers(1)),
+    "EnsureShape": Row(ensured, 0, shape=attribute("shape")),
+    "ExpandDims": Row("expand_dims", 0, axis=axis(1)),
+    "Rank": Row(rank_of, 0).of_shapes(),
+    "Reshape": Row("reshape", 0, shape=integers(1)),
+    "Shape": Row(shape_of, 0).of_shapes(),
+    "ShapeN": Row(shapes_of, Tensors()).of_shapes(),
+    "Size": Row(size_of, 0).of_shapes(),
+    "Squeeze": Row(squeezed, 0, axis=attribute("squeeze_dims", [])),
+    # creation
+    "Fill": Row(filled, 1, shape=integers(0)),
+    "LinSpace": Row("linspace", number(0), number(1), integer(2)),
+    "Multinomial": Row(
+        "multinomial", 0, num_samples=integer(1), seed=attribute("seed", None)
+    ).impure(),
+    "OneHot": Row(one_hot, 0, 2, 3, depth=integer(1), axis=attribute("axis", -1)),
+    "Ones": Row("ones", integers(0), dtype=dtype("T")),
+    "OnesLike": Row("ones_like", 0),
+    "RandomStandardNormal": Row(
+        "random_standard_normal", integers(0), dtype=dtype(), seed=attribute("seed", None)
+    ).impure(),
+    "RandomUniform": Row(
+        "random_uniform", integers(0), dtype=dtype(), seed=attribute("seed", None)
+    ).impure(),
+    "RandomUniformInt": Row(
+        "random_uniform_int",
+        integers(0),
+        minval=integer(1),
+        maxval=integer(2),
+        seed=attribute("seed", None),
+    ).impure(),
+    "Range": Row(sequence, 0, 1, 2).dynamic().reading(0, 1, 2),
+    "TruncatedNormal": Row(
+        "truncated_normal", integers(0), dtype=dtype(), seed=attribute("seed", None)
+    ).impure(),
+    "Zeros": Row("zeros", integers(0), dtype=dtype("T")),
+    "ZerosLike": Row("zeros_like", 0),
+    # slices and joins
+    "Concat": Row("concat", Tensors(1), axis=axis(0)),
+    "ConcatV2": Row("concat", Tensors(0, -1), axis=axis(-1)),
+    "Gather": Row(gathered, 0, 1, axis=attribute("axis", 0), batch_dims=attribute("batch_dims", 0)),
+    "GatherNd": Row("gather_nd", 0, 1),
+    "GatherV2": Row(gathered, 0, 1, axis=axis(2), batch_dims=attribute("batch_dims", 0)),
+    "Pack": Row("stack", Tensors(), axis=attribute("axis", 0)),
+    "ScatterNd": Row("scatter_nd", 0, 1, shape=integers(2)),
+    "Slice": Row("slice", 0, begin=integers(1), size=integers(2)),
+    "SparseToDense": Row(
+        "sparse_to_dense", 0, 2, output_shape=integers(1), default_value=number(3, 0)
+    ),
+    "Split": Row(pieces, 1, axis=axis(0), number=attribute("num_split", 1)),
+    "SplitV": Row("split", 0, num_or_size_splits=integers(1), axis=axis(2)),
+    "StridedSlice": Row(
+        "strided_slice",
+        0,
+        begin=integers(1),
+        end=integers(2),
+        strides=integers(3),
+        **_STRIDED_SLICE_MASKS,
+    ),
+    "TensorScatterUpdate": Row("tensor_scatter_update", 0, 1, 2),
+    "Tile": Row("tile", 0, repetitions=integers(1)),
+    "Unpack": Row("unstack", 0, axis=attribute("axis", 0)),
+    # movement
+    "BatchToSpaceND": Row("batch_to_space_nd", 0, block_shape=integers(1), crops=pairs(2)),
+    "DepthToSpace": Row(
+        "depth_to_space",
+        0,
+        block_size=attribute("block_size"),
+        data_format=text("data_format", "NHWC"),
+    ),
+    "MirrorPad": Row(
+        "mirror_pad",
+        0,
+        paddings=pairs(1),
+        mode=attribute("mode", convert=str.lower),
+    ),
+    "Pad": Row(padded, 0, paddings=pairs(1), constant_value=attribute("constant_value", 0)),
+    "PadV2": Row(padded, 0, paddings=pairs(1), constant_value=number(2)),
+    "Reverse": Row("flip", 0, axis=flags(1)),
+    "ReverseV2": Row("flip", 0, axis=integers(1)),
+    "SpaceToBatchND": Row("space_to_batch_nd", 0, block_shape=integers(1), paddings=pairs(2)),
+    "Transpose": Row("transpose", 0, perm=integers(1)),
+}

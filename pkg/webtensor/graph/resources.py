@@ -1,0 +1,215 @@
+"""Values of graphs that are no tensors: arrays and lists of tensors, and hash tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from webtensor import ops
+from webtensor.engine import Tensor
+from webtensor.errors import TensorSizeError
+from webtensor.formats.graph_def import Shape
+from webtensor.shapes import SIZE_LIMIT
+
+__all__ = ["HashTable", "TensorArray", "TensorList"]
+
+
+def check_length(op: str, length: int) -> int:
+    """Return the length of a list.
+
+    Raises:
+        ValueError: it is negative, or too large.
+    """
+    if length < 0:
+        raise ValueError(f"{op}: a list has no {length} elements")
+    if length >= SIZE_LIMIT:
+        raise TensorSizeError(f"{op}: a list of {length} elements is too long")
+    return length
+
+
+def _element(op: str, elements: Sequence[Tensor | None], index: int) -> Tensor:
+    if not 0 <= index < len(elements):
+        raise IndexError(f"{op}: there is no element {index} among {len(elements)}")
+    element = elements[index]
+    if element is None:
+        raise ValueError(f"{op}: element {index} was never written")
+    return element
+
+
+def _stacked(elements: Sequence[Tensor], shape: Shape, dtype: str) -> Tensor:
+    """Stack tensors; without any, the shape of elements decides."""
+    if elements:
+        return ops.stack(list(elements))
+    return ops.zeros((0, *(size or 0 for size in shape or ())), dtype)
+
+
+def _joined(elements: Sequence[Tensor], shape: Shape, dtype: str) -> Tensor:
+    """Join tensors along their first axis."""
+    if elements:
+        return ops.concat(list(elements), 0)
+    return ops.zeros((0, *(size or 0 for size in (shape or ())[1:])), dtype)
+
+
+class TensorArray:
+    """An array of tensors that operations write into, one element after another."""
+
+    def __init__(self, size: int, dtype: str, shape: Shape, is_dynamic: bool, clears: bool) -> None:
+        self.dtype, self.shape, self.is_dynamic, self.clears = dtype, shape, is_dynamic, clears
+        self.elements: list[Tensor | None] = [None] * check_length("TensorArrayV3", size)
+
+    def write(self, index: int, value: Tensor) -> None:
+        """Set an element; dynamic arrays grow."""
+        if self.is_dynamic and index >= len(self.elements):
+            missing = check_length("TensorArrayWriteV3", index + 1) - len(self.elements)
+            self.elements += [None] * missing
+        if not 0 <= index < len(self.elements):
+            raise IndexError(
+                f"TensorArrayWriteV3: there is no element {index} among {len(self.elements)}"
+            )
+        self.elements[index] = value
+
+    def read(self, index: int) -> Tensor:
+        """Return an element, and forget it where the graph says so."""
+        value = _element("TensorArrayReadV3", self.elements, index)
+        if self.clears:
+            self.elements[index] = None
+        return value
+
+    def gather(self, indices: Iterable[int]) -> Tensor:
+        """Return elements as one tensor with a new first axis."""
+        elements = [_element("TensorArrayGatherV3", self.elements, index) for index in indices]
+        return _stacked(elements, self.shape, self.dtype)
+
+    def scatter(self, indices: Sequence[int], value: Tensor) -> None:
+        """Write the slices of a tensor along its first axis."""
+        for index, piece in zip(indices, ops.unstack(value), strict=True):
+            self.write(index, piece)
+
+    def concat(self) -> Tensor:
+        """Return all elements, joined along their first axis."""
+        elements = [
+            _element("TensorArrayConcatV3", self.elements, index)
+            for index in range(len(self.elements))
+        ]
+        return _joined(elements, self.shape, self.dtype)
+
+    def split(self, value: Tensor, lengths: Sequence[int]) -> None:
+        """Write pieces of a tensor of these lengths."""
+        for index, piece in enumerate(ops.split(value, list(lengths), 0)):
+            self.write(index, piece)
+
+
+class TensorList:
+    """A list of tensors that never changes: operations return changed copies."""
+
+    def __init__(self, elements: Iterable[Tensor | None], dtype: str, shape: Shape) -> None:
+        self.elements = tuple(elements)
+        self.dtype, self.shape = dtype, shape
+
+    def _with(self, elements: Iterable[Tensor | None]) -> TensorList:
+        return TensorList(elements, self.dtype, self.shape)
+
+    def get(self, index: int, shape: Shape) -> Tensor:
+        """Return an element; zeros stand for one that was never set, if its shape is known."""
+        if 0 <= index < len(self.elements) and self.elements[index] is None:
+            return ops.zeros(self._zeros_shape(index, shape), self.dtype)
+        return _element("TensorListGetItem", self.elements, index)
+
+    def _zeros_shape(self, index: int, shape: Shape) -> tuple[int, ...]:
+        others = (element.shape for element in self.elements if element is not None)
+        for known in (shape, self.shape, next(others, None)):
+            if known is not None and None not in known:
+                return tuple(size for size in known if size is not None)
+        raise ValueError(
+            f"TensorListGetItem: element {index} was never set, nor is its shape known"
+        )
+
+    def set(self, index: int, value: Tensor) -> TensorList:
+        """Return the list with another element."""
+        if not 0 <= index < len(self.elements):
+            raise IndexError(
+                f"TensorListSetItem: there is no element {index} among {len(self.elements)}"
+            )
+        return self._with((*self.elements[:index], value, *self.elements[index + 1 :]))
+
+    def resized(self, length: int) -> TensorList:
+        """Return the list with elements that were never set at its end, or without some there."""
+        missing = check_length("TensorListResize", length) - len(self.elements)
+        return self._with((*self.elements, *(None for _ in range(missing)))[:length])
+
+    def gather(self, indices: Iterable[int], shape: Shape) -> Tensor:
+        """Return elements as one tensor with a new first axis."""
+        known = self.shape if shape is None else shape
+        return _stacked([self.get(index, known) for index in indices], known, self.dtype)
+
+    def stack(self, shape: Shape) -> Tensor:
+        """Return all elements as one tensor with a new first axis."""
+        return self.gather(range(len(self.elements)), shape)
+
+    def concat(self, shape: Shape) -> tuple[Tensor, Tensor]:
+        """Return all elements, joined along their first axis, and their lengths."""
+        elements = [self.get(index, shape) for index in range(len(self.elements))]
+        lengths = [element.shape[0] for element in elements]
+        return (
+            _joined(elements, shape or self.shape, self.dtype),
+            ops.tensor(lengths, shape=(len(lengths),), dtype="int32"),
+        )
+
+    def push(self, value: Tensor) -> TensorList:
+        """Return the list with an element more."""
+        return self._with((*self.elements, value))
+
+    def pop(self, shape: Shape) -> tuple[TensorList, Tensor]:
+        """Return the list without its last element, and that."""
+        if not self.elements:
+            raise IndexError("TensorListPopBack: the list is empty")
+        return self._with(self.elements[:-1]), self.get(len(self.elements) - 1, shape)
+
+
+class HashTable:
+    """A table of values by their keys, which are integers, floats or strings."""
+
+    def __init__(self, key_dtype: str, value_dtype: str) -> None:
+        self.key_dtype, self.value_dtype = key_dtype, value_dtype
+        self.values: dict[Any, Any] = {}
+
+    def fill(self, keys: Tensor, values: Tensor) -> None:
+        """Replace all keys and their values.
+
+        Raises:
+            ValueError: there are not as many values as keys, or they have other dtypes than the
+                table.
+        """
+        _check_dtype("keys", keys, self.key_dtype)
+        _check_dtype("values", values, self.value_dtype)
+        if keys.size != values.size:
+            raise ValueError(f"a hash table got {keys.size} keys, but {values.size} values")
+        self.values = dict(zip(_elements(keys), _elements(values), strict=True))
+
+    def find(self, keys: Tensor, default: Tensor) -> Tensor:
+        """Return the values of keys, in the shape of the keys.
+
+        Raises:
+            ValueError: the keys or the default have other dtypes than the table, or the default is
+                not one element.
+        """
+        _check_dtype("keys", keys, self.key_dtype)
+        _check_dtype("default", default, self.value_dtype)
+        if default.size != 1:
+            raise ValueError(f"a hash table's default has shape {default.shape}, but must be one")
+        (other,) = _elements(default)
+        values = [self.values.get(key, other) for key in _elements(keys)]
+        return ops.tensor(values, shape=keys.shape, dtype=self.value_dtype)
+
+
+def _check_dtype(what: str, value: Tensor, dtype: str) -> None:
+    if str(value.dtype) != dtype:
+        raise ValueError(f"a hash table has {what} of dtype {dtype}, but got {value.dtype}")
+
+
+def _elements(value: Tensor) -> list[Any]:
+    if str(value.dtype) == "string":
+        return list(value.bytes_sync())
+    elements = ops.reshape(value, (-1,)).tolist()
+    assert isinstance(elements, list)
+    return elements
