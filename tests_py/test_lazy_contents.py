@@ -69,6 +69,7 @@ PACKAGES = [
     "webtensor.browser",
     "webtensor.engine",
     "webtensor.keras",
+    "webtensor.keras.applications",
     "webtensor.keras.callbacks",
     "webtensor.keras.layers",
     "webtensor.keras.losses",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from webtensor.engine import Variable
@@ -26,7 +26,7 @@ from webtensor.keras.saving.layers_model.training import (
 from webtensor.keras.saving.legacy_h5 import Assignment, assign_all
 from webtensor.keras.types import CustomObjects
 
-__all__ = ["Artifacts", "artifacts_of", "model_of"]
+__all__ = ["Artifacts", "artifacts_of", "load_weights_of", "model_of"]
 
 #: Weights that have another name in Keras 2 and TensorFlow.js, by the class of the layer.
 _RENAMED = {"DepthwiseConv2D": {"kernel": "depthwise_kernel"}}
@@ -147,11 +147,7 @@ def model_of(
     where = f"{label}: modelTopology"
     topology = parts.topology
     config = topology.get("model_config", topology) if isinstance(topology, Mapping) else topology
-    weights = [
-        weight
-        for specs, pieces in parts.weights
-        for weight in decoded(specs, b"".join(pieces), label, budget)
-    ]
+    weights = _decoded_weights(parts, label, budget)
     elements = sum(weight.value.size for weight in weights)
     with (
         reading(where),
@@ -185,6 +181,51 @@ def model_of(
     if parts.metadata is not None:
         object.__setattr__(model, "user_defined_metadata", parts.metadata)
     return model
+
+
+def load_weights_of(parts: Artifacts, label: str, model: Model, budget: Budget) -> None:
+    """Assign the weights in a model's parts to those of another model with the same names.
+
+    Names that layers got by themselves, such as ``conv2d_7``, count from any number: where weights
+    are missing under their own names, they are matched in the order of these numbers.
+
+    Raises:
+        ValueError: a weight of the model is missing, or has another shape.
+    """
+    weights = [weight for weight in _decoded_weights(parts, label, budget) if weight.group != GROUP]
+    renumbered = _renumbered(weight.name for weight in weights)
+    names = [name for name, _ in _named_weights(model)]
+    if not {*names} <= {*renumbered}:
+        own_names = {number: name for name, number in _renumbered(names).items()}
+        weights = [
+            weight._replace(name=own_names.get(renumbered[weight.name], weight.name))
+            for weight in weights
+        ]
+    _assign(model, weights, label, strict=False)
+
+
+def _renumbered(names: Iterable[str]) -> dict[str, str]:
+    """Return for each weight its name with numbers of layers that count from 0, without gaps."""
+    parted = {name: name.rpartition("/") for name in names}
+    layers: dict[str, list[tuple[int, str]]] = {}
+    for layer in dict.fromkeys(layer for layer, _, _ in parted.values()):
+        prefix, _, number = layer.rpartition("_")
+        prefix, number = (prefix, number) if prefix and number.isdecimal() else (layer, "0")
+        layers.setdefault(prefix, []).append((int(number), layer))
+    ranked = {
+        layer: f"{prefix} {rank}"
+        for prefix, members in layers.items()
+        for rank, (_, layer) in enumerate(sorted(members))
+    }
+    return {name: f"{ranked[layer]}/{weight}" for name, (layer, _, weight) in parted.items()}
+
+
+def _decoded_weights(parts: Artifacts, label: str, budget: Budget) -> list[Weight]:
+    return [
+        weight
+        for specs, pieces in parts.weights
+        for weight in decoded(specs, b"".join(pieces), label, budget)
+    ]
 
 
 def _assign(model: Model, weights: list[Weight], label: str, strict: bool) -> dict[int, str]:

@@ -10,7 +10,9 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
+from urllib.parse import urljoin
+from urllib.request import urlopen
 from zlib import crc32
 
 from webtensor.engine.jspi import can_suspend, suspended
@@ -34,11 +36,13 @@ from webtensor.keras.saving.layers_model.artifacts import (
     Artifacts,
     WeightGroup,
     artifacts_of,
+    load_weights_of,
     model_of,
 )
 from webtensor.keras.types import Config, CustomObjects
 
 __all__ = [
+    "LayersModelSource",
     "copy_model_async",
     "is_address",
     "is_in_indexed_db",
@@ -46,6 +50,8 @@ __all__ = [
     "list_models_async",
     "load_layers_model",
     "load_layers_model_async",
+    "load_layers_model_weights",
+    "load_layers_model_weights_async",
     "move_model_async",
     "remove_model_async",
     "save_in_indexed_db",
@@ -54,12 +60,13 @@ __all__ = [
 ]
 
 #: The path of ``model.json`` or of its folder, paths of all files, or their contents by name.
-_Source: TypeAlias = PathLike | Sequence[PathLike] | Mapping[str, Source]
+LayersModelSource: TypeAlias = PathLike | Sequence[PathLike] | Mapping[str, Source]
 
 _JSON = "model.json"
 #: The size of files of weights, as of those that TensorFlow.js's converter writes.
 _SHARD_BYTES = 4 << 20
 _INDEXED_DB = "indexeddb://"
+_WEB = ("http://", "https://")
 #: The key of the weights' checksums, beside the files' paths; TensorFlow.js ignores it.
 _CHECKSUMS = "checksums"
 
@@ -274,7 +281,7 @@ def _stored_name(function: str, address: str) -> str:
 
 
 def load_layers_model(
-    source: _Source,
+    source: LayersModelSource,
     custom_objects: CustomObjects | None = None,
     strict: bool = True,
     compile: bool = True,
@@ -284,9 +291,9 @@ def load_layers_model(
     The metadata in the file becomes the attribute ``model.user_defined_metadata``.
 
     Args:
-        source: the path of ``model.json`` or of its folder, a list of paths, or a mapping of the
-            files' names to their bytes. In a page where the browser can suspend Python (JSPI) it
-            may be an address, as of ``load_layers_model_async``.
+        source: the path of ``model.json`` or of its folder, a list of paths, a mapping of the
+            files' names to their bytes, or the URL of ``model.json``. In a page that may be any
+            address of ``load_layers_model_async``, if the browser can suspend Python (JSPI).
         custom_objects: classes and functions by the names that the file has for them.
         strict: whether weights that the model does not have are an error.
         compile: whether the model is compiled as the file describes.
@@ -311,15 +318,11 @@ def load_layers_model(
                 f"with: await keras.saving.load_layers_model_async({source!r})"
             )
         return suspended(load_layers_model_async(source, custom_objects, strict, compile))
-    label, data, read = _files(source)
-    with reading(label):
-        model_json, paths, budget = _opened(data, label)
-        parts = _parts(model_json, label, [_read_shard(read, path, budget) for path in paths])
-        return model_of(parts, label, custom_objects, strict, compile, budget)
+    return _model(_opened(source), custom_objects, strict, compile)
 
 
 async def load_layers_model_async(
-    source: _Source,
+    source: LayersModelSource,
     custom_objects: CustomObjects | None = None,
     strict: bool = True,
     compile: bool = True,
@@ -334,22 +337,57 @@ async def load_layers_model_async(
     """
     if not is_address(source):
         return load_layers_model(source, custom_objects, strict, compile)
-    if is_in_indexed_db(source):
-        text, data = await indexed_db.get(source.removeprefix(_INDEXED_DB))
-        with reading(source):
-            budget = Budget(source, len(text) + len(data))
-            parts = _parts_in_indexed_db(parse_json(text, source, budget), data, source)
-    else:
-        from webtensor.keras.fetching import fetch_bytes, joined
+    return _model(await _fetched(source), custom_objects, strict, compile)
 
-        model_json, paths, budget = _opened(await fetch_bytes(source), source)
-        shards = [await fetch_bytes(joined(source, path)) for path in paths]
-        for shard in shards:
-            budget.add_file(len(shard))
-        with reading(source):
-            parts = _parts(model_json, source, shards)
-    with reading(source):
-        return model_of(parts, source, custom_objects, strict, compile, budget)
+
+def load_layers_model_weights(model: Model, source: LayersModelSource) -> None:
+    """Load the weights of a layers-model into a model whose layers have the same names.
+
+    Its topology is not read, and weights that the model does not have are left out.
+
+    Raises:
+        ModelFormatError: a file is broken, or a weight is missing or has another shape.
+        ValueError: ``source`` is an address, and the browser cannot suspend Python.
+    """
+    if is_address(source):
+        if not can_suspend():
+            raise ValueError(f"there is no file {source!r} here, and this browser cannot wait")
+        suspended(load_layers_model_weights_async(model, source))
+        return
+    _load_weights(model, _opened(source))
+
+
+async def load_layers_model_weights_async(model: Model, source: LayersModelSource) -> None:
+    """Load weights as ``load_layers_model_weights`` does; in a page, also from the web.
+
+    Raises:
+        OSError: the server cannot be reached, or has no such file.
+        ValueError: see ``load_layers_model_weights``.
+    """
+    if not is_address(source):
+        load_layers_model_weights(model, source)
+        return
+    _load_weights(model, await _fetched(source))
+
+
+class _Opened(NamedTuple):
+    """The parts of a model, what errors call its file, and the budget of reading it."""
+
+    parts: Artifacts
+    label: str
+    budget: Budget
+
+
+def _model(
+    opened: _Opened, custom_objects: CustomObjects | None, strict: bool, compile: bool
+) -> Model:
+    with reading(opened.label):
+        return model_of(opened.parts, opened.label, custom_objects, strict, compile, opened.budget)
+
+
+def _load_weights(model: Model, opened: _Opened) -> None:
+    with reading(opened.label):
+        load_weights_of(opened.parts, opened.label, model, opened.budget)
 
 
 def is_address(source: object) -> TypeGuard[str]:
@@ -357,7 +395,34 @@ def is_address(source: object) -> TypeGuard[str]:
     return IN_BROWSER and isinstance(source, str) and not Path(source).exists()
 
 
-def _files(source: _Source) -> tuple[str, bytes, Callable[[str], bytes]]:
+def _opened(source: LayersModelSource) -> _Opened:
+    """Read the files of a model."""
+    label, data, read = _files(source)
+    with reading(label):
+        model_json, paths, budget = _parsed(data, label)
+        parts = _parts(model_json, label, [_read_shard(read, path, budget) for path in paths])
+    return _Opened(parts, label, budget)
+
+
+async def _fetched(address: str) -> _Opened:
+    """Fetch the files of a model, in a page."""
+    if is_in_indexed_db(address):
+        text, data = await indexed_db.get(address.removeprefix(_INDEXED_DB))
+        with reading(address):
+            budget = Budget(address, len(text) + len(data))
+            fields = parse_json(text, address, budget)
+            return _Opened(_parts_in_indexed_db(fields, data, address), address, budget)
+    from webtensor.keras.fetching import fetch_bytes, joined
+
+    model_json, paths, budget = _parsed(await fetch_bytes(address), address)
+    shards = [await fetch_bytes(joined(address, path)) for path in paths]
+    for shard in shards:
+        budget.add_file(len(shard))
+    with reading(address):
+        return _Opened(_parts(model_json, address, shards), address, budget)
+
+
+def _files(source: LayersModelSource) -> tuple[str, bytes, Callable[[str], bytes]]:
     """Return a label for errors, the bytes of ``model.json``, and a reader of the other files."""
     if isinstance(source, Mapping):
         name = _name_of_json(list(source))
@@ -365,10 +430,19 @@ def _files(source: _Source) -> tuple[str, bytes, Callable[[str], bytes]]:
         return label, read_bytes(source[name]), lambda path: _member(source, path, label)
     if isinstance(source, Sequence) and not isinstance(source, (str, bytes)):
         return _files({Path(path).name: Path(path).read_bytes() for path in source})
+    if isinstance(source, str) and source.startswith(_WEB):
+        return source, _downloaded(source), lambda path: _downloaded(urljoin(source, path))
     path = Path(source)
     if path.is_dir():
         return label_of(source), read_beside(path / _JSON, _JSON), _reader(path / _JSON)
     return label_of(os.fspath(path)), path.read_bytes(), _reader(path)
+
+
+def _downloaded(address: str) -> bytes:
+    """Return the bytes of a file on the web, outside a page."""
+    with urlopen(address) as response:
+        data: bytes = response.read()
+    return data
 
 
 def _reader(path: Path) -> Callable[[str], bytes]:
@@ -388,7 +462,7 @@ def _member(source: Mapping[str, Source], path: str, label: str) -> bytes:
     return read_bytes(source[path])
 
 
-def _opened(data: bytes, label: str) -> tuple[Any, list[str], Budget]:
+def _parsed(data: bytes, label: str) -> tuple[Any, list[str], Budget]:
     """Return the contents of ``model.json``, the paths of the files that it names, and a budget."""
     budget = Budget(label, len(data))
     model_json = parse_json(data, label, budget)
