@@ -72,13 +72,11 @@ class _SearchedNetwork(Network[_Facts]):
 
     def image_shape(self) -> Shape:
         shape = super().image_shape()
-        if self.input_shape is None:
-            return (self.facts.size, self.facts.size, 3)
-        if None in shape:
-            raise self.error(f"input_shape must be three integers, but got {shape}")
-        return shape
+        return shape if self.input_shape else (self.facts.size, self.facts.size, 3)
 
     def features(self, x: Images) -> Images:
+        if None in x.shape[1:]:
+            raise self.error(f"the size of images must be known, but their shape is {x.shape[1:]}")
         depth, width = self.facts.depth, self.facts.top // _BRANCHES
         x = _convolution(x, self.facts.stem, "stem_conv1", kernel=3, strides=2, padding="valid")
         x = _normalized(x, "stem_bn1")

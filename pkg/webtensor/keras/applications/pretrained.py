@@ -23,6 +23,11 @@ __all__ = ["Download", "Weights", "check_weights", "load", "load_async"]
 
 #: What the argument ``weights`` may be.
 Weights: TypeAlias = Source | Mapping[str, Source] | list[PathLike] | tuple[PathLike, ...] | None
+_CONTENTS = (bytes, bytearray, memoryview, Mapping, list, tuple)
+_CHOICES = (
+    "None, 'imagenet', the path of a file or folder, the address of a model.json, or the files of "
+    "a layers-model"
+)
 
 
 class Download(NamedTuple):
@@ -37,20 +42,21 @@ def check_weights(title: str, weights: Weights) -> None:
     """Check the argument ``weights`` of a constructor.
 
     Raises:
-        ValueError: there is no such file.
+        ValueError: it is none of what it may be, or there is no such file.
     """
-    if not isinstance(weights, (str, os.PathLike)) or weights == "imagenet":
+    if weights is None or isinstance(weights, _CONTENTS) or hasattr(weights, "read"):
         return
+    if not isinstance(weights, (str, os.PathLike)):
+        raise ValueError(f"{title}: weights must be {_CHOICES}, but got {weights!r}")
     if _is_address(weights):
         if Path(urlsplit(str(weights)).path).suffix in (".h5", ".keras", ".npz"):
             raise ValueError(
                 f"{title}: weights is the address of a file, {weights!r}, which must be fetched "
                 "first, as with keras.utils.get_file; pass its path"
             )
-    elif not Path(weights).exists():
+    elif weights != "imagenet" and not Path(weights).exists():
         raise ValueError(
-            f"{title}: weights must be None, 'imagenet', the path of a file or folder, or the "
-            f"address of a model.json, but there is no file {os.fspath(weights)!r}"
+            f"{title}: weights must be {_CHOICES}, but there is no file {os.fspath(weights)!r}"
         )
 
 
