@@ -238,8 +238,8 @@ def test_wrong_arguments_are_refused_as_in_keras(
     "name, arguments, message",
     [
         ("MobileNet", {"pooling": "mean"}, "pooling must be 'avg', 'max' or None"),
-        ("MobileNet", {"alpha": "half"}, "alpha must be a number"),
-        ("MobileNet", {"alpha": -1}, "alpha must be positive"),
+        ("MobileNet", {"alpha": "half"}, "alpha must be a positive number"),
+        ("MobileNet", {"alpha": -1}, "alpha must be a positive number"),
         ("MobileNet", {"weights": 5}, "weights must be None, 'imagenet'"),
         ("MobileNet", {"weights": "https://a.b/m.weights.h5"}, "must be fetched first"),
         ("ResNet50", {"input_shape": (32, 32, 3.0)}, "must be three integers"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from sys import modules
@@ -21,7 +22,6 @@ DEVIATION = (0.229, 0.224, 0.225)
 #: The means of its blue, green and red, from 0 to 255.
 _PIXEL_MEAN = (103.939, 116.779, 123.68)
 _MODES = ("caffe", "tf", "torch")
-_CLASSES = 1000
 _CLASS_INDEX = "imagenet_class_index.json"
 _CLASS_INDEX_ADDRESS = f"https://storage.googleapis.com/download.tensorflow.org/data/{_CLASS_INDEX}"
 _CLASS_INDEX_HASH = "c2c37ea517e94d9795004a39431a14cb"
@@ -76,47 +76,31 @@ def preprocess_input(x: Any, data_format: str | None = None, mode: str = "caffe"
     return (x / 255.0 - per_channel(MEAN)) / per_channel(DEVIATION)
 
 
-def preprocess_for_caffe(x: Any, data_format: str | None = None) -> Any:
-    """Return images with blue first, less ImageNet's means, which the network needs.
+def _preprocessing(mode: str, effect: str) -> Callable[..., Any]:
+    def preprocess(x: Any, data_format: str | None = None) -> Any:
+        return preprocess_input(x, data_format, mode) if mode else x
 
-    See ``keras.applications.imagenet_utils.preprocess_input``.
-    """
-    return preprocess_input(x, data_format, "caffe")
-
-
-def preprocess_for_tf(x: Any, data_format: str | None = None) -> Any:
-    """Return images in numbers from -1 to 1, which the network needs.
-
-    See ``keras.applications.imagenet_utils.preprocess_input``.
-    """
-    return preprocess_input(x, data_format, "tf")
+    preprocess.__name__ = preprocess.__qualname__ = "preprocess_input"
+    preprocess.__doc__ = f"Return images {effect}, as the network needs them."
+    return preprocess
 
 
-def preprocess_for_torch(x: Any, data_format: str | None = None) -> Any:
-    """Return images less ImageNet's means, divided by its deviations, which the network needs.
-
-    See ``keras.applications.imagenet_utils.preprocess_input``.
-    """
-    return preprocess_input(x, data_format, "torch")
-
-
-def preprocess_for_nothing(x: Any, data_format: str | None = None) -> Any:
-    """Return images as they are: the network itself scales pixels from 0 to 255."""
-    return x
+preprocess_for_caffe = _preprocessing("caffe", "with blue first, less ImageNet's means")
+preprocess_for_tf = _preprocessing("tf", "in numbers from -1 to 1")
+preprocess_for_torch = _preprocessing("torch", "less ImageNet's means, over its deviations")
+preprocess_for_nothing = _preprocessing("", "as they are")
 
 
 def decode_predictions(preds: Any, top: int = 5) -> list[list[tuple[str, str, float]]]:
-    """Return the most probable classes of ImageNet.
-
-    Their names are downloaded from where Keras has them, once.
+    """Return the most probable classes of ImageNet, whose names are downloaded once.
 
     Args:
         preds: predictions of shape ``(samples, 1000)``: an array, a tensor or lists.
         top: the number of classes for each sample.
 
     Returns:
-        For each sample its classes, the most probable first: their names in WordNet, their names
-        in English, and their probabilities.
+        For each sample its classes, the most probable first: names in WordNet and in English, and
+        probabilities.
 
     Raises:
         OSError: the names cannot be downloaded.
@@ -124,48 +108,39 @@ def decode_predictions(preds: Any, top: int = 5) -> list[list[tuple[str, str, fl
         ValueError: the predictions have another shape.
 
     Example:
-        With a model and an image of one's own::
+        Of one image::
 
-            probabilities = model.predict(preprocess_input(image))
-            decode_predictions(probabilities, top=1)  # [[("n02504458", "African_elephant", 0.8)]]
+            decode_predictions(model.predict(images), 1)  # [[("n02123045", "tabby", 0.8)]]
     """
     predictions = preds if hasattr(preds, "shape") else ops.convert_to_tensor(preds)
-    if len(predictions.shape) != 2 or predictions.shape[1] != _CLASSES:
+    if len(predictions.shape) != 2 or predictions.shape[1] != 1000:
         raise ValueError(
-            f"decode_predictions: preds must have shape (samples, {_CLASSES}), but its shape is "
+            "decode_predictions: preds must have shape (samples, 1000), but its shape is "
             f"{tuple(predictions.shape)}"
         )
     names = _class_names()
-    return [
-        [(*names[str(index)], probabilities[index]) for index in _largest(probabilities, top)]
-        for probabilities in predictions.tolist()
-    ]
-
-
-def _largest(values: list[float], count: int) -> list[int]:
-    """Return the indices of the largest values."""
-    indices = range(len(values))
-    return sorted(indices, key=lambda index: (values[index], index), reverse=True)[:count]
+    ranked = (
+        sorted(((value, index) for index, value in enumerate(row)), reverse=True)
+        for row in predictions.tolist()
+    )
+    return [[(*names[str(index)], value) for value, index in row[:top]] for row in ranked]
 
 
 @cache
 def _class_names() -> dict[str, tuple[str, str]]:
     """Return the names of each class by its number."""
+    name, address = _CLASS_INDEX, _CLASS_INDEX_ADDRESS
     try:
-        path = get_file(
-            _CLASS_INDEX, _CLASS_INDEX_ADDRESS, cache_subdir="models", file_hash=_CLASS_INDEX_HASH
-        )
+        path = get_file(name, address, cache_subdir="models", file_hash=_CLASS_INDEX_HASH)
     except RuntimeError as error:
         raise RuntimeError(
             "decode_predictions: this browser cannot wait for the names of the classes; write "
-            f"first: await keras.utils.get_file_async({_CLASS_INDEX!r}, {_CLASS_INDEX_ADDRESS!r}, "
-            "cache_subdir='models')"
+            f"first: await keras.utils.get_file_async({name!r}, {address!r}, cache_subdir='models')"
         ) from error
     except OSError as error:
         raise OSError(
-            f"decode_predictions: the names of the classes cannot be fetched from "
-            f"{_CLASS_INDEX_ADDRESS}: {error}. Put the file into the folder models of the cache, "
-            "as by keras.utils.get_file with cache_subdir='models'"
+            f"decode_predictions: the names of the classes cannot be fetched from {address}: "
+            f"{error}. Put the file into the folder 'models' of the cache of keras.utils.get_file"
         ) from error
     names = json.loads(Path(path).read_text("utf-8"))
     return {number: (wordnet_name, name) for number, (wordnet_name, name) in names.items()}

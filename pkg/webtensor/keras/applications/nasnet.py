@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from webtensor.keras.applications.blocks import Images, channels, strided_padding
+from webtensor.keras import layers
 from webtensor.keras.applications.imagenet_utils import (
     decode_predictions,
     preprocess_for_tf as preprocess_input,
 )
-from webtensor.keras.applications.networks import IMAGENET_CLASSES, Network, constructor
-from webtensor.keras.applications.pretrained import Download, Weights
-from webtensor.keras.layers import (
+from webtensor.keras.applications.networks import (
     Activation,
-    AveragePooling2D,
-    BatchNormalization,
-    Conv2D,
-    Cropping2D,
-    MaxPooling2D,
-    SeparableConv2D,
-    ZeroPadding2D,
-    add,
-    concatenate,
+    Images,
+    ImageShape,
+    Network,
+    Symbol,
+    Weights,
+    channels,
+    constructor,
+    padding,
 )
+from webtensor.keras.applications.pretrained import Download
 from webtensor.keras.names import name_scope
-from webtensor.keras.symbols import KerasTensor
-from webtensor.keras.types import ActivationLike, Shape
+from webtensor.keras.types import Shape
 
 __all__ = ["NASNetLarge", "NASNetMobile", "decode_predictions", "preprocess_input"]
-
-#: The channels of the outputs of a cell, per channel of one of its branches.
-_BRANCHES = 24
 
 
 class _Facts(NamedTuple):
@@ -48,19 +41,19 @@ class _Facts(NamedTuple):
 
 
 @dataclass
-class _SearchedNetwork(Network[_Facts]):
+class _NASNet(Network[_Facts]):
     """A network of two kinds of cells that were searched for (Zoph et al., 2017).
 
     Images are those that ``preprocess_input`` returns.
     """
 
-    input_shape: Sequence[int | None] | None = None
+    input_shape: ImageShape = None
     include_top: bool = True
     weights: Weights = "imagenet"
-    input_tensor: KerasTensor | None = None
+    input_tensor: Symbol = None
     pooling: str | None = None
-    classes: int = IMAGENET_CLASSES
-    classifier_activation: ActivationLike = "softmax"
+    classes: int = 1000
+    classifier_activation: Activation = "softmax"
     name: str | None = None
 
     supports_channels_first = False
@@ -77,7 +70,7 @@ class _SearchedNetwork(Network[_Facts]):
     def features(self, x: Images) -> Images:
         if None in x.shape[1:]:
             raise self.error(f"the size of images must be known, but their shape is {x.shape[1:]}")
-        depth, width = self.facts.depth, self.facts.top // _BRANCHES
+        depth, width = self.facts.depth, self.facts.top // 24
         x = _convolution(x, self.facts.stem, "stem_conv1", kernel=3, strides=2, padding="valid")
         x = _normalized(x, "stem_bn1")
         previous, x = x, _reduction_cell(x, None, width // 4, "stem_1")
@@ -89,7 +82,7 @@ class _SearchedNetwork(Network[_Facts]):
             for cell in range(depth):
                 number = stage * depth + cell + bool(stage)
                 previous, x = x, _normal_cell(x, previous, width << stage, str(number))
-        return Activation("relu")(x)
+        return layers.Activation("relu")(x)
 
     def download(self) -> Download:
         stem = f"NASNet-{self.facts.file_name}"
@@ -109,21 +102,21 @@ def _normal_cell(inputs: Images, previous: Images, width: int, name: str) -> Ima
         with name_scope("block_1"):
             left = _separable(h, width, 5, f"normal_left1_{name}")
             right = _separable(p, width, 3, f"normal_right1_{name}")
-            first = add([left, right], name=f"normal_add_1_{name}")
+            first = layers.add([left, right], name=f"normal_add_1_{name}")
         with name_scope("block_2"):
             left = _separable(p, width, 5, f"normal_left2_{name}")
             right = _separable(p, width, 3, f"normal_right2_{name}")
-            second = add([left, right], name=f"normal_add_2_{name}")
+            second = layers.add([left, right], name=f"normal_add_2_{name}")
         with name_scope("block_3"):
             left = _averaged(h, f"normal_left3_{name}")
-            third = add([left, p], name=f"normal_add_3_{name}")
+            third = layers.add([left, p], name=f"normal_add_3_{name}")
         with name_scope("block_4"):
             left = _averaged(p, f"normal_left4_{name}")
             right = _averaged(p, f"normal_right4_{name}")
-            fourth = add([left, right], name=f"normal_add_4_{name}")
+            fourth = layers.add([left, right], name=f"normal_add_4_{name}")
         with name_scope("block_5"):
             left = _separable(h, width, 3, f"normal_left5_{name}")
-            fifth = add([left, h], name=f"normal_add_5_{name}")
+            fifth = layers.add([left, h], name=f"normal_add_5_{name}")
         outputs = [p, first, second, third, fourth, fifth]
         return _joined(outputs, f"normal_concat_{name}")
 
@@ -133,25 +126,25 @@ def _reduction_cell(inputs: Images, previous: Images | None, width: int, name: s
     with name_scope(f"reduction_A_block_{name}"):
         p = _adjusted(previous, inputs, width, name)
         h = _projected(inputs, width, "reduction", name)
-        padded = ZeroPadding2D(strided_padding(h, 3), name=f"reduction_pad_1_{name}")(h)
+        padded = layers.ZeroPadding2D(padding(h, 3), name=f"reduction_pad_1_{name}")(h)
         with name_scope("block_1"):
             left = _separable(h, width, 5, f"reduction_left1_{name}", strides=2)
             right = _separable(p, width, 7, f"reduction_right1_{name}", strides=2)
-            first = add([left, right], name=f"reduction_add_1_{name}")
+            first = layers.add([left, right], name=f"reduction_add_1_{name}")
         with name_scope("block_2"):
-            left = MaxPooling2D(3, strides=2, name=f"reduction_left2_{name}")(padded)
+            left = layers.MaxPooling2D(3, strides=2, name=f"reduction_left2_{name}")(padded)
             right = _separable(p, width, 7, f"reduction_right2_{name}", strides=2)
-            second = add([left, right], name=f"reduction_add_2_{name}")
+            second = layers.add([left, right], name=f"reduction_add_2_{name}")
         with name_scope("block_3"):
-            left = AveragePooling2D(3, strides=2, name=f"reduction_left3_{name}")(padded)
+            left = layers.AveragePooling2D(3, strides=2, name=f"reduction_left3_{name}")(padded)
             right = _separable(p, width, 5, f"reduction_right3_{name}", strides=2)
-            third = add([left, right], name=f"reduction_add3_{name}")
+            third = layers.add([left, right], name=f"reduction_add3_{name}")
         with name_scope("block_4"):
-            fourth = add([second, _averaged(first, f"reduction_left4_{name}")])
+            fourth = layers.add([second, _averaged(first, f"reduction_left4_{name}")])
         with name_scope("block_5"):
             left = _separable(first, width, 3, f"reduction_left4_{name}")
-            right = MaxPooling2D(3, strides=2, name=f"reduction_right5_{name}")(padded)
-            fifth = add([left, right], name=f"reduction_add4_{name}")
+            right = layers.MaxPooling2D(3, strides=2, name=f"reduction_right5_{name}")(padded)
+            fifth = layers.add([left, right], name=f"reduction_add4_{name}")
         return _joined([second, third, fourth, fifth], f"reduction_concat_{name}")
 
 
@@ -163,9 +156,9 @@ def _adjusted(previous: Images | None, inputs: Images, width: int, name: str) ->
         if previous.shape[-2] != inputs.shape[-2]:
             with name_scope(f"adjust_reduction_block_{name}"):
                 return _halved(previous, width, name)
-        if channels(previous) != width:
+        if channels(previous.shape) != width:
             with name_scope(f"adjust_projection_block_{name}"):
-                x = Activation("relu")(previous)
+                x = layers.Activation("relu")(previous)
                 x = _convolution(x, width, f"adjust_conv_projection_{name}")
                 return _normalized(x, f"adjust_bn_{name}")
     return previous
@@ -173,19 +166,19 @@ def _adjusted(previous: Images | None, inputs: Images, width: int, name: str) ->
 
 def _halved(x: Images, width: int, name: str) -> Images:
     """Return every other pixel, and beside it the one after the next."""
-    x = Activation("relu", name=f"adjust_relu_1_{name}")(x)
+    x = layers.Activation("relu", name=f"adjust_relu_1_{name}")(x)
     parts = []
     for number in (1, 2):
         if number == 2:
-            x = ZeroPadding2D(((0, 1), (0, 1)))(x)
-            x = Cropping2D(((1, 0), (1, 0)))(x)
-        part = AveragePooling2D(1, strides=2, name=f"adjust_avg_pool_{number}_{name}")(x)
+            x = layers.ZeroPadding2D(((0, 1), (0, 1)))(x)
+            x = layers.Cropping2D(((1, 0), (1, 0)))(x)
+        part = layers.AveragePooling2D(1, strides=2, name=f"adjust_avg_pool_{number}_{name}")(x)
         parts.append(_convolution(part, width // 2, f"adjust_conv_{number}_{name}"))
     return _normalized(_joined(parts, None), f"adjust_bn_{name}")
 
 
 def _projected(x: Images, width: int, kind: str, name: str) -> Images:
-    x = Activation("relu")(x)
+    x = layers.Activation("relu")(x)
     x = _convolution(x, width, f"{kind}_conv_1_{name}")
     return _normalized(x, f"{kind}_bn_1_{name}")
 
@@ -195,16 +188,16 @@ def _separable(x: Images, width: int, kernel: int, name: str, strides: int = 1) 
     with name_scope(f"separable_conv_block_{name}"):
         for number in (1, 2):
             layer = f"separable_conv_{number}"
-            x = Activation("relu")(x)
-            padding = "same"
+            x = layers.Activation("relu")(x)
+            pads = "same"
             if strides == 2:
-                x = ZeroPadding2D(strided_padding(x, kernel), name=f"{layer}_pad_{name}")(x)
-                padding = "valid"
-            x = SeparableConv2D(
+                x = layers.ZeroPadding2D(padding(x, kernel), name=f"{layer}_pad_{name}")(x)
+                pads = "valid"
+            x = layers.SeparableConv2D(
                 width,
                 kernel,
                 strides=strides,
-                padding=padding,
+                padding=pads,
                 use_bias=False,
                 name=f"{layer}_{name}",
             )(x)
@@ -222,7 +215,7 @@ def _convolution(
     strides: int = 1,
     padding: str = "same",
 ) -> Images:
-    return Conv2D(
+    return layers.Conv2D(
         width,
         kernel,
         strides=strides,
@@ -234,28 +227,30 @@ def _convolution(
 
 
 def _normalized(x: Images, name: str) -> Images:
-    return BatchNormalization(axis=-1, momentum=0.9997, epsilon=1e-3, name=name)(x)
+    return layers.BatchNormalization(axis=-1, momentum=0.9997, epsilon=1e-3, name=name)(x)
 
 
 def _averaged(x: Images, name: str) -> Images:
-    return AveragePooling2D(3, strides=1, padding="same", name=name)(x)
+    return layers.AveragePooling2D(3, strides=1, padding="same", name=name)(x)
 
 
 def _joined(outputs: list[Images], name: str | None) -> Images:
-    return concatenate(outputs, axis=-1, name=name)
+    return layers.concatenate(outputs, axis=-1, name=name)
 
 
 NASNetMobile = constructor(
-    _SearchedNetwork,
+    _NASNet,
     "NASNetMobile",
     "nasnet_mobile",
     _Facts(1056, stem=32, depth=4, size=224, skips_reductions=False, file_name="mobile"),
-    ("020fb642bf7360b370c678b08e0adf61", "1ed92395b5b598bdda52abe5c0dbfd63"),
+    "020fb642bf7360b370c678b08e0adf61",
+    "1ed92395b5b598bdda52abe5c0dbfd63",
 )
 NASNetLarge = constructor(
-    _SearchedNetwork,
+    _NASNet,
     "NASNetLarge",
     "nasnet_large",
     _Facts(4032, stem=96, depth=6, size=331, skips_reductions=True, file_name="large"),
-    ("11577c9a518f0070763c2b964a382f17", "d81d89dc07e6e56530c4e77faddd61b5"),
+    "11577c9a518f0070763c2b964a382f17",
+    "d81d89dc07e6e56530c4e77faddd61b5",
 )

@@ -1,8 +1,8 @@
-"""What the networks have in common: arguments, input, classifier and pretrained weights.
+"""What networks have in common: arguments, input, classifier, pretrained weights, widths.
 
-A family of networks is a subclass of ``Network``, a dataclass whose fields are the arguments of its
-constructors in Keras's order; its methods compose the layers. ``constructor`` makes the public
-function of one network of a family from what sets it apart from the others.
+A family of networks is a subclass of ``Network``: a dataclass whose fields are the arguments of its
+constructors, and whose methods compose layers. ``constructor`` makes the public function of one of
+its networks.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import Signature, signature
-from typing import Any, ClassVar, Generic, ParamSpec, TypeVar
+from typing import Any, ClassVar, Generic, ParamSpec, TypeAlias, TypeVar
 from warnings import warn
 
 from webtensor.keras import activations, layers
 from webtensor.keras.applications import pretrained
-from webtensor.keras.applications.blocks import Images
 from webtensor.keras.applications.pretrained import Download, Weights
 from webtensor.keras.data_formats import channels_of, image_data_format, spatial_shape_of
 from webtensor.keras.models import Functional
@@ -25,39 +24,50 @@ from webtensor.keras.types import ActivationLike, Shape
 from webtensor.keras.utils.global_state import get_source_inputs
 
 __all__ = [
-    "IMAGENET_CLASSES",
+    "Activation",
     "Facts",
+    "ImageShape",
+    "Images",
     "Network",
     "StandardNetwork",
+    "Symbol",
+    "Weights",
     "build_async",
+    "channel_axis",
+    "channels",
     "constructor",
+    "padding",
+    "rounded",
+    "spatial",
     "with_channels",
 ]
 
 Arguments = ParamSpec("Arguments")
 Facts = TypeVar("Facts")
+Activation: TypeAlias = ActivationLike
+Symbol: TypeAlias = KerasTensor | None
+ImageShape: TypeAlias = "Sequence[int | None] | None"
+#: Symbolic images with their batch. Layers do not say what they return.
+Images: TypeAlias = Any
 
-IMAGENET_CLASSES = 1000
 _BASE = "https://storage.googleapis.com/tensorflow/keras-applications"
 _MEANINGS = {
-    "alpha": "a positive number, by which the channels of each layer are multiplied.",
-    "classes": "the number of classes; 1000 for the weights of ImageNet.",
-    "classifier_activation": "the activation of the classifier; None for logits. Pretrained\n"
-    '        weights need "softmax" or None.',
-    "depth_multiplier": "the number of outputs of a depthwise convolution per channel.",
-    "dropout": "a number from 0 to 1, the rate of dropout before the classifier.",
-    "dropout_rate": "a number from 0 to 1, the rate of dropout before the classifier.",
+    "alpha": "a positive number that multiplies the channels of each layer.",
+    "classes": "the number of classes; 1000 with the weights of ImageNet.",
+    "classifier_activation": '"softmax", or None for logits; any activation without weights.',
+    "depth_multiplier": "the outputs of a depthwise convolution per channel.",
+    "dropout": "the rate of dropout before the classifier.",
+    "dropout_rate": "the rate of dropout before the classifier.",
     "include_preprocessing": "whether the network itself scales pixels from 0 to 255.",
-    "include_top": "whether the classifier is included; else the network returns features.",
-    "input_shape": "the shape of an image, whose sizes may be None without the classifier.",
+    "include_top": "whether the classifier is included; else features are returned.",
+    "input_shape": "the shape of an image; sizes may be None without the classifier.",
     "input_tensor": "a symbolic tensor to use as the input; None makes an ``Input``.",
-    "minimalistic": "whether the network does without squeeze-and-excitation, hard swish and\n"
-    "        kernels of size 5.",
-    "name": "a string, the name of the model.",
-    "pooling": 'how features are pooled, without the classifier: "avg", "max" or None.',
-    "weights": 'None draws them at random, "imagenet" downloads those of Keras. Others are a\n'
-    "        path (.weights.h5, .h5, .keras), or a layers-model of TensorFlow.js: its folder, the\n"
-    "        path or address of its model.json, or a mapping of its files' names to their bytes.",
+    "minimalistic": "whether to do without squeezing, hard swish and kernels of size 5.",
+    "name": "the name of the model.",
+    "pooling": '"avg", "max" or None, how features are pooled without the classifier.',
+    "weights": 'None for random ones, "imagenet" for those of Keras, a path (.weights.h5, .h5,\n'
+    "        .keras), or a layers-model of TensorFlow.js: its folder, the path or address of its\n"
+    "        model.json, or a mapping of its files' names to their bytes.",
 }
 _RAISES = """
 Raises:
@@ -70,32 +80,30 @@ class Network(Generic[Facts]):
 
     include_top: bool
     weights: Weights
-    input_tensor: KerasTensor | None
+    input_tensor: Symbol
+    input_shape: ImageShape
     pooling: str | None
     classes: int
-    classifier_activation: ActivationLike
+    classifier_activation: Activation
     name: str | None
-    input_shape: Sequence[int | None] | None
 
-    #: The name of the constructor, the default name of the model, what sets it apart from the other
-    #: networks of its family, and the hashes of its files with and without the classifier.
+    #: The constructor's name, the model's default name, what sets the network apart from others of
+    #: its family, and the hashes of its weights with and without the classifier.
     title: str
     default_name: str
     facts: Facts
-    hashes: tuple[str, str] | None
-    #: The shape of an image.
+    hashes: tuple[str, ...]
     shape: Shape
 
-    #: The default size of images with a classifier, and the smallest possible one.
     size: ClassVar[int] = 224
     minimum_size: ClassVar[int] = 32
     supports_channels_first: ClassVar[bool] = True
-    #: The name of the layer that pools features for the classifier, and those without it.
+    #: The names of the layers that pool features, for the classifier and without it.
     classifier_pooling: ClassVar[str | None] = "avg_pool"
     feature_pooling: ClassVar[tuple[str | None, str | None]] = (None, None)
-    #: The folder of the weights of ImageNet, where it is not the default name, and the end of the
-    #: names of files without the classifier.
+    #: The folder of weights, if it is not the default name, and parts of the names of their files.
     folder: ClassVar[str | None] = None
+    file_suffix: ClassVar[str] = "_weights_tf_dim_ordering_tf_kernels"
     headless_suffix: ClassVar[str] = "_notop"
 
     # -- layers -------------------------------------------------------------------------------
@@ -104,24 +112,22 @@ class Network(Generic[Facts]):
         """Compute the features of images."""
         raise NotImplementedError
 
-    def classify(self, x: Images) -> Images:
-        """Compute the classes of features."""
+    def classify(self, x: Images, **options: Any) -> Images:
+        """Compute classes of features."""
         x = layers.GlobalAveragePooling2D(name=self.classifier_pooling)(x)
-        return self.dense(x)
+        return self.dense(x, **options)
 
-    def dense(self, x: Images, **options: Any) -> Images:
-        """Apply the last layer of most classifiers."""
+    def dense(self, x: Images, name: str = "predictions", **options: Any) -> Images:
+        """Apply the last layer."""
         activation = self.classifier_activation
-        return layers.Dense(self.classes, activation=activation, name="predictions", **options)(x)
+        return layers.Dense(self.classes, activation=activation, name=name, **options)(x)
 
     def pool(self, x: Images) -> Images:
-        """Pool features, as ``pooling`` says."""
+        """Pool features."""
         average_name, maximum_name = self.feature_pooling
         if self.pooling == "avg":
-            x = layers.GlobalAveragePooling2D(name=average_name)(x)
-        elif self.pooling == "max":
-            x = layers.GlobalMaxPooling2D(name=maximum_name)(x)
-        return x
+            return layers.GlobalAveragePooling2D(name=average_name)(x)
+        return layers.GlobalMaxPooling2D(name=maximum_name)(x) if self.pooling else x
 
     def model(self) -> Functional:
         """Return the model, without pretrained weights.
@@ -152,64 +158,36 @@ class Network(Generic[Facts]):
         return isinstance(self.weights, str) and self.weights == "imagenet"
 
     def check(self) -> None:
-        """Check the arguments.
-
-        Raises:
-            ValueError: one is invalid.
-        """
+        """Check arguments but the shape."""
+        tensor, activation = self.input_tensor, self.classifier_activation
         if not self.supports_channels_first and image_data_format() == "channels_first":
-            raise self.error("the network needs the data format 'channels_last'")
+            raise self.error("the data format must be 'channels_last'")
         pretrained.check_weights(self.title, self.weights)
         if self.pooling not in (None, "avg", "max"):
             raise self.error(f"pooling must be 'avg', 'max' or None, but got {self.pooling!r}")
-        if self.input_tensor is not None and not isinstance(self.input_tensor, KerasTensor):
-            raise self.error(
-                f"input_tensor must be a symbolic tensor, but got {self.input_tensor!r}"
-            )
-        if not self.include_top:
+        if tensor is not None and not isinstance(tensor, KerasTensor):
+            raise self.error(f"input_tensor must be a symbolic tensor, but got {tensor!r}")
+        if not self.include_top or self.weights is None:
             return
-        if self.is_pretrained and self.classes != IMAGENET_CLASSES:
+        if self.is_pretrained and self.classes != 1000:
             raise self.error(
-                f"classes must be {IMAGENET_CLASSES} with weights='imagenet' and include_top=True, "
-                f"but got {self.classes!r}"
+                "classes must be 1000 with weights='imagenet' and include_top=True, but got "
+                f"{self.classes!r}"
             )
-        allowed = (activations.get("softmax"), activations.get(None))
-        if self.weights is not None and activations.get(self.classifier_activation) not in allowed:
+        if activations.get(activation) not in map(activations.get, ("softmax", None)):
             raise self.error(
                 "classifier_activation must be 'softmax' or None with pretrained weights, but got "
-                f"{self.classifier_activation!r}"
+                f"{activation!r}"
             )
 
     def error(self, message: str) -> ValueError:
         """Return an error that names the constructor."""
         return ValueError(f"{self.title}: {message}")
 
-    def check_sizes_of_tensor(self) -> None:
-        """Check that ``input_shape`` has the sizes of ``input_tensor``, if there are both.
-
-        Raises:
-            ValueError: it has others.
-        """
-        shape, tensor = self.given_shape(), self.input_tensor
-        if shape is None or tensor is None:
-            return
-        data_format = image_data_format()
-        if spatial_shape_of((None, *shape), data_format) != spatial_shape_of(
-            tensor.shape, data_format
-        ):
-            raise self.error(
-                f"input_shape is {shape}, but that of input_tensor is {tensor.shape[1:]}"
-            )
-
     def image_shape(self) -> Shape:
-        """Return the shape of an image.
-
-        Raises:
-            ValueError: ``input_shape`` does not fit the network.
-        """
-        data_format = image_data_format()
+        """Return the shape of an image, checked."""
         given = self.given_shape()
-        count = channels_of((None, *given), data_format) if given else 3
+        count = channels((None, *given)) if given else 3
         if count not in (1, 3) and not self.is_pretrained:
             warn(
                 f"{self.title}: images usually have 1 or 3 channels, but input_shape is {given}",
@@ -228,7 +206,6 @@ class Network(Generic[Facts]):
             return default if self.include_top else with_channels((None, None), 3)
         if self.is_pretrained and count != 3:
             raise self.error(f"input_shape must have 3 channels, but got {given}")
-        self.check_sizes(given)
         if self.include_top and None in given:
             raise self.error(f"include_top=True needs a static input_shape, but got {given}")
         return given
@@ -237,36 +214,21 @@ class Network(Generic[Facts]):
         """Return the size of images with a classifier."""
         return self.size
 
-    def check_sizes(self, shape: Shape) -> None:
-        """Check that the images are not too small.
-
-        Raises:
-            ValueError: they are.
-        """
-        sizes = spatial_shape_of((None, *shape), image_data_format())
-        if any(size is not None and size < self.minimum_size for size in sizes):
-            raise self.error(
-                f"images must be at least {self.minimum_size} x {self.minimum_size}, but "
-                f"input_shape is {shape}"
-            )
-
     def given_shape(self) -> Shape | None:
-        """Return ``input_shape`` as a tuple.
-
-        Raises:
-            ValueError: it is not the shape of an image.
-        """
-        shape = self.input_shape
+        """Return ``input_shape`` as a tuple, checked."""
+        shape, least = self.input_shape, self.minimum_size
         if shape is None:
             return None
         if (
             not isinstance(shape, Sequence)
             or len(shape) != 3
-            or any(size is not None and not isinstance(size, int) for size in shape)
+            or not all(size is None or isinstance(size, int) for size in shape)
         ):
             raise self.error(
                 f"input_shape must be three integers, of which sizes may be None, but got {shape!r}"
             )
+        if any(size is not None and size < least for size in spatial((None, *shape))):
+            raise self.error(f"images must be at least {least} x {least}, but got {shape}")
         return tuple(shape)
 
     # -- weights ------------------------------------------------------------------------------
@@ -277,21 +239,16 @@ class Network(Generic[Facts]):
         return Download(name, f"{self.address()}/{name}", self.file_hash())
 
     def address(self) -> str:
-        """Return the address of the folder of the weights of ImageNet."""
+        """Return the address of the folder of these weights."""
         return f"{_BASE}/{self.folder or self.default_name}"
 
     def file_stem(self) -> str:
-        """Return the beginning of the name of the file of weights."""
-        return f"{self.default_name}_weights_tf_dim_ordering_tf_kernels"
+        """Return the beginning of the name of their file."""
+        return f"{self.default_name}{self.file_suffix}"
 
     def file_hash(self) -> str | None:
-        """Return the hash of the file of weights, if it is known."""
+        """Return their hash, if it is known."""
         return self.hashes[not self.include_top] if self.hashes else None
-
-
-def with_channels(sizes: tuple[int | None, int | None], count: int | None) -> Shape:
-    """Return the shape of an image in the default data format."""
-    return (count, *sizes) if image_data_format() == "channels_first" else (*sizes, count)
 
 
 @dataclass
@@ -300,12 +257,47 @@ class StandardNetwork(Network[Facts]):
 
     include_top: bool = True
     weights: Weights = "imagenet"
-    input_tensor: KerasTensor | None = None
-    input_shape: Sequence[int | None] | None = None
+    input_tensor: Symbol = None
+    input_shape: ImageShape = None
     pooling: str | None = None
-    classes: int = IMAGENET_CLASSES
-    classifier_activation: ActivationLike = "softmax"
+    classes: int = 1000
+    classifier_activation: Activation = "softmax"
     name: str | None = None
+
+
+# -- widths and sizes --------------------------------------------------------------------------
+
+
+def channel_axis(last: int = -1) -> int:
+    """Return the axis of the channels; ``last`` is how a family writes the last one, -1 or 3."""
+    return 1 if image_data_format() == "channels_first" else last
+
+
+def channels(shape: Sequence[int | None]) -> Any:
+    """Return the number of channels of a shape."""
+    return channels_of(shape, image_data_format())
+
+
+def spatial(shape: Sequence[int | None]) -> tuple[int | None, ...]:
+    """Return the height and the width of a shape."""
+    return spatial_shape_of(shape, image_data_format())
+
+
+def with_channels(sizes: tuple[int | None, int | None], count: int | None) -> Shape:
+    """Return the shape of an image."""
+    return (count, *sizes) if image_data_format() == "channels_first" else (*sizes, count)
+
+
+def rounded(width: float, *, limits_loss: bool = True) -> int:
+    """Return a multiple of 8 near a number of channels, which loses at most 10% with the limit."""
+    near = max(8, int(width + 4) // 8 * 8)
+    return near + 8 if limits_loss and near < 0.9 * width else near
+
+
+def padding(x: Images, kernel: int) -> tuple[tuple[int, int], ...]:
+    """Return the padding for a convolution with stride 2; unknown sizes count as even."""
+    half = kernel // 2
+    return tuple((half - 1 + (size or 0) % 2, half) for size in spatial(x.shape))
 
 
 # -- constructors ------------------------------------------------------------------------------
@@ -319,17 +311,9 @@ def constructor(
     title: str,
     name: str | None,
     facts: Facts,
-    hashes: tuple[str, str] | None = None,
+    *hashes: str,
 ) -> Callable[Arguments, Functional]:
-    """Return the function that builds a network.
-
-    Args:
-        family: the class of the network, whose first line of documentation says what it is.
-        title: the name of the function.
-        name: the default of its argument ``name``.
-        facts: what sets the network apart from the others of its family.
-        hashes: those of its files of weights, with and without the classifier.
-    """
+    """Return the function that builds a network: see the attributes of ``Network``."""
     parameters = [
         parameter.replace(default=name) if parameter.name == "name" else parameter
         for parameter in signature(family).parameters.values()
@@ -369,17 +353,11 @@ def constructor(
 async def build_async(
     constructor: Callable[Arguments, Functional], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Functional:
-    """Call a constructor, and wait for its weights where the browser cannot suspend Python.
-
-    Args:
-        constructor: a function of ``keras.applications``, such as ``MobileNet``.
-        *args: its arguments.
-        **kwargs: its arguments.
+    """Call a constructor such as ``MobileNet``, and wait for its weights in any browser.
 
     Raises:
-        OSError: the weights cannot be fetched.
-        TypeError: ``constructor`` is no such function.
-        ValueError: as of the constructor.
+        TypeError: ``constructor`` is no function of ``keras.applications``.
+        OSError, ValueError: as of the constructor.
 
     Example:
         In a page::
