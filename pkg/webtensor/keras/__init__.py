@@ -7,7 +7,7 @@ A script of Keras needs another import only: ``from webtensor import keras`` in 
 - ``activations``, ``initializers``, ``regularizers``, ``constraints``;
 - ``losses``, ``metrics``, ``optimizers``, ``callbacks``;
 - ``ops``, ``random``, ``utils``, ``config``;
-- ``datasets``, ``preprocessing``, ``legacy``.
+- ``applications``, ``datasets``, ``preprocessing``, ``legacy``.
 
 Other modules are shared by these. Layers have ``variables`` and ``names``; called with symbolic
 tensors (``symbols``), they make ``nodes`` of functional models, whose shapes come from
@@ -25,6 +25,7 @@ from webtensor.lazy_contents import contents, lazy_contents
 #: The namespaces, and the modules with the names of Keras's front page.
 _NAMESPACES = (
     "activations",
+    "applications",
     "backend",
     "callbacks",
     "config",
@@ -84,6 +85,7 @@ def version() -> str:
 if TYPE_CHECKING:
     from webtensor.keras import (
         activations as activations,
+        applications as applications,
         backend as backend,
         callbacks as callbacks,
         config as config,

@@ -81,8 +81,8 @@ _MODULES_IN_KERAS: dict[str, tuple[str, str | None]] = {
 }
 #: For modules of Keras that are no namespaces, the modules here that have their classes.
 _MODULES_HERE = {
-    "keras.src.applications.convnext": "layers.applications",
-    "keras.src.applications.inception_resnet_v2": "layers.applications",
+    "keras.src.applications.convnext": "applications.convnext",
+    "keras.src.applications.inception_resnet_v2": "applications.inception_resnet_v2",
     "keras.utils": "feature_space",
     _FEATURE_SPACE: "feature_space",
 }

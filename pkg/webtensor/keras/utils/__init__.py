@@ -26,7 +26,7 @@ _CONTENTS = contents(
         serialize_keras_object
     batch_parts: pack_x_y_sample_weight unpack_x_y_sample_weight
     py_datasets: PyDataset Sequence
-    utils.downloads: get_file
+    utils.downloads: get_file get_file_async
     feature_space: FeatureSpace
     utils.file_datasets: audio_dataset_from_directory image_dataset_from_directory
         text_dataset_from_directory
@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     )
     from webtensor.keras.utils.downloads import (
         get_file as get_file,
+        get_file_async as get_file_async,
     )
     from webtensor.keras.utils.file_datasets import (
         audio_dataset_from_directory as audio_dataset_from_directory,

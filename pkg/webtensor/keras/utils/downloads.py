@@ -8,11 +8,12 @@ import shutil
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, NamedTuple, Protocol
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 from warnings import warn
@@ -24,7 +25,7 @@ from webtensor.formats.budgets import Budget, reading
 from webtensor.formats.files import count_members, write_file
 from webtensor.keras.logging import say
 
-__all__ = ["get_file"]
+__all__ = ["get_file", "get_file_async"]
 
 _FORMATS = ("tar", "zip")
 #: The first bytes of compressed files, and the modules that decompress them.
@@ -60,6 +61,96 @@ def get_file(
             to far more than its own size.
         ValueError: an argument is invalid, or the file has another hash.
     """
+    hashes = (md5_hash, file_hash, hash_algorithm)
+    entry = _entry(fname, origin, hashes, extract or untar, cache_subdir, cache_dir)
+    if force_download or not entry.is_complete():
+        say(f"Downloading data from {entry.origin}")
+        entry.write(lambda file: _fetch(entry.origin, file))
+    return entry.result("tar" if untar else archive_format)
+
+
+async def get_file_async(
+    fname: str | PathLike[str] | None = None,
+    origin: str | None = None,
+    untar: bool = False,
+    md5_hash: str | None = None,
+    file_hash: str | None = None,
+    cache_subdir: str = "datasets",
+    hash_algorithm: str = "auto",
+    extract: bool = False,
+    archive_format: str | Sequence[str] | None = "auto",
+    cache_dir: str | PathLike[str] | None = None,
+    force_download: bool = False,
+) -> str:
+    """Return the path of a file from the web, as ``get_file`` does, in any browser.
+
+    A function that calls ``get_file`` for the same file finds it in the cache from then on.
+
+    Raises:
+        OSError, ModelFormatError, ValueError: as of ``get_file``.
+
+    Example:
+        In a page::
+
+            await keras.utils.get_file_async("cat.jpg", "https://example.org/cat.jpg")
+    """
+    hashes = (md5_hash, file_hash, hash_algorithm)
+    entry = _entry(fname, origin, hashes, extract or untar, cache_subdir, cache_dir)
+    if force_download or not entry.is_complete():
+        say(f"Downloading data from {entry.origin}")
+        data = await _fetch_async(entry.origin)
+        entry.write(lambda file: shutil.copyfileobj(BytesIO(data), file))
+    return entry.result("tar" if untar else archive_format)
+
+
+class _Entry(NamedTuple):
+    """A file in the cache: its address, its path, its hash, and the folder of its members."""
+
+    origin: str
+    path: Path
+    expected_hash: str | None
+    algorithm: str
+    #: None for a file that is no archive.
+    unpacked: Path | None
+
+    def is_complete(self) -> bool:
+        """Whether the file is there."""
+        return self.path.exists() and _matches(self.path, self.expected_hash, self.algorithm)
+
+    def write(self, fetch: Callable[[IO[bytes]], None]) -> None:
+        """Write what ``fetch`` writes.
+
+        Raises:
+            ValueError: it has another hash.
+        """
+        write_file(self.path, fetch)
+        if not _matches(self.path, self.expected_hash, self.algorithm):
+            self.path.unlink()
+            raise ValueError(
+                f"get_file: {self.origin} is not the file that was expected: its hash is not "
+                f"{self.expected_hash!r}"
+            )
+
+    def result(self, archive_format: str | Sequence[str] | None) -> str:
+        """Return the path of the file, or unpack it and return the path of its folder."""
+        if self.unpacked is None:
+            return str(self.path)
+        if not _unpack(self.path, self.unpacked, archive_format):
+            warn(
+                f"get_file: {self.path} is no archive of the format {archive_format!r}",
+                stacklevel=3,
+            )
+        return str(self.unpacked)
+
+
+def _entry(
+    fname: str | PathLike[str] | None,
+    origin: str | None,
+    hashes: tuple[str | None, str | None, str],
+    unpacks: bool,
+    cache_subdir: str,
+    cache_dir: str | PathLike[str] | None,
+) -> _Entry:
     if origin is None:
         raise ValueError("get_file: origin, the address of the file, must be given")
     name = os.fspath(fname) if fname else Path(urlsplit(origin).path).name
@@ -68,30 +159,15 @@ def get_file(
             f"get_file: fname must be the name of a file, without folders, but got {name!r}; "
             "cache_dir and cache_subdir name the folder"
         )
-    folder = _folder(cache_dir, cache_subdir)
-    expected_hash = file_hash or md5_hash
+    md5_hash, file_hash, hash_algorithm = hashes
     algorithm = "md5" if md5_hash and not file_hash else hash_algorithm
-    unpacks = extract or untar
-    path = folder / name
-    unpacked = folder / name
+    folder = _folder(cache_dir, cache_subdir)
+    path, unpacked = folder / name, None
     if unpacks and fname and "." in name:
         unpacked = folder / f"{name[: name.find('.')]}_extracted"
     elif unpacks:
-        path = folder / f"{name}_archive"
-    if force_download or not path.exists() or not _matches(path, expected_hash, algorithm):
-        say(f"Downloading data from {origin}")
-        write_file(path, lambda file: _fetch(origin, file))
-        if not _matches(path, expected_hash, algorithm):
-            path.unlink()
-            raise ValueError(
-                f"get_file: {origin} is not the file that was expected: its hash is not "
-                f"{expected_hash!r}"
-            )
-    if not unpacks:
-        return str(path)
-    if not _unpack(path, unpacked, "tar" if untar else archive_format):
-        warn(f"get_file: {path} is no archive of the format {archive_format!r}", stacklevel=2)
-    return str(unpacked)
+        path, unpacked = folder / f"{name}_archive", path
+    return _Entry(origin, path, file_hash or md5_hash, algorithm, unpacked)
 
 
 def _folder(cache_dir: str | PathLike[str] | None, cache_subdir: str) -> Path:
@@ -124,14 +200,23 @@ def _fetch(origin: str, file: IO[bytes]) -> None:
 
 
 def _fetch_in_page(origin: str) -> bytes:
-    from webtensor.io.fetching import fetch_bytes
-
     if not can_suspend():
         raise RuntimeError(
-            "get_file: this browser cannot wait for a file here; download it with await "
-            "pyodide.http.pyfetch(…), and write it to the folder of the cache"
+            "get_file: this browser cannot wait for a file here; call it first with "
+            f"await keras.utils.get_file_async(…, {origin!r}), or write the file to the folder of "
+            "the cache"
         )
-    return suspended(fetch_bytes(origin))
+    return suspended(_fetch_async(origin))
+
+
+async def _fetch_async(origin: str) -> bytes:
+    if IN_BROWSER:
+        from webtensor.io.fetching import fetch_bytes
+
+        return await fetch_bytes(origin)
+    with urlopen(origin) as response:
+        data: bytes = response.read()
+    return data
 
 
 def _unpack(path: Path, folder: Path, archive_format: str | Sequence[str] | None) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from webtensor.engine import Variable
 from webtensor.formats.budgets import Budget, reading
@@ -26,7 +26,7 @@ from webtensor.keras.saving.layers_model.training import (
 from webtensor.keras.saving.legacy_h5 import Assignment, assign_all
 from webtensor.keras.types import CustomObjects
 
-__all__ = ["FORMAT", "artifacts_of", "model_of"]
+__all__ = ["FORMAT", "artifacts_of", "load_weights_of", "model_of"]
 
 FORMAT = "layers-model"
 
@@ -144,7 +144,7 @@ def model_of(
     label, topology = artifacts.label, artifacts.model_topology
     where = f"{label}: modelTopology"
     config = topology.get("model_config", topology) if isinstance(topology, Mapping) else topology
-    weights = decoded(artifacts.weight_specs, artifacts.weight_data or b"", label, budget)
+    weights = _weights_of(artifacts, budget)
     elements = sum(weight.value.size for weight in weights)
     with (
         reading(where),
@@ -178,6 +178,48 @@ def model_of(
     if artifacts.user_defined_metadata is not None:
         object.__setattr__(model, "user_defined_metadata", artifacts.user_defined_metadata)
     return model
+
+
+def load_weights_of(artifacts: ModelArtifacts, model: Model, budget: Budget) -> None:
+    """Assign the weights in a model's parts to those of another model with the same names.
+
+    Names that layers got by themselves, such as ``conv2d_7``, count from any number: where weights
+    are missing under their own names, they are matched in the order of these numbers.
+
+    Raises:
+        ValueError: a weight of the model is missing, or has another shape.
+    """
+    weights = [weight for weight in _weights_of(artifacts, budget) if weight.group != GROUP]
+    renumbered = _renumbered(weight.name for weight in weights)
+    names = [name for name, _ in _named_weights(model)]
+    if not {*names} <= {*renumbered}:
+        own_names = {number: name for name, number in _renumbered(names).items()}
+        weights = [
+            weight._replace(name=own_names.get(renumbered[weight.name], weight.name))
+            for weight in weights
+        ]
+    _assign(model, weights, artifacts.label, strict=False)
+
+
+def _renumbered(names: Iterable[str]) -> dict[str, str]:
+    """Return for each weight its name with numbers of layers that count from 0, without gaps."""
+    parted = {name: name.rpartition("/") for name in names}
+    layers: dict[str, list[tuple[int, str]]] = {}
+    for layer in dict.fromkeys(layer for layer, _, _ in parted.values()):
+        prefix, _, number = layer.rpartition("_")
+        prefix, number = (prefix, number) if prefix and number.isdecimal() else (layer, "0")
+        layers.setdefault(prefix, []).append((int(number), layer))
+    ranked = {
+        layer: f"{prefix} {rank}"
+        for prefix, members in layers.items()
+        for rank, (_, layer) in enumerate(sorted(members))
+    }
+    return {name: f"{ranked[layer]}/{weight}" for name, (layer, _, weight) in parted.items()}
+
+
+def _weights_of(artifacts: ModelArtifacts, budget: Budget) -> list[Weight]:
+    data = artifacts.weight_data or b""
+    return decoded(artifacts.weight_specs, data, artifacts.label, budget)
 
 
 def _assign(model: Model, weights: list[Weight], label: str, strict: bool) -> dict[int, str]:

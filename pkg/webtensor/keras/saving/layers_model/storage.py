@@ -18,7 +18,12 @@ from webtensor.io.routers import ModelSource, ModelTarget, has_scheme
 from webtensor.io.weights import QuantizationPatterns
 from webtensor.keras.models import Model
 from webtensor.keras.saving.checks import require_model
-from webtensor.keras.saving.layers_model.artifacts import FORMAT, artifacts_of, model_of
+from webtensor.keras.saving.layers_model.artifacts import (
+    FORMAT,
+    artifacts_of,
+    load_weights_of,
+    model_of,
+)
 from webtensor.keras.types import CustomObjects
 
 __all__ = [
@@ -29,6 +34,8 @@ __all__ = [
     "list_models_async",
     "load_layers_model",
     "load_layers_model_async",
+    "load_layers_model_weights",
+    "load_layers_model_weights_async",
     "move_model_async",
     "remove_model_async",
     "save_layers_model",
@@ -225,9 +232,44 @@ async def load_layers_model_async(
     return _model_of(artifacts, custom_objects, strict, compile)
 
 
+def load_layers_model_weights(model: Model, source: ModelSource) -> None:
+    """Load the weights of a layers-model into a model whose layers have the same names.
+
+    Its topology is not read, and weights that the model does not have are left out.
+
+    Raises:
+        ModelFormatError: a file is broken, or a weight is missing or has another shape.
+        OSError: a server cannot be reached, or has no such file.
+        ValueError: ``source`` is an address, and the browser cannot suspend Python.
+    """
+    _load_weights(model, io.load_artifacts(source))
+
+
+async def load_layers_model_weights_async(model: Model, source: ModelSource) -> None:
+    """Load weights as ``load_layers_model_weights`` does, without blocking the page."""
+    _load_weights(model, await io.load_artifacts_async(source))
+
+
+def _load_weights(model: Model, artifacts: ModelArtifacts) -> None:
+    budget = _checked_budget(artifacts)
+    with reading(artifacts.label):
+        load_weights_of(artifacts, model, budget)
+
+
 def _model_of(
     artifacts: ModelArtifacts, custom_objects: CustomObjects | None, strict: bool, compile: bool
 ) -> Model:
+    budget = _checked_budget(artifacts)
+    with reading(artifacts.label):
+        return model_of(artifacts, custom_objects, strict, compile, budget)
+
+
+def _checked_budget(artifacts: ModelArtifacts) -> Budget:
+    """Return the budget of a layers-model.
+
+    Raises:
+        ModelFormatError: it is no layers-model.
+    """
     label = artifacts.label
     if artifacts.model_topology is None:
         raise ModelFormatError(f"{label} describes no layers-model")
@@ -237,9 +279,7 @@ def _model_of(
         )
     if artifacts.weight_specs is None:
         raise ModelFormatError(f"{label} has no weightsManifest")
-    budget = artifacts.budget or Budget(label, artifacts.weight_size)
-    with reading(label):
-        return model_of(artifacts, custom_objects, strict, compile, budget)
+    return artifacts.budget or Budget(label, artifacts.weight_size)
 
 
 def is_address(source: object) -> bool:

@@ -1,0 +1,68 @@
+"""Networks of ``keras.applications`` as Keras builds them, without waiting for its initializers.
+
+Keras on JAX compiles an initializer for each shape, which takes up to half a minute for a network.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import keras
+import numpy as np
+from keras.src.backend import Variable
+
+from webtensor import keras as ours
+
+#: Networks that refuse images of 32 x 32 pixels, by the beginning of their names.
+_MINIMUM_SHAPES = {"Inception": (75, 75, 3), "Xception": (71, 71, 3)}
+
+
+def smallest_shape(name: str) -> tuple[int, int, int]:
+    """The shape of the smallest images that a network accepts."""
+    shapes = (shape for start, shape in _MINIMUM_SHAPES.items() if name.startswith(start))
+    return next(shapes, (32, 32, 3))
+
+
+def described(network: str, /, **arguments: Any) -> Any:
+    """Keras's network whose weights have no values."""
+    keras.backend.clear_session()
+    with keras.StatelessScope(initialize_variables=False):
+        return getattr(keras.applications, network)(**arguments)
+
+
+def built(network: str, /, **arguments: Any) -> Any:
+    """Our network, with the numbers in names starting anew."""
+    ours.utils.clear_session()
+    return getattr(ours.applications, network)(**arguments)
+
+
+@contextmanager
+def numpy_initializers() -> Iterator[None]:
+    """Within the ``with``, NumPy draws kernels; biases and the like begin as Keras says."""
+    rng = np.random.default_rng(0)
+
+    def initialize(variable: Any, initializer: Any) -> None:
+        shape = variable._shape
+        if len(shape) < 2:
+            config = initializer.get_config() if hasattr(initializer, "get_config") else {}
+            start = 1.0 if type(initializer).__name__ == "Ones" else config.get("value", 0.0)
+            value = np.full(shape, start)
+        else:
+            is_depthwise = len(shape) == 4 and shape[0] > 1 and shape[3] == 1
+            inputs = shape[:2] if is_depthwise else shape[:-1]
+            value = rng.normal(scale=(1.5 / np.prod(inputs)) ** 0.5, size=shape)
+        variable._initialize(variable._convert_to_tensor(value, variable.dtype))
+
+    with patch.object(Variable, "_initialize_with_initializer", initialize):
+        yield
+
+
+def randomize(model: Any) -> None:
+    """Change biases, factors and statistics, which begin as ones and zeros."""
+    rng = np.random.default_rng(1)
+    for weight in model.weights:
+        if weight.path.endswith(("variance", "moving_variance")):
+            weight.assign(rng.uniform(0.5, 1.5, weight.shape))
+        elif len(weight.shape) == 1:
+            weight.assign(np.asarray(weight) + 0.1 * rng.normal(size=weight.shape))
