@@ -404,6 +404,15 @@ COMPARED_ELSEWHERE: dict[str, str] = {
         for name in ("draw", "from_pixels", "from_pixels_async", "to_pixels")
     },
     "multi_rnn_cell": "calls of stacked_lstm_cells",
+    **dict.fromkeys(
+        (
+            "deregister_graph_op",
+            "load_graph_model",
+            "load_graph_model_async",
+            "register_graph_op",
+        ),
+        "test_graph_models_against_tfjs.py",
+    ),
     **{
         f"train.{name}": "calls of optimizer_steps"
         for name in ("adadelta", "adagrad", "adam", "adamax", "momentum", "rmsprop", "sgd")
