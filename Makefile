@@ -49,7 +49,7 @@ test-hosts: kernels site chromium ## try JupyterLite, Pyodide's console and othe
 
 test-models: kernels ## compare 500 random models and all of keras.applications with Keras (hours)
 	WEBTENSOR_COMPOSITES=500 WEBTENSOR_ALL_APPLICATIONS=1 $(PYTEST) --numprocesses auto \
-		tests_py/keras/test_composites.py tests_py/keras/test_applications.py
+		tests_py/keras/test_composites.py tests_py/keras/test_applications*.py
 
 test-engines: venv .engines/.stamp ## run the documented scripts for Ray Data and Dask
 	$(PYTEST) tests_py/engines.py

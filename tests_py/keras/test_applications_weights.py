@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import keras
 import numpy as np
@@ -191,6 +191,7 @@ def test_what_to_do_without_a_download(monkeypatch: pytest.MonkeyPatch):
 
 def test_what_to_write_in_a_page_that_cannot_wait(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pretrained, "IN_BROWSER", True)
+    monkeypatch.setattr(pretrained, "get_file", Mock(side_effect=RuntimeError("no JSPI")))
     for weights in ("imagenet", "https://example.org/model.json"):
         arguments = {**SMALL, "weights": weights, "classes": 1000, "input_shape": (128, 128, 3)}
         with pytest.raises(RuntimeError, match=r"await keras\.applications\.build_async\(keras\."):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeGuard
 from urllib.parse import urlsplit
@@ -70,17 +71,12 @@ def load(title: str, model: Model, weights: Weights, download: Callable[[], Down
     """
     if weights is None:
         return
-    if IN_BROWSER and not can_suspend() and (weights == "imagenet" or _is_address(weights)):
-        raise RuntimeError(
-            f"{title}: this browser cannot wait for weights={weights!r} here; write: await "
-            f"keras.applications.build_async(keras.applications.{title}, weights={weights!r})"
-        )
     if isinstance(weights, str) and weights == "imagenet":
         name, origin, file_hash = download()
-        try:
+        with _downloading(title, origin):
             weights = get_file(name, origin, cache_subdir="models", file_hash=file_hash)
-        except OSError as error:
-            raise _unavailable(title, origin, error) from error
+    if IN_BROWSER and not can_suspend() and _is_address(weights):
+        raise _waiting_error(title, weights)
     if isinstance(weights, (Mapping, list, tuple)) or (
         isinstance(weights, (str, os.PathLike)) and _is_layers_model(weights)
     ):
@@ -100,21 +96,33 @@ async def load_async(
     """
     if isinstance(weights, str) and weights == "imagenet":
         name, origin, file_hash = download()
-        try:
+        with _downloading(title, origin):
             weights = await get_file_async(name, origin, cache_subdir="models", file_hash=file_hash)
-        except OSError as error:
-            raise _unavailable(title, origin, error) from error
     if _is_address(weights):
         await load_layers_model_weights_async(model, weights)
     else:
         load(title, model, weights, download)
 
 
-def _unavailable(title: str, origin: str, error: OSError) -> OSError:
-    reason = ", which must let pages of other origins fetch it (CORS)" if IN_BROWSER else ""
-    return OSError(
-        f"{title}: the weights of ImageNet cannot be fetched from {origin}{reason}: {error}. Pass "
-        "weights=None, or the path of a file of weights, or a layers-model (model.json)"
+@contextmanager
+def _downloading(title: str, origin: str) -> Iterator[None]:
+    """Say in errors of a download what can be done."""
+    try:
+        yield
+    except RuntimeError as error:
+        raise _waiting_error(title, "imagenet") from error
+    except OSError as error:
+        must = ", which must let pages of other origins fetch it (CORS)" if IN_BROWSER else ""
+        raise OSError(
+            f"{title}: the weights of ImageNet cannot be fetched from {origin}{must}: {error}. "
+            "Pass weights=None, or the path of a file of weights, or a layers-model (model.json)"
+        ) from error
+
+
+def _waiting_error(title: str, weights: str) -> RuntimeError:
+    return RuntimeError(
+        f"{title}: this browser cannot wait for weights={weights!r} here; write: await "
+        f"keras.applications.build_async(keras.applications.{title}, weights={weights!r})"
     )
 
 
@@ -122,7 +130,8 @@ def _is_address(weights: Weights) -> TypeGuard[str]:
     """Whether weights are an address: a URL, or in a page any ``model.json`` that is no file."""
     if not isinstance(weights, str) or Path(weights).exists():
         return False
-    return "://" in weights or (IN_BROWSER and weights.endswith(".json"))
+    is_url = weights.startswith(("http://", "https://"))
+    return is_url or (IN_BROWSER and ("://" in weights or weights.endswith(".json")))
 
 
 def _is_layers_model(weights: PathLike) -> bool:
