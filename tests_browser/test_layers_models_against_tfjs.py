@@ -249,7 +249,8 @@ for call in (
     assert answer["errors"] == [
         "remove_model_async: there is no model 'indexeddb://theirs'",
         "indexeddb://theirs: there is no such model",
-        "move_model_async: an address begins with 'indexeddb://', but got 'moved'",
+        "move_model_async: an address begins with 'indexeddb://' or 'localstorage://', but got "
+        "'moved'",
     ]
     same(answer["outputs"], mine)
     script = """async () => {

@@ -92,6 +92,8 @@ export default function fetching(module) {
             onBytes?.(value.length);
           }
           return { status: response.status, size, rest: rest.length ? joined(rest) : undefined };
+        } catch (error) {
+          throw own.signal.aborted ? own.signal.reason : error; // WebKit forgets the reason
         } finally {
           clearTimeout(timer);
           all.signal.removeEventListener("abort", abort);
