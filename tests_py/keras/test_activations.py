@@ -169,6 +169,23 @@ def test_gradient_of_sparsemax() -> None:
     np.testing.assert_allclose(np.asarray(gradient), kept * (weight - mean), atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "apply",
+    [
+        lambda module, x: module.activations.softmax(x),
+        lambda module, x: module.activations.softmax(x, axis=2),
+        lambda module, x: module.layers.Softmax()(x),
+        lambda module, x: module.layers.Dense(1, "softmax")(x),
+        lambda module, x: module.ops.softmax(x, -1),
+    ],
+)
+def test_softmax_warns_of_an_axis_of_size_1(apply: Callable[[Any, Any], Any]) -> None:
+    for module in (keras, ours):
+        with pytest.warns(UserWarning, match=r"softmax.* has size 1"):
+            result = apply(module, np.zeros((2, 3, 1), "float32"))
+        assert np.unique(np.asarray(result)).tolist() == [1.0]
+
+
 def test_wrong_arguments() -> None:
     with pytest.raises(ValueError, match=r"activation 'rleu' is not known; did you mean 'relu'"):
         ours.activations.get("rleu")

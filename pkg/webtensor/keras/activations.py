@@ -11,6 +11,7 @@ from importlib import import_module
 from inspect import signature
 from math import pi, sqrt
 from typing import Any, TypeVar, cast
+from warnings import warn
 
 from webtensor import ops as wt
 from webtensor.engine import Tensor, TensorLike
@@ -308,8 +309,19 @@ def _along(function: Callable[..., Tensor], x: TensorLike, axis: int | Sequence[
 
 @_activation
 def softmax(x: TensorLike, axis: int | Sequence[int] = -1) -> Tensor:
-    """``exp(x) / sum(exp(x))`` along an axis, or along several together."""
-    return _along(wt.softmax, x, axis)
+    """``exp(x) / sum(exp(x))`` along an axis, or along several together.
+
+    Warns of an axis of size 1, along which the result is 1 whatever ``x`` is.
+    """
+    values = wt.asarray(x)
+    shape, rank = values.shape, len(values.shape)
+    if isinstance(axis, int) and -rank <= axis < rank and shape[axis] == 1:
+        warn(
+            f"softmax: axis {axis} of shape {shape} has size 1, so the result is 1 everywhere;"
+            " for one probability use sigmoid",
+            stacklevel=3,
+        )
+    return _along(wt.softmax, values, axis)
 
 
 @_activation

@@ -788,6 +788,11 @@ For ``x`` of shape (…, n, n) these are (…, n), in ascending order, and (…,
         "keras.ops.soft_shrink([-1.0, 0.25, 1.0]).tolist()",
         "[-0.5, 0.0, 0.5]",
     ),
+    "softmax": (
+        "Return ``exp(x) / sum(exp(x))`` along an axis, or along several together.",
+        "keras.ops.softmax([0.0, 0.0]).tolist()",
+        "[0.5, 0.5]",
+    ),
     "softplus": (
         "Return ``log(1 + exp(x))`` of each element, without overflow.",
         "keras.ops.softplus([0.0]).numpy().round(3)",

@@ -39,23 +39,6 @@ def _same_shape(compute: Computation, args: Arguments, config: Config) -> KerasT
     return KerasTensor(args[0].shape, float32)
 
 
-def _softmax(x: TensorLike, axis: int | Sequence[int] = -1) -> Tensor:
-    """Return ``exp(x) / sum(exp(x))`` along an axis, or along several.
-
-    Example:
-        >>> from webtensor import keras
-        >>> keras.ops.softmax([0.0, 0.0]).tolist()
-        [0.5, 0.5]
-    """
-    x = wt.asarray(x)
-    if isinstance(axis, int) and x.shape and x.shape[axis] == 1:
-        warn(
-            f"softmax: axis {axis} of shape {x.shape} has size 1, so the result is 1 everywhere",
-            stacklevel=3,
-        )
-    return activations.softmax(x, axis)
-
-
 # -- windows -----------------------------------------------------------------------------------
 
 
@@ -714,7 +697,7 @@ TABLE = Table(
         "sigmoid": unary(activations.sigmoid),
         "silu": unary(activations.silu),
         "soft_shrink": elementwise(activations.soft_shrink, "threshold"),
-        "softmax": op(_softmax, "axis", spec=_same_shape),
+        "softmax": op(activations.softmax, "axis", spec=_same_shape),
         "softplus": unary(activations.softplus),
         "softsign": unary(activations.softsign),
         "sparse_plus": unary(activations.sparse_plus),
