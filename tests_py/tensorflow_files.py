@@ -32,6 +32,7 @@ from webtensor.formats.budgets import Budget
 from webtensor.formats.checkpoint import Checkpoint, read_checkpoint
 from webtensor.formats.element_types import Elements
 from webtensor.formats.graph_def import TensorValue, graph_of_json, graph_of_message, read_graph
+from webtensor.formats.graph_writing import graph_bytes
 from webtensor.formats.safetensors import read_safetensors
 from webtensor.formats.saved_model import read_saved_model
 from webtensor.formats.tensorflow_messages import DTYPES, SCHEMA
@@ -216,6 +217,18 @@ def test_graphs_are_the_same_in_json(folder: Path):
     message = SCHEMA.decode("SavedModel", data, "m")["meta_graphs"][0]["graph_def"]
     ours = graph_of_message(message, "m", Budget("m", len(data)))
     assert graph_of_json(MessageToDict(theirs), "m", Budget("m", len(data))) == ours
+
+
+def test_graphs_are_written_as_they_were_read(folder: Path):
+    ours = read_saved_model(folder).graph
+    data = graph_bytes(ours)
+    assert read_graph(data, "m") == ours
+    theirs = v1.GraphDef.FromString(data)
+    expected = saved_model_pb2.SavedModel.FromString((folder / "saved_model.pb").read_bytes())
+    names = {node.name: node.op for node in expected.meta_graphs[0].graph_def.node}
+    assert {node.name: node.op for node in theirs.node} == names
+    with tf.Graph().as_default():
+        tf.import_graph_def(theirs)
 
 
 def test_captured_variables_have_their_values(folder: Path):
