@@ -54,7 +54,7 @@ test-models: kernels ## compare 500 random models and all of keras.applications 
 test-engines: venv .engines/.stamp ## run the documented scripts for Ray Data and Dask
 	$(PYTEST) tests_py/engines.py
 
-test-tensorflow: venv .tensorflow/.stamp ## read files that TensorFlow writes
+test-tensorflow: venv .tensorflow/.stamp ## read files that TensorFlow and safetensors write
 	.tensorflow/bin/python -m pytest tests_py/tensorflow_files.py
 
 fuzz: kernels ## read a thousand mutated files of each format

@@ -1,11 +1,13 @@
-"""Files that TensorFlow itself writes, and what it makes of ours.
+"""Files that TensorFlow itself writes, and what it makes of ours; safetensors, too.
 
-`make test-tensorflow` runs these tests in TensorFlow's own environment, which takes 1.7 GB.
+`make test-tensorflow` runs these tests in an environment of their own, which takes 1.7 GB.
 """
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
@@ -13,6 +15,7 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 import ml_dtypes
 import numpy as np
 import pytest
+import safetensors
 import tensorflow as tf
 from google.protobuf.json_format import MessageToDict
 from tensorflow.core.framework import types_pb2
@@ -22,11 +25,15 @@ from tensorflow.lite.python import schema_py_generated as lite
 from tests_py.formats.bundles import bundle, compressed
 from tests_py.formats.google_messages import assert_equal, assert_rows_are_facts
 from tests_py.formats.test_checkpoint import ARRAYS
+from tests_py.formats.test_safetensors import packed, row, written
+from tests_py.mutations import mutated, mutated_json
 from webtensor import ModelFormatError
 from webtensor.formats.budgets import Budget
 from webtensor.formats.checkpoint import Checkpoint, read_checkpoint
 from webtensor.formats.element_types import Elements
 from webtensor.formats.graph_def import TensorValue, graph_of_json, graph_of_message, read_graph
+from webtensor.formats.graph_writing import graph_bytes
+from webtensor.formats.safetensors import read_safetensors
 from webtensor.formats.saved_model import read_saved_model
 from webtensor.formats.tensorflow_messages import DTYPES, SCHEMA
 from webtensor.formats.tflite import Tensor, read_tflite
@@ -210,6 +217,18 @@ def test_graphs_are_the_same_in_json(folder: Path):
     message = SCHEMA.decode("SavedModel", data, "m")["meta_graphs"][0]["graph_def"]
     ours = graph_of_message(message, "m", Budget("m", len(data)))
     assert graph_of_json(MessageToDict(theirs), "m", Budget("m", len(data))) == ours
+
+
+def test_graphs_are_written_as_they_were_read(folder: Path):
+    ours = read_saved_model(folder).graph
+    data = graph_bytes(ours)
+    assert read_graph(data, "m") == ours
+    theirs = v1.GraphDef.FromString(data)
+    expected = saved_model_pb2.SavedModel.FromString((folder / "saved_model.pb").read_bytes())
+    names = {node.name: node.op for node in expected.meta_graphs[0].graph_def.node}
+    assert {node.name: node.op for node in theirs.node} == names
+    with tf.Graph().as_default():
+        tf.import_graph_def(theirs)
 
 
 def test_captured_variables_have_their_values(folder: Path):
@@ -457,17 +476,17 @@ def test_lite_models(make: Callable[[], bytes]):
     for graph, expected in zip(ours.subgraphs, theirs.subgraphs, strict=True):
         assert graph.inputs == tuple(expected.inputs)
         assert graph.outputs == tuple(expected.outputs)
-        for tensor, row in zip(graph.tensors, expected.tensors, strict=True):
-            assert_tensor(tensor, row, theirs.buffers[row.buffer])
-        for operator, row in zip(graph.operators, expected.operators, strict=True):
-            code = theirs.operatorCodes[row.opcodeIndex]
+        for tensor, their_tensor in zip(graph.tensors, expected.tensors, strict=True):
+            assert_tensor(tensor, their_tensor, theirs.buffers[their_tensor.buffer])
+        for operator, their_operator in zip(graph.operators, expected.operators, strict=True):
+            code = theirs.operatorCodes[their_operator.opcodeIndex]
             assert operator.op == text(code.customCode) or not operator.is_custom
             assert operator.is_custom or operator.op == OPERATORS[code.builtinCode]
             assert operator.version == code.version
-            assert operator.inputs == tuple(row.inputs)
-            assert operator.outputs == tuple(row.outputs)
-            options = vars(row.builtinOptions) if row.builtinOptions is not None else {}
-            lower = {name.lower(): value for name, value in options.items()}
+            assert operator.inputs == tuple(their_operator.inputs)
+            assert operator.outputs == tuple(their_operator.outputs)
+            options = their_operator.builtinOptions
+            lower = {name.lower(): value for name, value in vars(options or object).items()}
             for name, value in operator.options.items():
                 assert number_of(value) == lower[name.replace("_", "")], name
 
@@ -501,3 +520,49 @@ def assert_tensor(ours: Tensor, theirs: Any, buffer: Any) -> None:
         assert ours.quantization.dimension == quantization.quantizedDimension
     else:
         assert ours.quantization is None
+
+
+# -- safetensors -------------------------------------------------------------------------------
+
+
+def test_safetensors():
+    theirs = dict(safetensors.deserialize(written()))
+    ours = read_safetensors(written(), "m.st").tensors
+    assert ours.keys() == theirs.keys()
+    for name, elements in ours.items():
+        assert list(elements.shape) == theirs[name]["shape"]
+        assert bytes(elements.data) == bytes(theirs[name]["data"])
+
+
+#: What the specification forbids, and their library does not look for.
+FORBIDDEN = ("given twice", "begin with a brace", "axes")
+
+
+def refusal(data: bytes) -> str:
+    """Why we refuse a file, or ""."""
+    try:
+        read_safetensors(data, "m.st")
+    except ModelFormatError as error:
+        return str(error)
+    return ""
+
+
+def test_safetensors_that_their_library_refuses():
+    random = Random(3)
+    header = {"a": row("F32", [2], 0, 8), "b": row("U8", [0, 3], 8, 8), "c": row("I16", [], 8, 10)}
+    contents = bytes(range(10))
+    refused = 0
+    for _ in range(3000):
+        data = packed(mutated_json(json.dumps(header).encode(), random), contents)
+        if random.random() < 0.3:
+            data = mutated(data, random)
+        reason = refusal(data)
+        try:
+            theirs = dict(safetensors.deserialize(data))
+        except safetensors.SafetensorError:
+            refused += 1
+            assert reason
+        else:
+            assert not reason or any(text in reason for text in FORBIDDEN)
+            assert reason or read_safetensors(data, "m.st").tensors.keys() == theirs.keys()
+    assert 1000 < refused < 3000

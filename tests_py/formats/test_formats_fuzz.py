@@ -19,6 +19,7 @@ from tests_py.formats import bundles
 from tests_py.formats.test_checkpoint import ARRAYS
 from tests_py.formats.test_graph_def import GRAPH
 from tests_py.formats.test_onnx import everything
+from tests_py.formats.test_safetensors import written as safetensors_file
 from tests_py.formats.test_saved_model import MODERN, files
 from tests_py.formats.test_tflite import file as tflite_file
 from tests_py.mutations import mutated, mutated_json
@@ -28,6 +29,7 @@ from webtensor.formats.budgets import EXPANSION, FLOOR, Budget, parse_json
 from webtensor.formats.graph_def import graph_of_json, read_graph
 from webtensor.formats.onnx import read_onnx
 from webtensor.formats.protobuf_json import to_json
+from webtensor.formats.safetensors import read_safetensors
 from webtensor.formats.saved_model import read_saved_model
 from webtensor.formats.tensorflow_messages import SCHEMA as TENSORFLOW
 from webtensor.formats.tflite import read_tflite
@@ -106,6 +108,7 @@ FORMATS = {
     ),
     "SavedModel": Format(lambda: files(MODERN)["saved_model.pb"], read_model),
     "TFLite": Format(tflite_file, read_constants),
+    "safetensors": Format(safetensors_file, lambda data: read_safetensors(data, "file")),
     "ONNX": Format(lambda: everything().SerializeToString(), lambda data: read_onnx(data, "file")),
 }
 

@@ -17,12 +17,14 @@ from webtensor.formats.graph_def import (
     Graph,
     NodeDef,
     Placeholder,
+    Signature,
     TensorInfo,
     TensorValue,
     graph_of_json,
     read_graph,
     signature_of_json,
 )
+from webtensor.formats.graph_writing import graph_bytes, graph_json, signature_json
 from webtensor.formats.protobuf_json import to_json
 from webtensor.formats.tensorflow_messages import DTYPES, SCHEMA
 
@@ -50,7 +52,6 @@ ATTRIBUTES: Mapping[str, tuple[Any, Any]] = {
         FunctionName("body", {"T": ElementType("float16")}),
     ),
     "placeholder": ({"placeholder": "T"}, Placeholder("T")),
-    "nothing": ({}, None),
     "texts": ({"list": {"s": [b"a", b"\xff"]}}, ["a", b"\xff"]),
     "integers": ({"list": {"i": [1, -2, 3]}}, [1, -2, 3]),
     "floats": ({"list": {"f": [0.5, -1.0]}}, [0.5, -1.0]),
@@ -120,6 +121,12 @@ def test_attributes(read: Any, name: str):
     value, expected = read(GRAPH).nodes[1].attributes[name], ATTRIBUTES[name][1]
     assert value == expected
     assert type(value) is type(expected)
+
+
+@both_forms
+def test_attributes_without_a_value_are_left_out(read: Any):
+    graph = read({"node": [{"name": "n", "op": "Op", "attr": {"a": {}, "b": {"i": 0}}}]})
+    assert graph.nodes[0].attributes == {"b": 0}
 
 
 @both_forms
@@ -232,6 +239,50 @@ def test_tensors_without_elements(read: Any, tensor: Mapping[str, Any], message:
         complete(read, tensor)
 
 
+# -- writing -----------------------------------------------------------------------------------
+
+
+def written(graph: Graph) -> tuple[Graph, Graph]:
+    """A graph that was written and read again, as bytes and as JSON."""
+    text = json.dumps(graph_json(graph))
+    return read_graph(graph_bytes(graph), "g.pb"), graph_of_json(json.loads(text), "model.json")
+
+
+@both_forms
+def test_graphs_that_are_written(read: Any):
+    graph = read(GRAPH)
+    assert written(graph) == (graph, graph)
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        TensorValue((2,), "float32", bytes(8)),
+        TensorValue((2, 2), "float32", np.array([0.5], "float32").tobytes()),
+        TensorValue((3,), "float16", b"\x00\x3c"),
+        TensorValue((3,), "int8", b"\xff"),
+        TensorValue((3,), "bool", b"\x01\x00"),
+        TensorValue((3,), "complex64", bytes(16)),
+        TensorValue((3,), "float8_e5m2", b"\x01"),
+        TensorValue((3,), "int64", b""),
+        TensorValue((), "string", (b"\xff",)),
+        TensorValue((3,), "string", ()),
+        TensorValue((None,), "int32", bytes(4)),
+        TensorValue(None, "uint64", b"\xff" * 8),
+        TensorValue((2,), "resource", b""),
+    ],
+)
+def test_tensors_that_are_written(tensor: TensorValue):
+    graph = Graph((NodeDef("c", "Const", (), {"value": tensor}, ""),), {}, {})
+    assert written(graph) == (graph, graph)
+
+
+@pytest.mark.parametrize("value", [{}, 1j, [1, "a"], [[1]]])
+def test_attributes_that_cannot_be_written(value: Any):
+    with pytest.raises(TypeError, match=r"several kinds|no attribute can be"):
+        graph_bytes(Graph((NodeDef("n", "Op", (), {"a": value}, ""),), {}, {}))
+
+
 # -- what is refused ---------------------------------------------------------------------------
 
 
@@ -317,3 +368,5 @@ def test_signatures():
         "ragged": TensorInfo(("v:0", "r:0"), "", None),
     }
     assert signature.method == "tensorflow/serving/predict"
+    inputs = Signature(signature.inputs, {"y": signature.outputs["y"]}, signature.method)
+    assert signature_of_json(signature_json(inputs), "model.json") == inputs

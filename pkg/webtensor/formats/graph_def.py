@@ -22,6 +22,7 @@ from webtensor.formats.protobuf_json import from_json
 from webtensor.formats.tensorflow_messages import ITEM_SIZES, SCHEMA, dtype_name
 
 __all__ = [
+    "VALUE_FIELDS",
     "Argument",
     "AttributeValue",
     "ElementType",
@@ -363,14 +364,12 @@ class _Reader:
 
     def attributes(self, messages: Mapping[str, Message], where: str) -> dict[str, AttributeValue]:
         return {
-            name: self.attribute(message, f"{where}: attribute {name!r:.200}")
+            name: self.attribute(message, kind, f"{where}: attribute {name!r:.200}")
             for name, message in messages.items()
+            if (kind := message.which("value"))
         }
 
-    def attribute(self, message: Message, where: str) -> AttributeValue:
-        kind = message.which("value")
-        if not kind:
-            return None
+    def attribute(self, message: Message, kind: str, where: str) -> AttributeValue:
         with reading(f"{self.where}: {where}"):
             if kind == "list":
                 return self.list(message["list"], where)
@@ -433,7 +432,7 @@ def shape_of(message: Message) -> Shape:
 # -- tensors -----------------------------------------------------------------------------------
 
 #: The field with the elements of a dtype, and the type code of arrays of what is stored.
-_VALUE_FIELDS = {
+VALUE_FIELDS = {
     "float32": ("float_val", "f"),
     "float64": ("double_val", "d"),
     "complex64": ("scomplex_val", "f"),
@@ -496,9 +495,9 @@ def _bytes(message: Message, dtype: str, budget: Budget) -> Buffer:
     if dtype.startswith("float8"):
         values: Buffer = message["float8_val"]
         return values
-    if dtype not in _VALUE_FIELDS:
+    if dtype not in VALUE_FIELDS:
         return b""
-    field, code = _VALUE_FIELDS[dtype]
+    field, code = VALUE_FIELDS[dtype]
     numbers = message[field]
     if isinstance(numbers, (array, memoryview)):
         stored_code = numbers.typecode if isinstance(numbers, array) else numbers.format
