@@ -9,5 +9,5 @@ TensorFlow.js's web format. ``protobuf`` reads and writes protocol buffers by ta
 messages, also in JSON (``protobuf_json``): ``tensorflow_messages`` for ``graph_def`` and
 ``saved_model``, ``onnx_messages`` for ``onnx``. ``checkpoint`` has TensorFlow's variables, in
 ``sorted_tables`` that may be compressed (``snappy``, ``varints``, ``crc32c``). ``flatbuffers``
-reads the tables of ``tflite`` (``tflite_tables``).
+reads the tables of ``tflite`` (``tflite_tables``), and ``safetensors`` needs neither.
 """

@@ -363,17 +363,21 @@ class _Reader:
     # -- attributes ----------------------------------------------------------------------------
 
     def attributes(self, messages: Mapping[str, Message], where: str) -> dict[str, AttributeValue]:
-        return {
-            name: self.attribute(message, kind, f"{where}: attribute {name!r:.200}")
-            for name, message in messages.items()
-            if (kind := message.which("value"))
-        }
+        attributes: dict[str, AttributeValue] = {}
+        for name, message in messages.items():
+            kind = message.which("value")
+            if kind:
+                try:
+                    attributes[name] = self.attribute(kind, message[kind], where)
+                except ModelFormatError:
+                    raise
+                except (ValueError, OverflowError) as error:
+                    label = f"{self.where}: {where}: attribute {name!r:.200}"
+                    raise ModelFormatError(f"{label}: {error}") from None
+        return attributes
 
-    def attribute(self, message: Message, kind: str, where: str) -> AttributeValue:
-        with reading(f"{self.where}: {where}"):
-            if kind == "list":
-                return self.list(message["list"], where)
-            return self.value(kind, message[kind], where)
+    def attribute(self, kind: str, value: Any, where: str) -> AttributeValue:
+        return self.list(value, where) if kind == "list" else self.value(kind, value, where)
 
     def list(self, message: Message, where: str) -> list[AttributeValue]:
         for kind, values in message.items():

@@ -30,6 +30,8 @@ __all__ = ["MAX_DEPTH", "Field", "Message", "MessageType", "Number", "Schema"]
 MAX_DEPTH = 100
 _MAX_FIELD = (1 << 29) - 1
 _MAX_VARINT_BITS = 70
+#: So many objects may be made before the budget is spent for them.
+_ITEMS_AT_ONCE = 100
 _MASK_32, _MASK_64 = (1 << 32) - 1, (1 << 64) - 1
 
 # Wire types: what follows the number of a field.
@@ -205,11 +207,14 @@ class Message(dict[str, Any]):
     def which(self, oneof: str) -> str:
         """Return the name of the field of a group that is present, or ""."""
         fields = self.type.by_name
-        return next((name for name in self if fields[name].oneof == oneof), "")
+        for name in self:
+            if fields[name].oneof == oneof:
+                return name
+        return ""
 
     def put(self, field: Field, value: Any) -> None:
         """Set a field, which removes the others of its group."""
-        if field.oneof and field.name not in self:
+        if field.oneof and self and field.name not in self:
             other = self.which(field.oneof)
             if other:
                 del self[other]
@@ -273,7 +278,9 @@ class Schema:
         message = Message(self.types[name])
         with reading(where):
             budget = budget or Budget(where, len(view))
-            _Decoder(view, where, budget).message(message, 0, len(view), MAX_DEPTH)
+            decoder = _Decoder(view, where, budget)
+            decoder.message(message, 0, len(view), MAX_DEPTH)
+            decoder.pay()
         return message
 
     def encode(self, name: str, values: Mapping[str, Any]) -> bytes:
@@ -301,6 +308,13 @@ def _field(words: list[str]) -> Field:
 class _Decoder:
     def __init__(self, data: memoryview, where: str, budget: Budget) -> None:
         self.data, self.where, self.budget = data, where, budget
+        #: The number of objects that were made and are not yet paid for.
+        self.items = 0
+
+    def pay(self) -> None:
+        """Spend the budget for objects, many at once."""
+        self.budget.spend_items(self.items, self.where)
+        self.items = 0
 
     def broken(self, position: int, what: str) -> ModelFormatError:
         return ModelFormatError(f"{self.where}: byte {position}: {what}")
@@ -319,11 +333,15 @@ class _Decoder:
             value, position = self.value(number, wire, position, end)
             field = fields.get(number)
             if field is not None:
-                self.budget.spend_items(1, self.where)
+                self.items += 1
+                if self.items > _ITEMS_AT_ONCE:
+                    self.pay()
                 self.put(message, field, wire, value, depth)
 
     def varint(self, position: int, end: int) -> tuple[int, int]:
         """Return an unsigned integer, and the position after it."""
+        if position < end and self.data[position] < 128:
+            return self.data[position], position + 1
         try:
             return read_varint(self.data, position, end)
         except ValueError as error:
@@ -387,7 +405,7 @@ class _Decoder:
         elif wire != _LENGTH:
             return
         elif field.key:
-            self.budget.spend_items(1, self.where)
+            self.items += 1
             entry = Message(message.type.entry(field))
             begin, end = value
             self.message(entry, begin, end, depth - 1)
@@ -407,7 +425,7 @@ class _Decoder:
         """Return a text, bytes, or a message."""
         begin, end = span
         if field.kind == "bytes":
-            self.budget.spend_items(1, self.where)
+            self.items += 1
             return self.data[begin:end]
         if field.kind == "string":
             self.budget.spend(end - begin, self.where)
@@ -416,7 +434,7 @@ class _Decoder:
             except UnicodeDecodeError:
                 name = f"{message.type.name}.{field.name}"
                 raise self.broken(begin, f"the text of {name} is not UTF-8") from None
-        self.budget.spend_items(1, self.where)
+        self.items += 1
         inner = None if field.is_repeated else message.get(field.name)
         if inner is None:
             inner = Message(message.type.schema.types[field.kind])

@@ -77,13 +77,12 @@ class _Reader:
             raise self.broken(path, value, "an object")
         if not depth:
             raise ModelFormatError(f"{path} is nested more than {MAX_DEPTH} levels deep")
-        self.budget.spend_items(1, path)
+        self.budget.spend_items(1 + len(value), path)
         message = Message(message_type)
         fields = self.fields(message_type)
         for name, item in value.items():
             field = fields.get(name)
             if field is not None and item is not None:
-                self.budget.spend_items(1, path)
                 message.put(field, self.field(message_type, field, item, f"{path}.{name}", depth))
         return message
 
