@@ -68,6 +68,7 @@ globals().update(_explained_functions(_modules[__name__]))
 if _typing.TYPE_CHECKING:
     from webtensor import (
         browser as browser,
+        io as io,
         keras as keras,
         nn as nn,
         random as random,
@@ -106,6 +107,13 @@ if _typing.TYPE_CHECKING:
         unregister_gradient as unregister_gradient,
         unregister_kernel as unregister_kernel,
         warm_up as warm_up,
+    )
+    from webtensor.graph import (
+        GraphModel as GraphModel,
+        deregister_graph_op as deregister_graph_op,
+        load_graph_model as load_graph_model,
+        load_graph_model_async as load_graph_model_async,
+        register_graph_op as register_graph_op,
     )
     from webtensor.keras import (
         activations as activations,
@@ -163,6 +171,13 @@ else:
                 "unregister_kernel",
                 "warm_up",
             ],
+            "graph": [
+                "GraphModel",
+                "deregister_graph_op",
+                "load_graph_model",
+                "load_graph_model_async",
+                "register_graph_op",
+            ],
             "keras": [
                 "Input",
                 "Layer",
@@ -183,7 +198,7 @@ else:
         }.items()
         for name in names
     }
-    _MODULES = ("browser", "keras", "nn", "random", "train", "wasm", "webgl")
+    _MODULES = ("browser", "io", "keras", "nn", "random", "train", "wasm", "webgl")
 
     def __getattr__(name: str) -> object:
         if name in _HOMES:

@@ -16,6 +16,7 @@ __all__ = [
     "address_of",
     "javascript_bytes",
     "javascript_text",
+    "python_buffer",
     "python_bytes",
     "zero_bytes",
 ]
@@ -54,6 +55,11 @@ def javascript_bytes(data: bytes | bytearray | memoryview[Any]) -> Any:
 
 def python_bytes(source: Any) -> bytes:
     """Return a copy of the bytes of a typed array or of an ArrayBuffer."""
+    return python_buffer(source).tobytes()
+
+
+def python_buffer(source: Any) -> memoryview[int]:
+    """Return a copy of the bytes of a typed array or of an ArrayBuffer, which is read-only."""
     import js
     import pyodide_js
 
@@ -64,7 +70,7 @@ def python_bytes(source: Any) -> bytes:
     )
     result = zero_bytes(count)
     pyodide_js._module.HEAPU8.set(view, result.buffer_info()[0])
-    return result.tobytes()
+    return memoryview(result).toreadonly()
 
 
 def javascript_text(text: str) -> Any:

@@ -21,7 +21,7 @@ from webtensor.engine.state import state
 from webtensor.engine.tensor import Tensor
 from webtensor.environment import BOOLEAN, env
 
-__all__ = ["near_its_operands", "where_integers_are_whole"]
+__all__ = ["near_its_operands", "on_host", "where_integers_are_whole"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -62,6 +62,14 @@ def where_integers_are_whole(name: str) -> Iterator[None]:
     """Compute an op on the host where the active backend keeps not all bits of int32."""
     active = backend_registry.backend()
     with _on_host(name, active, None if active.integers_are_whole else _host_backend(active)):
+        yield
+
+
+@contextmanager
+def on_host(name: str) -> Iterator[None]:
+    """Compute operations on the host, whatever backend is active."""
+    active = backend_registry.backend()
+    with _on_host(name, active, None if active.computes_on_host else _host_backend(active)):
         yield
 
 

@@ -25,9 +25,11 @@ __all__ = [
     "Target",
     "count_members",
     "label_of",
+    "path_beside",
     "read_beside",
     "read_bytes",
     "write_file",
+    "write_files",
     "write_folder",
     "write_members",
 ]
@@ -196,6 +198,15 @@ def read_beside(file: Path, name: str) -> bytes:
     Raises:
         ModelFormatError: it is missing, or is a link.
     """
+    return path_beside(file, name).read_bytes()
+
+
+def path_beside(file: Path, name: str) -> Path:
+    """Return the path of a file that another one names, in the same folder or below it.
+
+    Raises:
+        ModelFormatError: it is missing, or is a link.
+    """
     folder = file.parent.resolve()
     path = folder / name
     with reading(f"{file} names the file {name!r}, which cannot be read"):
@@ -203,7 +214,23 @@ def read_beside(file: Path, name: str) -> bytes:
             raise ModelFormatError(f"{file} names {name!r}, which is a link that leads elsewhere")
         if not path.is_file():
             raise ModelFormatError(f"{file} names the file {name!r}, which is missing")
-        return path.read_bytes()
+        return path
+
+
+def write_files(folder: Path, files: Iterable[tuple[str, Buffer]]) -> None:
+    """Write files into a folder; they replace those of the same names when all are complete."""
+    folder.mkdir(parents=True, exist_ok=True)
+    parts: dict[Path, Path] = {}
+    try:
+        for name, data in files:
+            part = folder / f".{name}.{os.getpid()}.part"
+            parts[part] = folder / name
+            part.write_bytes(data)
+        for part, path in parts.items():
+            part.replace(path)
+    finally:
+        for part in parts:
+            part.unlink(missing_ok=True)
 
 
 def write_folder(path: PathLike, members: Iterable[tuple[str, Iterable[Buffer]]]) -> None:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-from zlib import crc32
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget, parse_json
+from webtensor.formats.checksums import checksum_of
+from webtensor.formats.composite_buffers import CompositeArrayBuffer
 from webtensor.formats.element_types import Buffer
 from webtensor.formats.files import MAX_MEMBERS
+from webtensor.formats.model_artifacts import ModelArtifacts, json_fields
 
 __all__ = [
     "CHECKSUMS",
     "MODEL_JSON",
     "SHARD_BYTES",
-    "checksum",
-    "compare_checksums",
+    "WeightGroup",
+    "model_files",
     "parse_model_json",
-    "shard_paths",
-    "shards_of",
     "weight_groups",
 ]
 
@@ -27,102 +28,118 @@ __all__ = [
 MODEL_JSON = "model.json"
 #: The size of files of weights, as of those that TensorFlow.js's converter writes.
 SHARD_BYTES = 4 << 20
-#: The key of the weights' checksums, beside the files' paths; TensorFlow.js ignores it.
+#: The key of the checksums of the files, beside their paths; TensorFlow.js ignores it.
 CHECKSUMS = "checksums"
 
 
-def parse_model_json(data: bytes, label: str, format: str) -> tuple[Any, list[str], Budget]:
-    """Return the contents of ``model.json``, the paths of the files that it names, and a budget.
+class WeightGroup(NamedTuple):
+    """Weights that lie one after another in files; ``specs`` is their list as in JSON."""
 
-    Args:
-        data: the bytes of the file.
-        label: what errors call the file.
-        format: the format that the model must have, such as "layers-model".
+    paths: list[str]
+    specs: Any
+    checksums: list[str]
+
+
+def parse_model_json(data: bytes, label: str, budget: Budget) -> Mapping[str, Any]:
+    """Return the contents of ``model.json``.
 
     Raises:
-        ModelFormatError: it is malformed, or of another format.
+        ModelFormatError: it is malformed, or has neither a topology nor weights.
     """
-    budget = Budget(label, len(data))
     model_json = parse_json(data, label, budget)
-    if not isinstance(model_json, Mapping) or "modelTopology" not in model_json:
-        raise ModelFormatError(f"{label} describes no {format}")
-    if model_json.get("format", format) != format:
-        raise ModelFormatError(
-            f"{label} is a {model_json['format']!r}, which is no {format}: it has no layers"
-        )
-    return model_json, shard_paths(model_json, label), budget
+    if not isinstance(model_json, Mapping) or not {"modelTopology", "weightsManifest"} & {
+        *model_json
+    }:
+        raise ModelFormatError(f"{label} describes no model")
+    return model_json
 
 
-def weight_groups(model_json: Mapping[str, Any], label: str) -> list[dict[str, Any]]:
-    """Return the groups of weights in ``model.json``.
+def weight_groups(manifest: object, label: str) -> list[WeightGroup]:
+    """Return the groups of a weights manifest, with the paths of their files.
+
+    A path stays within the folder of ``model.json``; "./" at its beginning is removed.
 
     Raises:
-        ModelFormatError: they are missing or malformed.
+        ModelFormatError: the manifest is malformed, or a file lies elsewhere or is named twice, or
+            there are too many.
+
+    Example:
+        >>> weight_groups([{"paths": ["./weights.bin"], "weights": []}], "model.json")[0].paths
+        ['weights.bin']
     """
-    groups = model_json.get("weightsManifest")
-    if not isinstance(groups, list) or not all(
-        isinstance(group, Mapping) and isinstance(group.get("paths", []), list) for group in groups
+    if not isinstance(manifest, list) or not all(
+        isinstance(group, Mapping) and isinstance(group.get("paths", []), list)
+        for group in manifest
     ):
         raise ModelFormatError(f"{label} has no weightsManifest, or a malformed one")
+    groups = []
+    names: set[str] = set()
+    for group in manifest:
+        paths = [_checked_path(str(path), label) for path in group.get("paths", ())]
+        for path in paths:
+            if path in names:
+                raise ModelFormatError(f"{label} names the file {path!r} twice")
+            names.add(path)
+        checksums = group.get(CHECKSUMS)
+        texts = [str(text) for text in checksums] if isinstance(checksums, list) else []
+        groups.append(WeightGroup(paths, group.get("weights"), texts))
+    if len(names) > MAX_MEMBERS:
+        raise ModelFormatError(f"{label} names {len(names)} files, which are too many")
     return groups
 
 
-def shard_paths(model_json: Mapping[str, Any], label: str) -> list[str]:
-    """Return the paths of the files of weights, which must be in the folder of ``model.json``.
+def _checked_path(path: str, label: str) -> str:
+    parts = path.removeprefix("./").replace("\\", "/").split("/")
+    if {"", ".", ".."} & {*parts} or ":" in path or "\0" in path:
+        raise ModelFormatError(f"{label} names a file that lies elsewhere: {path!r}")
+    return path.removeprefix("./")
+
+
+def model_files(
+    artifacts: ModelArtifacts,
+    *,
+    shard_bytes: int = SHARD_BYTES,
+    checksum: str = "crc32",
+    json_name: str = MODEL_JSON,
+    weights_name: str | None = None,
+) -> Iterator[tuple[str, Buffer]]:
+    """Yield the names and the bytes of a model's files; ``model.json`` comes last.
+
+    Args:
+        artifacts: the model.
+        shard_bytes: the largest size of a file of weights.
+        checksum: the algorithm of the files' checksums, "crc32" or "sha256".
+        json_name: the name of the file that refers to all others.
+        weights_name: the name of the one file of all weights; by default there are several, with
+            the names that TensorFlow.js's converter gives them.
 
     Raises:
-        ModelFormatError: a file lies elsewhere or is named twice, or there are too many.
+        ValueError: ``shard_bytes`` is not positive.
     """
-    paths: dict[str, None] = {}
-    for group in weight_groups(model_json, label):
-        for path in map(str, group.get("paths", ())):
-            parts = path.replace("\\", "/").split("/")
-            if {"", ".", ".."} & {*parts} or ":" in path:
-                raise ModelFormatError(f"{label} names a file that lies elsewhere: {path!r}")
-            if path in paths:
-                raise ModelFormatError(f"{label} names the file {path!r} twice")
-            paths[path] = None
-    if len(paths) > MAX_MEMBERS:
-        raise ModelFormatError(f"{label} names {len(paths)} files, which are too many")
-    return list(paths)
+    if shard_bytes < 1:
+        raise ValueError(f"shard_bytes must be positive, but is {shard_bytes!r}")
+    fields = json_fields(artifacts)
+    if artifacts.weight_specs is not None:
+        composite = CompositeArrayBuffer(artifacts.weight_data or b"")
+        group: dict[str, Any] = {"paths": [], "weights": artifacts.weight_specs, CHECKSUMS: []}
+        for name, part in _shards(composite, shard_bytes, weights_name):
+            group["paths"].append(name)
+            group[CHECKSUMS].append(checksum_of([part], checksum))
+            yield name, part
+        fields["weightsManifest"] = [group]
+    yield json_name, json.dumps(fields).encode()
 
 
-def shards_of(data: bytes) -> dict[str, bytes]:
-    """Return the files of weights by their names, each of ``SHARD_BYTES`` or less.
-
-    Example:
-        >>> shards_of(b"12")
-        {'group1-shard1of1.bin': b'12'}
-    """
-    count = max(1, -(-len(data) // SHARD_BYTES))
-    return {
-        f"group1-shard{number + 1}of{count}.bin": data[
-            number * SHARD_BYTES : (number + 1) * SHARD_BYTES
-        ]
+def _shards(
+    composite: CompositeArrayBuffer, shard_bytes: int, name: str | None
+) -> Iterable[tuple[str, Buffer]]:
+    if name is not None:
+        return [(name, composite.view())]
+    count = max(1, -(-composite.byte_length // shard_bytes))
+    return (
+        (
+            f"group1-shard{number + 1}of{count}.bin",
+            composite.view(number * shard_bytes, (number + 1) * shard_bytes),
+        )
         for number in range(count)
-    }
-
-
-def checksum(data: Buffer) -> str:
-    """Return the checksum of the bytes of a file.
-
-    Example:
-        >>> checksum(b"123456789")
-        'crc32:cbf43926'
-    """
-    return f"crc32:{crc32(data):08x}"
-
-
-def compare_checksums(checksums: object, pieces: Sequence[Buffer], labels: list[str]) -> None:
-    """Compare the checksums in a file, if there are any, with those of its bytes.
-
-    Raises:
-        ModelFormatError: a checksum differs.
-    """
-    if not isinstance(checksums, list):
-        return
-    for expected, data, label in zip(checksums, pieces, labels, strict=False):
-        if str(expected).startswith("crc32:") and expected != checksum(data):
-            raise ModelFormatError(
-                f"{label} is not what was written: its checksum is {checksum(data)}, not {expected}"
-            )
+    )

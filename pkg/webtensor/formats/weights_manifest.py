@@ -1,33 +1,59 @@
 """Weights manifests of TensorFlow.js: the names, shapes and dtypes of weights, and their bytes.
 
-The bytes of all weights lie one after another. Quantized weights are integers, with a scale and a
-minimum, or halves of floats.
+The bytes of all weights lie one after another. Quantized weights are integers with a scale and a
+minimum, or halves of floats; text is UTF-8 after its length.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from typing import NamedTuple
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget
-from webtensor.formats.element_types import ITEM_SIZES, Buffer
+from webtensor.formats.composite_buffers import CompositeArrayBuffer
+from webtensor.formats.element_types import ITEM_SIZES
+from webtensor.formats.model_artifacts import WeightData
 
-__all__ = ["StoredWeight", "WeightSpec", "encoded_texts", "parse_specs", "stored_weights"]
+__all__ = [
+    "QUANTIZED_DTYPES",
+    "Quantization",
+    "StoredWeight",
+    "WeightSpec",
+    "check_size",
+    "declared_size",
+    "encoded_texts",
+    "parse_specs",
+    "stored_weights",
+]
 
 _DTYPES = frozenset({"float32", "int32", "bool", "complex64", "string"})
-_QUANTIZED = frozenset({"float16", "uint8", "uint16"})
+#: The dtypes of weights that each dtype in files stands for.
+QUANTIZED_DTYPES = {
+    "float16": ("float32",),
+    "uint8": ("float32", "int32"),
+    "uint16": ("float32", "int32"),
+}
 #: The size in bytes of the integer before each text, which is the text's length.
 _LENGTH_BYTES = 4
 
 
+class Quantization(NamedTuple):
+    """How a weight is stored: as ``dtype``; an integer ``q`` stands for ``q * scale + minimum``."""
+
+    dtype: str
+    scale: float = 1.0
+    minimum: float = 0.0
+
+
 class WeightSpec(NamedTuple):
-    """What a manifest says of a weight; ``quantization`` is the mapping in the file, if any."""
+    """What a manifest says of a weight."""
 
     name: str
     shape: tuple[int, ...]
     dtype: str
-    quantization: Mapping[str, object] | None
+    quantization: Quantization | None
     group: str
     #: Number of elements.
     size: int
@@ -35,7 +61,12 @@ class WeightSpec(NamedTuple):
     @property
     def stored_dtype(self) -> str:
         """The dtype of the elements in the file."""
-        return self.dtype if self.quantization is None else str(self.quantization.get("dtype"))
+        return self.dtype if self.quantization is None else self.quantization.dtype
+
+    @property
+    def stored_bytes(self) -> int | None:
+        """The number of bytes in the file; None for text, whose length is in the file."""
+        return None if self.dtype == "string" else self.size * ITEM_SIZES[self.stored_dtype]
 
 
 class StoredWeight(NamedTuple):
@@ -60,75 +91,133 @@ def _spec(fields: object, where: str, budget: Budget) -> WeightSpec:
     if not isinstance(fields, Mapping) or not isinstance(fields.get("name"), str):
         raise ModelFormatError(f"{where}: a weight is malformed: {fields!r:.200}")
     name, shape = fields["name"], fields.get("shape")
-    if not isinstance(shape, list) or not all(type(size) is int and size >= 0 for size in shape):
-        raise ModelFormatError(f"{where}: weight {name!r} has shape {shape!r:.200}")
-    quantization = fields.get("quantization")
-    if quantization is not None and not isinstance(quantization, Mapping):
-        raise ModelFormatError(f"{where}: weight {name!r} is quantized in an unknown way")
-    spec = WeightSpec(
-        name,
-        tuple(shape),
-        str(fields.get("dtype")),
-        quantization,
-        str(fields.get("group", "")),
-        budget.size_of(shape, f"{where}: weight {name!r}"),
-    )
-    stored_dtypes = _DTYPES if quantization is None else _QUANTIZED
-    if spec.dtype not in _DTYPES or spec.stored_dtype not in stored_dtypes:
-        raise ModelFormatError(
-            f"{where}: weight {name!r} has dtype {spec.dtype!r}, as {spec.stored_dtype!r}"
-        )
-    return spec
+    label = f"{where}: weight {name!r}"
+    if not isinstance(shape, (list, tuple)) or not all(
+        type(size) is int and size >= 0 for size in shape
+    ):
+        raise ModelFormatError(f"{label} has shape {shape!r:.200}")
+    dtype = str(fields.get("dtype"))
+    quantization = _quantization(fields.get("quantization"), label)
+    stands_for = _DTYPES if quantization is None else QUANTIZED_DTYPES.get(quantization.dtype, ())
+    if dtype not in _DTYPES or dtype not in stands_for:
+        stored = "" if quantization is None else f", stored as {quantization.dtype!r}"
+        raise ModelFormatError(f"{label} has dtype {dtype!r}{stored}")
+    size = budget.size_of(shape, label)
+    return WeightSpec(name, tuple(shape), dtype, quantization, str(fields.get("group", "")), size)
+
+
+def _quantization(fields: object, label: str) -> Quantization | None:
+    if fields is None:
+        return None
+    if not isinstance(fields, Mapping):
+        raise ModelFormatError(f"{label} is quantized in an unknown way")
+    scale, minimum = fields.get("scale", 1), fields.get("min", 0)
+    for number in (scale, minimum):
+        if not _is_float(number):
+            raise ModelFormatError(f"{label} has scale {scale!r:.50} and min {minimum!r:.50}")
+    return Quantization(str(fields.get("dtype")), float(scale), float(minimum))
+
+
+def _is_float(number: object) -> bool:
+    if not isinstance(number, (int, float)) or isinstance(number, bool):
+        return False
+    try:
+        return isfinite(number)
+    except OverflowError:  # an integer of hundreds of digits
+        return False
+
+
+def declared_size(specs: Iterable[WeightSpec]) -> int | None:
+    """Return the number of bytes of weights; None if there is text, whose lengths are in the file.
+
+    Example:
+        >>> specs = [{"name": "w", "shape": [2, 3], "dtype": "float32"}]
+        >>> declared_size(parse_specs(specs, "model.json", Budget("model.json")))
+        24
+    """
+    sizes = [spec.stored_bytes for spec in specs]
+    return None if None in sizes else sum(size for size in sizes if size is not None)
+
+
+def check_size(specs: Iterable[WeightSpec], count: int, where: str) -> None:
+    """Compare a number of bytes with what weights need; those of texts are not known before.
+
+    Raises:
+        ModelFormatError: there are too few or too many.
+    """
+    left = count
+    has_text = False
+    for spec in specs:
+        size = spec.stored_bytes
+        if size is None:
+            has_text = True
+            size = spec.size * _LENGTH_BYTES
+        if size > left:
+            raise ModelFormatError(
+                f"{where}: weight {spec.name!r} needs {size} bytes, but {left} are left"
+            )
+        left -= size
+    if left and not has_text:
+        raise ModelFormatError(f"{where}: {left} bytes belong to no weight")
 
 
 def stored_weights(
-    specs: object, data: Buffer, where: str, budget: Budget
+    specs: object, data: WeightData, where: str, budget: Budget
 ) -> Iterator[StoredWeight]:
     """Yield the weights of a manifest with their parts of the bytes.
 
     Args:
         specs: the list of weights, as in JSON.
-        data: the bytes of all weights.
+        data: the bytes of all weights, which may be in pieces.
         where: what errors call the file.
         budget: limits what reading the file may cost.
 
     Raises:
         ModelFormatError: there are too few or too many bytes, or the list is malformed.
     """
-    rest = memoryview(data).cast("B")
-    for spec in parse_specs(specs, where, budget):
+    parsed = parse_specs(specs, where, budget)
+    composite = CompositeArrayBuffer(data)
+    check_size(parsed, composite.byte_length, where)
+    offset = 0
+    for spec in parsed:
         label = f"{where}: weight {spec.name!r}"
-        if spec.dtype == "string":
-            texts, rest = _texts(spec, rest, label, budget)
+        size = spec.stored_bytes
+        if size is None:
+            budget.spend_items(spec.size, label)
+            texts, offset = _texts(spec.size, composite, offset, label)
             yield StoredWeight(spec, texts)
             continue
-        size = spec.size * ITEM_SIZES[spec.stored_dtype]
-        if size > len(rest):
-            raise ModelFormatError(f"{label} needs {size} bytes, but {len(rest)} are left")
+        if size > composite.byte_length - offset:
+            left = composite.byte_length - offset
+            raise ModelFormatError(f"{label} needs {size} bytes, but {left} are left")
         budget.spend(spec.size * ITEM_SIZES[spec.dtype], label)
-        yield StoredWeight(spec, rest[:size])
-        rest = rest[size:]
-    if len(rest):
-        raise ModelFormatError(f"{where}: {len(rest)} bytes belong to no weight")
+        yield StoredWeight(spec, composite.view(offset, offset + size))
+        offset += size
+    if offset < composite.byte_length:
+        left = composite.byte_length - offset
+        raise ModelFormatError(f"{where}: {left} bytes belong to no weight")
 
 
 def _texts(
-    spec: WeightSpec, rest: memoryview, label: str, budget: Budget
-) -> tuple[list[bytes], memoryview]:
-    if spec.size * _LENGTH_BYTES > len(rest):
-        raise ModelFormatError(f"{label} needs {spec.size} texts, which the file is too short for")
-    budget.spend_items(spec.size, label)
+    count: int, composite: CompositeArrayBuffer, offset: int, label: str
+) -> tuple[list[bytes], int]:
+    """Return texts from an offset on, and the offset after them."""
     texts = []
-    for _ in range(spec.size):
-        length = int.from_bytes(rest[:_LENGTH_BYTES], "little")
-        end = _LENGTH_BYTES + length
-        if end > len(rest):
+    for _ in range(count):
+        start = offset + _LENGTH_BYTES
+        length = int.from_bytes(composite.view(offset, start), "little")
+        if start + length > composite.byte_length:
             raise ModelFormatError(f"{label} ends too early")
-        texts.append(bytes(rest[_LENGTH_BYTES:end]))
-        rest = rest[end:]
-    return texts, rest
+        texts.append(bytes(composite.view(start, start + length)))
+        offset = start + length
+    return texts, offset
 
 
 def encoded_texts(texts: Sequence[bytes]) -> bytes:
-    """Return the bytes of a weight of texts."""
+    r"""Return the bytes of a weight of texts.
+
+    Example:
+        >>> encoded_texts([b"ab"])
+        b'\x02\x00\x00\x00ab'
+    """
     return b"".join(len(text).to_bytes(_LENGTH_BYTES, "little") + text for text in texts)

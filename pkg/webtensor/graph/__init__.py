@@ -1,7 +1,42 @@
 """Graph models: graphs of operations with their weights, from TensorFlow.js and others.
 
-``nodes`` has the nodes of a graph, ``operations`` the table of what computes them. ``compilation``
-turns what is wanted of a graph into a block of steps (``blocks``); ``frames`` makes loops of old
-graphs blocks of their own. ``resources`` are values that are no tensors. ``model`` is what users
-see.
+``nodes`` has the nodes of a graph, ``operations`` the table of what computes them, to which
+``custom_operations`` are added. ``compilation`` turns what is wanted of a graph into a block of
+steps (``blocks``); ``frames`` makes loops of old graphs blocks of their own, and
+``specialization`` computes only once what follows from shapes. ``resources`` are values that are
+no tensors. ``model`` is what users see, and ``loading`` where it comes from.
 """
+
+from typing import TYPE_CHECKING
+
+from webtensor.lazy_contents import contents, lazy_contents
+
+__all__ = [
+    "GraphModel",
+    "GraphNode",
+    "ModelTensor",
+    "deregister_graph_op",
+    "load_graph_model",
+    "load_graph_model_async",
+    "register_graph_op",
+]
+
+if TYPE_CHECKING:
+    from webtensor.graph.custom_operations import (
+        GraphNode,
+        deregister_graph_op,
+        register_graph_op,
+    )
+    from webtensor.graph.loading import load_graph_model, load_graph_model_async
+    from webtensor.graph.model import GraphModel, ModelTensor
+else:
+    __getattr__, __dir__ = lazy_contents(
+        __name__,
+        contents(
+            """
+            custom_operations: GraphNode deregister_graph_op register_graph_op
+            loading: load_graph_model load_graph_model_async
+            model: GraphModel ModelTensor
+            """
+        ),
+    )

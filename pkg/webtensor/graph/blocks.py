@@ -11,8 +11,10 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
 from webtensor.engine import Tensor
+from webtensor.graph.nodes import Node, Reference
+from webtensor.graph.operations import Row
 
-__all__ = ["DEAD", "Block", "Reads", "Step", "run"]
+__all__ = ["DEAD", "Block", "Reads", "Step", "compute", "run"]
 
 Reads = Generator[Tensor, None, Any]
 
@@ -38,8 +40,9 @@ class Step(NamedTuple):
         controls: what must not be dead, besides the inputs.
         releases: what no later step needs.
         runs_blocks: whether it returns a generator, as ``run`` does.
-        takes_dead: whether it chooses among inputs that may be dead.
-        node: what errors call it.
+        operands: all inputs of the node, of which ``inputs`` are some.
+        node: the node.
+        row: its row in the table of operations, or None where it has none.
     """
 
     function: Callable[..., Any]
@@ -49,8 +52,9 @@ class Step(NamedTuple):
     controls: tuple[int, ...]
     releases: tuple[int, ...]
     runs_blocks: bool
-    takes_dead: bool
-    node: str
+    operands: tuple[int, ...]
+    node: Node
+    row: Row | None
 
 
 class Block(NamedTuple):
@@ -62,6 +66,8 @@ class Block(NamedTuple):
         feeds: the slots of the arguments.
         fetches: the slots of the results.
         has_branches: whether values may be dead.
+        references: the tensors of the slots.
+        where: what errors call the model.
     """
 
     steps: tuple[Step, ...]
@@ -69,6 +75,8 @@ class Block(NamedTuple):
     feeds: tuple[int, ...]
     fetches: tuple[int, ...]
     has_branches: bool
+    references: tuple[Reference, ...]
+    where: str
 
 
 def run(block: Block, arguments: Sequence[Any]) -> Reads:
@@ -81,35 +89,36 @@ def run(block: Block, arguments: Sequence[Any]) -> Reads:
             for slot in step.outputs:
                 values[slot] = DEAD
             continue
-        for slot in step.reads:
-            value = values[slot]
-            if isinstance(value, Tensor) and value.storage.host is None:
-                yield value
-        try:
-            result = step.function(*[values[slot] for slot in step.inputs])
-            if step.runs_blocks:
-                result = yield from result
-        except Exception as error:
-            if not getattr(error, "__notes__", None):
-                error.add_note(f"This happened in {step.node}.")
-            raise
-        store(values, step, result)
+        yield from compute(step, values, block.where)
         for slot in step.releases:
             values[slot] = None
     return [values[slot] for slot in block.fetches]
+
+
+def compute(step: Step, values: list[Any], where: str) -> Reads:
+    """Compute a step, and put its results where later steps find them."""
+    for slot in step.reads:
+        value = values[slot]
+        if isinstance(value, Tensor) and value.storage.host is None:
+            yield value
+    try:
+        result = step.function(*[values[slot] for slot in step.inputs])
+        if step.runs_blocks:
+            result = yield from result
+    except Exception as error:
+        if not getattr(error, "__notes__", None):
+            name, op = step.node.name, step.node.op
+            error.add_note(f"This happened in node {name!r:.200} of operation {op} in {where}.")
+        raise
+    if isinstance(result, (tuple, list)):
+        for slot, value in zip(step.outputs, result, strict=False):
+            values[slot] = value
+    elif step.outputs:
+        values[step.outputs[0]] = result
 
 
 def _is_dead(step: Step, values: list[Any]) -> bool:
     if any(values[slot] is DEAD for slot in step.controls):
         return True
     dead = (values[slot] is DEAD for slot in step.inputs)
-    return all(dead) and bool(step.inputs) if step.takes_dead else any(dead)
-
-
-def store(values: list[Any], step: Step, result: Any) -> None:
-    """Put the results of a step where later steps find them."""
-    if isinstance(result, (tuple, list)):
-        for slot, value in zip(step.outputs, result, strict=False):
-            values[slot] = value
-    elif step.outputs:
-        values[step.outputs[0]] = result
+    return all(dead) and bool(step.inputs) if step.node.op == "Merge" else any(dead)

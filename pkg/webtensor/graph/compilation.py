@@ -107,7 +107,11 @@ class Compiler:
         self._calls: list[str] = []
 
     def compile(
-        self, nodes: Nodes, feeds: Sequence[Reference], fetches: Sequence[Reference]
+        self,
+        nodes: Nodes,
+        feeds: Sequence[Reference],
+        fetches: Sequence[Reference],
+        constants: Mapping[str, Tensor] | None = None,
     ) -> Block:
         """Return the block that computes tensors.
 
@@ -115,15 +119,22 @@ class Compiler:
             nodes: the nodes of the graph.
             feeds: the tensors that are given, which may be any of the graph.
             fetches: the tensors that are wanted.
+            constants: the values of constant nodes, where they are not those of the model.
 
         Raises:
             ModelFormatError: a tensor depends on itself or on something that is missing.
         """
         nodes, renamed = without_frames(nodes, self._where)
-        return self._block(nodes, feeds, [renamed.get(fetch, fetch) for fetch in fetches])
+        fetches = [renamed.get(fetch, fetch) for fetch in fetches]
+        constant = self._constant if constants is None else lambda node: constants[node.name]
+        return self._block(nodes, feeds, fetches, constant)
 
     def _block(
-        self, nodes: Nodes, feeds: Sequence[Reference], fetches: Sequence[Reference]
+        self,
+        nodes: Nodes,
+        feeds: Sequence[Reference],
+        fetches: Sequence[Reference],
+        constant: Callable[[Node], Tensor],
     ) -> Block:
         fed = set(feeds)
         targets = [self._source(nodes, fetch, fed) for fetch in fetches]
@@ -132,7 +143,8 @@ class Compiler:
         steps = _Steps()
         feed_slots = tuple(steps.slot(feed) for feed in feeds)
         for node in wanted.order:
-            self._add(steps, nodes, node, wanted.outputs[node.name], fed, has_branches)
+            value = constant(node) if node.op == "Const" else None
+            self._add(steps, nodes, node, value, wanted.outputs[node.name], fed, has_branches)
         missing = [str(target) for target in targets if target not in steps.slots]
         if missing:
             raise ModelFormatError(f"{self._where}: nothing computes the tensor {missing[0]!r}")
@@ -143,6 +155,8 @@ class Compiler:
             feed_slots,
             fetch_slots,
             has_branches,
+            tuple(steps.slots),
+            self._where,
         )
 
     # -- which nodes ---------------------------------------------------------------------------
@@ -215,11 +229,12 @@ class Compiler:
         steps: _Steps,
         nodes: Nodes,
         node: Node,
+        value: Tensor | None,
         outputs: int,
         fed: set[Reference],
         has_branches: bool,
     ) -> None:
-        """Add what computes a node."""
+        """Add what computes a node, which has a value if it is constant."""
         references, waits = self._sources(nodes, node, fed)
         if node.op in _NOTHING or node.op in _ALIASES - _INPUTS or node.op == "IdentityN":
             return
@@ -230,8 +245,7 @@ class Compiler:
         controls = tuple(
             steps.slots[wait] for wait in waits if has_branches and wait in steps.slots
         )
-        if node.op == "Const":
-            value = self._constant(node)
+        if value is not None:
             if not controls:
                 steps.slot(Reference(node.name), value)
                 return
@@ -261,8 +275,9 @@ class Compiler:
                 controls,
                 (),
                 call.runs_blocks,
-                node.op == "Merge",
-                f"node {node.name!r:.200} of operation {node.op} in {self._where}",
+                tuple(slots),
+                node._replace(inputs=tuple(references), controls=()),
+                call.row,
             )
         )
 
@@ -285,8 +300,9 @@ class Compiler:
             return _Call(call(block), runs_blocks=True)
         if op not in self._rows:
             raise ModelFormatError(f"{self._where}: operation {op!r:.200} is unknown")
-        bound = self._rows[op].bind(node, constants, self._where)
-        return _Call(bound.function, bound.inputs, bound.reads)
+        row = self._rows[op]
+        bound = row.bind(node, constants, self._where)
+        return _Call(bound.function, bound.inputs, bound.reads, row=row)
 
     def _function(self, node: Node, attribute: str) -> Block:
         """Return the block of the function that an attribute names."""
@@ -328,7 +344,7 @@ class Compiler:
 
     def _frame(self, node: Node) -> _Call:
         frame: Any = node.attributes["loop"]
-        body = self._block(frame.nodes, frame.feeds, frame.fetches)
+        body = self._block(frame.nodes, frame.feeds, frame.fetches, self._constant)
         return _Call(frame_loop(frame, body), runs_blocks=True)
 
 
@@ -339,6 +355,7 @@ class _Call(NamedTuple):
     inputs: tuple[int, ...] | None = None
     reads: tuple[int, ...] = ()
     runs_blocks: bool = False
+    row: Row | None = None
 
 
 def _released(steps: list[Step], kept: set[int]) -> tuple[Step, ...]:

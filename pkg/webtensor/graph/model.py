@@ -11,26 +11,35 @@ from webtensor.formats.budgets import Budget
 from webtensor.formats.graph_def import Graph, Shape, Signature, TensorInfo, TensorValue
 from webtensor.graph.blocks import Block, Reads, run
 from webtensor.graph.compilation import Compiler, unknown_operations
-from webtensor.graph.nodes import Node, Reference, nodes_of, reference_of
+from webtensor.graph.custom_operations import CUSTOM_OPERATIONS
+from webtensor.graph.nodes import Node, Nodes, Reference, nodes_of, reference_of
 from webtensor.graph.operations import OPERATIONS
 from webtensor.graph.operations.arguments import dtype_name
 from webtensor.graph.operations.arrays import fits
 from webtensor.graph.resources import HashTable
+from webtensor.graph.specialization import specialize
 from webtensor.graph.tables import table_rows
 from webtensor.io.stored_tensors import tensor_of
 from webtensor.ops import tensor
 
-__all__ = ["GraphModel", "InputSpec"]
+__all__ = ["GraphModel", "ModelTensor"]
 
 Inputs: TypeAlias = "TensorLike | Sequence[TensorLike] | Mapping[str, TensorLike]"
 Results: TypeAlias = "Tensor | list[Tensor]"
+Prediction: TypeAlias = "Tensor | list[Tensor] | dict[str, Tensor]"
+#: What is given and what is wanted.
+_Key: TypeAlias = tuple[tuple[Reference, ...], tuple[Reference, ...]]
+_Shapes: TypeAlias = tuple[tuple[Any, ...], ...]
+
+#: Blocks are kept for so many different shapes of inputs.
+_MOST_SPECIALIZED = 16
 
 
-class InputSpec(NamedTuple):
+class ModelTensor(NamedTuple):
     """An input or output of a model.
 
     Attributes:
-        name: the name of its tensor.
+        name: the name of the tensor in the graph.
         shape: its shape, in which unknown sizes are None; None if its rank is not known.
         dtype: its dtype; "" if the graph does not say it.
     """
@@ -41,82 +50,142 @@ class InputSpec(NamedTuple):
 
 
 class GraphModel:
-    """A graph with its weights.
+    """A graph of operations with its weights, as TensorFlow.js's converter writes it.
 
-    Models come from ``load_graph_model``.
+    ``load_graph_model`` loads models. ``predict`` computes the outputs from the inputs, ``execute``
+    any tensors of the graph. What follows from the shapes of the inputs and from the weights is
+    computed only the first time.
+
+    Args:
+        graph: the graph.
+        weights: the values of constants, by the names of their nodes.
+        label: what errors call the model.
+        signature: the inputs and outputs under the names that the author gave them.
+        initializer: the graph that initializes tables; it is run at once.
+        initializer_signature: its outputs, which are inputs of the graph.
+        metadata: what the author of the model added to the file.
+        budget: limits what constants in the graph may cost.
+        tables: the hash tables by their names, to which those of this model are added.
+
+    Raises:
+        ModelFormatError: the graph has operations that are unknown, or is malformed.
     """
 
     def __init__(
         self,
         graph: Graph,
         weights: Mapping[str, Tensor],
-        where: str,
+        label: str,
+        *,
         signature: Signature | None = None,
+        initializer: Graph | None = None,
+        initializer_signature: Signature | None = None,
+        metadata: Any = None,
         budget: Budget | None = None,
+        tables: dict[str, HashTable] | None = None,
     ) -> None:
-        self._where = where
-        self._budget = budget or Budget(where)
+        self.metadata = metadata
+        self.model_signature = signature
+        #: The version of the graph's format.
+        self.model_version = f"{graph.producer}.{graph.min_consumer}"
+        self._label = label
+        self._budget = budget or Budget(label)
         self._weights = dict(weights)
-        self._nodes = nodes_of(graph.nodes, where)
-        self.signature = signature
-        self._tables: dict[str, HashTable] = {}
-        rows = {**OPERATIONS, **table_rows(self._tables)}
+        self._nodes = self._checked_nodes(graph)
+        self._tables = {} if tables is None else tables
+        self._rows = {**OPERATIONS, **table_rows(self._tables), **CUSTOM_OPERATIONS}
+        self._check_operations(graph)
+        self._compiler = Compiler(self._constant, graph.functions, self._rows, label)
+        self._blocks: dict[_Key, Block] = {}
+        self._specialized: dict[tuple[_Key, _Shapes], Block] = {}
+        self._inputs = self._interface("inputs")
+        self._outputs = self._interface("outputs")
+        self._resources: dict[Reference, Any] = {}
+        if initializer is not None:
+            self._initialize(initializer, initializer_signature)
+
+    def _checked_nodes(self, graph: Graph) -> Nodes:
+        nodes = nodes_of(graph.nodes, self._label)
+        if len(nodes) != len(graph.nodes):
+            raise ModelFormatError(f"{self._label}: two nodes have the same name")
+        return nodes
+
+    def _check_operations(self, graph: Graph) -> None:
         bodies = [node for function in graph.functions.values() for node in function.nodes]
-        unknown = unknown_operations(
-            [*self._nodes.values(), *nodes_of(bodies, where).values()], graph.functions, rows
-        )
+        nodes = [*self._nodes.values(), *nodes_of(bodies, self._label).values()]
+        unknown = unknown_operations(nodes, graph.functions, self._rows)
         if unknown:
-            raise ModelFormatError(f"{where} has operations that are unknown: {', '.join(unknown)}")
-        self._compiler = Compiler(self._constant, graph.functions, rows, where)
-        self._blocks: dict[tuple[tuple[Reference, ...], tuple[Reference, ...]], Block] = {}
-        self.inputs = self._interface("inputs")
-        self.outputs = self._interface("outputs")
+            raise ModelFormatError(
+                f"{self._label} has operations that are unknown: {', '.join(unknown)}; "
+                "register_graph_op adds operations"
+            )
 
     # -- what there is -------------------------------------------------------------------------
 
-    def _interface(self, side: str) -> list[InputSpec]:
-        infos: Mapping[str, TensorInfo] = getattr(self.signature, side, {})
+    @property
+    def inputs(self) -> list[ModelTensor]:
+        """The inputs, in the order in which ``predict`` takes them."""
+        return list(self._inputs)
+
+    @property
+    def outputs(self) -> list[ModelTensor]:
+        """The outputs, in the order in which ``predict`` returns them."""
+        return list(self._outputs)
+
+    @property
+    def input_nodes(self) -> list[str]:
+        """The names of the inputs."""
+        return [value.name for value in self._inputs]
+
+    @property
+    def output_nodes(self) -> list[str]:
+        """The names of the outputs."""
+        return [value.name for value in self._outputs]
+
+    @property
+    def weights(self) -> dict[str, list[Tensor]]:
+        """The weights by the names of their nodes, each in a list, as in TensorFlow.js."""
+        return {name: [value] for name, value in self._weights.items()}
+
+    def _interface(self, side: str) -> list[ModelTensor]:
+        """Return the inputs or outputs, from the signature or else from the graph."""
+        infos: Mapping[str, TensorInfo] = getattr(self.model_signature, side, {})
         if infos:
             return [
-                self._specification(info)
+                self._described(info)
                 for info in infos.values()
                 if info.names and info.resource_id is None
             ]
         if side == "inputs":
-            nodes = [node for node in self._nodes.values() if node.op == "Placeholder"]
-        else:
-            used = {reference.node for node in self._nodes.values() for reference in node.inputs}
-            used |= {name for node in self._nodes.values() for name in node.controls}
-            nodes = [
-                node
-                for node in self._nodes.values()
-                if node.name not in used and node.op not in ("Const", "NoOp", "Placeholder")
-            ]
-        return [_specified(node) for node in nodes]
+            return [_specified(node) for node in self._nodes.values() if node.op == "Placeholder"]
+        used = {reference.node for node in self._nodes.values() for reference in node.inputs}
+        used |= {name for node in self._nodes.values() for name in node.controls}
+        return [
+            _specified(node)
+            for node in self._nodes.values()
+            if node.name not in used and node.op not in ("Const", "NoOp", "Placeholder")
+        ]
 
-    def _specification(self, info: TensorInfo) -> InputSpec:
-        """Return what the graph says of a tensor, and what it leaves out from the signature."""
+    def _described(self, info: TensorInfo) -> ModelTensor:
+        """Return what the graph says of a tensor, and else what the signature says."""
         name = info.names[0]
         node = self._nodes.get(reference_of(name, "signature").node)
         if node is None or node.op != "Placeholder" or node.attributes.get("shape") is None:
-            return InputSpec(name, info.shape, info.dtype)
+            return ModelTensor(name, info.shape, info.dtype)
         return _specified(node)._replace(name=name)
 
-    @property
-    def input_names(self) -> list[str]:
-        """The names of the inputs, in their order."""
-        return [spec.name for spec in self.inputs]
-
-    @property
-    def output_names(self) -> list[str]:
-        """The names of the outputs, in their order."""
-        return [spec.name for spec in self.outputs]
+    def _reference(self, name: str, side: str) -> Reference:
+        """Return the tensor of this name in the signature or in the graph."""
+        infos: Mapping[str, TensorInfo] = getattr(self.model_signature, side, {})
+        info = infos.get(name)
+        return reference_of(info.names[0] if info is not None and info.names else name, side)
 
     def _constant(self, node: Node) -> Tensor:
+        """Return the value of a constant, from the weights or from the graph."""
         value = self._weights.get(node.name)
         if value is None:
             stored = node.attributes.get("value")
-            label = f"{self._where}: node {node.name!r:.200}"
+            label = f"{self._label}: node {node.name!r:.200}"
             if not isinstance(stored, TensorValue):
                 raise ModelFormatError(f"{label} has no value")
             value = tensor_of(stored.complete(label, self._budget), label)
@@ -125,16 +194,55 @@ class GraphModel:
 
     # -- computing -----------------------------------------------------------------------------
 
+    def predict(self, inputs: Inputs) -> Prediction:
+        """Compute the outputs.
+
+        Args:
+            inputs: the inputs: one, a list in the order of ``inputs``, or a mapping by their names.
+
+        Returns:
+            One tensor or a list in the order of ``outputs``; a mapping where the model's metadata
+            says under which keys it returned them.
+
+        Raises:
+            ValueError: an input is missing, unknown, or has another shape or dtype.
+        """
+        return self._structured(self.execute(inputs))
+
+    async def predict_async(self, inputs: Inputs) -> Prediction:
+        """Compute the outputs as ``predict`` does, without blocking the page."""
+        return self._structured(await self.execute_async(inputs))
+
+    __call__ = predict
+
     def execute(self, inputs: Inputs, outputs: str | Sequence[str] | None = None) -> Results:
-        """Compute outputs, or any tensors of the graph, from inputs."""
+        """Compute tensors of the graph.
+
+        Args:
+            inputs: as of ``predict``; a mapping may give any tensor of the graph.
+            outputs: the name of a tensor, or a list of names; all outputs by default.
+
+        Returns:
+            A tensor where one name is given or the model has one output, else a list.
+
+        Raises:
+            ModelFormatError: a tensor depends on itself or on something that is missing.
+            ValueError: as of ``predict``.
+        """
         reads = self._run(inputs, outputs)
-        results: Results = _finished(reads)
-        return results
+        try:
+            value = next(reads)
+            while True:
+                value.data_sync()
+                value = reads.send(None)
+        except StopIteration as stop:
+            results: Results = stop.value
+            return results
 
     async def execute_async(
         self, inputs: Inputs, outputs: str | Sequence[str] | None = None
     ) -> Results:
-        """Compute as ``execute`` does, without blocking the page."""
+        """Compute tensors of the graph as ``execute`` does, without blocking the page."""
         reads = self._run(inputs, outputs)
         try:
             value = next(reads)
@@ -145,62 +253,116 @@ class GraphModel:
             results: Results = stop.value
             return results
 
+    def dispose(self) -> None:
+        """Give back the memory of the weights; the model cannot be used any more."""
+        for value in self._weights.values():
+            value.dispose()
+        self._weights.clear()
+        self._blocks.clear()
+        self._specialized.clear()
+        self._resources.clear()
+
+    def _structured(self, results: Results) -> Prediction:
+        metadata = self.metadata if isinstance(self.metadata, Mapping) else {}
+        keys = metadata.get("structuredOutputKeys")
+        if not isinstance(keys, list):
+            return results
+        values = results if isinstance(results, list) else [results]
+        return dict(zip(map(str, keys), values, strict=False))
+
     def _run(self, inputs: Inputs, outputs: str | Sequence[str] | None) -> Reads:
         feeds = self._feeds(inputs)
-        names = [outputs] if isinstance(outputs, str) else outputs or self.output_names
-        fetches = tuple(self._reference(name, "outputs") for name in names)
-        key = (tuple(feeds), fetches)
-        if key not in self._blocks:
-            self._blocks[key] = self._compiler.compile(self._nodes, key[0], key[1])
-        results = yield from run(self._blocks[key], list(feeds.values()))
-        return results[0] if isinstance(outputs, str) or len(results) == 1 else results
+        names = [outputs] if isinstance(outputs, str) else outputs or self.output_nodes
+        key = (tuple(feeds), tuple(self._reference(name, "outputs") for name in names))
+        arguments = list(feeds.values())
+        shapes = tuple(
+            (getattr(value, "shape", ()), getattr(value, "dtype", None)) for value in arguments
+        )
+        special = self._specialized.get((key, shapes))
+        if special is None:
+            results = yield from self._first_run(key, shapes, arguments)
+        else:
+            results = yield from run(special, arguments)
+        is_one = isinstance(outputs, str) or (outputs is None and len(results) == 1)
+        return results[0] if is_one else results
 
-    def _feeds(self, inputs: Inputs) -> dict[Reference, Tensor]:
+    def _first_run(self, key: _Key, shapes: _Shapes, arguments: list[Any]) -> Reads:
+        """Compute, and remember how that is done for arguments of these shapes."""
+        if key not in self._blocks:
+            self._blocks[key] = self._compiler.compile(self._nodes, *key)
+        block = self._blocks[key]
+        if block.has_branches:
+            results = yield from run(block, arguments)
+            return results
+        results, special = yield from specialize(self._compiler, block, arguments)
+        if len(self._specialized) >= _MOST_SPECIALIZED:
+            del self._specialized[next(iter(self._specialized))]
+        self._specialized[key, shapes] = special
+        return results
+
+    def _feeds(self, inputs: Inputs) -> dict[Reference, Any]:
         if not isinstance(inputs, Mapping):
-            values = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
-            if len(values) != len(self.inputs):
+            several = isinstance(inputs, (list, tuple)) and len(self._inputs) != 1
+            values = list(inputs) if several or _is_list_of_one(inputs) else [inputs]
+            if len(values) != len(self._inputs):
                 raise ValueError(
-                    f"inputs: the model has {len(self.inputs)} inputs, but {len(values)} are given"
+                    f"inputs: {self._label} has {len(self._inputs)} inputs "
+                    f"({', '.join(self.input_nodes)}), but got {len(values)}"
                 )
-            inputs = dict(zip(self.input_names, values, strict=True))
-        specs = {reference_of(spec.name, "inputs"): spec for spec in self.inputs}
-        feeds = {}
+            inputs = dict(zip(self.input_nodes, values, strict=True))
+        described = {reference_of(value.name, "inputs"): value for value in self._inputs}
+        feeds: dict[Reference, Any] = dict(self._resources)
         for name, value in inputs.items():
             reference = self._reference(name, "inputs")
-            feeds[reference] = _fed(name, value, specs.get(reference))
+            if reference.node not in self._nodes:
+                raise ValueError(
+                    f"inputs: {self._label} has no tensor {name!r}; its inputs are "
+                    f"{', '.join(self.input_nodes)}"
+                )
+            feeds[reference] = _fed(name, value, described.get(reference))
         return feeds
 
-    def _reference(self, name: str, side: str) -> Reference:
-        """Return the tensor of this name in the signature or in the graph."""
-        infos: Mapping[str, TensorInfo] = getattr(self.signature, side, {})
-        info = infos.get(name)
-        return reference_of(info.names[0] if info is not None and info.names else name, side)
+    # -- resources -----------------------------------------------------------------------------
+
+    def _initialize(self, initializer: Graph, signature: Signature | None) -> None:
+        """Run the graph that makes tables, and keep them as inputs of this one."""
+        model = GraphModel(
+            initializer, self._weights, self._label, budget=self._budget, tables=self._tables
+        )
+        outputs = {} if signature is None else signature.outputs
+        names = [info.names[0] for info in outputs.values() if info.names]
+        values = model.execute({}, names) if names else []
+        if not names:
+            model.execute({})
+        infos = {} if self.model_signature is None else self.model_signature.inputs
+        for info, value in zip(outputs.values(), values, strict=True):
+            for other in infos.values():
+                if other.resource_id is not None and other.resource_id == info.resource_id:
+                    self._resources[reference_of(other.names[0], "inputs")] = value
 
 
-def _fed(name: str, value: TensorLike, spec: InputSpec | None) -> Tensor:
-    dtype = dtype_name(spec.dtype) if spec is not None and spec.dtype else None
+def _is_list_of_one(inputs: object) -> bool:
+    """Whether this is a list with one tensor, rather than a tensor as a list of numbers."""
+    return (
+        isinstance(inputs, (list, tuple))
+        and len(inputs) == 1
+        and not isinstance(inputs[0], (int, float, complex, list, tuple))
+    )
+
+
+def _fed(name: str, value: TensorLike, described: ModelTensor | None) -> Tensor:
+    dtype = dtype_name(described.dtype) if described is not None and described.dtype else None
     fed = value if isinstance(value, Tensor) else tensor(value, dtype=dtype)
-    if spec is None:
+    if described is None:
         return fed
     if dtype is not None and str(fed.dtype) != dtype:
         raise ValueError(f"inputs: {name!r} must have dtype {dtype}, but has {fed.dtype}")
-    if not fits(fed.shape, spec.shape):
-        raise ValueError(f"inputs: {name!r} must have shape {spec.shape}, but has {fed.shape}")
+    if not fits(fed.shape, described.shape):
+        raise ValueError(f"inputs: {name!r} must have shape {described.shape}, but has {fed.shape}")
     return fed
 
 
-def _specified(node: Node) -> InputSpec:
+def _specified(node: Node) -> ModelTensor:
     shape = node.attributes.get("shape")
     known = shape if isinstance(shape, tuple) else None
-    return InputSpec(node.name, known, str(node.attributes.get("dtype", "")))
-
-
-def _finished(reads: Reads) -> Any:
-    """Return the result of a generator, whose tensors are read at once."""
-    try:
-        value = next(reads)
-        while True:
-            value.data_sync()
-            value = reads.send(None)
-    except StopIteration as stop:
-        return stop.value
+    return ModelTensor(node.name, known, str(node.attributes.get("dtype", "")))

@@ -1,29 +1,102 @@
-"""Fetching files, and sending data, in a page."""
+"""Requests to servers in a page, by ``fetch``."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 from typing import Any
 
 import js
-from pyodide.ffi import JsException
+import pyodide_js
+from pyodide.ffi import JsException, create_proxy
 
+from webtensor.io.handlers import ServerResponse
+from webtensor.io.shard_buffers import MAX_BYTES, Shard
 from webtensor.javascript import function_of
-from webtensor.transfer import javascript_text, python_bytes
+from webtensor.transfer import javascript_bytes, javascript_text, python_buffer, python_bytes
 
-__all__ = ["fetch_bytes", "joined", "post"]
-
-
-def joined(base: str, path: str) -> str:
-    """Return the address of a file whose path is relative to another address."""
-    base_url = js.URL.new(javascript_text(base), js.location)
-    return str(js.URL.new(javascript_text(path), base_url).href)
+__all__ = ["Fetching", "fetch_bytes", "send"]
 
 
 @cache
-def _fetching() -> Any:
-    return function_of("io/fetching.js")()
+def _functions() -> Any:
+    return function_of("io/fetching.js")(pyodide_js._module)
+
+
+async def _answered(url: str, request: Awaitable[Any]) -> Any:
+    """Wait for a server.
+
+    Raises:
+        OSError: the server cannot be reached, or breaks off.
+    """
+    try:
+        return await request
+    except JsException as error:
+        raise OSError(
+            f"{url}: the server cannot be reached, or its answer broke off ({error})"
+        ) from None
+
+
+class Fetching:
+    """The downloads of one model.
+
+    Args:
+        request_init: options of requests, as of ``fetch``, which must be values of JSON.
+        cache: the name of the cache that responses are taken from, and put into.
+        timeout: the number of seconds that a server may take for its next bytes.
+
+    Raises:
+        OSError: the page has no caches.
+        TypeError: an option is no value of JSON.
+    """
+
+    def __init__(
+        self, request_init: Mapping[str, Any], cache: str | None, timeout: float | None
+    ) -> None:
+        if cache is not None and not hasattr(js, "caches"):
+            raise OSError(f"cache={cache!r}: this page has no caches, because it is not secure")
+        self._uses_cache = cache is not None
+        self._downloads = _functions().begin(
+            javascript_text(json.dumps(dict(request_init))),
+            None if cache is None else javascript_text(cache),
+            timeout,
+        )
+
+    async def receive(self, url: str, shard: Shard, on_bytes: Callable[[int], object]) -> None:
+        """Download a file.
+
+        Raises:
+            ModelFormatError: it is larger than it may be.
+            OSError: the server cannot be reached, breaks off, or has no such file.
+        """
+        counted = create_proxy(on_bytes)
+        try:
+            answer = await _answered(
+                url,
+                self._downloads.receive(
+                    javascript_text(url), shard.address, len(shard.region), shard.limit, counted
+                ),
+            )
+        finally:
+            counted.destroy()
+        if not hasattr(answer, "size"):
+            raise OSError(f"{url}: the server answered {answer.status}")
+        shard.check_limit(answer.size)
+        shard.filled = min(answer.size, len(shard.region))
+        if answer.rest is not None:
+            shard.rest.append(python_buffer(answer.rest))
+
+    def abort(self) -> None:
+        """Stop all downloads; nothing is written to their memory any more."""
+        self._downloads.abort()
+
+    async def end(self, is_complete: bool) -> None:
+        """Wait until the cache has what was downloaded, or has forgotten it."""
+        if not is_complete:
+            self.abort()
+        if self._uses_cache:
+            await (self._downloads.settled() if is_complete else self._downloads.forget())
 
 
 async def fetch_bytes(url: str) -> bytes:
@@ -32,26 +105,18 @@ async def fetch_bytes(url: str) -> bytes:
     Raises:
         OSError: the server cannot be reached, breaks off, or has no such file.
     """
-    try:
-        answer = await _fetching().get(javascript_text(url))
-    except JsException as error:
-        raise OSError(
-            f"{url}: the server cannot be reached, or its answer broke off ({error})"
-        ) from None
-    if answer.data is None:
-        raise OSError(f"{url}: the server answered {answer.status}")
-    return python_bytes(answer.data)
+    file = Shard(url, url, MAX_BYTES)
+    await Fetching({}, None, None).receive(url, file, lambda count: None)
+    return b"".join(file.pieces)
 
 
-async def post(url: str, headers: dict[str, str], body: str) -> None:
-    """Send a text to an address.
+async def send(url: str, request_init: Mapping[str, Any], body: bytes) -> ServerResponse:
+    """Send bytes to an address.
 
     Raises:
         OSError: the server cannot be reached.
     """
-    try:
-        await _fetching().post(
-            javascript_text(url), javascript_text(json.dumps(headers)), javascript_text(body)
-        )
-    except JsException as error:
-        raise OSError(f"{url}: the server cannot be reached ({error})") from None
+    options = javascript_text(json.dumps(dict(request_init)))
+    request = _functions().send(javascript_text(url), options, javascript_bytes(body))
+    answer = await _answered(url, request)
+    return ServerResponse(answer.status, python_bytes(answer.body))

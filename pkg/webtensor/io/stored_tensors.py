@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
-from struct import unpack
-from typing import Literal, TypeAlias
+from collections.abc import Callable
 
-from webtensor.dtypes import DType, as_dtype, float32, int32, string_
+from webtensor.dtypes import DType, as_dtype, float32, int32, string_, typed_view
 from webtensor.engine import Tensor, TensorLike
+from webtensor.engine.storage import empty_host, host_storage
 from webtensor.formats.element_types import ITEM_SIZES, Buffer, Elements
+from webtensor.formats.quantization import float32_of_float16
 from webtensor.ops import tensor
+from webtensor.shapes import Shape
 
-__all__ = ["elements_of", "float16_numbers", "tensor_of"]
+__all__ = ["elements_of", "tensor_of", "tensor_on"]
 
-_Numbers: TypeAlias = "memoryview[float] | array[float] | Sequence[bool] | Sequence[complex]"
-
-#: The format codes of memoryviews, for dtypes that have one.
-_FORMATS: dict[str, Literal["b", "B", "h", "H", "i", "f", "q", "Q", "d"]] = {
+#: The format codes of memoryviews, for dtypes whose numbers Python converts one by one.
+_FORMATS = {
     "int8": "b",
     "uint8": "B",
     "int16": "h",
     "uint16": "H",
-    "int32": "i",
-    "uint32": "i",
-    "float32": "f",
     "int64": "q",
     "uint64": "Q",
     "float64": "d",
 }
+#: The bytes of truth values: whatever is not zero is true.
+_TRUTH = bytes([0, *[1] * 255])
 
 
 def elements_of(value: TensorLike) -> Elements:
@@ -59,15 +57,31 @@ def tensor_of(elements: Elements, where: str) -> Tensor:
             f"{where} holds {len(data)} bytes, but its shape {shape} of {dtype} needs "
             f"{elements.size * ITEM_SIZES[dtype]}"
         )
-    if not data:
-        return tensor([], shape=shape, dtype=_closest(dtype))
-    try:
-        numbers = (
-            _READERS[dtype](data) if dtype in _READERS else memoryview(data).cast(_FORMATS[dtype])
-        )
-        return tensor(numbers, shape=shape, dtype=_closest(dtype))
-    except ValueError as error:
-        raise ValueError(f"{where}: {error}") from None
+    target = _closest(dtype)
+    if dtype in _FORMATS:
+        numbers = memoryview(data).cast(_FORMATS[dtype])  # type: ignore[call-overload]
+        try:
+            return tensor(numbers, shape=shape, dtype=target)
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from None
+    read = _READERS.get(dtype)
+    return tensor_on(data if read is None else read(data), shape, target)
+
+
+def tensor_on(data: Buffer, shape: Shape, dtype: DType) -> Tensor:
+    """Return a tensor of elements in host memory, which are copied only if they may change.
+
+    Args:
+        data: as many bytes as the shape needs.
+        shape: that of the tensor.
+        dtype: that of the tensor, not that of text.
+    """
+    view = memoryview(data).cast("B")
+    if not view:
+        return Tensor(host_storage(dtype, empty_host(dtype.stored)), shape, dtype)
+    if not view.readonly:
+        view = memoryview(bytes(view))
+    return Tensor(host_storage(dtype, typed_view(view, dtype.stored)), shape, dtype)
 
 
 def _closest(dtype: str) -> DType:
@@ -77,28 +91,21 @@ def _closest(dtype: str) -> DType:
     return float32 if "float" in dtype else int32
 
 
-def float16_numbers(data: Buffer) -> array[float]:
-    """Return half-precision numbers as float32."""
-    return array("f", unpack(f"<{len(data) // 2}e", data))
+def _truth_values(data: Buffer) -> bytes:
+    return bytes(data).translate(_TRUTH)
 
 
-def _bfloat16_numbers(data: Buffer) -> memoryview[float]:
+def _bfloat16_numbers(data: Buffer) -> memoryview:
     """Return bfloat16 numbers, which are the upper halves of float32 ones."""
-    lower, upper = bytes(data)[::2], bytes(data)[1::2]
-    widened = bytearray(2 * len(data))
-    widened[2::4], widened[3::4] = lower, upper
-    return memoryview(widened).cast("f")
+    widened = array("B", (0,)) * (2 * len(data))
+    bits = array("B", data)
+    widened[2::4], widened[3::4] = bits[::2], bits[1::2]
+    return memoryview(widened).toreadonly()
 
 
-def _complex_numbers(data: Buffer) -> list[complex]:
-    parts = memoryview(data).cast("f")
-    return [complex(real, imag) for real, imag in zip(parts[::2], parts[1::2], strict=True)]
-
-
-#: How the numbers of other dtypes are read.
-_READERS: dict[str, Callable[[Buffer], _Numbers]] = {
-    "bool": lambda data: [byte != 0 for byte in bytes(data)],
-    "float16": float16_numbers,
+#: How the numbers of other dtypes become those of tensors.
+_READERS: dict[str, Callable[[Buffer], Buffer]] = {
+    "bool": _truth_values,
+    "float16": lambda data: float32_of_float16(data).toreadonly(),
     "bfloat16": _bfloat16_numbers,
-    "complex64": _complex_numbers,
 }

@@ -132,11 +132,11 @@ ROWS = {
     "BroadcastTo": Row("broadcast_to", 0, shape=integers(1)),
     "EnsureShape": Row(ensured, 0, shape=attribute("shape")),
     "ExpandDims": Row("expand_dims", 0, axis=axis(1)),
-    "Rank": Row(rank_of, 0),
+    "Rank": Row(rank_of, 0).of_shapes(),
     "Reshape": Row("reshape", 0, shape=integers(1)),
-    "Shape": Row(shape_of, 0),
-    "ShapeN": Row(shapes_of, Tensors()),
-    "Size": Row(size_of, 0),
+    "Shape": Row(shape_of, 0).of_shapes(),
+    "ShapeN": Row(shapes_of, Tensors()).of_shapes(),
+    "Size": Row(size_of, 0).of_shapes(),
     "Squeeze": Row(
         squeezed, 0, squeeze_dims=attribute("squeeze_dims", []), axis=attribute("axis", [])
     ),

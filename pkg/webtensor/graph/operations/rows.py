@@ -87,6 +87,8 @@ class Row:
         self.is_pure = True
         #: Whether the shapes of results follow from those of the inputs.
         self.has_static_shape = True
+        #: Whether results follow from the shapes of the inputs alone.
+        self.is_of_shapes = False
 
     def reading(self, *indices: int) -> Row:
         """Return the row of a function that looks at the elements of these inputs on the host."""
@@ -99,6 +101,10 @@ class Row:
     def dynamic(self) -> Row:
         """Return the row of a function the shape of whose results depends on elements."""
         return self._changed(has_static_shape=False)
+
+    def of_shapes(self) -> Row:
+        """Return the row of a function that looks at shapes only."""
+        return self._changed(is_of_shapes=True)
 
     def _changed(self, **attributes: Any) -> Row:
         row = copy(self)

@@ -74,7 +74,7 @@ class RemoteMonitor(Callback):
             self._warn()
 
     async def _fetch(self, results: _Results) -> None:
-        from webtensor.io.fetching import post
+        from webtensor.io.fetching import send
 
         headers = dict(self.headers or {})
         if self.send_as_json:
@@ -84,7 +84,7 @@ class RemoteMonitor(Callback):
             headers.setdefault("Content-Type", "application/x-www-form-urlencoded")
             body = urlencode(self._form(results))
         try:
-            await post(self.root + self.path, headers, body)
+            await send(self.root + self.path, {"method": "POST", "headers": headers}, body.encode())
         except OSError:
             self._warn()
 

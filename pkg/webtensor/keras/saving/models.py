@@ -24,6 +24,9 @@ from webtensor.formats.files import (
     write_folder,
     write_members,
 )
+from webtensor.io.handlers import IOHandler
+from webtensor.io.routers import get_load_handlers
+from webtensor.io.web_models import is_http_scheme
 from webtensor.keras.models import Model
 from webtensor.keras.registry import custom_object_scope
 from webtensor.keras.saving.checks import require_model
@@ -36,9 +39,9 @@ from webtensor.keras.saving.keras_format import (
 )
 from webtensor.keras.saving.layers_model.storage import (
     is_address,
-    is_in_indexed_db,
+    is_place,
     load_layers_model,
-    save_in_indexed_db,
+    save_to_place,
 )
 from webtensor.keras.saving.legacy_h5 import (
     load_legacy_model,
@@ -61,36 +64,38 @@ _SHARDS = ".weights.json"
 
 def save_model(
     model: Model | FeatureSpace,
-    filepath: Target,
+    filepath: Target | IOHandler,
     overwrite: bool = True,
     zipped: bool | None = None,
     **kwargs: Any,
 ) -> None:
     """Save a model: as an archive of Keras 3 (.keras), or as one HDF5 file (.h5), an older format.
 
-    In a page where the browser can suspend Python (JSPI), ``filepath`` may be
-    ``indexeddb://name``: the browser keeps the model, in the format of TensorFlow.js. Elsewhere
-    ``await save_layers_model_async(model, "indexeddb://name")`` does that.
+    Addresses and handlers of ``webtensor.io`` get the model in the format of TensorFlow.js:
+    ``indexeddb://name`` and ``localstorage://name`` are kept by the browser, if it can suspend
+    Python (JSPI). Elsewhere ``await save_layers_model_async(model, "indexeddb://name")`` does that.
 
     Args:
         model: a model, which should be built.
         filepath: a path that ends in ``.keras`` or ``.h5``, or a binary file object for an archive.
-            A file appears at the path only when it is complete.
+            A file appears at the path only when it is complete. Or an address, or a handler.
         overwrite: whether an existing file is replaced.
         zipped: False writes the members of an archive as files in a folder, whose path is
             ``filepath``.
         **kwargs: ``include_optimizer``, whether the optimizer is saved, too: by default True in an
-            HDF5 file, and False in the browser; an archive always has it.
+            HDF5 file, and False at an address; an archive always has it.
 
     Raises:
         FileExistsError: the file exists, and ``overwrite`` is False.
         ValueError: the name has another ending, or a part of the model has no configuration.
     """
-    include_optimizer = kwargs.pop("include_optimizer", not is_in_indexed_db(filepath))
+    include_optimizer = kwargs.pop("include_optimizer", not is_place(filepath))
     _refuse_arguments("save_model", kwargs)
     require_model("save_model", model, "model, filepath")
-    if is_in_indexed_db(filepath) and isinstance(model, Model):
-        save_in_indexed_db(model, filepath, include_optimizer)
+    if isinstance(filepath, IOHandler) or is_place(filepath):
+        if not isinstance(model, Model):
+            raise ValueError(f"save_model: only models are saved to {filepath!r}")
+        save_to_place(model, filepath, include_optimizer)
         return
     name = "" if hasattr(filepath, "write") else os.fspath(filepath)
     if zipped is False and (not name or name.endswith((".keras", *_LEGACY))):
@@ -123,7 +128,7 @@ def save_model(
 
 
 def load_model(
-    filepath: Source,
+    filepath: Source | IOHandler,
     custom_objects: CustomObjects | None = None,
     compile: bool = True,
     safe_mode: bool = True,
@@ -137,8 +142,8 @@ def load_model(
     Keras's, not registered, and not in ``custom_objects``.
 
     Args:
-        filepath: a path, bytes, or a binary file object. In a page where the browser can suspend
-            Python (JSPI) it may be the address of a ``model.json``.
+        filepath: a path, bytes, a binary file object, the address of a ``model.json``, or a handler
+            of ``webtensor.io``. In a page, addresses need a browser that can suspend Python (JSPI).
         custom_objects: classes and functions by the names that the file has for them.
         compile: whether the model is compiled as the file describes.
         safe_mode: without effect, as code in a file is always refused.
@@ -148,6 +153,8 @@ def load_model(
         ModelFormatError: a part of the file is broken, unknown, or larger than what the file holds.
         ValueError: there is no such file of another format.
     """
+    if isinstance(filepath, IOHandler):
+        return load_layers_model(filepath, custom_objects, compile=compile)
     label = label_of(filepath)
     path = None
     if isinstance(filepath, (str, os.PathLike)):
@@ -182,7 +189,12 @@ def _is_layers_model(filepath: PathLike, path: Path) -> bool:
         return True
     if path.is_dir():
         return (path / "model.json").exists() and not (path / CONFIG).exists()
-    return is_address(filepath) and (".json" in path.name or filepath.startswith("indexeddb://"))
+    if not is_address(filepath):
+        return False
+    address = str(filepath)
+    return ".json" in path.name or (
+        not is_http_scheme(address) and bool(get_load_handlers(address))
+    )
 
 
 def _advice(label: str) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from webtensor.engine import Variable
 from webtensor.formats.budgets import Budget, reading
-from webtensor.formats.element_types import Buffer
-from webtensor.io.weights import Weight, decoded, encoded
+from webtensor.formats.model_artifacts import ModelArtifacts
+from webtensor.io.weights import QuantizationPatterns, Weight, decoded, encoded
 from webtensor.keras.layers import Layer
 from webtensor.keras.model_budgets import making_model
 from webtensor.keras.models import Model
@@ -27,7 +26,9 @@ from webtensor.keras.saving.layers_model.training import (
 from webtensor.keras.saving.legacy_h5 import Assignment, assign_all
 from webtensor.keras.types import CustomObjects
 
-__all__ = ["Artifacts", "artifacts_of", "model_of"]
+__all__ = ["FORMAT", "artifacts_of", "model_of"]
+
+FORMAT = "layers-model"
 
 #: Weights that have another name in Keras 2 and TensorFlow.js, by the class of the layer.
 _RENAMED = {"DepthwiseConv2D": {"kernel": "depthwise_kernel"}}
@@ -35,24 +36,12 @@ _RENAMED = {"DepthwiseConv2D": {"kernel": "depthwise_kernel"}}
 _KERAS_VERSION = "tfjs-layers 4.22.0"
 
 
-class WeightGroup(NamedTuple):
-    """The list of weights in JSON, and their bytes one after another, in pieces."""
-
-    specs: object
-    pieces: list[Buffer]
-
-
-class Artifacts(NamedTuple):
-    """The parts of a layers-model as values of JSON; ``weights`` has one group or several."""
-
-    topology: object
-    weights: list[WeightGroup]
-    training: object = None
-    metadata: object = None
-
-
-def artifacts_of(model: Model, include_optimizer: bool) -> Artifacts:
-    """Return the parts of a model, whose weights are one group.
+def artifacts_of(
+    model: Model,
+    include_optimizer: bool,
+    quantization: QuantizationPatterns | None = None,
+) -> ModelArtifacts:
+    """Return the parts of a model.
 
     Raises:
         ValueError: TensorFlow.js has no such layer or argument.
@@ -80,8 +69,17 @@ def artifacts_of(model: Model, include_optimizer: bool) -> Artifacts:
         if model.optimizer.built:
             trainable = [(names[id(variable)], variable) for variable in model.trainable_weights]
             weights += optimizer_weights(model.optimizer, trainable)
-    metadata = getattr(model, "user_defined_metadata", None)
-    return Artifacts(topology, [WeightGroup(*encoded(weights))], training, metadata)
+    specs, pieces = encoded(weights, quantization)
+    return ModelArtifacts(
+        topology,
+        format=FORMAT,
+        generated_by="webtensor",
+        user_defined_metadata=getattr(model, "user_defined_metadata", None),
+        training_config=training,
+        weight_specs=specs,
+        weight_data=pieces,
+        label=f"model {model.name!r}",
+    )
 
 
 def _named_weights(model: Model) -> Iterator[tuple[str, Variable]]:
@@ -125,18 +123,16 @@ def _innermost_layers(model: Model) -> Iterator[Layer]:
 
 
 def model_of(
-    parts: Artifacts,
-    label: str,
+    artifacts: ModelArtifacts,
     custom_objects: CustomObjects | None,
     strict: bool,
     compile: bool,
     budget: Budget,
 ) -> Model:
-    """Return the model that parts make.
+    """Return the model that its parts make.
 
     Args:
-        parts: those of the model.
-        label: what errors call the file.
+        artifacts: the parts, among them the topology and weights.
         custom_objects: classes and functions by the names that the topology has for them.
         strict: whether weights that the model does not have are an error.
         compile: whether the model is compiled as the file describes.
@@ -145,14 +141,10 @@ def model_of(
     Raises:
         ValueError: a part is broken or unknown, or does not fit another.
     """
+    label, topology = artifacts.label, artifacts.model_topology
     where = f"{label}: modelTopology"
-    topology = parts.topology
     config = topology.get("model_config", topology) if isinstance(topology, Mapping) else topology
-    weights = [
-        weight
-        for specs, pieces in parts.weights
-        for weight in decoded(specs, b"".join(pieces), label, budget)
-    ]
+    weights = decoded(artifacts.weight_specs, artifacts.weight_data or b"", label, budget)
     elements = sum(weight.value.size for weight in weights)
     with (
         reading(where),
@@ -170,7 +162,7 @@ def model_of(
         if not model.built:
             raise ValueError("it does not say what shape the inputs have")
     names = _assign(model, weights, label, strict)
-    training = parts.training or topology.get("training_config")
+    training = artifacts.training_config or topology.get("training_config")
     if compile and training:
         with (
             reading(f"{label}: trainingConfig"),
@@ -183,8 +175,8 @@ def model_of(
                 model.optimizer.build(variables)
                 trainable = [(names[id(variable)], variable) for variable in variables]
                 load_optimizer(model.optimizer, state, trainable, label)
-    if parts.metadata is not None:
-        object.__setattr__(model, "user_defined_metadata", parts.metadata)
+    if artifacts.user_defined_metadata is not None:
+        object.__setattr__(model, "user_defined_metadata", artifacts.user_defined_metadata)
     return model
 
 

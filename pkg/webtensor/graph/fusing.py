@@ -1,0 +1,277 @@
+"""Fusing nodes: what follows a product becomes a part of it.
+
+Kernels of products and convolutions add a bias and a residual and apply an activation to each
+element before they store it, and convolutions read beyond the edges of images as if there were
+zeros. Where a graph has a node of its own for one of these, the nodes are made one. Constants
+that are multiplied with a product are multiplied with its filter.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+from webtensor import ops
+from webtensor.engine import Tensor
+from webtensor.engine.placement import on_host
+from webtensor.graph.nodes import Node, Nodes, Reference
+from webtensor.shapes import Shape
+
+__all__ = ["Program", "fuse"]
+
+#: The fused operation of each product.
+_FUSED = {
+    "Conv2D": "_FusedConv2D",
+    "DepthwiseConv2d": "FusedDepthwiseConv2dNative",
+    "DepthwiseConv2dNative": "FusedDepthwiseConv2dNative",
+    "FusedDepthwiseConv2dNative": "FusedDepthwiseConv2dNative",
+    "MatMul": "_FusedMatMul",
+    "_FusedConv2D": "_FusedConv2D",
+    "_FusedMatMul": "_FusedMatMul",
+}
+_CONVOLUTIONS = frozenset(_FUSED) - {"MatMul", "_FusedMatMul"}
+_ACTIVATIONS = {
+    "Elu": "Elu",
+    "LeakyRelu": "LeakyRelu",
+    "Prelu": "Prelu",
+    "Relu": "Relu",
+    "Relu6": "Relu6",
+    "Sigmoid": "Sigmoid",
+}
+_SUMS = frozenset({"Add", "AddN", "AddV2", "BiasAdd"})
+_PADS = frozenset({"Pad", "PadV2"})
+
+
+class Program(NamedTuple):
+    """Nodes in an order in which they can run.
+
+    Attributes:
+        nodes: the nodes by their names; constants come first.
+        constants: the values of constant nodes.
+        shapes: the shapes of tensors, of those whose shape is known.
+        fetches: the tensors that are wanted.
+    """
+
+    nodes: Nodes
+    constants: dict[str, Tensor]
+    shapes: dict[Reference, Shape]
+    fetches: list[Reference]
+
+
+def fuse(program: Program) -> None:
+    """Make nodes one where a kernel computes them together; ``program`` is changed."""
+    fusion = _Fusion(program)
+    for name in [*program.nodes]:
+        for rule in (_clip, _padding, _scale, _addition, _activation):
+            node = program.nodes.get(name)
+            if node is None or node.op == "Const":
+                break
+            fused = rule(fusion, node)
+            if fused is not None:
+                fusion.replace(node, fused)
+
+
+class _Fusion:
+    """A program that is changed, and how often each of its tensors is used."""
+
+    def __init__(self, program: Program) -> None:
+        self.nodes, self.constants, self.shapes, fetches = program
+        self._uses = Counter(reference for node in self.nodes.values() for reference in node.inputs)
+        self._uses.update(fetches)
+        self._users = Counter(reference.node for reference in self._uses.elements())
+
+    def producer(self, reference: Reference) -> Node | None:
+        """Return the node that computes a tensor, if nothing else needs that."""
+        node = self.nodes.get(reference.node)
+        is_alone = node is not None and node.op != "Const" and self._uses[reference] == 1
+        return node if is_alone else None
+
+    def product(self, reference: Reference) -> Node | None:
+        """Return the product that a tensor is, if nothing else needs that."""
+        node = self.producer(reference)
+        if node is None or node.op not in _FUSED:
+            return None
+        return node if node.attributes.get("data_format", "NHWC") == "NHWC" else None
+
+    def constant(self, reference: Reference) -> Tensor | None:
+        """Return the value of a tensor that is constant."""
+        return self.constants.get(reference.node)
+
+    def vector(self, reference: Reference, like: Reference) -> Tensor | None:
+        """Return the value of a constant with one element for each channel of a tensor."""
+        value, shape = self.constant(reference), self.shapes.get(like)
+        if value is None or not shape or str(value.dtype) != "float32":
+            return None
+        is_vector = value.size == shape[-1] and value.shape[-1:] == shape[-1:]
+        return ops.reshape(value, (value.size,)) if is_vector else None
+
+    def add_constant(self, name: str, value: Tensor) -> Reference:
+        """Add a constant, and return what it is called."""
+        self.nodes[name] = Node(name, "Const", (), (), {})
+        self.constants[name] = value
+        self.shapes[Reference(name)] = value.shape
+        return Reference(name)
+
+    def replace(self, node: Node, fused: Node) -> None:
+        """Put another node in the place of one, and forget what nothing needs any more."""
+        self.nodes[node.name] = fused
+        self._uses.update(fused.inputs)
+        self._users.update(reference.node for reference in fused.inputs)
+        self._release(node)
+
+    def _release(self, node: Node) -> None:
+        for reference in node.inputs:
+            self._uses[reference] -= 1
+            self._users[reference.node] -= 1
+            other = self.nodes.get(reference.node)
+            if other is not None and not self._users[other.name]:
+                del self.nodes[other.name]
+                self.constants.pop(other.name, None)
+                self._release(other)
+
+
+def _epilogue(node: Node) -> list[str]:
+    names: Any = node.attributes.get("fused_ops", [])
+    return [*names]
+
+
+def _with_epilogue(product: Node, name: str, *more: Reference, **attributes: Any) -> Node:
+    """Return a product with a further step of its epilogue."""
+    names: list[Any] = [*_epilogue(product), name]
+    return product._replace(
+        op=_FUSED[product.op],
+        inputs=(*product.inputs, *more),
+        attributes={**product.attributes, **attributes, "fused_ops": names},
+    )
+
+
+def _with_bias(fusion: _Fusion, product: Node) -> Node:
+    """Return a product that has a bias, of zeros if it had none: kernels want one."""
+    if _epilogue(product):
+        return product
+    channels = fusion.shapes[Reference(product.name)][-1]
+    with on_host("fusing"):
+        zeros = ops.zeros((channels,))
+    bias = fusion.add_constant(f"{product.name}:zero_bias", zeros)
+    return _with_epilogue(product, "BiasAdd", bias)
+
+
+def _clip(fusion: _Fusion, node: Node) -> Node | None:
+    """Make a minimum of a maximum, or the other way round, ``ClipByValue`` or ``Relu6``."""
+    others = {"Maximum": ("Minimum",), "Minimum": ("Maximum", "Relu")}.get(node.op)
+    if others is None:
+        return None
+    bound = fusion.constant(node.inputs[1])
+    inner = fusion.producer(node.inputs[0])
+    if inner is None or inner.op not in others or bound is None or bound.size != 1:
+        return None
+    other = None if inner.op == "Relu" else fusion.constant(inner.inputs[1])
+    if inner.op != "Relu" and (other is None or other.size != 1):
+        return None
+    numbers = [float(bound.item()), 0.0 if other is None else float(other.item())]
+    low, high = sorted(numbers)
+    is_lower = node.op == "Maximum"
+    if (numbers[0] == low) is not is_lower and low != high:
+        return None
+    x = inner.inputs[0]
+    if (low, high) == (0.0, 6.0):
+        return Node(node.name, "Relu6", (x,), (), {})
+    if inner.op == "Relu":
+        return None
+    bounds = (node.inputs[1], inner.inputs[1])
+    low_input, high_input = bounds if is_lower else bounds[::-1]
+    return Node(node.name, "ClipByValue", (x, low_input, high_input), (), {})
+
+
+def _padding(fusion: _Fusion, node: Node) -> Node | None:
+    """Let a convolution read beyond the edges instead of adding zeros there before."""
+    if node.op not in _CONVOLUTIONS or node.attributes.get("padding") != "VALID":
+        return None
+    if node.attributes.get("data_format", "NHWC") != "NHWC":
+        return None
+    pad = fusion.producer(node.inputs[0])
+    if pad is None or pad.op not in _PADS or pad.attributes.get("constant_value", 0):
+        return None
+    pairs = fusion.constant(pad.inputs[1])
+    value = fusion.constant(pad.inputs[2]) if len(pad.inputs) > 2 else None
+    if pairs is None or pairs.shape != (4, 2) or (value is not None and value.item()):
+        return None
+    (batch, rows, columns, channels) = pairs.tolist()
+    if any(batch) or any(channels) or min(*rows, *columns) < 0:
+        return None
+    numbers = [0, 0, *rows, *columns, 0, 0]
+    return node._replace(
+        inputs=(pad.inputs[0], *node.inputs[1:]),
+        attributes={**node.attributes, "padding": "EXPLICIT", "explicit_paddings": numbers},
+    )
+
+
+def _scale(fusion: _Fusion, node: Node) -> Node | None:
+    """Multiply the filter of a product, and its bias, with what the product is multiplied with."""
+    if node.op != "Mul":
+        return None
+    for reference, other in (node.inputs, node.inputs[::-1]):
+        product = fusion.product(reference)
+        factors = fusion.vector(other, reference)
+        if product is None or factors is None or _epilogue(product) not in ([], ["BiasAdd"]):
+            continue
+        operands = [fusion.constant(operand) for operand in product.inputs[1:]]
+        if product.attributes.get("transpose_b") or any(value is None for value in operands):
+            continue
+        with on_host("fusing"):
+            scaled = [_scaled(product, value, factors) for value in operands if value is not None]
+        inputs = [
+            fusion.add_constant(f"{node.name}:scaled{index}", value)
+            for index, value in enumerate(scaled)
+        ]
+        return product._replace(name=node.name, inputs=(product.inputs[0], *inputs))
+    return None
+
+
+def _scaled(product: Node, value: Tensor, factors: Tensor) -> Tensor:
+    is_depthwise = product.op not in ("Conv2D", "_FusedConv2D", "MatMul", "_FusedMatMul")
+    if is_depthwise and len(value.shape) == 4:
+        factors = ops.reshape(factors, value.shape[-2:])
+    return ops.multiply(value, factors)
+
+
+def _addition(fusion: _Fusion, node: Node) -> Node | None:
+    """Make an addition to a product its bias, or its residual."""
+    if node.op not in _SUMS or len(node.inputs) != 2:
+        return None
+    for reference, other in (node.inputs, node.inputs[::-1]):
+        product = fusion.product(reference)
+        if product is None or _epilogue(product) not in ([], ["BiasAdd"]):
+            continue
+        bias = fusion.vector(other, reference)
+        if bias is not None and not _epilogue(product):
+            name = fusion.add_constant(f"{node.name}:bias", bias)
+            return _with_epilogue(product, "BiasAdd", name)._replace(name=node.name)
+        shapes = {fusion.shapes.get(value) for value in (reference, other, Reference(node.name))}
+        if len(shapes) == 1 and None not in shapes:
+            with_bias = _with_bias(fusion, product)
+            return _with_epilogue(with_bias, "Residual", other)._replace(name=node.name)
+    return None
+
+
+def _activation(fusion: _Fusion, node: Node) -> Node | None:
+    """Make an activation of a product a part of it."""
+    activation = _ACTIVATIONS.get(node.op)
+    product = None if activation is None else fusion.product(node.inputs[0])
+    if activation is None or product is None or {*_epilogue(product)} - {"BiasAdd", "Residual"}:
+        return None
+    if fusion.shapes.get(Reference(product.name)) is None:
+        return None
+    more, attributes = [], {}
+    if activation == "Prelu":
+        slopes = fusion.vector(node.inputs[1], node.inputs[0])
+        if slopes is None:
+            return None
+        more = [fusion.add_constant(f"{node.name}:slopes", slopes)]
+    elif activation == "LeakyRelu":
+        alpha: Any = node.attributes.get("alpha", 0.2)
+        if alpha < 0:
+            return None
+        attributes = {"leakyrelu_alpha": alpha}
+    with_bias = _with_bias(fusion, product)
+    return _with_epilogue(with_bias, activation, *more, **attributes)._replace(name=node.name)

@@ -1,0 +1,138 @@
+"""Specializing blocks: what follows from the shapes of the arguments is computed only once.
+
+Graphs compute shapes as they compute anything else, from ``Shape`` nodes. For arguments of given
+shapes these are constants, and so is what follows from them and from the weights. ``specialize``
+runs a block and notes which values these are. The nodes of all others, with these as constants,
+are fused (``fusing``) and compiled again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from webtensor.engine import Tensor
+from webtensor.engine.placement import on_host
+from webtensor.graph.blocks import Block, Step, compute
+from webtensor.graph.compilation import Compiler
+from webtensor.graph.fusing import Program, fuse
+from webtensor.graph.nodes import Node, Reference
+
+__all__ = ["specialize"]
+
+#: Constants with more elements are kept if they are not much larger than what they follow from.
+_ALWAYS_KEPT = 1 << 16
+_GROWTH = 4
+
+
+def specialize(
+    compiler: Compiler, block: Block, arguments: Sequence[Any]
+) -> Generator[Tensor, None, tuple[list[Any], Block]]:
+    """Compute the results of a block, and return them with a block for such arguments.
+
+    The block has no branches. Tensors that must be read before are yielded, as by ``run``.
+    """
+    recording = _Recording(block, arguments)
+    yield from recording.run()
+    program = recording.program()
+    fuse(program)
+    feeds = [block.references[slot] for slot in block.feeds]
+    return recording.results, compiler.compile(
+        program.nodes, feeds, program.fetches, program.constants
+    )
+
+
+class _Recording:
+    """A run of a block, and what was found out about its values."""
+
+    def __init__(self, block: Block, arguments: Sequence[Any]) -> None:
+        self._block = block
+        self._values = block.initial.copy()
+        for slot, argument in zip(block.feeds, arguments, strict=True):
+            self._values[slot] = argument
+        #: Slots whose values follow from the weights and the shapes of the arguments.
+        self._known = {slot for slot, value in enumerate(block.initial) if value is not None}
+        #: Slots whose values have shapes that follow from those.
+        self._static = self._known | {*block.feeds}
+        self._steps: list[Step] = []
+        self._shapes = {slot: self._shape(slot) for slot in self._static}
+        self.results: list[Any] = []
+
+    def _shape(self, slot: int) -> tuple[int, ...] | None:
+        value = self._values[slot]
+        return value.shape if isinstance(value, Tensor) else None
+
+    def run(self) -> Generator[Tensor, None, None]:
+        """Run the block."""
+        values, where = self._values, self._block.where
+        for step in self._block.steps:
+            is_constant = self._is_constant(step)
+            if is_constant:
+                with on_host("constants"):
+                    yield from compute(step, values, where)
+            else:
+                yield from compute(step, values, where)
+            self._note(step, is_constant and self._is_worth_keeping(step))
+            for slot in step.releases:
+                if slot not in self._known:
+                    values[slot] = None
+        self.results = [values[slot] for slot in self._block.fetches]
+
+    def _note(self, step: Step, is_known: bool) -> None:
+        if is_known:
+            self._known.update(step.outputs)
+        else:
+            self._steps.append(step)
+        if is_known or self._has_static_shape(step):
+            self._static.update(step.outputs)
+            self._shapes.update((slot, self._shape(slot)) for slot in step.outputs)
+
+    def _is_constant(self, step: Step) -> bool:
+        row = step.row
+        if row is None or not row.is_pure:
+            return False
+        return (self._static if row.is_of_shapes else self._known).issuperset(step.operands)
+
+    def _has_static_shape(self, step: Step) -> bool:
+        return (
+            step.row is not None
+            and step.row.has_static_shape
+            and self._static.issuperset(step.operands)
+            and self._known.issuperset(step.reads)
+        )
+
+    def _is_worth_keeping(self, step: Step) -> bool:
+        results, operands = map(self._elements, (step.outputs, step.operands))
+        return results <= max(_ALWAYS_KEPT, _GROWTH * operands)
+
+    def _elements(self, slots: Sequence[int]) -> int:
+        values = (self._values[slot] for slot in slots)
+        return sum(value.size for value in values if isinstance(value, Tensor))
+
+    def program(self) -> Program:
+        """Return the nodes that are left, whose other inputs are constants."""
+        references = self._block.references
+        constants = {
+            str(references[slot]): self._values[slot]
+            for slot in self._known
+            if isinstance(self._values[slot], Tensor)
+        }
+        names = {reference: Reference(str(reference)) for reference in references}
+
+        def renamed(reference: Reference) -> Reference:
+            return names[reference] if str(reference) in constants else reference
+
+        nodes = {name: Node(name, "Const", (), (), {}) for name in constants}
+        for step in self._steps:
+            node = step.node
+            nodes[node.name] = node._replace(inputs=tuple(map(renamed, node.inputs)))
+        return Program(
+            nodes,
+            constants,
+            {
+                renamed(references[slot]): shape
+                for slot, shape in self._shapes.items()
+                if shape is not None
+            },
+            [renamed(references[slot]) for slot in self._block.fetches],
+        )
