@@ -20,6 +20,7 @@ from tests_browser.test_ops import BACKENDS
 from tests_py.cases import runner
 from tests_py.cases.comparison import decoded, difference
 from tests_py.graph.cases import CASES
+from tests_py.graph.flows import FLOWS
 from tests_py.graph.graphs import Array, arrays_of_constants
 from web.build import ROOT
 
@@ -45,7 +46,43 @@ wt.set_backend(backend)
 )
 
 #: Graphs that TensorFlow.js computes differently or not at all, and why.
-DIFFERENCES: list[tuple[str, str]] = []
+DIFFERENCES = [
+    # -- they do not have it
+    (
+        r"^(BitwiseOr|BitwiseXor|CheckNumerics|Conj|FakeQuantWithMinMaxArgs|Inv|LeftShift|"
+        r"PreventGradient|RightShift|Rint|Softsign|TruncateDiv|Xdivy|Xlogy)\b",
+        "their converter does not list the operation",
+    ),
+    (r"^Ragged(Gather|Range|TensorToTensor)\b", "it is in their list, but not in their executor"),
+    (r"^(Stateful)?PartitionedCall$|^function as an operation$", "their converter inlines calls"),
+    (r"^BitwiseAnd\b", "they look for inputs of the names of other operations, and find none"),
+    (r"^GatherV2 texts$", "theirs gather no texts"),
+    (r"^Select rows$", "they do not choose rows by a vector"),
+    (r"^FusedDepthwiseConv2dNative LeakyRelu$", "they do not read leakyrelu_alpha, and give NaN"),
+    # -- channels come last in what their converter writes
+    (r" channels first$", "they take the axes of NHWC for strides, windows and channels"),
+    # -- theirs follow JavaScript, or leave attributes out
+    (r"^EnsureShape$", "they read the shape from an input, which TensorFlow has as an attribute"),
+    (r"^ShapeN$", "theirs are float32"),
+    (r"^OneHot in the middle$", "they ignore the axis"),
+    (r"^Div int32$", "their division of integers rounds down; TensorFlow's rounds towards zero"),
+    (r"^FloorDiv float32$", "theirs is int32"),
+    (r"^FakeQuantWithMinMaxVars$", "theirs is the identity"),
+    (r"^RFFT shorter$|^IRFFT of odd length$", "they ignore the length"),
+    (r"^StaticRegexReplace$", "their groups are called $1; TensorFlow's are \\1"),
+    (r"^StringNGrams padded$", "they write attributes in small letters"),
+    (r"^MatrixBandPart\b", "they exchange the numbers of lower and upper diagonals"),
+    # -- lists
+    (r"^TensorListPopBack$|^lists never change$", "they change a list in place"),
+    (
+        r"^elements that were never set$|^TensorListResize to more$|^empty lists$",
+        "they raise, as nothing was set; in TensorFlow zeros stand for it",
+    ),
+    (r"^TensorListConcatV2$", "they return no lengths"),
+    (r"^TensorListSplit, TensorListGetItem$", "they reshape all pieces to the shape of the first"),
+    (r"^TensorListSetItem beyond the end$", "their list has holes then, and no length"),
+    (r"^TensorArraySplitV3$", "they split into equal pieces"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +162,16 @@ def test_operations_agree(page: PlaywrightPythonPage):
     compare(page, graphs, 1e-4)
 
 
+def test_control_flow_agrees(page: PlaywrightPythonPage):
+    graphs = {
+        flow.name: sent(flow.topology, flow.feeds, list(flow.expected))
+        for flow in FLOWS
+        if is_compared(flow.name)
+    }
+    compare(page, graphs, 1e-6)
+
+
 def test_every_difference_concerns_a_graph():
-    names = [case.name for case in CASES]
+    names = [*(case.name for case in CASES), *(flow.name for flow in FLOWS)]
     for pattern, why in DIFFERENCES:
         assert any(re.search(pattern, name) for name in names), (pattern, why)

@@ -663,7 +663,7 @@ OWN_LISTS = [
         listed("list", "TensorListSetItem", "empty one row"),
         listed("y", "TensorListStack", "list row_shape", num_elements=-1),
         listed("z", "TensorListGetItem", "empty zero row_shape"),
-        y=[[0, 0], [7, 8], [0, 0]],
+        y=[[0.0, 0.0], [7.0, 8.0], [0.0, 0.0]],
         z=[0.0, 0.0],
     ),
     list_of(
