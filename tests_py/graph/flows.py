@@ -375,7 +375,10 @@ CHOICES = [
         flow(f"nested conditional {x}", NESTED_CHOICE, {"y": y}, x=x)
         for x, y in ((8.0, 4.0), (3.0, 6.0), (-3.0, 3.0))
     ),
-    *(flow(f"conditional in a loop {n}", COLLATZ, {"count_end": collatz(n)}, n=n) for n in (1, 6, 7)),
+    *(
+        flow(f"conditional in a loop {n}", COLLATZ, {"count_end": collatz(n)}, n=n)
+        for n in (1, 6, 7)
+    ),
 ]
 
 # -- functions ---------------------------------------------------------------------------------
