@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +20,7 @@ __all__ = [
     "JsonNode",
     "Shape",
     "arrays_of",
+    "arrays_of_constants",
     "attribute",
     "constant",
     "function",
@@ -187,3 +188,24 @@ def _array(result: Tensor) -> Array:
     array = np.empty(result.size, object)
     array[:] = list(result.bytes_sync())
     return array.reshape(result.shape)
+
+
+def arrays_of_constants(topology: dict[str, Any]) -> dict[str, Array]:
+    """The values of constants in a graph and in its functions, by the names of their nodes."""
+    bodies = [function["nodeDef"] for function in topology["library"]["function"]]
+    nodes = [node for body in (topology["node"], *bodies) for node in body]
+    return {
+        node["name"]: _stored(node["attr"]["value"]["tensor"])
+        for node in nodes
+        if node["op"] == "Const"
+    }
+
+
+def _stored(described: dict[str, Any]) -> Array:
+    shape = [int(size["size"]) for size in described["tensorShape"]["dim"]]
+    if described["dtype"] == "DT_STRING":
+        array = np.empty(len(described["stringVal"]), object)
+        array[:] = list(map(b64decode, described["stringVal"]))
+        return array.reshape(shape)
+    (dtype,) = [name for name, code in _DTYPES.items() if code == described["dtype"]]
+    return np.frombuffer(b64decode(described.get("tensorContent", "")), dtype).reshape(shape)

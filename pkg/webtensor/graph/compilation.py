@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
-from webtensor.formats.graph_def import FunctionDef, FunctionName
+from webtensor.formats.graph_def import FunctionDef, FunctionName, NodeDef
 from webtensor.graph.blocks import DEAD, Block, Reads, Step, run
 from webtensor.graph.frames import LOOP, Loop, without_frames
 from webtensor.graph.nodes import Node, Nodes, Reference, nodes_of, reference_of
@@ -48,12 +48,14 @@ _STRUCTURE = (
     | _BRANCHES
     | {"Const", "IdentityN", LOOP}
 )
+#: Identities that belong to a branch by their control inputs.
+_CONTROLLED = "_ControlledIdentity"
 #: Functions may call functions to this depth.
 _MAX_CALLS = 50
 
 
 def unknown_operations(
-    nodes: Iterable[Node], functions: Iterable[str], rows: Mapping[str, Row]
+    nodes: Iterable[Node | NodeDef], functions: Iterable[str], rows: Mapping[str, Row]
 ) -> list[str]:
     """Return the names of operations that nothing computes."""
     known = {*rows, *_STRUCTURE, *functions}
@@ -124,7 +126,7 @@ class Compiler:
         Raises:
             ModelFormatError: a tensor depends on itself or on something that is missing.
         """
-        nodes, renamed = without_frames(nodes, self._where)
+        nodes, renamed = without_frames(_with_controlled_identities(nodes), self._where)
         fetches = [renamed.get(fetch, fetch) for fetch in fetches]
         constant = self._constant if constants is None else lambda node: constants[node.name]
         return self._block(nodes, feeds, fetches, constant)
@@ -213,7 +215,7 @@ class Compiler:
             stack.append((name, True))
             inputs, controls = self._sources(nodes, nodes[name], fed)
             outputs.setdefault(name, 0)
-            for reference in inputs:
+            for reference in (*inputs, *controls):
                 outputs[reference.node] = max(outputs.get(reference.node, 0), reference.output + 1)
             stack += [
                 (reference.node, False)
@@ -265,6 +267,10 @@ class Compiler:
                     f"{self._where}: node {node.name!r:.200} needs the tensor "
                     f"{str(references[index])!r}, which nothing computes"
                 )
+        if max(call.reads, default=-1) >= len(references):
+            raise ModelFormatError(
+                f"{self._where}: node {node.name!r:.200} has {len(references)} inputs"
+            )
         slots = [steps.slots.get(reference, -1) for reference in references]
         steps.steps.append(
             Step(
@@ -287,6 +293,8 @@ class Compiler:
             return _Call(switch, reads=(1,))
         if op == "Merge":
             return _Call(merge)
+        if op == _CONTROLLED:
+            return _Call(lambda value: value)
         if op == LOOP:
             return self._frame(node)
         if op in _CONDITIONALS:
@@ -346,6 +354,16 @@ class Compiler:
         frame: Any = node.attributes["loop"]
         body = self._block(frame.nodes, frame.feeds, frame.fetches, self._constant)
         return _Call(frame_loop(frame, body), runs_blocks=True)
+
+
+def _with_controlled_identities(nodes: Nodes) -> Nodes:
+    """Return nodes in which no identity with control inputs is an alias, if there are branches."""
+    if not any(node.op == "Switch" for node in nodes.values()):
+        return nodes
+    return {
+        name: node._replace(op=_CONTROLLED) if node.op == "Identity" and node.controls else node
+        for name, node in nodes.items()
+    }
 
 
 class _Call(NamedTuple):
