@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Download, Route
 
 import webtensor as wt
+from tests_browser.prove.storage import in_worker
 from tests_browser.python_page import PlaywrightPythonPage, PythonPage
 from tests_py.io.example_model import FILES, SHARDS, SIZE, changed
 from tests_py.io.web_server import Answer, Server, serving
@@ -354,7 +355,7 @@ halves = wt.io.decode_weights(
 def test_quantization_is_that_of_numpy(any_python_page: PythonPage) -> None:
     """JavaScript computes here, NumPy outside of pages: results are equal to the last bit."""
     values = np.random.default_rng(1).normal(0, 3, 500).astype("float32")
-    values = np.concatenate([values, np.float32([0, 6e-8, 1e-5, 65504, -65504, 1 + 2**-11])])
+    values = np.concatenate([values, [0, 6e-8, 1e-5, 65504, -65504, 1 + 2**-11]])
     answer = any_python_page.run(QUANTIZE, numbers=values.tolist())
     for dtype, (data, quantization, decoded) in answer["encoded"].items():
         expected = wt.io.encode_weights({"w": values}, quantization={dtype: True})
@@ -680,6 +681,42 @@ def test_a_server_gets_the_same_form_from_both(
     assert fields == other
 
 
+TOPOLOGY = (
+    COMMON
+    + """
+await wt.io.save_artifacts_async(wt.io.ModelArtifacts({"a": 1}), "indexeddb://topology")
+artifacts = await wt.io.load_artifacts_async("indexeddb://topology")
+await wt.io.remove_model_async("indexeddb://topology")
+[artifacts.model_topology, artifacts.weight_specs, len(artifacts.weight_data)]
+"""
+)
+
+
+def test_a_topology_alone_is_kept(chromium_python: PythonPage) -> None:
+    assert chromium_python.run(TOPOLOGY) == [{"a": 1}, None, 0]
+
+
+IN_A_WORKER = """
+import json
+import webtensor as wt
+artifacts = wt.io.ModelArtifacts({"a": 1}, weight_specs=[], weight_data=b"")
+await wt.io.save_artifacts_async(artifacts, "indexeddb://of-a-worker")
+try:
+    await wt.io.save_artifacts_async(artifacts, "localstorage://of-a-worker")
+except OSError as error:
+    message = str(error)
+listed = [*await wt.io.list_models_async()]
+await wt.io.remove_model_async("indexeddb://of-a-worker")
+json.dumps([listed, message])
+"""
+
+
+def test_workers_have_indexed_db_alone(chromium_python: PythonPage) -> None:
+    listed, message = json.loads(in_worker(chromium_python, IN_A_WORKER, "wasm"))
+    assert listed == ["indexeddb://of-a-worker"]
+    assert message == ("localstorage://of-a-worker: workers have no LocalStorage; use indexeddb://")
+
+
 # -- files of visitors -------------------------------------------------------------------------
 
 PICKED = (
@@ -747,21 +784,23 @@ def test_files_that_are_no_model(chromium_python: PythonPage) -> None:
     assert twice == "browser_files: two of the files have the same name: ['a.json', 'a.json']"
 
 
-def test_a_model_is_downloaded(tensorflow_page: PlaywrightPythonPage, server: Server) -> None:
+def test_a_model_is_downloaded(chromium_python: PythonPage, server: Server) -> None:
+    assert isinstance(chromium_python, PlaywrightPythonPage)
     downloads: list[Download] = []
 
     def keep(download: Download) -> None:
         downloads.append(download)
 
-    tensorflow_page.page.on("download", keep)
+    chromium_python.page.on("download", keep)
     source = f"""{COMMON}
 artifacts = await wt.io.load_artifacts_async(url)
 result = await wt.io.save_artifacts_async(artifacts, "downloads://mine")
 result.model_artifacts_info.weight_data_bytes
 """
-    assert tensorflow_page.run(source, url=f"{server.url}/m/model.json") == 4 * SIZE
-    while len(downloads) < 2:
-        tensorflow_page.page.wait_for_timeout(50)
+    assert chromium_python.run(source, url=f"{server.url}/m/model.json") == 4 * SIZE
+    for _ in range(100):
+        if len(downloads) < 2:
+            chromium_python.page.wait_for_timeout(50)
     contents = {one.suggested_filename: one.path().read_bytes() for one in downloads}
     assert sorted(contents) == ["mine.json", "mine.weights.bin"]
     assert contents["mine.weights.bin"] == b"".join(FILES[path] for path in SHARDS)

@@ -1,5 +1,5 @@
 // Numbers in Python's memory that are stored in fewer bytes: see `quantization.py`. A loop of Python
-// takes 90 ns a number, this one 1 ns. Addresses are in bytes, of any alignment for what is read.
+// takes 85 ns a number, this one 3 ns. Addresses are in bytes, of any alignment for what is read.
 export default function quantization(module) {
   const TYPES = { float32: Float32Array, int32: Int32Array };
   const INTEGERS = { 1: Uint8Array, 2: Uint16Array };

@@ -1,7 +1,7 @@
 """Numbers in fewer bytes: halves of floats, and integers with a scale and a minimum.
 
-In a page JavaScript computes them (``quantization.js``), because Python would take a second for ten
-million; elsewhere NumPy does.
+In a page JavaScript computes them (``quantization.js``), because Python took almost a second for
+ten million; elsewhere NumPy does.
 """
 
 from __future__ import annotations

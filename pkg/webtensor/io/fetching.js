@@ -2,6 +2,9 @@
 // each to Python would take longer than to receive it. Requests are aborted, responses cached and
 // cloned by objects of JavaScript, so this is JavaScript, too.
 export default function fetching(module) {
+  // A call of Python takes longer than to receive a chunk.
+  const MILLISECONDS_PER_REPORT = 20;
+
   // Pyodide takes a rejected promise's reason for an error only if it has a stack. The reasons of
   // WebKit's network have none, and Python would wait for ever.
   const withStack = ({ name, message }) => Object.assign(new Error(message), { name });
@@ -69,6 +72,13 @@ export default function fetching(module) {
           const reader = response.body.getReader();
           const rest = [];
           let size = 0;
+          let reported = 0;
+          let lastReport = performance.now();
+          const report = () => {
+            onBytes?.(size - reported);
+            reported = size;
+            lastReport = performance.now();
+          };
           for (;;) {
             wait();
             const { done, value } = await reader.read();
@@ -76,6 +86,7 @@ export default function fetching(module) {
             own.signal.throwIfAborted();
             if (done) {
               isComplete = true;
+              report();
               break;
             }
             const fitting = Math.max(0, Math.min(value.length, capacity - size));
@@ -89,7 +100,9 @@ export default function fetching(module) {
             if (fitting < value.length) {
               rest.push(value.subarray(fitting));
             }
-            onBytes?.(value.length);
+            if (performance.now() - lastReport > MILLISECONDS_PER_REPORT) {
+              report();
+            }
           }
           return { status: response.status, size, rest: rest.length ? joined(rest) : undefined };
         } catch (error) {

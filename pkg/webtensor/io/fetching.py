@@ -63,14 +63,16 @@ class Fetching:
             timeout,
         )
 
-    async def receive(self, url: str, shard: Shard, on_bytes: Callable[[int], object]) -> None:
-        """Download a file.
+    async def receive(
+        self, url: str, shard: Shard, on_bytes: Callable[[int], object] | None = None
+    ) -> None:
+        """Download a file, calling a function with the numbers of bytes that have arrived.
 
         Raises:
             ModelFormatError: it is larger than it may be.
             OSError: the server cannot be reached, breaks off, or has no such file.
         """
-        counted = create_proxy(on_bytes)
+        counted = None if on_bytes is None else create_proxy(on_bytes)
         try:
             answer = await _answered(
                 url,
@@ -79,7 +81,8 @@ class Fetching:
                 ),
             )
         finally:
-            counted.destroy()
+            if counted is not None:
+                counted.destroy()
         if not hasattr(answer, "size"):
             raise OSError(f"{url}: the server answered {answer.status}")
         shard.check_limit(answer.size)
@@ -106,7 +109,7 @@ async def fetch_bytes(url: str) -> bytes:
         OSError: the server cannot be reached, breaks off, or has no such file.
     """
     file = Shard(url, url, MAX_BYTES)
-    await Fetching({}, None, None).receive(url, file, lambda count: None)
+    await Fetching({}, None, None).receive(url, file)
     return b"".join(file.pieces)
 
 

@@ -49,7 +49,9 @@ export default function models() {
   const put = (name, described, data, facts) => {
     const modelPath = String(name);
     const modelArtifacts = JSON.parse(described);
-    modelArtifacts.weightData = data.slice().buffer;
+    if (modelArtifacts.weightSpecs) {
+      modelArtifacts.weightData = data.buffer;
+    }
     const modelArtifactsInfo = JSON.parse(facts);
     modelArtifactsInfo.dateSaved = new Date(modelArtifactsInfo.dateSaved);
     return within("readwrite", async (models, infos) => {
@@ -67,11 +69,10 @@ export default function models() {
         return undefined;
       }
       const { weightData, ...described } = artifacts;
-      const joined = await new Blob([weightData].flat()).arrayBuffer();
+      const pieces = weightData === undefined ? [] : [weightData].flat();
+      const joined = await new Blob(pieces).arrayBuffer();
       return [JSON.stringify(described), new Uint8Array(joined)];
     });
-
-  const names = () => within("readonly", (_, infos) => settled(infos.getAllKeys()));
 
   const information = () =>
     within("readonly", (_, infos) => settled(infos.getAll())).then((records) =>
@@ -88,5 +89,5 @@ export default function models() {
       await settled(models.delete(String(name)));
     });
 
-  return { put, get, names, information, remove };
+  return { put, get, information, remove };
 }

@@ -126,8 +126,10 @@ class ThreadedRequests:
         self._responses: set[HTTPResponse] = set()
         self._is_aborted = False
 
-    async def receive(self, url: str, shard: Shard, on_bytes: Callable[[int], object]) -> None:
-        """Download a file.
+    async def receive(
+        self, url: str, shard: Shard, on_bytes: Callable[[int], object] | None = None
+    ) -> None:
+        """Download a file, calling a function with the numbers of bytes that have arrived.
 
         Raises:
             ModelFormatError: it is larger than it may be.
@@ -136,7 +138,8 @@ class ThreadedRequests:
         loop = asyncio.get_running_loop()
 
         def count(size: int) -> None:
-            loop.call_soon_threadsafe(on_bytes, size)
+            if on_bytes is not None:
+                loop.call_soon_threadsafe(on_bytes, size)
 
         await loop.run_in_executor(self._pool, self._receive, url, shard, count)
 
@@ -176,8 +179,9 @@ class ThreadedRequests:
         """Stop all downloads; threads that wait for a server end at once."""
         self._is_aborted = True
         for connection in tuple(self._connections):
-            if connection.sock is not None:
-                _shut_down(connection.sock.fileno)
+            opened = connection.sock
+            if opened is not None:
+                _shut_down(opened.fileno)
         for response in tuple(self._responses):
             _shut_down(response.fileno)
 

@@ -6,7 +6,16 @@ import asyncio
 import re
 import secrets
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Coroutine,
+    Iterable,
+    Mapping,
+    Sequence,
+)
+from contextlib import asynccontextmanager
 from inspect import isawaitable
 from typing import Any, Protocol, TypeVar
 
@@ -42,8 +51,10 @@ _SUCCESS = range(200, 300)
 class _Requests(Protocol):
     """Downloads that end together."""
 
-    async def receive(self, url: str, shard: Shard, on_bytes: Callable[[int], object], /) -> None:
-        """Download a file."""
+    async def receive(
+        self, url: str, shard: Shard, on_bytes: Callable[[int], object] | None = None, /
+    ) -> None:
+        """Download a file, calling a function with the numbers of bytes that have arrived."""
 
     def abort(self) -> None:
         """Stop all downloads."""
@@ -58,12 +69,15 @@ class _CustomRequests:
     def __init__(self, fetch: FetchFunction, request_init: Mapping[str, Any]) -> None:
         self._fetch, self._request_init = fetch, request_init
 
-    async def receive(self, url: str, shard: Shard, on_bytes: Callable[[int], object]) -> None:
+    async def receive(
+        self, url: str, shard: Shard, on_bytes: Callable[[int], object] | None = None
+    ) -> None:
         response = await _response_of(url, self._fetch(url, self._request_init))
         if response.status not in _SUCCESS:
             raise OSError(f"{url}: the server answered {response.status}")
         shard.write(response.body)
-        on_bytes(len(response.body))
+        if on_bytes is not None:
+            on_bytes(len(response.body))
 
     def abort(self) -> None:
         """Do nothing: the tasks that await the function are cancelled."""
@@ -97,17 +111,12 @@ class _WebHandler(IOHandler):
 
     async def load_async(self) -> ModelArtifacts:
         requests = _requests(self._request_init, self._fetch, self._cache, self._timeout)
-        is_complete = False
-        try:
-            artifacts = await self._loaded(requests)
-            is_complete = True
-        finally:
-            await requests.end(is_complete)
-        return artifacts
+        async with _ending(requests):
+            return await self._loaded(requests)
 
     async def _loaded(self, requests: _Requests) -> ModelArtifacts:
         description = Shard(MODEL_JSON, self.label, MAX_BYTES)
-        await requests.receive(self._url, description, lambda count: None)
+        await requests.receive(self._url, description)
         with reading(self.label):
             reader = ModelReader(b"".join(description.pieces), self.label, self._integrity)
             reader.reserve()
@@ -123,7 +132,7 @@ class _WebHandler(IOHandler):
                 requests.abort()
 
         async def receive(url: str, shard: Shard) -> None:
-            await requests.receive(url, shard, count)
+            await requests.receive(url, shard, count if self._on_progress else None)
             count(0, ends_file=True)
 
         try:
@@ -201,6 +210,17 @@ def _requests(
     return ThreadedRequests(request_init, timeout, _MOST_AT_ONCE)
 
 
+@asynccontextmanager
+async def _ending(requests: _Requests) -> AsyncIterator[None]:
+    """End downloads after the ``with``; an error or a cancellation stops them."""
+    is_complete = False
+    try:
+        yield
+        is_complete = True
+    finally:
+        await requests.end(is_complete)
+
+
 def _loop_is_running() -> bool:
     try:
         asyncio.get_running_loop()
@@ -256,17 +276,11 @@ async def fetch_files(
     """
     requests = _requests(dict(request_init or {}))
     files = [Shard(address, address, MAX_BYTES) for address in addresses]
-    is_complete = False
-    try:
+    async with _ending(requests):
         await _together(
-            lambda file=file: requests.receive(  # type: ignore[misc]
-                file.path, file, lambda count: None
-            )
+            lambda file=file: requests.receive(file.path, file)  # type: ignore[misc]
             for file in files
         )
-        is_complete = True
-    finally:
-        await requests.end(is_complete)
     return [b"".join(file.pieces) for file in files]
 
 

@@ -18,13 +18,16 @@ from webtensor.keras.types import PathLike
 
 __all__ = ["BackupAndRestore", "CSVLogger", "ModelCheckpoint"]
 
+#: What the addresses of models begin with that the browser keeps.
+_KEPT_BY_BROWSER = ("indexeddb://", "localstorage://")
+
 
 class ModelCheckpoint(Monitor):
     """Save the model, or its weights, after each epoch or a number of batches.
 
-    In a page, the path ``"indexeddb://name"`` stores the whole model in the browser's database, and
-    ``keras.saving.load_layers_model_async`` loads it. Where the browser cannot suspend Python, that
-    requires ``fit_async``.
+    In a page, the path ``"indexeddb://name"`` or ``"localstorage://name"`` has the browser keep the
+    whole model, and ``keras.saving.load_layers_model_async`` loads it. Where the browser cannot
+    suspend Python, that requires ``fit_async``.
 
     Args:
         filepath: a path, which may have fields for the epoch and metrics, such as
@@ -57,7 +60,7 @@ class ModelCheckpoint(Monitor):
         self.save_best_only, self.save_weights_only = save_best_only, save_weights_only
         _check_frequency("ModelCheckpoint", save_freq)
         suffix = ".weights.h5" if save_weights_only else (".keras", ".h5")
-        is_database = self.filepath.startswith("indexeddb://")
+        is_database = self.filepath.startswith(_KEPT_BY_BROWSER)
         weights = save_weights_only and self.filepath.endswith((".weights.h5", ".weights.npz"))
         model = not save_weights_only and self.filepath.endswith(suffix)
         if not (is_database or weights or model):
@@ -109,7 +112,7 @@ class ModelCheckpoint(Monitor):
             ) from None
         if self.verbose:
             say(f"Epoch {self._epoch + 1}: ModelCheckpoint saves {path}")
-        if path.startswith("indexeddb://"):
+        if path.startswith(_KEPT_BY_BROWSER):
             return keras.saving.save_layers_model_async(self.model, path)
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         if self.save_weights_only:
