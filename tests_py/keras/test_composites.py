@@ -9,7 +9,8 @@ the last place of float32, as results of a dozen layers do. Weights after traini
 more where training itself is that sensitive: gradients that are zero but for rounding, such as
 those of biases before normalization, become steps of any direction with Adam and its kin. So what
 differs by more is compared with how far the results move apart when all weights begin with other
-last bits: by ten times as much at most.
+last bits: by ten times as much at most. How Keras must be compiled for its gradients to be right,
+`tests_py/keras/__init__.py` says.
 """
 
 import os
