@@ -96,6 +96,8 @@ def assert_as_near_as_training_allows(
 
 
 @pytest.mark.filterwarnings("ignore:Layer .* was passed an input with a mask")
+# Of an axis of size 1, as where a sequence of one step attends to itself.
+@pytest.mark.filterwarnings("ignore:You are using a softmax over axis", "ignore:softmax. axis")
 @pytest.mark.parametrize("seed", _seeds())
 def test_random_model_computes_and_learns_as_in_keras(seed: int, tmp_path: Path):
     keras.utils.clear_session(free_memory=False)
