@@ -9,7 +9,8 @@ the last place of float32, as results of a dozen layers do. Weights after traini
 more where training itself is that sensitive: gradients that are zero but for rounding, such as
 those of biases before normalization, become steps of any direction with Adam and its kin. So what
 differs by more is compared with how far the results move apart when all weights begin with other
-last bits: by ten times as much at most.
+last bits: by ten times as much at most. How Keras must be compiled for its gradients to be right,
+`tests_py/keras/__init__.py` says.
 """
 
 import os
@@ -95,6 +96,8 @@ def assert_as_near_as_training_allows(
 
 
 @pytest.mark.filterwarnings("ignore:Layer .* was passed an input with a mask")
+# Of an axis of size 1, as where a sequence of one step attends to itself.
+@pytest.mark.filterwarnings("ignore:You are using a softmax over axis", "ignore:softmax. axis")
 @pytest.mark.parametrize("seed", _seeds())
 def test_random_model_computes_and_learns_as_in_keras(seed: int, tmp_path: Path):
     keras.utils.clear_session(free_memory=False)

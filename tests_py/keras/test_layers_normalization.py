@@ -222,6 +222,24 @@ def spectral(module: Any, **config: Any) -> Any:
     return module.layers.SpectralNormalization(module.layers.Dense(3), **config)
 
 
+def test_training_goes_on_when_relu_leaves_a_vector_of_zeros_to_normalize(backend: str) -> None:
+    x = np.array([[1.0, 2.0], [-1.0, -1.0]], "float32")
+    kernel, bias = np.array([[1.0, 2.0, 0.5], [0.5, 1.0, 3.0]], "float32"), np.zeros(3, "float32")
+    trained = []
+    for module in (keras, ours):
+        layers = module.layers
+        model = module.Sequential(
+            [module.Input((2,)), layers.Dense(3, "relu"), layers.UnitNormalization()]
+        )
+        model.set_weights([kernel, bias])
+        model.compile(module.optimizers.SGD(0.1), "mse")
+        model.train_on_batch(x, np.eye(2, 3, dtype="float32"))
+        assert not np.any(model.predict(x, verbose=0)[1])
+        trained.append(model.get_weights())
+    for expected, weight in zip(*trained, strict=True):
+        np.testing.assert_allclose(weight, expected, rtol=1e-5)
+
+
 @pytest.mark.parametrize("config", SPECTRAL, ids=str)
 def test_spectral_normalization_as_in_keras(config: dict[str, Any]) -> None:
     check(Case(spectral, config, (2, 4)))
