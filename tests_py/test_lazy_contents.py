@@ -40,6 +40,14 @@ def test_few_lines_are_loaded(program: str) -> None:
     assert int(answer) <= MOST_LINES[program]
 
 
+@pytest.mark.parametrize(
+    "call", ["x + x", "abs(x)", "wt.where(True, x, x)", "x[:, None] @ x[None]"]
+)
+def test_complex_tensors_load_what_computes_with_them(call: str) -> None:
+    program = f"import webtensor as wt\nx = wt.tensor([1 + 2j])\nprint(({call}).shape)"
+    assert subprocess.check_output([sys.executable, "-c", program], text=True).startswith("(1,")
+
+
 @pytest.mark.parametrize("module", CONTENTS)
 def test_modules_of_ops_have_what_the_table_says(module: str) -> None:
     loaded = import_module(f"webtensor.ops.{module}")

@@ -8,7 +8,7 @@ from webtensor.matmul_sizes import MatmulSizes
 from webtensor.ops.broadcasting import broadcast_to, sum_to
 from webtensor.ops.casting import cast_to
 from webtensor.ops.creation import zeros
-from webtensor.ops.elementwise import COMPLEX_RULES
+from webtensor.ops.elementwise import complex_rule
 from webtensor.ops.epilogue import Epilogue, check_residual, fused_primitive
 from webtensor.ops.movement import reshape
 from webtensor.ops.shared_operands import OfRows
@@ -70,7 +70,7 @@ def fused_matmul(
     dtype = promote(promote(a.dtype, b.dtype), int32)
     a, b = cast_to(a, dtype), cast_to(b, dtype)
     if dtype is complex64:
-        return COMPLEX_RULES["matmul"](a, b, transpose_a, transpose_b)
+        return complex_rule("matmul")(a, b, transpose_a, transpose_b)
     if len(a.shape) == 1 or len(b.shape) == 1:
         product = _vector_product(a, b, transpose_a, transpose_b)
         return product if epilogue is None else epilogue.apply(product)

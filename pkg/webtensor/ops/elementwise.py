@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 from functools import wraps
+from importlib import import_module
 from inspect import signature
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, TypeVar, cast
@@ -47,6 +48,7 @@ __all__ = [
     "Kind",
     "Row",
     "binary",
+    "complex_rule",
     "joint",
     "ternary",
     "unary",
@@ -150,11 +152,21 @@ BOOL_RULES: dict[str, Callable[..., Tensor]] = {}
 COMPLEX_RULES: dict[str, Callable[..., Tensor]] = {}
 
 
+def complex_rule(name: str) -> Callable[..., Tensor]:
+    """Return how a row computes with complex tensors, whose module is loaded when first needed.
+
+    Raises:
+        TypeError: it does not.
+    """
+    import_module("webtensor.ops.complex_numbers")
+    if name not in COMPLEX_RULES:
+        raise TypeError(f"{name}: complex64 operands are not supported")
+    return COMPLEX_RULES[name]
+
+
 def _complex(row: Row, *operands: Tensor) -> Tensor:
     """Compute a row with complex operands."""
-    rule = COMPLEX_RULES.get(row.name)
-    if rule is None:
-        raise TypeError(f"{row.name}: complex64 operands are not supported")
+    rule = complex_rule(row.name)
     return rule(*(cast_to(operand, complex64) for operand in operands))
 
 
@@ -389,7 +401,7 @@ def ternary(
                     check_all_text(name, [x.dtype, y.dtype])
                     return chosen_texts(condition, x, y, shape)
                 if dtype is complex64:
-                    return COMPLEX_RULES["where"](condition, cast_to(x, dtype), cast_to(y, dtype))
+                    return complex_rule("where")(condition, cast_to(x, dtype), cast_to(y, dtype))
                 if dtype is bool_:
                     x, y = cast_to(x, int32), cast_to(y, int32)
                     return cast_to(run(row, (condition, x, y), shape, int32, row), bool_)
