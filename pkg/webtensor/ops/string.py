@@ -19,6 +19,7 @@ from webtensor.engine.convert import pack
 from webtensor.ops.fingerprint import fingerprints64
 from webtensor.ops.movement import as_indices, reshape
 from webtensor.ops.string_elements import as_text, text_tensor, texts_of
+from webtensor.shapes import check_size
 
 __all__ = [
     "static_regex_replace",
@@ -100,7 +101,8 @@ def string_n_grams(
 
     Raises:
         TypeError: ``data`` is not string, or ``data_splits`` not int32.
-        ValueError: another rank than 1, splits that do not part the data, or a width below 1.
+        ValueError: another rank than 1, splits that do not part the data, a width below 1, or
+            n-grams of too many pieces.
 
     Example:
         >>> import webtensor as wt
@@ -127,6 +129,8 @@ def string_n_grams(
             f"{name}: data_splits must rise from 0 to the {len(words)} elements of data, but got "
             f"{splits}"
         )
+    rows = [(end - begin, width) for begin, end in pairwise(splits) for width in widths]
+    check_size(name, "ngram_widths", ngram_widths, sum(_pieces(*row, pad_width) for row in rows))
     middle, left, right = pack(name, [separator, left_pad, right_pad], string_)
     grams: list[bytes] = []
     ends = [0] if splits else []
@@ -134,7 +138,7 @@ def string_n_grams(
         row = words[begin:end]
         n_grams: list[bytes] = []
         for width in widths:
-            pads = min(width - 1 if pad_width < 0 else pad_width, width - 1)
+            pads = _pads(width, pad_width)
             padded = [left] * pads + list(row) + [right] * pads
             n_grams += [
                 middle.join(padded[at : at + width]) for at in range(len(padded) - width + 1)
@@ -145,6 +149,16 @@ def string_n_grams(
         grams += n_grams
         ends.append(len(grams))
     return NGrams(text_tensor(grams, (len(grams),)), from_host(name, ends, int32))
+
+
+def _pads(width: int, pad_width: int) -> int:
+    """Return the number of pads on each side; negative widths are those of the n-grams."""
+    return min(width - 1 if pad_width < 0 else pad_width, width - 1)
+
+
+def _pieces(length: int, width: int, pad_width: int) -> int:
+    """Return how many words and pads all n-grams of one width have together."""
+    return max(length + 2 * _pads(width, pad_width) - width + 1, 0) * width
 
 
 def string_split(input: TensorLike, delimiter: str, skip_empty: bool = True) -> Split:
