@@ -48,6 +48,8 @@ _STRUCTURE = (
     | _BRANCHES
     | {"Const", "IdentityN", LOOP}
 )
+#: Identities that belong to a branch by their control inputs.
+_CONTROLLED = "_ControlledIdentity"
 #: Functions may call functions to this depth.
 _MAX_CALLS = 50
 
@@ -124,7 +126,7 @@ class Compiler:
         Raises:
             ModelFormatError: a tensor depends on itself or on something that is missing.
         """
-        nodes, renamed = without_frames(nodes, self._where)
+        nodes, renamed = without_frames(_with_controlled_identities(nodes), self._where)
         fetches = [renamed.get(fetch, fetch) for fetch in fetches]
         constant = self._constant if constants is None else lambda node: constants[node.name]
         return self._block(nodes, feeds, fetches, constant)
@@ -213,7 +215,7 @@ class Compiler:
             stack.append((name, True))
             inputs, controls = self._sources(nodes, nodes[name], fed)
             outputs.setdefault(name, 0)
-            for reference in inputs:
+            for reference in (*inputs, *controls):
                 outputs[reference.node] = max(outputs.get(reference.node, 0), reference.output + 1)
             stack += [
                 (reference.node, False)
@@ -287,6 +289,8 @@ class Compiler:
             return _Call(switch, reads=(1,))
         if op == "Merge":
             return _Call(merge)
+        if op == _CONTROLLED:
+            return _Call(lambda value: value)
         if op == LOOP:
             return self._frame(node)
         if op in _CONDITIONALS:
@@ -346,6 +350,16 @@ class Compiler:
         frame: Any = node.attributes["loop"]
         body = self._block(frame.nodes, frame.feeds, frame.fetches, self._constant)
         return _Call(frame_loop(frame, body), runs_blocks=True)
+
+
+def _with_controlled_identities(nodes: Nodes) -> Nodes:
+    """Return nodes in which no identity with control inputs is an alias, if there are branches."""
+    if not any(node.op == "Switch" for node in nodes.values()):
+        return nodes
+    return {
+        name: node._replace(op=_CONTROLLED) if node.op == "Identity" and node.controls else node
+        for name, node in nodes.items()
+    }
 
 
 class _Call(NamedTuple):

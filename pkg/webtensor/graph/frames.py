@@ -66,7 +66,10 @@ def without_frames(nodes: Nodes, where: str) -> tuple[Nodes, dict[Reference, Ref
 
 def _renamed(node: Node, renamed: dict[Reference, Reference]) -> Node:
     inputs = tuple(renamed.get(reference, reference) for reference in node.inputs)
-    return node if inputs == node.inputs else node._replace(inputs=inputs)
+    controls = tuple(renamed.get(Reference(name), (name,))[0] for name in node.controls)
+    if (inputs, controls) == (node.inputs, node.controls):
+        return node
+    return node._replace(inputs=inputs, controls=controls)
 
 
 def _paths(nodes: Nodes, where: str) -> dict[str, _Path]:
