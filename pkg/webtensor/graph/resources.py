@@ -124,8 +124,10 @@ class TensorList:
             f"TensorListGetItem: element {index} was never set, nor is its shape known"
         )
 
-    def set(self, index: int, value: Tensor) -> TensorList:
-        """Return the list with another element."""
+    def set(self, index: int, value: Tensor, grows: bool = False) -> TensorList:
+        """Return the list with another element, longer if it must be and ``grows``."""
+        if grows and index >= len(self.elements):
+            return self.resized(index + 1).set(index, value)
         if not 0 <= index < len(self.elements):
             raise IndexError(
                 f"TensorListSetItem: there is no element {index} among {len(self.elements)}"

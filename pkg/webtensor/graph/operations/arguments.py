@@ -24,6 +24,7 @@ __all__ = [
     "number",
     "padding",
     "pairs",
+    "seed",
     "strides",
     "text",
     "window",
@@ -87,6 +88,13 @@ def text(name: str, default: Any = ...) -> Attribute:
 
 def _decoded(value: Any) -> str:
     return value.decode("utf-8") if isinstance(value, bytes) else str(value)
+
+
+def seed() -> Attribute:
+    """Return the seed of random numbers: the first that is not 0 of two attributes, else None."""
+    return Attribute(
+        lambda node: node.attributes.get("seed") or node.attributes.get("seed2") or None
+    )
 
 
 def _format(node: Node) -> str:

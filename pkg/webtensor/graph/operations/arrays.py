@@ -17,6 +17,7 @@ from webtensor.graph.operations.arguments import (
     integers,
     number,
     pairs,
+    seed,
     text,
 )
 from webtensor.graph.operations.rows import Row, Tensors
@@ -100,9 +101,24 @@ def padded(x: Tensor, paddings: Any, constant_value: Any) -> Tensor:
     return ops.pad(x, paddings, constant_value)
 
 
-def squeezed(x: Tensor, axis: list[int]) -> Tensor:
-    """Remove axes of size 1, all of them where none are named."""
-    return ops.squeeze(x, axis or None)
+def squeezed(x: Tensor, squeeze_dims: list[int], axis: list[int]) -> Tensor:
+    """Remove axes of size 1, all of them where none are named; both names have been in use."""
+    return ops.squeeze(x, squeeze_dims or axis or None)
+
+
+def random_integers(
+    shape: list[int],
+    low: int | None,
+    high: int | None,
+    minval: int | None,
+    maxval: int | None,
+    seed: int | None,
+) -> Tensor:
+    """Return random integers between inputs or, where TensorFlow.js has them, attributes."""
+    bounds = [minval if low is None else low, maxval if high is None else high]
+    if None in bounds:
+        raise ValueError("RandomUniformInt: minval or maxval is missing")
+    return ops.random_uniform_int(shape, *bounds, seed)
 
 
 _STRIDED_SLICE_MASKS = {
@@ -121,32 +137,44 @@ ROWS = {
     "Shape": Row(shape_of, 0).of_shapes(),
     "ShapeN": Row(shapes_of, Tensors()).of_shapes(),
     "Size": Row(size_of, 0).of_shapes(),
-    "Squeeze": Row(squeezed, 0, axis=attribute("squeeze_dims", [])),
+    "Squeeze": Row(
+        squeezed, 0, squeeze_dims=attribute("squeeze_dims", []), axis=attribute("axis", [])
+    ),
     # creation
     "Fill": Row(filled, 1, shape=integers(0)),
     "LinSpace": Row("linspace", number(0), number(1), integer(2)),
-    "Multinomial": Row(
-        "multinomial", 0, num_samples=integer(1), seed=attribute("seed", None)
-    ).impure(),
+    "Multinomial": Row("multinomial", 0, num_samples=integer(1), seed=seed()).impure(),
     "OneHot": Row(one_hot, 0, 2, 3, depth=integer(1), axis=attribute("axis", -1)),
     "Ones": Row("ones", integers(0), dtype=dtype("T")),
     "OnesLike": Row("ones_like", 0),
     "RandomStandardNormal": Row(
-        "random_standard_normal", integers(0), dtype=dtype(), seed=attribute("seed", None)
+        "random_standard_normal", integers(0), dtype=dtype(), seed=seed()
     ).impure(),
     "RandomUniform": Row(
-        "random_uniform", integers(0), dtype=dtype(), seed=attribute("seed", None)
+        "random_uniform",
+        integers(0),
+        minval=attribute("minval", 0.0),
+        maxval=attribute("maxval", 1.0),
+        dtype=dtype(),
+        seed=seed(),
     ).impure(),
     "RandomUniformInt": Row(
-        "random_uniform_int",
+        random_integers,
         integers(0),
-        minval=integer(1),
-        maxval=integer(2),
-        seed=attribute("seed", None),
+        integer(1, None),
+        integer(2, None),
+        minval=attribute("minval", None),
+        maxval=attribute("maxval", None),
+        seed=seed(),
     ).impure(),
     "Range": Row(sequence, 0, 1, 2).dynamic().reading(0, 1, 2),
     "TruncatedNormal": Row(
-        "truncated_normal", integers(0), dtype=dtype(), seed=attribute("seed", None)
+        "truncated_normal",
+        integers(0),
+        mean=attribute("means", 0.0),
+        stddev=attribute("stddev", 1.0),
+        dtype=dtype(),
+        seed=seed(),
     ).impure(),
     "Zeros": Row("zeros", integers(0), dtype=dtype("T")),
     "ZerosLike": Row("zeros_like", 0),

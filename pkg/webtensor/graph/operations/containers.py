@@ -168,7 +168,13 @@ _ROWS = {
         shape=_shape_input(2),
         length=integer(3),
     ),
-    "TensorListSetItem": Row(TensorList.set, 0, index=integer(1), value=2),
+    "TensorListSetItem": Row(
+        TensorList.set,
+        0,
+        index=integer(1),
+        value=2,
+        grows=boolean("resize_if_index_out_of_bounds"),
+    ),
     "TensorListSplit": Row(
         split_list, 0, dtype=_ELEMENT, shape=_shape_input(1), lengths=integers(2)
     ),

@@ -185,6 +185,15 @@ def _pool(op: str) -> Row:
 
 ROWS = {
     # convolutions
+    "Conv1D": Row(
+        "conv1d",
+        0,
+        1,
+        stride=attribute("stride"),
+        pad=padding(),
+        data_format=text("data_format", "NWC"),
+        dilation=attribute("dilation", 1),
+    ),
     "Conv2D": Row("conv2d", 0, 1, **_FILTERS),
     "Conv2DBackpropInput": Row(
         transposed_convolution,

@@ -28,8 +28,10 @@ def _scan(name: str) -> Row:
 
 
 def counted(x: Tensor, weights: Tensor, size: int, binary_output: bool) -> Tensor:
-    """Count numbers, or add their weights if there are any."""
-    return ops.dense_bincount(x, weights if weights.size else None, size, binary_output)
+    """Count numbers, or add their weights if there are any, in the weights' dtype."""
+    if weights.size:
+        return ops.dense_bincount(x, weights, size, binary_output)
+    return ops.astype(ops.dense_bincount(x, None, size, binary_output), weights.dtype)
 
 
 def unique_along(x: Tensor, axis: list[int]) -> tuple[Tensor, ...]:

@@ -10,6 +10,6 @@ __all__ = ["ROWS"]
 ROWS = {
     "FFT": Row("spectral.fft", 0),
     "IFFT": Row("spectral.ifft", 0),
-    "IRFFT": Row("spectral.irfft", 0),
+    "IRFFT": Row("spectral.irfft", 0, fft_length=integer(1, None)),
     "RFFT": Row("spectral.rfft", 0, fft_length=integer(1, None)),
 }
