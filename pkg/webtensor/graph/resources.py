@@ -9,9 +9,11 @@ from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.errors import TensorSizeError
 from webtensor.formats.graph_def import Shape
-from webtensor.shapes import SIZE_LIMIT
 
 __all__ = ["HashTable", "TensorArray", "TensorList"]
+
+#: Lists with more tensors are a mistake: 128 MiB of references.
+_MOST_ELEMENTS = 1 << 24
 
 
 def check_length(op: str, length: int) -> int:
@@ -22,7 +24,7 @@ def check_length(op: str, length: int) -> int:
     """
     if length < 0:
         raise ValueError(f"{op}: a list has no {length} elements")
-    if length >= SIZE_LIMIT:
+    if length > _MOST_ELEMENTS:
         raise TensorSizeError(f"{op}: a list of {length} elements is too long")
     return length
 

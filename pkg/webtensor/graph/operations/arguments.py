@@ -21,6 +21,7 @@ __all__ = [
     "flags",
     "integer",
     "integers",
+    "layout",
     "number",
     "padding",
     "pairs",
@@ -42,6 +43,9 @@ _DTYPES = {
     ),
     **dict.fromkeys(("qint8", "qint16", "qint32", "quint8", "quint16", "uint64"), "int32"),
 }
+
+
+_LAYOUTS = ("NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW")
 
 
 def dtype_name(name: str) -> str:
@@ -99,6 +103,18 @@ def seed() -> Attribute:
 
 def _format(node: Node) -> str:
     return _decoded(node.attributes.get("data_format", "NHWC"))
+
+
+def layout(default: str) -> Attribute:
+    """Return the order of axes, such as "NHWC"."""
+    return attribute("data_format", default, _layout)
+
+
+def _layout(value: Any) -> str:
+    name = _decoded(value).upper()
+    if name not in _LAYOUTS:
+        raise ValueError(f"data_format must be one of {', '.join(_LAYOUTS)}, not {name!r:.100}")
+    return name
 
 
 def _spatial(name: str, default: Any) -> Attribute:

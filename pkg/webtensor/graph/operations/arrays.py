@@ -15,10 +15,10 @@ from webtensor.graph.operations.arguments import (
     flags,
     integer,
     integers,
+    layout,
     number,
     pairs,
     seed,
-    text,
 )
 from webtensor.graph.operations.rows import Row, Tensors
 
@@ -101,9 +101,10 @@ def padded(x: Tensor, paddings: Any, constant_value: Any) -> Tensor:
     return ops.pad(x, paddings, constant_value)
 
 
-def squeezed(x: Tensor, squeeze_dims: list[int], axis: list[int]) -> Tensor:
+def squeezed(x: Tensor, squeeze_dims: list[int] | None, axis: list[int] | None) -> Tensor:
     """Remove axes of size 1, all of them where none are named; both names have been in use."""
-    return ops.squeeze(x, squeeze_dims or axis or None)
+    axes = axis if squeeze_dims is None else squeeze_dims
+    return ops.squeeze(x, None if axes == [] else axes)
 
 
 def random_integers(
@@ -115,10 +116,11 @@ def random_integers(
     seed: int | None,
 ) -> Tensor:
     """Return random integers between inputs or, where TensorFlow.js has them, attributes."""
-    bounds = [minval if low is None else low, maxval if high is None else high]
-    if None in bounds:
+    first = minval if low is None else low
+    last = maxval if high is None else high
+    if first is None or last is None:
         raise ValueError("RandomUniformInt: minval or maxval is missing")
-    return ops.random_uniform_int(shape, *bounds, seed)
+    return ops.random_uniform_int(shape, first, last, seed)
 
 
 _STRIDED_SLICE_MASKS = {
@@ -138,7 +140,7 @@ ROWS = {
     "ShapeN": Row(shapes_of, Tensors()).of_shapes(),
     "Size": Row(size_of, 0).of_shapes(),
     "Squeeze": Row(
-        squeezed, 0, squeeze_dims=attribute("squeeze_dims", []), axis=attribute("axis", [])
+        squeezed, 0, squeeze_dims=attribute("squeeze_dims", None), axis=attribute("axis", None)
     ),
     # creation
     "Fill": Row(filled, 1, shape=integers(0)),
@@ -209,7 +211,7 @@ ROWS = {
         "depth_to_space",
         0,
         block_size=attribute("block_size"),
-        data_format=text("data_format", "NHWC"),
+        data_format=layout("NHWC"),
     ),
     "MirrorPad": Row(
         "mirror_pad",

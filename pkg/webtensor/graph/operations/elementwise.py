@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from webtensor import ops
 from webtensor.engine import Tensor
-from webtensor.graph.operations.arguments import attribute, dtype, number
+from webtensor.graph.operations.arguments import attribute, dtype, layout, number
 from webtensor.graph.operations.rows import Row, Tensors
 from webtensor.shapes import Shape
 
@@ -136,6 +136,8 @@ def fake_quantized(x: Tensor, low: float, high: float, bits: int, narrow_range: 
     Zero stays zero: the bounds are moved until it is one of these numbers (Jacob et al., 2018,
     "Quantization and Training of Neural Networks").
     """
+    if not 2 <= bits <= 16 or not low < high:
+        raise ValueError(f"num_bits must be 2 to 16, and min below max, not {bits}, {low}, {high}")
     least, greatest = int(narrow_range), (1 << bits) - 1
     scale = (high - low) / (greatest - least)
     zero = min(max(round(least - low / scale), least), greatest)
@@ -149,7 +151,7 @@ ROWS = {
     **{op: Row(name, 0) for op, name in _UNARY.items()},
     **{op: Row(name, 0, 1) for op, name in _BINARY.items()},
     "AddN": Row("add_n", Tensors()),
-    "BiasAdd": Row(add_bias, 0, 1, data_format=attribute("data_format", "NHWC")),
+    "BiasAdd": Row(add_bias, 0, 1, data_format=layout("NHWC")),
     "Cast": Row("astype", 0, dtype=dtype("DstT")),
     "ClipByValue": Row("clip", 0, min=number(1), max=number(2)),
     "Div": Row(quotient, 0, 1),

@@ -15,6 +15,7 @@ from webtensor.graph.operations.arguments import (
     dilations,
     integer,
     integers,
+    layout,
     padding,
     strides,
     text,
@@ -55,6 +56,9 @@ class _Epilogue:
 
     def options(self, more: Sequence[Tensor]) -> dict[str, Any]:
         """Return arguments of functions of ``wt.fused``."""
+        wanted = sum(name in ("biasadd", "residual", "prelu") for name in self.names)
+        if len(more) < wanted:
+            raise ValueError(f"fused_ops needs {wanted} more inputs, but there are {len(more)}")
         operands = iter(more)
         options: dict[str, Any] = {}
         for name in self.names:
@@ -156,7 +160,7 @@ _WINDOWS = {"filter_size": window(), "strides": strides(), "pad": padding()}
 _FILTERS = {
     "strides": strides(),
     "pad": padding(),
-    "data_format": text("data_format", "NHWC"),
+    "data_format": layout("NHWC"),
     "dilations": dilations(),
 }
 _EPILOGUE = Attribute(_Epilogue)
@@ -169,7 +173,7 @@ _BATCH_NORM = Row(
     3,
     4,
     epsilon=_EPSILON,
-    data_format=text("data_format", "NHWC"),
+    data_format=layout("NHWC"),
     is_training=boolean("is_training"),
 )
 _BATCH_PRODUCT = Row(product_of_stacks, 0, 1, adj_x=boolean("adj_x"), adj_y=boolean("adj_y"))
@@ -180,7 +184,7 @@ _TRANSPOSED = {
 
 
 def _pool(op: str) -> Row:
-    return Row(partial(pooled, op), 0, data_format=text("data_format", "NHWC"), **_WINDOWS)
+    return Row(partial(pooled, op), 0, data_format=layout("NHWC"), **_WINDOWS)
 
 
 ROWS = {
@@ -191,7 +195,7 @@ ROWS = {
         1,
         stride=attribute("stride"),
         pad=padding(),
-        data_format=text("data_format", "NWC"),
+        data_format=layout("NWC"),
         dilation=attribute("dilation", 1),
     ),
     "Conv2D": Row("conv2d", 0, 1, **_FILTERS),
@@ -210,7 +214,7 @@ ROWS = {
         1,
         strides=strides(),
         pad=padding(),
-        data_format=text("data_format", "NDHWC"),
+        data_format=layout("NDHWC"),
         dilations=dilations(),
     ),
     "DepthwiseConv2d": Row("depthwise_conv2d", 0, 1, **_FILTERS),
@@ -229,9 +233,9 @@ ROWS = {
     "_FusedConv2D": Row(fused_convolution, 0, 1, Tensors(2), epilogue=_EPILOGUE, **_FILTERS),
     # windows
     "AvgPool": _pool("avg_pool"),
-    "AvgPool3D": Row("avg_pool3d", 0, **_WINDOWS, data_format=text("data_format", "NDHWC")),
+    "AvgPool3D": Row("avg_pool3d", 0, **_WINDOWS, data_format=layout("NDHWC")),
     "MaxPool": _pool("max_pool"),
-    "MaxPool3D": Row("max_pool3d", 0, **_WINDOWS, data_format=text("data_format", "NDHWC")),
+    "MaxPool3D": Row("max_pool3d", 0, **_WINDOWS, data_format=layout("NDHWC")),
     "MaxPoolWithArgmax": Row(
         "max_pool_with_argmax",
         0,

@@ -124,7 +124,7 @@ class Row:
         """
         try:
             return self._bind(node, constants)
-        except (KeyError, TypeError, ValueError) as error:
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             reason = f"no attribute {error}" if isinstance(error, KeyError) else str(error)
             raise ModelFormatError(
                 f"{where}: node {node.name!r:.200} of operation {node.op}: {reason}"
