@@ -11,12 +11,16 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any, NamedTuple
 
 from webtensor.engine import Tensor
+from webtensor.errors import ModelFormatError
 from webtensor.graph.nodes import Node, Reference
 from webtensor.graph.operations import Row
 
 __all__ = ["DEAD", "Block", "Reads", "Step", "compute", "run"]
 
 Reads = Generator[Tensor, None, Any]
+
+#: What functions raise when the graph gives them something else than they take.
+_MISFITS = (ArithmeticError, AttributeError, LookupError, StopIteration, TypeError)
 
 
 class _Dead:
@@ -96,7 +100,11 @@ def run(block: Block, arguments: Sequence[Any]) -> Reads:
 
 
 def compute(step: Step, values: list[Any], where: str) -> Reads:
-    """Compute a step, and put its results where later steps find them."""
+    """Compute a step, and put its results where later steps find them.
+
+    Raises:
+        ValueError: the inputs are not what the operation takes, or the node has too few outputs.
+    """
     for slot in step.reads:
         value = values[slot]
         if isinstance(value, Tensor) and value.storage.host is None:
@@ -105,16 +113,27 @@ def compute(step: Step, values: list[Any], where: str) -> Reads:
         result = step.function(*[values[slot] for slot in step.inputs])
         if step.runs_blocks:
             result = yield from result
+    except _MISFITS as error:
+        misfit = ValueError(str(error) or type(error).__name__)
+        misfit.add_note(_place(step, where))
+        raise misfit from error
     except Exception as error:
         if not getattr(error, "__notes__", None):
-            name, op = step.node.name, step.node.op
-            error.add_note(f"This happened in node {name!r:.200} of operation {op} in {where}.")
+            error.add_note(_place(step, where))
         raise
-    if isinstance(result, (tuple, list)):
-        for slot, value in zip(step.outputs, result, strict=False):
-            values[slot] = value
-    elif step.outputs:
-        values[step.outputs[0]] = result
+    results = result if isinstance(result, (tuple, list)) else (result,)
+    if len(results) < len(step.outputs) and len(step.outputs) > 1:
+        raise ModelFormatError(
+            f"{where}: node {step.node.name!r:.200} of operation {step.node.op} has no output "
+            f"{len(step.outputs) - 1}"
+        )
+    for slot, value in zip(step.outputs, results, strict=False):
+        values[slot] = value
+
+
+def _place(step: Step, where: str) -> str:
+    name, op = step.node.name, step.node.op
+    return f"This happened in node {name!r:.200} of operation {op} in {where}."
 
 
 def _is_dead(step: Step, values: list[Any]) -> bool:

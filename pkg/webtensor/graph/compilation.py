@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
-from webtensor.formats.graph_def import FunctionDef, FunctionName
+from webtensor.formats.graph_def import FunctionDef, FunctionName, NodeDef
 from webtensor.graph.blocks import DEAD, Block, Reads, Step, run
 from webtensor.graph.frames import LOOP, Loop, without_frames
 from webtensor.graph.nodes import Node, Nodes, Reference, nodes_of, reference_of
@@ -55,7 +55,7 @@ _MAX_CALLS = 50
 
 
 def unknown_operations(
-    nodes: Iterable[Node], functions: Iterable[str], rows: Mapping[str, Row]
+    nodes: Iterable[Node | NodeDef], functions: Iterable[str], rows: Mapping[str, Row]
 ) -> list[str]:
     """Return the names of operations that nothing computes."""
     known = {*rows, *_STRUCTURE, *functions}
@@ -267,6 +267,10 @@ class Compiler:
                     f"{self._where}: node {node.name!r:.200} needs the tensor "
                     f"{str(references[index])!r}, which nothing computes"
                 )
+        if max(call.reads, default=-1) >= len(references):
+            raise ModelFormatError(
+                f"{self._where}: node {node.name!r:.200} has {len(references)} inputs"
+            )
         slots = [steps.slots.get(reference, -1) for reference in references]
         steps.steps.append(
             Step(

@@ -9,7 +9,7 @@ from webtensor.engine import Tensor, TensorLike
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget
 from webtensor.formats.graph_def import Graph, Shape, Signature, TensorInfo, TensorValue
-from webtensor.graph.blocks import Block, Reads, run
+from webtensor.graph.blocks import DEAD, Block, Reads, run
 from webtensor.graph.compilation import Compiler, unknown_operations
 from webtensor.graph.custom_operations import CUSTOM_OPERATIONS
 from webtensor.graph.nodes import Node, Nodes, Reference, nodes_of, reference_of
@@ -112,8 +112,7 @@ class GraphModel:
 
     def _check_operations(self, graph: Graph) -> None:
         bodies = [node for function in graph.functions.values() for node in function.nodes]
-        nodes = [*self._nodes.values(), *nodes_of(bodies, self._label).values()]
-        unknown = unknown_operations(nodes, graph.functions, self._rows)
+        unknown = unknown_operations([*graph.nodes, *bodies], graph.functions, self._rows)
         if unknown:
             raise ModelFormatError(
                 f"{self._label} has operations that are unknown: {', '.join(unknown)}; "
@@ -283,6 +282,12 @@ class GraphModel:
             results = yield from self._first_run(key, shapes, arguments)
         else:
             results = yield from run(special, arguments)
+        for name, result in zip(names, results, strict=True):
+            if result is DEAD or result is None:
+                raise ValueError(
+                    f"outputs: {self._label} has not computed {name!r}, which is no tensor or is "
+                    "on a branch that was not taken"
+                )
         is_one = isinstance(outputs, str) or (outputs is None and len(results) == 1)
         return results[0] if is_one else results
 
