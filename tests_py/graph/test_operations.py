@@ -1,0 +1,101 @@
+"""Every operation of a graph computes what NumPy does, on fed tensors and on constants."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import webtensor as wt
+from tests_py.graph.cases import CASES, Case
+from tests_py.graph.graphs import Array, arrays_of, model_of, tensor_of
+from webtensor.graph.compilation import unknown_operations
+from webtensor.graph.nodes import Node
+from webtensor.graph.operations import OPERATIONS
+from webtensor.graph.tables import table_rows
+
+OP_LISTS = (
+    Path(__file__).parents[2] / "node_modules/@tensorflow/tfjs-converter/dist/operations/op_list"
+)
+
+
+def computed(case: Case, constants: range = range(0)) -> list[list[Array]]:
+    """The outputs of two runs of a case, some of whose inputs are constants.
+
+    The second run is that of a block for these shapes.
+    """
+    model = model_of(case.topology(constants))
+    feeds = {
+        name: tensor_of(value)
+        for index, (name, value) in enumerate(case.feeds.items())
+        if index not in constants
+    }
+    return [arrays_of(model.execute(feeds, case.fetches)) for _ in range(2)]
+
+
+def assert_alike(results: list[Array], expected: list[Array], tolerance: float) -> None:
+    """Check shapes, dtypes and elements."""
+    assert len(results) == len(expected)
+    for result, array in zip(results, expected, strict=True):
+        assert (result.shape, result.dtype) == (array.shape, array.dtype)
+        if result.dtype.kind in "fc":
+            finite = np.abs(array[np.isfinite(array)])
+            atol = tolerance * float(finite.max(initial=0.0))
+            np.testing.assert_allclose(result, array, rtol=tolerance, atol=atol)
+        else:
+            assert result.tolist() == array.tolist()
+
+
+def test_names_of_cases_are_unique():
+    names = [case.name for case in CASES]
+    assert sorted(set(names)) == sorted(names)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_operation(case: Case, no_leak: None):
+    expected = case.expectation()
+    count = len(case.inputs)
+    for backend in ("numpy", "wasm"):
+        wt.set_backend(backend)
+        for constants in (range(0), range(1, count), range(count)):
+            for results in computed(case, constants):
+                expected = results if expected is None else expected
+                assert_alike(results, expected, case.tolerance)
+
+
+def with_another_order(case: Case) -> list[Case]:
+    """The case with the elements of one of its inputs in another order, for each input."""
+    return [
+        case._replace(inputs=(*case.inputs[:index], value[::-1].copy(), *case.inputs[index + 1 :]))
+        for index, value in enumerate(case.inputs)
+        if value.ndim
+    ]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_later_runs_depend_on_what_is_fed(case: Case):
+    model = model_of(case.topology())
+    feeds = {name: tensor_of(value) for name, value in case.feeds.items()}
+    model.execute(feeds, case.fetches)
+    for other in with_another_order(case):
+        try:
+            expected = computed(other)[0]
+        except (ValueError, IndexError):
+            continue  # an input such as a shape may be impossible in another order
+        fed = {name: tensor_of(value) for name, value in other.feeds.items()}
+        assert_alike(arrays_of(model.execute(fed, case.fetches)), expected, 1e-6)
+
+
+def names_in_tensorflow_js() -> set[str]:
+    """The operations in the lists of TensorFlow.js's converter, save those of decision forests."""
+    texts = [
+        path.read_text(encoding="utf-8") for path in OP_LISTS.glob("*.js") if path.name != "tfdf.js"
+    ]
+    return {name for text in texts for name in re.findall(r"'tfOpName': '(\w+)'", text)}
+
+
+def test_every_operation_of_tensorflow_js_is_there():
+    names = names_in_tensorflow_js()
+    assert len(names) == 245
+    nodes = [Node(name, name, (), (), {}) for name in names]
+    assert unknown_operations(nodes, (), {**OPERATIONS, **table_rows({})}) == []
