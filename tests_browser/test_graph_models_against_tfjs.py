@@ -72,7 +72,14 @@ DIFFERENCES = [
     (r"^StaticRegexReplace$", "their groups are called $1; TensorFlow's are \\1"),
     (r"^StringNGrams padded$", "they write attributes in small letters"),
     (r"^MatrixBandPart\b", "they exchange the numbers of lower and upper diagonals"),
+    # -- control flow
+    (
+        r"^constants? on (both branches|one branch)",
+        "they ignore control inputs, and take a constant of the branch that was not taken",
+    ),
+    (r"^nested loops of 5$", "they raise where a loop in a loop comes to its second iteration"),
     # -- lists
+    (r"^TensorListSplit$", "they take the shape of rows for that of pieces"),
     (r"^TensorListPopBack$|^lists never change$", "they change a list in place"),
     (
         r"^elements that were never set$|^TensorListResize to more$|^empty lists$",

@@ -546,13 +546,13 @@ FUNCTIONS = [
 
 # -- arrays and lists --------------------------------------------------------------------------
 
-X = np.float32(ROWS)
+X = np.array(ROWS, np.float32)
 NUMBERS_OF_LISTS = [
     placeholder("x", "float32"),
     constant("row_shape", [2]), constant("any_rows", [-1, 2]), constant("row", [7.0, 8.0]),
     constant("zero", 0), constant("one", 1), constant("three", 3), constant("five", 5),
     constant("sizes", [1, 2]), constant("picked", [2, 0]), constant("spread", [2, 0, 1]),
-    constant("scalar", np.int32([])),
+    constant("scalar", [], np.int32),
 ]  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from tests_py.graph.graphs import (
     Function,
     JsonNode,
     Shape,
+    arrays_of,
     constant,
     function,
     model_of,
@@ -42,7 +43,7 @@ def error_of(nodes: Iterable[JsonNode], functions: Iterable[Any] = (), fetch: st
 
 # -- structure ---------------------------------------------------------------------------------
 
-STRUCTURE = {
+STRUCTURE: dict[str, tuple[list[JsonNode], str]] = {
     "cycle": ([node("y", "Neg", "z"), node("z", "Neg", "y")], "node 'y' depends on itself"),
     "itself": ([node("y", "Neg", "y")], "node 'y' depends on itself"),
     "cycle of identities": (
@@ -114,7 +115,7 @@ def test_unknown_operations_are_reported_at_once():
 
 # -- attributes --------------------------------------------------------------------------------
 
-WINDOW = {"strides": [1, 1, 1, 1], "padding": "SAME", "dilations": [1, 1, 1, 1]}
+WINDOW: dict[str, Any] = {"strides": [1, 1, 1, 1], "padding": "SAME", "dilations": [1, 1, 1, 1]}
 
 ATTRIBUTES: dict[str, tuple[str, str, dict[str, Any]]] = {
     "missing strides": ("Conv2D", "image filter", {"padding": "SAME"}),
@@ -218,7 +219,7 @@ SILENT = {**SAME, "signature": {**SAME["signature"], "name": "silent"}, "ret": {
 TRUE = function("true", {"a": "float32"}, {"r": ("bool", "t:output:0")}, [constant("t", True)])
 LIBRARY = [SAME, TWO, NONE, BOTH, LOST, SILENT, TRUE]
 
-CALLS = {
+CALLS: dict[str, tuple[str, str, dict[str, Any], str]] = {
     "function that calls itself": ("PartitionedCall", "x", {"f": Function("again")}, "again"),
     "functions that call each other": ("PartitionedCall", "x", {"f": Function("left")}, "left"),
     "function that is missing": ("PartitionedCall", "x", {"f": Function("gone")}, "gone"),
@@ -325,6 +326,16 @@ def test_frames(name: str):
     assert "a model" in error_of(FRAMES[name])
 
 
+def test_an_exit_that_is_never_reached():
+    nodes = [
+        *COUNT,
+        node("never", "Exit", "dead_switch"),
+        node("dead_switch", "Switch", "i_now counting_cond"),
+    ]
+    assert arrays_of(model_of(topology(nodes)).execute({}, "y"))[0] == 10
+    assert "not computed 'never'" in error_of(nodes, (), "never")
+
+
 def test_frames_that_nest_too_deep():
     nodes = [ZERO]
     source = "zero"
@@ -408,7 +419,8 @@ def sizes() -> list[JsonNode]:
         constant("pads", [[2**30, 0]]), constant("block", [1, 1]),
         constant("wide", [[2**16, 0], [2**16, 0]]), constant("places", [[0, 0]]),
         constant("large", [2**16, 2**16]), constant("box", [[0.0, 0.0, 1.0, 1.0]]),
-        constant("zero_row", [0]), constant("one_row", [1]), constant("deep", [2**30, 1]), constant("logits", [[1.0, 1.0]]),
+        constant("zero_row", [0]), constant("one_row", [1]), constant("deep", [2**30, 1]),
+        constant("logits", [[1.0, 1.0]]),
         constant("no_weights", [], "float32"), constant("splits", [0, 1]),
         constant("texts", texts), constant("giant", [1, 196608, 196608, 1]),
         node("list", "TensorListReserve", "zero_row one", element_dtype=FLOAT),
@@ -437,7 +449,7 @@ def test_giant_constants():
 def test_long_chains_are_no_trouble():
     chain = [node(f"n{index}", "Neg", f"n{index - 1}" if index else "x") for index in range(3000)]
     model = model_of(topology([X, *chain]))
-    assert model.execute({}, "n2999").tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    assert arrays_of(model.execute({}, "n2999"))[0].tolist() == [[1.0, 2.0], [3.0, 4.0]]
 
 
 def test_aliases_of_aliases_are_no_trouble():
@@ -448,5 +460,5 @@ def test_aliases_of_aliases_are_no_trouble():
     total = node("y", "AddN", [user["name"] for user in users])
     start = time.monotonic()
     model = model_of(topology([X, *chain, *users, total]))
-    assert model.execute({}, "y").tolist() == [[-1000.0, -2000.0], [-3000.0, -4000.0]]
+    assert arrays_of(model.execute({}, "y"))[0].tolist() == [[-1000.0, -2000.0], [-3000.0, -4000.0]]
     assert time.monotonic() - start < 10

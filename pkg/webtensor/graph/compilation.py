@@ -451,7 +451,8 @@ def frame_loop(frame: Loop, body: Block) -> Callable[..., Reads]:
         while True:
             results = yield from run(body, (*values, *invariants))
             values, exits = results[:carried], results[carried:]
-            if not any(value is DEAD for value in exits) or not carried:
+            has_left = any(value is not DEAD for value in exits)
+            if has_left or all(value is DEAD for value in values):
                 return exits
 
     return repeat

@@ -101,8 +101,8 @@ def string_n_grams(
 
     Raises:
         TypeError: ``data`` is not string, or ``data_splits`` not int32.
-        ValueError: another rank than 1, splits that do not part the data, a width below 1, or n-grams
-            of too many pieces.
+        ValueError: another rank than 1, splits that do not part the data, a width below 1, or
+            n-grams of too many pieces.
 
     Example:
         >>> import webtensor as wt

@@ -48,7 +48,7 @@ def guarded(function: Any, x: Any, y: Any) -> Any:
     return np.where(x == 0, 0, function(np.where(x == 0, 1, x), np.where(x == 0, 1, y)))
 
 
-UNARY = {
+UNARY: dict[str, tuple[Any, Any]] = {
     "Abs": (X, np.abs),
     "Acos": (SMALL, np.arccos),
     "Acosh": (POSITIVE + 1, np.arccosh),
@@ -101,7 +101,7 @@ ROW, COLUMN = floats((4,), seed=1), floats((3, 1), seed=2)
 LEFT, RIGHT = ints(SHAPE), ints(SHAPE, 1, 9, seed=1)
 BITS, SHIFTS = ints(SHAPE, 0, 256), ints(SHAPE, 0, 5, seed=1)
 
-BINARY = {
+BINARY: dict[str, list[tuple[Any, Any, Any]]] = {
     "Add": [(X, ROW, np.add), (LEFT, RIGHT, np.add)],
     "AddV2": [(X, COLUMN, np.add), (LEFT, 3, np.add)],
     "Atan2": [(X, ROW, np.arctan2)],

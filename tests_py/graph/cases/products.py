@@ -21,35 +21,44 @@ SIGNALS = floats((2, 8, 3))
 MATRIX, OTHER = floats((3, 4)), floats((4, 5), seed=1)
 STACK, OTHER_STACK = floats((2, 3, 4)), floats((2, 4, 5), seed=1)
 
-FLAT = {
+FLAT: dict[str, Any] = {
     "strides": [1, 1, 1, 1],
     "padding": "SAME",
     "dilations": [1, 1, 1, 1],
     "data_format": "NHWC",
 }
-STRIDED = {**FLAT, "strides": [1, 2, 2, 1], "padding": "VALID"}
-DILATED = {**FLAT, "dilations": [1, 2, 2, 1]}
-EXPLICIT = {
+STRIDED: dict[str, Any] = {**FLAT, "strides": [1, 2, 2, 1], "padding": "VALID"}
+DILATED: dict[str, Any] = {**FLAT, "dilations": [1, 2, 2, 1]}
+EXPLICIT: dict[str, Any] = {
     **FLAT,
     "strides": [1, 2, 2, 1],
     "padding": "EXPLICIT",
     "explicit_paddings": [0, 0, 1, 2, 0, 1, 0, 0],
 }
-CHANNELS_FIRST = {
+CHANNELS_FIRST: dict[str, Any] = {
     **FLAT,
     "strides": [1, 1, 2, 2],
     "padding": "VALID",
     "data_format": "NCHW",
 }
-POOLED = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "VALID", "data_format": "NHWC"}
-OVERLAPPING = {**POOLED, "ksize": [1, 3, 3, 1], "padding": "SAME"}
-POOLED_3D = {
+POOLED: dict[str, Any] = {
+    "ksize": [1, 2, 2, 1],
+    "strides": [1, 2, 2, 1],
+    "padding": "VALID",
+    "data_format": "NHWC",
+}
+OVERLAPPING: dict[str, Any] = {**POOLED, "ksize": [1, 3, 3, 1], "padding": "SAME"}
+POOLED_3D: dict[str, Any] = {
     "ksize": [1, 2, 2, 2, 1],
     "strides": [1, 2, 2, 2, 1],
     "padding": "SAME",
     "data_format": "NDHWC",
 }
-FLAT_3D = {"strides": [1, 1, 1, 1, 1], "padding": "SAME", "dilations": [1, 1, 1, 1, 1]}
+FLAT_3D: dict[str, Any] = {
+    "strides": [1, 1, 1, 1, 1],
+    "padding": "SAME",
+    "dilations": [1, 1, 1, 1, 1],
+}
 
 ACTIVATIONS = ("Relu", "Relu6", "Elu", "LeakyRelu", "Sigmoid")
 

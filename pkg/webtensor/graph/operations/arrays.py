@@ -116,10 +116,11 @@ def random_integers(
     seed: int | None,
 ) -> Tensor:
     """Return random integers between inputs or, where TensorFlow.js has them, attributes."""
-    bounds = [minval if low is None else low, maxval if high is None else high]
-    if None in bounds:
+    first = minval if low is None else low
+    last = maxval if high is None else high
+    if first is None or last is None:
         raise ValueError("RandomUniformInt: minval or maxval is missing")
-    return ops.random_uniform_int(shape, *bounds, seed)
+    return ops.random_uniform_int(shape, first, last, seed)
 
 
 _STRIDED_SLICE_MASKS = {
