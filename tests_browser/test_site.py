@@ -1,6 +1,7 @@
 """The wheel and the site as they are built and served."""
 
 import json
+import re
 import zipfile
 from argparse import ArgumentTypeError
 from collections.abc import Iterator
@@ -17,6 +18,10 @@ from tests_py.test_tfjs_map import SYMBOLS
 from web.build import WEB, below, build_wheel, site_path
 from web.serve import serve
 
+NAVIGATION = [
+    *("webtensor", "Digits", "Linear model", "Page and worker", "Benchmark", "REPL"),
+    "Documentation",
+]
 ISSUES = "https://github.com/webtensor/webtensor/issues"
 
 
@@ -63,6 +68,14 @@ def test_bundle_comes_with_its_licences(site: Path):
 def test_page_has_every_symbol_of_tensorflow_js(site: Path):
     rows = (site / "docs" / "tensorflow_js.html").read_text("utf-8").count('<th scope="row">')
     assert rows == SYMBOLS
+
+
+def test_pages_have_the_same_navigation():
+    pages = [WEB / "404.html", WEB / "index.html", *WEB.glob("*/index.html")]
+    for page in pages:
+        _, _, rest = page.read_text("utf-8").partition('<nav aria-label="Pages">')
+        names = re.findall(r">([^<>]+)</a>", rest.partition("</nav>")[0])
+        assert names == NAVIGATION, page
 
 
 @pytest.mark.parametrize(

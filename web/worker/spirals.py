@@ -22,10 +22,10 @@ COLOURS = ((0.04, 0.39, 0.81), (0.95, 0.55, 0.2))
 
 
 def spiral(label: int) -> list[tuple[float, float]]:
-    """Return the points of one of the spirals, all within the unit circle."""
+    """Return the points of one of the spirals, all well within the unit circle."""
     points = []
     for index in range(POINTS):
-        radius = 0.1 + 0.9 * index / POINTS
+        radius = 0.1 + 0.85 * index / POINTS
         angle = TURNS * 2 * pi * index / POINTS + label * pi
         points.append((radius * cos(angle), radius * sin(angle)))
     return points

@@ -1,8 +1,9 @@
-"""Tensors: arrays of numbers that the graphics processor or WebAssembly computes with."""
+"""Tensors: arrays of numbers, computed with as a whole."""
 
 import webtensor as wt
 
-# Press Run, or Ctrl+Enter. `wt.` and Ctrl+Space in the console show what else there is.
+# Press Run, or Ctrl+Enter. In the console, `wt.` and
+# Ctrl+Space show what else there is.
 prices = wt.tensor([[1.2, 0.8], [3.5, 2.1], [0.9, 4.4]])
 amounts = wt.tensor([[10.0, 4.0], [2.0, 6.0], [5.0, 1.0]])
 
