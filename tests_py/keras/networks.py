@@ -41,6 +41,7 @@ def built(network: str, /, **arguments: Any) -> Any:
 def numpy_initializers() -> Iterator[None]:
     """Within the ``with``, NumPy draws kernels; biases and the like begin as Keras says."""
     rng = np.random.default_rng(0)
+    numbers = rng.standard_normal(1_000_003, "float32")
 
     def initialize(variable: Any, initializer: Any) -> None:
         shape = variable._shape
@@ -51,7 +52,8 @@ def numpy_initializers() -> Iterator[None]:
         else:
             is_depthwise = len(shape) == 4 and shape[0] > 1 and shape[3] == 1
             inputs = shape[:2] if is_depthwise else shape[:-1]
-            value = rng.normal(scale=(1.5 / np.prod(inputs)) ** 0.5, size=shape)
+            scale = (1.5 / np.prod(inputs)) ** 0.5
+            value = np.resize(numbers[rng.integers(100_000) :], shape) * scale
         variable._initialize(variable._convert_to_tensor(value, variable.dtype))
 
     with patch.object(Variable, "_initialize_with_initializer", initialize):

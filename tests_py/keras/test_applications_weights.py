@@ -18,8 +18,14 @@ from web.serve import serve
 from webtensor import keras as ours
 from webtensor.errors import ModelFormatError
 from webtensor.keras.applications import pretrained
+from webtensor.keras.saving.layers_model.storage import load_layers_model_weights
 
-SMALL = {"alpha": 0.25, "input_shape": (32, 32, 3), "classes": 3, "depth_multiplier": 1}
+SMALL: dict[str, Any] = {
+    "alpha": 0.25,
+    "input_shape": (32, 32, 3),
+    "classes": 3,
+    "depth_multiplier": 1,
+}
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +109,11 @@ def test_numbers_in_names_may_begin_anywhere():
     [ours.layers.Dense(2) for _ in range(6)]
     model = small_network()
     assert model.layers[0].name == "dense_9"
-    storage = pretrained.load_layers_model_weights
-    storage(model, files)
+    load_layers_model_weights(model, files)
     assert_loaded(model, saved)
+    other = ours.Sequential([ours.Input((2,)), ours.layers.Dense(2, name="other")])
     with pytest.raises(ModelFormatError, match="has no weight 'other/kernel'"):
-        storage(ours.Sequential([ours.Input((2,)), ours.layers.Dense(2, name="other")]), files)
+        load_layers_model_weights(other, files)
 
 
 # -- the weights of ImageNet -------------------------------------------------------------------
@@ -181,7 +187,7 @@ def test_what_to_do_without_a_download(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(pretrained, "get_file", fail)
     message = r"MobileNet: the weights of ImageNet cannot be fetched from https://storage.*Pass"
-    arguments = {"alpha": 0.25, "input_shape": (128, 128, 3)}
+    arguments: dict[str, Any] = {"alpha": 0.25, "input_shape": (128, 128, 3)}
     with pytest.raises(OSError, match=message):
         built("MobileNet", **arguments)
     monkeypatch.setattr(pretrained, "get_file_async", fail)
@@ -270,7 +276,7 @@ def test_unknown_arguments_are_errors():
     with pytest.raises(TypeError, match=r"MobileNet: unknown argument 'clases'; did you mean"):
         built("MobileNet", clases=3)
     with pytest.raises(TypeError, match="MobileNet: too many positional arguments"):
-        ours.applications.MobileNet(*range(20))  # type: ignore[call-arg, arg-type]
+        ours.applications.MobileNet(*range(20))
 
 
 @pytest.mark.parametrize("name", ["ConvNeXtTiny", "DenseNet121", "NASNetMobile"])

@@ -1,10 +1,8 @@
 """Networks for images, with the names, arguments and layers of ``keras.applications``.
 
 Each family has a module, with the functions that build its networks, ``preprocess_input`` and
-``decode_predictions``. ``networks`` has what the families share: arguments, the input and the
-classifier; ``blocks`` rounds widths and pads images; ``pretrained`` loads weights;
-``imagenet_utils`` preprocesses images and names classes. ``inception`` and ``vgg`` have what two
-families share.
+``decode_predictions``. ``networks`` has what the families share, ``pretrained`` loads weights, and
+``imagenet_utils`` preprocesses images and names classes.
 
 Example:
     >>> from webtensor import keras

@@ -18,7 +18,7 @@ from webtensor.keras.applications.imagenet_utils import (
     preprocess_for_nothing as preprocess_input,
 )
 from webtensor.keras.applications.networks import (
-    Activation,
+    ActivationLike,
     Images,
     ImageShape,
     Network,
@@ -107,7 +107,7 @@ class _ConvNeXt(Network[tuple[tuple[int, ...], tuple[int, ...]]]):
     input_shape: ImageShape = None
     pooling: str | None = None
     classes: int = 1000
-    classifier_activation: Activation = "softmax"
+    classifier_activation: ActivationLike = "softmax"
     name: str | None = None
 
     supports_channels_first = False

@@ -18,7 +18,7 @@ from webtensor.keras.applications.imagenet_utils import (
     preprocess_for_nothing as preprocess_input,
 )
 from webtensor.keras.applications.networks import (
-    Activation,
+    ActivationLike,
     Images,
     ImageShape,
     Network,
@@ -320,7 +320,7 @@ class _EfficientNetV2(_EfficientNet):
     input_shape: ImageShape = None
     pooling: str | None = None
     classes: int = 1000
-    classifier_activation: Activation = "softmax"
+    classifier_activation: ActivationLike = "softmax"
     include_preprocessing: bool = True
     name: str | None = None
 

@@ -15,7 +15,7 @@ from webtensor.keras.applications.imagenet_utils import (
     preprocess_for_tf as preprocess_input,
 )
 from webtensor.keras.applications.networks import (
-    Activation,
+    ActivationLike,
     Facts,
     Images,
     ImageShape,
@@ -102,7 +102,7 @@ class _MobileNet(_ScaledNetwork[tuple[tuple[int, int], ...]]):
     input_tensor: Symbol = None
     pooling: str | None = None
     classes: int = 1000
-    classifier_activation: Activation = "softmax"
+    classifier_activation: ActivationLike = "softmax"
     name: str | None = None
 
     alphas = (0.25, 0.5, 0.75, 1.0)
@@ -143,9 +143,8 @@ class _MobileNet(_ScaledNetwork[tuple[tuple[int, int], ...]]):
 
 
 def _convolution(x: Images, width: int, name: str, kernel: int = 1, strides: int = 1) -> Images:
-    return layers.Conv2D(width, kernel, strides=strides, padding="same", use_bias=False, name=name)(
-        x
-    )
+    convolution = layers.Conv2D(width, kernel, strides, "same", use_bias=False, name=name)
+    return convolution(x)
 
 
 def _depthwise(x: Images, kernel: int, strides: int, name: str, **options: Any) -> Images:
@@ -219,9 +218,8 @@ class _InvertedNetwork(_ScaledNetwork[Facts]):
 
 
 def _normalized(x: Images, name: str) -> Images:
-    return layers.BatchNormalization(axis=channel_axis(), epsilon=1e-3, momentum=0.999, name=name)(
-        x
-    )
+    axis = channel_axis()
+    return layers.BatchNormalization(axis=axis, epsilon=1e-3, momentum=0.999, name=name)(x)
 
 
 @dataclass
@@ -238,7 +236,7 @@ class _MobileNetV2(_InvertedNetwork[tuple[tuple[int, int, int], ...]]):
     input_tensor: Symbol = None
     pooling: str | None = None
     classes: int = 1000
-    classifier_activation: Activation = "softmax"
+    classifier_activation: ActivationLike = "softmax"
     name: str | None = None
 
     alphas = (0.35, 0.5, 0.75, 1.0, 1.3, 1.4)
@@ -296,7 +294,7 @@ class _MobileNetV3(_InvertedNetwork[_Architecture]):
     classes: int = 1000
     pooling: str | None = None
     dropout_rate: float = 0.2
-    classifier_activation: Activation = "softmax"
+    classifier_activation: ActivationLike = "softmax"
     include_preprocessing: bool = True
     name: str | None = None
 
@@ -314,7 +312,7 @@ class _MobileNetV3(_InvertedNetwork[_Architecture]):
     def image_shape(self) -> Shape:
         tensor = self.input_tensor
         unknown = with_channels((None, None), 3) if tensor is None else tensor.shape[1:]
-        shape = self.given_shape() or unknown
+        shape = self.given_shape() or self.checked(unknown)
         self.pretrained_size(shape)
         return shape
 

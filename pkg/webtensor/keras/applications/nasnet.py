@@ -11,7 +11,7 @@ from webtensor.keras.applications.imagenet_utils import (
     preprocess_for_tf as preprocess_input,
 )
 from webtensor.keras.applications.networks import (
-    Activation,
+    ActivationLike,
     Images,
     ImageShape,
     Network,
@@ -53,7 +53,7 @@ class _NASNet(Network[_Facts]):
     input_tensor: Symbol = None
     pooling: str | None = None
     classes: int = 1000
-    classifier_activation: Activation = "softmax"
+    classifier_activation: ActivationLike = "softmax"
     name: str | None = None
 
     supports_channels_first = False

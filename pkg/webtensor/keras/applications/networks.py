@@ -24,7 +24,7 @@ from webtensor.keras.types import ActivationLike, Shape
 from webtensor.keras.utils.global_state import get_source_inputs
 
 __all__ = [
-    "Activation",
+    "ActivationLike",
     "Facts",
     "ImageShape",
     "Images",
@@ -44,7 +44,6 @@ __all__ = [
 
 Arguments = ParamSpec("Arguments")
 Facts = TypeVar("Facts")
-Activation: TypeAlias = ActivationLike
 Symbol: TypeAlias = KerasTensor | None
 ImageShape: TypeAlias = "Sequence[int | None] | None"
 #: Symbolic images with their batch. Layers do not say what they return.
@@ -84,7 +83,7 @@ class Network(Generic[Facts]):
     input_shape: ImageShape
     pooling: str | None
     classes: int
-    classifier_activation: Activation
+    classifier_activation: ActivationLike
     name: str | None
 
     #: The constructor's name, the model's default name, what sets the network apart from others of
@@ -215,10 +214,12 @@ class Network(Generic[Facts]):
         return self.size
 
     def given_shape(self) -> Shape | None:
-        """Return ``input_shape`` as a tuple, checked."""
-        shape, least = self.input_shape, self.minimum_size
-        if shape is None:
-            return None
+        """Return ``input_shape``, checked."""
+        return None if self.input_shape is None else self.checked(self.input_shape)
+
+    def checked(self, shape: Sequence[int | None]) -> Shape:
+        """Return the shape of an image as a tuple."""
+        least = self.minimum_size
         if (
             not isinstance(shape, Sequence)
             or len(shape) != 3
@@ -261,7 +262,7 @@ class StandardNetwork(Network[Facts]):
     input_shape: ImageShape = None
     pooling: str | None = None
     classes: int = 1000
-    classifier_activation: Activation = "softmax"
+    classifier_activation: ActivationLike = "softmax"
     name: str | None = None
 
 
