@@ -195,7 +195,7 @@ class ThreadedRequests:
 def _shut_down(descriptor: Callable[[], int]) -> None:
     """End a connection that a thread may be waiting for."""
     with (
-        suppress(OSError, ValueError),  # it may have ended meanwhile
+        suppress(AttributeError, OSError, ValueError),  # it may have ended meanwhile
         socket.fromfd(descriptor(), socket.AF_INET, socket.SOCK_STREAM) as connection,
     ):
         connection.shutdown(socket.SHUT_RDWR)
