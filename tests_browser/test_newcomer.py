@@ -36,7 +36,8 @@ assert history.history["loss"][-1] < history.history["loss"][0]
 await keras.saving.save_layers_model_async(model, "indexeddb://newcomer")
 print("kept")
 """
-OPEN_AND_EXPORT = """import webtensor as wt
+OPEN_AND_EXPORT = """# A later visit
+import webtensor as wt
 from webtensor import keras
 
 model = await keras.saving.load_layers_model_async("indexeddb://newcomer")

@@ -61,7 +61,7 @@ class Repl:
         expect(main).to_have_attribute("data-phase", phase, timeout=SECONDS_TO_BOOT * 1000)
 
     def open(self, program: str) -> None:
-        """Open a program by its link."""
+        """Open a program by its link; its first line must not be in the one before."""
         self.page.evaluate("(hash) => { location.hash = hash; }", fragment(program))
         expect(self.program).to_contain_text(program.splitlines()[0])
 
