@@ -208,7 +208,7 @@ def _padding(fusion: _Fusion, node: Node) -> Node | None:
 
 def _scale(fusion: _Fusion, node: Node) -> Node | None:
     """Multiply the filter of a product, and its bias, with what the product is multiplied with."""
-    if node.op != "Mul":
+    if node.op != "Mul" or len(node.inputs) != 2:
         return None
     for reference, other in (node.inputs, node.inputs[::-1]):
         product = fusion.product(reference)
