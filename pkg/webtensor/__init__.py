@@ -209,7 +209,7 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         if name in _NAMESPACES:
             vars(value).update(_explained_functions(value))
-        elif _isfunction(value) and _HOMES[name] != "keras":
+        elif _isfunction(value) and _HOMES[name] not in ("graph", "keras"):
             value = _explained(value)
         globals()[name] = value
         return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 from webtensor.engine import Tensor, TensorLike
 from webtensor.errors import ModelFormatError
@@ -307,8 +307,7 @@ class GraphModel:
 
     def _feeds(self, inputs: Inputs) -> dict[Reference, Any]:
         if not isinstance(inputs, Mapping):
-            several = isinstance(inputs, (list, tuple)) and len(self._inputs) != 1
-            values = list(inputs) if several or _is_list_of_one(inputs) else [inputs]
+            values = [*inputs] if _are_several(inputs, len(self._inputs)) else [inputs]
             if len(values) != len(self._inputs):
                 raise ValueError(
                     f"inputs: {self._label} has {len(self._inputs)} inputs "
@@ -346,13 +345,12 @@ class GraphModel:
                     self._resources[reference_of(other.names[0], "inputs")] = value
 
 
-def _is_list_of_one(inputs: object) -> bool:
-    """Whether this is a list with one tensor, rather than a tensor as a list of numbers."""
-    return (
-        isinstance(inputs, (list, tuple))
-        and len(inputs) == 1
-        and not isinstance(inputs[0], (int, float, complex, list, tuple))
-    )
+def _are_several(inputs: object, count: int) -> TypeGuard[Sequence[TensorLike]]:
+    """Whether this is a list of tensors, rather than a tensor as a list of numbers."""
+    if not isinstance(inputs, (list, tuple)):
+        return False
+    numbers = (bool, int, float, complex, str, bytes, list, tuple)
+    return count != 1 or any(not isinstance(value, numbers) for value in inputs)
 
 
 def _fed(name: str, value: TensorLike, described: ModelTensor | None) -> Tensor:

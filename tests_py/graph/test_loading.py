@@ -1,0 +1,204 @@
+"""Graph models from files: what they take and return, and what is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import webtensor as wt
+from tests_py.graph.graphs import (
+    Dtype,
+    JsonNode,
+    arrays_of,
+    constant,
+    model_of,
+    node,
+    placeholder,
+    topology,
+)
+from web.serve import serve
+from webtensor.errors import ModelFormatError
+
+WEIGHTS = np.arange(6, dtype="float32").reshape(2, 3)
+X = np.array([[1, -2]], "float32")
+
+
+def stored(name: str, dtype: str = "float32") -> JsonNode:
+    """A constant whose value is among the weights."""
+    return node(name, "Const", dtype=Dtype(dtype))
+
+
+NODES = [
+    *(placeholder("x", shape=(-1, 2)), stored("weights"), node("y", "MatMul", "x weights")),
+    *(node("positive", "Relu", "y"), node("negative", "Neg", "y")),
+]
+
+
+def tensor_info(name: str) -> dict[str, Any]:
+    return {"name": name, "dtype": "DT_FLOAT", "tensorShape": {"unknownRank": True}}
+
+
+def files(**changes: Any) -> dict[str, bytes]:
+    """The files of a model with one weight, quantized to float16 and in two shards."""
+    data = WEIGHTS.astype("float16").tobytes()
+    quantization = {"dtype": "float16", "original_dtype": "float32"}
+    spec = {"name": "weights", "shape": [2, 3], "dtype": "float32", "quantization": quantization}
+    model_json = {
+        "format": "graph-model",
+        "modelTopology": topology(NODES),
+        "weightsManifest": [{"paths": ["a.bin", "b.bin"], "weights": [spec]}],
+        **changes,
+    }
+    return {"model.json": json.dumps(model_json).encode(), "a.bin": data[:5], "b.bin": data[5:]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, data in files().items():
+        (tmp_path / name).write_bytes(data)
+    return tmp_path
+
+
+@pytest.fixture
+def address(folder: Path) -> Iterator[str]:
+    with serve(folder) as url:
+        yield f"{url}/model.json"
+
+
+def test_places_of_models(folder: Path, address: str):
+    fractions: list[float] = []
+    for source in (folder, folder / "model.json", files(), address):
+        model = wt.load_graph_model(source, on_progress=fractions.append)
+        positive, negative = arrays_of(model.execute(X))
+        np.testing.assert_allclose(positive, np.maximum(X @ WEIGHTS, 0))
+        np.testing.assert_allclose(negative, -(X @ WEIGHTS))
+        assert fractions[-1] == 1
+    assert model.input_nodes == ["x"]
+    assert model.output_nodes == ["positive", "negative"]
+    assert (model.inputs[0].shape, model.inputs[0].dtype) == ((None, 2), "float32")
+    assert [value.shape for value in model.weights["weights"]] == [(2, 3)]
+
+
+def test_models_load_and_compute_without_blocking(address: str):
+    async def predicted() -> Any:
+        model = await wt.load_graph_model_async(address)
+        return await model.predict_async([X])
+
+    positive, _ = arrays_of(asyncio.run(predicted()))
+    np.testing.assert_allclose(positive, np.maximum(X @ WEIGHTS, 0))
+
+
+def test_names_of_the_signature_and_of_the_graph():
+    signature = {
+        "inputs": {"image": tensor_info("x:0")},
+        "outputs": {"scores": tensor_info("positive:0")},
+    }
+    model = wt.load_graph_model(files(signature=signature))
+    wanted = np.maximum(X @ WEIGHTS, 0)
+    for given in ({"image": X}, {"x": X}, {"x:0": X}, X, [X]):
+        np.testing.assert_allclose(arrays_of(model.execute(given))[0], wanted)
+    for name in ("scores", "positive", "positive:0"):
+        np.testing.assert_allclose(arrays_of(model.execute(X, name))[0], wanted)
+    assert isinstance(model(X), wt.Tensor)
+
+
+def test_outputs_have_the_keys_of_the_metadata():
+    metadata = {"structuredOutputKeys": ["up", "down"]}
+    model = wt.load_graph_model(files(userDefinedMetadata=metadata))
+    predicted = model.predict(X)
+    assert isinstance(predicted, dict)
+    assert list(predicted) == ["up", "down"]
+    assert model.metadata == metadata
+
+
+def test_tables_are_filled_by_the_initializer():
+    table = node("table", "HashTableV2", key_dtype=Dtype("int32"), value_dtype=Dtype("float32"))
+    filled = node("filled", "LookupTableImportV2", "table keys values")
+    initializer = [table, constant("keys", [3, 5]), constant("values", [0.5, 1.5]), filled]
+    graph = [
+        *(placeholder("x", "int32"), placeholder("table", "resource"), constant("other", -1.0)),
+        node("out", "LookupTableFindV2", "table x other"),
+    ]
+    info = {**tensor_info("table:0"), "dtype": "DT_RESOURCE", "resourceId": 7}
+    changes = {
+        "modelTopology": topology(graph),
+        "modelInitializer": topology(initializer),
+        "initializerSignature": {"outputs": {"table": {**info, "name": "filled:0"}}},
+        "signature": {
+            "inputs": {"x": {**tensor_info("x:0"), "dtype": "DT_INT32"}, "table": info},
+            "outputs": {"out": tensor_info("out:0")},
+        },
+    }
+    model = wt.load_graph_model(files(**changes))
+    (found,) = arrays_of(model.execute(wt.tensor([5, 4, 3], dtype="int32")))
+    assert found.tolist() == [1.5, -1.0, 0.5]
+
+
+def test_registered_operations():
+    graph = topology([placeholder("x"), node("out", "Power", "x", exponent=3.0)])
+    wt.register_graph_op("Power", lambda given: given.inputs[0] ** given.attributes["exponent"])
+    model = model_of(graph)
+    wt.deregister_graph_op("Power")
+    assert arrays_of(model.execute(wt.tensor([2.0])))[0].tolist() == [8.0]
+    with pytest.raises(ModelFormatError, match="Power"):
+        model_of(graph)
+    with pytest.raises(KeyError, match="Power"):
+        wt.deregister_graph_op("Power")
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"format": "layers-model"}, "'layers-model', which is no graph-model"),
+        ({"modelTopology": None}, "no modelTopology"),
+        (
+            {"modelTopology": topology([node("a", "Foo"), node("b", "Bar"), node("c", "Foo")])},
+            "unknown: Bar, Foo",
+        ),
+        ({"modelTopology": topology([node("a", "NoOp"), node("a", "NoOp")])}, "'a'"),
+        ({"weightsManifest": [{"paths": ["c.bin"], "weights": []}]}, "c.bin"),
+        ({"weightsManifest": [{"paths": ["../a.bin"], "weights": []}]}, r"\.\./a\.bin"),
+    ],
+)
+def test_models_that_are_refused(changes: dict[str, Any], message: str):
+    with pytest.raises(ModelFormatError, match=message):
+        wt.load_graph_model(files(**changes))
+
+
+def test_constants_without_a_value_are_named():
+    model = wt.load_graph_model(files(modelTopology=topology([*NODES, stored("lost")])))
+    assert len(arrays_of(model.execute(X, ["positive"]))) == 1
+    with pytest.raises(ModelFormatError, match="'lost' has no value"):
+        model.execute(X, "lost")
+
+
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        (np.ones((1, 3), "float32"), r"'x' must have shape \(None, 2\), but has \(1, 3\)"),
+        (np.ones((1, 2), "int32"), "'x' must have dtype float32, but has int32"),
+        ([X, X], "1 inputs"),
+        ({"z": X}, "no tensor 'z'"),
+        ({}, "'x' is missing"),
+    ],
+)
+def test_inputs_that_do_not_fit(given: Any, message: str):
+    model = wt.load_graph_model(files())
+    if not isinstance(given, (list, dict)):
+        given = wt.tensor(given)
+    with pytest.raises(ValueError, match=message):
+        model.predict(given)
+
+
+def test_disposed_models_give_their_memory_back(no_leak: None):
+    model = wt.load_graph_model(files())
+    for _ in range(3):
+        model.predict(X)
+    model.dispose()
+    assert model.weights == {}
