@@ -116,6 +116,28 @@ def test_numbers_in_names_may_begin_anywhere():
         load_layers_model_weights(other, files)
 
 
+def test_statistics_of_normalization_are_used_at_once():
+    layers = [ours.layers.Normalization(name="norm"), ours.layers.Dense(1, name="dense")]
+    model = ours.Sequential([ours.Input((2,)), *layers])
+    weights: dict[str, Any] = {
+        "norm/mean": np.array([1.0, 2.0], "float32"),
+        "norm/variance": np.array([4.0, 0.25], "float32"),
+        "norm/count": np.array(0, "int32"),
+        "dense/kernel": np.ones((2, 1), "float32"),
+        "dense/bias": np.zeros(1, "float32"),
+    }
+    specs = [
+        {"name": name, "shape": [*value.shape], "dtype": str(value.dtype)}
+        for name, value in weights.items()
+    ]
+    data = b"".join(value.tobytes() for value in weights.values())
+    manifest = [{"paths": ["weights.bin"], "weights": specs}]
+    described = {"modelTopology": {}, "weightsManifest": manifest}
+    files = {"model.json": json.dumps(described).encode(), "weights.bin": data}
+    load_layers_model_weights(model, files)
+    assert model(np.array([[3.0, 2.5]])).tolist() == [[2.0]]
+
+
 # -- the weights of ImageNet -------------------------------------------------------------------
 
 EVERY_NETWORK = [name for name in dir(keras.applications) if name[0].isupper()]

@@ -1,5 +1,6 @@
 """``keras.datasets``: what Keras makes of the same files; nothing is fetched here."""
 
+import asyncio
 import gzip
 import importlib
 import io
@@ -160,10 +161,17 @@ def test_wrong_arguments() -> None:
 # -- files of the web --------------------------------------------------------------------------
 
 
-def test_file_is_fetched_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture(params=["get_file", "get_file_async"])
+def get(request: pytest.FixtureRequest) -> Any:
+    """The function that fetches a file, which is waited for."""
+    if request.param == "get_file":
+        return ours.utils.get_file
+    return lambda *args, **kwargs: asyncio.run(ours.utils.get_file_async(*args, **kwargs))
+
+
+def test_file_is_fetched_once(get: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "source.txt"
     source.write_text("one")
-    get = ours.utils.get_file
     options: dict[str, Any] = {"origin": source.as_uri(), "cache_dir": tmp_path / "cache"}
     path = Path(get("kept.txt", **options))
     assert path == tmp_path / "cache" / "datasets" / "kept.txt"
@@ -180,12 +188,12 @@ def test_file_is_fetched_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize("name", ["a.tar.gz", "a"])
-def test_archive_is_unpacked(name: str, tmp_path: Path) -> None:
+def test_archive_is_unpacked(get: Any, name: str, tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as archive:
         (tmp_path / "inside.txt").write_text("inside")
         archive.add(tmp_path / "inside.txt", "inside.txt")
     origin = (tmp_path / "a.tar.gz").as_uri()
-    found = ours.utils.get_file(name, origin, extract=True, cache_dir=tmp_path)
+    found = get(name, origin, extract=True, cache_dir=tmp_path)
     assert (Path(found) / "inside.txt").read_text() == "inside"
 
 
@@ -206,6 +214,6 @@ def test_archive_that_leads_out(tmp_path: Path) -> None:
         ((None, "file:///"), "fname must be the name of a file"),
     ],
 )
-def test_wrong_arguments_for_files(arguments: Any, message: str) -> None:
+def test_wrong_arguments_for_files(get: Any, arguments: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        ours.utils.get_file(*arguments)
+        get(*arguments)

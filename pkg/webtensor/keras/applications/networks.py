@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from inspect import Signature, signature
+from inspect import Signature, getdoc, signature
 from typing import Any, ClassVar, Generic, ParamSpec, TypeAlias, TypeVar
 from warnings import warn
 
@@ -71,6 +71,7 @@ _MEANINGS = {
 _RAISES = """
 Raises:
     OSError: the weights cannot be downloaded.
+    RuntimeError: they are on the web, and the browser cannot suspend Python: see ``build_async``.
     ValueError: an argument is invalid, or the weights do not fit."""
 
 
@@ -343,7 +344,7 @@ def constructor(
         return model
 
     entries = "".join(f"\n    {name}: {_MEANINGS[name]}" for name in arguments.parameters)
-    construct.__doc__ = f"{family.__doc__}\n\nArgs:{entries}\n{_RAISES}"
+    construct.__doc__ = f"{getdoc(family)}\n\nArgs:{entries}\n{_RAISES}"
     construct.__name__ = construct.__qualname__ = title
     construct.__module__ = family.__module__
     construct.__signature__ = arguments  # type: ignore[attr-defined]

@@ -199,6 +199,9 @@ def load_weights_of(artifacts: ModelArtifacts, model: Model, budget: Budget) -> 
             for weight in weights
         ]
     _assign(model, weights, artifacts.label, strict=False)
+    for layer in _innermost_layers(model):
+        if hasattr(layer, "finalize_state"):
+            layer.finalize_state()
 
 
 def _renumbered(names: Iterable[str]) -> dict[str, str]:
