@@ -7,6 +7,7 @@ import base64
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -745,28 +746,85 @@ def test_files_that_a_visitor_picked(tensorflow_page: PlaywrightPythonPage) -> N
     ]
     page.set_input_files("#picked", files)  # type: ignore[arg-type]
     answer, fraction = tensorflow_page.run(PICKED)
-    assert answer == {**MODEL, "pieces": len(SHARDS)}
+    assert answer == {**MODEL, "pieces": 0}
     assert fraction == 1.0
+
+
+DROP_TARGET = """() => {
+    window.dropped = [];
+    document.body.style.minHeight = "100vh";
+    document.ondragover = (event) => event.preventDefault();
+}"""
+LISTEN = """
+import js
+import sys
+from pyodide.ffi import create_proxy
+import webtensor as wt
+
+def on_drop(event):
+    event.preventDefault()
+    sys.modules["dropped"] = wt.io.browser_files(event.dataTransfer.items)
+
+sys.modules["on_drop"] = create_proxy(on_drop)
+js.document.addEventListener("drop", sys.modules["on_drop"])
+"""
+DROPPED = (
+    COMMON
+    + """
+import sys
+answer = await outcome(sys.modules.pop("dropped").load_async())
+js.document.removeEventListener("drop", sys.modules["on_drop"])
+sys.modules.pop("on_drop").destroy()
+answer
+"""
+)
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_files_that_a_visitor_dropped(
+    chromium_python: PythonPage, tmp_path: Path, is_folder: bool
+) -> None:
+    """Also a folder with further files, some of them of the same name."""
+    assert isinstance(chromium_python, PlaywrightPythonPage)
+    page = chromium_python.page
+    folder = tmp_path / "model"
+    (folder / "more").mkdir(parents=True)
+    for path, data in FILES.items():
+        (folder / path[3:]).write_bytes(data)
+    for name in ("README.md", "more/README.md", "more/labels.json"):
+        (folder / name).write_text("[]")
+    page.evaluate(DROP_TARGET)
+    chromium_python.run(LISTEN)
+    files = [folder] if is_folder else [folder / path[3:] for path in FILES]
+    session = page.context.new_cdp_session(page)
+    for event in ("dragEnter", "dragOver", "drop"):
+        session.send(
+            "Input.dispatchDragEvent",
+            {
+                "type": event,
+                "x": 20,
+                "y": 20,
+                "data": {"items": [], "files": [*map(str, files)], "dragOperationsMask": 1},
+            },
+        )
+    answer = chromium_python.run(DROPPED)
+    assert answer == {**MODEL, "pieces": 0}
 
 
 LACKING = (
     COMMON
     + """
-def raised(call):
-    try:
-        call()
-    except ValueError as error:
-        return error
-
 def file(name, text):
     return js.File.new(js.Array.of(text), name)
 
 [
-    await outcome(wt.io.browser_files([file("model.json", model_json)]).load_async()),
-    *[
-        str(raised(lambda: wt.io.browser_files(files)))
-        for files in ([], [file("a.bin", "")], [file("a.json", "{}"), file("a.json", "{}")])
-    ],
+    await outcome(wt.io.browser_files(files).load_async())
+    for files in (
+        [file("model.json", model_json)],
+        [],
+        [file("a.bin", "")],
+        [file("a.json", "{}"), file("a.json", "{}")],
+    )
 ]
 """
 )
@@ -779,9 +837,9 @@ def test_files_that_are_no_model(chromium_python: PythonPage) -> None:
     assert missing == (
         "ModelFormatError: model.json names the file 'group1-shard1of3.bin', which is missing"
     )
-    assert none == "one of the files must be model.json, but there are []"
-    assert no_json == "one of the files must be model.json, but there are ['a.bin']"
-    assert twice == "browser_files: two of the files have the same name: ['a.json', 'a.json']"
+    assert none == "ValueError: one of the files must be model.json, but there are []"
+    assert no_json == "ValueError: one of the files must be model.json, but there are ['a.bin']"
+    assert twice == "ValueError: browser_files: 2 of the files have the name 'a.json'"
 
 
 def test_a_model_is_downloaded(chromium_python: PythonPage, server: Server) -> None:

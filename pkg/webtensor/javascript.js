@@ -7,6 +7,7 @@ export { default as webgl1 } from "./backends/webgl/webgl1.js";
 export { default as quantization } from "./formats/quantization.js";
 export { default as fetching } from "./io/fetching.js";
 export { default as indexed_db } from "./io/indexed_db.js";
+export { default as visitor_files } from "./io/visitor_files.js";
 
 export const version = "0.1.0"; // of the wheel that these files are from
 

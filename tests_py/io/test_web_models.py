@@ -335,6 +335,8 @@ def test_checksums_of_sha256(server: Server) -> None:
         ({"group1-shard1of3.bin": "crc32:00000000"}, r"shard1of3\.bin' is not what was written"),
         ({"other.bin": "crc32:00000000"}, r"integrity names 'other\.bin', which is no file"),
         ("sha256-no base64", "not sha256:no base64"),
+        ("sha512-AAAA", r"integrity must be 'sha256-' and base64, .* but is 'sha512-AAAA'"),
+        ({"group1-shard1of3.bin": None}, r"integrity must be .* but is None"),
     ],
 )
 def test_files_that_are_not_those_that_were_expected(

@@ -11,7 +11,9 @@ from zlib import crc32
 from webtensor.errors import ModelFormatError
 from webtensor.formats.element_types import Buffer
 
-__all__ = ["check_integrity", "checksum_of"]
+__all__ = ["check_integrity", "checksum_of", "is_checksum"]
+
+_ALGORITHMS = ("crc32", "sha256")
 
 
 def checksum_of(pieces: Iterable[Buffer], algorithm: str = "crc32") -> str:
@@ -58,15 +60,24 @@ def check_integrity(expected: str, pieces: Iterable[Buffer], label: str) -> None
         Traceback (most recent call last):
         webtensor.errors.ModelFormatError: weights.bin is not what was written: its checksum is ...
     """
-    expected = _normalized(expected)
-    algorithm = expected.partition(":")[0]
-    if algorithm not in ("crc32", "sha256"):
+    if not is_checksum(expected):
         return
-    actual = checksum_of(pieces, algorithm)
+    expected = _normalized(expected)
+    actual = checksum_of(pieces, expected.partition(":")[0])
     if actual != expected:
         raise ModelFormatError(
             f"{label} is not what was written: its checksum is {actual}, not {expected:.100}"
         )
+
+
+def is_checksum(text: object) -> bool:
+    """Whether this is a checksum of an algorithm that is known here.
+
+    Example:
+        >>> is_checksum("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="), is_checksum("md5:0")
+        (True, False)
+    """
+    return isinstance(text, str) and _normalized(text).partition(":")[0] in _ALGORITHMS
 
 
 def _normalized(checksum: str) -> str:

@@ -104,11 +104,13 @@ class _FilesHandler(IOHandler):
 
 
 def name_of_json(names: Sequence[str]) -> str:
-    """Return the name of the only JSON file of several files.
+    """Return ``model.json``, or the name of the only JSON file.
 
     Raises:
-        ValueError: there is none, or there are several.
+        ValueError: there is none, or there are several of other names.
     """
+    if MODEL_JSON in names:
+        return MODEL_JSON
     json_names = [name for name in names if str(name).endswith(".json")]
     if len(json_names) != 1:
         raise ValueError(f"one of the files must be {MODEL_JSON}, but there are {[*names]}")
@@ -165,7 +167,7 @@ def from_files(
         integrity: as of ``http``.
 
     Raises:
-        ValueError: not exactly one name ends in ".json".
+        ValueError: there is no ``model.json``, and not exactly one other JSON file.
 
     Example:
         >>> import webtensor as wt

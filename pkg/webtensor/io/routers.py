@@ -208,10 +208,14 @@ def _loader(source: Any, options: LoadOptions) -> IOHandler:
     return file_system(source, **_file_options(options))
 
 
+#: The methods of JavaScript's files, and of what a visitor dropped.
+_JAVASCRIPT_METHODS = ("arrayBuffer", "webkitGetAsEntry")
+
+
 def _is_javascript(source: Any) -> bool:
     """Whether something is a list of JavaScript's files, or a list of Python's that has some."""
     items = [] if isinstance(source, (str, bytes, os.PathLike)) else list(source)
-    return bool(items) and hasattr(items[0], "arrayBuffer")
+    return bool(items) and any(hasattr(items[0], name) for name in _JAVASCRIPT_METHODS)
 
 
 def _saver(target: Any) -> IOHandler:

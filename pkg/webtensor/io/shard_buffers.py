@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget
-from webtensor.formats.checksums import check_integrity
+from webtensor.formats.checksums import check_integrity, is_checksum
 from webtensor.formats.element_types import Buffer
 from webtensor.formats.model_artifacts import ModelArtifacts
 from webtensor.formats.model_json import (
@@ -112,6 +112,12 @@ class ModelReader:
         self._integrity = (
             {MODEL_JSON: integrity} if isinstance(integrity, str) else dict(integrity or {})
         )
+        for checksum in self._integrity.values():
+            if not is_checksum(checksum):
+                raise ModelFormatError(
+                    f"{label}: integrity must be 'sha256-' and base64, or 'sha256:' and "
+                    f"hexadecimal digits, but is {checksum!r:.100}"
+                )
         self._check_integrity(MODEL_JSON, [data], label)
         self._model_json = parse_model_json(data, label, self.budget)
         manifest = self._model_json.get("weightsManifest")

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from webtensor.environment import IN_BROWSER
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import reading
 from webtensor.formats.element_types import Buffer
+from webtensor.formats.files import MAX_MEMBERS
 from webtensor.formats.model_artifacts import ModelArtifacts, get_model_artifacts_info_for_json
 from webtensor.formats.model_json import model_files
 from webtensor.io.folders import name_of_json
 from webtensor.io.handlers import IOHandler, ProgressFunction, SaveResult
 from webtensor.io.progress import Progress
 from webtensor.io.shard_buffers import ModelReader
+from webtensor.javascript import function_of
 from webtensor.transfer import javascript_bytes, javascript_text, python_buffer
 
 __all__ = ["DOWNLOADS", "browser_downloads", "browser_files"]
@@ -24,46 +27,81 @@ DOWNLOADS = "downloads://"
 
 
 class _VisitorFilesHandler(IOHandler):
+    label = "the visitor's files"
+
     def __init__(
         self,
-        files: Sequence[Any],
+        entries: Sequence[Any],
         on_progress: ProgressFunction | None,
         integrity: str | Mapping[str, str] | None,
     ) -> None:
-        self._files = {str(file.name): file for file in files}
-        if len(self._files) != len(files):
-            names = sorted(str(file.name) for file in files)
-            raise ValueError(f"browser_files: two of the files have the same name: {names}")
-        self.label = name_of_json(list(self._files))
+        self._entries = entries
         self._on_progress, self._integrity = on_progress, integrity
 
     async def load_async(self) -> ModelArtifacts:
-        data = bytes(await _contents(self._files[self.label]))
-        with reading(self.label):
-            reader = ModelReader(data, self.label, self._integrity)
-            files = [self._file(shard.path) for shard in reader.shards]
-            progress = Progress(self._on_progress, sum(file.size for file in files))
-            for shard, file in zip(reader.shards, files, strict=True):
-                shard.rest.append(await _contents(file))
-                progress.add(shard.size)
+        files = await self._files()
+        label = name_of_json([*files])
+        data = await _contents(_only(files[label], label))
+        with reading(label):
+            reader = ModelReader(data.tobytes(), label, self._integrity)
+            # The browser knows the names of files, but not always their folders.
+            names = [shard.path.rpartition("/")[2] for shard in reader.shards]
+            chosen = [_only(files.get(name, ()), name, label) for name in names]
+            reader.reserve([file.size for file in chosen])
+            progress = Progress(self._on_progress, sum(file.size for file in chosen))
+            for shard, file in zip(reader.shards, chosen, strict=True):
+                await _settled(_functions().read(file, shard.address), shard.path)
+                shard.filled = file.size
+                progress.add(shard.filled)
             progress.end()
             return reader.artifacts()
 
-    def _file(self, path: str) -> Any:
-        """Return a file of weights; the browser knows only its name, not its folder."""
-        file = self._files.get(path.rpartition("/")[2])
-        if file is None:
-            raise ModelFormatError(f"{self.label} names the file {path!r}, which is missing")
-        return file
+    async def _files(self) -> dict[str, list[Any]]:
+        """Return the files by their names."""
+        import js
+
+        listing = _functions().listed(js.Array.of(*self._entries), MAX_MEMBERS)
+        listed = await _settled(listing, self.label)
+        if listed.length > MAX_MEMBERS:
+            raise ModelFormatError(f"{self.label}: there are more than {MAX_MEMBERS} files")
+        files: dict[str, list[Any]] = {}
+        for file in listed:
+            files.setdefault(str(file.name), []).append(file)
+        return files
+
+
+@cache
+def _functions() -> Any:
+    import pyodide_js
+
+    return function_of("io/visitor_files.js")(pyodide_js._module)
+
+
+def _only(files: Sequence[Any], name: str, label: str = "") -> Any:
+    """Return the only file of a name."""
+    if not files:
+        raise ModelFormatError(f"{label} names the file {name!r}, which is missing")
+    if len(files) > 1:
+        raise ValueError(f"browser_files: {len(files)} of the files have the name {name!r}")
+    return files[0]
 
 
 async def _contents(file: Any) -> memoryview:
+    return python_buffer(await _settled(file.arrayBuffer(), file.name))
+
+
+async def _settled(reading: Awaitable[Any], name: str) -> Any:
+    """Wait for the browser to read files.
+
+    Raises:
+        OSError: a file was changed or removed meanwhile, or must not be read.
+    """
     from pyodide.ffi import JsException
 
     try:
-        return python_buffer(await file.arrayBuffer())
+        return await reading
     except JsException as error:
-        raise OSError(f"{file.name}: the file cannot be read ({error})") from None
+        raise OSError(f"{name}: the file cannot be read ({error})") from None
 
 
 class _DownloadsHandler(IOHandler):
@@ -115,13 +153,16 @@ def browser_files(
 
     Args:
         files: the ``File`` objects of ``model.json`` and of the files that it names, in any order;
-            others are ignored. It may be the ``files`` of an input or of a drop.
+            others are ignored. It may be the ``files`` of an input, or the ``items`` of a drop,
+            which may be a folder; call this while the drop is handled.
         on_progress: called with the fraction of the bytes that were read, from 0 to 1.
         integrity: as of ``http``.
 
+    Loading raises ``ValueError`` where there is no ``model.json`` and not exactly one other JSON
+    file, or where several files have a name that is needed.
+
     Raises:
-        ValueError: this is no page, there is not exactly one JSON file, or two files have the same
-            name.
+        ValueError: this is no page.
 
     Example:
         In a page::
@@ -131,7 +172,10 @@ def browser_files(
     """
     if not IN_BROWSER:
         raise ValueError("browser_files: this is no page; use file_system or from_files")
-    return _VisitorFilesHandler(list(files), on_progress, integrity)
+    entries = list(files)
+    if entries and hasattr(entries[0], "webkitGetAsEntry"):
+        entries = list(_functions().dropped(files))
+    return _VisitorFilesHandler(entries, on_progress, integrity)
 
 
 def browser_downloads(file_name_prefix: str = "model") -> IOHandler:
