@@ -1,7 +1,8 @@
 """Lets browsers fetch what a page starts Python from while they still read the page.
 
-A page has the line `<!-- preloads -->` in its head. The build replaces it by links to the files
-that scripts and Python would ask for one after another.
+A page has the line `<!-- preloads -->` in its head, after its scripts: nothing starts before them,
+and hosts that speak HTTP/1.1 send few files at once. The build replaces the line by links to the
+files that scripts and Python would ask for one after another.
 """
 
 from __future__ import annotations

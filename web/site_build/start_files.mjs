@@ -60,6 +60,22 @@ function clearDeadStack(module) {
   module.HEAPU8.fill(0, module._emscripten_stack_get_end(), module.stackSave());
 }
 
+// Memory that the allocator has free has what was there before. All of it is allocated, larger blocks
+// first, while the allocator may not ask for more.
+function clearFreeMemory(module) {
+  const limit = module._malloc_footprint_limit();
+  module._malloc_set_footprint_limit(module._malloc_footprint());
+  const blocks = [];
+  for (let size = 2 ** 20; size >= 8; size /= 2) {
+    for (let block; (block = module._malloc(size)) !== 0; ) {
+      module.HEAPU8.fill(0, block, block + module._malloc_usable_size(block));
+      blocks.push(block);
+    }
+  }
+  blocks.forEach((block) => module._free(block));
+  module._malloc_set_footprint_limit(limit);
+}
+
 // Pyodide's snapshot of a Python that has imported what `webtensor_snapshot.py` says. Compiled modules
 // leave less behind in memory; the pages' Python finds the archives as they are published.
 async function snapshot() {
@@ -71,6 +87,7 @@ async function snapshot() {
   pyodide.FS.writeFile(ARCHIVE, await fileBytes(wheel));
   python.tidy();
   python.destroy(); // JavaScript's objects are not in a snapshot
+  clearFreeMemory(pyodide._module);
   clearDeadStack(pyodide._module);
   return pyodide.makeMemorySnapshot();
 }
