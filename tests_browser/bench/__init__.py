@@ -49,7 +49,8 @@ What a number means:
   with every call.
 - *First prediction* rows load a fresh page in a fresh context (nothing cached) per sample, and run
   from the start of navigation to the numbers of a convolutional network's first prediction. The
-  files come from a server on the same machine.
+  files come from a server on the same machine. Those of a *repeat visit* load the page again in the
+  same context, when the service worker has kept our files.
 - A backend without a kernel is compared through the one a user would turn to: TensorFlow.js cannot
   train convolutions on `wasm`, so its `cpu` stands in. Where that takes seconds for a call, there
   are no more calls than it takes to compare and to time the fewest rounds.

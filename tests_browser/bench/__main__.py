@@ -11,11 +11,10 @@ from shutil import copytree
 from playwright.sync_api import sync_playwright
 
 from tests_browser.bench.report import disagreements, one_line, table, write
-from tests_browser.bench.runner import MOUNTS, run
+from tests_browser.bench.runner import run, serve_bench
 from tests_browser.bench.summary import SUMMARY, names_of_shown, write_summary
 from tests_browser.browsers import launch_chromium
 from web.build import ROOT, build_site
-from web.serve import serve
 
 RESULTS = ROOT / "bench" / "results.json"
 
@@ -41,7 +40,7 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         # A copy: building the site anew meanwhile would pull the wheel from under the pages.
-        serve(Path(copytree(build_site(), folder, dirs_exist_ok=True)), mounts=MOUNTS) as url,
+        serve_bench(Path(copytree(build_site(), folder, dirs_exist_ok=True))) as url,
         sync_playwright() as playwright,
         contextlib.closing(launch_chromium(playwright)) as browser,
     ):

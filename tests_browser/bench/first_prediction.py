@@ -1,40 +1,73 @@
-"""Time from navigation to the first prediction: fresh pages, ours and theirs in turns.
+"""Time from navigation to the first prediction: first and repeated visits, both sides in turns.
 
 Each page computes the digits network's logits for one batch with the same weights, and sets
-`firstPrediction` to `{ms, steps, values}`. A page's context is new, so nothing is cached.
+`firstPrediction` to `{ms, steps, values}`. A page's context is new, so nothing is cached at the
+first visit. At the second one our files come from the service worker, and theirs from the cache of
+the browser.
 """
 
 from __future__ import annotations
 
 import json
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from tests_browser.bench.digits import IMAGES, WEIGHTS
 from tests_browser.bench.report import Names, Row, Versions, compared, medians
 from tests_browser.bench.workload import specified
+from web.build import ROOT, preloaded
+from web.site_build.preloads import with_preloads
 
-__all__ = ["NAME", "PAIRS", "SIZES", "difference", "measure"]
+__all__ = ["NAME", "PAIRS", "REPEAT", "SIZES", "difference", "measure", "pages_folder"]
 
 NAME = "first_prediction"
+REPEAT = "first_prediction.repeat_visit"
 SIZES = f"digits network, {IMAGES}"
 PAIRS = (("webgl", "webgl"), ("wasm", "wasm"))
 TOLERANCE = 1e-4
 
-OUR_PAGE = "/tests/bench/first_ours.html"
+OUR_PAGE = "/first/first_ours.html"
 THEIR_PAGE = "/tests/bench/first_theirs.html"
+SOURCE = ROOT / "tests_browser" / "pages" / "bench" / "first_ours.html"
+
+#: Whether the service worker has what a start needs.
+HAS_KEPT = """async () => {
+  const { compiled, sizes } = await (await fetch("/build.json")).json();
+  const paths = Object.keys(sizes).filter((path) => path !== compiled);
+  const kept = await Promise.all(paths.map((path) => caches.match(`/${path}`)));
+  return kept.every((response) => response !== undefined);
+}"""
+
+
+@contextmanager
+def pages_folder(site: Path) -> Iterator[Path]:
+    """Yield a folder, to be served beside a site, in which our page is as the site's pages are.
+
+    It has links to the files that it starts from.
+    """
+    facts = json.loads((site / "build.json").read_text("utf-8"))
+    files = sorted(file.relative_to(site).as_posix() for file in site.rglob("*") if file.is_file())
+    page = with_preloads(SOURCE.read_text("utf-8"), OUR_PAGE[1:], preloaded(facts, files))
+    with TemporaryDirectory() as folder:
+        (Path(folder) / SOURCE.name).write_text(page, "utf-8")
+        yield Path(folder)
 
 
 def measure(
     browser: Browser, base_url: str, names: Names, rounds: int, peer_versions: Versions
 ) -> Row:
-    """Load each page `rounds` times."""
+    """Visit each page in `rounds` contexts."""
+    load = partial(_load, browser, is_repeated=names.workload == REPEAT)
     ours, theirs = [], []
     for _ in range(rounds):
-        ours.append(_load(browser, f"{base_url}{OUR_PAGE}?backend={names.backend}"))
-        theirs.append(_load(browser, f"{base_url}{THEIR_PAGE}?backend={names.peer_backend}"))
+        ours.append(load(f"{base_url}{OUR_PAGE}?backend={names.backend}"))
+        theirs.append(load(f"{base_url}{THEIR_PAGE}?backend={names.peer_backend}"))
     row = compared(
         names,
         peer_versions,
@@ -50,14 +83,24 @@ def measure(
     return row
 
 
-def _load(browser: Browser, url: str) -> dict[str, Any]:
+def _load(browser: Browser, url: str, *, is_repeated: bool) -> dict[str, Any]:
     with closing(browser.new_context()) as context:
         inputs = json.dumps(specified({"images": IMAGES, **WEIGHTS}))
         context.add_init_script(f"globalThis.inputs = {inputs}")
         page = context.new_page()
-        page.goto(url)
-        found: dict[str, Any] = page.evaluate("firstPrediction")  # a promise
+        found = _visit(page, url)
+        if is_repeated:
+            if page.evaluate("'keepForNextVisit' in globalThis"):
+                page.evaluate("keepForNextVisit()")
+                page.wait_for_function(HAS_KEPT)
+            found = _visit(page, url)
         return found
+
+
+def _visit(page: Page, url: str) -> dict[str, Any]:
+    page.goto(url)
+    found: dict[str, Any] = page.evaluate("firstPrediction")  # a promise
+    return found
 
 
 def difference(ours: list[float], theirs: list[float]) -> float:

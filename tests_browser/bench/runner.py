@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from playwright.sync_api import Browser, Error
@@ -25,18 +26,27 @@ from tests_browser.bench.report import (
 from tests_browser.bench.workload import QUICK, Effort, Workload
 from tests_browser.bench.workloads import WORKLOADS
 from web.build import ROOT
+from web.serve import serve
 
-__all__ = ["MOUNTS", "Selection", "run"]
+__all__ = ["Selection", "run", "serve_bench"]
 
-#: What the server offers beside the site.
-MOUNTS = {
-    "/tests/": ROOT / "tests_browser" / "pages",
-    "/node_modules/": ROOT / "node_modules",
-}
 OUR_BACKENDS = ("webgl", "wasm")
 
 MEASURE_PEAK = "measurePeak()"
 RUN_WORKLOAD = "async (given) => JSON.parse(await (await bench).run_workload(...given))"
+
+
+@contextmanager
+def serve_bench(site: Path) -> Iterator[str]:
+    """Serve a site with the benchmark's pages beside it, and yield the URL."""
+    with first_prediction.pages_folder(site) as first:
+        mounts = {
+            "/first/": first,
+            "/tests/": ROOT / "tests_browser" / "pages",
+            "/node_modules/": ROOT / "node_modules",
+        }
+        with serve(site, mounts=mounts) as url:
+            yield url
 
 
 class Selection(NamedTuple):
@@ -55,9 +65,8 @@ class Selection(NamedTuple):
         words = only.replace(",", " ").split()
         names = tuple(word for word in words if word not in OUR_BACKENDS)
         backends = tuple(word for word in words if word in OUR_BACKENDS)
-        known = sorted(
-            {workload.name for workload in WORKLOADS} | {first_prediction.NAME, first_model.NAME}
-        )
+        visits = {first_prediction.NAME, first_prediction.REPEAT, first_model.NAME}
+        known = sorted({workload.name for workload in WORKLOADS} | visits)
         for name in names:
             if not any(one.startswith(name) for one in known):
                 raise ValueError(
@@ -143,13 +152,17 @@ def _measure(pages: Pages, workload: Workload, names: Names, effort: Effort, pea
 def _first_prediction_jobs(
     browser: Browser, base_url: str, selection: Selection, effort: Effort, peer_versions: Versions
 ) -> Iterator[_Job]:
-    for backend, peer_backend in first_prediction.PAIRS:
-        if selection.wants(first_prediction.NAME, backend):
-            names = Names(first_prediction.NAME, first_prediction.SIZES, backend, 1, peer_backend)
-            measure = partial(
-                first_prediction.measure, browser, base_url, names, effort.page_loads, peer_versions
-            )
-            yield _Job(names, measure)
+    for workload in (first_prediction.NAME, first_prediction.REPEAT):
+        for backend, peer_backend in first_prediction.PAIRS:
+            if selection.wants(workload, backend):
+                names = Names(workload, first_prediction.SIZES, backend, 1, peer_backend)
+                loads = effort.page_loads
+                yield _Job(
+                    names,
+                    partial(
+                        first_prediction.measure, browser, base_url, names, loads, peer_versions
+                    ),
+                )
 
 
 def _first_model_jobs(

@@ -210,16 +210,18 @@ def tabs_train_at_once(stage: Stage, trial: Trial, epochs: int) -> str:
 STORAGE_TRIALS = [
     *(
         Trial("reload", reloads_resume_training, "reloads", 20, browser, backend)
+        for browser in ("chromium", "firefox", "webkit")
+        for backend in ("wasm", "webgl")
+    ),
+    *(
+        Trial("worker", killed_workers_resume_training, "kills", 20, browser, backend)
         for browser, backend in (
             ("chromium", "wasm"),
             ("chromium", "webgl"),
             ("firefox", "wasm"),
-            ("webkit", "wasm"),
+            ("firefox", "webgl"),
+            ("webkit", "wasm"),  # WebKitGTK has no WebGL in workers
         )
-    ),
-    *(
-        Trial("worker", killed_workers_resume_training, "kills", 20, browser, "wasm")
-        for browser in ("chromium", "firefox")
     ),
     Trial("quota", full_storage_keeps_what_it_has, "attempts", 100, "chromium", "wasm"),
     *(

@@ -199,8 +199,8 @@ export async function runPage(path, { modules = [], onProgress = showProgress } 
   }
 }
 
-// Lets the service worker keep what this page has loaded: the next visit needs no network.
-async function keepForNextVisit() {
+/** Lets the service worker keep what this page has loaded: the next visit needs no network. */
+export async function keepForNextVisit() {
   if (!("serviceWorker" in navigator)) return; // in pages that are not served by HTTPS
   try {
     await navigator.serviceWorker.register(new URL("service_worker.js", site));
