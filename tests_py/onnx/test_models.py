@@ -127,7 +127,7 @@ def test_external_tensors_are_read_beside_the_file(tmp_path: Path) -> None:
         ({}, "'x' is missing"),
         ({"x": np.ones((1, 3), np.float32)}, r"'x' must have shape \(None, 2\)"),
         ({"x": np.ones((1, 2), np.int32)}, "'x' must have dtype float32"),
-        ([1.0, 2.0], "has 1 inputs, but 2 are given"),
+        ([np.ones((1, 2), np.float32)] * 2, r"has 1 inputs \(x\), but got 2"),
         ({"z": 1.0}, "no value 'z'"),
     ],
 )

@@ -247,7 +247,7 @@ class Compiler:
         controls = tuple(
             steps.slots[wait] for wait in waits if has_branches and wait in steps.slots
         )
-        if value is not None:
+        if node.op == "Const":
             if not controls:
                 steps.slot(Reference(node.name), value)
                 return

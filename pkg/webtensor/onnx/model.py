@@ -5,24 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from webtensor.engine import Tensor, TensorLike
 from webtensor.errors import ModelFormatError
 from webtensor.formats import onnx as format_
 from webtensor.formats.budgets import reading
 from webtensor.formats.element_types import Buffer
-from webtensor.graph.blocks import Block, Reads, run
+from webtensor.graph.blocks import Block, Reads, finish, finish_async, run
 from webtensor.graph.compilation import Compiler
-from webtensor.graph.model import Inputs, ModelTensor, Results
+from webtensor.graph.inputs import Inputs, ModelTensor, fed, named
+from webtensor.graph.model import Results
 from webtensor.graph.nodes import Node, Nodes, Reference
 from webtensor.graph.operations import Row
-from webtensor.graph.operations.arguments import dtype_name
-from webtensor.graph.operations.arrays import fits
 from webtensor.onnx.control_flow import control_flow
 from webtensor.onnx.improvement import Constants, improved
 from webtensor.onnx.layouts import LAST_ROWS
 from webtensor.onnx.lowering import Lowered, lowered
 from webtensor.onnx.operations import OPERATIONS
-from webtensor.ops import tensor
 
 __all__ = ["OnnxModel"]
 
@@ -121,30 +118,14 @@ class OnnxModel:
         Raises:
             ValueError: an input is missing or unknown, or has another shape or dtype.
         """
-        reads = self._run(inputs, outputs)
-        results: Results
-        try:
-            value = next(reads)
-            while True:
-                value.data_sync()
-                value = reads.send(None)
-        except StopIteration as stop:
-            results = stop.value
+        results: Results = finish(self._run(inputs, outputs))
         return results
 
     async def execute_async(
         self, inputs: Inputs, outputs: str | Sequence[str] | None = None
     ) -> Results:
         """Compute as ``execute`` does, without blocking the page."""
-        reads = self._run(inputs, outputs)
-        results: Results
-        try:
-            value = next(reads)
-            while True:
-                await value.data()
-                value = reads.send(None)
-        except StopIteration as stop:
-            results = stop.value
+        results: Results = await finish_async(self._run(inputs, outputs))
         return results
 
     def dispose(self) -> None:
@@ -175,13 +156,7 @@ class OnnxModel:
         return self._blocks[key]
 
     def _feeds(self, inputs: Inputs) -> dict[Reference, Any]:
-        if not isinstance(inputs, Mapping):
-            values = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
-            if len(values) != len(self.inputs):
-                raise ValueError(
-                    f"inputs: the model has {len(self.inputs)} inputs, but {len(values)} are given"
-                )
-            inputs = dict(zip(self.input_names, values, strict=True))
+        inputs = named(inputs, self.inputs, self._where)
         missing = [name for name in self.input_names if name not in inputs]
         if missing and not set(inputs) - set(self.input_names):
             raise ValueError(f"inputs: {missing[0]!r:.200} is missing")
@@ -197,16 +172,12 @@ class OnnxModel:
         return self._values[name]
 
 
-def _fed(name: str, value: TensorLike | None, spec: ModelTensor | None) -> Any:
-    dtype = dtype_name(spec.dtype) if spec is not None and spec.dtype else None
-    if spec is None or not spec.dtype:
+def _fed(name: str, value: Any, described: ModelTensor | None) -> Any:
+    """Return an input as a tensor, unless it is a sequence or an optional value."""
+    may_be_other = described is None or not described.dtype
+    if may_be_other and (value is None or isinstance(value, (list, tuple))):
         return value
-    fed = value if isinstance(value, Tensor) else tensor(value, dtype=dtype)
-    if dtype is not None and str(fed.dtype) != dtype:
-        raise ValueError(f"inputs: {name!r} must have dtype {dtype}, but has {fed.dtype}")
-    if not fits(fed.shape, spec.shape):
-        raise ValueError(f"inputs: {name!r} must have shape {spec.shape}, but has {fed.shape}")
-    return fed
+    return fed(name, value, described)
 
 
 def _specification(value: format_.ValueInfo) -> ModelTensor:
