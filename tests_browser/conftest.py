@@ -31,6 +31,7 @@ from tests_browser.browsers import (
     start_webkit_driver,
 )
 from tests_browser.display import virtual_display
+from tests_browser.machine_memory import memory_report
 from tests_browser.page_watch import PageWatch, screenshot_path
 from tests_browser.pyodide_numpy import CACHE, NumpyMissingError, numpy_wheel
 from tests_browser.python_page import PlaywrightPythonPage, PythonPage, WebDriverPythonPage
@@ -100,6 +101,13 @@ def pytest_runtest_makereport(
     report = yield
     item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell whether memory was short after tests failed: the system kills pages for it."""
+    if terminalreporter.stats.keys() & {"failed", "error"}:
+        terminalreporter.section("memory of the machine")
+        terminalreporter.line(memory_report())
 
 
 @pytest.fixture(scope="session")

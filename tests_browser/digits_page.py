@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-SECONDS_TO_OPEN = 60
+SECONDS_TO_OPEN = 120
 SECONDS_TO_TRAIN = 600
 
 Point = tuple[float, float]
@@ -59,7 +59,9 @@ class DigitsPage:
 
     def wait_for_step(self, number: int) -> None:
         """Wait until the training has taken a number of steps."""
-        self.page.wait_for_function("(step) => webtensorDigits.step >= step", arg=number)
+        self.page.wait_for_function(
+            "(step) => webtensorDigits.step >= step", arg=number, timeout=SECONDS_TO_TRAIN * 1000
+        )
 
     def chart_points(self, identifier: str) -> int:
         """Count the points that a chart shows now."""

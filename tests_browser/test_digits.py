@@ -109,7 +109,7 @@ def test_training_can_be_stopped_and_begun_anew(chromium_page: Page, site_url: s
     expect(chromium_page.get_by_role("button", name="Start")).to_be_disabled()
     expect(chromium_page.get_by_label("WebAssembly")).to_be_disabled()
     chromium_page.get_by_role("button", name="Stop").click()
-    digits.wait_for("stopped", seconds=10)
+    digits.wait_for("stopped")
 
     step = digits.facts["step"]
     assert 3 <= step < 50 * 22
@@ -121,7 +121,7 @@ def test_training_can_be_stopped_and_begun_anew(chromium_page: Page, site_url: s
     digits.wait_for_step(1)
     assert digits.facts["step"] < step + 3
     chromium_page.get_by_role("button", name="Stop").click()
-    digits.wait_for("stopped", seconds=10)
+    digits.wait_for("stopped")
 
 
 def test_drawing_is_classified(chromium_page: Page, site_url: str, backend: str):
@@ -152,7 +152,7 @@ def test_page_lives_while_training(chromium_page: Page, site_url: str):
     assert digits.phase == "training"
     digits.wait_for_step(digits.facts["step"] + 3)
     chromium_page.get_by_role("button", name="Stop").click()
-    digits.wait_for("stopped", seconds=10)
+    digits.wait_for("stopped")
 
 
 def test_dragging_selects_no_text(trained: DigitsPage):
@@ -221,8 +221,8 @@ def test_backends_agree_and_weights_move_along(chromium_page: Page, site_url: st
     digits.train()
     on_wasm = chromium_page.locator("#test-digits").inner_text()
     chromium_page.get_by_label("WebGL").check()
-    digits.wait_for("switching", "ready", seconds=10)
-    assert digits.wait_for("ready", "failed", seconds=60) == "ready"
+    digits.wait_for("switching", "ready")
+    assert digits.wait_for("ready", "failed") == "ready"
     assert digits.facts["backend"] == "webgl"
     assert chromium_page.locator("#test-digits").inner_text() == on_wasm
 
@@ -298,11 +298,11 @@ def test_lost_context_is_explained(chromium_page: Page, site_url: str):
     digits.start()
     digits.wait_for_step(2)
     chromium_page.evaluate("computingContext.getExtension('WEBGL_lose_context').loseContext()")
-    assert digits.wait_for("failed", "done", seconds=30) == "failed"
+    assert digits.wait_for("failed", "done") == "failed"
     assert "took the graphics context away" in digits.text("notice")
 
     chromium_page.get_by_label("WebAssembly").check()
-    assert digits.wait_for("ready", seconds=30) == "ready"
+    assert digits.wait_for("ready") == "ready"
 
 
 def test_data_names_its_source_and_licence(site: Path):
