@@ -16,6 +16,8 @@ import webtensor as wt
 
 #: Garbage is collected from all objects, frozen ones too, once in so many modules of tests.
 MODULES_PER_COLLECTION = 8
+#: How many objects may be new before garbage is collected among them.
+OBJECTS_PER_COLLECTION = 20_000
 module_numbers = count()
 
 
@@ -30,6 +32,16 @@ def frozen_objects() -> None:
         gc.unfreeze()
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def no_collection_in_tests() -> Iterator[None]:
+    """Collect garbage between tests alone: that of earlier ones would spoil what a test counts."""
+    if gc.get_count()[0] > OBJECTS_PER_COLLECTION:
+        gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 COUNTS = ("num_tensors", "num_storages", "num_bytes")

@@ -7,6 +7,7 @@ the gradient is 0 / 0. So here they are rounded separately everywhere (``test_ja
 """
 
 import os
+from pathlib import Path
 from platform import machine
 
 #: Instructions up to AVX have no fused multiply-add. Those of other processors always have one;
@@ -26,3 +27,12 @@ os.environ["XLA_FLAGS"] = " ".join(
         SEPARATE_ROUNDING,
     ]
 )
+
+# Tests build the same model several times, and each time JAX would compile the same programs anew.
+# Processes don't share a folder, as they would read what another one is still writing.
+_PROGRAMS = Path(__file__).parents[2] / "dist" / "jax" / os.environ.get("PYTEST_XDIST_WORKER", "")
+os.environ |= {
+    "JAX_COMPILATION_CACHE_DIR": str(_PROGRAMS),
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+}

@@ -1,7 +1,7 @@
 """Random models beside Keras, through a file, forward and in training.
 
 A seed says which side makes the model and writes the file, and on which backend this library
-computes. Ten models are tried each time. ``WEBTENSOR_COMPOSITES=500`` tries as many, which takes an
+computes. Five models are tried each time. ``WEBTENSOR_COMPOSITES=500`` tries as many, which takes an
 hour or two; ``WEBTENSOR_COMPOSITES=1000:1500`` those with these seeds.
 
 Values are equal if they differ by 1e-4 of the largest magnitude among them, some hundred units in
@@ -35,7 +35,7 @@ Arrays = list[np.ndarray]
 
 
 def _seeds() -> range:
-    begin, _, end = os.environ.get("WEBTENSOR_COMPOSITES", "10").rpartition(":")
+    begin, _, end = os.environ.get("WEBTENSOR_COMPOSITES", "5").rpartition(":")
     return range(int(begin or 0), int(end))
 
 
