@@ -46,6 +46,29 @@ CHAINS: dict[str, tuple[Any, list[JsonNode]]] = {
             *(node("z", "Mul", "vector y"), node("out", "AddV2", "bias z")),
         ],
     ),
+    "normalization": (
+        IMAGES,
+        [
+            *(conv(), VECTOR, constant("variance", rng.uniform(0.5, 2.0, size=4))),
+            node("out", "FusedBatchNormV3", "y vector vector vector variance", epsilon=0.01),
+        ],
+    ),
+    "normalization of a bias": (
+        IMAGES,
+        [
+            *(conv(), VECTOR, constant("variance", rng.uniform(0.5, 2.0, size=4))),
+            node("z", "BiasAdd", "y vector"),
+            node("out", "FusedBatchNormV3", "z vector vector vector variance"),
+        ],
+    ),
+    "two biases and a factor": (
+        IMAGES,
+        [
+            *(conv(), VECTOR, constant("factor", 0.5), constant("bias", rng.normal(size=4))),
+            *(node("z", "BiasAdd", "y vector"), node("scaled", "Mul", "z factor")),
+            node("out", "AddV2", "scaled bias"),
+        ],
+    ),
     "factors of a bias": (
         IMAGES,
         [conv(), VECTOR, node("z", "BiasAdd", "y vector"), node("out", "Mul", "z vector")],

@@ -182,10 +182,10 @@ def _check(case: Case) -> None:
     model = wt.load_onnx(case.model)
     for inputs, outputs in case.data:
         feeds = {name: _fed(value) for name, value in zip(model.input_names, inputs, strict=False)}
-        results = model.execute(feeds, model.output_names)
-        listed = results if len(model.outputs) > 1 else [results]
-        for name, result, expected in zip(model.output_names, listed, outputs, strict=True):
-            _compare(name, result, expected, case)
+        for _ in range(2):  # the second run computes with fewer nodes
+            results = model.execute(feeds, model.output_names)
+            for name, result, expected in zip(model.output_names, results, outputs, strict=True):
+                _compare(name, result, expected, case)
 
 
 def _fed(value: Any) -> Any:

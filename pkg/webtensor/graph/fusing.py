@@ -15,12 +15,13 @@ from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.engine.placement import on_host
 from webtensor.graph.nodes import Node, Nodes, Reference
+from webtensor.graph.operations.products import EPSILON
 from webtensor.shapes import Shape
 
-__all__ = ["Program", "fuse"]
+__all__ = ["FUSED", "Program", "fuse"]
 
 #: The fused operation of each product.
-_FUSED = {
+FUSED = {
     "Conv2D": "_FusedConv2D",
     "DepthwiseConv2d": "FusedDepthwiseConv2dNative",
     "DepthwiseConv2dNative": "FusedDepthwiseConv2dNative",
@@ -29,7 +30,7 @@ _FUSED = {
     "_FusedConv2D": "_FusedConv2D",
     "_FusedMatMul": "_FusedMatMul",
 }
-_CONVOLUTIONS = frozenset(_FUSED) - {"MatMul", "_FusedMatMul"}
+_CONVOLUTIONS = frozenset(FUSED) - {"MatMul", "_FusedMatMul"}
 _ACTIVATIONS = {
     "Elu": "Elu",
     "LeakyRelu": "LeakyRelu",
@@ -40,6 +41,7 @@ _ACTIVATIONS = {
 }
 _SUMS = frozenset({"Add", "AddN", "AddV2", "BiasAdd"})
 _PADS = frozenset({"Pad", "PadV2"})
+_NORMALIZATIONS = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
 
 
 class Program(NamedTuple):
@@ -62,7 +64,7 @@ def fuse(program: Program) -> None:
     """Make nodes one where a kernel computes them together; ``program`` is changed."""
     fusion = _Fusion(program)
     for name in [*program.nodes]:
-        for rule in (_clip, _padding, _scale, _addition, _activation):
+        for rule in (_clip, _padding, _scale, _normalization, _addition, _activation):
             node = program.nodes.get(name)
             if node is None or node.op == "Const":
                 break
@@ -86,10 +88,14 @@ class _Fusion:
         is_alone = node is not None and node.op != "Const" and self._uses[reference] == 1
         return node if is_alone else None
 
+    def is_only_first(self, node: Node) -> bool:
+        """Whether none but the first output of a node is used."""
+        return self._users[node.name] == self._uses[Reference(node.name)]
+
     def product(self, reference: Reference) -> Node | None:
         """Return the product that a tensor is, if nothing else needs that."""
         node = self.producer(reference)
-        if node is None or node.op not in _FUSED:
+        if node is None or node.op not in FUSED:
             return None
         return node if node.attributes.get("data_format", "NHWC") == "NHWC" else None
 
@@ -102,6 +108,9 @@ class _Fusion:
         value, shape = self.constant(reference), self.shapes.get(like)
         if value is None or not shape or str(value.dtype) != "float32":
             return None
+        if value.size == 1 and len(value.shape) <= len(shape):
+            with on_host("fusing"):
+                return ops.broadcast_to(ops.reshape(value, (1,)), shape[-1:])
         is_vector = value.size == shape[-1] and value.shape[-1:] == shape[-1:]
         return ops.reshape(value, (value.size,)) if is_vector else None
 
@@ -139,7 +148,7 @@ def _with_epilogue(product: Node, name: str, *more: Reference, **attributes: Any
     """Return a product with a further step of its epilogue."""
     names: list[Any] = [*_epilogue(product), name]
     return product._replace(
-        op=_FUSED[product.op],
+        op=FUSED[product.op],
         inputs=(*product.inputs, *more),
         attributes={**product.attributes, **attributes, "fused_ops": names},
     )
@@ -213,19 +222,65 @@ def _scale(fusion: _Fusion, node: Node) -> Node | None:
     for reference, other in (node.inputs, node.inputs[::-1]):
         product = fusion.product(reference)
         factors = fusion.vector(other, reference)
-        if product is None or factors is None or _epilogue(product) not in ([], ["BiasAdd"]):
+        if product is None or factors is None:
             continue
-        operands = [fusion.constant(operand) for operand in product.inputs[1:]]
-        if product.attributes.get("transpose_b") or any(value is None for value in operands):
-            continue
-        with on_host("fusing"):
-            scaled = [_scaled(product, value, factors) for value in operands if value is not None]
-        inputs = [
-            fusion.add_constant(f"{node.name}:scaled{index}", value)
-            for index, value in enumerate(scaled)
-        ]
-        return product._replace(name=node.name, inputs=(product.inputs[0], *inputs))
+        fused = _with_affine(fusion, node, product, factors, None)
+        if fused is not None:
+            return fused
     return None
+
+
+def _normalization(fusion: _Fusion, node: Node) -> Node | None:
+    """Multiply and add to a product what normalizes it by constant means and variances."""
+    if node.op not in _NORMALIZATIONS or node.attributes.get("is_training"):
+        return None
+    if node.attributes.get("data_format", "NHWC") != "NHWC":
+        return None
+    product = fusion.product(node.inputs[0])
+    vectors = [fusion.vector(reference, node.inputs[0]) for reference in node.inputs[1:]]
+    if product is None or len(vectors) != 4 or not fusion.is_only_first(node):
+        return None
+    scale, offset, mean, variance = vectors
+    if scale is None or offset is None or mean is None or variance is None:
+        return None
+    with on_host("fusing"):
+        factors = scale * ops.rsqrt(variance + EPSILON.of(node))
+        terms = offset - mean * factors
+    return _with_affine(fusion, node, product, factors, terms)
+
+
+def _with_affine(
+    fusion: _Fusion, node: Node, product: Node, factors: Tensor | None, terms: Tensor | None
+) -> Node | None:
+    """Return a product with a constant filter and bias that are multiplied and added to.
+
+    Args:
+        fusion: the program.
+        node: the node that the product takes the place of.
+        product: the product.
+        factors: what each channel is multiplied with.
+        terms: what is then added to each channel.
+    """
+    operands = [fusion.constant(operand) for operand in product.inputs[1:]]
+    if _epilogue(product) not in ([], ["BiasAdd"]):
+        return None
+    if factors is not None and product.attributes.get("transpose_b"):
+        return None
+    values = [value for value in operands if value is not None]
+    if len(values) < len(operands):
+        return None
+    with on_host("fusing"):
+        if factors is not None:
+            values = [_scaled(product, value, factors) for value in values]
+        if terms is not None:
+            values[1:] = [ops.add(values[1], terms) if len(values) > 1 else terms]
+    inputs = [
+        fusion.add_constant(f"{node.name}:affine{index}", value)
+        for index, value in enumerate(values)
+    ]
+    fused = product._replace(name=node.name, inputs=(product.inputs[0], *inputs))
+    is_new_bias = terms is not None and not _epilogue(product)
+    return _with_epilogue(fused, "BiasAdd") if is_new_bias else fused
 
 
 def _scaled(product: Node, value: Tensor, factors: Tensor) -> Tensor:
@@ -247,6 +302,10 @@ def _addition(fusion: _Fusion, node: Node) -> Node | None:
         if bias is not None and not _epilogue(product):
             name = fusion.add_constant(f"{node.name}:bias", bias)
             return _with_epilogue(product, "BiasAdd", name)._replace(name=node.name)
+        if bias is not None:
+            fused = _with_affine(fusion, node, product, None, bias)
+            if fused is not None:
+                return fused
         shapes = {fusion.shapes.get(value) for value in (reference, other, Reference(node.name))}
         if len(shapes) == 1 and None not in shapes:
             with_bias = _with_bias(fusion, product)

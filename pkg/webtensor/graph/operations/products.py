@@ -23,7 +23,7 @@ from webtensor.graph.operations.arguments import (
 )
 from webtensor.graph.operations.rows import Attribute, Row, Tensors
 
-__all__ = ["ROWS"]
+__all__ = ["EPSILON", "ROWS"]
 
 # -- fused operations --------------------------------------------------------------------------
 
@@ -164,7 +164,8 @@ _FILTERS = {
     "dilations": dilations(),
 }
 _EPILOGUE = Attribute(_Epilogue)
-_EPSILON = attribute("epsilon", 1e-3)
+#: What is added to variances.
+EPSILON = attribute("epsilon", 1e-3)
 _BATCH_NORM = Row(
     normalized,
     0,
@@ -172,7 +173,7 @@ _BATCH_NORM = Row(
     2,
     3,
     4,
-    epsilon=_EPSILON,
+    epsilon=EPSILON,
     data_format=layout("NHWC"),
     is_training=boolean("is_training"),
 )

@@ -211,12 +211,12 @@ _MEL = (
 )
 
 ROWS: dict[str, Row] = {
-    "BlackmanWindow": Operator(blackman, size=number),
+    "BlackmanWindow-1": Operator(blackman, size=number),
     "DFT-17": Operator(first_fourier, dft_length=number),
     "DFT-20": Operator(fourier, dft_length=number, axis=number),
-    "HammingWindow": Operator(hamming, size=number),
-    "HannWindow": Operator(hann, size=number),
-    "MelWeightMatrix": Operator(mel_weights, **dict.fromkeys(_MEL, number)),
-    "TfIdfVectorizer": Operator(gram_frequencies, x=lambda value: value),
-    "STFT": Operator(short_time_fourier, frame_step=number, frame_length=number),
+    "HammingWindow-1": Operator(hamming, size=number),
+    "HannWindow-1": Operator(hann, size=number),
+    "MelWeightMatrix-1": Operator(mel_weights, **dict.fromkeys(_MEL, number)),
+    "TfIdfVectorizer-1": Operator(gram_frequencies, x=lambda value: value),
+    "STFT-1": Operator(short_time_fourier, frame_step=number, frame_length=number),
 }
