@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import pytest
-from onnx import ModelProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 import webtensor as wt
+from tests_py.onnx.networks import FOLDER, light
 from webtensor.formats.onnx import read_onnx_tensor
 from webtensor.onnx.stored_constants import constant_of
 
-FOLDER = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
 PATHS = sorted(FOLDER.glob("light_*.onnx"))
 
 
@@ -46,36 +44,10 @@ def test_light_models_with_equal_weights(path: Path, backend: str) -> None:
     np.testing.assert_allclose(result.numpy(), outputs.numpy(), atol=5e-3 if is_rounded else 1e-5)
 
 
-def randomized(path: Path) -> ModelProto:
-    """Return a network with random weights, whose output is what softmax would be computed of."""
-    model = onnx.load(path)
-    random = np.random.default_rng(0)
-    shapes = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
-    nodes = []
-    for node in model.graph.node:
-        if node.op_type == "ConstantOfShape":
-            shape = tuple(map(int, shapes[node.input[0]]))
-            weights = random.uniform(0.5, 1.5, shape)
-            if len(shape) > 1:
-                weights = random.standard_normal(shape) * np.sqrt(2 / np.prod(shape[1:]))
-            array = weights.astype(np.float32)
-            model.graph.initializer.append(numpy_helper.from_array(array, node.output[0]))
-            continue
-        if node.op_type == "BatchNormalization":
-            # The evaluator mixes the mean of the batch with a share of 1 - momentum.
-            node.attribute.append(helper.make_attribute("momentum", 1.0))
-        if node.op_type != "Softmax":
-            nodes.append(node)
-    del model.graph.node[:], model.graph.output[:]
-    model.graph.node.extend(nodes)
-    model.graph.output.append(helper.make_tensor_value_info(nodes[-1].output[0], 1, None))
-    return model
-
-
 @pytest.mark.parametrize("name", ["squeezenet", "shufflenet"])
 def test_light_models_with_random_weights(name: str) -> None:
     wt.set_backend("numpy")
-    proto = randomized(FOLDER / f"light_{name}.onnx")
+    proto = light(name)
     model: Any = wt.load_onnx(bytes(proto.SerializeToString()))
     x = image()
     result = model.predict({model.input_names[0]: x}).numpy()
@@ -86,7 +58,7 @@ def test_light_models_with_random_weights(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["densenet121", "inception_v2", "resnet50"])
 def test_backends_agree_on_random_weights(name: str) -> None:
-    data = bytes(randomized(FOLDER / f"light_{name}.onnx").SerializeToString())
+    data = bytes(light(name).SerializeToString())
     results = []
     for backend in ("numpy", "wasm"):
         wt.set_backend(backend)
