@@ -18,10 +18,9 @@ __all__ = ["ROWS", "batch_normalized_last", "locally_normalized_last"]
 
 def standardized(x: Tensor, axes: tuple[int, ...], epsilon: float) -> tuple[Tensor, Tensor, Tensor]:
     """Return values of mean 0 and variance 1, the means, and the inverse standard deviations."""
-    mean = ops.mean(x, axes, True)
-    centered = x - mean
-    scale = ops.rsqrt(ops.mean(ops.square(centered), axes, True) + epsilon)
-    return centered * scale, mean, scale
+    mean, variance = ops.moments(x, axes, True)
+    scale = ops.rsqrt(variance + epsilon)
+    return (x - mean) * scale, mean, scale
 
 
 def _by_channel(x: Tensor, parameter: Tensor) -> Tensor:
