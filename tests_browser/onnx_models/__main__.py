@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
+from typing import Literal
 
 from onnx import ModelProto
 from playwright.sync_api import sync_playwright
@@ -55,7 +56,7 @@ def main() -> None:
     ):
         for threads in options.threads or (1, 2):
             page = comparison_page(browser.new_page(), url)
-            ratios = []
+            rows = []
             for name in names:
                 row = compared(
                     page,
@@ -65,26 +66,32 @@ def main() -> None:
                     threads=threads,
                     rounds=options.rounds,
                 )
-                ratios.append(later_ratio(row))
+                rows.append(row)
                 print(line(name, threads, row), flush=True)
             page.page.close()
-            print(f"median ×{statistics.median(ratios):.2f} of their speed, threads: {threads}")
+            later, fastest = median_ratio(rows, "later"), median_ratio(rows, "fastest")
+            print(f"threads {threads}: median later ×{later:.2f}, fastest ×{fastest:.2f}")
 
 
-def later_ratio(row: Comparison) -> float:
-    """Return how many times as fast as theirs our later predictions are."""
-    ours, theirs = row["later"] or (1.0, 1.0)
+def median_ratio(rows: list[Comparison], phase: Literal["later", "fastest"]) -> float:
+    """Return the median over networks."""
+    return statistics.median(ratio(row[phase]) for row in rows)
+
+
+def ratio(pair: tuple[float, float] | None) -> float:
+    """Return how many times as fast as theirs ours is."""
+    ours, theirs = pair or (1.0, 1.0)
     return theirs / ours
 
 
 def line(name: str, threads: int, row: Comparison) -> str:
     """Return a row of the table."""
     apart = " ".join(f"{value:.0e}" for value in row["differences"])
-    load, first = (row[phase][1] / row[phase][0] for phase in ("load", "first"))
     ours, theirs = row["later"] or (0.0, 0.0)
     return (
-        f"{name:12} threads {threads}  apart {apart}  load ×{load:.2f}  first ×{first:.2f}  "
-        f"later ×{later_ratio(row):.2f}  ({ours:.1f} ms, theirs {theirs:.1f} ms)"
+        f"{name:12} threads {threads}  apart {apart}  load ×{ratio(row['load']):.2f}  "
+        f"first ×{ratio(row['first']):.2f}  later ×{ratio(row['later']):.2f} "
+        f"({ours:.1f} ms, theirs {theirs:.1f} ms)  fastest ×{ratio(row['fastest']):.2f}"
     )
 
 

@@ -18,6 +18,7 @@ _OURS = Path(__file__).with_name("page_model.py")
 class Comparison(TypedDict):
     """What became of a model; pairs are milliseconds of ours and theirs.
 
+    ``later`` are medians of predictions after the first, and ``fastest`` the shortest of these.
     ``differences`` are those of the first and a later prediction, in parts of the largest magnitude
     of each output.
     """
@@ -26,6 +27,7 @@ class Comparison(TypedDict):
     load: tuple[float, float]
     first: tuple[float, float]
     later: tuple[float, float] | None
+    fastest: tuple[float, float] | None
 
 
 def comparison_page(page: Page, url: str) -> PlaywrightPythonPage:

@@ -25,7 +25,7 @@ __all__ = ["Body", "Lowered", "lowered"]
 #: Functions may call functions to this depth, and graphs may lie in graphs.
 _MAX_DEPTH = 50
 #: How many nodes all functions may become.
-_MAX_NODES = 500_000
+_MAX_NODES = 100_000
 #: Operations of which the number of outputs decides what they compute.
 _COUNTED = frozenset({"BatchNormalization", "Dropout", "MaxPool", "Split"})
 
