@@ -61,6 +61,15 @@ CHAINS: dict[str, tuple[Any, list[JsonNode]]] = {
             node("out", "FusedBatchNormV3", "z vector vector vector variance"),
         ],
     ),
+    "normalization alone": (
+        IMAGES,
+        [
+            *(constant("scale", rng.normal(size=3)), constant("variance", [0.5, 1.0, 2.0])),
+            node("y", "FusedBatchNormV3", "x scale scale scale variance", epsilon=0.01),
+            *(constant("factor", -2.0), node("z", "Mul", "factor y")),
+            node("out", "AddV2", "z scale"),
+        ],
+    ),
     "two biases and a factor": (
         IMAGES,
         [

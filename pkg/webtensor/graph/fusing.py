@@ -9,6 +9,7 @@ that are multiplied with a product are multiplied with its filter.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from webtensor import ops
@@ -41,6 +42,8 @@ _ACTIVATIONS = {
 }
 _SUMS = frozenset({"Add", "AddN", "AddV2", "BiasAdd"})
 _PADS = frozenset({"Pad", "PadV2"})
+#: Normalization by constants alone, which ``normalized_channels`` computes.
+_NORMALIZED = "_Normalized"
 _NORMALIZATIONS = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
 
 
@@ -111,6 +114,8 @@ class _Fusion:
         if value.size == 1 and len(value.shape) <= len(shape):
             with on_host("fusing"):
                 return ops.broadcast_to(ops.reshape(value, (1,)), shape[-1:])
+        if value.shape == shape[-1:]:
+            return value
         is_vector = value.size == shape[-1] and value.shape[-1:] == shape[-1:]
         return ops.reshape(value, (value.size,)) if is_vector else None
 
@@ -220,72 +225,84 @@ def _scale(fusion: _Fusion, node: Node) -> Node | None:
     if node.op != "Mul" or len(node.inputs) != 2:
         return None
     for reference, other in (node.inputs, node.inputs[::-1]):
-        product = fusion.product(reference)
         factors = fusion.vector(other, reference)
-        if product is None or factors is None:
-            continue
-        fused = _with_affine(fusion, node, product, factors, None)
-        if fused is not None:
-            return fused
+        if factors is not None:
+            fused = _with_affine(fusion, node, reference, factors, None)
+            if fused is not None:
+                return fused
     return None
 
 
 def _normalization(fusion: _Fusion, node: Node) -> Node | None:
-    """Multiply and add to a product what normalizes it by constant means and variances."""
+    """Make normalization by constant means and variances a part of a product, or constant."""
     if node.op not in _NORMALIZATIONS or node.attributes.get("is_training"):
         return None
-    if node.attributes.get("data_format", "NHWC") != "NHWC":
+    if node.attributes.get("data_format", "NHWC") != "NHWC" or not fusion.is_only_first(node):
         return None
-    product = fusion.product(node.inputs[0])
-    vectors = [fusion.vector(reference, node.inputs[0]) for reference in node.inputs[1:]]
-    if product is None or len(vectors) != 4 or not fusion.is_only_first(node):
+    x = node.inputs[0]
+    vectors = [fusion.vector(reference, x) for reference in node.inputs[1:]]
+    constants = [value for value in vectors if value is not None]
+    if len(vectors) != 4 or len(constants) != 4:
         return None
-    scale, offset, mean, variance = vectors
-    if scale is None or offset is None or mean is None or variance is None:
-        return None
+    scale, offset, mean, variance = constants
     with on_host("fusing"):
         factors = scale * ops.rsqrt(variance + EPSILON.of(node))
         terms = offset - mean * factors
-    return _with_affine(fusion, node, product, factors, terms)
+    fused = _with_affine(fusion, node, x, factors, terms)
+    if fused is not None:
+        return fused
+    inputs = _constants(fusion, node, (mean, factors, offset))
+    return Node(node.name, _NORMALIZED, (x, *inputs), (), {})
+
+
+def _constants(fusion: _Fusion, node: Node, values: Sequence[Tensor]) -> list[Reference]:
+    return [
+        fusion.add_constant(f"{node.name}:fused{index}", value)
+        for index, value in enumerate(values)
+    ]
 
 
 def _with_affine(
-    fusion: _Fusion, node: Node, product: Node, factors: Tensor | None, terms: Tensor | None
+    fusion: _Fusion,
+    node: Node,
+    reference: Reference,
+    factors: Tensor | None,
+    terms: Tensor | None,
 ) -> Node | None:
-    """Return a product with a constant filter and bias that are multiplied and added to.
+    """Return a product with a constant filter and bias, or a normalization, times and plus vectors.
 
     Args:
         fusion: the program.
-        node: the node that the product takes the place of.
-        product: the product.
+        node: the node that the result takes the place of.
+        reference: the product or normalization.
         factors: what each channel is multiplied with.
         terms: what is then added to each channel.
     """
-    operands = [fusion.constant(operand) for operand in product.inputs[1:]]
-    if _epilogue(product) not in ([], ["BiasAdd"]):
+    inner = fusion.producer(reference)
+    if inner is None or not (inner.op == _NORMALIZED or fusion.product(reference)):
         return None
-    if factors is not None and product.attributes.get("transpose_b"):
-        return None
+    operands = [fusion.constant(operand) for operand in inner.inputs[1:]]
     values = [value for value in operands if value is not None]
-    if len(values) < len(operands):
+    if _epilogue(inner) not in ([], ["BiasAdd"]) or len(values) < len(operands):
         return None
+    if factors is not None and inner.attributes.get("transpose_b"):
+        return None
+    # A normalization subtracts the first of its constants, and multiplies with the second.
+    unchanged = values[:1] if inner.op == _NORMALIZED else []
+    changed = values[len(unchanged) :]
     with on_host("fusing"):
         if factors is not None:
-            values = [_scaled(product, value, factors) for value in values]
+            changed = [_scaled(inner, value, factors) for value in changed]
         if terms is not None:
-            values[1:] = [ops.add(values[1], terms) if len(values) > 1 else terms]
-    inputs = [
-        fusion.add_constant(f"{node.name}:affine{index}", value)
-        for index, value in enumerate(values)
-    ]
-    fused = product._replace(name=node.name, inputs=(product.inputs[0], *inputs))
-    is_new_bias = terms is not None and not _epilogue(product)
+            changed[1:] = [ops.add(changed[1], terms) if len(changed) > 1 else terms]
+    inputs = _constants(fusion, node, (*unchanged, *changed))
+    fused = inner._replace(name=node.name, inputs=(inner.inputs[0], *inputs))
+    is_new_bias = terms is not None and len(changed) > len(values) - len(unchanged)
     return _with_epilogue(fused, "BiasAdd") if is_new_bias else fused
 
 
 def _scaled(product: Node, value: Tensor, factors: Tensor) -> Tensor:
-    is_depthwise = product.op not in ("Conv2D", "_FusedConv2D", "MatMul", "_FusedMatMul")
-    if is_depthwise and len(value.shape) == 4:
+    if "Depthwise" in product.op and len(value.shape) == 4:
         factors = ops.reshape(factors, value.shape[-2:])
     return ops.multiply(value, factors)
 
@@ -295,17 +312,16 @@ def _addition(fusion: _Fusion, node: Node) -> Node | None:
     if node.op not in _SUMS or len(node.inputs) != 2:
         return None
     for reference, other in (node.inputs, node.inputs[::-1]):
+        bias = fusion.vector(other, reference)
+        fused = None if bias is None else _with_affine(fusion, node, reference, None, bias)
+        if fused is not None:
+            return fused
         product = fusion.product(reference)
         if product is None or _epilogue(product) not in ([], ["BiasAdd"]):
             continue
-        bias = fusion.vector(other, reference)
         if bias is not None and not _epilogue(product):
             name = fusion.add_constant(f"{node.name}:bias", bias)
             return _with_epilogue(product, "BiasAdd", name)._replace(name=node.name)
-        if bias is not None:
-            fused = _with_affine(fusion, node, product, None, bias)
-            if fused is not None:
-                return fused
         shapes = {fusion.shapes.get(value) for value in (reference, other, Reference(node.name))}
         if len(shapes) == 1 and None not in shapes:
             with_bias = _with_bias(fusion, product)

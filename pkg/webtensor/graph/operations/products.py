@@ -22,6 +22,7 @@ from webtensor.graph.operations.arguments import (
     window,
 )
 from webtensor.graph.operations.rows import Attribute, Row, Tensors
+from webtensor.ops.normalization import normalized as normalized_channels
 
 __all__ = ["EPSILON", "ROWS"]
 
@@ -251,6 +252,7 @@ ROWS = {
     "MatrixBandPart": Row("linalg.band_part", 0, num_lower=integer(1), num_upper=integer(2)),
     "_FusedMatMul": Row(fused_product, 0, 1, Tensors(2), epilogue=_EPILOGUE, **_TRANSPOSED),
     # normalization
+    "_Normalized": Row(normalized_channels, 0, 1, 2, 3),
     "FusedBatchNorm": _BATCH_NORM,
     "FusedBatchNormV2": _BATCH_NORM,
     "FusedBatchNormV3": _BATCH_NORM,
