@@ -192,18 +192,18 @@ def outcome(case: Case) -> Outcome:
 def _check(case: Case) -> None:
     model = wt.load_onnx(case.model)
     for inputs, outputs in case.data:
-        feeds = {name: _fed(value) for name, value in zip(model.input_names, inputs, strict=False)}
+        feeds = {name: fed(value) for name, value in zip(model.input_names, inputs, strict=False)}
         for _ in range(2):  # the second run computes with fewer nodes
             results = model.execute(feeds, model.output_names)
             for name, result, expected in zip(model.output_names, results, outputs, strict=True):
                 _compare(name, result, expected, case)
 
 
-def _fed(value: Any) -> Any:
+def fed(value: Any) -> Any:
     if isinstance(value, onnx.TensorProto):
         value = onnx.numpy_helper.to_array(value)
     if isinstance(value, (list, tuple)):
-        return [_fed(item) for item in value]
+        return [fed(item) for item in value]
     if value is None:
         return None
     return wt.tensor(_held(np.asarray(value)))

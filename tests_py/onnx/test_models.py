@@ -522,17 +522,60 @@ def test_broken_graphs(nodes: list[Any], message: str) -> None:
         wt.load_onnx(bytes_of(model)).predict(wt.tensor([1.0]))
 
 
-@pytest.mark.parametrize("op", ["ConstantOfShape", "Expand", "Tile"])
-def test_giant_constants(op: str) -> None:
-    inputs = ["shape"] if op == "ConstantOfShape" else ["x0", "shape"]
+@pytest.mark.parametrize(
+    "op, inputs, attributes",
+    [
+        ("ConstantOfShape", ["shape"], {}),
+        ("Expand", ["x0", "shape"], {}),
+        ("Tile", ["x0", "shape"], {}),
+        ("OneHot", ["x0", "count", "pair"], {}),
+        ("MatMul", ["column", "row"], {}),
+        ("HannWindow", ["count"], {}),
+        ("MelWeightMatrix", ["count", "count", "count", "low", "high"], {}),
+        ("CenterCropPad", ["x0", "shape"], {}),
+        ("ConvTranspose", ["image", "image"], {"strides": [1 << 20, 1 << 20]}),
+        ("AveragePool", ["image"], {"kernel_shape": [1, 1], "pads": [1 << 20] * 4}),
+        ("MaxPool", ["image"], {"kernel_shape": [1 << 20] * 2, "dilations": [2, 2]}),
+        ("Resize", ["image", "", "scales"], {}),
+    ],
+)
+def test_giant_constants(op: str, inputs: list[str], attributes: Any) -> None:
+    weights = [
+        constant("shape", [1 << 20, 1 << 20], np.int64),
+        constant("x0", [[1.0]]),
+        constant("count", 1 << 31, np.int64),
+        constant("pair", [0.0, 1.0]),
+        constant("column", np.ones((1 << 18, 1))),
+        constant("row", np.ones((1, 1 << 18))),
+        constant("low", 0.0),
+        constant("high", 8000.0),
+        constant("image", np.ones((1, 1, 2, 2))),
+        constant("scales", [1, 1, 1e9, 1e9]),
+    ]
     model = model_of(
-        [helper.make_node(op, inputs, ["y"])],
+        [helper.make_node(op, inputs, ["y"], **attributes)],
         [],
         [value("y")],
-        [constant("shape", [1 << 20, 1 << 20], np.int64), constant("x0", [[1.0]])],
+        [weight for weight in weights if weight.name in inputs],
+        opset=20,
     )
     with pytest.raises(wt.ModelFormatError, match=f"node 'y' of operation {op}"):
         wt.load_onnx(bytes_of(model))
+
+
+def test_constants_beyond_the_limit_are_computed_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webtensor.onnx.folding._MOST_ELEMENTS", 100)
+    nodes = [
+        helper.make_node("ConstantOfShape", ["shape"], ["zeros"]),
+        helper.make_node("Cos", ["zeros"], ["ones"]),
+        helper.make_node("Add", ["x", "ones"], ["y"]),
+    ]
+    shape = [constant("shape", [8, 10], np.int64)]
+    data = bytes_of(model_of(nodes, [value("x", [1])], [value("y")], shape))
+    before = wt.memory()["num_bytes"]
+    model: Any = wt.load_onnx(data)
+    assert wt.memory()["num_bytes"] - before < 4 * 100
+    assert model.predict(wt.tensor([2.0])).numpy().min() == 3.0
 
 
 def test_functions_that_call_themselves() -> None:

@@ -12,6 +12,9 @@ from webtensor.graph.operations import Row
 
 __all__ = ["folded", "in_order", "without_dropout"]
 
+#: How many elements all constants that are computed may have; 1 GiB.
+_MOST_ELEMENTS = 1 << 28
+
 
 def folded(
     nodes: Nodes,
@@ -28,6 +31,7 @@ def folded(
     computable = {MISSING, *values}
     results = dict(nodes)
     kept = dict(constants)
+    elements = 0
     for node in in_order(nodes, where):
         row = rows.get(node.op)
         if row is None or not row.is_pure or not computable.issuperset(node.inputs):
@@ -41,6 +45,9 @@ def folded(
         outputs = result if isinstance(result, (tuple, list)) else (result,)
         if not all(isinstance(output, Tensor) for output in outputs):
             continue
+        elements += sum(output.size for output in outputs)
+        if elements > _MOST_ELEMENTS:
+            break
         for index, output in enumerate(outputs):
             values[Reference(node.name, index)] = output
             computable.add(Reference(node.name, index))

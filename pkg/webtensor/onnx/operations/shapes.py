@@ -15,7 +15,7 @@ from webtensor.onnx.operations.operators import Operator, integers, number
 __all__ = ["ROWS", "checked_shape"]
 
 #: The most elements of a tensor that is made of a shape.
-_MAX_ELEMENTS = 1 << 29
+_MAX_ELEMENTS = 1 << 28
 
 
 def checked_shape(shape: Sequence[int]) -> tuple[int, ...]:
