@@ -47,10 +47,11 @@ test-browsers: site browsers ## run the tests in Firefox, WebKit and other hosts
 test-hosts: kernels site chromium ## try JupyterLite, Pyodide's console and other CPythons
 	$(PYTEST) --browsers=hosts tests_browser
 
-test-models: kernels site chromium dist/models/.stamp ## compare 41 real models with TensorFlow.js, and random ones and Keras's networks with Keras (hours)
+test-models: kernels site chromium dist/models/.stamp ## compare 41 real models with TensorFlow.js, five with onnxruntime-web, and random ones and Keras's networks with Keras (hours)
 	$(RUN) -m tests_browser.graph_models
-	WEBTENSOR_COMPOSITES=500 WEBTENSOR_ALL_APPLICATIONS=1 $(PYTEST) --numprocesses auto \
-		tests_py/keras/test_composites.py tests_py/keras/test_applications*.py
+	$(RUN) -m tests_browser.onnx_models
+	WEBTENSOR_COMPOSITES=500 WEBTENSOR_ALL_APPLICATIONS=1 WEBTENSOR_ALL_ONNX=1 $(PYTEST) --numprocesses auto \
+		tests_py/onnx tests_py/keras/test_composites.py tests_py/keras/test_applications*.py
 
 test-engines: venv .engines/.stamp ## run the documented scripts for Ray Data and Dask
 	$(PYTEST) tests_py/engines.py
@@ -60,7 +61,8 @@ test-tensorflow: venv .tensorflow/.stamp ## read files that TensorFlow and safet
 
 fuzz: kernels ## read a thousand mutated files of each format
 	WEBTENSOR_FUZZ=1 $(PYTEST) --numprocesses auto tests_py/keras/test_saving_fuzz.py \
-		tests_py/formats/test_formats_fuzz.py tests_py/formats/test_protobuf.py
+		tests_py/formats/test_formats_fuzz.py tests_py/formats/test_protobuf.py \
+		tests_py/onnx/test_mutated_models.py
 
 prove: kernels site browsers ## try long training, lost contexts, bad networks …, writing docs/reliability.md (hours)
 	PROVE_SEEDS=$(PROVE_SEEDS) PROVE_ROUNDS=$(PROVE_ROUNDS) $(RUN) -m tests_browser.prove $(ONLY)

@@ -1,27 +1,11 @@
 // Graph models in TensorFlow.js and in webtensor, on the same inputs in one page.
 
+import { difference, median, noise, sizeOf, timed } from "./comparison.js";
+
 const { tf, pyodide } = globalThis;
 
 // What images measure where a model leaves it open.
 const USUAL = [1, 256, 256, 3];
-
-// Numbers that are the same in every run.
-function* uniform(seed) {
-  for (let state = seed >>> 0; ; ) {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    yield state / 4294967296;
-  }
-}
-
-const sizeOf = (shape) => shape.reduce((product, size) => product * size, 1);
-
-const noise = (shape, dtype, seed) => {
-  const numbers = uniform(seed);
-  const next = () => numbers.next().value;
-  return dtype === "int32"
-    ? Int32Array.from({ length: sizeOf(shape) }, () => Math.floor(next() * 256))
-    : Float32Array.from({ length: sizeOf(shape) }, next);
-};
 
 let photo;
 
@@ -51,24 +35,6 @@ const photograph = (shape, dtype) => {
 };
 
 const isImage = (shape) => shape.length === 4 && sizeOf(shape) > 100;
-
-const median = (numbers) => [...numbers].sort((a, b) => a - b)[numbers.length >> 1];
-
-// The largest difference of two lists of outputs, in parts of the largest magnitude of each.
-const difference = (ours, theirs) =>
-  Math.max(
-    ...theirs.map((wanted, index) => {
-      const result = ours[index];
-      if (String(result.shape) !== String(wanted.shape)) return Infinity;
-      let apart = 0;
-      let largest = 0;
-      wanted.data.forEach((value, at) => {
-        apart = Math.max(apart, Math.abs(value - result.data[at]));
-        largest = Math.max(largest, Math.abs(value));
-      });
-      return apart === 0 ? 0 : apart / largest;
-    }),
-  );
 
 class Theirs {
   async load(url) {
@@ -116,12 +82,6 @@ class Ours {
     this.model.destroy();
   }
 }
-
-const timed = async (function_) => {
-  const began = performance.now();
-  const value = await function_();
-  return [value, performance.now() - began];
-};
 
 // Load a model on both sides, and compare them on noise and on a photograph.
 globalThis.compareModel = async (url, backend, dimensions, rounds) => {

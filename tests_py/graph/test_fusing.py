@@ -46,6 +46,38 @@ CHAINS: dict[str, tuple[Any, list[JsonNode]]] = {
             *(node("z", "Mul", "vector y"), node("out", "AddV2", "bias z")),
         ],
     ),
+    "normalization": (
+        IMAGES,
+        [
+            *(conv(), VECTOR, constant("variance", rng.uniform(0.5, 2.0, size=4))),
+            node("out", "FusedBatchNormV3", "y vector vector vector variance", epsilon=0.01),
+        ],
+    ),
+    "normalization of a bias": (
+        IMAGES,
+        [
+            *(conv(), VECTOR, constant("variance", rng.uniform(0.5, 2.0, size=4))),
+            node("z", "BiasAdd", "y vector"),
+            node("out", "FusedBatchNormV3", "z vector vector vector variance"),
+        ],
+    ),
+    "normalization alone": (
+        IMAGES,
+        [
+            *(constant("scale", rng.normal(size=3)), constant("variance", [0.5, 1.0, 2.0])),
+            node("y", "FusedBatchNormV3", "x scale scale scale variance", epsilon=0.01),
+            *(constant("factor", -2.0), node("z", "Mul", "factor y")),
+            node("out", "AddV2", "z scale"),
+        ],
+    ),
+    "two biases and a factor": (
+        IMAGES,
+        [
+            *(conv(), VECTOR, constant("factor", 0.5), constant("bias", rng.normal(size=4))),
+            *(node("z", "BiasAdd", "y vector"), node("scaled", "Mul", "z factor")),
+            node("out", "AddV2", "scaled bias"),
+        ],
+    ),
     "factors of a bias": (
         IMAGES,
         [conv(), VECTOR, node("z", "BiasAdd", "y vector"), node("out", "Mul", "z vector")],

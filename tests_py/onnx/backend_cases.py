@@ -27,7 +27,7 @@ DATA = Path(onnx.__file__).parent / "backend" / "test" / "data"
 APPLICABLE = frozenset({"bool", "float32", "float64", "int32", "int64"})
 
 _RANDOM = "random numbers"
-#: Why cases that apply do not pass.
+#: Why cases that apply do not pass on WebAssembly.
 DEVIATIONS = {
     **dict.fromkeys(
         ("test_bitcast_float64_to_int64", "test_bitcast_int64_to_float64"),
@@ -38,11 +38,22 @@ DEVIATIONS = {
             "test_resize_downsample_scales_linear_align_corners",
             "test_resize_downsample_scales_cubic_align_corners",
         ),
-        "4 · 0.6 elements are 2 here, as in PyTorch; the case aligns the corners of 2.4",
+        "4 · 0.6 elements are 2 here, as in PyTorch and onnxruntime, whose tests leave the case "
+        "out, too; the case aligns the corners of 2.4",
+    ),
+    **dict.fromkeys(
+        (f"test_dft{kind}{opset}" for kind in ("", "_axis", "_rfft") for opset in ("", "_opset19")),
+        "where sums of float32 numbers up to 540 must be 0, 2e-6 is left, but the case allows 1e-7",
     ),
 }
-#: Sums of float32 numbers near 1 differ by this where they are computed in another order.
-_ABSOLUTE = 1e-6
+#: Why cases do not pass on NumPy that pass on WebAssembly.
+NUMPY_DEVIATIONS = dict.fromkeys(
+    ("test_dft_inverse", "test_dft_inverse_opset19"),
+    "the case expects the 2e-7 that rounding leaves of 0 elsewhere",
+)
+#: The tolerances of the package's own runner for cases that are files, and for bfloat16.
+_RELATIVE, _ABSOLUTE = 1e-3, 1e-7
+_BFLOAT16 = 2**-6
 
 
 class Case(NamedTuple):
@@ -80,7 +91,7 @@ def node_cases() -> tuple[Case, ...]:
             case.model.SerializeToString(),
             [(list(inputs), list(outputs)) for inputs, outputs in case.data_sets],
             case.rtol,
-            max(case.atol, _ABSOLUTE),
+            case.atol,
         )
         for case in cases
     )
@@ -97,7 +108,7 @@ def file_cases() -> tuple[Case, ...]:
                 (_stored(folder, "input"), _stored(folder, "output"))
                 for folder in sorted(path.parent.glob("test_data_set_*"))
             ],
-            1e-3,
+            _RELATIVE,
             _ABSOLUTE,
         )
         for path in sorted(DATA.glob("*/*/model.onnx"))
@@ -181,18 +192,18 @@ def outcome(case: Case) -> Outcome:
 def _check(case: Case) -> None:
     model = wt.load_onnx(case.model)
     for inputs, outputs in case.data:
-        feeds = {name: _fed(value) for name, value in zip(model.input_names, inputs, strict=False)}
-        results = model.execute(feeds, model.output_names)
-        listed = results if len(model.outputs) > 1 else [results]
-        for name, result, expected in zip(model.output_names, listed, outputs, strict=True):
-            _compare(name, result, expected, case)
+        feeds = {name: fed(value) for name, value in zip(model.input_names, inputs, strict=False)}
+        for _ in range(2):  # the second run computes with fewer nodes
+            results = model.execute(feeds, model.output_names)
+            for name, result, expected in zip(model.output_names, results, outputs, strict=True):
+                _compare(name, result, expected, case)
 
 
-def _fed(value: Any) -> Any:
+def fed(value: Any) -> Any:
     if isinstance(value, onnx.TensorProto):
         value = onnx.numpy_helper.to_array(value)
     if isinstance(value, (list, tuple)):
-        return [_fed(item) for item in value]
+        return [fed(item) for item in value]
     if value is None:
         return None
     return wt.tensor(_held(np.asarray(value)))
@@ -218,16 +229,11 @@ def _compare(name: str, result: Any, expected: Any, case: Case) -> None:
         return
     given = np.asarray(expected)
     wanted = _held(given)
-    is_half = given.dtype.name in ("bfloat16", "float16")
     actual = result.numpy()
     assert actual.shape == wanted.shape, f"{name} has shape {actual.shape}, not {wanted.shape}"
     assert actual.dtype == wanted.dtype, f"{name} has dtype {actual.dtype}, not {wanted.dtype}"
-    relative, absolute = (2e-2, 2e-2) if is_half else (case.relative, case.absolute)
-    if wanted.dtype == np.float32 and wanted.size:
-        absolute = max(
-            absolute, _ABSOLUTE * np.abs(np.nan_to_num(wanted, posinf=0, neginf=0)).max()
-        )
-    np.testing.assert_allclose(actual, wanted, relative, absolute, err_msg=name)
+    relative = max(case.relative, _BFLOAT16) if given.dtype.name == "bfloat16" else case.relative
+    np.testing.assert_allclose(actual, wanted, relative, case.absolute, err_msg=name)
 
 
 def outcomes(cases: Sequence[Case]) -> list[Outcome]:

@@ -1,18 +1,24 @@
-"""Mutated models load, or are refused with an error that says why.
+"""Mutated models load and predict, or are refused with an error that says why.
 
-The suite loads a sample; ``make fuzz`` loads thousands.
+Bytes are changed, and values of the messages that they stand for. The suite tries a sample;
+``make fuzz`` tries thousands.
 """
 
 import os
+from collections.abc import Callable
+from contextlib import suppress
 from random import Random
+from typing import Any
 
 import pytest
+from google.protobuf.descriptor import FieldDescriptor
+from onnx import ModelProto
 
 import webtensor as wt
 from tests_py.mutations import mutated
-from tests_py.onnx.backend_cases import node_cases
+from tests_py.onnx.backend_cases import Case, fed, node_cases
 
-COUNT = 200 if os.environ.get("WEBTENSOR_FUZZ") else 6
+COUNT = 500 if os.environ.get("WEBTENSOR_FUZZ") else 6
 #: Cases with constants, attributes of all kinds, subgraphs, functions and sequences.
 NAMES = [
     "attention_4d_causal_expanded",
@@ -40,24 +46,76 @@ NAMES = [
     "tfidfvectorizer_tf_onlybigrams_skip5",
     "top_k",
 ]
+#: What takes the place of values.
+STRANGE = {
+    int: (-1, 0, 1, 2, 3, 7, 65_536, (1 << 31) - 1, 1 << 40, -(1 << 63)),
+    float: (-1.0, 0.0, 1.5, 3e38, float("inf"), float("nan")),
+    str: ("", "x", "y", "NOTSET", "body", "a" * 1000),
+    bytes: (b"", b"\xff" * 8, b"SAME_UPPER", bytes(16)),
+}
 
 
-def read(data: bytes) -> str:
-    """Load a model, and return why it is refused, or ""."""
+def mutated_message(data: bytes, random: Random) -> bytes:
+    """A model with other values, or fewer or more of them."""
+    model = ModelProto.FromString(data)
+    fields: list[tuple[Any, FieldDescriptor]] = []
+    messages: list[Any] = [model]
+    while messages:
+        message = messages.pop()
+        for field, value in message.ListFields():
+            fields.append((message, field))
+            if field.message_type is not None:
+                messages += value if field.is_repeated else [value]
+    for _ in range(random.choice((1, 1, 2, 4))):
+        _mutate(*random.choice(fields), random)
+    return bytes(model.SerializeToString())
+
+
+def _mutate(message: Any, field: FieldDescriptor, random: Random) -> None:
+    value = getattr(message, field.name)
+    is_message = field.message_type is not None
+    if not field.is_repeated:
+        if is_message:
+            message.ClearField(field.name)
+        else:
+            with suppress(ValueError):  # an integer of 32 bits, or no text
+                setattr(message, field.name, random.choice(STRANGE[type(value)]))
+    elif value:
+        index = random.randrange(len(value))
+        if is_message or random.random() < 0.3:
+            value.append(value[index])
+            if random.random() < 0.5:
+                del value[index], value[-1]
+        else:
+            with suppress(ValueError):
+                value[index] = random.choice(STRANGE[type(value[index])])
+
+
+def outcome(data: bytes, case: Case) -> str:
+    """Load a model and predict twice; return why the model is refused, or ""."""
     try:
-        wt.load_onnx(data)
+        model: Any = wt.load_onnx(data)
     except wt.ModelFormatError as error:
         return str(error)
+    feeds = dict(zip(model.input_names, map(fed, case.data[0][0]), strict=False))
+    for _ in range(2):
+        try:
+            model.predict(feeds)
+        except (ValueError, wt.OutOfMemoryError):  # the inputs do not fit
+            break
     return ""
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.timeout(900)
+@pytest.mark.parametrize("mutate", [mutated, mutated_message])
 @pytest.mark.parametrize("name", NAMES)
-def test_mutated_models(name: str) -> None:
+def test_mutated_models(name: str, mutate: Callable[[bytes, Random], bytes]) -> None:
     cases = {case.name.removeprefix("test_"): case for case in node_cases()}
-    data = cases[name].model
+    case = cases[name]
+    wt.set_backend("wasm")
     random = Random(name)
-    assert read(data) == ""
-    reasons = {read(mutated(data, random)) for _ in range(COUNT)}
+    assert outcome(case.model, case) == ""
+    reasons = {outcome(mutate(case.model, random), case) for _ in range(COUNT)}
     assert all(reason.startswith("model.onnx") for reason in reasons - {""})
+    assert max(map(len, reasons)) <= 500

@@ -3,8 +3,9 @@
 ``nodes`` has the nodes of a graph, ``operations`` the table of what computes them, to which
 ``custom_operations`` are added. ``compilation`` turns what is wanted of a graph into a block of
 steps (``blocks``); ``frames`` makes loops of old graphs blocks of their own, and
-``specialization`` computes only once what follows from shapes. ``resources`` are values that are
-no tensors. ``model`` is what users see, and ``loading`` where it comes from.
+``specialization`` computes only once what follows from shapes; ``execution`` keeps what they
+compile. ``resources`` are values that are no tensors. ``inputs`` checks what is given, ``model`` is
+what users see, and ``loading`` where it comes from.
 """
 
 from typing import TYPE_CHECKING

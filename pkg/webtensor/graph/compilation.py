@@ -10,7 +10,7 @@ from webtensor.errors import ModelFormatError
 from webtensor.formats.graph_def import FunctionDef, FunctionName, NodeDef
 from webtensor.graph.blocks import DEAD, Block, Reads, Step, run
 from webtensor.graph.frames import LOOP, Loop, without_frames
-from webtensor.graph.nodes import Node, Nodes, Reference, nodes_of, reference_of
+from webtensor.graph.nodes import MISSING, Node, Nodes, Reference, nodes_of, reference_of
 from webtensor.graph.operations import Row
 from webtensor.ops import tensor
 
@@ -215,11 +215,12 @@ class Compiler:
             stack.append((name, True))
             inputs, controls = self._sources(nodes, nodes[name], fed)
             outputs.setdefault(name, 0)
-            for reference in (*inputs, *controls):
+            sources = [source for source in (*inputs, *controls) if source != MISSING]
+            for reference in sources:
                 outputs[reference.node] = max(outputs.get(reference.node, 0), reference.output + 1)
             stack += [
                 (reference.node, False)
-                for reference in (*inputs, *controls)
+                for reference in sources
                 if reference not in fed and not states.get(reference.node, False)
             ]
         return _Wanted(order, outputs)
@@ -247,7 +248,7 @@ class Compiler:
         controls = tuple(
             steps.slots[wait] for wait in waits if has_branches and wait in steps.slots
         )
-        if node.op == "Const":
+        if value is not None:
             if not controls:
                 steps.slot(Reference(node.name), value)
                 return
@@ -281,7 +282,11 @@ class Compiler:
                 controls,
                 (),
                 call.runs_blocks,
-                tuple(slots),
+                tuple(
+                    slot
+                    for slot, reference in zip(slots, references, strict=True)
+                    if reference != MISSING
+                ),
                 node._replace(inputs=tuple(references), controls=()),
                 call.row,
             )

@@ -9,18 +9,20 @@ that are multiplied with a product are multiplied with its filter.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.engine.placement import on_host
 from webtensor.graph.nodes import Node, Nodes, Reference
+from webtensor.graph.operations.products import EPSILON
 from webtensor.shapes import Shape
 
-__all__ = ["Program", "fuse"]
+__all__ = ["FUSED", "Program", "fuse"]
 
 #: The fused operation of each product.
-_FUSED = {
+FUSED = {
     "Conv2D": "_FusedConv2D",
     "DepthwiseConv2d": "FusedDepthwiseConv2dNative",
     "DepthwiseConv2dNative": "FusedDepthwiseConv2dNative",
@@ -29,7 +31,7 @@ _FUSED = {
     "_FusedConv2D": "_FusedConv2D",
     "_FusedMatMul": "_FusedMatMul",
 }
-_CONVOLUTIONS = frozenset(_FUSED) - {"MatMul", "_FusedMatMul"}
+_CONVOLUTIONS = frozenset(FUSED) - {"MatMul", "_FusedMatMul"}
 _ACTIVATIONS = {
     "Elu": "Elu",
     "LeakyRelu": "LeakyRelu",
@@ -40,6 +42,9 @@ _ACTIVATIONS = {
 }
 _SUMS = frozenset({"Add", "AddN", "AddV2", "BiasAdd"})
 _PADS = frozenset({"Pad", "PadV2"})
+#: Normalization by constants alone, which ``normalized_channels`` computes.
+_NORMALIZED = "_Normalized"
+_NORMALIZATIONS = frozenset({"FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"})
 
 
 class Program(NamedTuple):
@@ -62,7 +67,7 @@ def fuse(program: Program) -> None:
     """Make nodes one where a kernel computes them together; ``program`` is changed."""
     fusion = _Fusion(program)
     for name in [*program.nodes]:
-        for rule in (_clip, _padding, _scale, _addition, _activation):
+        for rule in (_clip, _padding, _scale, _normalization, _addition, _activation):
             node = program.nodes.get(name)
             if node is None or node.op == "Const":
                 break
@@ -86,10 +91,14 @@ class _Fusion:
         is_alone = node is not None and node.op != "Const" and self._uses[reference] == 1
         return node if is_alone else None
 
+    def is_only_first(self, node: Node) -> bool:
+        """Whether none but the first output of a node is used."""
+        return self._users[node.name] == self._uses[Reference(node.name)]
+
     def product(self, reference: Reference) -> Node | None:
         """Return the product that a tensor is, if nothing else needs that."""
         node = self.producer(reference)
-        if node is None or node.op not in _FUSED:
+        if node is None or node.op not in FUSED:
             return None
         return node if node.attributes.get("data_format", "NHWC") == "NHWC" else None
 
@@ -102,6 +111,11 @@ class _Fusion:
         value, shape = self.constant(reference), self.shapes.get(like)
         if value is None or not shape or str(value.dtype) != "float32":
             return None
+        if value.size == 1 and len(value.shape) <= len(shape):
+            with on_host("fusing"):
+                return ops.broadcast_to(ops.reshape(value, (1,)), shape[-1:])
+        if value.shape == shape[-1:]:
+            return value
         is_vector = value.size == shape[-1] and value.shape[-1:] == shape[-1:]
         return ops.reshape(value, (value.size,)) if is_vector else None
 
@@ -139,7 +153,7 @@ def _with_epilogue(product: Node, name: str, *more: Reference, **attributes: Any
     """Return a product with a further step of its epilogue."""
     names: list[Any] = [*_epilogue(product), name]
     return product._replace(
-        op=_FUSED[product.op],
+        op=FUSED[product.op],
         inputs=(*product.inputs, *more),
         attributes={**product.attributes, **attributes, "fused_ops": names},
     )
@@ -211,26 +225,84 @@ def _scale(fusion: _Fusion, node: Node) -> Node | None:
     if node.op != "Mul" or len(node.inputs) != 2:
         return None
     for reference, other in (node.inputs, node.inputs[::-1]):
-        product = fusion.product(reference)
         factors = fusion.vector(other, reference)
-        if product is None or factors is None or _epilogue(product) not in ([], ["BiasAdd"]):
-            continue
-        operands = [fusion.constant(operand) for operand in product.inputs[1:]]
-        if product.attributes.get("transpose_b") or any(value is None for value in operands):
-            continue
-        with on_host("fusing"):
-            scaled = [_scaled(product, value, factors) for value in operands if value is not None]
-        inputs = [
-            fusion.add_constant(f"{node.name}:scaled{index}", value)
-            for index, value in enumerate(scaled)
-        ]
-        return product._replace(name=node.name, inputs=(product.inputs[0], *inputs))
+        if factors is not None:
+            fused = _with_affine(fusion, node, reference, factors, None)
+            if fused is not None:
+                return fused
     return None
 
 
+def _normalization(fusion: _Fusion, node: Node) -> Node | None:
+    """Make normalization by constant means and variances a part of a product, or constant."""
+    if node.op not in _NORMALIZATIONS or node.attributes.get("is_training"):
+        return None
+    if node.attributes.get("data_format", "NHWC") != "NHWC" or not fusion.is_only_first(node):
+        return None
+    x = node.inputs[0]
+    vectors = [fusion.vector(reference, x) for reference in node.inputs[1:]]
+    constants = [value for value in vectors if value is not None]
+    if len(vectors) != 4 or len(constants) != 4:
+        return None
+    scale, offset, mean, variance = constants
+    with on_host("fusing"):
+        factors = scale * ops.rsqrt(variance + EPSILON.of(node))
+        terms = offset - mean * factors
+    fused = _with_affine(fusion, node, x, factors, terms)
+    if fused is not None:
+        return fused
+    inputs = _constants(fusion, node, (mean, factors, offset))
+    return Node(node.name, _NORMALIZED, (x, *inputs), (), {})
+
+
+def _constants(fusion: _Fusion, node: Node, values: Sequence[Tensor]) -> list[Reference]:
+    return [
+        fusion.add_constant(f"{node.name}:fused{index}", value)
+        for index, value in enumerate(values)
+    ]
+
+
+def _with_affine(
+    fusion: _Fusion,
+    node: Node,
+    reference: Reference,
+    factors: Tensor | None,
+    terms: Tensor | None,
+) -> Node | None:
+    """Return a product with a constant filter and bias, or a normalization, times and plus vectors.
+
+    Args:
+        fusion: the program.
+        node: the node that the result takes the place of.
+        reference: the product or normalization.
+        factors: what each channel is multiplied with.
+        terms: what is then added to each channel.
+    """
+    inner = fusion.producer(reference)
+    if inner is None or not (inner.op == _NORMALIZED or fusion.product(reference)):
+        return None
+    operands = [fusion.constant(operand) for operand in inner.inputs[1:]]
+    values = [value for value in operands if value is not None]
+    if _epilogue(inner) not in ([], ["BiasAdd"]) or len(values) < len(operands):
+        return None
+    if factors is not None and inner.attributes.get("transpose_b"):
+        return None
+    # A normalization subtracts the first of its constants, and multiplies with the second.
+    unchanged = values[:1] if inner.op == _NORMALIZED else []
+    changed = values[len(unchanged) :]
+    with on_host("fusing"):
+        if factors is not None:
+            changed = [_scaled(inner, value, factors) for value in changed]
+        if terms is not None:
+            changed[1:] = [ops.add(changed[1], terms) if len(changed) > 1 else terms]
+    inputs = _constants(fusion, node, (*unchanged, *changed))
+    fused = inner._replace(name=node.name, inputs=(inner.inputs[0], *inputs))
+    is_new_bias = terms is not None and len(changed) > len(values) - len(unchanged)
+    return _with_epilogue(fused, "BiasAdd") if is_new_bias else fused
+
+
 def _scaled(product: Node, value: Tensor, factors: Tensor) -> Tensor:
-    is_depthwise = product.op not in ("Conv2D", "_FusedConv2D", "MatMul", "_FusedMatMul")
-    if is_depthwise and len(value.shape) == 4:
+    if "Depthwise" in product.op and len(value.shape) == 4:
         factors = ops.reshape(factors, value.shape[-2:])
     return ops.multiply(value, factors)
 
@@ -240,10 +312,13 @@ def _addition(fusion: _Fusion, node: Node) -> Node | None:
     if node.op not in _SUMS or len(node.inputs) != 2:
         return None
     for reference, other in (node.inputs, node.inputs[::-1]):
+        bias = fusion.vector(other, reference)
+        fused = None if bias is None else _with_affine(fusion, node, reference, None, bias)
+        if fused is not None:
+            return fused
         product = fusion.product(reference)
         if product is None or _epilogue(product) not in ([], ["BiasAdd"]):
             continue
-        bias = fusion.vector(other, reference)
         if bias is not None and not _epilogue(product):
             name = fusion.add_constant(f"{node.name}:bias", bias)
             return _with_epilogue(product, "BiasAdd", name)._replace(name=node.name)

@@ -9,14 +9,14 @@ from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget
 from webtensor.formats.graph_def import Graph, Signature, TensorInfo, TensorValue
-from webtensor.graph.blocks import DEAD, Block, Reads, finish, finish_async, run
+from webtensor.graph.blocks import DEAD, Reads, finish, finish_async
 from webtensor.graph.compilation import Compiler, unknown_operations
 from webtensor.graph.custom_operations import CUSTOM_OPERATIONS
+from webtensor.graph.execution import Executor
 from webtensor.graph.inputs import Inputs, ModelTensor, fed, named
 from webtensor.graph.nodes import Node, Nodes, Reference, nodes_of, reference_of
 from webtensor.graph.operations import OPERATIONS
 from webtensor.graph.resources import HashTable
-from webtensor.graph.specialization import specialize
 from webtensor.graph.tables import table_rows
 from webtensor.io.stored_tensors import tensor_of
 
@@ -24,12 +24,6 @@ __all__ = ["GraphModel"]
 
 Results: TypeAlias = "Tensor | list[Tensor]"
 Prediction: TypeAlias = "Tensor | list[Tensor] | dict[str, Tensor]"
-#: What is given and what is wanted.
-_Key: TypeAlias = tuple[tuple[Reference, ...], tuple[Reference, ...]]
-_Shapes: TypeAlias = tuple[tuple[Any, ...], ...]
-
-#: Blocks are kept for so many different shapes of inputs.
-_MOST_SPECIALIZED = 16
 
 
 class GraphModel:
@@ -78,9 +72,8 @@ class GraphModel:
         self._tables = {} if tables is None else tables
         self._rows = {**OPERATIONS, **table_rows(self._tables), **CUSTOM_OPERATIONS}
         self._check_operations(graph)
-        self._compiler = Compiler(self._constant, graph.functions, self._rows, label)
-        self._blocks: dict[_Key, Block] = {}
-        self._specialized: dict[tuple[_Key, _Shapes], Block] = {}
+        compiler = Compiler(self._constant, graph.functions, self._rows, label)
+        self._executor = Executor(compiler, self._nodes)
         self._inputs = self._interface("inputs")
         self._outputs = self._interface("outputs")
         self._resources: dict[Reference, Any] = {}
@@ -226,8 +219,7 @@ class GraphModel:
         for value in self._weights.values():
             value.dispose()
         self._weights.clear()
-        self._blocks.clear()
-        self._specialized.clear()
+        self._executor.clear()
         self._resources.clear()
 
     def _structured(self, results: Results) -> Prediction:
@@ -241,16 +233,8 @@ class GraphModel:
     def _run(self, inputs: Inputs, outputs: str | Sequence[str] | None) -> Reads:
         feeds = self._feeds(inputs)
         names = [outputs] if isinstance(outputs, str) else outputs or self.output_nodes
-        key = (tuple(feeds), tuple(self._reference(name, "outputs") for name in names))
-        arguments = list(feeds.values())
-        shapes = tuple(
-            (getattr(value, "shape", ()), getattr(value, "dtype", None)) for value in arguments
-        )
-        special = self._specialized.get((key, shapes))
-        if special is None:
-            results = yield from self._first_run(key, shapes, arguments)
-        else:
-            results = yield from run(special, arguments)
+        fetches = [self._reference(name, "outputs") for name in names]
+        results = yield from self._executor.run(feeds, fetches)
         for name, result in zip(names, results, strict=True):
             if result is DEAD or result is None:
                 raise ValueError(
@@ -259,20 +243,6 @@ class GraphModel:
                 )
         is_one = isinstance(outputs, str) or (outputs is None and len(results) == 1)
         return results[0] if is_one else results
-
-    def _first_run(self, key: _Key, shapes: _Shapes, arguments: list[Any]) -> Reads:
-        """Compute, and remember how that is done for arguments of these shapes."""
-        if key not in self._blocks:
-            self._blocks[key] = self._compiler.compile(self._nodes, *key)
-        block = self._blocks[key]
-        if block.has_branches:
-            results = yield from run(block, arguments)
-            return results
-        results, special = yield from specialize(self._compiler, block, arguments)
-        if len(self._specialized) >= _MOST_SPECIALIZED:
-            del self._specialized[next(iter(self._specialized))]
-        self._specialized[key, shapes] = special
-        return results
 
     def _feeds(self, inputs: Inputs) -> dict[Reference, Any]:
         described = {reference_of(value.name, "inputs"): value for value in self._inputs}

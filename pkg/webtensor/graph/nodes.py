@@ -8,7 +8,7 @@ from typing import NamedTuple
 from webtensor.errors import ModelFormatError
 from webtensor.formats.graph_def import AttributeValue, NodeDef
 
-__all__ = ["Node", "Nodes", "Reference", "nodes_of", "reference_of"]
+__all__ = ["MISSING", "Node", "Nodes", "Reference", "nodes_of", "reference_of"]
 
 
 class Reference(NamedTuple):
@@ -21,13 +21,17 @@ class Reference(NamedTuple):
         return f"{self.node}:{self.output}"
 
 
+#: Stands for an optional input that a node does not have.
+MISSING = Reference("")
+
+
 class Node(NamedTuple):
     """A node.
 
     Attributes:
         name: its name.
         op: the name of its operation, or of a function.
-        inputs: the tensors that it computes with.
+        inputs: the tensors that it computes with; ``MISSING`` where it has an optional one not.
         controls: the names of nodes that must run before.
         attributes: its attributes.
     """

@@ -8,14 +8,14 @@ are fused (``fusing``) and compiled again.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from webtensor.engine import Tensor
 from webtensor.engine.placement import on_host
 from webtensor.graph.blocks import Block, Step, compute
 from webtensor.graph.compilation import Compiler
-from webtensor.graph.fusing import Program, fuse
+from webtensor.graph.fusing import Program
 from webtensor.graph.nodes import Node, Reference
 
 __all__ = ["specialize"]
@@ -26,11 +26,12 @@ _GROWTH = 4
 
 
 def specialize(
-    compiler: Compiler, block: Block, arguments: Sequence[Any]
+    compiler: Compiler, block: Block, arguments: Sequence[Any], fuse: Callable[[Program], None]
 ) -> Generator[Tensor, None, tuple[list[Any], Block]]:
     """Compute the results of a block, and return them with a block for such arguments.
 
     The block has no branches. Tensors that must be read before are yielded, as by ``run``.
+    ``fuse`` changes the nodes that are compiled again.
     """
     recording = _Recording(block, arguments)
     yield from recording.run()
@@ -102,6 +103,8 @@ class _Recording:
         )
 
     def _is_worth_keeping(self, step: Step) -> bool:
+        if not all(isinstance(self._values[slot], Tensor) for slot in step.outputs):
+            return False
         results, operands = map(self._elements, (step.outputs, step.operands))
         return results <= max(_ALWAYS_KEPT, _GROWTH * operands)
 

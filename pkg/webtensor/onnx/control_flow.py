@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from webtensor import ops
 from webtensor.engine import Tensor
 from webtensor.graph.blocks import Block, Reads, run
-from webtensor.graph.nodes import Node, Nodes, Reference
+from webtensor.graph.nodes import MISSING, Node, Nodes, Reference
 from webtensor.graph.operations import Bound, Row
 from webtensor.onnx.lowering import Body
 
@@ -57,7 +57,14 @@ class _Subgraphs(Row):
         plain = {name: value for name, value in attributes.items() if name not in bodies}
         plain["num_results"] = len(blocks[self._names[0]].fetches)
 
-        def call(*values: Any) -> Reads:
+        present = tuple(
+            index for index, reference in enumerate(node.inputs) if reference != MISSING
+        )
+
+        def call(*given: Any) -> Reads:
+            at = dict(zip(present, given, strict=True))
+            values = [at.get(index) for index in range(len(node.inputs))]
+
             def runner(name: str) -> Callable[..., Reads]:
                 captured = values[ranges[name]]
                 return lambda *arguments: run(blocks[name], (*arguments, *captured))
@@ -65,7 +72,7 @@ class _Subgraphs(Row):
             runners = [runner(name) for name in self._names]
             return self._make(*runners, values[:own], plain)
 
-        return Bound(call, tuple(range(len(node.inputs))), (), runs_blocks=True)
+        return Bound(call, present, (), runs_blocks=True)
 
 
 def control_flow(compile: _Compile) -> dict[str, Row]:

@@ -7,40 +7,50 @@ from collections.abc import Iterable, Mapping
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import reading
-from webtensor.graph.nodes import Node, Nodes, Reference
+from webtensor.graph.nodes import MISSING, Node, Nodes, Reference
 from webtensor.graph.operations import Row
 
 __all__ = ["folded", "in_order", "without_dropout"]
 
+#: How many elements all constants that are computed may have; 1 GiB.
+_MOST_ELEMENTS = 1 << 28
+
 
 def folded(
     nodes: Nodes,
-    constants: Mapping[str, Tensor | None],
+    constants: Mapping[str, Tensor],
     rows: Mapping[str, Row],
     where: str,
-) -> tuple[Nodes, dict[str, Tensor | None]]:
+) -> tuple[Nodes, dict[str, Tensor]]:
     """Return nodes and constants, more of which are constants.
 
     Raises:
         ModelFormatError: a constant cannot be computed.
     """
     values = {Reference(name): value for name, value in constants.items()}
+    computable = {MISSING, *values}
     results = dict(nodes)
     kept = dict(constants)
+    elements = 0
     for node in in_order(nodes, where):
         row = rows.get(node.op)
-        if row is None or not row.is_pure or not all(source in values for source in node.inputs):
+        if row is None or not row.is_pure or not computable.issuperset(node.inputs):
             continue
-        operands = [values[source] for source in node.inputs]
-        known = {index: value for index, value in enumerate(operands) if value is not None}
-        bound = row.bind(node, known, where)
+        operands = {
+            index: values[source] for index, source in enumerate(node.inputs) if source != MISSING
+        }
+        bound = row.bind(node, operands, where)
         with reading(f"{where}: node {node.name!r:.200} of operation {node.op}"):
             result = bound.function(*[operands[index] for index in bound.inputs])
         outputs = result if isinstance(result, (tuple, list)) else (result,)
         if not all(isinstance(output, Tensor) for output in outputs):
             continue
+        elements += sum(output.size for output in outputs)
+        if elements > _MOST_ELEMENTS:
+            break
         for index, output in enumerate(outputs):
             values[Reference(node.name, index)] = output
+            computable.add(Reference(node.name, index))
         if len(outputs) == 1:
             results[node.name] = Node(node.name, "Const", (), (), {})
             kept[node.name] = outputs[0]
@@ -62,7 +72,7 @@ def without_dropout(nodes: Nodes, fetches: Iterable[Reference]) -> Nodes:
     used = {source for node in nodes.values() for source in node.inputs} | set(fetches)
     return {
         name: node._replace(op="Identity", inputs=node.inputs[:1])
-        if node.op == "Dropout" and len(node.inputs) < 3 and Reference(name, 1) not in used
+        if node.op == "Dropout-1" and len(node.inputs) < 3 and Reference(name, 1) not in used
         else node
         for name, node in nodes.items()
     }
@@ -93,6 +103,6 @@ def in_order(nodes: Nodes, where: str) -> list[Node]:
             stack += [
                 (source.node, False)
                 for source in nodes[name].inputs
-                if not states.get(source.node, False)
+                if source != MISSING and not states.get(source.node, False)
             ]
     return order

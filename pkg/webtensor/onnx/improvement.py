@@ -6,22 +6,21 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from webtensor.engine import Tensor
-from webtensor.graph.nodes import Nodes, Reference
+from webtensor.graph.nodes import MISSING, Nodes, Reference
 from webtensor.onnx.folding import folded, without_dropout
-from webtensor.onnx.fusion import with_fused_convolutions
 from webtensor.onnx.layouts import with_channels_last
 from webtensor.onnx.lowering import Body
 from webtensor.onnx.operations import OPERATIONS
 
 __all__ = ["Constants", "improved"]
 
-#: The values of constants by the names of their nodes; that of missing inputs is None.
-Constants: TypeAlias = dict[str, Tensor | None]
+#: The values of constants by the names of their nodes.
+Constants: TypeAlias = dict[str, Tensor]
 
 
 def improved(
     nodes: Nodes,
-    constants: Mapping[str, Tensor | None],
+    constants: Mapping[str, Tensor],
     fetches: tuple[Reference, ...],
     ranks: Mapping[Reference, int],
     where: str,
@@ -41,12 +40,11 @@ def improved(
     nodes, constants = folded(nodes, constants, OPERATIONS, where)
     nodes = without_dropout(nodes, fetches)
     nodes, constants = with_channels_last(nodes, constants, ranks, where)
-    nodes, constants = with_fused_convolutions(nodes, constants, fetches, where)
     return _needed(nodes, constants, fetches)
 
 
 def _needed(
-    nodes: Nodes, constants: Mapping[str, Tensor | None], fetches: tuple[Reference, ...]
+    nodes: Nodes, constants: Mapping[str, Tensor], fetches: tuple[Reference, ...]
 ) -> tuple[Nodes, Constants]:
     """Return what outputs need, and the inputs of the model."""
     needed = {name for name, node in nodes.items() if node.op == "Placeholder"}
@@ -55,7 +53,7 @@ def _needed(
         name = stack.pop()
         if name not in needed:
             needed.add(name)
-            stack += [source.node for source in nodes[name].inputs]
+            stack += [source.node for source in nodes[name].inputs if source != MISSING]
     kept = {name: node for name, node in nodes.items() if name in needed}
     used = needed | _names_in_bodies(kept)
     return kept, {name: value for name, value in constants.items() if name in used}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from webtensor import ops
 from webtensor.engine import Tensor
-from webtensor.graph.nodes import Node, Nodes, Reference
+from webtensor.graph.nodes import MISSING, Node, Nodes, Reference
 from webtensor.graph.operations import Row
 from webtensor.onnx.folding import in_order
 from webtensor.onnx.operations import elementwise, reductions
@@ -22,7 +22,7 @@ from webtensor.onnx.operations.normalization import (
     batch_normalized_last,
     locally_normalized_last,
 )
-from webtensor.onnx.operations.operators import MISSING, Operator
+from webtensor.onnx.operations.operators import Operator
 from webtensor.onnx.operations.pooling import (
     global_maximum_last,
     global_mean_last,
@@ -62,10 +62,10 @@ class _Twin(NamedTuple):
 
 def with_channels_last(
     nodes: Nodes,
-    constants: Mapping[str, Tensor | None],
+    constants: Mapping[str, Tensor],
     ranks: Mapping[Reference, int],
     where: str,
-) -> tuple[Nodes, dict[str, Tensor | None]]:
+) -> tuple[Nodes, dict[str, Tensor]]:
     """Return nodes of images with channels last, and constants in the order that they need.
 
     Args:
@@ -84,7 +84,7 @@ class _Layouts:
     def __init__(
         self,
         nodes: Nodes,
-        constants: Mapping[str, Tensor | None],
+        constants: Mapping[str, Tensor],
         ranks: Mapping[Reference, int],
     ) -> None:
         self.nodes = dict(nodes)
@@ -104,7 +104,7 @@ class _Layouts:
         name = self.name(node.name)
         self.nodes[name] = twin.node._replace(name=name)
         count = 1
-        if node.op == "Split":
+        if node.op == "Split-1":
             attributes: Mapping[str, Any] = node.attributes
             count = attributes["num_outputs"]
         transposes = []
@@ -187,7 +187,12 @@ class _Layouts:
 
 
 def _transpose(name: str, reference: Reference, order: Sequence[int]) -> Node:
-    return Node(name, "Transpose", (reference,), (), {"perm": list(order)})
+    return Node(name, "Transpose-1", (reference,), (), {"perm": list(order)})
+
+
+def _last(node: Node) -> str:
+    """Return the name of the operator for images with channels last."""
+    return node.op.partition("-")[0] + _LAST
 
 
 def _axis(axis: int) -> int:
@@ -212,7 +217,7 @@ def _pool(layouts: _Layouts, node: Node) -> _Twin | None:
     shape = node.attributes.get("kernel_shape")
     if not isinstance(shape, list) or len(shape) != 2 or node.attributes.get("num_outputs", 1) != 1:
         return None
-    return _Twin(node._replace(op=node.op + _LAST, inputs=(layouts.twin(node.inputs[0]),)))
+    return _Twin(node._replace(op=_last(node), inputs=(layouts.twin(node.inputs[0]),)))
 
 
 def _of_images(layouts: _Layouts, node: Node) -> _Twin | None:
@@ -222,13 +227,13 @@ def _of_images(layouts: _Layouts, node: Node) -> _Twin | None:
     if node.attributes.get("training_mode") or not node.attributes.get("spatial", 1):
         return None
     inputs = (layouts.last[node.inputs[0]], *node.inputs[1:])
-    return _Twin(node._replace(op=node.op + _LAST, inputs=inputs))
+    return _Twin(node._replace(op=_last(node), inputs=inputs))
 
 
 def _elementwise(layouts: _Layouts, node: Node) -> _Twin | None:
     if node.attributes.get("broadcast") or not any(map(layouts.is_image, node.inputs)):
         return None
-    if node.op == "PRelu":
+    if node.op == "PRelu-1":
         slope = layouts.constant(node.inputs[1])
         if slope is None or (len(slope.shape) == 1 and slope.size > 1):
             return None
@@ -254,7 +259,7 @@ def _concatenation(layouts: _Layouts, node: Node) -> _Twin | None:
 
 
 def _along_axis(layouts: _Layouts, node: Node) -> _Twin | None:
-    axis = node.attributes.get("axis", 0 if node.op == "Split" else -1)
+    axis = node.attributes.get("axis", 0 if node.op == "Split-1" else -1)
     is_image = layouts.is_image(node.inputs[0])
     if not is_image or not isinstance(axis, int) or not -4 <= axis < 4:
         return None
@@ -353,16 +358,16 @@ def _identity(layouts: _Layouts, node: Node) -> _Twin | None:
 _RULES: dict[str, _Rule] = {
     **dict.fromkeys(_ELEMENTWISE, _elementwise),
     **dict.fromkeys(_REDUCTIONS, _reduction),
-    **dict.fromkeys(("Split", *_BY_AXIS), _along_axis),
-    **dict.fromkeys(("AveragePool", "MaxPool"), _pool),
+    **dict.fromkeys(("Split-1", *_BY_AXIS), _along_axis),
+    **dict.fromkeys(("AveragePool-1", "MaxPool-1"), _pool),
     **dict.fromkeys(
-        ("BatchNormalization", "GlobalAveragePool", "GlobalMaxPool", "LRN"), _of_images
+        ("BatchNormalization-1", "GlobalAveragePool-1", "GlobalMaxPool-1", "LRN-1"), _of_images
     ),
-    **dict.fromkeys(("Resize-10", "Resize-11", "Upsample"), _resizing),
-    "Concat": _concatenation,
-    "Conv": _convolution,
+    **dict.fromkeys(("Resize-10", "Resize-11", "Upsample-1"), _resizing),
+    "Concat-1": _concatenation,
+    "Conv-1": _convolution,
     "Identity": _identity,
-    "Pad": _padding,
-    "Slice": _slice,
-    "Transpose": _transposition,
+    "Pad-1": _padding,
+    "Slice-1": _slice,
+    "Transpose-1": _transposition,
 }

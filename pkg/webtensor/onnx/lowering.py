@@ -1,7 +1,7 @@
 """Lowering: from ONNX's graphs to the nodes that GraphModel's compiler takes.
 
 A value becomes a reference to the output of a node, an initializer or a Constant node one to a
-constant. A missing input refers to ``MISSING``, whose value is None. Functions of the model are
+constant. Functions of the model are
 expanded where they are called. Subgraphs become ``Body`` attributes, which take the values that
 they use of the graphs around them as further inputs; constants they share.
 """
@@ -16,9 +16,8 @@ from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats import onnx as format_
 from webtensor.formats.element_types import Buffer
-from webtensor.graph.nodes import Node, Nodes, Reference
+from webtensor.graph.nodes import MISSING, Node, Nodes, Reference
 from webtensor.onnx.operations import row_name
-from webtensor.onnx.operations.operators import MISSING
 from webtensor.onnx.stored_constants import constant_of, dense_of, listed
 
 __all__ = ["Body", "Lowered", "lowered"]
@@ -26,7 +25,7 @@ __all__ = ["Body", "Lowered", "lowered"]
 #: Functions may call functions to this depth, and graphs may lie in graphs.
 _MAX_DEPTH = 50
 #: How many nodes all functions may become.
-_MAX_NODES = 500_000
+_MAX_NODES = 100_000
 #: Operations of which the number of outputs decides what they compute.
 _COUNTED = frozenset({"BatchNormalization", "Dropout", "MaxPool", "Split"})
 
@@ -62,7 +61,7 @@ class Lowered(NamedTuple):
     """
 
     nodes: Nodes
-    constants: dict[str, Tensor | None]
+    constants: dict[str, Tensor]
     values: dict[str, Reference]
 
 
@@ -78,7 +77,7 @@ def lowered(model: format_.Model, where: str, files: Mapping[str, Buffer] | None
         ModelFormatError: it has unknown operators, or refers to something that is missing.
     """
     lowering = _Lowering(model, where, files)
-    scope = _Scope("", None, {MISSING.node: Node(MISSING.node, "Const", (), (), {})}, {})
+    scope = _Scope("", None, {}, {})
     lowering.graph(model.graph, scope, _Context(model.opsets, {}, 0))
     lowering.check_operators()
     return Lowered(scope.nodes, lowering.constants, scope.values)
@@ -125,13 +124,13 @@ class _Lowering:
     ) -> None:
         self.where = where
         self.files = files
-        self.constants: dict[str, Tensor | None] = {MISSING.node: None}
+        self.constants: dict[str, Tensor] = {}
         self.unknown: set[str] = set()
         self.functions = {
             (function.domain, function.name, function.overload): function
             for function in model.functions
         }
-        self.names: set[str] = {MISSING.node}
+        self.names: set[str] = set()
 
     def check_operators(self) -> None:
         if self.unknown:
@@ -271,7 +270,7 @@ class _Lowering:
         self, graph: format_.Graph, prefix: str, parent: _Scope, context: _Context
     ) -> tuple[Body, list[Reference]]:
         """Return a subgraph, and what it captures."""
-        nodes = {MISSING.node: parent.nodes[MISSING.node]}
+        nodes: Nodes = {}
         scope = _Scope(prefix, parent, nodes, {})
         self.graph(graph, scope, context)
         feeds = [scope.values[value.name] for value in graph.inputs]

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from webtensor.errors import ModelFormatError
 from webtensor.formats import onnx as format_
 from webtensor.formats.budgets import reading
 from webtensor.formats.element_types import Buffer
-from webtensor.graph.blocks import Block, Reads, finish, finish_async, run
+from webtensor.graph.blocks import Reads, finish, finish_async
 from webtensor.graph.compilation import Compiler
+from webtensor.graph.execution import Executor
 from webtensor.graph.inputs import Inputs, ModelTensor, fed, named
 from webtensor.graph.model import Results
-from webtensor.graph.nodes import Node, Nodes, Reference
-from webtensor.graph.operations import Row
+from webtensor.graph.nodes import Nodes, Reference
+from webtensor.graph.operations import OPERATIONS as GRAPH_OPERATIONS, Row
 from webtensor.onnx.control_flow import control_flow
 from webtensor.onnx.improvement import Constants, improved
 from webtensor.onnx.layouts import LAST_ROWS
 from webtensor.onnx.lowering import Lowered, lowered
 from webtensor.onnx.operations import OPERATIONS
+from webtensor.onnx.translation import fuse
 
 __all__ = ["OnnxModel"]
 
 
 class _Graph(NamedTuple):
-    """Nodes, the values of the constant ones, and what compiles them."""
+    """Nodes, the values of the constant ones, and what computes them."""
 
     nodes: Nodes
     constants: Constants
-    compiler: Compiler
+    executor: Executor
 
 
 class OnnxModel:
@@ -65,18 +67,14 @@ class OnnxModel:
             self._improved = self._graph(
                 *improved(graph.nodes, graph.constants, fetches, _ranks(model.graph, graph), where)
             )
-            self._blocks = {
-                (self._feed_references, fetches): self._improved.compiler.compile(
-                    self._improved.nodes, self._feed_references, fetches
-                )
-            }
+            self._improved.executor.prepare(self._feed_references, fetches)
         self._plain: _Graph | None = None
 
     def _graph(self, nodes: Nodes, constants: Constants) -> _Graph:
-        rows: dict[str, Row] = {**OPERATIONS, **LAST_ROWS}
-        compiler = Compiler(lambda node: _constant(constants, node), {}, rows, self._where)
+        rows: dict[str, Row] = {**GRAPH_OPERATIONS, **OPERATIONS, **LAST_ROWS}
+        compiler = Compiler(lambda node: constants[node.name], {}, rows, self._where)
         rows.update(control_flow(compiler.compile))
-        return _Graph(nodes, constants, compiler)
+        return _Graph(nodes, constants, Executor(compiler, nodes, fuse))
 
     @property
     def input_names(self) -> list[str]:
@@ -113,7 +111,10 @@ class OnnxModel:
 
         Args:
             inputs: as for ``predict``; names may be those of any values.
-            outputs: the name of a value, or names; None are those of the outputs.
+            outputs: the name of a value, or a list of names; all outputs by default.
+
+        Returns:
+            A value where one name is given or the model has one output, else a list.
 
         Raises:
             ValueError: an input is missing or unknown, or has another shape or dtype.
@@ -132,28 +133,29 @@ class OnnxModel:
         """Free the memory of the weights."""
         for graph in (self._improved, self._plain):
             for value in graph.constants.values() if graph is not None else ():
-                if value is not None:
-                    value.dispose()
+                value.dispose()
+            if graph is not None:
+                graph.executor.clear()
 
     def _run(self, inputs: Inputs, outputs: str | Sequence[str] | None) -> Reads:
         feeds = self._feeds(inputs)
         names = [outputs] if isinstance(outputs, str) else outputs or self.output_names
-        block = self._block(tuple(feeds), tuple(self._reference(name) for name in names))
-        results = yield from run(block, list(feeds.values()))
-        return results[0] if isinstance(outputs, str) or len(results) == 1 else results
+        fetches = tuple(self._reference(name) for name in names)
+        graph = self._chosen(feeds.keys(), fetches)
+        results = yield from graph.executor.run(feeds, fetches)
+        is_one = isinstance(outputs, str) or (outputs is None and len(results) == 1)
+        return results[0] if is_one else results
 
-    def _block(self, feeds: tuple[Reference, ...], fetches: tuple[Reference, ...]) -> Block:
-        key = (feeds, fetches)
-        if key not in self._blocks:
-            is_whole = set(feeds) == set(self._feed_references) and all(
-                fetch.node in self._improved.nodes for fetch in fetches
-            )
-            if not is_whole and self._plain is None:
-                graph = lowered(self._model, self._where, self._files)
-                self._plain = self._graph(graph.nodes, graph.constants)
-            used = self._improved if is_whole or self._plain is None else self._plain
-            self._blocks[key] = used.compiler.compile(used.nodes, feeds, fetches)
-        return self._blocks[key]
+    def _chosen(self, feeds: Collection[Reference], fetches: tuple[Reference, ...]) -> _Graph:
+        """Return the nodes to compute with: those of the file, if others are given or wanted."""
+        if set(feeds) == set(self._feed_references) and all(
+            fetch.node in self._improved.nodes for fetch in fetches
+        ):
+            return self._improved
+        if self._plain is None:
+            graph = lowered(self._model, self._where, self._files)
+            self._plain = self._graph(graph.nodes, graph.constants)
+        return self._plain
 
     def _feeds(self, inputs: Inputs) -> dict[Reference, Any]:
         inputs = named(inputs, self.inputs, self._where)
@@ -188,10 +190,6 @@ def _specification(value: format_.ValueInfo) -> ModelTensor:
     if kind.shape is not None:
         sizes = tuple(size if isinstance(size, int) else None for size in kind.shape)
     return ModelTensor(value.name, sizes, kind.dtype)
-
-
-def _constant(constants: Constants, node: Node) -> Any:
-    return constants[node.name]
 
 
 def _ranks(graph: format_.Graph, nodes: Lowered) -> dict[Reference, int]:

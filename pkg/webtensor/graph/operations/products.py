@@ -22,8 +22,9 @@ from webtensor.graph.operations.arguments import (
     window,
 )
 from webtensor.graph.operations.rows import Attribute, Row, Tensors
+from webtensor.ops.normalization import normalized as normalized_channels
 
-__all__ = ["ROWS"]
+__all__ = ["EPSILON", "ROWS"]
 
 # -- fused operations --------------------------------------------------------------------------
 
@@ -164,7 +165,8 @@ _FILTERS = {
     "dilations": dilations(),
 }
 _EPILOGUE = Attribute(_Epilogue)
-_EPSILON = attribute("epsilon", 1e-3)
+#: What is added to variances.
+EPSILON = attribute("epsilon", 1e-3)
 _BATCH_NORM = Row(
     normalized,
     0,
@@ -172,7 +174,7 @@ _BATCH_NORM = Row(
     2,
     3,
     4,
-    epsilon=_EPSILON,
+    epsilon=EPSILON,
     data_format=layout("NHWC"),
     is_training=boolean("is_training"),
 )
@@ -250,6 +252,7 @@ ROWS = {
     "MatrixBandPart": Row("linalg.band_part", 0, num_lower=integer(1), num_upper=integer(2)),
     "_FusedMatMul": Row(fused_product, 0, 1, Tensors(2), epilogue=_EPILOGUE, **_TRANSPOSED),
     # normalization
+    "_Normalized": Row(normalized_channels, 0, 1, 2, 3),
     "FusedBatchNorm": _BATCH_NORM,
     "FusedBatchNormV2": _BATCH_NORM,
     "FusedBatchNormV3": _BATCH_NORM,

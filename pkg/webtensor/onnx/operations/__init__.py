@@ -1,8 +1,8 @@
 """The table of ONNX's operators: what computes a node, by the name of its operator.
 
-A module has the rows of a family. Where the meaning of an operator changed, a row's name ends in
-the version from which it holds, such as "Softmax-13". ``webtensor.onnx.control_flow`` has the rows
-of nodes with subgraphs.
+A module has the rows of a family. A row's name ends in the version from which it holds: that of the
+operator's last change of meaning, such as "Softmax-13", or 1. ``webtensor.onnx.control_flow`` has
+the rows of nodes with subgraphs.
 """
 
 from __future__ import annotations

@@ -221,8 +221,8 @@ def causally_convolved(
 
 
 ROWS: dict[str, Row] = {
-    "Attention": Operator(attended),
-    "CausalConvWithState": Operator(causally_convolved),
-    "LinearAttention": Operator(linearly_attended),
-    "RotaryEmbedding": Operator(rotated),
+    "Attention-1": Operator(attended),
+    "CausalConvWithState-1": Operator(causally_convolved),
+    "LinearAttention-1": Operator(linearly_attended),
+    "RotaryEmbedding-1": Operator(rotated),
 }

@@ -381,12 +381,12 @@ def determinant(x: Tensor) -> Tensor:
 
 
 ROWS: dict[str, Row] = {
-    "Conv": Operator(convolution),
-    "ConvInteger": Operator(integer_convolution),
-    "ConvTranspose": Operator(transposed_convolution),
-    "DeformConv": Operator(deformed_convolution),
-    "Det": Operator(determinant),
-    "Gemm": Operator(matrix_product),
-    "MatMul": Operator("linalg.matmul"),
-    "MatMulInteger": Operator(integer_product),
+    "Conv-1": Operator(convolution),
+    "ConvInteger-1": Operator(integer_convolution),
+    "ConvTranspose-1": Operator(transposed_convolution),
+    "DeformConv-1": Operator(deformed_convolution),
+    "Det-1": Operator(determinant),
+    "Gemm-1": Operator(matrix_product),
+    "MatMul-1": Operator("linalg.matmul"),
+    "MatMulInteger-1": Operator(integer_product),
 }

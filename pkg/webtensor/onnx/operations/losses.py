@@ -56,6 +56,6 @@ def softmax_loss(
 
 
 ROWS: dict[str, Row] = {
-    "NegativeLogLikelihoodLoss": Operator(log_likelihood_loss),
-    "SoftmaxCrossEntropyLoss": Operator(softmax_loss),
+    "NegativeLogLikelihoodLoss-1": Operator(log_likelihood_loss),
+    "SoftmaxCrossEntropyLoss-1": Operator(softmax_loss),
 }

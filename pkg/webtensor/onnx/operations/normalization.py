@@ -18,10 +18,9 @@ __all__ = ["ROWS", "batch_normalized_last", "locally_normalized_last"]
 
 def standardized(x: Tensor, axes: tuple[int, ...], epsilon: float) -> tuple[Tensor, Tensor, Tensor]:
     """Return values of mean 0 and variance 1, the means, and the inverse standard deviations."""
-    mean = ops.mean(x, axes, True)
-    centered = x - mean
-    scale = ops.rsqrt(ops.mean(ops.square(centered), axes, True) + epsilon)
-    return centered * scale, mean, scale
+    mean, variance = ops.moments(x, axes, True)
+    scale = ops.rsqrt(variance + epsilon)
+    return (x - mean) * scale, mean, scale
 
 
 def _by_channel(x: Tensor, parameter: Tensor) -> Tensor:
@@ -201,14 +200,14 @@ def swiglu(gate: Tensor, value: Tensor, *, alpha: float = 1.0) -> Tensor:
 
 
 ROWS: dict[str, Row] = {
-    "BatchNormalization": Operator(batch_normalized),
-    "Dropout": Operator(dropped, ratio=number, training_mode=truth),
-    "GroupNormalization": Operator(group_normalized),
-    "InstanceNormalization": Operator(instance_normalized),
-    "LRN": Operator(locally_normalized),
-    "LayerNormalization": Operator(layer_normalized),
-    "LpNormalization": Operator(norm_divided),
-    "MeanVarianceNormalization": Operator(mean_variance_normalized),
-    "RMSNormalization": Operator(root_mean_square_normalized),
-    "SwiGLU": Operator(swiglu),
+    "BatchNormalization-1": Operator(batch_normalized),
+    "Dropout-1": Operator(dropped, ratio=number, training_mode=truth),
+    "GroupNormalization-1": Operator(group_normalized),
+    "InstanceNormalization-1": Operator(instance_normalized),
+    "LRN-1": Operator(locally_normalized),
+    "LayerNormalization-1": Operator(layer_normalized),
+    "LpNormalization-1": Operator(norm_divided),
+    "MeanVarianceNormalization-1": Operator(mean_variance_normalized),
+    "RMSNormalization-1": Operator(root_mean_square_normalized),
+    "SwiGLU-1": Operator(swiglu),
 }

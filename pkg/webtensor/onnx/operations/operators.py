@@ -16,13 +16,11 @@ from typing import Any
 
 from webtensor import ops
 from webtensor.engine import Tensor
-from webtensor.graph.nodes import Node, Reference
+from webtensor.graph.nodes import MISSING, Node
 from webtensor.graph.operations.rows import Bound, Row, resolved
 
-__all__ = ["MISSING", "Operator", "integers", "number", "numbers", "truth"]
+__all__ = ["Operator", "integers", "number", "numbers", "truth"]
 
-#: Where an optional input is missing.
-MISSING = Reference("")
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 #: Attributes of the first version of operators, which say how memory may be reused.
 _IGNORED = frozenset({"consumed_inputs"})

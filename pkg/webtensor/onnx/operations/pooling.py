@@ -301,11 +301,11 @@ def global_norm(x: Tensor, *, p: int = 2) -> Tensor:
 
 
 ROWS: dict[str, Row] = {
-    "AveragePool": Operator(means),
-    "GlobalAveragePool": Operator(global_mean),
-    "GlobalLpPool": Operator(global_norm),
-    "GlobalMaxPool": Operator(global_maximum),
-    "LpPool": Operator(norms),
-    "MaxPool": Operator(maxima),
-    "MaxUnpool": Operator(unpooled, output_shape=integers),
+    "AveragePool-1": Operator(means),
+    "GlobalAveragePool-1": Operator(global_mean),
+    "GlobalLpPool-1": Operator(global_norm),
+    "GlobalMaxPool-1": Operator(global_maximum),
+    "LpPool-1": Operator(norms),
+    "MaxPool-1": Operator(maxima),
+    "MaxUnpool-1": Operator(unpooled, output_shape=integers),
 }

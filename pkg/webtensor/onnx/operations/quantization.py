@@ -137,9 +137,9 @@ def quantized_convolution(
 
 
 ROWS: dict[str, Row] = {
-    "DequantizeLinear": Operator(dequantized),
-    "DynamicQuantizeLinear": Operator(dynamically_quantized),
-    "QLinearConv": Operator(quantized_convolution),
-    "QLinearMatMul": Operator(quantized_product),
-    "QuantizeLinear": Operator(quantized),
+    "DequantizeLinear-1": Operator(dequantized),
+    "DynamicQuantizeLinear-1": Operator(dynamically_quantized),
+    "QLinearConv-1": Operator(quantized_convolution),
+    "QLinearMatMul-1": Operator(quantized_product),
+    "QuantizeLinear-1": Operator(quantized),
 }

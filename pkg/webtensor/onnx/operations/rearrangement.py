@@ -207,12 +207,12 @@ def triangle(x: Tensor, k: int = 0, *, upper: int = 1) -> Tensor:
 
 
 ROWS: dict[str, Row] = {
-    "CenterCropPad": Operator(center_fitted, shape=integers),
-    "Col2Im": Operator(columns_to_image, image_shape=integers, block_shape=integers),
-    "DepthToSpace": Operator(depth_to_space),
-    "Pad": Operator(padded, pads=integers, value=number, axes=integers),
-    "ReverseSequence": Operator(reversed_sequences, sequence_lens=integers),
-    "Slice": Operator(sliced, starts=integers, ends=integers, axes=integers, steps=integers),
-    "SpaceToDepth": Operator(space_to_depth),
-    "Trilu": Operator(triangle, k=number),
+    "CenterCropPad-1": Operator(center_fitted, shape=integers),
+    "Col2Im-1": Operator(columns_to_image, image_shape=integers, block_shape=integers),
+    "DepthToSpace-1": Operator(depth_to_space),
+    "Pad-1": Operator(padded, pads=integers, value=number, axes=integers),
+    "ReverseSequence-1": Operator(reversed_sequences, sequence_lens=integers),
+    "Slice-1": Operator(sliced, starts=integers, ends=integers, axes=integers, steps=integers),
+    "SpaceToDepth-1": Operator(space_to_depth),
+    "Trilu-1": Operator(triangle, k=number),
 }

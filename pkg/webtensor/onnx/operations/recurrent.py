@@ -358,7 +358,7 @@ def memory_network(
 
 
 ROWS: dict[str, Row] = {
-    "GRU": Operator(gated_network, sequence_lens=integers),
-    "LSTM": Operator(memory_network, sequence_lens=integers),
-    "RNN": Operator(simple_network, sequence_lens=integers),
+    "GRU-1": Operator(gated_network, sequence_lens=integers),
+    "LSTM-1": Operator(memory_network, sequence_lens=integers),
+    "RNN-1": Operator(simple_network, sequence_lens=integers),
 }

@@ -166,13 +166,13 @@ _BY_AXIS: dict[str, _Reduction] = {
 }
 
 ROWS: dict[str, Row] = {
-    **{op: Operator(reduction(reduce), axes=integers) for op, reduce in _REDUCTIONS.items()},
+    **{f"{op}-1": Operator(reduction(reduce), axes=integers) for op, reduce in _REDUCTIONS.items()},
     **{f"{op}-1": Operator(along_rest(function)) for op, function in _BY_AXIS.items()},
     **{f"{op}-13": Operator(along(function)) for op, function in _BY_AXIS.items()},
-    "ArgMax": Operator(extreme_index(ops.argmax)),
-    "ArgMin": Operator(extreme_index(ops.argmin)),
-    "CumProd": Operator(cumulative(ops.cumprod), axis=number),
-    "CumSum": Operator(cumulative(ops.cumsum), axis=number),
-    "Einsum": Operator(einsum),
-    "TopK": Operator(top_elements, k=number),
+    "ArgMax-1": Operator(extreme_index(ops.argmax)),
+    "ArgMin-1": Operator(extreme_index(ops.argmin)),
+    "CumProd-1": Operator(cumulative(ops.cumprod), axis=number),
+    "CumSum-1": Operator(cumulative(ops.cumsum), axis=number),
+    "Einsum-1": Operator(einsum),
+    "TopK-1": Operator(top_elements, k=number),
 }

@@ -217,5 +217,5 @@ def upsampled(x: Tensor, scales: list[float], *, mode: str = "nearest") -> Tenso
 ROWS: dict[str, Row] = {
     "Resize-10": Operator(upsampled, scales=numbers),
     "Resize-11": Operator(resized, roi=numbers, scales=numbers, sizes=integers),
-    "Upsample": Operator(upsampled, scales=numbers),
+    "Upsample-1": Operator(upsampled, scales=numbers),
 }

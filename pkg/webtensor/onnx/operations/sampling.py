@@ -236,15 +236,15 @@ def _weights(parts: list[list[_Tap]]) -> Tensor:
 _LIMITS = ("max_output_boxes_per_class", "iou_threshold", "score_threshold")
 
 ROWS: dict[str, Row] = {
-    "AffineGrid": Operator(affine_grid, size=integers),
-    "GridSample": Operator(grid_sampled),
-    "NonMaxSuppression": Operator(
+    "AffineGrid-1": Operator(affine_grid, size=integers),
+    "GridSample-1": Operator(grid_sampled),
+    "NonMaxSuppression-1": Operator(
         suppressed,
         boxes=lambda value: value,
         scores=lambda value: value,
         **dict.fromkeys(_LIMITS, number),
     ).dynamic(),
-    "RoiAlign": Operator(
+    "RoiAlign-1": Operator(
         regions_pooled, rois=lambda value: value, batch_indices=lambda value: value
     ),
 }

@@ -206,15 +206,15 @@ def one_hot(indices: Tensor, depth: int, values: Tensor, *, axis: int = -1) -> T
 
 
 ROWS: dict[str, Row] = {
-    "Compress": Operator(compressed, condition=lambda value: value).dynamic(),
-    "Gather": Operator(gathered),
-    "GatherElements": Operator(gathered_elements),
-    "GatherND": Operator(gathered_slices),
-    "NonZero": Operator(nonzero).dynamic(),
-    "OneHot": Operator(one_hot, depth=number),
-    "Scatter": Operator(scattered_elements),
-    "ScatterElements": Operator(scattered_elements),
-    "ScatterND": Operator(scattered_slices),
-    "TensorScatter": Operator(tensor_scattered, write_indices=integers),
-    "Unique": Operator(unique, x=lambda value: value).dynamic(),
+    "Compress-1": Operator(compressed, condition=lambda value: value).dynamic(),
+    "Gather-1": Operator(gathered),
+    "GatherElements-1": Operator(gathered_elements),
+    "GatherND-1": Operator(gathered_slices),
+    "NonZero-1": Operator(nonzero).dynamic(),
+    "OneHot-1": Operator(one_hot, depth=number),
+    "Scatter-1": Operator(scattered_elements),
+    "ScatterElements-1": Operator(scattered_elements),
+    "ScatterND-1": Operator(scattered_slices),
+    "TensorScatter-1": Operator(tensor_scattered, write_indices=integers),
+    "Unique-1": Operator(unique, x=lambda value: value).dynamic(),
 }

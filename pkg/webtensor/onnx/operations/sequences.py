@@ -96,15 +96,15 @@ def get_element(value: Any) -> tuple[Any]:
 _ON_HOST = {"split": lambda value: value}
 
 ROWS: dict[str, Row] = {
-    "ConcatFromSequence": Operator(joined),
-    "Optional": Operator(optional),
-    "OptionalGetElement": Operator(get_element),
-    "OptionalHasElement": Operator(has_element),
-    "SequenceAt": Operator(element, position=number),
-    "SequenceConstruct": Operator(constructed),
-    "SequenceEmpty": Operator(empty),
-    "SequenceErase": Operator(erased, position=number),
-    "SequenceInsert": Operator(inserted, position=number),
-    "SequenceLength": Operator(length),
-    "SplitToSequence": Operator(pieces, **_ON_HOST),
+    "ConcatFromSequence-1": Operator(joined),
+    "Optional-1": Operator(optional),
+    "OptionalGetElement-1": Operator(get_element),
+    "OptionalHasElement-1": Operator(has_element),
+    "SequenceAt-1": Operator(element, position=number),
+    "SequenceConstruct-1": Operator(constructed),
+    "SequenceEmpty-1": Operator(empty),
+    "SequenceErase-1": Operator(erased, position=number),
+    "SequenceInsert-1": Operator(inserted, position=number),
+    "SequenceLength-1": Operator(length),
+    "SplitToSequence-1": Operator(pieces, **_ON_HOST),
 }

@@ -15,7 +15,7 @@ from webtensor.onnx.operations.operators import Operator, integers, number
 __all__ = ["ROWS", "checked_shape"]
 
 #: The most elements of a tensor that is made of a shape.
-_MAX_ELEMENTS = 1 << 29
+_MAX_ELEMENTS = 1 << 28
 
 
 def checked_shape(shape: Sequence[int]) -> tuple[int, ...]:
@@ -205,24 +205,24 @@ def multinomial(
 
 
 ROWS: dict[str, Row] = {
-    "Bernoulli": Operator(bernoulli).impure(),
-    "Concat": Operator(joined),
-    "ConstantOfShape": Operator(constant_of_shape, shape=integers),
-    "Expand": Operator(expanded, shape=integers),
-    "EyeLike": Operator(eye_like),
-    "Flatten": Operator(flattened),
-    "Multinomial": Operator(multinomial).impure(),
-    "RandomNormal": Operator(normal).impure(),
-    "RandomNormalLike": Operator(normal_like).impure(),
-    "RandomUniform": Operator(uniform).impure(),
-    "RandomUniformLike": Operator(uniform_like).impure(),
-    "Range": Operator(sequence, **dict.fromkeys(("start", "limit", "delta"), _on_host)).dynamic(),
-    "Reshape": Operator(reshaped, shape=integers),
-    "Shape": Operator(shape_of),
-    "Size": Row(size_of, 0),
-    "Split": Operator(pieces, split=integers),
-    "Squeeze": Operator(squeezed, axes=integers),
-    "Tile": Operator(tiled, repeats=integers),
-    "Transpose": Operator(transposed),
-    "Unsqueeze": Operator(unsqueezed, axes=integers),
+    "Bernoulli-1": Operator(bernoulli).impure(),
+    "Concat-1": Operator(joined),
+    "ConstantOfShape-1": Operator(constant_of_shape, shape=integers),
+    "Expand-1": Operator(expanded, shape=integers),
+    "EyeLike-1": Operator(eye_like),
+    "Flatten-1": Operator(flattened),
+    "Multinomial-1": Operator(multinomial).impure(),
+    "RandomNormal-1": Operator(normal).impure(),
+    "RandomNormalLike-1": Operator(normal_like).impure(),
+    "RandomUniform-1": Operator(uniform).impure(),
+    "RandomUniformLike-1": Operator(uniform_like).impure(),
+    "Range-1": Operator(sequence, **dict.fromkeys(("start", "limit", "delta"), _on_host)).dynamic(),
+    "Reshape-1": Operator(reshaped, shape=integers),
+    "Shape-1": Operator(shape_of).of_shapes(),
+    "Size-1": Row(size_of, 0).of_shapes(),
+    "Split-1": Operator(pieces, split=integers),
+    "Squeeze-1": Operator(squeezed, axes=integers),
+    "Tile-1": Operator(tiled, repeats=integers),
+    "Transpose-1": Operator(transposed),
+    "Unsqueeze-1": Operator(unsqueezed, axes=integers),
 }

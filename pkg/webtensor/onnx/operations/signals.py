@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from math import cos, log10, pi
+from math import cos, log10, pi, prod
 from typing import Any
 
 from webtensor import ops
@@ -15,12 +15,26 @@ from webtensor.onnx.operations.shapes import checked_shape
 
 __all__ = ["ROWS"]
 
+#: The most elements of a tensor that Python computes.
+_MAX_ELEMENTS = 1 << 22
+
+
+def _host_shape(*shape: int) -> tuple[int, ...]:
+    """Return the shape of a tensor that Python computes.
+
+    Raises:
+        ValueError: it has too many elements.
+    """
+    if prod(checked_shape(shape)) > _MAX_ELEMENTS:
+        raise ValueError(f"a tensor of shape {shape} would have more than {_MAX_ELEMENTS} elements")
+    return shape
+
 
 def _window(
     size: float, coefficients: tuple[float, ...], output_datatype: int, periodic: int
 ) -> Tensor:
     """Return a sum of cosines; it repeats after its size if it is periodic."""
-    (count,) = checked_shape((int(size),))
+    (count,) = _host_shape(int(size))
     period = count if periodic else max(count - 1, 1)
     values = array(
         "f",
@@ -139,14 +153,13 @@ def mel_weights(
 ) -> Tensor:
     """Return the matrix that turns a spectrum into one on the mel scale."""
     bins, length = int(num_mel_bins), int(dft_length)
-    spectrum = length // 2 + 1
+    spectrum, _ = _host_shape(length // 2 + 1, bins)
     low, high = (2595 * log10(1 + hertz / 700) for hertz in (lower_edge_hertz, upper_edge_hertz))
     step = (high - low) / (bins + 2)
     edges = [
         int((length + 1) * (700 * (10 ** ((index * step + low) / 2595) - 1)) // sample_rate)
         for index in range(bins + 2)
     ]
-    checked_shape((spectrum, bins))
     rows = [[0.0] * bins for _ in range(spectrum)]
     for index in range(bins):
         left, center, right = edges[index : index + 3]
@@ -179,11 +192,13 @@ def gram_frequencies(
     columns = dict(zip(grams, ngram_indexes, strict=False))
     factors = dict(zip(grams, weights or [1.0] * len(grams), strict=False))
     texts = [integers(row) for row in (ops.unstack(x) if len(x.shape) == 2 else [x])]
-    rows = [[0.0] * (max(ngram_indexes) + 1) for _ in texts]
+    count_shape = _host_shape(len(texts), max(ngram_indexes, default=-1) + 1)
+    rows = [[0.0] * count_shape[1] for _ in texts]
     for row, words in zip(rows, texts, strict=True):
         counts: dict[tuple[int, ...], int] = {}
-        for length in range(min_gram_length, max_gram_length + 1):
-            for step in range(1, max_skip_count + 2 if length > 1 else 2):
+        for length in range(max(min_gram_length, 1), min(max_gram_length, len(ngram_counts)) + 1):
+            most = min(max_skip_count + 1, len(words)) if length > 1 else 1
+            for step in range(1, most + 1):
                 for start in range(len(words) - step * (length - 1)):
                     gram = tuple(words[start : start + step * (length - 1) + 1 : step])
                     counts[gram] = counts.get(gram, 0) + 1
@@ -195,8 +210,11 @@ def gram_frequencies(
 
 def _grams(pool: list[int], starts: list[int]) -> list[tuple[int, ...]]:
     """Return the sequences in a pool, whose parts of sequences of one length begin at starts."""
+    bounds = [0, *starts, len(pool)]
+    if bounds != sorted(bounds):
+        raise ValueError(f"ngram_counts are {starts} of {len(pool)} elements")
     grams = []
-    ends = [*starts[1:], len(pool)]
+    ends = bounds[2:]
     for length, (start, end) in enumerate(zip(starts, ends, strict=True), 1):
         grams += [tuple(pool[at : at + length]) for at in range(start, end, length)]
     return grams
@@ -211,12 +229,12 @@ _MEL = (
 )
 
 ROWS: dict[str, Row] = {
-    "BlackmanWindow": Operator(blackman, size=number),
+    "BlackmanWindow-1": Operator(blackman, size=number),
     "DFT-17": Operator(first_fourier, dft_length=number),
     "DFT-20": Operator(fourier, dft_length=number, axis=number),
-    "HammingWindow": Operator(hamming, size=number),
-    "HannWindow": Operator(hann, size=number),
-    "MelWeightMatrix": Operator(mel_weights, **dict.fromkeys(_MEL, number)),
-    "TfIdfVectorizer": Operator(gram_frequencies, x=lambda value: value),
-    "STFT": Operator(short_time_fourier, frame_step=number, frame_length=number),
+    "HammingWindow-1": Operator(hamming, size=number),
+    "HannWindow-1": Operator(hann, size=number),
+    "MelWeightMatrix-1": Operator(mel_weights, **dict.fromkeys(_MEL, number)),
+    "TfIdfVectorizer-1": Operator(gram_frequencies, x=lambda value: value),
+    "STFT-1": Operator(short_time_fourier, frame_step=number, frame_length=number),
 }

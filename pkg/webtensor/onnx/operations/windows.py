@@ -79,6 +79,11 @@ def windows_of(
             begins[axis] = padding // 2 if auto_pad == "SAME_UPPER" else padding - padding // 2
             ends[axis] = padding - begins[axis]
         room = size + begins[axis] + ends[axis] - extent
+        if room < 0:
+            raise ValueError(
+                f"windows of {extent} do not fit into {size} elements padded by {begins[axis]} "
+                f"and {ends[axis]}"
+            )
         counts[axis] = room // strides[axis] + 1
         if ceil_mode and room % strides[axis]:
             start = counts[axis] * strides[axis]

@@ -1,0 +1,86 @@
+"""Executing graphs: blocks are compiled once for each choice of tensors, and for their shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from webtensor.engine import Tensor
+from webtensor.graph.blocks import Block, Reads, run
+from webtensor.graph.compilation import Compiler
+from webtensor.graph.fusing import Program, fuse
+from webtensor.graph.nodes import Nodes, Reference
+from webtensor.graph.specialization import specialize
+
+__all__ = ["Executor"]
+
+#: What is given and what is wanted.
+_Key: TypeAlias = tuple[tuple[Reference, ...], tuple[Reference, ...]]
+
+#: Blocks are kept for so many different shapes of inputs.
+_MOST_SPECIALIZED = 16
+
+
+class Executor:
+    """Computes tensors of a graph from others.
+
+    What follows from the shapes of those that are given and from the weights is computed only the
+    first time.
+
+    Args:
+        compiler: compiles the nodes.
+        nodes: the nodes of the graph.
+        fuse: makes nodes one where a kernel computes them together.
+    """
+
+    def __init__(
+        self, compiler: Compiler, nodes: Nodes, fuse: Callable[[Program], None] = fuse
+    ) -> None:
+        self._compiler, self._nodes, self._fuse = compiler, nodes, fuse
+        self._blocks: dict[_Key, Block] = {}
+        self._specialized: dict[tuple[_Key, Any], Block] = {}
+
+    def clear(self) -> None:
+        """Forget what was compiled."""
+        self._blocks.clear()
+        self._specialized.clear()
+
+    def prepare(self, feeds: Sequence[Reference], fetches: Sequence[Reference]) -> None:
+        """Compile what computes tensors from others.
+
+        Raises:
+            ModelFormatError: a tensor depends on itself or on something that is missing.
+        """
+        self._block((tuple(feeds), tuple(fetches)))
+
+    def run(self, feeds: Mapping[Reference, Any], fetches: Sequence[Reference]) -> Reads:
+        """Compute tensors, as a list; yield those that must be read before.
+
+        Raises:
+            ModelFormatError: a tensor depends on itself or on something that is missing.
+            ValueError: tensors do not fit.
+        """
+        key, arguments = (tuple(feeds), tuple(fetches)), list(feeds.values())
+        kinds = _kind_of(arguments)
+        block = self._specialized.get((key, kinds)) or self._block(key)
+        if block.has_branches or (key, kinds) in self._specialized:
+            return (yield from run(block, arguments))
+        results, special = yield from specialize(self._compiler, block, arguments, self._fuse)
+        if len(self._specialized) >= _MOST_SPECIALIZED:
+            del self._specialized[next(iter(self._specialized))]
+        self._specialized[key, kinds] = special
+        return results
+
+    def _block(self, key: _Key) -> Block:
+        if key not in self._blocks:
+            self._blocks[key] = self._compiler.compile(self._nodes, *key)
+        return self._blocks[key]
+
+
+def _kind_of(value: Any) -> Any:
+    """Return what is known of a value without its elements: shapes and dtypes."""
+    if isinstance(value, Tensor):
+        return value.shape, value.dtype
+    if isinstance(value, (list, tuple)):
+        return tuple(map(_kind_of, value))
+    return type(value)
