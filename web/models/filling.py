@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import js
-from opening import ModelTensor
 
 import webtensor as wt
+from webtensor.graph import ModelTensor
 from webtensor.graph.operations.arguments import dtype_name
 from webtensor.shapes import prod
 

@@ -24,7 +24,7 @@ from filling import (
     ways_of,
     written_shape,
 )
-from opening import OPENERS, ModelTensor, OpenModel, is_model_file, open_file, open_web_model
+from opening import OPENERS, OpenModel, is_model_file, open_file, open_web_model
 from page import element, on, query, run_in_background, write
 from pyodide.ffi import JsException, to_js
 from shipped import SHIPPED, ShippedModel
@@ -41,6 +41,7 @@ from views import (
 )
 
 import webtensor as wt
+from webtensor.graph import ModelTensor
 
 BACKENDS = {"webgl": "WebGL", "wasm": "WebAssembly"}
 FIRST_MODEL = "digits"
@@ -452,7 +453,8 @@ class ModelsPage:
         row["ours_ms"] = times.ours
         if times.theirs is not None:
             row |= {"theirs_ms": times.theirs, "ratio": times.theirs / times.ours}
-            details.append(f"outputs differ by {times.difference:.1g} of their largest value")
+            difference = f"differ by {times.difference:.1g} of their largest value"
+            details.append(f"outputs {difference if times.difference else 'are equal'}")
         row["details"] = " · ".join(details)
         return js.speedRow(to_js(row, dict_converter=js.Object.fromEntries))
 

@@ -20,6 +20,7 @@ import webtensor as wt
 from webtensor import keras
 from webtensor.formats import onnx, tflite
 from webtensor.formats.model_artifacts import ModelArtifacts
+from webtensor.graph import ModelTensor
 from webtensor.shapes import prod
 
 #: None in versions that do not read these files.
@@ -29,14 +30,6 @@ Tensors = list[wt.Tensor]
 Run = Callable[[Tensors], Awaitable[Tensors]]
 Artifacts = Callable[[], Awaitable[ModelArtifacts]]
 Progress = Callable[[float], object]
-
-
-class ModelTensor(NamedTuple):
-    """An input or output; unknown sizes are None, and the shape is None if its rank is unknown."""
-
-    name: str
-    shape: tuple[int | None, ...] | None
-    dtype: str
 
 
 @dataclass
@@ -78,8 +71,7 @@ def _graph_model(
     model: Any, format: str, operations: Mapping[str, int], weights: list[tuple[int, ...]]
 ) -> OpenModel:
     """Return an open model for one of a graph, whose class has the methods of `wt.GraphModel`."""
-    inputs = [ModelTensor(*tensor) for tensor in model.inputs]
-    outputs = [ModelTensor(*tensor) for tensor in model.outputs]
+    inputs, outputs = list(model.inputs), list(model.outputs)
 
     async def run(tensors: Tensors) -> Tensors:
         named = {spec.name: value for spec, value in zip(inputs, tensors, strict=True)}

@@ -15,7 +15,7 @@ import webtensor as wt
 from webtensor.formats.model_artifacts import json_fields
 from webtensor.transfer import javascript_bytes
 
-BUDGET_S = 1.0
+BUDGET_S = 0.5
 LEAST_TURNS, MOST_TURNS = 5, 50
 
 
