@@ -71,7 +71,7 @@ def usual_shape(shape: Sequence[int | None] | None, sides: tuple[int, int] = USU
         sides: the height and the width of pictures.
     """
     if shape is None:
-        return (1, USUAL_SIZE)
+        return ()
     usual = [1, *[USUAL_SIZE] * (len(shape) - 1)]
     layout = picture_layout(shape)
     if layout is not None:
@@ -86,8 +86,8 @@ def ways_of(spec: ModelTensor) -> list[str]:
     if spec.dtype == "string":
         return ["text"]
     is_picture = spec.shape is None or picture_layout(usual_shape(spec.shape)) is not None
-    order = ["picture", "noise", "constant"] if is_picture else ["noise", "constant"]
-    return order[::-1] if prod(usual_shape(spec.shape)) == 1 else order
+    ways = ["picture", "noise", "constant"] if is_picture else ["noise", "constant"]
+    return ways[::-1] if prod(usual_shape(spec.shape)) == 1 else ways
 
 
 def dtype_in_tensors(spec: ModelTensor) -> str:
