@@ -5,7 +5,7 @@ loading, busy or ready.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from html import escape
 from time import perf_counter
@@ -49,6 +49,8 @@ FIRST_MODEL = "digits"
 HIGHEST = {"int32": 255.0}
 #: Pictures of fewer pixels are shown with their pixels.
 SMALL = 48
+#: How much of a model's description is shown.
+MOST_LINES, LONGEST_NAME, LONGEST_MESSAGE = 12, 80, 500
 #: What is enabled when nothing is going on, and when a model is open, too.
 CONTROLS = ("backends", "files", "folder", "picture-file")
 MODEL_CONTROLS = ("run", "measure")
@@ -169,6 +171,7 @@ class ModelsPage:
         """Open what was dropped: a folder, files, or a picture."""
         element("drop").classList.remove("over")
         if self.is_busy:
+            notify("Wait for what is going on, or stop it, before you drop another file.")
             return
         items, files = event.dataTransfer.items, event.dataTransfer.files
         if not files.length:
@@ -198,7 +201,7 @@ class ModelsPage:
             self.begin(self.use_picture(str(js.URL.createObjectURL(file)), name))
         elif is_model_file(name):
             self.begin(self.open_model(name, partial(open_file, name, file)))
-        elif name.endswith(".json"):
+        elif name.lower().endswith(".json"):
             self.open_web(wt.io.browser_files([file], on_progress=show_progress), name)
         else:
             fail(
@@ -277,13 +280,13 @@ class ModelsPage:
         try:
             await image.decode()
         except JsException:
+            js.URL.revokeObjectURL(url)
             raise ValueError(f"{name} is no picture that this browser can read.") from None
         shown = element("picture")
         shown.src = url
         await shown.decode()
         shown.className = "" if image.naturalWidth < SMALL else "large"
-        if self.picture_url.startswith("blob:"):
-            js.URL.revokeObjectURL(self.picture_url)
+        js.URL.revokeObjectURL(self.picture_url)  # without effect on addresses of the site
         self.picture_url = url
 
     async def use(self, backend: str) -> None:
@@ -298,17 +301,15 @@ class ModelsPage:
         """Describe the model."""
         model = self.model
         assert model is not None
-        size = f"{model.size:,} bytes"
-        weights = f"{model.parameters:,} numbers in {len(model.weights):,} tensors"
         count = sum(model.operations.values())
         facts: dict[str, Iterable[str]] = {
             "Model": [name, *([about] if about else [])],
             "Format": [model.format],
-            "Inputs": [described(spec) for spec in model.inputs],
-            "Outputs": [described(spec) for spec in model.outputs] or ["known once it has run"],
+            "Inputs": described(model.inputs),
+            "Outputs": described(model.outputs) or ["known once it has run"],
             "Operations": [f"{count:,} of {len(model.operations):,} kinds"],
-            "Weights": [weights],
-            "Size": [size],
+            "Weights": [f"{model.parameters:,} numbers in {len(model.weights):,} tensors"],
+            "Size": [f"{model.size:,} bytes"],
             "In memory": [""],
         }
         element("facts").innerHTML = "".join(
@@ -319,7 +320,8 @@ class ModelsPage:
         )
         ordered = sorted(model.operations.items(), key=lambda item: (-item[1], item[0]))
         element("operations").innerHTML = "".join(
-            f'<tr><th scope="row">{escape(op)}</th><td>{count:,}</td></tr>' for op, count in ordered
+            f'<tr><th scope="row">{escape(op[:LONGEST_NAME])}</th><td>{count:,}</td></tr>'
+            for op, count in ordered
         )
 
     def show_memory(self) -> None:
@@ -369,7 +371,7 @@ class ModelsPage:
             raise
         milliseconds = (perf_counter() - began) * 1000
         element("output").innerHTML = "".join(
-            f'<option value="{index}">{escape(output.name)}</option>'
+            f'<option value="{index}">{escape(output.name[:LONGEST_NAME])}</option>'
             for index, output in enumerate(self.outputs)
         )
         element("output").disabled = element("view").disabled = False
@@ -419,7 +421,6 @@ class ModelsPage:
         model = self.model
         assert model is not None
         chosen = wt.get_backend()
-        threads = wt.wasm.get_threads_count() if "wasm" in wt.available_backends() else 1
         with_peer = bool(element("with-peer").checked)
         table = element("times")
         body = table.querySelector("tbody")
@@ -433,9 +434,6 @@ class ModelsPage:
                 body.append(await self.timed_row(model, inputs, name, with_peer))
             write("state", "Measured.")
         finally:
-            if "wasm" in wt.available_backends():
-                wt.set_backend("wasm")
-                wt.wasm.set_threads_count(threads)
             await self.use(chosen)
 
     async def timed_row(
@@ -479,8 +477,9 @@ def input_row(spec: ModelTensor, shipped: ShippedModel | None) -> str:
         f'<label>to (white) {number} name="high" value="{high:g}" /></label>'
     )
     return (
-        f'<fieldset><legend>{escape(spec.name)} <span class="muted">{escape(of_what(spec))}</span>'
-        f'</legend><label>Shape<input type="text" name="shape" value="{shape}"'
+        f"<fieldset><legend>{escape(spec.name[:LONGEST_NAME])}"
+        f' <span class="muted">{escape(of_what(spec))}</span></legend>'
+        f'<label>Shape<input type="text" name="shape" value="{shape}"'
         f"{' readonly' if is_known else ''} /></label>"
         f'<label>Filled with<select name="way">{options}</select></label>{values}</fieldset>'
     )
@@ -503,9 +502,11 @@ def filling_of(row: Any, spec: ModelTensor) -> Filling:
     return Filling(shape, fields["way"], low, high)
 
 
-def described(spec: ModelTensor) -> str:
-    """Describe an input or output in a line."""
-    return f"{spec.name}: {of_what(spec)}"
+def described(specs: Sequence[ModelTensor]) -> list[str]:
+    """Describe inputs or outputs in a line each, the first ones of many."""
+    lines = [f"{spec.name[:LONGEST_NAME]}: {of_what(spec)}" for spec in specs[:MOST_LINES]]
+    rest = len(specs) - len(lines)
+    return [*lines, f"… and {rest:,} more"] if rest else lines
 
 
 def of_what(spec: ModelTensor) -> str:
@@ -529,7 +530,7 @@ def notify(message: str) -> None:
 
 def fail(message: str) -> None:
     """Say why something failed."""
-    notify(message)
+    notify(message[:LONGEST_MESSAGE])
     write("state", "That did not work.")
 
 

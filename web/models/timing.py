@@ -1,6 +1,8 @@
 """Times a model on each backend, in turns with TensorFlow.js where that can read it."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from statistics import median
 from time import perf_counter
@@ -31,38 +33,54 @@ class Times:
 
 
 async def measure(model: OpenModel, inputs: Tensors, backend: str, *, with_peer: bool) -> Times:
-    """Time predictions on a backend.
+    """Time predictions on a backend, on one thread.
 
     Raises:
         JsException: TensorFlow.js failed.
     """
     wt.set_backend(backend)
     await wt.ready()
-    if backend == "wasm":
-        wt.wasm.set_threads_count(1)
-    side = await _peer(backend, model, inputs) if with_peer and model.artifacts else None
+    with one_thread() if backend == "wasm" else nullcontext():
+        side = await _peer(backend, model, inputs) if with_peer and model.artifacts else None
+        try:
+            return await _in_turns(model, inputs, side)
+        finally:
+            if side is not None:
+                side.close()
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute on one thread of WebAssembly, as TensorFlow.js does here."""
+    count = wt.wasm.get_threads_count()
+    wt.wasm.set_threads_count(1)
     try:
-        first, outputs = await _timed(model, inputs)
-        times = Times(ours=first, first=first)
-        names = to_js([output.name for output in model.outputs])
-        if side is not None:
-            _, theirs = await side.run(names)
-            ours = [await _javascript_values(output) for output in outputs]
-            times.difference = float(peer.largestDifference(to_js(ours), theirs))
-        turns: list[tuple[float, float | None]] = []
-        began = perf_counter()
-        while len(turns) < LEAST_TURNS or (
-            len(turns) < MOST_TURNS and perf_counter() - began < BUDGET_S
-        ):
-            milliseconds, _ = await _timed(model, inputs)
-            turns.append((milliseconds, (await side.run(names))[0] if side is not None else None))
-        times.ours = median(ours for ours, _ in turns)
-        if side is not None:
-            times.theirs = median(theirs for _, theirs in turns if theirs is not None)
-        return times
+        yield
     finally:
+        wt.wasm.set_threads_count(count)
+
+
+async def _in_turns(model: OpenModel, inputs: Tensors, side: Any) -> Times:
+    """Time predictions in turns with TensorFlow.js's side, or alone where that is None."""
+    first, outputs = await _timed(model, inputs)
+    times = Times(ours=first, first=first)
+    names = to_js([output.name for output in model.outputs])
+    if side is not None:
+        _, theirs = await side.run(names)
+        ours = [await _javascript_values(output) for output in outputs]
+        times.difference = float(peer.largestDifference(to_js(ours), theirs))
+    our_times: list[float] = []
+    their_times: list[float] = []
+    began = perf_counter()
+    while len(our_times) < LEAST_TURNS or (
+        len(our_times) < MOST_TURNS and perf_counter() - began < BUDGET_S
+    ):
+        our_times.append((await _timed(model, inputs))[0])
         if side is not None:
-            side.close()
+            their_times.append(float((await side.run(names))[0]))
+    times.ours = median(our_times)
+    times.theirs = median(their_times) if their_times else None
+    return times
 
 
 async def _timed(model: OpenModel, inputs: Tensors) -> tuple[float, Tensors]:
