@@ -8,10 +8,13 @@ export function showSpeed({ conditions, rows }) {
   document.querySelector("#speed tbody").replaceChildren(...rows.map(speedRow));
 }
 
-/** A row: what is measured, the milliseconds of both sides as bars, and theirs divided by ours. */
+/**
+ * A row: what is measured, the milliseconds of both sides as bars, and theirs divided by ours; without
+ * theirs, only ours.
+ */
 export function speedRow({ title, details, ours_ms, theirs_ms, ratio }) {
-  const times = { ours: ours_ms, theirs: theirs_ms };
-  const longest = Math.max(ours_ms, theirs_ms);
+  const times = { ours: ours_ms, ...(theirs_ms === undefined ? {} : { theirs: theirs_ms }) };
+  const longest = Math.max(...Object.values(times));
   const bars = Object.entries(times).map(([side, milliseconds]) => {
     const bar = make("span", `bar ${side}`, make("i"), `${format(milliseconds, 3)} ms `);
     bar.append(make("span", "muted", SIDES[side]));
@@ -20,7 +23,7 @@ export function speedRow({ title, details, ours_ms, theirs_ms, ratio }) {
   });
   const name = make("th", "", title, make("span", "muted details", details));
   name.scope = "row";
-  return make("tr", "", name, make("td", "", ...bars), make("td", "ratio", format(ratio, 2, 2)));
+  return make("tr", "", name, make("td", "", ...bars), make("td", "ratio", ratio === undefined ? "" : format(ratio, 2, 2)));
 }
 
 const format = (number, maximumSignificantDigits, minimumSignificantDigits = 1) =>
