@@ -1,10 +1,15 @@
 """Models that TensorFlow makes, converted: they compute the same here and in TensorFlow.js.
 
 `make test-tensorflow` runs these tests in an environment of their own, as `tensorflow_files.py`.
+In that environment `python -m tests_py.tensorflow_conversions` writes the models that `make test`
+converts.
 """
 
+import json
 import os
 import tempfile
+import zlib
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,10 +21,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from numpy.typing import NDArray
+from tensorflow.python.framework import op_def_registry
 
 import webtensor as wt
 from tests_py.convert.node import NodeProcess
 from webtensor.convert import convert_model
+from webtensor.convert.default_attributes import DEFAULTS
+from webtensor.formats.graph_def import read_graph
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 v1 = tf.compat.v1
@@ -449,3 +457,152 @@ def test_same_in_tensorflow_js(saved: Any, node: NodeProcess) -> None:
         return
     for actual, wanted in zip(node.run(folder / "web", inputs), in_order(expected), strict=True):
         close(actual, wanted)
+
+
+# -- quantized weights -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", ["float16", "uint16", "uint8"])
+def test_quantized_weights(dtype: str, tmp_path: Path, node: NodeProcess) -> None:
+    """The files compute what TensorFlow does with the weights that the quantized ones stand for."""
+    inputs = {"x": floats(3, 4)}
+    SMALL["dense"][0](tmp_path / "saved")
+    convert_model(tmp_path / "saved", tmp_path / "web", quantization={dtype: "*/kernel"})
+    (group,) = json.loads((tmp_path / "web" / "model.json").read_text())["weightsManifest"]
+    data = b"".join((tmp_path / "web" / path).read_bytes() for path in group["paths"])
+    weights = {
+        name: value.numpy() for name, value in wt.io.decode_weights(data, group["weights"]).items()
+    }
+    assert sum("quantization" in spec for spec in group["weights"]) == 2
+    first, second = (weights[f"sequential/{name}/kernel"] for name in ("dense", "dense_1"))
+    biases = [value for name, value in weights.items() if name.endswith("bias")]
+    hidden = tf.nn.relu(inputs["x"] @ first + biases[0])
+    expected = tf.nn.softmax(hidden @ second + biases[1]).numpy()
+    close(ours(tmp_path / "web", inputs)[0], expected)
+    close(node.run(tmp_path / "web", inputs)[0], expected)
+
+
+# -- other files -------------------------------------------------------------------------------
+
+
+def test_frozen_graphs(tmp_path: Path, node: NodeProcess) -> None:
+    w = floats(4, 3)
+    with tf.Graph().as_default() as graph:
+        x = v1.placeholder(tf.float32, [None, 4], name="x")
+        y = tf.nn.relu(tf.matmul(x, w), name="y")
+        tf.argmax(y, 1, name="best")
+    (tmp_path / "frozen.pb").write_bytes(graph.as_graph_def().SerializeToString())
+    inputs = {"x": floats(2, 4)}
+    expected = np.maximum(inputs["x"] @ w, 0)
+    convert_model(tmp_path / "frozen.pb", tmp_path / "all")
+    close(ours(tmp_path / "all", inputs)[0], expected.argmax(1).astype("int32"))
+    convert_model(tmp_path / "frozen.pb", tmp_path / "y", outputs=["y"])
+    close(ours(tmp_path / "y", inputs)[0], expected)
+    close(node.run(tmp_path / "y", inputs)[0], expected)
+
+
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_models_of_tensorflow_1(use_resource: bool, tmp_path: Path, node: NodeProcess) -> None:
+    w = floats(2, 2)
+    with tf.Graph().as_default(), v1.Session() as session:
+        v1.disable_control_flow_v2()
+        x = v1.placeholder(tf.float32, [None, 2], name="x")
+        variable = v1.get_variable("w", initializer=w, use_resource=use_resource)
+        _, value = v1.while_loop(
+            lambda i, _: i < 3, lambda i, value: (i + 1, tf.matmul(value, variable)), (0, x)
+        )
+        y = v1.cond(tf.reduce_sum(value) > 0, lambda: value + 1.0, lambda: value * 2.0)
+        session.run(v1.global_variables_initializer())
+        v1.saved_model.simple_save(session, str(tmp_path / "saved"), {"x": x}, {"y": y})
+        v1.enable_control_flow_v2()
+    convert_model(tmp_path / "saved", tmp_path / "web")
+    for sign in (1, -1):
+        inputs = {"x": sign * np.abs(floats(2, 2))}
+        value = inputs["x"] @ w @ w @ w
+        expected = value + 1 if value.sum() > 0 else value * 2
+        close(ours(tmp_path / "web", inputs)[0], expected)
+        close(node.run(tmp_path / "web", inputs)[0], expected)
+
+
+def test_keras_files_become_layers_models(tmp_path: Path, node: NodeProcess) -> None:
+    keras.utils.set_random_seed(4)
+    layers = [keras.Input((9, 8, 3)), keras.layers.Conv2D(4, 3), keras.layers.Flatten()]
+    model = keras.Sequential([*layers, keras.layers.Dense(2)])
+    x = floats(2, 9, 8, 3)
+    for suffix in ("keras", "h5"):
+        model.save(tmp_path / f"model.{suffix}")
+        convert_model(tmp_path / f"model.{suffix}", tmp_path / suffix)
+        close(node.run(tmp_path / suffix, {"x": x}, "layers")[0], model.predict(x, verbose=0))
+    convert_model(tmp_path / "h5", tmp_path / "back.keras")
+    back = keras.saving.load_model(tmp_path / "back.keras")
+    close(back.predict(x, verbose=0), model.predict(x, verbose=0))
+
+
+# -- facts about TensorFlow --------------------------------------------------------------------
+
+
+def test_default_attributes_are_those_of_tensorflow() -> None:
+    for op, defaults in DEFAULTS.items():
+        graph = v1.GraphDef()
+        attributes = {attribute.name: attribute for attribute in op_def_registry.get(op).attr}
+        node = graph.node.add(name="n", op=op)
+        for name in defaults:
+            assert attributes[name].HasField("default_value"), (op, name)
+            node.attr[name].CopyFrom(attributes[name].default_value)
+        (read,) = read_graph(graph.SerializeToString(), "g").nodes
+        assert {
+            name: pytest.approx(value) if isinstance(value, float) else value
+            for name, value in read.attributes.items()
+        } == defaults
+
+
+# -- what `make test` converts -----------------------------------------------------------------
+
+#: SavedModels that are small enough to be kept as text.
+SAMPLES = [
+    "LSTM",
+    "MobileNet v2 block",
+    "TensorArray",
+    "detection",
+    "hash tables",
+    "ragged",
+    "rows of a variable",
+    "strings",
+    "table in a loop",
+    "while loop",
+]
+
+
+def write_samples() -> None:
+    """Write the files that TensorFlow makes of some models, and what it computes with them."""
+    samples = {}
+    for name in SAMPLES:
+        save, inputs = SMALL[name]
+        folder = Path(tempfile.mkdtemp()) / "saved"
+        save(folder)
+        names = (
+            path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+        )
+        samples[name] = {
+            "files": {
+                file: b64encode(zlib.compress((folder / file).read_bytes(), 9)).decode()
+                for file in sorted(names)
+                if file != "fingerprint.pb"
+            },
+            "inputs": {key: listed(array) for key, array in inputs.items()},
+            "outputs": {key: listed(array) for key, array in theirs(folder, inputs).items()},
+        }
+    path = Path(__file__).parent / "convert" / "saved_models.json"
+    path.write_text(json.dumps(samples, indent=1) + "\n")
+
+
+def listed(array: Array) -> dict[str, Any]:
+    """An array as JSON."""
+    texts = array.dtype == object
+    elements = [value.decode() for value in array.ravel()] if texts else array.ravel().tolist()
+    dtype = "string" if texts else str(array.dtype)
+    return {"dtype": dtype, "shape": list(array.shape), "elements": elements}
+
+
+if __name__ == "__main__":
+    write_samples()

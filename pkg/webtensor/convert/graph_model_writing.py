@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import fnmatch
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from webtensor.convert.graphs import FrozenFunction, FrozenGraph, GraphSource, Scope
@@ -70,8 +71,30 @@ def graph_model_artifacts(
         if frozen.initializer_signature is not None:
             artifacts.initializer_signature = signature_json(frozen.initializer_signature)
     weights = [Weight(name, value) for name, value in _in_order(frozen)]
-    artifacts.weight_specs, artifacts.weight_data = encoded(weights, quantization)
+    _check_patterns(weights, quantization or {})
+    artifacts.weight_specs, artifacts.weight_data = [], []
+    for weight in weights:
+        # Integers are shapes and indices, which must stay as they are.
+        specs, pieces = encoded([weight], quantization if _is_quantized(weight) else None)
+        artifacts.weight_specs += specs
+        artifacts.weight_data += pieces
     return artifacts
+
+
+def _is_quantized(weight: Weight) -> bool:
+    return str(weight.value.dtype) == "float32"
+
+
+def _check_patterns(weights: Sequence[Weight], quantization: QuantizationPatterns) -> None:
+    """Refuse patterns that fit no weight, which are mistakes."""
+    names = [weight.name for weight in weights if _is_quantized(weight)]
+    for patterns in quantization.values():
+        listed = [] if isinstance(patterns, bool) else patterns
+        for pattern in [listed] if isinstance(listed, str) else listed:
+            if not fnmatch.filter(names, pattern):
+                raise ValueError(
+                    f"quantization: no weight of floats has a name like {pattern!r:.200}"
+                )
 
 
 def _in_order(frozen: FrozenGraph) -> Iterable[tuple[str, Tensor]]:

@@ -12,10 +12,8 @@ __all__ = ["ConversionReport", "Counts", "tensorflow_js_lacks"]
 #: list has the name.
 _ONLY_HERE = frozenset(
     {
-        "Assert",
         "BitwiseOr",
         "BitwiseXor",
-        "CheckNumerics",
         "Conj",
         "FakeQuantWithMinMaxArgs",
         "LeftShift",
@@ -23,7 +21,6 @@ _ONLY_HERE = frozenset(
         "RaggedRange",
         "RaggedTensorToTensor",
         "RightShift",
-        "Softsign",
         "TruncateDiv",
         "Xdivy",
         "Xlogy",
