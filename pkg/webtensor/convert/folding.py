@@ -11,9 +11,11 @@ from collections import Counter
 from typing import Any
 
 from webtensor import ops
+from webtensor.convert.constant_sizes import result_bound
 from webtensor.convert.graphs import FrozenGraph, Scope, ordered
 from webtensor.engine import Tensor
 from webtensor.engine.placement import on_host
+from webtensor.formats.budgets import reading
 from webtensor.formats.graph_def import AttributeValue, ElementType
 from webtensor.graph.fusing import (
     FUSED_OPERATIONS,
@@ -106,13 +108,16 @@ def _folded(graph: FrozenGraph, node: Node, where: str) -> list[Tensor] | None:
     known = {index: value for index, value in enumerate(operands) if value is not None}
     if len(known) < len(operands):
         return None
+    limit = max(_ALWAYS_FOLDED, sum(value.size for value in known.values()))
+    if result_bound(node.op, list(known.values())) > limit:
+        return None
     bound = row.bind(node, known, where)
-    result = bound.function(*(known[index] for index in bound.inputs))
+    with reading(f"{where}: node {node.name!r:.200}"):
+        result = bound.function(*(known[index] for index in bound.inputs))
     values = [result] if isinstance(result, Tensor) else [*result]
     if not all(isinstance(value, Tensor) for value in values):
         return None
-    before, after = (sum(value.size for value in many) for many in (known.values(), values))
-    return values if after <= max(_ALWAYS_FOLDED, before) else None
+    return values if sum(value.size for value in values) <= limit else None
 
 
 # -- fused operations --------------------------------------------------------------------------

@@ -122,16 +122,16 @@ class FrozenGraph:
     initializer_signature: Signature | None = None
 
     def __post_init__(self) -> None:
-        self._names: set[str] = set()
+        #: How often each name was asked for.
+        self._names: dict[str, int] = {}
 
     def name(self, wanted: str) -> str:
         """Return a name that no node has yet, and that files may have."""
-        base = wanted.replace(":", "/")
-        name, count = base, 0
+        base = name = wanted.replace(":", "/")
         while name in self._names:
-            count += 1
-            name = f"{base}_{count}"
-        self._names.add(name)
+            self._names[base] += 1
+            name = f"{base}_{self._names[base]}"
+        self._names[name] = 0
         return name
 
     def add_constant(self, scope: Scope, name: str, value: Tensor) -> Reference:

@@ -20,6 +20,7 @@ from webtensor.convert.graphs import FrozenGraph, GraphSource
 from webtensor.convert.inputs import Source
 from webtensor.convert.report import Counts, tensorflow_js_lacks
 from webtensor.errors import ModelFormatError
+from webtensor.formats.budgets import reading
 from webtensor.formats.element_types import Buffer
 from webtensor.formats.files import write_file
 from webtensor.formats.model_json import MODEL_JSON, SHARD_BYTES, model_files
@@ -134,15 +135,7 @@ def _is_of_model(path: Path) -> bool:
 
 
 def _write_graph_model(source: GraphSource, target: Path, options: WriteOptions) -> Counts:
-    options.on_step("freezing")
-    frozen = freeze(source, options.strip_debug)
-    _check_operations(frozen, source, options)
-    needed = frozen.node_count
-    options.on_step("folding constants")
-    folded = fold_constants(frozen, source.label)
-    options.on_step("fusing")
-    fused = fuse_nodes(frozen, source.label)
-    prune(frozen, source.label)
+    frozen, folded, fused, needed = _reduced(source, options)
     options.on_step("encoding weights")
     artifacts = graph_model_artifacts(frozen, source, options.quantization)
     _add_metadata(artifacts, options.metadata)
@@ -154,13 +147,29 @@ def _write_graph_model(source: GraphSource, target: Path, options: WriteOptions)
     return Counts(read, needed, folded, fused, frozen.node_count, tensorflow_js_lacks(operations))
 
 
+def _reduced(source: GraphSource, options: WriteOptions) -> tuple[FrozenGraph, int, int, int]:
+    """Return what the outputs need of a graph, and how many nodes were folded, fused and needed."""
+    with reading(source.label):
+        options.on_step("freezing")
+        frozen = freeze(source, options.strip_debug)
+        _check_operations(frozen, source, options)
+        needed = frozen.node_count
+        options.on_step("folding constants")
+        folded = fold_constants(frozen, source.label)
+        options.on_step("fusing")
+        fused = fuse_nodes(frozen, source.label)
+        prune(frozen, source.label)
+    return frozen, folded, fused, needed
+
+
 def _check_operations(frozen: FrozenGraph, source: GraphSource, options: WriteOptions) -> None:
     rows = {**OPERATIONS, **table_rows({}), **CUSTOM_OPERATIONS}
     nodes = [node for scope in frozen.scopes for node in scope.nodes.values()]
     unknown = unknown_operations(nodes, (), rows)
     if unknown and not options.skip_operation_check:
+        listed = f"{', '.join(unknown):.300}"
         raise ModelFormatError(
-            f"{source.label} has operations that are unknown: {', '.join(unknown)}; "
+            f"{source.label} has operations that are unknown: {listed}; "
             "skip_operation_check=True keeps them for register_graph_op"
         )
 
