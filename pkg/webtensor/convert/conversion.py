@@ -76,14 +76,13 @@ def convert_model(
         >>> import tempfile
         >>> import webtensor as wt
         >>> from webtensor import keras
-        >>> from webtensor.convert import convert_model
         >>> folder = tempfile.mkdtemp()
         >>> model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1)])
         >>> model.save(f"{folder}/model.keras")
-        >>> report = convert_model(f"{folder}/model.keras", f"{folder}/web")
+        >>> report = wt.convert_model(f"{folder}/model.keras", f"{folder}/web")
         >>> report.output_format
         'tfjs_layers_model'
-        >>> wt.keras.saving.load_layers_model(f"{folder}/web").output_shape
+        >>> keras.saving.load_layers_model(f"{folder}/web").output_shape
         (None, 1)
     """
     source_path, target_path = Path(source), Path(target)
