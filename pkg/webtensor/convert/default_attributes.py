@@ -7,18 +7,22 @@ are facts about TensorFlow's operations, with which a test compares them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeAlias
 
 from webtensor.formats.graph_def import AttributeValue, ElementType
 from webtensor.graph.nodes import Node
 
-__all__ = ["DEFAULTS", "with_defaults"]
+__all__ = ["DEFAULTS", "Defaults", "with_defaults"]
+
+#: Attributes for the name of each operation.
+Defaults: TypeAlias = Mapping[str, Mapping[str, AttributeValue]]
 
 _NORMALIZATION: Mapping[str, AttributeValue] = {"epsilon": 1e-4, "is_training": True}
 _IMAGES: Mapping[str, AttributeValue] = {"align_corners": False, "half_pixel_centers": False}
 _KEEPS_DIMENSIONS: Mapping[str, AttributeValue] = {"keep_dims": False}
 _SCAN: Mapping[str, AttributeValue] = {"exclusive": False, "reverse": False}
 
-DEFAULTS: Mapping[str, Mapping[str, AttributeValue]] = {
+DEFAULTS: Defaults = {
     "Conv2D": {"dilations": [1, 1, 1, 1]},
     "Conv2DBackpropInput": {"dilations": [1, 1, 1, 1]},
     "Conv3D": {"data_format": "NDHWC", "dilations": [1, 1, 1, 1, 1]},
@@ -54,14 +58,14 @@ DEFAULTS: Mapping[str, Mapping[str, AttributeValue]] = {
 }
 
 
-def with_defaults(node: Node) -> Node:
+def with_defaults(node: Node, defaults: Defaults) -> Node:
     """Return a node with the attributes that it has by default.
 
     Example:
-        >>> with_defaults(Node("y", "TopKV2", (), (), {})).attributes
+        >>> with_defaults(Node("y", "TopKV2", (), (), {}), DEFAULTS).attributes
         {'sorted': True}
     """
-    defaults = DEFAULTS.get(node.op)
-    if defaults is None:
+    missing = defaults.get(node.op)
+    if missing is None:
         return node
-    return node._replace(attributes={**defaults, **node.attributes})
+    return node._replace(attributes={**missing, **node.attributes})

@@ -143,7 +143,7 @@ def _fuse(graph: FrozenGraph, scope: Scope, where: str) -> int:
     nodes = {node.name: node for node in chains.nodes}
     constants = {name: graph.constants[name] for name in nodes if name in graph.constants}
     program = Program(nodes, constants, chains.shapes, scope.results)
-    fuse(program, (scale, addition, _activation))
+    fuse(program, (_slopes, scale, addition, _activation))
     inputs = {name: node for name, node in scope.nodes.items() if node.op == "Placeholder"}
     scope.nodes = inputs | program.nodes
     graph.constants.update(constants)
@@ -233,6 +233,26 @@ class _Chains:
 
 def _fits(vector: Tensor, shape: Any) -> bool:
     return bool(shape) and len(vector.shape) <= len(shape) and vector.size in (1, shape[-1])
+
+
+def _slopes(fusion: Fusion, node: Node) -> Node | None:
+    """Make PReLU of what Keras computes for it: relu(x) + slopes * relu(-x)."""
+    if node.op != "AddV2":
+        return None
+    positive, product = (fusion.producer(reference) for reference in node.inputs)
+    if positive is None or positive.op != "Relu" or product is None or product.op != "Mul":
+        return None
+    negative = fusion.producer(product.inputs[1])
+    slopes = fusion.constant(product.inputs[0])
+    if negative is None or negative.op != "Relu" or slopes is None:
+        return None
+    negated = fusion.producer(negative.inputs[0])
+    if negated is None or negated.op != "Neg" or negated.inputs != positive.inputs:
+        return None
+    # What is multiplied there is minus the slopes, and so is the sign of the negative part.
+    name = fusion.add_constant(f"{node.name}:slopes", ops.negative(slopes))
+    inputs = (*positive.inputs, name)
+    return Node(node.name, "Prelu", inputs, (), {"T": ElementType("float32")})
 
 
 def _activation(fusion: Fusion, node: Node) -> Node | None:

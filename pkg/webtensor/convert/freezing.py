@@ -410,7 +410,7 @@ class _Copying:
         copied = Node(name, op, tuple(inputs), controls, attributes)
         if self._rewritten(node, copied):
             return
-        self.scope.nodes[name] = with_defaults(copied)
+        self.scope.nodes[name] = with_defaults(copied, self.freezing.source.defaults)
         if node.op in _FILLINGS:
             self.scope.results.append(Reference(name))
 

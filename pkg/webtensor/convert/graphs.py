@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import compress
 from typing import Any
 
+from webtensor.convert.default_attributes import Defaults
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
 from webtensor.formats.budgets import Budget
@@ -45,6 +46,7 @@ class GraphSource:
         tables: returns the keys and the values of tables that are not in the graph.
         assets: the path of a file for the name of each tensor whose value that path is.
         read_asset: returns the contents of the file of such a tensor.
+        defaults: attributes that are left out in the graph.
         metadata: what the author of the model added.
         generated_by: the library that made the model.
         size: the number of bytes of the model's files.
@@ -62,6 +64,7 @@ class GraphSource:
     tables: Mapping[str, Callable[[], tuple[Tensor, Tensor]]] = field(default_factory=dict)
     assets: Mapping[str, str] = field(default_factory=dict)
     read_asset: Callable[[str], Buffer] = _nothing
+    defaults: Defaults = field(default_factory=dict)
     metadata: Any = None
     generated_by: str = ""
     size: int = 0

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from webtensor.convert.default_attributes import DEFAULTS
 from webtensor.convert.graphs import GraphSource
 from webtensor.engine import Tensor
 from webtensor.errors import ModelFormatError
@@ -58,6 +59,7 @@ def source_of_saved_model(
         tables={name: partial(table, name) for name in model.tables},
         assets=model.assets,
         read_asset=model.asset,
+        defaults=DEFAULTS,
         generated_by=model.version,
         size=size,
     )
@@ -104,7 +106,9 @@ def source_of_graph(
         {_key(name): _described(name, nodes) for name in inputs},
         {_key(name): TensorInfo((name,), "", None) for name in outputs},
     )
-    return GraphSource(label, graph, signature, _Constants(label, budget), budget, size=size)
+    return GraphSource(
+        label, graph, signature, _Constants(label, budget), budget, defaults=DEFAULTS, size=size
+    )
 
 
 class _Constants:
