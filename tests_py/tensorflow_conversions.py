@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from numpy.typing import NDArray
+from safetensors.numpy import save_file
 from tensorflow.python.framework import op_def_registry
 
 import webtensor as wt
@@ -470,14 +471,13 @@ def test_quantized_weights(dtype: str, tmp_path: Path, node: NodeProcess) -> Non
     convert_model(tmp_path / "saved", tmp_path / "web", quantization={dtype: "*/kernel"})
     (group,) = json.loads((tmp_path / "web" / "model.json").read_text())["weightsManifest"]
     data = b"".join((tmp_path / "web" / path).read_bytes() for path in group["paths"])
-    weights = {
-        name: value.numpy() for name, value in wt.io.decode_weights(data, group["weights"]).items()
-    }
     assert sum("quantization" in spec for spec in group["weights"]) == 2
-    first, second = (weights[f"sequential/{name}/kernel"] for name in ("dense", "dense_1"))
-    biases = [value for name, value in weights.items() if name.endswith("bias")]
-    hidden = tf.nn.relu(inputs["x"] @ first + biases[0])
-    expected = tf.nn.softmax(hidden @ second + biases[1]).numpy()
+    weights = wt.io.decode_weights(data, group["weights"])
+    first, bias, second, other_bias = (
+        value.numpy() for name, value in weights.items() if name.endswith(("kernel", "bias"))
+    )
+    hidden = tf.nn.relu(inputs["x"] @ first + bias)
+    expected = tf.nn.softmax(hidden @ second + other_bias).numpy()
     close(ours(tmp_path / "web", inputs)[0], expected)
     close(node.run(tmp_path / "web", inputs)[0], expected)
 
@@ -536,6 +536,19 @@ def test_keras_files_become_layers_models(tmp_path: Path, node: NodeProcess) -> 
     convert_model(tmp_path / "h5", tmp_path / "back.keras")
     back = keras.saving.load_model(tmp_path / "back.keras")
     close(back.predict(x, verbose=0), model.predict(x, verbose=0))
+
+
+def test_safetensors_of_keras(tmp_path: Path) -> None:
+    x = keras.Input((8, 8, 3))
+    y = keras.layers.BatchNormalization()(keras.layers.Conv2D(4, 3)(x))
+    model = keras.Model(x, keras.layers.Dense(2)(keras.layers.Flatten()(y)))
+    variables = {variable.path: np.array(variable) for variable in model.variables}
+    save_file(variables, tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_text(model.to_json())
+    convert_model(tmp_path, tmp_path / "back.keras")
+    back = keras.saving.load_model(tmp_path / "back.keras")
+    image = floats(2, 8, 8, 3)
+    close(back.predict(image, verbose=0), model.predict(image, verbose=0))
 
 
 # -- facts about TensorFlow --------------------------------------------------------------------

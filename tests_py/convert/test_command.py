@@ -11,6 +11,7 @@ import pytest
 
 import webtensor as wt
 from tests_py.convert.samples import SAMPLES
+from tests_py.formats.test_safetensors import packed
 from webtensor import keras
 from webtensor.convert import convert_model
 from webtensor.convert.command import main
@@ -117,6 +118,43 @@ def test_keras_files_become_layers_models_and_back(
     convert_model(tmp_path / "web", tmp_path / "back.keras")
     back = keras.models.load_model(tmp_path / "back.keras")
     np.testing.assert_allclose(back.predict(X), model.predict(X), atol=2e-3)
+
+
+def safetensors(model: keras.Model, folder: Path) -> Path:
+    """Write a model's configuration, and its variables as safetensors."""
+    folder.mkdir()
+    (folder / "config.json").write_text(model.to_json())
+    data, header = b"", {}
+    for variable in model.variables:
+        array = np.asarray(variable.value.numpy())
+        offsets = [len(data), len(data) + array.nbytes]
+        header[variable.path] = {"dtype": "F32", "shape": array.shape, "data_offsets": offsets}
+        data += array.tobytes()
+    (folder / "model.safetensors").write_bytes(packed(header, data))
+    return folder
+
+
+def test_safetensors_with_a_configuration(model: keras.Model, tmp_path: Path) -> None:
+    folder = safetensors(model, tmp_path / "model")
+    for number, source in enumerate((folder, folder / "model.safetensors")):
+        target = tmp_path / f"{number}.keras"
+        assert convert_model(source, target).input_format == "keras_safetensors"
+        back = keras.models.load_model(target)
+        np.testing.assert_array_equal(back.predict(X), model.predict(X))
+
+
+def test_safetensors_that_do_not_fit(model: keras.Model, tmp_path: Path) -> None:
+    other = keras.Sequential([keras.Input((4,)), keras.layers.Dense(9, name="first")])
+    folder = safetensors(model, tmp_path / "model")
+    for layer, message in (("first", r"has shape \(4, 3\)"), ("third", "has no tensor")):
+        config = json.loads(other.to_json().replace("first", layer))
+        config["config"]["name"] = model.name
+        (folder / "config.json").write_text(json.dumps(config))
+        with pytest.raises(wt.ModelFormatError, match=message):
+            convert_model(folder, tmp_path / "model.keras")
+    (folder / "config.json").write_text("[]")
+    with pytest.raises(wt.ModelFormatError, match=r"config\.json"):
+        convert_model(folder, tmp_path / "model.keras")
 
 
 def test_layers_have_no_graph(model: keras.Model, tmp_path: Path) -> None:

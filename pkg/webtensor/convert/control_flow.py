@@ -10,6 +10,7 @@ which is quicker.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 
 from webtensor.convert.graphs import Scope
 from webtensor.formats.graph_def import (
@@ -174,7 +175,7 @@ def lowered_branch(
             given if fixed else Reference(given.node, output)
             for given, fixed in zip(switches, is_fixed, strict=True)
         ]
-        before = {*scope.nodes}
+        before = len(scope.nodes)
         results = branch(arguments)
         follows = _following(scope, before, arguments, is_fixed)
         taken.append(
@@ -193,15 +194,18 @@ def lowered_branch(
 
 def _following(
     scope: Scope,
-    before: set[str],
+    before: int,
     arguments: Sequence[Reference],
     is_fixed: Sequence[bool],
 ) -> set[str]:
-    """Return the names of nodes that wait for a branch, as they follow from its arguments."""
+    """Return the names of nodes that wait for a branch, as they follow from its arguments.
+
+    They were added to the scope after the first ``before`` nodes.
+    """
     follows = {
         argument.node for argument, fixed in zip(arguments, is_fixed, strict=True) if not fixed
     }
-    for name, node in scope.nodes.items():
-        if name not in before and any(reference.node in follows for reference in node.inputs):
+    for name, node in islice(scope.nodes.items(), before, None):
+        if any(reference.node in follows for reference in node.inputs):
             follows.add(name)
     return follows

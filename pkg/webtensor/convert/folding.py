@@ -132,11 +132,13 @@ def fuse_nodes(graph: FrozenGraph, where: str) -> int:
     scopes = [
         scope for scope in graph.scopes if not any(node.controls for node in scope.nodes.values())
     ]
+    uses = Counter(name for scope in graph.scopes for name in scope.nodes)
     with on_host("fusing"):
-        return sum(_fuse(graph, scope, where) for scope in scopes)
+        return sum(_fuse(graph, scope, uses, where) for scope in scopes)
 
 
-def _fuse(graph: FrozenGraph, scope: Scope, where: str) -> int:
+def _fuse(graph: FrozenGraph, scope: Scope, uses: Counter[str], where: str) -> int:
+    """Fuse the nodes of a scope; ``uses`` says how many scopes have a node of a name."""
     order = _in_order(scope, where)
     count = sum(node.op not in _NOT_COMPUTED for node in order)
     chains = _Chains(graph, scope, order)
@@ -145,9 +147,11 @@ def _fuse(graph: FrozenGraph, scope: Scope, where: str) -> int:
     program = Program(nodes, constants, chains.shapes, scope.results)
     fuse(program, (_slopes, scale, addition, _activation))
     inputs = {name: node for name, node in scope.nodes.items() if node.op == "Placeholder"}
+    uses.subtract({*scope.nodes})
     scope.nodes = inputs | program.nodes
+    uses.update({*scope.nodes})
     graph.constants.update(constants)
-    _rename(graph, scope, chains.filters)
+    _rename(graph, scope, chains.filters, uses)
     return count - sum(node.op not in _NOT_COMPUTED for node in scope.nodes.values())
 
 
@@ -264,19 +268,18 @@ def _activation(fusion: Fusion, node: Node) -> Node | None:
     return activation(fusion, node)
 
 
-def _rename(graph: FrozenGraph, scope: Scope, filters: dict[str, str]) -> None:
+def _rename(graph: FrozenGraph, scope: Scope, filters: dict[str, str], uses: Counter[str]) -> None:
     """Give nodes that fusing made names that files may have; filters keep those that they had."""
     names: dict[str, str] = {}
-    taken = {name for other in graph.scopes for name in other.nodes}
     for node in scope.nodes.values():
         for index, reference in enumerate(node.inputs):
             old = reference.node
             if ":" not in old or old in names:
                 continue
             filter = filters.get(node.name)
-            if index == 1 and filter is not None and filter not in taken:
+            if index == 1 and filter is not None and not uses[filter]:
                 names[old] = filter
-                taken.add(filter)
+                uses[filter] += 1
             else:
                 names[old] = graph.name(old)
     scope.nodes = {

@@ -13,6 +13,10 @@ from typing import NamedTuple, TypeAlias
 
 from webtensor import io, keras
 from webtensor.convert.graphs import GraphSource
+from webtensor.convert.safetensors_models import (
+    is_safetensors_model,
+    read_safetensors_model,
+)
 from webtensor.convert.saved_models import source_of_graph, source_of_saved_model
 from webtensor.convert.web_graph_models import source_of_graph_model
 from webtensor.errors import ModelFormatError
@@ -169,6 +173,12 @@ INPUT_FORMATS: tuple[InputFormat, ...] = (
         "a model of Keras in HDF5 (.h5, .hdf5)",
         lambda path: path.is_file() and path.suffix in (".h5", ".hdf5"),
         _keras_model,
+    ),
+    InputFormat(
+        "keras_safetensors",
+        "config.json of Keras, and variables in model.safetensors",
+        is_safetensors_model,
+        lambda path, _: read_safetensors_model(path),
     ),
     InputFormat(
         "tfjs_graph_model",
