@@ -37,6 +37,7 @@ NO_OPS = NAMES_OF_NO_OP | {
     "available_backends",
     "broadcast_shapes",
     "can_cast",
+    "convert_model",
     "deregister_graph_op",
     "disable_debug_mode",
     "finfo",

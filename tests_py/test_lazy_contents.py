@@ -75,6 +75,7 @@ PACKAGES = [
     "webtensor",
     "webtensor.autodiff",
     "webtensor.browser",
+    "webtensor.convert",
     "webtensor.engine",
     "webtensor.io",
     "webtensor.keras",

@@ -86,6 +86,7 @@ if _typing.TYPE_CHECKING:
         variable_grads as variable_grads,
     )
     from webtensor.browser import next_frame as next_frame
+    from webtensor.convert import convert_model as convert_model
     from webtensor.engine import (
         TensorBuffer as TensorBuffer,
         buffer as buffer,
@@ -150,6 +151,7 @@ else:
                 "variable_grads",
             ],
             "browser": ["next_frame"],
+            "convert": ["convert_model"],
             "engine": [
                 "TensorBuffer",
                 "buffer",
@@ -211,7 +213,7 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         if name in _NAMESPACES:
             vars(value).update(_explained_functions(value))
-        elif _isfunction(value) and _HOMES[name] not in ("graph", "keras", "onnx"):
+        elif _isfunction(value) and _HOMES[name] not in ("convert", "graph", "keras", "onnx"):
             value = _explained(value)
         globals()[name] = value
         return value

@@ -1,8 +1,8 @@
 """Random models beside Keras, through a file, forward and in training.
 
 A seed says which side makes the model and writes the file, and on which backend this library
-computes. Five models are tried each time. ``WEBTENSOR_COMPOSITES=500`` tries as many, which takes an
-hour or two; ``WEBTENSOR_COMPOSITES=1000:1500`` those with these seeds.
+computes. Five models are tried each time. ``WEBTENSOR_COMPOSITES=500`` tries as many, which takes
+an hour or two; ``WEBTENSOR_COMPOSITES=1000:1500`` those with these seeds.
 
 Values are equal if they differ by 1e-4 of the largest magnitude among them, some hundred units in
 the last place of float32, as results of a dozen layers do. Weights after training may differ by

@@ -9,8 +9,8 @@ that are multiplied with a product are multiplied with its filter.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from webtensor import ops
 from webtensor.engine import Tensor
@@ -19,10 +19,10 @@ from webtensor.graph.nodes import Node, Nodes, Reference
 from webtensor.graph.operations.products import EPSILON
 from webtensor.shapes import Shape
 
-__all__ = ["FUSED", "Program", "fuse"]
+__all__ = ["FUSED_OPERATIONS", "Fusion", "Program", "activation", "addition", "fuse", "scale"]
 
 #: The fused operation of each product.
-FUSED = {
+FUSED_OPERATIONS = {
     "Conv2D": "_FusedConv2D",
     "DepthwiseConv2d": "FusedDepthwiseConv2dNative",
     "DepthwiseConv2dNative": "FusedDepthwiseConv2dNative",
@@ -31,7 +31,7 @@ FUSED = {
     "_FusedConv2D": "_FusedConv2D",
     "_FusedMatMul": "_FusedMatMul",
 }
-_CONVOLUTIONS = frozenset(FUSED) - {"MatMul", "_FusedMatMul"}
+_CONVOLUTIONS = frozenset(FUSED_OPERATIONS) - {"MatMul", "_FusedMatMul"}
 _ACTIVATIONS = {
     "Elu": "Elu",
     "LeakyRelu": "LeakyRelu",
@@ -63,11 +63,16 @@ class Program(NamedTuple):
     fetches: list[Reference]
 
 
-def fuse(program: Program) -> None:
-    """Make nodes one where a kernel computes them together; ``program`` is changed."""
-    fusion = _Fusion(program)
+def fuse(program: Program, rules: Sequence[Rule] | None = None) -> None:
+    """Make nodes one where a kernel computes them together; ``program`` is changed.
+
+    Args:
+        program: the nodes.
+        rules: return what is put in the place of a node, or None; by default all of this module.
+    """
+    fusion = Fusion(program)
     for name in [*program.nodes]:
-        for rule in (_clip, _padding, _scale, _normalization, _addition, _activation):
+        for rule in _RULES if rules is None else rules:
             node = program.nodes.get(name)
             if node is None or node.op == "Const":
                 break
@@ -76,7 +81,7 @@ def fuse(program: Program) -> None:
                 fusion.replace(node, fused)
 
 
-class _Fusion:
+class Fusion:
     """A program that is changed, and how often each of its tensors is used."""
 
     def __init__(self, program: Program) -> None:
@@ -98,7 +103,7 @@ class _Fusion:
     def product(self, reference: Reference) -> Node | None:
         """Return the product that a tensor is, if nothing else needs that."""
         node = self.producer(reference)
-        if node is None or node.op not in FUSED:
+        if node is None or node.op not in FUSED_OPERATIONS:
             return None
         return node if node.attributes.get("data_format", "NHWC") == "NHWC" else None
 
@@ -117,7 +122,8 @@ class _Fusion:
         if value.shape == shape[-1:]:
             return value
         is_vector = value.size == shape[-1] and value.shape[-1:] == shape[-1:]
-        return ops.reshape(value, (value.size,)) if is_vector else None
+        keeps_rank = len(value.shape) <= len(shape)
+        return ops.reshape(value, (value.size,)) if is_vector and keeps_rank else None
 
     def add_constant(self, name: str, value: Tensor) -> Reference:
         """Add a constant, and return what it is called."""
@@ -153,13 +159,13 @@ def _with_epilogue(product: Node, name: str, *more: Reference, **attributes: Any
     """Return a product with a further step of its epilogue."""
     names: list[Any] = [*_epilogue(product), name]
     return product._replace(
-        op=FUSED[product.op],
+        op=FUSED_OPERATIONS[product.op],
         inputs=(*product.inputs, *more),
         attributes={**product.attributes, **attributes, "fused_ops": names},
     )
 
 
-def _with_bias(fusion: _Fusion, product: Node) -> Node:
+def _with_bias(fusion: Fusion, product: Node) -> Node:
     """Return a product that has a bias, of zeros if it had none: kernels want one."""
     if _epilogue(product):
         return product
@@ -170,7 +176,7 @@ def _with_bias(fusion: _Fusion, product: Node) -> Node:
     return _with_epilogue(product, "BiasAdd", bias)
 
 
-def _clip(fusion: _Fusion, node: Node) -> Node | None:
+def _clip(fusion: Fusion, node: Node) -> Node | None:
     """Make a minimum of a maximum, or the other way round, ``ClipByValue`` or ``Relu6``."""
     others = {"Maximum": ("Minimum",), "Minimum": ("Maximum", "Relu")}.get(node.op)
     if others is None:
@@ -197,7 +203,7 @@ def _clip(fusion: _Fusion, node: Node) -> Node | None:
     return Node(node.name, "ClipByValue", (x, low_input, high_input), (), {})
 
 
-def _padding(fusion: _Fusion, node: Node) -> Node | None:
+def _padding(fusion: Fusion, node: Node) -> Node | None:
     """Let a convolution read beyond the edges instead of adding zeros there before."""
     if node.op not in _CONVOLUTIONS or node.attributes.get("padding") != "VALID":
         return None
@@ -220,7 +226,7 @@ def _padding(fusion: _Fusion, node: Node) -> Node | None:
     )
 
 
-def _scale(fusion: _Fusion, node: Node) -> Node | None:
+def scale(fusion: Fusion, node: Node) -> Node | None:
     """Multiply the filter of a product, and its bias, with what the product is multiplied with."""
     if node.op != "Mul" or len(node.inputs) != 2:
         return None
@@ -233,7 +239,7 @@ def _scale(fusion: _Fusion, node: Node) -> Node | None:
     return None
 
 
-def _normalization(fusion: _Fusion, node: Node) -> Node | None:
+def _normalization(fusion: Fusion, node: Node) -> Node | None:
     """Make normalization by constant means and variances a part of a product, or constant."""
     if node.op not in _NORMALIZATIONS or node.attributes.get("is_training"):
         return None
@@ -255,7 +261,7 @@ def _normalization(fusion: _Fusion, node: Node) -> Node | None:
     return Node(node.name, _NORMALIZED, (x, *inputs), (), {})
 
 
-def _constants(fusion: _Fusion, node: Node, values: Sequence[Tensor]) -> list[Reference]:
+def _constants(fusion: Fusion, node: Node, values: Sequence[Tensor]) -> list[Reference]:
     return [
         fusion.add_constant(f"{node.name}:fused{index}", value)
         for index, value in enumerate(values)
@@ -263,7 +269,7 @@ def _constants(fusion: _Fusion, node: Node, values: Sequence[Tensor]) -> list[Re
 
 
 def _with_affine(
-    fusion: _Fusion,
+    fusion: Fusion,
     node: Node,
     reference: Reference,
     factors: Tensor | None,
@@ -307,7 +313,7 @@ def _scaled(product: Node, value: Tensor, factors: Tensor) -> Tensor:
     return ops.multiply(value, factors)
 
 
-def _addition(fusion: _Fusion, node: Node) -> Node | None:
+def addition(fusion: Fusion, node: Node) -> Node | None:
     """Make an addition to a product its bias, or its residual."""
     if node.op not in _SUMS or len(node.inputs) != 2:
         return None
@@ -322,6 +328,11 @@ def _addition(fusion: _Fusion, node: Node) -> Node | None:
         if bias is not None and not _epilogue(product):
             name = fusion.add_constant(f"{node.name}:bias", bias)
             return _with_epilogue(product, "BiasAdd", name)._replace(name=node.name)
+        own_bias = fusion.constant(product.inputs[2]) if _epilogue(product) else None
+        if bias is not None and own_bias is not None and len(product.inputs) == 3:
+            with on_host("fusing"):
+                name = fusion.add_constant(f"{node.name}:bias", ops.add(own_bias, bias))
+            return product._replace(name=node.name, inputs=(*product.inputs[:2], name))
         shapes = {fusion.shapes.get(value) for value in (reference, other, Reference(node.name))}
         if len(shapes) == 1 and None not in shapes:
             with_bias = _with_bias(fusion, product)
@@ -329,24 +340,28 @@ def _addition(fusion: _Fusion, node: Node) -> Node | None:
     return None
 
 
-def _activation(fusion: _Fusion, node: Node) -> Node | None:
+def activation(fusion: Fusion, node: Node) -> Node | None:
     """Make an activation of a product a part of it."""
-    activation = _ACTIVATIONS.get(node.op)
-    product = None if activation is None else fusion.product(node.inputs[0])
-    if activation is None or product is None or {*_epilogue(product)} - {"BiasAdd", "Residual"}:
+    name = _ACTIVATIONS.get(node.op)
+    product = None if name is None else fusion.product(node.inputs[0])
+    if name is None or product is None or {*_epilogue(product)} - {"BiasAdd", "Residual"}:
         return None
     if fusion.shapes.get(Reference(product.name)) is None:
         return None
     more, attributes = [], {}
-    if activation == "Prelu":
+    if name == "Prelu":
         slopes = fusion.vector(node.inputs[1], node.inputs[0])
         if slopes is None:
             return None
         more = [fusion.add_constant(f"{node.name}:slopes", slopes)]
-    elif activation == "LeakyRelu":
+    elif name == "LeakyRelu":
         alpha: Any = node.attributes.get("alpha", 0.2)
         if alpha < 0:
             return None
         attributes = {"leakyrelu_alpha": alpha}
     with_bias = _with_bias(fusion, product)
-    return _with_epilogue(with_bias, activation, *more, **attributes)._replace(name=node.name)
+    return _with_epilogue(with_bias, name, *more, **attributes)._replace(name=node.name)
+
+
+Rule: TypeAlias = Callable[[Fusion, Node], Node | None]
+_RULES: tuple[Rule, ...] = (_clip, _padding, scale, _normalization, addition, activation)

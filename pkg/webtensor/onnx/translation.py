@@ -121,7 +121,7 @@ def _convolution(program: Program, node: Node) -> Node | None:
             )
     inputs = [node.inputs[0], filter_input]
     if bias is not None:
-        op = fusing.FUSED[op]
+        op = fusing.FUSED_OPERATIONS[op]
         inputs.append(node.inputs[2])
         attributes["fused_ops"] = ["BiasAdd"]
     return Node(node.name, op, tuple(inputs), (), attributes)

@@ -1,0 +1,30 @@
+"""Converting models of TensorFlow and Keras to formats that pages load, and back.
+
+``conversion`` has the function, ``command`` the command ``webtensor convert``, which shows its
+``progress`` and a ``report``. ``inputs`` and ``outputs`` are the tables of formats. Graphs come
+from ``saved_models`` and ``web_graph_models`` as ``graphs.GraphSource``; ``safetensors_models``
+has Keras models. ``freezing`` copies what the outputs need, with ``default_attributes``,
+``rewriting`` of what graph models lack, and ``control_flow`` that TensorFlow.js can run
+(``vocabularies`` has the files that fill tables). ``folding`` makes it smaller, as far as
+``constant_sizes`` allow, and ``graph_model_writing`` writes it.
+"""
+
+from typing import TYPE_CHECKING
+
+from webtensor.lazy_contents import contents, lazy_contents
+
+__all__ = ["ConversionReport", "convert_model"]
+
+if TYPE_CHECKING:
+    from webtensor.convert.conversion import convert_model
+    from webtensor.convert.report import ConversionReport
+else:
+    __getattr__, __dir__ = lazy_contents(
+        __name__,
+        contents(
+            """
+            conversion: convert_model
+            report: ConversionReport
+            """
+        ),
+    )

@@ -1,0 +1,211 @@
+"""Loops and branches as TensorFlow 1 had them, where TensorFlow.js cannot call their functions.
+
+It disposes what a function computed when the function ends, also the elements that the function
+wrote into a list, and it makes no tables in functions. Loops and branches whose functions do this
+become nodes of the calling scope: a loop a frame of ``Enter``, ``Merge``, ``Switch``,
+``NextIteration`` and ``Exit``, a branch ``Switch`` and ``Merge``. All others stay as they are,
+which is quicker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+
+from webtensor.convert.graphs import Scope
+from webtensor.formats.graph_def import (
+    AttributeValue,
+    ElementType,
+    FunctionDef,
+    FunctionName,
+    NodeDef,
+)
+from webtensor.graph.nodes import Node, Reference
+
+__all__ = ["InlineFunctions", "lowered_branch", "lowered_loop"]
+
+_NOT_IN_FUNCTIONS = frozenset(
+    {
+        "LookupTableFind",
+        "LookupTableFindV2",
+        "LookupTableSize",
+        "LookupTableSizeV2",
+        "TensorListPushBack",
+        "TensorListScatterIntoExistingList",
+        "TensorListSetItem",
+    }
+)
+#: Copies a function's nodes into the scope for these arguments, and returns its results there.
+Inline = Callable[[Sequence[Reference]], list[Reference]]
+NewName = Callable[[str], str]
+
+
+class InlineFunctions:
+    """The functions of a library that TensorFlow.js cannot call: they write lists or use tables."""
+
+    def __init__(self, functions: Mapping[str, FunctionDef]) -> None:
+        self._functions = functions
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, name: str) -> bool:
+        if name not in self._known:
+            self._known[name] = False  # as long as nothing else is known: it may call itself
+            function = self._functions.get(name)
+            self._known[name] = function is not None and self._has_such(function.nodes)
+        return self._known[name]
+
+    def _has_such(self, nodes: Iterable[NodeDef]) -> bool:
+        return any(
+            node.op in _NOT_IN_FUNCTIONS or any(called in self for called in _called(node))
+            for node in nodes
+        )
+
+
+def _called(node: NodeDef) -> list[str]:
+    """Return the names of the functions that a node calls."""
+    names = [value.name for value in node.attributes.values() if isinstance(value, FunctionName)]
+    return [node.op, *names]
+
+
+class _Writer:
+    """Adds nodes to a scope."""
+
+    def __init__(self, scope: Scope, name: str, new_name: NewName) -> None:
+        self._scope, self._name, self._new_name = scope, name, new_name
+
+    def add(
+        self,
+        op: str,
+        inputs: Sequence[Reference],
+        attributes: Mapping[str, AttributeValue] | None = None,
+    ) -> Reference:
+        name = self._new_name(f"{self._name}/{op}")
+        self._scope.nodes[name] = Node(name, op, tuple(inputs), (), attributes or {})
+        return Reference(name)
+
+    def replace_input(self, merge: Reference, value: Reference) -> None:
+        """Close a loop: its merge gets the value of the next iteration."""
+        node = self._scope.nodes[merge.node]
+        self._scope.nodes[merge.node] = node._replace(inputs=(node.inputs[0], value))
+
+
+def lowered_loop(
+    scope: Scope,
+    name: str,
+    new_name: NewName,
+    inputs: Sequence[Reference],
+    dtypes: Sequence[str],
+    is_fixed: Sequence[bool],
+    condition: Inline,
+    body: Inline,
+) -> list[Reference]:
+    """Add a loop's nodes to a scope, and return its results.
+
+    Args:
+        scope: receives the nodes.
+        name: the name of the loop.
+        new_name: returns a name that no node has yet.
+        inputs: what the first iteration gets.
+        dtypes: the dtypes of these.
+        is_fixed: which of these no iteration changes; they are no variables of the loop.
+        condition: copies the nodes of the condition.
+        body: copies the nodes of the body.
+    """
+    writer = _Writer(scope, name, new_name)
+    changing = [index for index, fixed in enumerate(is_fixed) if not fixed]
+    types = {index: {"T": ElementType(dtypes[index])} for index in changing}
+    merges = {}
+    for index in changing:
+        frame: dict[str, AttributeValue] = {
+            **types[index],
+            "frame_name": name,
+            "is_constant": False,
+            "parallel_iterations": 10,
+        }
+        enter = writer.add("Enter", [inputs[index]], frame)
+        merges[index] = writer.add("Merge", [enter, enter], {**types[index], "N": 2})
+    (goes_on,) = condition([merges.get(index, given) for index, given in enumerate(inputs)])
+    loop_condition = writer.add("LoopCond", [goes_on])
+    switches = {
+        index: writer.add("Switch", [merges[index], loop_condition], types[index])
+        for index in changing
+    }
+    arguments = [
+        Reference(switches[index].node, 1) if index in switches else given
+        for index, given in enumerate(inputs)
+    ]
+    results = body(arguments)
+    for index in changing:
+        following = writer.add("NextIteration", [results[index]], types[index])
+        writer.replace_input(merges[index], following)
+    return [
+        writer.add("Exit", [switches[index]], types[index]) if index in switches else given
+        for index, given in enumerate(inputs)
+    ]
+
+
+def lowered_branch(
+    scope: Scope,
+    name: str,
+    new_name: NewName,
+    condition: Reference,
+    inputs: Sequence[Reference],
+    is_fixed: Sequence[bool],
+    branches: Sequence[Inline],
+) -> list[Reference]:
+    """Add the nodes of two branches to a scope, and return their results.
+
+    Args:
+        scope: receives the nodes.
+        name: the name of the branch.
+        new_name: returns a name that no node has yet.
+        condition: whether the first branch is taken.
+        inputs: what the branches get.
+        is_fixed: which of these are constants and tables, which both branches may use at once.
+        branches: copy the nodes of the branches.
+    """
+    writer = _Writer(scope, name, new_name)
+    switches = [
+        given if fixed else writer.add("Switch", [given, condition])
+        for given, fixed in zip(inputs, is_fixed, strict=True)
+    ]
+    taken: list[list[Reference]] = []
+    for output, branch in zip((1, 0), branches, strict=True):
+        arguments = [
+            given if fixed else Reference(given.node, output)
+            for given, fixed in zip(switches, is_fixed, strict=True)
+        ]
+        before = len(scope.nodes)
+        results = branch(arguments)
+        follows = _following(scope, before, arguments, is_fixed)
+        taken.append(
+            [
+                result
+                if result.node in follows
+                else Reference(writer.add("Switch", [result, condition]).node, output)
+                for result in results
+            ]
+        )
+    return [
+        writer.add("Merge", [otherwise, then], {"N": 2})
+        for then, otherwise in zip(*taken, strict=True)
+    ]
+
+
+def _following(
+    scope: Scope,
+    before: int,
+    arguments: Sequence[Reference],
+    is_fixed: Sequence[bool],
+) -> set[str]:
+    """Return the names of nodes that wait for a branch, as they follow from its arguments.
+
+    They were added to the scope after the first ``before`` nodes.
+    """
+    follows = {
+        argument.node for argument, fixed in zip(arguments, is_fixed, strict=True) if not fixed
+    }
+    for name, node in islice(scope.nodes.items(), before, None):
+        if any(reference.node in follows for reference in node.inputs):
+            follows.add(name)
+    return follows

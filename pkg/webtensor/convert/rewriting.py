@@ -1,0 +1,120 @@
+"""Operations that graph models do not have, as others that they have.
+
+``REWRITES`` is the table: for each operation a function that adds the nodes, or returns None where
+these would not be the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from webtensor.convert.graphs import FrozenGraph, Scope
+from webtensor.engine import Tensor
+from webtensor.formats.graph_def import AttributeValue, ElementType
+from webtensor.graph.nodes import Node, Reference
+from webtensor.ops import tensor
+
+__all__ = ["REWRITES", "Rewriting"]
+
+#: What ``tf.strings.split`` takes for white space.
+_WHITE_SPACE = b" \t\n\v\f\r"
+
+
+class Rewriting:
+    """Adds the nodes that stand for one.
+
+    Args:
+        graph: the graph.
+        scope: receives the nodes.
+        node: the node.
+        inputs: its inputs in the scope.
+    """
+
+    def __init__(
+        self, graph: FrozenGraph, scope: Scope, node: Node, inputs: Sequence[Reference]
+    ) -> None:
+        self._graph, self._scope = graph, scope
+        self.node, self.inputs = node, inputs
+
+    def add(self, op: str, *inputs: Reference, **attributes: AttributeValue) -> Reference:
+        """Add a node, and return its first output."""
+        name = self._graph.name(f"{self.node.name}/{op}")
+        self._scope.nodes[name] = Node(name, op, inputs, (), attributes)
+        return Reference(name)
+
+    def constant(self, name: str, value: Any, dtype: str) -> Reference:
+        """Add a constant."""
+        full_name = f"{self.node.name}/{name}"
+        return self._graph.add_constant(self._scope, full_name, tensor(value, dtype=dtype))
+
+    def value(self, index: int) -> Tensor | None:
+        """Return the value of an input that is constant."""
+        return self._graph.constants.get(self.inputs[index].node)
+
+
+def _renamed(op: str, rewriting: Rewriting) -> list[Reference]:
+    """Replace an operation by an equal one."""
+    return [rewriting.add(op, *rewriting.inputs, **rewriting.node.attributes)]
+
+
+def _complementary_error(rewriting: Rewriting) -> list[Reference]:
+    """Replace Erfc(x) by 1 - Erf(x)."""
+    kind = ElementType("float32")
+    one = rewriting.constant("one", 1.0, "float32")
+    return [rewriting.add("Sub", one, rewriting.add("Erf", *rewriting.inputs, T=kind), T=kind)]
+
+
+def _soft_sign(rewriting: Rewriting) -> list[Reference]:
+    """Replace Softsign(x) by x / (|x| + 1)."""
+    kind = ElementType("float32")
+    one = rewriting.constant("one", 1.0, "float32")
+    size = rewriting.add("AddV2", rewriting.add("Abs", *rewriting.inputs, T=kind), one, T=kind)
+    return [rewriting.add("RealDiv", rewriting.inputs[0], size, T=kind)]
+
+
+def _split_texts(rewriting: Rewriting) -> list[Reference] | None:
+    """Replace StringSplitV2 by StringSplit, which splits at each of several characters."""
+    separator = rewriting.value(1)
+    if separator is None or rewriting.node.attributes.get("maxsplit", -1) != -1:
+        return None
+    (text,) = separator.bytes_sync()
+    if len(text) > 1:
+        return None
+    delimiters = rewriting.constant("delimiters", text or _WHITE_SPACE, "string")
+    parts = rewriting.add("StringSplit", rewriting.inputs[0], delimiters, skip_empty=not text)
+    return [Reference(parts.node, index) for index in range(3)]
+
+
+def _segment_sum(rewriting: Rewriting) -> list[Reference]:
+    """Replace UnsortedSegmentSum by ScatterNd, which adds up what it puts in one place.
+
+    Segments are numbers along the first axis, and not negative.
+    """
+    data, segments, count = rewriting.inputs
+    kind = rewriting.node.attributes.get("T")
+    whole = ElementType("int32")
+    last, first = (rewriting.constant(name, value, "int32") for name, value in _AXES)
+    places = rewriting.add("ExpandDims", segments, last, T=whole, Tdim=whole)
+    shape = rewriting.add("Shape", data, T=kind, out_type=whole)
+    begin, end, step = (
+        rewriting.constant(name, [value], "int32")
+        for name, value in (("begin", 1), ("end", 0), ("step", 1))
+    )
+    inner = rewriting.add("StridedSlice", shape, begin, end, step, end_mask=1, T=whole, Index=whole)
+    counts = rewriting.add("Pack", count, N=1, T=whole, axis=0)
+    sizes = rewriting.add("ConcatV2", counts, inner, first, N=2, T=whole, Tidx=whole)
+    return [rewriting.add("ScatterNd", places, data, sizes, T=kind, Tindices=whole)]
+
+
+_AXES = (("last_axis", -1), ("first_axis", 0))
+
+REWRITES: Mapping[str, Callable[[Rewriting], list[Reference] | None]] = {
+    "Erfc": _complementary_error,
+    "Inv": partial(_renamed, "Reciprocal"),
+    "Rint": partial(_renamed, "Round"),
+    "Softsign": _soft_sign,
+    "StringSplitV2": _split_texts,
+    "UnsortedSegmentSum": _segment_sum,
+}

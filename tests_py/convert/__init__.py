@@ -1,0 +1,1 @@
+"""The converter: SavedModels in text, and TensorFlow.js in Node as an oracle."""

@@ -1,0 +1,158 @@
+"""Hostile SavedModels are refused with an error that names them; nothing is written."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests_py.convert.samples import SAMPLES
+from tests_py.mutations import mutated
+from webtensor import ModelFormatError
+from webtensor.convert import convert_model
+from webtensor.formats.tensorflow_messages import DTYPES, SCHEMA
+
+MUTATIONS = 10_000 if os.environ.get("WEBTENSOR_FUZZ") else 60
+GRAPH = "saved_model.pb"
+NUMBERS = {name: number for number, name in DTYPES.items()}
+
+
+def test_mutated_models_are_converted_or_refused(tmp_path: Path) -> None:
+    random = Random(3)
+    names = sorted(SAMPLES)
+    outcomes = {True: 0, False: 0}
+    for number in range(MUTATIONS):
+        sample = SAMPLES[names[number % len(names)]]
+        changed = dict(sample.files)
+        # Other files are behind checksums, which have tests of their own.
+        changed[GRAPH] = mutated(changed[GRAPH], random)
+        saved = sample._replace(files=changed).write(tmp_path / "saved")
+        started = time.process_time()
+        error = error_of(saved, tmp_path / "web")
+        assert len(error) <= 500 + len(str(saved)), error
+        outcomes[not error] += 1
+        assert time.process_time() - started < 20
+    assert min(outcomes.values()) > MUTATIONS // 20, outcomes
+
+
+def error_of(saved: Path, web: Path) -> str:
+    """The error that a conversion raises, or an empty text."""
+    try:
+        convert_model(saved, web, overwrite=True)
+    except (ModelFormatError, OSError) as error:
+        return str(error)
+    return ""
+
+
+def node(name: str, op: str, *inputs: str, **attributes: Any) -> dict[str, Any]:
+    return {"name": name, "op": op, "input": list(inputs), "attr": attributes}
+
+
+def call(name: str, function: str, *inputs: str) -> dict[str, Any]:
+    return node(name, "PartitionedCall", *inputs, f={"func": {"name": function}})
+
+
+def function(name: str, *nodes: dict[str, Any], result: str) -> dict[str, Any]:
+    floats = NUMBERS["float32"]
+    return {
+        "signature": {
+            "name": name,
+            "input_arg": [{"name": "x", "type": floats}],
+            "output_arg": [{"name": "y", "type": floats}],
+        },
+        "node_def": list(nodes),
+        "ret": {"y": result},
+    }
+
+
+def converted(tmp_path: Path, nodes: list[dict[str, Any]], *functions: dict[str, Any]) -> None:
+    """Convert a graph with an input x and an output y."""
+    x = node("x", "Placeholder", dtype={"type": NUMBERS["float32"]})
+    signature = {"inputs": {"x": {"name": "x:0"}}, "outputs": {"y": {"name": "y:0"}}}
+    graph = {"node": [x, *nodes], "library": {"function": list(functions)}}
+    message = {
+        "meta_graphs": [{"graph_def": graph, "signature_def": {"serving_default": signature}}]
+    }
+    (tmp_path / "saved").mkdir()
+    (tmp_path / "saved" / GRAPH).write_bytes(SCHEMA.encode("SavedModel", message))
+    convert_model(tmp_path / "saved", tmp_path / "web")
+
+
+def test_functions_that_double_again_and_again(tmp_path: Path) -> None:
+    functions = [
+        function(
+            f"f{level}",
+            call("a", f"f{level + 1}", "x"),
+            call("b", f"f{level + 1}", "a:output:0"),
+            result="b:output:0",
+        )
+        for level in range(40)
+    ]
+    last = function("f40", node("r", "Relu", "x"), result="r:activations:0")
+    with pytest.raises(ModelFormatError, match="would become"):
+        converted(tmp_path, [call("y", "f0", "x")], *functions, last)
+
+
+@pytest.mark.parametrize(
+    "nodes, functions, message",
+    [
+        ([call("y", "f", "x")], [function("f", call("a", "f", "x"), result="a:output:0")], "call"),
+        ([call("y", "g", "x")], [], "there is no function 'g'"),
+        ([call("y", "f")], [function("f", result="x")], "takes 1 inputs, not 0"),
+        ([node("y", "Relu", "y")], [], "node 'y' depends on itself"),
+        ([node("y", "Relu", "z")], [], "there is no node 'z'"),
+        ([node("y", "Relu", "v"), node("v", "VarHandleOp")], [], "there is no value of the variab"),
+        ([node("y", "Relu", "c"), node("c", "Const")], [], "node 'c' has no value"),
+        (
+            [node("y", "Relu", "p"), node("p", "Placeholder")],
+            [],
+            "which is no input of the signatu",
+        ),
+        ([node("y", "While", "x")], [], "node 'y' has no function 'cond'"),
+        ([node("y", "Relu", "a"), node("a", "AssignVariableOp", "x")], [], "assigns a variable"),
+        ([node("y", "Quux", "x"), node("z", "Foo", "y")], [], "operations that are unknown: Quux"),
+        ([node("y", "IdentityN:1", "x")], [], "unknown"),
+    ],
+)
+def test_broken_graphs(
+    nodes: list[dict[str, Any]],
+    functions: list[dict[str, Any]],
+    message: str,
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(ModelFormatError, match=message):
+        converted(tmp_path, nodes, *functions)
+    assert [path.name for path in tmp_path.iterdir()] == ["saved"]
+
+
+def constant(name: str, dtype: str, *values: int) -> dict[str, Any]:
+    shape = {"dim": [{"size": len(values)}]}
+    field = {"int32": "int_val", "float32": "float_val"}[dtype]
+    tensor = {"dtype": NUMBERS[dtype], "tensor_shape": shape, field: list(values)}
+    return node(name, "Const", dtype={"type": NUMBERS[dtype]}, value={"tensor": tensor})
+
+
+@pytest.mark.parametrize(
+    "nodes",
+    [
+        [
+            node("big", "Fill", "sizes", "zero"),
+            constant("sizes", "int32", 100_000, 100_000),
+            constant("zero", "float32", 0),
+        ],
+        [node("big", "Tile", "zero", "sizes"), constant("sizes", "int32", 2**31 - 1),
+         constant("zero", "float32", 0)],
+        [node("big", "BroadcastTo", "zero", "sizes"), constant("sizes", "int32", 2**31 - 1),
+         constant("zero", "float32", 0)],
+    ],
+)  # fmt: skip
+def test_large_constants_are_left_to_be_computed(
+    nodes: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    converted(tmp_path, [node("y", "AddV2", "x", "big"), *nodes])
+    files = [path.stat().st_size for path in (tmp_path / "web").iterdir()]
+    assert sum(files) < 10_000

@@ -1,0 +1,246 @@
+"""The command ``webtensor convert``, its formats, and what it leaves on the disk."""
+
+from __future__ import annotations
+
+import io as text_io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import webtensor as wt
+from tests_py.convert.samples import SAMPLES
+from tests_py.formats.test_safetensors import packed
+from webtensor import keras
+from webtensor.convert import convert_model
+from webtensor.convert.command import main
+from webtensor.convert.inputs import INPUT_FORMATS
+from webtensor.convert.outputs import OUTPUT_FORMATS
+from webtensor.convert.progress import ProgressLine
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """A folder with a SavedModel."""
+    return SAMPLES["LSTM"].write(tmp_path / "saved")
+
+
+@pytest.fixture
+def model() -> keras.Model:
+    """A model of layers."""
+    layers = [keras.layers.Dense(3, "relu", name="first"), keras.layers.Dense(2, name="second")]
+    return keras.Sequential([keras.Input((4,)), *layers])
+
+
+X = np.linspace(-1, 1, 8, dtype="float32").reshape(2, 4)
+
+
+def test_options_of_the_command(
+    saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    metadata = tmp_path / "metadata.json"
+    metadata.write_text('{"author": "A"}')
+    arguments = ["convert", str(saved), str(tmp_path / "web"), "--quantize", "uint8"]
+    more = ["--shard-bytes", "1K", "--metadata", str(metadata), "--signature", "serving_default"]
+    assert main([*arguments, *more, "--tags", "serve"]) == 0
+    output = capsys.readouterr()
+    assert "(tf_saved_model) ->" in output.out
+    assert "nodes " in output.out
+    assert output.err == ""
+    fields = json.loads((tmp_path / "web" / "model.json").read_text())
+    assert fields["userDefinedMetadata"] == {"author": "A"}
+    assert any("quantization" in spec for spec in fields["weightsManifest"][0]["weights"])
+
+
+@pytest.mark.parametrize(
+    "more, message",
+    [
+        (
+            ["--signature", "other"],
+            "has no signature 'other'; there are 'serve', ",
+        ),
+        (["--tags", "train"], "no graph has the tags ['train']"),
+        (["--output-format", "keras"], "a graph cannot become a keras: it has no layers"),
+        (["--quantize", "int4"], "the dtypes are 'float16', 'uint8', 'uint16', but got 'int4'"),
+        (["--input-format", "keras_h5"], "saved"),
+        (["--metadata", "no/such.json"], "no/such.json"),
+    ],
+)
+def test_mistakes_are_explained(
+    more: list[str], message: str, saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["convert", str(saved), str(tmp_path / "web"), *more]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("webtensor convert: ")
+    assert message in error
+    assert [path.name for path in tmp_path.iterdir()] == ["saved"]
+
+
+def test_help_has_examples_and_all_formats(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["convert", "--help"])
+    text = capsys.readouterr().out
+    assert "webtensor convert saved_model/ web/ --quantize uint8" in text
+    for name in [*(row.name for row in INPUT_FORMATS), *(row.name for row in OUTPUT_FORMATS)]:
+        assert f"  {name} " in text
+    assert main([]) == 2
+
+
+def test_progress_is_shown_in_terminals_only() -> None:
+    class Terminal(text_io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    for stream, expected in ((Terminal(), "fusing"), (text_io.StringIO(), "")):
+        with ProgressLine(stream) as progress:
+            progress.step("fusing")
+        assert expected in stream.getvalue()
+        assert bool(stream.getvalue()) == bool(expected)
+
+
+# -- formats -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["model.keras", "model.h5"])
+def test_keras_files_become_layers_models_and_back(
+    name: str, model: keras.Model, tmp_path: Path
+) -> None:
+    model.save(tmp_path / name)
+    report = convert_model(tmp_path / name, tmp_path / "web", quantization={"float16": "first/*"})
+    assert report.output_format == "tfjs_layers_model"
+    fields = json.loads((tmp_path / "web" / "model.json").read_text())
+    stored = {
+        spec["name"]: spec.get("quantization") for spec in fields["weightsManifest"][0]["weights"]
+    }
+    assert stored["first/kernel"] == {"dtype": "float16"}
+    assert stored["second/kernel"] is None
+    convert_model(tmp_path / "web", tmp_path / "back.keras")
+    back = keras.models.load_model(tmp_path / "back.keras")
+    np.testing.assert_allclose(back.predict(X), model.predict(X), atol=2e-3)
+
+
+def safetensors(model: keras.Model, folder: Path) -> Path:
+    """Write a model's configuration, and its variables as safetensors."""
+    folder.mkdir()
+    (folder / "config.json").write_text(model.to_json())
+    data, header = b"", {}
+    for variable in model.variables:
+        array = np.asarray(variable.value.numpy())
+        offsets = [len(data), len(data) + array.nbytes]
+        header[variable.path] = {"dtype": "F32", "shape": array.shape, "data_offsets": offsets}
+        data += array.tobytes()
+    (folder / "model.safetensors").write_bytes(packed(header, data))
+    return folder
+
+
+def test_safetensors_with_a_configuration(model: keras.Model, tmp_path: Path) -> None:
+    folder = safetensors(model, tmp_path / "model")
+    for number, source in enumerate((folder, folder / "model.safetensors")):
+        target = tmp_path / f"{number}.keras"
+        assert convert_model(source, target).input_format == "keras_safetensors"
+        back = keras.models.load_model(target)
+        np.testing.assert_array_equal(back.predict(X), model.predict(X))
+
+
+def test_safetensors_that_do_not_fit(model: keras.Model, tmp_path: Path) -> None:
+    other = keras.Sequential([keras.Input((4,)), keras.layers.Dense(9, name="first")])
+    folder = safetensors(model, tmp_path / "model")
+    for layer, message in (("first", r"has shape \(4, 3\)"), ("third", "has no tensor")):
+        config = json.loads(other.to_json().replace("first", layer))
+        config["config"]["name"] = model.name
+        (folder / "config.json").write_text(json.dumps(config))
+        with pytest.raises(wt.ModelFormatError, match=message):
+            convert_model(folder, tmp_path / "model.keras")
+    (folder / "config.json").write_text("[]")
+    with pytest.raises(wt.ModelFormatError, match=r"config\.json"):
+        convert_model(folder, tmp_path / "model.keras")
+
+
+def test_layers_have_no_graph(model: keras.Model, tmp_path: Path) -> None:
+    model.save(tmp_path / "model.keras")
+    with pytest.raises(ValueError, match=r"model\.export\(folder\)"):
+        convert_model(tmp_path / "model.keras", tmp_path / "web", output_format="tfjs_graph_model")
+
+
+def test_paths_that_are_no_models(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="there is no file or folder"):
+        convert_model(tmp_path / "none", tmp_path / "web")
+    (tmp_path / "notes.txt").write_text("hello")
+    with pytest.raises(ValueError, match="looks like no model; name its format, one of tf_saved"):
+        convert_model(tmp_path / "notes.txt", tmp_path / "web")
+    with pytest.raises(ValueError, match="no format is called 'onxx'"):
+        convert_model(tmp_path / "notes.txt", tmp_path / "web", input_format="onxx")
+    with pytest.raises(ValueError, match="no format is called 'tflite'"):
+        convert_model(
+            SAMPLES["LSTM"].write(tmp_path / "s"), tmp_path / "web", output_format="tflite"
+        )
+
+
+# -- files -------------------------------------------------------------------------------------
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """The files of a folder."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_models_are_replaced_only_on_request(saved: Path, tmp_path: Path) -> None:
+    convert_model(saved, tmp_path / "web", shard_bytes=100)
+    before = contents(tmp_path / "web")
+    with pytest.raises(FileExistsError, match="pass overwrite=True to replace it"):
+        convert_model(saved, tmp_path / "web")
+    assert contents(tmp_path / "web") == before
+    convert_model(saved, tmp_path / "web", overwrite=True)
+    assert sorted(contents(tmp_path / "web")) == ["group1-shard1of1.bin", "model.json"]
+
+
+def test_other_files_stay(saved: Path, tmp_path: Path) -> None:
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "thesis.txt").write_text("years of work")
+    with pytest.raises(
+        FileExistsError, match=r"belong to no model, such as 'thesis.txt'; it stays"
+    ):
+        convert_model(saved, tmp_path / "web", overwrite=True)
+    assert contents(tmp_path / "web") == {"thesis.txt": b"years of work"}
+
+
+def test_nothing_is_left_where_writing_fails(
+    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    convert_model(saved, tmp_path / "web")
+    before = contents(tmp_path / "web")
+    written: list[str] = []
+
+    def full_disk(path: Path, *arguments: object) -> None:
+        written.append(path.name)
+        if len(written) == 3:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("webtensor.convert.outputs.write_file", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        convert_model(saved, tmp_path / "web", overwrite=True, shard_bytes=100)
+    assert contents(tmp_path / "web") == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["saved", "web"]
+
+
+def test_operations_of_your_own(tmp_path: Path) -> None:
+    topology = {
+        "node": [
+            {"name": "x", "op": "Placeholder", "attr": {"dtype": {"type": "DT_FLOAT"}}},
+            {"name": "y", "op": "Twice", "input": ["x"]},
+        ]
+    }
+    (tmp_path / "m").mkdir()
+    fields = {"format": "graph-model", "modelTopology": topology, "weightsManifest": []}
+    (tmp_path / "m" / "model.json").write_text(json.dumps(fields))
+    with pytest.raises(wt.ModelFormatError, match="operations that are unknown: Twice"):
+        convert_model(tmp_path / "m", tmp_path / "web")
+    convert_model(tmp_path / "m", tmp_path / "web", skip_operation_check=True)
+    wt.register_graph_op("Twice", lambda node: [wt.multiply(node.inputs[0], 2.0)])
+    try:
+        result = wt.load_graph_model(tmp_path / "web").predict({"x": [1.0]})
+    finally:
+        wt.deregister_graph_op("Twice")
+    assert isinstance(result, wt.Tensor)
+    assert result.tolist() == [2.0]
