@@ -134,6 +134,11 @@ if _typing.TYPE_CHECKING:
         __array_namespace_info__ as __array_namespace_info__,
     )
     from webtensor.ops.tfjs_methods import print as print
+    from webtensor.tflite import (
+        TFLiteModel as TFLiteModel,
+        load_tflite as load_tflite,
+        load_tflite_async as load_tflite_async,
+    )
 else:
     #: What each module has of the public names that are imported when they are first used.
     _HOMES = {
@@ -195,6 +200,7 @@ else:
             ],
             "ops": _ops.__all__,
             "ops.tfjs_methods": ["print"],
+            "tflite": ["TFLiteModel", "load_tflite", "load_tflite_async"],
         }.items()
         for name in names
     }
@@ -209,7 +215,7 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         if name in _NAMESPACES:
             vars(value).update(_explained_functions(value))
-        elif _isfunction(value) and _HOMES[name] not in ("graph", "keras"):
+        elif _isfunction(value) and _HOMES[name] not in ("graph", "keras", "tflite"):
             value = _explained(value)
         globals()[name] = value
         return value
